@@ -1,0 +1,3 @@
+"""Make any pretrained Transformer encoder read with syntax."""
+
+__version__ = "0.1.0"

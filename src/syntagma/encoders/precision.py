@@ -1,0 +1,38 @@
+"""Compute in bfloat16 where the device does it fast."""
+
+from __future__ import annotations
+
+import functools
+from contextlib import AbstractContextManager
+from typing import Literal
+
+import torch
+
+__all__ = ["Precision", "autocast", "fast_bfloat16"]
+
+Precision = Literal["auto", "bfloat16", "float32"]
+
+
+@functools.cache
+def fast_bfloat16(device_type: str) -> bool:
+    """Whether a kind of device multiplies bfloat16 matrices in hardware.
+
+    On processors that means the AMX or AVX-512 BF16 instructions: without them bfloat16 is slower
+    than float32.
+    """
+    if device_type == "cuda":
+        return torch.cuda.is_bf16_supported()
+    if device_type == "cpu":
+        capabilities = torch.backends.cpu.get_cpu_capability()
+        if "AVX512" not in capabilities and "AMX" not in capabilities:
+            return False
+        return bool(
+            torch.cpu._is_amx_tile_supported() or torch.cpu._is_avx512_bf16_supported()
+        )
+    return False
+
+
+def autocast(device: torch.device, precision: Precision = "auto") -> AbstractContextManager[None]:
+    """A context in which matrix products use the chosen precision."""
+    enabled = precision == "bfloat16" or (precision == "auto" and fast_bfloat16(device.type))
+    return torch.autocast(device.type, torch.bfloat16, enabled=enabled)

@@ -1,0 +1,178 @@
+"""Where guides attach: for each ``model_type`` the names of its embeddings and layers.
+
+"Any encoder" is this table and nothing else.  An encoder without a row still takes the guides
+that need no site (those that act after its last layer).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from torch import nn
+from transformers import PretrainedConfig
+
+from syntagma.errors import InputError
+
+__all__ = ["SITES", "LayerParts", "Sites", "find_sites", "last_layer", "layers", "set_dropout"]
+
+
+@dataclass(frozen=True, slots=True)
+class LayerParts:
+    """Names of the parts of a post-norm layer, relative to the layer."""
+
+    query: str
+    key: str
+    value: str
+    attention_output: str
+    attention_norm: str
+    feed_forward_in: str
+    feed_forward_out: str
+    output_norm: str
+
+
+@dataclass(frozen=True, slots=True)
+class Sites:
+    """Names inside an encoder, relative to it.
+
+    Args:
+        word_embeddings: the table of piece vectors.
+        embedding_norm: the norm over the summed embeddings; a guide may add to its input.
+        layers: the list of layers; a layer used several times is listed once.
+        layer_parts: the parts of a layer, where it is a plain post-norm Transformer layer.
+        hidden_dropout: configuration keys of dropout on hidden states.
+        attention_dropout: configuration key of dropout on attention weights.
+    """
+
+    word_embeddings: str = "embeddings.word_embeddings"
+    embedding_norm: str = "embeddings.LayerNorm"
+    layers: str = "encoder.layer"
+    layer_parts: LayerParts | None = None
+    hidden_dropout: tuple[str, ...] = ("hidden_dropout_prob",)
+    attention_dropout: str = "attention_probs_dropout_prob"
+
+
+_BERT_OUTPUTS = {
+    "attention_output": "attention.output.dense",
+    "attention_norm": "attention.output.LayerNorm",
+    "feed_forward_in": "intermediate.dense",
+    "feed_forward_out": "output.dense",
+    "output_norm": "output.LayerNorm",
+}
+_BERT = Sites(
+    layer_parts=LayerParts(
+        query="attention.self.query",
+        key="attention.self.key",
+        value="attention.self.value",
+        **_BERT_OUTPUTS,
+    )
+)
+
+SITES: dict[str, Sites] = {
+    "albert": Sites(
+        layers="encoder.albert_layer_groups",
+        layer_parts=LayerParts(
+            query="albert_layers.0.attention.query",
+            key="albert_layers.0.attention.key",
+            value="albert_layers.0.attention.value",
+            attention_output="albert_layers.0.attention.dense",
+            attention_norm="albert_layers.0.attention.LayerNorm",
+            feed_forward_in="albert_layers.0.ffn",
+            feed_forward_out="albert_layers.0.ffn_output",
+            output_norm="albert_layers.0.full_layer_layer_norm",
+        ),
+    ),
+    "bert": _BERT,
+    "camembert": _BERT,
+    "deberta-v2": Sites(
+        layer_parts=LayerParts(
+            query="attention.self.query_proj",
+            key="attention.self.key_proj",
+            value="attention.self.value_proj",
+            **_BERT_OUTPUTS,
+        )
+    ),
+    "distilbert": Sites(
+        layers="transformer.layer",
+        layer_parts=LayerParts(
+            query="attention.q_lin",
+            key="attention.k_lin",
+            value="attention.v_lin",
+            attention_output="attention.out_lin",
+            attention_norm="sa_layer_norm",
+            feed_forward_in="ffn.lin1",
+            feed_forward_out="ffn.lin2",
+            output_norm="output_layer_norm",
+        ),
+        hidden_dropout=("dropout",),
+        attention_dropout="attention_dropout",
+    ),
+    "electra": _BERT,
+    "modernbert": Sites(
+        word_embeddings="embeddings.tok_embeddings",
+        embedding_norm="embeddings.norm",
+        layers="layers",
+        hidden_dropout=("embedding_dropout", "mlp_dropout"),
+        attention_dropout="attention_dropout",
+    ),
+    "mpnet": Sites(
+        layer_parts=LayerParts(
+            query="attention.attn.q",
+            key="attention.attn.k",
+            value="attention.attn.v",
+            attention_output="attention.attn.o",
+            attention_norm="attention.LayerNorm",
+            feed_forward_in="intermediate.dense",
+            feed_forward_out="output.dense",
+            output_norm="output.LayerNorm",
+        )
+    ),
+    "roberta": _BERT,
+    "xlm-roberta": _BERT,
+}
+
+
+def find_sites(model_type: str, *, purpose: str) -> Sites:
+    """The row of an encoder.
+
+    Args:
+        model_type: of the encoder's configuration.
+        purpose: what needs the sites, as the start of a sentence.
+
+    Raises:
+        InputError: the table has no row for it.
+    """
+    if model_type not in SITES:
+        raise InputError(
+            f"{purpose} needs to know the inside of the encoder, and {model_type!r} is not in the "
+            f"table; use one of {', '.join(sorted(SITES))}, or a guide that acts after the last "
+            f"layer, or add a row to syntagma.encoders.sites.SITES"
+        )
+    return SITES[model_type]
+
+
+def layers(encoder: nn.Module, sites: Sites) -> nn.ModuleList:
+    """The encoder's layers in the order of their first use."""
+    found = encoder.get_submodule(sites.layers)
+    assert isinstance(found, nn.ModuleList)
+    return found
+
+
+def last_layer(encoder: nn.Module, sites: Sites) -> nn.Module:
+    """The layer that computes the last hidden states."""
+    return layers(encoder, sites)[-1]
+
+
+def set_dropout(config: PretrainedConfig, *, hidden: float | None, attention: float | None) -> None:
+    """Set an encoder's dropout probabilities; ``None`` leaves them as they are.
+
+    Raises:
+        InputError: a probability is asked for, and the table has no row for the encoder.
+    """
+    if hidden is None and attention is None:
+        return
+    sites = find_sites(config.model_type, purpose="setting the encoder's dropout")
+    if hidden is not None:
+        for key in sites.hidden_dropout:
+            setattr(config, key, hidden)
+    if attention is not None:
+        setattr(config, sites.attention_dropout, attention)

@@ -1,0 +1,32 @@
+"""What can go wrong, and whose turn it is to act."""
+
+from __future__ import annotations
+
+__all__ = ["DamagedFileError", "InputError", "MissingExtraError", "SyntagmaError"]
+
+
+class SyntagmaError(Exception):
+    """Base of every error that this package raises on purpose."""
+
+
+class InputError(SyntagmaError, ValueError):
+    """The user's input or settings cannot be used; the message says what to write instead.
+
+    The command line prints the message as one line and exits with code 2.
+    """
+
+
+class DamagedFileError(InputError):
+    """A file that this package wrote earlier can no longer be read as written."""
+
+
+class MissingExtraError(InputError):
+    """An optional dependency is needed for what was asked.
+
+    Args:
+        purpose: what it is needed for, as the start of a sentence ("training").
+        extra: name of the extra in ``pip install 'syntagma[extra]'``.
+    """
+
+    def __init__(self, purpose: str, extra: str) -> None:
+        super().__init__(f"{purpose} needs an extra: pip install 'syntagma[{extra}]'")

@@ -1,0 +1,186 @@
+"""Read the user's files with errors that name the place; write files whole or not at all."""
+
+from __future__ import annotations
+
+import gzip
+import io
+import json
+import os
+import shutil
+import sys
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import IO, Any
+
+from syntagma.errors import InputError
+
+__all__ = [
+    "open_text",
+    "read_json",
+    "read_lines",
+    "read_text",
+    "require_absent",
+    "write_folder",
+    "write_json",
+    "write_text",
+]
+
+STANDARD_INPUT = "-"
+
+
+def open_text(path: str | Path) -> IO[str]:
+    """Open a UTF-8 text file, a ``.gz`` of one, or standard input (``-``).
+
+    Line ends are kept as they are in the file, so that character offsets hold.
+
+    Raises:
+        InputError: there is no such file, or it is a folder.
+    """
+    if str(path) == STANDARD_INPUT:
+        return io.TextIOWrapper(sys.stdin.buffer, encoding="utf-8", newline="")
+    path = Path(path)
+    if not path.exists():
+        raise InputError(f"{path}: no such file; give the path of an existing file")
+    if path.is_dir():
+        raise InputError(f"{path}: is a folder; give the path of a file in it")
+    try:
+        with open(path, "rb") as raw:
+            compressed = raw.read(2) == b"\x1f\x8b"
+    except OSError as error:
+        raise InputError(f"{path}: cannot be read ({error.strerror})") from error
+    if compressed:
+        return gzip.open(path, "rt", encoding="utf-8", newline="")
+    return open(path, encoding="utf-8", newline="")
+
+
+def read_lines(path: str | Path) -> Iterator[str]:
+    """Yield the lines of a text file without their line ends, in constant memory.
+
+    Raises:
+        InputError: the file cannot be read or is not UTF-8; the line is named.
+    """
+    number = 0
+    try:
+        with open_text(path) as lines:
+            for number, line in enumerate(lines, start=1):
+                yield line.rstrip("\r\n")
+    except UnicodeDecodeError as error:
+        raise InputError(
+            f"{path}: not UTF-8 after line {number} ({error.reason}); convert it, for example with "
+            f"`iconv -f latin1 -t utf-8`"
+        ) from error
+    except (EOFError, gzip.BadGzipFile) as error:
+        raise InputError(f"{path}: damaged gzip file after line {number}; fetch it again") from error
+
+
+def read_text(path: str | Path) -> str:
+    """The whole text of a file, character for character.
+
+    Raises:
+        InputError: the file cannot be read, is not UTF-8, or is empty.
+    """
+    try:
+        with open_text(path) as file:
+            text = file.read()
+    except UnicodeDecodeError as error:
+        raise InputError(
+            f"{path}: not UTF-8 at byte {error.start} ({error.reason}); convert it, for example "
+            f"with `iconv -f latin1 -t utf-8`"
+        ) from error
+    except (EOFError, gzip.BadGzipFile) as error:
+        raise InputError(f"{path}: damaged gzip file; fetch it again") from error
+    if not text.strip():
+        raise InputError(f"{path}: is empty; expected text")
+    return text
+
+
+def read_json(path: str | Path) -> Any:
+    """The value in a JSON file.
+
+    Raises:
+        InputError: the file cannot be read, or is not JSON; line and column are named.
+    """
+    text = read_text(path)
+    try:
+        return json.loads(text)
+    except json.JSONDecodeError as error:
+        raise InputError(
+            f"{path}: broken JSON at line {error.lineno}, column {error.colno}: {error.msg}"
+        ) from error
+
+
+@contextmanager
+def _disk_errors(path: Path) -> Iterator[None]:
+    try:
+        yield
+    except OSError as error:
+        raise InputError(
+            f"{path}: cannot be written ({error.strerror}); nothing was left half-written"
+        ) from error
+
+
+def write_text(path: str | Path, text: str) -> None:
+    """Write a text file whole or not at all.
+
+    Raises:
+        InputError: the place cannot be written to, or the disk is full.
+    """
+    path = Path(path)
+    with _disk_errors(path):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        handle, draft = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+        try:
+            with open(handle, "w", encoding="utf-8", newline="") as file:
+                file.write(text)
+                file.flush()
+                os.fsync(file.fileno())
+            os.chmod(draft, 0o644)
+            os.replace(draft, path)
+        except BaseException:
+            Path(draft).unlink(missing_ok=True)
+            raise
+
+
+def write_json(path: str | Path, value: Any, *, indent: int | None = 2) -> None:
+    """Write a JSON file whole or not at all."""
+    write_text(path, json.dumps(value, ensure_ascii=False, indent=indent) + "\n")
+
+
+def require_absent(folder: str | Path) -> Path:
+    """The folder as a path, if nothing is there yet or it is empty.
+
+    Raises:
+        InputError: it exists and holds something.
+    """
+    folder = Path(folder)
+    if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
+        raise InputError(
+            f"{folder}: exists and is not empty; name a new folder or remove this one first"
+        )
+    return folder
+
+
+@contextmanager
+def write_folder(folder: str | Path) -> Iterator[Path]:
+    """Fill a folder that appears under its name only when the block ends without an error.
+
+    Yields:
+        A draft folder beside the final one.
+
+    Raises:
+        InputError: the folder exists and holds something, or the disk is full.
+    """
+    folder = require_absent(folder)
+    with _disk_errors(folder):
+        folder.parent.mkdir(parents=True, exist_ok=True)
+        draft = Path(tempfile.mkdtemp(dir=folder.parent, prefix=f".{folder.name}."))
+        try:
+            yield draft
+            os.chmod(draft, 0o755)
+            if folder.exists():
+                folder.rmdir()
+            os.replace(draft, folder)
+        finally:
+            shutil.rmtree(draft, ignore_errors=True)

@@ -1,0 +1,1 @@
+"""From sentences to parses; replaceable as a whole."""

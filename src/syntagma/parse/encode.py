@@ -1,0 +1,132 @@
+"""Sentences to the parser's input tensors, many at once and without a Python loop over words."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+
+from syntagma.parse.shapes import word_shapes
+from syntagma.text.pieces import ABSENT, align, require_offsets
+from syntagma.text.sentence import Sentence
+
+__all__ = ["EncodedSentence", "SentenceEncoder"]
+
+IntArray = NDArray[np.int64]
+
+
+@dataclass(frozen=True, slots=True)
+class EncodedSentence:
+    """The pieces of one sentence, special pieces left out.
+
+    Args:
+        pieces: ids, ``[n_pieces]``.
+        word_of_piece: ``[n_pieces]``.
+        shapes: ``[n_words]``, see :mod:`syntagma.parse.shapes`.
+    """
+
+    pieces: IntArray
+    word_of_piece: IntArray
+    shapes: IntArray
+
+    def __len__(self) -> int:
+        return len(self.pieces)
+
+
+class SentenceEncoder:
+    """Turns sentences into padded batches for one encoder.
+
+    The parser reads the words with one space between them, whatever stood there in the text: so
+    *cannot* read as *can not* gives each of its two words a piece.
+
+    Args:
+        tokenizer: a fast tokenizer.
+
+    Raises:
+        InputError: the tokenizer gives no character offsets.
+    """
+
+    def __init__(self, tokenizer: Any) -> None:
+        require_offsets(tokenizer)
+        self.tokenizer = tokenizer
+        probe = tokenizer("a", return_special_tokens_mask=True)
+        special = np.array(probe["special_tokens_mask"], bool)
+        ids = np.array(probe["input_ids"], np.int64)
+        content = np.flatnonzero(~special)
+        self.prefix, self.suffix = ids[: content[0]], ids[content[-1] + 1 :]
+        self.pad_id = tokenizer.pad_token_id or 0
+
+    @property
+    def n_special(self) -> int:
+        """Special pieces around a sequence."""
+        return len(self.prefix) + len(self.suffix)
+
+    def encode(self, sentences: Sequence[Sentence]) -> list[EncodedSentence]:
+        """Cut sentences into pieces and align them with their words."""
+        if not sentences:
+            return []
+        texts = [" ".join(sentence.forms) for sentence in sentences]
+        encodings = self.tokenizer.backend_tokenizer.encode_batch(texts, add_special_tokens=False)
+        n_words = np.array([len(sentence) for sentence in sentences])
+        n_pieces = np.array([len(encoding.ids) for encoding in encodings])
+        # All texts laid end to end, a space between them, so that one call aligns everything.
+        forms = [form for sentence in sentences for form in sentence.forms]
+        lengths = np.fromiter(map(len, forms), np.int64, count=len(forms))
+        word_ends = np.cumsum(lengths + 1) - 1
+        text_starts = np.concatenate([[0], np.cumsum([len(text) + 1 for text in texts])[:-1]])
+        # A sentence without words takes a place for its empty text that no word fills.
+        empty_before = np.concatenate([[0], np.cumsum(n_words == 0)[:-1]])
+        word_ends = word_ends + np.repeat(empty_before, n_words)
+        ids = np.concatenate([np.asarray(encoding.ids, np.int64) for encoding in encodings])
+        offsets = np.concatenate(
+            [np.asarray(encoding.offsets, np.int64).reshape(-1, 2) for encoding in encodings]
+        ) + np.repeat(text_starts, n_pieces)[:, None]
+        words = align(word_ends - lengths, word_ends, offsets[:, 0], offsets[:, 1])
+        first_word = np.cumsum(n_words) - n_words
+        words = np.where(words >= 0, words - np.repeat(first_word, n_pieces), ABSENT)
+        shapes = word_shapes(forms)
+        piece_cuts, word_cuts = np.cumsum(n_pieces)[:-1], np.cumsum(n_words)[:-1]
+        return [
+            EncodedSentence(*parts)
+            for parts in zip(
+                np.split(ids, piece_cuts),
+                np.split(words, piece_cuts),
+                np.split(shapes, word_cuts),
+                strict=True,
+            )
+        ]
+
+    def collate(self, batch: Sequence[EncodedSentence]) -> dict[str, Tensor]:
+        """One padded batch, special pieces added.
+
+        Returns:
+            ``input_ids``, ``attention_mask``, ``word_of_piece`` ``[batch, n_pieces]``,
+            ``shapes`` ``[batch, n_words]``, ``n_words`` ``[batch]``.
+        """
+        longest = max(len(item) for item in batch) + self.n_special
+        n_words = max(len(item.shapes) for item in batch)
+        input_ids = np.full((len(batch), longest), self.pad_id, np.int64)
+        attention_mask = np.zeros((len(batch), longest), np.int64)
+        word_of_piece = np.full((len(batch), longest), ABSENT, np.int64)
+        shapes = np.zeros((len(batch), n_words), np.int64)
+        begin = len(self.prefix)
+        for row, item in enumerate(batch):
+            end = begin + len(item)
+            input_ids[row, :begin] = self.prefix
+            input_ids[row, begin:end] = item.pieces
+            input_ids[row, end : end + len(self.suffix)] = self.suffix
+            attention_mask[row, : end + len(self.suffix)] = 1
+            word_of_piece[row, begin:end] = item.word_of_piece
+            shapes[row, : len(item.shapes)] = item.shapes
+        return {
+            "input_ids": torch.from_numpy(input_ids),
+            "attention_mask": torch.from_numpy(attention_mask),
+            "word_of_piece": torch.from_numpy(word_of_piece),
+            "shapes": torch.from_numpy(shapes),
+            "n_words": torch.tensor([len(item.shapes) for item in batch]),
+        }

@@ -1,0 +1,243 @@
+"""The joint parser: load it, give it sentences, get trees and tags."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import islice
+from pathlib import Path
+from typing import Any, Literal, NamedTuple, Self
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+
+from syntagma.batches import token_budget_batches
+from syntagma.encoders.load import load_tokenizer, max_pieces
+from syntagma.encoders.precision import Precision, autocast
+from syntagma.errors import InputError
+from syntagma.parse.dependency import decode_heads
+from syntagma.parse.encode import EncodedSentence, SentenceEncoder
+from syntagma.parse.scorer import ParserModel, WordStates
+from syntagma.text.sentence import Parse, Sentence
+
+__all__ = ["JointParser"]
+
+log = logging.getLogger(__name__)
+
+CHUNK = 4096
+"""Sentences that are sorted by length together."""
+
+
+class _Codes(NamedTuple):
+    """The decoded labels of one sentence, as codes, each ``[n_words]``."""
+
+    heads: NDArray[np.int64]
+    relations: NDArray[np.int64]
+    upos: NDArray[np.int64]
+    xpos: NDArray[np.int64]
+    probabilities: NDArray[np.float32]
+
+
+class JointParser:
+    """Dependency trees and part-of-speech tags for sentences.
+
+    Args:
+        model: the scorer.
+        tokenizer: its encoder's fast tokenizer.
+        budget: the most pieces in a batch, padding included.
+        max_words: longer sentences are parsed in parts of this many words, with a warning; the
+            root of each further part hangs on the root of the first as ``parataxis``.
+        precision: ``auto`` takes bfloat16 where the device computes it fast, ``float32`` never.
+    """
+
+    def __init__(
+        self,
+        model: ParserModel,
+        tokenizer: Any,
+        *,
+        budget: int = 4096,
+        max_words: int = 4000,
+        precision: Precision = "auto",
+    ) -> None:
+        if max_words < 1:
+            raise InputError(f"max_words must be at least 1, got {max_words}")
+        self.model = model.eval()
+        self.encoder = SentenceEncoder(tokenizer)
+        self.budget = budget
+        self.max_words = max_words
+        self.precision = precision
+        self.max_content = max_pieces(model.config.encoder) - self.encoder.n_special
+        labels = model.config.labels
+        self._relations, self._upos, self._xpos = (
+            np.array(labels[name], object) for name in ("relations", "upos", "xpos")
+        )
+
+    @classmethod
+    def from_folder(cls, folder: str | Path, *, device: str = "cpu", **options: Any) -> Self:
+        """A saved parser.
+
+        Args:
+            folder: a model folder of the task ``parsing``.
+            device: where to compute.
+            options: of the constructor.
+
+        Raises:
+            InputError: the folder does not hold a parser.
+        """
+        model = ParserModel.from_folder(folder, task="parsing").to(device)
+        has_tokenizer = (Path(folder) / "tokenizer.json").is_file()
+        tokenizer = load_tokenizer(str(folder) if has_tokenizer else model.config.base)
+        return cls(model, tokenizer, **options)
+
+    def parse_text(
+        self, text: str, *, mode: Literal["raw", "lines", "words"] = "raw"
+    ) -> list[Parse]:
+        """Cut a text into sentences and words and parse them; offsets index into ``text``."""
+        from syntagma.text.segment import segment
+
+        return self.parse(segment(text, mode=mode))
+
+    def parse(self, sentences: Iterable[Sentence]) -> list[Parse]:
+        """Parse sentences of given words, in the order in which they come."""
+        return list(self.parse_stream(sentences))
+
+    def parse_stream(self, sentences: Iterable[Sentence]) -> Iterator[Parse]:
+        """Parse sentences as they come, in constant memory."""
+        source = iter(sentences)
+        while chunk := list(islice(source, CHUNK)):
+            yield from self._parse_chunk(chunk)
+
+    def _parse_chunk(self, sentences: Sequence[Sentence]) -> list[Parse]:
+        parses: list[Parse | None] = [None] * len(sentences)
+        for index, sentence in enumerate(sentences):
+            if not len(sentence):
+                parses[index] = Parse(sentence, (), probabilities=())
+            elif len(sentence) > self.max_words:
+                parses[index] = self._parse_in_parts(sentence)
+        todo = [index for index, parse in enumerate(parses) if parse is None]
+        encoded = self.encoder.encode([sentences[index] for index in todo])
+        for batch in token_budget_batches([len(item) + 2 for item in encoded], self.budget):
+            codes = self._decode([encoded[index] for index in batch])
+            for index, code in zip(batch, codes, strict=True):
+                parses[todo[index]] = self._parse_of(sentences[todo[index]], code)
+        return [parse for parse in parses if parse is not None]
+
+    def _parse_of(self, sentence: Sentence, codes: _Codes) -> Parse:
+        return Parse(
+            sentence,
+            tuple(codes.heads.tolist()),
+            tuple(self._relations[codes.relations]),
+            tuple(self._upos[codes.upos]),
+            tuple(self._xpos[codes.xpos]),
+            tuple(codes.probabilities.tolist()),
+        )
+
+    @torch.inference_mode()
+    def _decode(self, batch: Sequence[EncodedSentence]) -> list[_Codes]:
+        with autocast(self.model.device, self.precision):
+            scores = self._score(batch)
+        n_words = np.array([len(item.shapes) for item in batch])
+        arcs = scores.arcs.float()
+        heads = decode_heads(arcs.cpu().numpy(), n_words)
+        chosen = torch.from_numpy(heads).to(arcs.device)
+        with autocast(self.model.device, self.precision):
+            relations = self.model.relation_scores(scores, chosen)
+        # Only the root has the relation `root`.
+        if "root" in self._relations:
+            root = int(np.flatnonzero(self._relations == "root")[0])
+            at_root = (chosen == 0).unsqueeze(-1)
+            is_root = torch.arange(relations.shape[-1], device=arcs.device) == root
+            relations = relations.masked_fill(at_root != is_root, -torch.inf)
+        probabilities = arcs.softmax(-1).gather(-1, chosen.unsqueeze(-1)).squeeze(-1)
+        tensors = [
+            heads,
+            relations.argmax(-1).cpu().numpy(),
+            scores.upos.argmax(-1).cpu().numpy(),
+            scores.xpos.argmax(-1).cpu().numpy(),
+            probabilities.cpu().numpy(),
+        ]
+        return [
+            _Codes(*(tensor[row, :length] for tensor in tensors))
+            for row, length in enumerate(n_words)
+        ]
+
+    def _score(self, batch: Sequence[EncodedSentence]) -> WordStates:
+        if len(batch) == 1 and len(batch[0]) > self.max_content:
+            return self._score_long(batch[0])
+        tensors = {
+            name: value.to(self.model.device) for name, value in self.encoder.collate(batch).items()
+        }
+        states: WordStates = self.model(**tensors).states
+        return states
+
+    def _score_long(self, item: EncodedSentence) -> WordStates:
+        """Score a sentence beyond the encoder's length over windows that overlap by half.
+
+        Each piece takes its state from the window in which it stands furthest from an edge.
+        """
+        size = self.max_content
+        stride = size // 2
+        starts = list(range(0, max(len(item) - size, 0) + stride, stride))
+        starts[-1] = len(item) - size
+        windows = [
+            EncodedSentence(item.pieces[s : s + size], item.word_of_piece[s : s + size], item.shapes)
+            for s in starts
+        ]
+        begin = len(self.encoder.prefix)
+        pieces: list[Tensor] = []
+        root: Tensor | None = None
+        for number, (start, window) in enumerate(zip(starts, windows, strict=True)):
+            tensors = self.encoder.collate([window])
+            states = self.model.encoder(
+                input_ids=tensors["input_ids"].to(self.model.device),
+                attention_mask=tensors["attention_mask"].to(self.model.device),
+            ).last_hidden_state
+            root = states[:, 0] if root is None else root
+            # This window owns the pieces up to the middle of its overlap with the next one.
+            left = 0 if number == 0 else (starts[number - 1] + size + start) // 2
+            last = number + 1 == len(starts)
+            right = len(item) if last else (start + size + starts[number + 1]) // 2
+            pieces.append(states[:, begin + left - start : begin + right - start])
+        assert root is not None
+        device = self.model.device
+        return self.model.score_pieces(
+            torch.cat(pieces, 1),
+            root,
+            torch.from_numpy(item.word_of_piece).unsqueeze(0).to(device),
+            torch.from_numpy(item.shapes).unsqueeze(0).to(device),
+            torch.tensor([len(item.shapes)], device=device),
+        )
+
+    def _parse_in_parts(self, sentence: Sentence) -> Parse:
+        log.warning(
+            "a sentence of %d words is longer than max_words=%d: parsed in parts",
+            len(sentence),
+            self.max_words,
+        )
+        parts = [
+            self.parse([Sentence(*(column[start : start + self.max_words] for column in (
+                sentence.forms, sentence.starts, sentence.ends)))])[0]
+            for start in range(0, len(sentence), self.max_words)
+        ]
+        first_root = parts[0].heads.index(0) + 1
+        heads: list[int] = []
+        relations: list[str] = []
+        for number, part in enumerate(parts):
+            offset = number * self.max_words
+            for head, relation in zip(part.heads, part.relations, strict=True):
+                if head == 0 and number > 0:
+                    heads.append(first_root)
+                    relations.append("parataxis")
+                else:
+                    heads.append(head + offset if head else 0)
+                    relations.append(relation)
+        return Parse(
+            sentence,
+            tuple(heads),
+            tuple(relations),
+            tuple(tag for part in parts for tag in part.upos),
+            tuple(tag for part in parts for tag in part.xpos),
+            tuple(p for part in parts for p in part.probabilities or ()),
+        )

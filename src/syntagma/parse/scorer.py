@@ -1,0 +1,281 @@
+"""Score arcs, relations and tags over an encoder's states (Dozat & Manning 2017, deep biaffine)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal, NamedTuple
+
+import torch
+from torch import Tensor, nn
+from torch.nn import functional as F
+
+from syntagma.encoders.model import SyntagmaConfig, SyntagmaModel
+from syntagma.errors import InputError
+from syntagma.parse.shapes import N_SHAPES
+from syntagma.settings import build
+from syntagma.text.pieces import ABSENT, pool
+
+__all__ = ["Biaffine", "ParserHead", "ParserModel", "ParserScores", "WordStates"]
+
+
+@dataclass(frozen=True)
+class ParserHead:
+    """Sizes of the parser's head.
+
+    Args:
+        pooling: how a word's vector comes from its pieces.
+        arc_width: width of the arc representations.
+        relation_width: width of the relation representations.
+        dropout: probability of dropping a unit of word states and representations, whole units
+            a sentence.
+        word_dropout: probability of replacing a piece by ``mask_piece`` in training.
+        mask_piece: id of the tokenizer's mask piece.
+    """
+
+    pooling: Literal["first", "mean"] = "first"
+    arc_width: int = 400
+    relation_width: int = 100
+    dropout: float = 0.33
+    word_dropout: float = 0.0
+    mask_piece: int = 0
+
+    def __post_init__(self) -> None:
+        if min(self.arc_width, self.relation_width) < 1:
+            raise InputError("arc_width and relation_width must be positive")
+        if not 0 <= self.dropout < 1:
+            raise InputError(f"dropout must lie in [0, 1), got {self.dropout}")
+
+
+class WordStates(NamedTuple):
+    """What the decoders read.
+
+    Args:
+        arcs: score of each head for each word, ``[batch, n_words, 1 + n_words]``, position 0 is
+            the root; minus infinity where there is no such head.
+        heads: relation representation as a head, ``[batch, 1 + n_words, relation_width]``.
+        dependents: relation representation as a dependent, ``[batch, n_words, relation_width]``.
+        upos: ``[batch, n_words, n_upos]``.
+        xpos: ``[batch, n_words, n_xpos]``.
+    """
+
+    arcs: Tensor
+    heads: Tensor
+    dependents: Tensor
+    upos: Tensor
+    xpos: Tensor
+
+
+class ParserScores(NamedTuple):
+    """Scores, and the loss where gold labels were given."""
+
+    states: WordStates
+    loss: Tensor | None
+
+
+class SharedDropout(nn.Module):
+    """Drop whole units: one mask for all positions of a sequence (Gal & Ghahramani 2016)."""
+
+    def __init__(self, probability: float) -> None:
+        super().__init__()
+        self.probability = probability
+
+    def forward(self, states: Tensor) -> Tensor:
+        """``[batch, n, width]`` to the same."""
+        if not self.training or self.probability == 0:
+            return states
+        mask = states.new_ones(states.shape[0], 1, states.shape[2])
+        return states * F.dropout(mask, self.probability)
+
+
+class Biaffine(nn.Module):
+    """``score(i, j) = [x_i; 1]ᵀ U [y_j; 1]`` for each of ``n_scores`` matrices U.
+
+    Args:
+        width: of both inputs.
+        n_scores: matrices.
+    """
+
+    def __init__(self, width: int, n_scores: int) -> None:
+        super().__init__()
+        self.weight = nn.Parameter(torch.zeros(n_scores, width + 1, width + 1))
+
+    @staticmethod
+    def _with_one(states: Tensor) -> Tensor:
+        return F.pad(states, (0, 1), value=1.0)
+
+    def all_pairs(self, left: Tensor, right: Tensor) -> Tensor:
+        """Scores of every pair under the first matrix.
+
+        Args:
+            left: ``[batch, n, width]``.
+            right: ``[batch, m, width]``.
+
+        Returns:
+            ``[batch, n, m]``.
+        """
+        return self._with_one(left) @ self.weight[0] @ self._with_one(right).mT
+
+    def given_pairs(self, left: Tensor, right: Tensor) -> Tensor:
+        """Scores of given pairs under every matrix.
+
+        Args:
+            left: ``[n, width]``.
+            right: ``[n, width]``, the partner of each.
+
+        Returns:
+            ``[n, n_scores]``.
+        """
+        n_scores, width, _ = self.weight.shape
+        # One large product, then a row-wise dot: [n, n_scores, width + 1].
+        mixed = self._with_one(left) @ self.weight.permute(1, 0, 2).reshape(width, -1)
+        mixed = mixed.view(-1, n_scores, width)
+        return (mixed @ self._with_one(right).unsqueeze(-1)).squeeze(-1)
+
+
+class ParserModel(SyntagmaModel):
+    """An encoder with biaffine arc and relation scorers and tag classifiers.
+
+    Args:
+        config: ``labels`` must have ``relations``, ``upos`` and ``xpos``.
+    """
+
+    def __init__(self, config: SyntagmaConfig) -> None:
+        super().__init__(config)
+        self.head = head = build(ParserHead, config.head, where="head")
+        width = config.encoder.hidden_size
+        self.shape_embeddings = nn.Embedding(N_SHAPES, width)
+        self.dropout = SharedDropout(head.dropout)
+        arc, relation = head.arc_width, head.relation_width
+        # One product for all four representations: arc head, arc dependent, relation head, …
+        self.representation = nn.Linear(width, 2 * arc + 2 * relation)
+        self.arcs = Biaffine(arc, 1)
+        self.relations = Biaffine(relation, len(config.labels["relations"]))
+        self.upos = nn.Linear(width, len(config.labels["upos"]))
+        self.xpos = nn.Linear(width, len(config.labels["xpos"]))
+        self.post_init()
+
+    def _init_weights(self, module: nn.Module) -> None:
+        if isinstance(module, Biaffine):
+            nn.init.zeros_(module.weight)
+        elif isinstance(module, nn.Linear) and module is getattr(self, "representation", None):
+            nn.init.orthogonal_(module.weight)
+            nn.init.zeros_(module.bias)
+        else:
+            super()._init_weights(module)
+
+    def score_words(self, word_states: Tensor, root_states: Tensor, n_words: Tensor) -> WordStates:
+        """Scores from word vectors.
+
+        Args:
+            word_states: ``[batch, n_words, width]``.
+            root_states: the vector that stands for the root, ``[batch, width]``.
+            n_words: words of each sentence, ``[batch]``.
+        """
+        arc, relation = self.head.arc_width, self.head.relation_width
+        states = torch.cat([root_states.unsqueeze(1), word_states], 1)
+        states = self.dropout(states)
+        mixed = F.leaky_relu(self.representation(states), 0.1)
+        arc_head, arc_dependent, relation_head, relation_dependent = mixed.split(
+            [arc, arc, relation, relation], -1
+        )
+        arc_head, arc_dependent = self.dropout(arc_head), self.dropout(arc_dependent)
+        relation_head = self.dropout(relation_head)
+        relation_dependent = self.dropout(relation_dependent)
+        # Ties decide trees: the last products of the arc scores are kept in full precision.
+        with torch.autocast(states.device.type, enabled=False):
+            arcs = self.arcs.all_pairs(arc_dependent[:, 1:].float(), arc_head.float())
+        position = torch.arange(arcs.shape[2], device=arcs.device)
+        # [batch, 1, 1 + n_words] and [n_words, 1 + n_words]: no head beyond the sentence, nor itself
+        no_head = (position > n_words.unsqueeze(1)).unsqueeze(1)
+        itself = position[1:].unsqueeze(1) == position
+        arcs = arcs.masked_fill(no_head | itself, -torch.inf)
+        words = states[:, 1:]
+        return WordStates(
+            arcs, relation_head, relation_dependent[:, 1:], self.upos(words), self.xpos(words)
+        )
+
+    def score_pieces(
+        self,
+        states: Tensor,
+        root_states: Tensor,
+        word_of_piece: Tensor,
+        shapes: Tensor,
+        n_words: Tensor,
+    ) -> WordStates:
+        """Scores from piece vectors.
+
+        Args:
+            states: ``[batch, n_pieces, width]``.
+            root_states: ``[batch, width]``.
+            word_of_piece: ``[batch, n_pieces]``.
+            shapes: ``[batch, n_words]``.
+            n_words: ``[batch]``.
+        """
+        words = pool(states, word_of_piece, shapes.shape[1], how=self.head.pooling)
+        return self.score_words(words + self.shape_embeddings(shapes), root_states, n_words)
+
+    def relation_scores(self, states: WordStates, heads: Tensor) -> Tensor:
+        """Scores of the relations for one head a word.
+
+        Args:
+            states: from :meth:`score_words`.
+            heads: ``[batch, n_words]``; negative counts as 0.
+
+        Returns:
+            ``[batch, n_words, n_relations]``.
+        """
+        index = heads.clamp(min=0).unsqueeze(-1).expand(-1, -1, states.heads.shape[-1])
+        chosen = states.heads.gather(1, index)
+        flat = self.relations.given_pairs(
+            states.dependents.flatten(0, 1), chosen.flatten(0, 1)
+        )
+        return flat.view(*heads.shape, -1)
+
+    def forward(
+        self,
+        input_ids: Tensor,
+        attention_mask: Tensor,
+        word_of_piece: Tensor,
+        shapes: Tensor,
+        n_words: Tensor,
+        heads: Tensor | None = None,
+        relations: Tensor | None = None,
+        upos: Tensor | None = None,
+        xpos: Tensor | None = None,
+    ) -> ParserScores:
+        """Score a batch; give gold labels (``-100`` where there is none) for the loss.
+
+        Args:
+            input_ids: ``[batch, n_pieces]``.
+            attention_mask: ``[batch, n_pieces]``.
+            word_of_piece: ``[batch, n_pieces]``, negative for special pieces.
+            shapes: ``[batch, n_words]``, see :mod:`syntagma.parse.shapes`.
+            n_words: ``[batch]``.
+            heads: 0 for the root, ``[batch, n_words]``.
+            relations: ``[batch, n_words]``.
+            upos: ``[batch, n_words]``.
+            xpos: ``[batch, n_words]``.
+        """
+        if self.training and self.head.word_dropout > 0:
+            dropped = torch.rand_like(input_ids, dtype=torch.float) < self.head.word_dropout
+            input_ids = torch.where(dropped & (word_of_piece >= 0), self.head.mask_piece, input_ids)
+        states = self.encoder(input_ids=input_ids, attention_mask=attention_mask).last_hidden_state
+        scores = self.score_pieces(states, states[:, 0], word_of_piece, shapes, n_words)
+        if heads is None:
+            return ParserScores(scores, None)
+        loss = _cross_entropy(scores.arcs, heads)
+        if relations is not None:
+            loss = loss + _cross_entropy(self.relation_scores(scores, heads), relations)
+        if upos is not None:
+            loss = loss + _cross_entropy(scores.upos, upos)
+        if xpos is not None:
+            loss = loss + _cross_entropy(scores.xpos, xpos)
+        return ParserScores(scores, loss)
+
+
+def _cross_entropy(scores: Tensor, gold: Tensor) -> Tensor:
+    """Mean over the words that have a gold label; 0 where none has."""
+    total = F.cross_entropy(
+        scores.flatten(0, 1).float(), gold.flatten(), ignore_index=ABSENT, reduction="sum"
+    )
+    return total / (gold != ABSENT).sum().clamp(min=1)

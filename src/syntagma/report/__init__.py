@@ -1,0 +1,1 @@
+"""From saved results to tables and pictures."""

@@ -1,0 +1,180 @@
+"""YAML into frozen dataclasses; a key that does not exist is an error that names the nearest one."""
+
+from __future__ import annotations
+
+import dataclasses
+import difflib
+import types
+import typing
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any, Literal, TypeVar, Union
+
+import yaml
+
+from syntagma.errors import InputError
+from syntagma.files import read_text
+
+__all__ = ["apply_overrides", "build", "load_yaml", "nearest", "to_dict"]
+
+T = TypeVar("T")
+
+
+def nearest(name: str, known: Sequence[str]) -> str:
+    """How to go on after an unknown name: the nearest known one, and all of them.
+
+    >>> nearest("epoch", ["epochs", "seed"])
+    "did you mean 'epochs'? (known: epochs, seed)"
+    """
+    close = difflib.get_close_matches(name, known, n=1, cutoff=0.6)
+    everything = f"known: {', '.join(sorted(known))}"
+    return f"did you mean {close[0]!r}? ({everything})" if close else f"({everything})"
+
+
+def load_yaml(path: str | Path) -> dict[str, Any]:
+    """The mapping in a YAML file.
+
+    Raises:
+        InputError: the file cannot be read, is not YAML, or holds no mapping; the line is named.
+    """
+    try:
+        value = yaml.safe_load(read_text(path))
+    except yaml.YAMLError as error:
+        mark = getattr(error, "problem_mark", None)
+        place = f" at line {mark.line + 1}, column {mark.column + 1}" if mark else ""
+        raise InputError(
+            f"{path}: broken YAML{place}: {getattr(error, 'problem', error)}"
+        ) from error
+    if not isinstance(value, dict):
+        raise InputError(f"{path}: expected `key: value` lines, got {type(value).__name__}")
+    return value
+
+
+def apply_overrides(values: dict[str, Any], overrides: Sequence[str]) -> dict[str, Any]:
+    """A copy of nested settings with ``a.b=c`` assignments applied; values are read as YAML.
+
+    Raises:
+        InputError: an assignment has no ``=``, or goes through something that is no section.
+
+    >>> apply_overrides({"a": {"b": 1}}, ["a.b=2", "a.c=[x, y]"])
+    {'a': {'b': 2, 'c': ['x', 'y']}}
+    """
+    result: dict[str, Any] = {
+        key: dict(value) if isinstance(value, dict) else value for key, value in values.items()
+    }
+    for override in overrides:
+        path, equals, text = override.partition("=")
+        if not equals or not path:
+            raise InputError(f"--set {override}: expected key=value, for example training.epochs=3")
+        try:
+            value = yaml.safe_load(text)
+        except yaml.YAMLError as error:
+            raise InputError(f"--set {override}: {text!r} is not YAML") from error
+        *sections, key = path.split(".")
+        place = result
+        for section in sections:
+            inner = place.get(section)
+            if inner is not None and not isinstance(inner, dict):
+                raise InputError(f"--set {override}: {section!r} is a value, not a section")
+            place[section] = dict(inner or {})
+            place = place[section]
+        place[key] = value
+    return result
+
+
+def build(kind: type[T], values: Mapping[str, Any], *, where: str = "settings") -> T:
+    """A dataclass from a mapping, checked against its annotations, nested ones included.
+
+    Args:
+        kind: a dataclass.
+        values: its fields by name.
+        where: what to call the mapping in messages.
+
+    Raises:
+        InputError: a key is unknown or missing, or a value has the wrong type or is refused by
+            the dataclass itself.
+    """
+    if not isinstance(values, Mapping):
+        raise InputError(f"{where}: expected `key: value` lines, got {values!r}")
+    fields = {field.name: field for field in dataclasses.fields(kind)}  # type: ignore[arg-type]
+    hints = typing.get_type_hints(kind)
+    arguments = {}
+    for key, value in values.items():
+        if key not in fields:
+            raise InputError(f"{where}: unknown key {key!r}; {nearest(str(key), list(fields))}")
+        arguments[key] = _convert(hints[key], value, f"{where}.{key}")
+    for name, field in fields.items():
+        required = field.default is field.default_factory is dataclasses.MISSING
+        if required and name not in arguments:
+            raise InputError(f"{where}: missing key {name!r}; add `{name}: …`")
+    try:
+        return kind(**arguments)
+    except InputError as error:
+        raise InputError(f"{where}: {error}") from error
+
+
+def _convert(hint: Any, value: Any, where: str) -> Any:
+    origin, arguments = typing.get_origin(hint), typing.get_args(hint)
+    if hint is Any:
+        return value
+    if origin in (Union, types.UnionType):
+        return _convert_union(arguments, value, where)
+    if origin is Literal:
+        if value not in arguments:
+            choices = ", ".join(map(str, arguments))
+            raise InputError(f"{where}: expected one of {choices}; got {value!r}")
+        return value
+    if dataclasses.is_dataclass(hint) and isinstance(hint, type):
+        return value if isinstance(value, hint) else build(hint, value, where=where)
+    if origin is tuple:
+        items = [value] if isinstance(value, str | int | float) else value
+        if not isinstance(items, list | tuple):
+            raise InputError(f"{where}: expected a list, got {value!r}")
+        return tuple(_convert(arguments[0], item, where) for item in items)
+    if origin is dict:
+        if not isinstance(value, Mapping):
+            raise InputError(f"{where}: expected `key: value` lines, got {value!r}")
+        return {str(k): _convert(arguments[1], v, f"{where}.{k}") for k, v in value.items()}
+    return _convert_plain(hint, value, where)
+
+
+def _convert_union(choices: tuple[Any, ...], value: Any, where: str) -> Any:
+    if value is None and type(None) in choices:
+        return None
+    inner = [choice for choice in choices if choice is not type(None)]
+    if len(inner) == 1:
+        return _convert(inner[0], value, where)
+    for choice in inner:
+        if isinstance(choice, type) and isinstance(value, choice):
+            return value
+    names = " or ".join(getattr(choice, "__name__", str(choice)) for choice in inner)
+    raise InputError(f"{where}: expected {names}, got {value!r}")
+
+
+def _convert_plain(hint: type, value: Any, where: str) -> Any:
+    if hint is float and isinstance(value, int) and not isinstance(value, bool):
+        return float(value)
+    if hint is float and isinstance(value, str):
+        # YAML 1.1 reads 1e-5 (without a point) as text.
+        try:
+            return float(value)
+        except ValueError:
+            pass
+    if hint is str and isinstance(value, Path):
+        return str(value)
+    if not isinstance(value, hint) or (hint is int and isinstance(value, bool)):
+        raise InputError(f"{where}: expected {hint.__name__}, got {value!r}")
+    return value
+
+
+def to_dict(value: Any) -> Any:
+    """A dataclass as plain nested values, for YAML and JSON; tuples become lists."""
+    if dataclasses.is_dataclass(value) and not isinstance(value, type):
+        return {
+            field.name: to_dict(getattr(value, field.name)) for field in dataclasses.fields(value)
+        }
+    if isinstance(value, Mapping):
+        return {key: to_dict(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [to_dict(item) for item in value]
+    return value

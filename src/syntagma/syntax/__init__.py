@@ -1,0 +1,1 @@
+"""From parses and word pieces to plain tensors."""

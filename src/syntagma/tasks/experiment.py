@@ -1,0 +1,133 @@
+"""An experiment: one YAML file that says what is trained, on what, and how."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Literal
+
+from syntagma.encoders.default import DEFAULT
+from syntagma.encoders.precision import Precision
+from syntagma.errors import InputError
+from syntagma.settings import apply_overrides, build, load_yaml
+
+__all__ = ["DataSettings", "Experiment", "TrainingSettings", "load_experiment"]
+
+
+@dataclass(frozen=True)
+class DataSettings:
+    """Which files.
+
+    Args:
+        train: files to learn from.
+        dev: files to score on after each evaluation interval.
+        limit: take only this many training examples, chosen at random with the training seed.
+        skip_bad: leave out examples that are not as the format says, and count them, instead of
+            stopping at the first.
+    """
+
+    train: tuple[str, ...]
+    dev: tuple[str, ...] = ()
+    limit: int | None = None
+    skip_bad: bool = False
+
+    def __post_init__(self) -> None:
+        if not self.train:
+            raise InputError("train names no file")
+        if self.limit is not None and self.limit < 1:
+            raise InputError(f"limit must be at least 1, got {self.limit}")
+
+
+@dataclass(frozen=True)
+class TrainingSettings:
+    """How to train.
+
+    Args:
+        epochs: passes over the training data; a fraction ends inside an epoch.
+        learning_rate: peak, for the encoder's own weights.
+        head_learning_rate: peak, for new weights; the same as ``learning_rate`` if not given.
+        batch_pieces: the most pieces in a batch, padding included.
+        accumulate: batches whose gradients are added before a step.
+        warmup: share of all steps in which the learning rate rises.
+        weight_decay: not applied to biases and norms.
+        max_gradient_norm: longer gradients are shortened to this.
+        seed: of everything random.
+        precision: ``auto`` computes in bfloat16 where the device does it fast.
+        encoder: which of the encoder's weights learn: ``full`` all, ``layers`` all but the table
+            of piece vectors, ``frozen`` none, ``lora`` low-rank additions.
+        lora_rank: rank of those additions.
+        evaluations: how often an epoch is scored on the dev files.
+        patience: stop after this many evaluations without a better primary metric; 0 never.
+        checkpoint_steps: a checkpoint to resume from every so many steps.
+    """
+
+    epochs: float = 3.0
+    learning_rate: float = 3e-5
+    head_learning_rate: float | None = None
+    batch_pieces: int = 6144
+    accumulate: int = 1
+    warmup: float = 0.1
+    weight_decay: float = 0.01
+    max_gradient_norm: float = 1.0
+    seed: int = 1
+    precision: Precision = "auto"
+    encoder: Literal["full", "layers", "frozen", "lora"] = "full"
+    lora_rank: int = 16
+    evaluations: int = 1
+    patience: int = 0
+    checkpoint_steps: int = 500
+
+    def __post_init__(self) -> None:
+        for name in ("epochs", "learning_rate", "batch_pieces", "accumulate", "max_gradient_norm",
+                     "lora_rank", "evaluations", "checkpoint_steps"):
+            if getattr(self, name) <= 0:
+                raise InputError(f"{name} must be positive, got {getattr(self, name)}")
+        if not 0 <= self.warmup < 1:
+            raise InputError(f"warmup is a share from 0 to below 1, got {self.warmup}")
+
+
+@dataclass(frozen=True)
+class Experiment:
+    """What ``syntagma train`` reads.
+
+    Args:
+        task: a name from :data:`syntagma.tasks.TASKS`.
+        data: the files.
+        encoder: ``default``, a folder, or a name on the Hugging Face hub.
+        hidden_dropout: of the encoder; its own if not given.
+        attention_dropout: of the encoder's attention weights; its own if not given. On processors
+            0 makes training about three times as fast, because fused attention has no dropout.
+        preset: guides and settings of a paper.
+        guides: settings of each guide by name, on top of the preset.
+        head: settings of the task.
+        parser: where trees come from: ``default-parser``, a parser's folder, or
+            ``conllu:FILE``.
+        training: how to train.
+    """
+
+    task: str
+    data: DataSettings
+    encoder: str = DEFAULT
+    hidden_dropout: float | None = None
+    attention_dropout: float | None = None
+    preset: str = "none"
+    guides: dict[str, Any] = field(default_factory=dict)
+    head: dict[str, Any] = field(default_factory=dict)
+    parser: str = "default-parser"
+    training: TrainingSettings = field(default_factory=TrainingSettings)
+
+    def __post_init__(self) -> None:
+        for name in ("hidden_dropout", "attention_dropout"):
+            value = getattr(self, name)
+            if value is not None and not 0 <= value < 1:
+                raise InputError(f"{name} is a probability from 0 to below 1, got {value}")
+
+
+def load_experiment(path: str | Path, overrides: list[str] | None = None) -> Experiment:
+    """Read an experiment file and apply ``key=value`` overrides.
+
+    Raises:
+        InputError: a key is unknown, a value impossible, or the file is not YAML.
+    """
+    values = apply_overrides(load_yaml(path), overrides or [])
+    return build(Experiment, values, where=str(path))

@@ -1,0 +1,105 @@
+"""What every task offers: read, encode, forward, decode, score, each callable alone."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any, ClassVar, Generic, Self, TypeVar
+
+from torch import Tensor
+
+from syntagma.encoders.model import SyntagmaModel
+from syntagma.tasks.experiment import Experiment
+
+__all__ = ["Features", "Task"]
+
+Example = TypeVar("Example")
+Prediction = TypeVar("Prediction")
+
+
+class Features(ABC):
+    """Encoded examples: what a data loader reads."""
+
+    @abstractmethod
+    def __len__(self) -> int: ...
+
+    @abstractmethod
+    def __getitem__(self, index: int) -> Any: ...
+
+    @property
+    @abstractmethod
+    def lengths(self) -> Sequence[int]:
+        """Pieces of each item."""
+
+
+class Task(ABC, Generic[Example, Prediction]):
+    """A model with the code around it that makes it useful: one subclass a task.
+
+    Attributes:
+        name: as written in experiments and model folders.
+        primary: the metric by which models are chosen; greater is better.
+        model: the model.
+        tokenizer: its encoder's fast tokenizer.
+    """
+
+    name: ClassVar[str]
+    primary: ClassVar[str]
+    model: SyntagmaModel
+    tokenizer: Any
+
+    @classmethod
+    @abstractmethod
+    def new(cls, experiment: Experiment, examples: Sequence[Example]) -> Self:
+        """A fresh model on a pretrained encoder; labels come from the training examples."""
+
+    @classmethod
+    @abstractmethod
+    def from_folder(cls, folder: str | Path, *, device: str = "cpu") -> Self:
+        """A saved model."""
+
+    @classmethod
+    @abstractmethod
+    def read(cls, path: str | Path, *, skip_bad: bool = False) -> list[Example]:
+        """Examples from a file in one of the task's official formats."""
+
+    @abstractmethod
+    def features(self, examples: Sequence[Example]) -> Features:
+        """Training examples as tensors of unequal length."""
+
+    @abstractmethod
+    def collate(self, items: Sequence[Any]) -> dict[str, Tensor]:
+        """A padded batch of features, as the model's ``forward`` names them."""
+
+    @abstractmethod
+    def predict(self, examples: Sequence[Example]) -> list[Prediction]:
+        """The model's answers, in the order of the examples."""
+
+    @abstractmethod
+    def score(
+        self, examples: Sequence[Example], predictions: Sequence[Prediction]
+    ) -> dict[str, float]:
+        """The task's official metrics under the names of the command line's contract."""
+
+    @abstractmethod
+    def write_predictions(
+        self, examples: Sequence[Example], predictions: Sequence[Prediction], path: Path
+    ) -> None:
+        """Write predictions in the task's official format."""
+
+    def fit_after_training(
+        self, examples: Sequence[Example], predictions: Sequence[Prediction]
+    ) -> Mapping[str, float]:
+        """Choose what is fitted on dev data (thresholds) and keep it in the model's settings."""
+        return {}
+
+    def save(self, folder: Path, *, bits: int | None = None) -> None:
+        """Write model and tokenizer into an existing folder.
+
+        Args:
+            folder: where to.
+            bits: store the encoder as differences of this many bits to its base.
+        """
+        self.model.save_folder(folder, bits=bits)
+        if bits is None:
+            self.tokenizer.save_pretrained(folder)

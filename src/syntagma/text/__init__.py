@@ -1,0 +1,1 @@
+"""The only code that touches raw text and treebank files."""

@@ -1,0 +1,268 @@
+"""CoNLL-U and CoNLL-X treebank files in and out, one sentence at a time.
+
+A file is reproduced byte for byte: comments, multi-word tokens, empty nodes and every column
+that the package does not use are kept as they came.  Format: https://universaldependencies.org/format.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from syntagma.errors import InputError
+from syntagma.files import read_lines
+from syntagma.text.sentence import Parse, Sentence
+
+__all__ = ["TreebankSentence", "format_conllu", "parse_conllu", "read_conllu"]
+
+N_COLUMNS = 10
+ID, FORM, LEMMA, UPOS, XPOS, FEATS, HEAD, DEPREL, DEPS, MISC = range(N_COLUMNS)
+
+
+@dataclass(frozen=True, slots=True)
+class TreebankSentence:
+    """A sentence as a treebank file writes it.
+
+    Args:
+        comments: the lines that begin with ``#``, as they are.
+        rows: all token lines in order, split into their ten columns; those of multi-word tokens
+            (``3-4``) and empty nodes (``5.1``) among them.
+        origin: file and first line, for messages.
+    """
+
+    comments: tuple[str, ...]
+    rows: tuple[tuple[str, ...], ...]
+    origin: str = ""
+
+    @property
+    def words(self) -> list[tuple[str, ...]]:
+        """The rows of syntactic words: no multi-word tokens, no empty nodes."""
+        return [row for row in self.rows if row[ID].isdigit()]
+
+    def comment(self, key: str) -> str | None:
+        """The value of a comment ``# key = value``, or ``None``."""
+        for line in self.comments:
+            name, separator, value = line[1:].partition("=")
+            if separator and name.strip() == key:
+                return value.strip()
+        return None
+
+    @property
+    def text(self) -> str:
+        """The raw text: the ``# text`` comment, else rebuilt from forms and ``SpaceAfter=No``."""
+        text = self.comment("text")
+        if text is not None:
+            return text
+        return "".join(form + gap for form, gap, _ in self._surface_tokens()).rstrip()
+
+    def _surface_tokens(self) -> Iterator[tuple[str, str, int]]:
+        """Surface form, the space after it, and how many words it stands for."""
+        inside_until = 0
+        for row in self.rows:
+            first, dash, last = row[ID].partition("-")
+            if "." in row[ID] or (not dash and int(first) <= inside_until):
+                continue
+            n_words = 1
+            if dash:
+                inside_until = int(last)
+                n_words = int(last) - int(first) + 1
+            yield row[FORM], "" if "SpaceAfter=No" in row[MISC] else " ", n_words
+
+    def sentence(self) -> Sentence:
+        """The syntactic words with their character offsets into :attr:`text`.
+
+        Words inside a multi-word token get their part of it where their forms spell it, and the
+        whole token's interval where they do not (*du* = *de* + *le*).
+        """
+        text = self.text
+        forms = [row[FORM] for row in self.words]
+        starts: list[int] = []
+        ends: list[int] = []
+        position = 0
+        for surface, _, n_words in self._surface_tokens():
+            found = text.find(surface, position)
+            # Where the comment and the forms disagree, the forms follow one another.
+            start = found if found >= 0 else position
+            position = start + len(surface)
+            parts = forms[len(starts) : len(starts) + n_words]
+            spelled = sum(map(len, parts)) == len(surface)
+            offset = start
+            for part in parts:
+                starts.append(offset if spelled else start)
+                offset += len(part)
+                ends.append(offset if spelled else position)
+        return Sentence(tuple(forms), tuple(starts), tuple(ends))
+
+    def parse(self) -> Parse:
+        """The tree and tags as a parse.
+
+        Raises:
+            InputError: a head is missing, not a number or out of range, there is not exactly one
+                root, or the arcs form a cycle; the sentence is named.
+        """
+        words = self.words
+        heads = tuple(_head(row, len(words), self.origin) for row in words)
+        _check_tree(heads, self.origin)
+        return Parse(
+            self.sentence(),
+            heads,
+            tuple(row[DEPREL] for row in words),
+            tuple(row[UPOS] for row in words),
+            tuple(row[XPOS] for row in words),
+        )
+
+    def with_parse(self, parse: Parse) -> TreebankSentence:
+        """The same rows with heads, relations and tags of ``parse``; enhanced arcs are cleared.
+
+        Raises:
+            ValueError: the parse has another number of words.
+        """
+        if len(parse) != len(self.words):
+            raise ValueError(f"expected a parse of {len(self.words)} words, got {len(parse)}")
+        values = iter(zip(parse.heads, parse.relations, parse.upos, parse.xpos, strict=True))
+        rows = []
+        for row in self.rows:
+            if row[ID].isdigit():
+                head, relation, upos, xpos = next(values)
+                columns = list(row)
+                columns[UPOS], columns[XPOS] = upos, xpos
+                columns[HEAD], columns[DEPREL], columns[DEPS] = str(head), relation, "_"
+                row = tuple(columns)
+            rows.append(row)
+        return replace(self, rows=tuple(rows))
+
+    @classmethod
+    def from_parse(cls, parse: Parse, *, text: str, comments: tuple[str, ...] = ()) -> (
+        TreebankSentence
+    ):
+        """Rows for a parse whose offsets index into ``text``."""
+        sentence = parse.sentence
+        rows = []
+        for index in range(len(parse)):
+            after = sentence.ends[index]
+            touches = index + 1 < len(parse) and sentence.starts[index + 1] <= after
+            rows.append(
+                (
+                    str(index + 1),
+                    sentence.forms[index],
+                    "_",
+                    parse.upos[index],
+                    parse.xpos[index],
+                    "_",
+                    str(parse.heads[index]),
+                    parse.relations[index],
+                    "_",
+                    "SpaceAfter=No" if touches else "_",
+                )
+            )
+        surface = " ".join(text[sentence.start : sentence.end].split())
+        return cls((*comments, f"# text = {surface}"), tuple(rows))
+
+
+def _head(row: tuple[str, ...], n_words: int, origin: str) -> int:
+    try:
+        head = int(row[HEAD])
+    except ValueError:
+        head = -1
+    if not 0 <= head <= n_words:
+        raise InputError(
+            f"{origin}: word {row[ID]} {row[FORM]!r} has head {row[HEAD]!r}; "
+            f"expected a number from 0 (root) to {n_words}"
+        )
+    return head
+
+
+def _check_tree(heads: tuple[int, ...], origin: str) -> None:
+    roots = [index for index, head in enumerate(heads, start=1) if head == 0]
+    if heads and len(roots) != 1:
+        raise InputError(f"{origin}: expected one root (a word with head 0), found {len(roots)}")
+    settled = {0}
+    for word in range(1, len(heads) + 1):
+        path = []
+        while word not in settled:
+            settled.add(word)
+            path.append(word)
+            word = heads[word - 1]
+        if word in path:
+            cycle = " → ".join(map(str, [*path[path.index(word) :], word]))
+            raise InputError(f"{origin}: the heads of words {cycle} form a cycle")
+
+
+def _sentence(
+    comments: list[str], rows: list[tuple[str, ...]], name: str, first_line: int
+) -> TreebankSentence:
+    sentence = TreebankSentence(tuple(comments), tuple(rows), f"{name}, line {first_line}")
+    identifier = sentence.comment("sent_id")
+    if identifier is None:
+        return sentence
+    return replace(sentence, origin=f"{sentence.origin}, sentence {identifier}")
+
+
+def parse_conllu(lines: Iterable[str], *, name: str = "input") -> Iterator[TreebankSentence]:
+    """Yield the sentences of CoNLL-U or CoNLL-X lines.
+
+    Args:
+        lines: lines without line ends.
+        name: what to call the source in messages.
+
+    Raises:
+        InputError: a line has not ten columns, or its words are not numbered from 1; the line is
+            named.
+    """
+    comments: list[str] = []
+    rows: list[tuple[str, ...]] = []
+    n_words = 0
+    first_line = 1
+    for number, line in enumerate(lines, start=1):
+        if not line.strip():
+            if rows:
+                yield _sentence(comments, rows, name, first_line)
+            comments, rows, n_words = [], [], 0
+            continue
+        if not comments and not rows:
+            first_line = number
+        if line.startswith("#") and not rows:
+            comments.append(line)
+            continue
+        columns = tuple(line.split("\t"))
+        if len(columns) != N_COLUMNS:
+            raise InputError(
+                f"{name}, line {number}: expected {N_COLUMNS} columns separated by tabs, "
+                f"got {len(columns)}: {line[:60]!r}"
+            )
+        if columns[ID].isdigit():
+            n_words += 1
+            if int(columns[ID]) != n_words:
+                raise InputError(
+                    f"{name}, line {number}: expected word {n_words}, got {columns[ID]!r}; "
+                    f"words are numbered from 1 in each sentence, a blank line ends it"
+                )
+        elif not all(part.isdigit() for part in columns[ID].replace("-", ".").split(".")):
+            raise InputError(
+                f"{name}, line {number}: {columns[ID]!r} is no token number "
+                f"(expected 3, 3-4 or 3.1)"
+            )
+        rows.append(columns)
+    if rows:
+        yield _sentence(comments, rows, name, first_line)
+
+
+def read_conllu(path: str | Path) -> Iterator[TreebankSentence]:
+    """Yield the sentences of a treebank file (``.gz`` and ``-`` too), in constant memory.
+
+    Raises:
+        InputError: as :func:`parse_conllu`; or the file is missing, not UTF-8 or without words.
+    """
+    empty = True
+    for sentence in parse_conllu(read_lines(path), name=str(path)):
+        empty = False
+        yield sentence
+    if empty:
+        raise InputError(f"{path}: no sentences; expected CoNLL-U (ten columns a word)")
+
+
+def format_conllu(sentence: TreebankSentence) -> str:
+    """The lines of a sentence, a blank line behind them."""
+    lines = [*sentence.comments, *("\t".join(row) for row in sentence.rows)]
+    return "\n".join(lines) + "\n\n"

@@ -1,0 +1,100 @@
+"""Lists of word parts that tokenisation needs: facts about English spelling, no grammar.
+
+All entries are lower case; who looks something up lowers it first.
+"""
+
+from __future__ import annotations
+
+__all__ = [
+    "ABBREVIATIONS",
+    "CAPITAL_ABBREVIATIONS",
+    "FILE_ENDINGS",
+    "FUSED",
+    "HYPHEN_PREFIXES",
+    "HYPHEN_SUFFIXES",
+    "MONEY_UNITS",
+    "NEWSGROUPS",
+    "SHORT_WORDS",
+    "TOP_DOMAINS",
+    "UNITS",
+]
+
+# Written with a period that belongs to the word.
+ABBREVIATIONS = frozenset(
+    """
+    mr mrs ms mx dr drs prof profs revd gen lt cmdr cdr cpl sgt capt maj brig gov sens reps
+    messrs mme mlle mgr msgr esq jr sr st ste mt mts ft ave blvd hwy apt bldg dept univ inst assn
+    assoc bros co corp inc ltd jan feb apr jun jul aug sep sept oct nov dec
+    tue tues thu thur thurs vs etc viz approx esp incl resp vol vols pp ed eds ext tel attn
+    eg ie oz lb lbs tsp tbsp yr yrs hr hrs mins wk wks ca cf al arrv lv dept govt
+    ariz ark calif colo conn fla kan ky mich minn mont neb nev okla tenn tex wis wyo
+    spp sp subsp var div
+    """.split()
+)
+
+# Abbreviations when they begin with a capital letter; in lower case they are words of their own.
+CAPITAL_ABBREVIATIONS = frozenset(
+    """
+    no nos art fig figs sec eq eqs ch chap rev hon col sen rep pres supt adm fr rd
+    mon wed fri sat sun mar ala ga la ill ind md mass miss va vt wash pa penn que ont del
+    ph eng trans para app ref op
+    """.split()
+) | frozenset("fig figs eq eqs nos".split())
+
+# Fused forms and where the second (and third) word begins.
+FUSED = {
+    word.replace("|", ""): tuple(
+        sum(map(len, word.split("|")[:index])) for index in range(1, word.count("|") + 1)
+    )
+    for word in """
+    can|not gon|na wan|na got|ta out|ta lot|ta dun|no gim|me lem|me fin|na whad|dya
+    do|nt does|nt did|nt ca|nt wo|nt is|nt was|nt are|nt were|nt have|nt has|nt had|nt ai|nt
+    could|nt would|nt should|nt ar|nt must|nt need|nt
+    i|m i|ve you|re you|ve you|ll they|re they|ve they|ll we|ve it|ll that|s there|s what|s he|s
+    here|s a|lot a|while du|n|no
+    """.split()
+}
+
+HYPHEN_PREFIXES = frozenset(
+    """
+    e re non mid anti co pre pro cross post over multi ex sub counter semi mini neo socio
+    psycho inter intra micro macro un proto arch super ultra trans extra under meta bi tri uni
+    quasi pseudo auto bio electro geo hydro hyper infra mono poly tele thermo de dis ab vice
+    """.split()
+) - {"vice", "ab", "bio", "auto", "under", "extra"}
+
+HYPHEN_SUFFIXES = frozenset("wise esque ish ever".split())
+
+# Units that treebanks part from the number before them: "10k", "35mm", "7am".
+UNITS = frozenset(
+    """
+    am pm k m mm cm km nm kg mg lb lbs ft bn mph kph hz khz mhz ghz kb mb gb tb hh hp
+    hr hrs min mins sec secs ml watt watts volt volts kw mw gw kwh mwh ppm cc dpi rpm fps sq
+    px pt pts yrs bps
+    """.split()
+)
+
+# After an amount of money letters are units that elsewhere are parts of a name: "$4b", "5.6t".
+MONEY_UNITS = frozenset("b t mn tn bln mln".split())
+
+FILE_ENDINGS = frozenset(
+    """
+    doc docx xls xlsx ppt pptx pdf txt rtf csv tsv json xml yaml yml html htm php asp aspx jsp
+    jpg jpeg png gif bmp svg tif tiff mp3 mp4 wav avi mov mkv zip gz tar tgz rar exe dll bat sh
+    py js ts css cpp java rb rs go md tex bib ini cfg conf log sql url
+    """.split()
+)
+
+TOP_DOMAINS = frozenset(
+    """
+    com org net edu gov mil info biz int io uk de fr ca au ru jp eu nz za ie nl se dk ch cn kr br
+    es pl cz fi mx gr hu pt ua tv cc tw hk sg ar cl tr il ae
+    """.split()
+)
+
+NEWSGROUPS = frozenset("alt comp misc rec sci soc talk humanities".split())
+
+# Whole words of two letters: a hyphen behind them is a dash, not a word broken off.
+SHORT_WORDS = frozenset(
+    "am an as at be by do go he hi if in is it me my no of ok on or so to up us we".split()
+)
