@@ -1,0 +1,191 @@
+"""The guided layer of SG-Net: one Transformer layer whose attention sees ancestors only.
+
+Zhang et al. 2020, section 3.1, eqs. 1–3: the layer has the encoder's own shape and stands on its
+last hidden states.  The papers write ``softmax(M · QKᵀ/√d)``; taken literally that leaves masked
+pairs a weight, while their figures and released code show none.  Masked pairs get none here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import torch
+from torch import Tensor, nn
+from torch.nn import functional as F
+from torch.nn.attention import SDPBackend, sdpa_kernel
+from transformers import PretrainedConfig
+from transformers.activations import ACT2FN
+
+from syntagma.encoders.sites import Sites, last_layer
+from syntagma.errors import InputError
+
+__all__ = ["AncestorAttentionLayer", "attend", "copy_layer", "layer_like"]
+
+
+@contextmanager
+def _masked_kernels(device: torch.device) -> Iterator[None]:
+    """Kernels that are right with a boolean mask.
+
+    cuDNN's gives NaN gradients for some lengths (https://github.com/pytorch/pytorch/issues/196678).
+    """
+    if device.type != "cuda":
+        yield
+        return
+    with sdpa_kernel([SDPBackend.EFFICIENT_ATTENTION, SDPBackend.MATH]):
+        yield
+
+
+def attend(
+    query: Tensor, key: Tensor, value: Tensor, mask: Tensor, *, dropout_prob: float = 0.0
+) -> Tensor:
+    """Scaled dot-product attention under a boolean mask.
+
+    Args:
+        query: ``[batch, n_heads, n, width]``.
+        key: the same.
+        value: the same.
+        mask: true where a row may attend to a column; broadcasts to ``[batch, n_heads, n, n]``.
+            Every row must be allowed at least one column.
+        dropout_prob: of the weights.
+
+    Returns:
+        ``[batch, n_heads, n, width]``.
+    """
+    with _masked_kernels(query.device):
+        return F.scaled_dot_product_attention(
+            query, key, value, attn_mask=mask, dropout_p=dropout_prob
+        )
+
+
+class AncestorAttentionLayer(nn.Module):
+    """A post-norm Transformer layer that takes its attention mask as an argument.
+
+    Args:
+        width: of the hidden states.
+        n_heads: attention heads.
+        inner_width: of the feed-forward part.
+        activation: name of the activation, as Transformers names it.
+        norm_eps: of both norms.
+        dropout_prob: on the outputs of both parts.
+        attention_dropout_prob: on attention weights.
+    """
+
+    def __init__(
+        self,
+        *,
+        width: int,
+        n_heads: int,
+        inner_width: int,
+        activation: str = "gelu",
+        norm_eps: float = 1e-12,
+        dropout_prob: float = 0.1,
+        attention_dropout_prob: float = 0.1,
+    ) -> None:
+        super().__init__()
+        if width % n_heads:
+            raise InputError(f"{n_heads} heads do not divide a width of {width}")
+        self.n_heads = n_heads
+        self.attention_dropout_prob = attention_dropout_prob
+        self.query = nn.Linear(width, width)
+        self.key = nn.Linear(width, width)
+        self.value = nn.Linear(width, width)
+        self.attention_output = nn.Linear(width, width)
+        self.attention_norm = nn.LayerNorm(width, eps=norm_eps)
+        self.feed_forward_in = nn.Linear(width, inner_width)
+        self.feed_forward_out = nn.Linear(inner_width, width)
+        self.output_norm = nn.LayerNorm(width, eps=norm_eps)
+        self.activation = ACT2FN[activation]
+        self.dropout = nn.Dropout(dropout_prob)
+
+    def _heads(self, states: Tensor) -> Tensor:
+        return states.unflatten(-1, (self.n_heads, -1)).transpose(1, 2)  # [batch, heads, n, width]
+
+    def forward(self, states: Tensor, mask: Tensor) -> Tensor:
+        """The guided states H'.
+
+        Args:
+            states: the encoder's H, ``[batch, n, width]``.
+            mask: ``[batch, n, n]`` or ``[batch, 1, n]``, true where a row may attend to a column.
+
+        Returns:
+            ``[batch, n, width]``.
+        """
+        dropout = self.attention_dropout_prob if self.training else 0.0
+        attended = attend(
+            self._heads(self.query(states)),
+            self._heads(self.key(states)),
+            self._heads(self.value(states)),
+            mask.unsqueeze(1),
+            dropout_prob=dropout,
+        )
+        attended = self.attention_output(attended.transpose(1, 2).flatten(2))
+        states = self.attention_norm(states + self.dropout(attended))
+        inner = self.feed_forward_out(self.activation(self.feed_forward_in(states)))
+        normed: Tensor = self.output_norm(states + self.dropout(inner))
+        return normed
+
+    def weights(self, states: Tensor, mask: Tensor) -> Tensor:
+        """The attention weights A' (eq. 2), for looking at.
+
+        Args:
+            states: as :meth:`forward`.
+            mask: as :meth:`forward`.
+
+        Returns:
+            ``[batch, n_heads, n, n]``; rows sum to 1, masked pairs are 0.
+        """
+        query, key = self._heads(self.query(states)), self._heads(self.key(states))
+        scores = (query @ key.mT).float() / query.shape[-1] ** 0.5
+        return scores.masked_fill(~mask.unsqueeze(1), -torch.inf).softmax(-1)
+
+
+def layer_like(encoder: PretrainedConfig, sites: Sites | None) -> AncestorAttentionLayer:
+    """A fresh layer of an encoder's own shape.
+
+    Args:
+        encoder: its configuration.
+        sites: its row in the table, which names its dropouts; ``None`` for 0.1.
+    """
+
+    def setting(*names: str, default: object) -> object:
+        for name in names:
+            value = getattr(encoder, name, None)
+            if value is not None:
+                return value
+        return default
+
+    hidden, attention = 0.1, 0.1
+    if sites is not None:
+        hidden = float(getattr(encoder, sites.hidden_dropout[-1], hidden))
+        attention = float(getattr(encoder, sites.attention_dropout, attention))
+    return AncestorAttentionLayer(
+        width=encoder.hidden_size,
+        n_heads=encoder.num_attention_heads,
+        inner_width=int(
+            setting("intermediate_size", "hidden_dim", default=4 * encoder.hidden_size)  # type: ignore[call-overload]
+        ),
+        activation=str(setting("hidden_act", "hidden_activation", "activation", default="gelu")),
+        norm_eps=float(setting("layer_norm_eps", "norm_eps", default=1e-12)),  # type: ignore[arg-type]
+        dropout_prob=hidden,
+        attention_dropout_prob=attention,
+    )
+
+
+@torch.no_grad()
+def copy_layer(layer: AncestorAttentionLayer, encoder: nn.Module, sites: Sites) -> None:
+    """Begin as a copy of the encoder's last layer.
+
+    Raises:
+        InputError: the encoder's layers are of another kind (pre-norm, gated).
+    """
+    if sites.layer_parts is None:
+        raise InputError(
+            "this encoder's layers are no plain post-norm layers and cannot be copied; set "
+            "guides.ancestor_attention.initialise=random"
+        )
+    source = last_layer(encoder, sites)
+    for name, place in (
+        (name, getattr(sites.layer_parts, name)) for name in sites.layer_parts.__slots__
+    ):
+        layer.get_submodule(name).load_state_dict(source.get_submodule(place).state_dict())

@@ -1,0 +1,99 @@
+"""Settings of the guides, and the presets that name the papers' systems."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from syntagma.errors import InputError
+from syntagma.settings import build, nearest, to_dict
+from syntagma.syntax.encode import PieceMode
+
+__all__ = ["GUIDES", "PRESETS", "Aggregation", "AncestorAttention", "read_guides", "resolve_guides"]
+
+Aggregation = Literal[
+    "dual", "learned", "concatenation", "bi_attention", "guided_only", "vanilla_only"
+]
+
+
+@dataclass(frozen=True)
+class AncestorAttention:
+    """SG-Net: attention restricted to a word's ancestors, after the last layer.
+
+    Args:
+        pieces: how a word's place in the tree reaches its pieces (:mod:`syntagma.syntax.encode`).
+        aggregation: how the guided states join the encoder's (:mod:`syntagma.models.aggregation`).
+        alpha: weight of the encoder's states in ``dual`` (eq. 4: 0.5).
+        aggregate_special: whether special pieces are aggregated too, as in the authors' released
+            code; in the paper they keep the encoder's states.
+        initialise: ``random``, or ``last_layer`` to begin as a copy of the encoder's last layer.
+        n_layers: guided layers.
+    """
+
+    pieces: PieceMode = "share"
+    aggregation: Aggregation = "dual"
+    alpha: float = 0.5
+    aggregate_special: bool = False
+    initialise: Literal["random", "last_layer"] = "random"
+    n_layers: int = 1
+
+    def __post_init__(self) -> None:
+        if not 0 <= self.alpha <= 1:
+            raise InputError(f"alpha is a share from 0 to 1, got {self.alpha}")
+        if self.n_layers < 1:
+            raise InputError(f"n_layers must be at least 1, got {self.n_layers}")
+
+
+GUIDES: dict[str, type] = {"ancestor_attention": AncestorAttention}
+"""The settings of each guide."""
+
+PRESETS: dict[str, dict[str, dict[str, Any]]] = {
+    "none": {},
+    "sg-net": {"ancestor_attention": {}},
+}
+"""The guides of each published system."""
+
+
+def read_guides(guides: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
+    """The settings of each guide as its dataclass.
+
+    Raises:
+        InputError: a guide or one of its keys is unknown, or a value impossible.
+    """
+    settings = {}
+    for name, values in guides.items():
+        if name not in GUIDES:
+            raise InputError(f"guides: unknown guide {name!r}; {nearest(name, list(GUIDES))}")
+        settings[name] = build(GUIDES[name], values or {}, where=f"guides.{name}")
+    return settings
+
+
+def resolve_guides(preset: str, guides: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
+    """The complete settings of a preset with changes on top.
+
+    A guide that is set to ``false`` is taken out of the preset.
+
+    Args:
+        preset: a name from :data:`PRESETS`.
+        guides: settings by guide.
+
+    Raises:
+        InputError: a name is unknown, or a value impossible.
+
+    >>> resolve_guides("sg-net", {"ancestor_attention": False})
+    {}
+    """
+    if preset not in PRESETS:
+        raise InputError(f"unknown preset {preset!r}; {nearest(preset, list(PRESETS))}")
+    merged = {name: dict(values) for name, values in PRESETS[preset].items()}
+    for name, values in guides.items():
+        if values is False:
+            merged.pop(name, None)
+        elif values is None or values is True:
+            merged.setdefault(name, {})
+        elif isinstance(values, Mapping):
+            merged[name] = merged.get(name, {}) | dict(values)
+        else:
+            raise InputError(f"guides.{name}: expected `key: value` lines or false, got {values!r}")
+    return {name: to_dict(settings) for name, settings in read_guides(merged).items()}

@@ -1,0 +1,131 @@
+"""Parses as flat integer columns: what is stored, and what tensors are made from."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from itertools import chain
+
+import numpy as np
+from numpy.typing import NDArray
+
+from syntagma.text.sentence import Parse, Sentence
+
+__all__ = ["Labels", "ParsedText"]
+
+IntArray = NDArray[np.int32]
+
+
+class Labels:
+    """Label strings numbered in the order in which they were first met.
+
+    >>> labels = Labels(["nsubj"])
+    >>> labels.encode(["root", "nsubj"]), labels.names
+    ([1, 0], ['nsubj', 'root'])
+    """
+
+    def __init__(self, names: Iterable[str] = ()) -> None:
+        self.names = list(names)
+        self._codes = {name: code for code, name in enumerate(self.names)}
+
+    def encode(self, names: Iterable[str]) -> list[int]:
+        """The number of each label; a new one is added."""
+        codes = self._codes
+        result = []
+        for name in names:
+            code = codes.get(name)
+            if code is None:
+                code = codes[name] = len(self.names)
+                self.names.append(name)
+            result.append(code)
+        return result
+
+    def decode(self, codes: Iterable[int]) -> tuple[str, ...]:
+        """The label of each number."""
+        return tuple(map(self.names.__getitem__, codes))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ParsedText:
+    """The parses of the sentences of one text; all columns are ``[n_words]``.
+
+    Args:
+        starts: character offset of each word in the text.
+        ends: character offset after each word.
+        sentences: number of the sentence of each word, rising from 0.
+        heads: 1-based index of the head within the sentence, 0 for its root.
+        relations: codes of ``relation_labels``.
+        upos: codes of ``upos_labels``.
+        xpos: codes of ``xpos_labels``.
+        relation_labels: names of the relations.
+        upos_labels: names of the universal tags.
+        xpos_labels: names of the treebank tags.
+    """
+
+    starts: IntArray
+    ends: IntArray
+    sentences: IntArray
+    heads: IntArray
+    relations: IntArray
+    upos: IntArray
+    xpos: IntArray
+    relation_labels: Labels
+    upos_labels: Labels
+    xpos_labels: Labels
+
+    def __len__(self) -> int:
+        return len(self.heads)
+
+    @classmethod
+    def from_parses(
+        cls,
+        parses: Sequence[Parse],
+        *,
+        relation_labels: Labels | None = None,
+        upos_labels: Labels | None = None,
+        xpos_labels: Labels | None = None,
+    ) -> ParsedText:
+        """Columns of the sentences of one text, in their order."""
+        relation_labels = relation_labels or Labels()
+        upos_labels, xpos_labels = upos_labels or Labels(), xpos_labels or Labels()
+
+        def column(values: Iterable[Iterable[int]]) -> IntArray:
+            return np.fromiter(chain.from_iterable(values), np.int32)
+
+        return cls(
+            starts=column(parse.sentence.starts for parse in parses),
+            ends=column(parse.sentence.ends for parse in parses),
+            sentences=np.repeat(
+                np.arange(len(parses), dtype=np.int32), [len(parse) for parse in parses]
+            ),
+            heads=column(parse.heads for parse in parses),
+            relations=column(relation_labels.encode(parse.relations) for parse in parses),
+            upos=column(upos_labels.encode(parse.upos) for parse in parses),
+            xpos=column(xpos_labels.encode(parse.xpos) for parse in parses),
+            relation_labels=relation_labels,
+            upos_labels=upos_labels,
+            xpos_labels=xpos_labels,
+        )
+
+    def parses(self, text: str) -> list[Parse]:
+        """The parses as records.
+
+        Args:
+            text: the text that the offsets index into.
+        """
+        n_sentences = int(self.sentences[-1]) + 1 if len(self) else 0
+        bounds = np.searchsorted(self.sentences, np.arange(n_sentences + 1))
+        result = []
+        for begin, end in zip(bounds[:-1], bounds[1:], strict=True):
+            starts, ends = self.starts[begin:end].tolist(), self.ends[begin:end].tolist()
+            forms = tuple(text[start:stop] for start, stop in zip(starts, ends, strict=True))
+            result.append(
+                Parse(
+                    Sentence(forms, tuple(starts), tuple(ends)),
+                    tuple(self.heads[begin:end].tolist()),
+                    self.relation_labels.decode(self.relations[begin:end].tolist()),
+                    self.upos_labels.decode(self.upos[begin:end].tolist()),
+                    self.xpos_labels.decode(self.xpos[begin:end].tolist()),
+                )
+            )
+        return result

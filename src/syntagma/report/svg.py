@@ -1,0 +1,114 @@
+"""What every vector picture of the package shares: escaping, text widths, frame and colours.
+
+The pictures draw with ``currentColor`` and class names.  Inside a page they take the page's
+colours; a picture that stands alone brings its own paper, for light and dark screens and print.
+"""
+
+from __future__ import annotations
+
+import html
+import re
+import unicodedata
+from functools import lru_cache
+
+__all__ = ["clean", "escape", "frame", "number", "text_width"]
+
+FONTS = "'Helvetica Neue', Arial, 'Liberation Sans', 'Noto Sans', 'DejaVu Sans', sans-serif"
+
+# Blue and ink differ in lightness too, so that nothing is lost in grey print.
+STYLE = """
+.syntagma-svg { color: #1c2128; }
+.syntagma-svg .paper { fill: #ffffff; }
+.syntagma-svg .arc, .syntagma-svg .tip { color: #0b62a8; }
+.syntagma-svg .tag { color: #57606a; }
+@media screen and (prefers-color-scheme: dark) {
+  .syntagma-svg { color: #e6e9ed; }
+  .syntagma-svg .paper { fill: #14181d; }
+  .syntagma-svg .arc, .syntagma-svg .tip { color: #79bdf2; }
+  .syntagma-svg .tag { color: #a7b0ba; }
+}
+"""
+
+_NOT_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+
+
+def clean(text: str) -> str:
+    """The text with every character that XML forbids replaced, length unchanged.
+
+    >>> clean("a\\x0cb\\x00c")
+    'a b�c'
+    """
+    return _NOT_XML.sub(lambda match: " " if match[0].isspace() else "\ufffd", text)
+
+
+def escape(text: str) -> str:
+    """The text for use between tags or in a quoted attribute, of XML or HTML.
+
+    >>> escape("<b> & 'c'")
+    '&lt;b&gt; &amp; &#x27;c&#x27;'
+    """
+    return html.escape(clean(text), quote=True)
+
+
+def number(value: float) -> str:
+    """A coordinate, to a tenth of a pixel."""
+    return f"{value:.1f}".removesuffix(".0")
+
+
+def text_width(text: str, size: float) -> float:
+    """Upper estimate of a text's width in any common sans-serif font.
+
+    No font can be asked here, so that the estimate follows the widest of the usual fallbacks
+    (DejaVu Sans, Verdana): too much room looks better than words that touch.
+
+    Args:
+        text: one line.
+        size: font size in pixels.
+
+    Returns:
+        Width in pixels.
+    """
+    return size * sum(map(_em_width, text))
+
+
+@lru_cache(maxsize=4096)
+def _em_width(character: str) -> float:
+    """Width of one character as a share of the font size."""
+    if character.isascii():
+        if character in "mwMW@%":
+            return 1.0
+        if character in "fijlrtI.,:;'|!()[]{}`-/ ":
+            return 0.42
+        return 0.79 if character.isupper() or character in "+<=>&#~^_" else 0.64
+    category = unicodedata.category(character)
+    if category in ("Mn", "Me", "Cf"):
+        return 0.0
+    if unicodedata.east_asian_width(character) in "WF":
+        return 1.3 if category == "So" else 1.02
+    return 0.7 if "LATIN SMALL" in unicodedata.name(character, "") else 1.0
+
+
+def frame(body: str, *, width: float, height: float, title: str, role: str, alone: bool) -> str:
+    """The outermost element of a picture.
+
+    Args:
+        body: its elements.
+        width: in pixels.
+        height: in pixels.
+        title: its name for screen readers and in tooltips, not yet escaped.
+        role: ``img``, or ``group`` where the parts are images of their own.
+        alone: with namespace, paper and colours of its own, for a file; otherwise a part of a
+            page that styles it.
+    """
+    size = f'width="{number(width)}" height="{number(height)}"'
+    view = f'viewBox="0 0 {number(width)} {number(height)}"'
+    namespace = 'xmlns="http://www.w3.org/2000/svg" ' if alone else ""
+    lines = [
+        f'<svg {namespace}class="syntagma-svg" role="{role}" {size} {view} '
+        f'fill="currentColor" font-family="{FONTS}" text-anchor="middle">',
+        f"<title>{escape(title)}</title>",
+    ]
+    if alone:
+        lines.append(f"<style>{STYLE}</style>")
+        lines.append('<rect class="paper" width="100%" height="100%" fill="#ffffff"/>')
+    return "\n".join([*lines, body, "</svg>"]) + ("\n" if alone else "")

@@ -1,0 +1,208 @@
+"""A parsed text as pieces, each with the integers that its guides read.
+
+How a word's place in the tree reaches its pieces (SG-Net journal version, section 5.1):
+
+``share``
+    all pieces of a word share its interval: they see its ancestors and one another.
+``first_piece``
+    the pieces after the first are children of the first.
+``projection``
+    for parity with the authors' released script: piece ``i`` sees the first piece of word ``j``
+    iff ``i`` lies between the leftmost and the rightmost word below ``j``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, fields
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from syntagma.errors import InputError
+from syntagma.parse.columns import ParsedText
+from syntagma.syntax.ancestors import projections, tour
+from syntagma.syntax.tags import SPE, tag_ids
+from syntagma.text.pieces import ABSENT, align, first_pieces, require_offsets, spread
+
+__all__ = ["EncodedText", "PieceMode", "PieceSyntax", "encode_texts", "piece_syntax"]
+
+IntArray = NDArray[np.int32]
+PieceMode = Literal["share", "first_piece", "projection"]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class PieceSyntax:
+    """The syntax of a sequence of pieces; all columns are ``[n_pieces]``.
+
+    Args:
+        enter: start of the piece's interval.
+        exit: end of the interval; ``j`` is an ancestor of ``i``, or ``i``, iff
+            ``enter[j] ≤ point[i] < exit[j]``.
+        point: what is looked up in the intervals; equal to ``enter`` except for ``projection``.
+        depth: arcs to the root of the sentence.
+        sentence: number of the sentence, −1 for pieces without a word.
+        word: number of the word, −1 for pieces without a word.
+        tag: see :mod:`syntagma.syntax.tags`.
+    """
+
+    enter: IntArray
+    exit: IntArray
+    point: IntArray
+    depth: IntArray
+    sentence: IntArray
+    word: IntArray
+    tag: IntArray
+
+    def columns(self) -> dict[str, IntArray]:
+        """The columns by name."""
+        return {field.name: getattr(self, field.name) for field in fields(self)}
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class EncodedText:
+    """One text as pieces, without special ones.
+
+    Args:
+        pieces: ids, ``[n_pieces]``.
+        starts: character offset of each piece, ``[n_pieces]``.
+        ends: character offset after each piece, ``[n_pieces]``.
+        syntax: of the pieces; ``None`` for a text that was not parsed.
+        span: a number above all values of ``enter`` and ``exit``.
+        n_words: words of the text.
+        n_sentences: sentences of the text.
+    """
+
+    pieces: IntArray
+    starts: IntArray
+    ends: IntArray
+    syntax: PieceSyntax | None = None
+    span: int = 0
+    n_words: int = 0
+    n_sentences: int = 0
+
+    def __len__(self) -> int:
+        return len(self.pieces)
+
+
+def encode_texts(
+    texts: Sequence[str],
+    tokenizer: Any,
+    parsed: Sequence[ParsedText] | None = None,
+    *,
+    mode: PieceMode = "share",
+) -> list[EncodedText]:
+    """Cut texts into pieces and give each piece its place in the tree.
+
+    Args:
+        texts: raw texts, ``[n_texts]``.
+        tokenizer: a fast tokenizer.
+        parsed: the parse of each text, ``[n_texts]``; ``None`` to do without syntax.
+        mode: how words reach their pieces.
+
+    Raises:
+        InputError: the tokenizer gives no character offsets.
+    """
+    require_offsets(tokenizer)
+    encodings = tokenizer.backend_tokenizer.encode_batch(list(texts), add_special_tokens=False)
+    result = []
+    for number, encoding in enumerate(encodings):
+        pieces = np.asarray(encoding.ids, np.int32)
+        offsets = np.asarray(encoding.offsets, np.int32).reshape(-1, 2)
+        starts, ends = np.ascontiguousarray(offsets[:, 0]), np.ascontiguousarray(offsets[:, 1])
+        if parsed is None:
+            result.append(EncodedText(pieces, starts, ends))
+            continue
+        parse = parsed[number]
+        words = align(parse.starts, parse.ends, starts, ends)
+        result.append(
+            EncodedText(
+                pieces,
+                starts,
+                ends,
+                syntax=piece_syntax(parse, words, mode=mode),
+                span=len(parse) + len(pieces) + 1,
+                n_words=len(parse),
+                n_sentences=int(parse.sentences[-1]) + 1 if len(parse) else 0,
+            )
+        )
+    return result
+
+
+def piece_syntax(
+    parsed: ParsedText, word_of_piece: NDArray[np.int64], *, mode: PieceMode = "share"
+) -> PieceSyntax:
+    """The syntax of pieces from that of their words.
+
+    Args:
+        parsed: the parsed text.
+        word_of_piece: ``[n_pieces]``, negative for pieces without a word.
+        mode: see the module.
+
+    Raises:
+        InputError: the mode is unknown.
+    """
+    trees = tour(parsed.heads, parsed.sentences)
+    depth = spread(trees.depth, word_of_piece, fill=0)
+    if mode == "share":
+        enter, exit_ = (spread(column, word_of_piece, fill=0) for column in trees[:2])
+        point = enter
+    elif mode == "first_piece":
+        enter, exit_, later = _first_piece_intervals(trees.enter, trees.exit, word_of_piece)
+        point, depth = enter, depth + later
+    elif mode == "projection":
+        enter, exit_ = _projection_intervals(parsed, word_of_piece)
+        point = np.arange(len(word_of_piece), dtype=np.int64)
+    else:
+        raise InputError(f"mode must be share, first_piece or projection, got {mode!r}")
+    tags = np.array(tag_ids(parsed.xpos_labels.names), np.int64)
+    word_tags = tags[parsed.xpos] if len(parsed) else tags
+    columns = (
+        enter,
+        exit_,
+        point,
+        depth,
+        spread(parsed.sentences, word_of_piece, fill=-1),
+        np.where(word_of_piece == ABSENT, -1, word_of_piece),
+        spread(word_tags, word_of_piece, fill=SPE),
+    )
+    return PieceSyntax(*(column.astype(np.int32) for column in columns))
+
+
+def _first_piece_intervals(
+    enter: IntArray, exit: IntArray, word_of_piece: NDArray[np.int64]
+) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
+    """Intervals of a walk over pieces: a word's first piece, its other pieces, its dependents."""
+    n_words = len(enter)
+    counts = np.bincount(word_of_piece[word_of_piece >= 0], minlength=n_words)
+    in_walk = np.zeros(n_words, np.int64)
+    in_walk[enter] = counts
+    pieces_before = np.concatenate([[0], np.cumsum(in_walk)])
+    word_enter, word_exit = pieces_before[enter], pieces_before[exit]
+    first = first_pieces(word_of_piece, n_words)
+    later = np.arange(len(word_of_piece)) - spread(first, word_of_piece, fill=0)
+    later = np.where(word_of_piece >= 0, later, 0)
+    begin = spread(word_enter, word_of_piece, fill=0) + later
+    end = np.where(later > 0, begin + 1, spread(word_exit, word_of_piece, fill=0))
+    return begin, end, (later > 0).astype(np.int64)
+
+
+def _projection_intervals(
+    parsed: ParsedText, word_of_piece: NDArray[np.int64]
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Intervals over places in the sequence; only first pieces reach beyond themselves."""
+    left, right = projections(parsed.heads, parsed.sentences)
+    place = np.arange(len(word_of_piece), dtype=np.int64)
+    begins = np.searchsorted(place_words := _filled(word_of_piece), left, side="left")
+    ends = np.searchsorted(place_words, right, side="right")
+    first = first_pieces(word_of_piece, len(left))
+    is_first = place == spread(first, word_of_piece, fill=-1)
+    begin = np.where(is_first, spread(begins, word_of_piece, fill=0), place)
+    end = np.where(is_first, spread(ends, word_of_piece, fill=0), place + 1)
+    return begin, end
+
+
+def _filled(word_of_piece: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Words of pieces in which pieces without a word count to the word before them."""
+    return np.asarray(np.maximum.accumulate(np.append(-1, word_of_piece))[1:], np.int64)

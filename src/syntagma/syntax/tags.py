@@ -1,0 +1,27 @@
+"""Part-of-speech tags as the numbers that a tag embedding reads (POI-Net section 2.1)."""
+
+from __future__ import annotations
+
+__all__ = ["ERR", "N_TAGS", "PAD", "PENN_TAGS", "SPE", "TAG_IDS", "tag_ids"]
+
+PENN_TAGS = (
+    "CC", "CD", "DT", "EX", "FW", "IN", "JJ", "JJR", "JJS", "LS", "MD", "NN",
+    "NNS", "NNP", "NNPS", "PDT", "POS", "PRP", "PRP$", "RB", "RBR", "RBS", "RP", "SYM",
+    "TO", "UH", "VB", "VBD", "VBG", "VBN", "VBP", "VBZ", "WDT", "WP", "WP$", "WRB",
+)  # fmt: skip
+"""The 36 word tags of the Penn Treebank."""
+
+SPE, PAD, ERR = len(PENN_TAGS), len(PENN_TAGS) + 1, len(PENN_TAGS) + 2
+"""Special pieces, padding, and words whose tag is none of the 36 (punctuation among them)."""
+
+N_TAGS = len(PENN_TAGS) + 3
+TAG_IDS = {tag: number for number, tag in enumerate(PENN_TAGS)}
+
+
+def tag_ids(tags: tuple[str, ...] | list[str]) -> list[int]:
+    """The number of each tag; :data:`ERR` for those outside the set.
+
+    >>> tag_ids(["CC", "HYPH"]) == [0, ERR]
+    True
+    """
+    return [TAG_IDS.get(tag, ERR) for tag in tags]
