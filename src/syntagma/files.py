@@ -17,6 +17,7 @@ from typing import IO, Any
 from syntagma.errors import InputError
 
 __all__ = [
+    "disk_errors",
     "open_text",
     "read_json",
     "read_lines",
@@ -112,13 +113,31 @@ def read_json(path: str | Path) -> Any:
 
 
 @contextmanager
-def _disk_errors(path: Path) -> Iterator[None]:
+def disk_errors(path: Path) -> Iterator[None]:
+    """Turn a full disk, or one that may not be written to, into one clear line.
+
+    Raises:
+        InputError: writing failed inside the block.
+    """
     try:
         yield
+    except InputError:
+        raise
     except OSError as error:
-        raise InputError(
-            f"{path}: cannot be written ({error.strerror}); nothing was left half-written"
-        ) from error
+        raise InputError(_cannot_write(path, error.strerror or str(error))) from error
+    except Exception as error:
+        # The writers of tensors report a full disk as errors of their own.
+        reason = str(error)
+        if not any(sign in reason for sign in ("No space left", "os error", "StreamWriter")):
+            raise
+        raise InputError(_cannot_write(path, reason)) from error
+
+
+def _cannot_write(path: Path, reason: str) -> str:
+    return (
+        f"{path}: cannot be written ({reason}); free some space or give another place; "
+        f"nothing was left half-written"
+    )
 
 
 def write_text(path: str | Path, text: str) -> None:
@@ -128,7 +147,7 @@ def write_text(path: str | Path, text: str) -> None:
         InputError: the place cannot be written to, or the disk is full.
     """
     path = Path(path)
-    with _disk_errors(path):
+    with disk_errors(path):
         path.parent.mkdir(parents=True, exist_ok=True)
         handle, draft = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
         try:
@@ -173,7 +192,7 @@ def write_folder(folder: str | Path) -> Iterator[Path]:
         InputError: the folder exists and holds something, or the disk is full.
     """
     folder = require_absent(folder)
-    with _disk_errors(folder):
+    with disk_errors(folder):
         folder.parent.mkdir(parents=True, exist_ok=True)
         draft = Path(tempfile.mkdtemp(dir=folder.parent, prefix=f".{folder.name}."))
         try:

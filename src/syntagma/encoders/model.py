@@ -41,6 +41,7 @@ class SyntagmaConfig(PretrainedConfig):  # type: ignore[misc]
         guides: the settings of each guide by its name.
         head: the settings of the task's head.
         labels: the label sets of the task, each in the order of its scores.
+        parser: the parse source that the model was trained with; empty if it reads no syntax.
         storage: ``{}`` where the weights are stored in full, else how they are compacted.
     """
 
@@ -57,6 +58,7 @@ class SyntagmaConfig(PretrainedConfig):  # type: ignore[misc]
         guides: Mapping[str, Any] | None = None,
         head: Mapping[str, Any] | None = None,
         labels: Mapping[str, list[str]] | None = None,
+        parser: str = "",
         storage: Mapping[str, Any] | None = None,
         **kwargs: Any,
     ) -> None:
@@ -68,6 +70,7 @@ class SyntagmaConfig(PretrainedConfig):  # type: ignore[misc]
         self.guides = dict(guides or {})
         self.head = dict(head or {})
         self.labels = {name: list(values) for name, values in (labels or {}).items()}
+        self.parser = parser
         self.storage = dict(storage or {})
         self.syntagma_version = kwargs.pop("syntagma_version", syntagma.__version__)
         super().__init__(**kwargs)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from typing import Any, NamedTuple
 
 from torch import Tensor, nn

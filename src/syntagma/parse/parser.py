@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import functools
+import hashlib
 import logging
 from collections.abc import Iterable, Iterator, Sequence
-from itertools import islice
+from itertools import chain, islice
 from pathlib import Path
 from typing import Any, Literal, NamedTuple, Self
 
@@ -20,6 +22,7 @@ from syntagma.errors import InputError
 from syntagma.parse.dependency import decode_heads
 from syntagma.parse.encode import EncodedSentence, SentenceEncoder
 from syntagma.parse.scorer import ParserModel, WordStates
+from syntagma.text.segment import segment
 from syntagma.text.sentence import Parse, Sentence
 
 __all__ = ["JointParser"]
@@ -95,9 +98,25 @@ class JointParser:
         self, text: str, *, mode: Literal["raw", "lines", "words"] = "raw"
     ) -> list[Parse]:
         """Cut a text into sentences and words and parse them; offsets index into ``text``."""
-        from syntagma.text.segment import segment
-
         return self.parse(segment(text, mode=mode))
+
+    @functools.cached_property
+    def fingerprint(self) -> str:
+        """A hash of the weights."""
+        digest = hashlib.blake2b(digest_size=16)
+        for name, weight in sorted(self.model.state_dict().items()):
+            digest.update(name.encode())
+            digest.update(weight.detach().cpu().contiguous().numpy().tobytes())
+        return f"parser:{digest.hexdigest()}:{self.max_words}"
+
+    def parse_texts(self, texts: Iterable[str]) -> Iterator[list[Parse]]:
+        """Cut texts into sentences and parse them, many texts at a time, in constant memory."""
+        source = iter(texts)
+        while group := list(islice(source, CHUNK // 8)):
+            sentences = [segment(text) for text in group]
+            parses = iter(self.parse(chain.from_iterable(sentences)))
+            for part in sentences:
+                yield list(islice(parses, len(part)))
 
     def parse(self, sentences: Iterable[Sentence]) -> list[Parse]:
         """Parse sentences of given words, in the order in which they come."""

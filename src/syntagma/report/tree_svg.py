@@ -9,14 +9,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from syntagma.report.arc_layout import PlacedArc, TreeLayout, lay_out_tree
-from syntagma.report.svg import clean, escape, frame, number, text_width
+from syntagma.report.arc_layout import PlacedArc, lay_out_tree
+from syntagma.report.svg import escape, frame, number, text_width
 from syntagma.text.sentence import Parse
 
 __all__ = ["dependency_svg", "document_svg"]
 
 WORD_SIZE = 16.0
 TAG_SIZE = 11.0
+TAG_STEP = 15.0
 LABEL_SIZE = 12.0
 LEVEL_STEP = 22.0
 CORNER = 8.0
@@ -102,44 +103,90 @@ def _describe(parse: Parse) -> str:
 
 def _draw(parse: Parse, first_word: int | None) -> Drawing:
     """Lay the tree out and write its elements."""
-    forms = [clean(form) for form in parse.sentence.forms]
-    tags = [row for row in (parse.upos, parse.xpos) if any(tag != UNKNOWN for tag in row)]
-    tags = tags[:1] if len(tags) == 2 and tags[0] == tags[1] else tags
-    labels = [
-        ("" if head else "root") if relation == UNKNOWN else clean(relation)
-        for head, relation in zip(parse.heads, parse.relations, strict=True)
+    forms = parse.sentence.forms
+    tags = _known_tags(parse)
+    labels = _labels(parse)
+    word_widths = [
+        max(text_width(form, WORD_SIZE), *(text_width(row[word], TAG_SIZE) for row in tags), 0.0)
+        for word, form in enumerate(forms)
     ]
-    widths = [text_width(form, WORD_SIZE) for form in forms]
-    for row in tags:
-        widths = [
-            max(width, text_width(tag, TAG_SIZE)) for width, tag in zip(widths, row, strict=True)
-        ]
-    layout = lay_out_tree(
-        parse.heads,
-        word_widths=widths,
-        label_widths=[text_width(label, LABEL_SIZE) for label in labels],
-    )
+    label_widths = [text_width(label, LABEL_SIZE) for label in labels]
+    layout = lay_out_tree(parse.heads, word_widths=word_widths, label_widths=label_widths)
     ground = MARGIN + (layout.n_levels + 1) * LEVEL_STEP if forms else MARGIN
-    marks = ["" if first_word is None else f' data-word="{first_word + i}"' for i in range(len(forms))]
+    marks = [
+        "" if first_word is None else f' data-word="{first_word + word}"'
+        for word in range(len(forms))
+    ]
     arcs = [
-        _draw_arc(arc, layout, ground, parse, label, mark)
+        f'<g class="edge"{mark}>{_draw_arc(arc, parse, label, ground)}</g>'
         for arc, label, mark in zip(layout.arcs, labels, marks, strict=True)
     ]
     words = [
-        _draw_word(index, x, ground, forms[index], [row[index] for row in tags], marks[index])
-        for index, x in enumerate(layout.word_xs)
+        f'<g class="node"{mark}>{_draw_word(x, form, [row[word] for row in tags], ground)}</g>'
+        for word, (x, form, mark) in enumerate(zip(layout.word_xs, forms, marks, strict=True))
     ]
-    height = ground + (22 + 15 * len(tags) if forms else 0) + MARGIN
+    height = ground + WORD_SIZE + TAG_STEP * len(tags) + MARGIN
     return Drawing("\n".join(arcs + words), layout.width, height)
 
 
-def _draw_word(
-    index: int, x: float, ground: float, form: str, tags: Sequence[str], mark: str
-) -> str:
+def _known_tags(parse: Parse) -> list[tuple[str, ...]]:
+    """The rows of tags worth drawing."""
+    rows = [row for row in (parse.upos, parse.xpos) if any(tag != UNKNOWN for tag in row)]
+    return rows[:1] if len(set(rows)) == 1 else rows
+
+
+def _labels(parse: Parse) -> list[str]:
+    """What stands on each arc: its relation where it is known; the root is always marked."""
+    return [
+        relation if relation != UNKNOWN else ("" if head else "root")
+        for head, relation in zip(parse.heads, parse.relations, strict=True)
+    ]
+
+
+def _draw_word(x: float, form: str, tags: Sequence[str], ground: float) -> str:
     """A word and its tags below it."""
-    place = f'x="{number(x)}"'
-    lines = [f'<text class="word" {place} y="{number(ground + 18)}" font-size="16">{escape(form)}</text>']
-    for row, tag in enumerate(tags):
-        y = number(ground + 34 + 15 * row)
-        lines.append(f'<text class="tag" {place} y="{y}" font-size="11">{escape(tag)}</text>')
-    return f"<g{mark}>{''.join(lines)}</g>"
+    y = ground + WORD_SIZE
+    texts = [_text("word", x, y, WORD_SIZE, form)]
+    for row, tag in enumerate(tags, start=1):
+        texts.append(_text("tag", x, y + row * TAG_STEP, TAG_SIZE, tag))
+    return "".join(texts)
+
+
+def _draw_arc(arc: PlacedArc, parse: Parse, label: str, ground: float) -> str:
+    """An arc with its arrowhead, label and tooltip."""
+    top = ground - arc.level * LEVEL_STEP
+    end = arc.dependent_x
+    if arc.head:
+        turn = CORNER if arc.head_x < end else -CORNER
+        line = (
+            f"M{number(arc.head_x)} {number(ground)}V{number(top + CORNER)}"
+            f"q0 {number(-CORNER)} {number(turn)} {number(-CORNER)}H{number(end - turn)}"
+            f"q{number(turn)} 0 {number(turn)} {number(CORNER)}V{number(ground - TIP)}"
+        )
+    else:
+        line = f"M{number(end)} {number(top)}V{number(ground - TIP)}"
+    tip = f"M{number(end)} {number(ground)}l-3.5 {number(-TIP)}h7z"
+    probability = parse.probabilities[arc.dependent - 1] if parse.probabilities else 1.0
+    dashes = ' stroke-dasharray="4 3"' if probability < LEAST_PROBABILITY else ""
+    # The root's line is heavier, so that it stands out without colour.
+    weight = "1.5" if arc.head else "2.5"
+    return (
+        f"<title>{escape(_tooltip(arc, parse, label))}</title>"
+        f'<path class="arc" d="{line}" fill="none" stroke="currentColor" stroke-width="{weight}"'
+        f'{dashes}/><path class="tip" d="{tip}"/>'
+        + (_text("relation", arc.label_x, top - 4, LABEL_SIZE, label) if label else "")
+    )
+
+
+def _tooltip(arc: PlacedArc, parse: Parse, label: str) -> str:
+    """The arc in words, with its probability where the parser gave one."""
+    forms = parse.sentence.forms
+    head = f" of {forms[arc.head - 1]}" if arc.head else ""
+    odds = f", probability {parse.probabilities[arc.dependent - 1]:.2f}" if parse.probabilities else ""
+    return f"{forms[arc.dependent - 1]}: {label or 'dependent'}{head}{odds}"
+
+
+def _text(kind: str, x: float, y: float, size: float, text: str) -> str:
+    """One line of text, centred."""
+    place = f'x="{number(x)}" y="{number(y)}" font-size="{number(size)}"'
+    return f'<text class="{kind}" {place}>{escape(text)}</text>'

@@ -15,6 +15,7 @@ __all__ = ["TASKS", "find_task"]
 
 TASKS: dict[str, str] = {
     "parsing": "syntagma.tasks.parsing:ParsingTask",
+    "spans": "syntagma.tasks.spans:SpanTask",
 }
 """Where each task lives; nothing is imported before it is asked for."""
 

@@ -37,8 +37,10 @@ class Answer:
         end: character offset after the answer; ``None`` where the reader abstains.
         score: of the best span, start plus end.
         null_score: of the empty answer; the least over the windows of the passage.
-        null_odds: ``null_score - score``, combined with the verifier's where there is one; the
-            reader abstains where it exceeds ``threshold``.
+        verification: logit of unanswerable minus logit of answerable; the least over the
+            windows, 0 without a verifier.
+        null_odds: ``null_score - score``, combined with the verification by the fitted weights;
+            the reader abstains where it exceeds ``threshold``.
         threshold: fitted on dev data.
         probability: of what was answered, among the candidates kept.
         spans: the best spans, best first, whether or not the reader abstains.
@@ -50,6 +52,7 @@ class Answer:
     end: int | None
     score: float
     null_score: float
+    verification: float
     null_odds: float
     threshold: float
     probability: float

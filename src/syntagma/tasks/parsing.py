@@ -71,6 +71,7 @@ class ParsingTask(Task[TreeExample, Parse]):
 
     name = "parsing"
     primary = "las"
+    predictions_file = "predictions.conllu"
 
     def __init__(self, parser: JointParser) -> None:
         self.parser = parser
@@ -175,6 +176,17 @@ class ParsingTask(Task[TreeExample, Parse]):
             "sentences": float(total.sentences),
             "words": float(total.words),
         }
+
+    def score_examples(
+        self, examples: Sequence[TreeExample], predictions: Sequence[Parse]
+    ) -> dict[str, dict[str, float]]:
+        """Words, right heads and right arcs of each sentence."""
+        rows = {}
+        for number, (example, parse) in enumerate(zip(examples, predictions, strict=True)):
+            score = AttachmentScore.of(example.gold, parse)
+            key = example.source.comment("sent_id") or str(number)
+            rows[key] = {"words": score.words, "uas": score.heads_right, "las": score.arcs_right}
+        return rows
 
     def evaluate(self, examples: Sequence[TreeExample]) -> dict[str, float]:
         """Parse and score, with the speed of parsing."""

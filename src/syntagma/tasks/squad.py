@@ -5,20 +5,28 @@ from __future__ import annotations
 import math
 import sys
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, Literal
 
 from syntagma.errors import InputError
 from syntagma.files import read_json, write_json
 from syntagma.tasks.answers import Answer
 
-__all__ = ["SkippedQuestions", "SpanExample", "best_text", "read_null_odds", "read_predictions",
-           "read_squad", "write_nbest", "write_null_odds", "write_predictions"]  # fmt: skip
+__all__ = [
+    "SkippedQuestions",
+    "SpanExample",
+    "best_text",
+    "read_null_odds",
+    "read_predictions",
+    "read_squad",
+    "write_predictions",
+]
 
-T = TypeVar("T")
 KINDS = {list: "a list", str: "a string", int: "a whole number", bool: "true or false"}
+MOST = sys.float_info.max
+Examples = Sequence["SpanExample"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +64,7 @@ class SpanExample:
 
 @dataclass(frozen=True, slots=True)
 class SkippedQuestions:
-    """How many questions of a file were left out (:attr:`reasons`), with the first message."""
+    """How many questions were left out for each reason, and the message about the first."""
 
     reasons: Mapping[str, int] = field(default_factory=dict)
     first: str = ""
@@ -77,22 +85,22 @@ class _BadQuestion(InputError):
         self.reason = reason
 
 
-def _short(value: Any, limit: int = 60) -> str:
+def _short(value: Any) -> str:
     text = repr(value)
-    return text if len(text) <= limit else text[: limit - 1] + "…"
+    return text if len(text) <= 60 else f"{text[:59]}…"
 
 
-def _get(record: Any, key: str, kind: type[T], where: str) -> T:
+def _get(record: Any, key: str, kind: type, where: str) -> Any:
     if not isinstance(record, dict):
         raise InputError(f"{where}: expected an object with {key!r}, got {_short(record)}")
     if key not in record:
-        keys = ", ".join(record) or "none"
-        raise InputError(f"{where}: has no {key!r} (keys: {keys[:60]}); add it, {KINDS[kind]}")
-    value = record[key]
-    # True is an int to Python, not to JSON.
-    if not isinstance(value, kind) or (isinstance(value, bool) and kind is not bool):
-        raise InputError(f"{where}: expected {KINDS[kind]} as {key!r}, got {_short(value)}")
-    return value
+        keys = ", ".join(record)
+        raise InputError(f"{where}: expected {KINDS[kind]} as {key!r}, got only {keys[:60]!r}")
+    # True is an int to Python, not to JSON; hence no isinstance.
+    if type(record[key]) is not kind:
+        got = _short(record[key])
+        raise InputError(f"{where}: expected {KINDS[kind]} as {key!r}, got {got}")
+    return record[key]
 
 
 def _require_text(text: str, name: str, where: str) -> None:
@@ -110,17 +118,14 @@ def _wrong_start(passage: str, text: str, start: int, where: str) -> _BadQuestio
     nearest = min(places, key=lambda place: abs(place - start), default=None)
     remedy = "it stands nowhere in the passage" if nearest is None else f"it stands at {nearest}"
     here = passage[start : start + len(text)] if start >= 0 else ""
-    return _BadQuestion(
-        "wrong answer_start",
-        f"{where}: expected the answer {_short(text)} at answer_start {start}, "
-        f"got {_short(here) if here else 'no text'} there; {remedy}",
-    )
+    message = f"expected the answer {_short(text)} at answer_start {start}, got {_short(here)}"
+    return _BadQuestion("wrong answer_start", f"{where}: {message}; {remedy}")
 
 
 def _gold(passage: str, record: dict[str, Any], where: str) -> Iterator[tuple[str, int]]:
     for number, answer in enumerate(_get(record, "answers", list, where)):
-        text = _get(answer, "text", str, f"{where}: answers[{number}]")
-        start = _get(answer, "answer_start", int, f"{where}: answers[{number}]")
+        text: str = _get(answer, "text", str, f"{where}: answers[{number}]")
+        start: int = _get(answer, "answer_start", int, f"{where}: answers[{number}]")
         _require_text(text, "answer", where)
         # Python would count a negative offset from the end.
         if start < 0 or not passage.startswith(text, start):
@@ -129,27 +134,21 @@ def _gold(passage: str, record: dict[str, Any], where: str) -> Iterator[tuple[st
 
 
 def _example(path: str | Path, title: str, passage: str, record: Any, place: str) -> SpanExample:
-    question_id = _get(record, "id", str, place)
-    where = f"{path}: question {_short(question_id)}"
+    key = _get(record, "id", str, place)
+    where = f"{path}: question {_short(key)}"
     question = _get(record, "question", str, where)
-    for name, text in (("id", question_id), ("question", question), ("passage", passage)):
+    for name, text in (("id", key), ("question", question), ("passage", passage)):
         _require_text(text, name, where)
     impossible = "is_impossible" in record and _get(record, "is_impossible", bool, where)
     gold = list(_gold(passage, record, where)) if "answers" in record else None
-    if gold and impossible:
+    if gold is not None and bool(gold) == impossible:
         raise _BadQuestion(
-            "impossible with answers",
-            f"{where}: is_impossible is true, but there are answers ({_short(gold[0][0])}); "
-            f"write `\"is_impossible\": false`, or move them to 'plausible_answers'",
-        )
-    if gold == [] and not impossible:
-        raise _BadQuestion(
-            "answerable without answers",
-            f"{where}: 'answers' is empty; write `\"is_impossible\": true` if the passage holds "
-            f"no answer, or leave 'answers' out if the gold answers are not known",
+            f"{'' if impossible else 'not '}impossible with{'' if gold else 'out'} answers",
+            f'{where}: expected either answers or `"is_impossible": true`, got '
+            f"{'both' if gold else 'neither'}; leave 'answers' out where they are not known",
         )
     texts, starts = zip(*gold, strict=True) if gold else ((), ())
-    return SpanExample(question_id, passage, question, title, texts, starts, impossible)
+    return SpanExample(key, passage, question, title, texts, starts, impossible)
 
 
 def _records(path: str | Path) -> Iterator[tuple[str, str, Any, str]]:
@@ -199,7 +198,7 @@ def read_squad(
             reasons[getattr(error, "reason", "not in the format")] += 1
     skipped = SkippedQuestions(dict(reasons), first)
     if not examples:
-        raise InputError(f"{path}: expected questions, got none {skipped}".rstrip())
+        raise InputError(f"{path}: expected at least one question, got none {skipped}".rstrip())
     return list(examples.values()), skipped
 
 
@@ -208,94 +207,80 @@ def best_text(answer: Answer) -> str:
     return answer.spans[0].text if answer.spans else answer.text
 
 
-def write_predictions(
-    path: str | Path,
-    examples: Sequence[SpanExample],
-    answers: Sequence[Answer],
-    *,
-    abstain: bool = True,
-) -> None:
-    """Write ``predictions.json``: the answer's text by question id, empty for no answer.
-
-    Args:
-        path: where to; the file appears whole or not at all.
-        examples: the questions.
-        answers: one for each, in the same order.
-        abstain: whether the threshold counts. The official script needs a file without it to find
-            the best thresholds from ``null_odds.json``.
-    """
-    pairs = zip(examples, answers, strict=True)
-    write_json(path, {ex.id: a.text if abstain else best_text(a) for ex, a in pairs})
-
-
-def write_null_odds(
-    path: str | Path, examples: Sequence[SpanExample], answers: Sequence[Answer]
-) -> None:
-    """Write ``null_odds.json``: by question id, by how much no answer outscores the best."""
-    most = sys.float_info.max  # JSON has no infinity.
-    odds = [max(-most, min(most, answer.null_odds)) for answer in answers]
-    write_json(path, {ex.id: value for ex, value in zip(examples, odds, strict=True)})
-
-
-def write_nbest(
-    path: str | Path, examples: Sequence[SpanExample], answers: Sequence[Answer]
-) -> None:
-    """Write ``nbest.json``: by question id, candidates from best to worst, the empty one included.
-
-    Each has the official ``text`` and ``probability`` and, in place of two logits, their sum as
-    ``score``.
-    """
-    write_json(path, {ex.id: _nbest(answer) for ex, answer in zip(examples, answers, strict=True)})
-
-
 def _nbest(answer: Answer) -> list[dict[str, Any]]:
+    left = max(0.0, 1.0 - math.fsum(span.probability for span in answer.spans))
     rows = [(span.text, span.probability, span.score) for span in answer.spans]
-    left = max(0.0, 1.0 - math.fsum(probability for _, probability, _ in rows))
-    rows.append(("", left, answer.null_score))
-    rows.sort(key=lambda row: -row[2])
+    rows = sorted([*rows, ("", left, answer.null_score)], key=lambda row: -row[2])
     return [dict(zip(("text", "probability", "score"), row, strict=True)) for row in rows]
 
 
+Form = Literal["predictions", "best_predictions", "null_odds", "nbest"]
+FORMS: dict[Form, Callable[[Answer], Any]] = {
+    "predictions": lambda answer: answer.text,
+    "best_predictions": best_text,
+    "null_odds": lambda answer: max(-MOST, min(MOST, answer.null_odds)),  # JSON has no infinity.
+    "nbest": _nbest,
+}
+
+
+def write_predictions(
+    path: str | Path, examples: Examples, answers: Sequence[Answer], *, form: Form = "predictions"
+) -> None:
+    """Write one of the official files, whole or not at all: an object with question ids as keys.
+
+    Args:
+        path: the file.
+        examples: the questions.
+        answers: one for each, in the same order.
+        form: ``predictions``: texts, empty for no answer. ``best_predictions``: the best span's
+            even there, with which the official script finds thresholds over ``null_odds``.
+            ``nbest``: candidates, best first, with a ``score`` in place of the two logits.
+
+    Raises:
+        InputError: the file cannot be written.
+    """
+    write = FORMS[form]
+    write_json(path, {ex.id: write(answer) for ex, answer in zip(examples, answers, strict=True)})
+
+
 def read_predictions(
-    path: str | Path, examples: Sequence[SpanExample], *, strict: bool = True
+    path: str | Path, examples: Examples, *, strict: bool = True
 ) -> dict[str, str]:
     """Read ``predictions.json`` back, in the order of the file.
 
     Args:
         path: the file.
         examples: the questions it should answer.
-        strict: whether every question must be there, and no other; if not, what is missing stays
-            missing (the metrics count it as wrong) and what is unknown is dropped.
+        strict: whether ids must be those of the questions; if not, unknown ones are dropped and
+            missing ones stay missing, which the metrics count as wrong.
 
     Raises:
-        InputError: the file cannot be read, is no object of strings, or has the wrong ids.
+        InputError: the file cannot be read, is no object of texts, or has the wrong ids.
     """
     values = _read_by_id(path, examples, strict)
     return {key: _get(values, key, str, str(path)) for key in values}
 
 
 def read_null_odds(
-    path: str | Path, examples: Sequence[SpanExample], *, strict: bool = True
+    path: str | Path, examples: Examples, *, strict: bool = True
 ) -> dict[str, float]:
     """Read ``null_odds.json`` back; arguments and errors as in :func:`read_predictions`."""
     values = _read_by_id(path, examples, strict)
     for key, value in values.items():
-        if isinstance(value, bool) or not isinstance(value, int | float) or value != value:
-            raise InputError(f"{path}: expected a number as {key!r}, got {_short(value)}")
+        if type(value) not in (int, float) or not abs(value) <= MOST:
+            raise InputError(f"{path}: expected a finite number as {key!r}, got {_short(value)}")
     return {key: float(value) for key, value in values.items()}
 
 
-def _read_by_id(path: str | Path, examples: Sequence[SpanExample], strict: bool) -> dict[str, Any]:
+def _read_by_id(path: str | Path, examples: Examples, strict: bool) -> dict[str, Any]:
     values = read_json(path)
     if not isinstance(values, dict):
         raise InputError(f"{path}: expected an object with question ids, got {_short(values)}")
     known = dict.fromkeys(example.id for example in examples)
     missing = [key for key in known if key not in values]
     unknown = [key for key in values if key not in known]
-    for ids, trouble in ((missing, "missing from it"), (unknown, "in it, but not in the data")):
+    for ids, trouble in ((missing, "missing"), (unknown, "not in the data")):
         if ids and strict:
-            raise InputError(
-                f"{path}: expected the {len(known)} questions of the data, got {len(ids)} "
-                f"{trouble} (for example {ids[0]!r}); give the predictions for these data"
-            )
+            came = f"{len(ids)} {trouble}, for example {ids[0]!r}"
+            raise InputError(f"{path}: expected the data's {len(known)} questions, got {came}")
     return {key: value for key, value in values.items() if key in known}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, ClassVar, Generic, Self, TypeVar
 
@@ -39,12 +39,14 @@ class Task(ABC, Generic[Example, Prediction]):
     Attributes:
         name: as written in experiments and model folders.
         primary: the metric by which models are chosen; greater is better.
+        predictions_file: what predictions are called in a run folder.
         model: the model.
         tokenizer: its encoder's fast tokenizer.
     """
 
     name: ClassVar[str]
     primary: ClassVar[str]
+    predictions_file: ClassVar[str] = "predictions.json"
     model: SyntagmaModel
     tokenizer: Any
 
@@ -82,6 +84,16 @@ class Task(ABC, Generic[Example, Prediction]):
         """The task's official metrics under the names of the command line's contract."""
 
     @abstractmethod
+    def score_examples(
+        self, examples: Sequence[Example], predictions: Sequence[Prediction]
+    ) -> dict[str, dict[str, float]]:
+        """The score of each example by its id, for significance tests."""
+
+    def evaluate(self, examples: Sequence[Example]) -> dict[str, float]:
+        """Predict and score."""
+        return self.score(examples, self.predict(examples))
+
+    @abstractmethod
     def write_predictions(
         self, examples: Sequence[Example], predictions: Sequence[Prediction], path: Path
     ) -> None:
@@ -89,7 +101,7 @@ class Task(ABC, Generic[Example, Prediction]):
 
     def fit_after_training(
         self, examples: Sequence[Example], predictions: Sequence[Prediction]
-    ) -> Mapping[str, float]:
+    ) -> dict[str, float]:
         """Choose what is fitted on dev data (thresholds) and keep it in the model's settings."""
         return {}
 

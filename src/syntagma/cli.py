@@ -1,0 +1,242 @@
+"""The command line: parse flags, call one public function, print one table.
+
+Nothing heavy is imported before a command runs, so that ``--help`` answers at once.
+"""
+
+from __future__ import annotations
+
+import logging
+import sys
+import traceback
+from pathlib import Path
+from typing import Annotated, Any
+
+import click
+import typer
+
+from syntagma import __version__
+from syntagma.errors import InputError
+
+__all__ = ["app", "main"]
+
+OK, OURS, YOURS, INTERRUPTED = 0, 1, 2, 130
+
+app = typer.Typer(
+    name="syntagma",
+    help="Make any pretrained Transformer encoder read with syntax.",
+    no_args_is_help=True,
+    add_completion=False,
+    rich_markup_mode=None,
+    pretty_exceptions_enable=False,
+)
+
+Device = Annotated[str, typer.Option(help="Where to compute: cpu, cuda, cuda:1, mps.")]
+SkipBad = Annotated[
+    bool, typer.Option("--skip-bad", help="Leave out bad examples and count them.")
+]
+
+
+def _version(wanted: bool) -> None:
+    if wanted:
+        typer.echo(f"syntagma {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def _global(
+    debug: Annotated[bool, typer.Option("--debug", help="Show tracebacks.")] = False,
+    version: Annotated[
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version.")
+    ] = False,
+) -> None:
+    logging.basicConfig(format="%(levelname)s %(message)s", level=logging.WARNING)
+
+
+def _table(values: dict[str, Any]) -> None:
+    width = max(map(len, values), default=0)
+    for name, value in values.items():
+        shown = f"{value:.2f}" if isinstance(value, float) and value % 1 else f"{value:g}"
+        typer.echo(f"{name:<{width}}  {shown:>10}")
+
+
+def _write_json(path: Path | None, values: dict[str, Any]) -> None:
+    if path is not None:
+        from syntagma.files import write_json
+
+        write_json(path, values)
+
+
+@app.command()
+def parse(
+    files: Annotated[list[str] | None, typer.Argument(help="Files; - or none: stdin.")] = None,
+    source: Annotated[
+        str, typer.Option("--from", help="text, lines, words (pretokenised), or conllu.")
+    ] = "text",
+    to: Annotated[str, typer.Option(help="conllu, json, or svg.")] = "conllu",
+    pretokenized: Annotated[
+        bool, typer.Option("--pretokenized", help="The same as --from words.")
+    ] = False,
+    parser: Annotated[str, typer.Option(help="A parser's folder.")] = "default-parser",
+    max_words: Annotated[int, typer.Option(help="Longer sentences are parsed in parts.")] = 4000,
+    device: Device = "cpu",
+) -> None:
+    """Parse text to CoNLL-U, JSON or a picture on standard output."""
+    from syntagma.parse.source import load_parser
+    from syntagma.parse.stream import write_parses
+
+    write_parses(
+        files or ["-"],
+        load_parser(parser, device=device, max_words=max_words),
+        kind="words" if pretokenized else source,
+        to=to,
+        out=sys.stdout,
+    )
+
+
+@app.command()
+def train(
+    config: Annotated[Path, typer.Argument(help="An experiment, as in experiments/*.yaml.")],
+    out: Annotated[Path | None, typer.Option(help="Run folder; runs/NAME if not given.")] = None,
+    overrides: Annotated[
+        list[str] | None, typer.Option("--set", help="Change a setting: training.epochs=3.")
+    ] = None,
+    resume: Annotated[bool, typer.Option("--resume", help="Go on where a run stopped.")] = False,
+) -> None:
+    """Train a model and leave it, its metrics and its predictions in a run folder."""
+    from syntagma.tasks.experiment import load_experiment
+    from syntagma.training.run import train as run
+
+    experiment = load_experiment(config, overrides)
+    folder = out or Path("runs") / config.stem
+    _table(run(experiment, folder, resume=resume))
+    typer.echo(f"→ {folder}")
+
+
+@app.command()
+def evaluate(
+    model: Annotated[str, typer.Argument(help="A model folder, default-parser, default-reader.")],
+    data: Annotated[list[str], typer.Argument(help="Files in a format of the model's task.")],
+    json_file: Annotated[
+        Path | None, typer.Option("--json", help="Also write the metrics as one flat object.")
+    ] = None,
+    skip_bad: SkipBad = False,
+    device: Device = "cpu",
+) -> None:
+    """Score a model with the official metrics of its task."""
+    from syntagma.evaluation import evaluate as run
+
+    metrics = run(model, data, device=device, skip_bad=skip_bad)
+    _write_json(json_file, metrics)
+    _table(metrics)
+
+
+@app.command()
+def predict(
+    model: Annotated[str, typer.Argument(help="A model folder, default-parser, default-reader.")],
+    data: Annotated[list[str], typer.Argument(help="Files in a format of the model's task.")],
+    out: Annotated[Path, typer.Option(help="The file to write.")],
+    skip_bad: SkipBad = False,
+    device: Device = "cpu",
+) -> None:
+    """Write predictions in the task's official format."""
+    from syntagma.evaluation import predict as run
+
+    count = run(model, data, out, device=device, skip_bad=skip_bad)
+    typer.echo(f"{count} predictions → {out}")
+
+
+@app.command()
+def answer(
+    passage: Annotated[str, typer.Argument(help="A text file, or -.")],
+    questions: Annotated[list[str], typer.Argument(help="Questions about it.")],
+    model: Annotated[str, typer.Option(help="A reader's folder.")] = "default-reader",
+    html: Annotated[Path | None, typer.Option(help="Also write a page with pictures.")] = None,
+    top: Annotated[int, typer.Option(help="Answers to print a question.")] = 1,
+    threshold: Annotated[
+        float | None, typer.Option(help="Abstain above these odds; the fitted ones if not given.")
+    ] = None,
+    json_file: Annotated[Path | None, typer.Option("--json", help="Also write JSON.")] = None,
+    device: Device = "cpu",
+) -> None:
+    """Answer questions about a text, or say that it holds no answer."""
+    from syntagma.reading import read_aloud
+
+    result = read_aloud(passage, questions, model=model, threshold=threshold, device=device)
+    for item in result.answers:
+        typer.echo(result.line(item))
+        for span in item.spans[:top] if top > 1 else ():
+            typer.echo(f"    {span.probability:6.1%}  {span.text}")
+    _write_json(json_file, result.as_json())
+    if html is not None:
+        result.write_page(html)
+        typer.echo(f"→ {html}")
+
+
+@app.command()
+def compare(
+    runs: Annotated[list[Path], typer.Argument(help="Run folders over the same dev data.")],
+    json_file: Annotated[Path | None, typer.Option("--json", help="Also write JSON.")] = None,
+) -> None:
+    """Set runs side by side, the first as the baseline, with the paper's significance test."""
+    from syntagma.report.compare import compare_runs
+
+    comparison = compare_runs(runs)
+    _write_json(json_file, comparison.as_json())
+    typer.echo(comparison.table())
+
+
+@app.command()
+def pack(
+    run: Annotated[Path, typer.Argument(help="A model or run folder.")],
+    out: Annotated[Path, typer.Option(help="The folder to write.")],
+    bits: Annotated[int, typer.Option(help="4 or 8 bits for each weight that moved.")] = 4,
+) -> None:
+    """Write a small copy of a model: only what differs from its published encoder."""
+    from syntagma.evaluation import pack as run_pack
+
+    size = run_pack(run, out, bits=bits)
+    typer.echo(f"{size / 1e6:.1f} MB → {out}")
+
+
+@app.command()
+def doctor() -> None:
+    """Print versions, devices, the default models, and what is missing."""
+    from syntagma.doctor import report
+
+    for line in report():
+        typer.echo(line)
+
+
+def main(arguments: list[str] | None = None) -> None:
+    """Run the command line and leave with its exit code."""
+    arguments = sys.argv[1:] if arguments is None else arguments
+    try:
+        code = app(args=arguments, standalone_mode=False) or OK
+    except click.exceptions.Abort:
+        code = INTERRUPTED
+    except KeyboardInterrupt:
+        typer.echo("syntagma: interrupted; what was finished is kept", err=True)
+        code = INTERRUPTED
+    except BrokenPipeError:
+        # The reader of our output has left (`| head`): nobody to tell.
+        sys.stderr.close()
+        code = OK
+    except click.ClickException as error:
+        typer.echo(f"syntagma: {error.format_message()}", err=True)
+        code = YOURS
+    except InputError as error:
+        _complain(error, "--debug" in arguments, str(error))
+        code = YOURS
+    except Exception as error:
+        message = f"internal error: {type(error).__name__}: {error} (--debug shows where)"
+        _complain(error, "--debug" in arguments, message)
+        code = OURS
+    sys.exit(code)
+
+
+def _complain(error: Exception, debug: bool, message: str) -> None:
+    if debug:
+        traceback.print_exception(error)
+    typer.echo(f"syntagma: {' '.join(message.split())}", err=True)
+
+

@@ -1,0 +1,112 @@
+"""Open any saved model, score it, let it predict."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from syntagma.encoders.model import read_config
+from syntagma.errors import InputError
+from syntagma.files import write_folder
+from syntagma.parse.source import DEFAULT_PARSER, shipped
+from syntagma.tasks import find_task
+from syntagma.tasks.task import Task
+
+__all__ = ["evaluate", "open_model", "pack", "predict"]
+
+SHIPPED = (DEFAULT_PARSER, "default-reader")
+
+
+def open_model(name: str | Path, *, device: str = "cpu") -> Task[Any, Any]:
+    """The task around a saved model.
+
+    Args:
+        name: ``default-parser``, ``default-reader``, or the folder of a model or run.
+        device: where to compute.
+
+    Raises:
+        InputError: there is no such model.
+    """
+    folder = shipped(str(name)) if str(name) in SHIPPED else Path(name)
+    if not folder.is_dir():
+        raise InputError(f"{folder}: no such model folder; give one, or {' or '.join(SHIPPED)}")
+    task = find_task(read_config(folder).task)
+    return task.from_folder(folder, device=device)
+
+
+def _read(task: Task[Any, Any], data: Sequence[str | Path], skip_bad: bool) -> list[Any]:
+    return [example for path in data for example in task.read(path, skip_bad=skip_bad)]
+
+
+def evaluate(
+    name: str | Path,
+    data: Sequence[str | Path],
+    *,
+    device: str = "cpu",
+    skip_bad: bool = False,
+) -> dict[str, float]:
+    """The official metrics of a model's task on some files.
+
+    Args:
+        name: of the model, see :func:`open_model`.
+        data: files in a format of the task.
+        device: where to compute.
+        skip_bad: leave out bad examples and count them.
+
+    Raises:
+        InputError: model or data cannot be used.
+    """
+    task = open_model(name, device=device)
+    return task.evaluate(_read(task, data, skip_bad))
+
+
+def predict(
+    name: str | Path,
+    data: Sequence[str | Path],
+    out: Path,
+    *,
+    device: str = "cpu",
+    skip_bad: bool = False,
+) -> int:
+    """Write a model's predictions in the task's official format.
+
+    Args:
+        name: of the model, see :func:`open_model`.
+        data: files in a format of the task.
+        out: the file to write.
+        device: where to compute.
+        skip_bad: leave out bad examples and count them.
+
+    Returns:
+        How many examples there were.
+
+    Raises:
+        InputError: model or data cannot be used, or the file cannot be written.
+    """
+    task = open_model(name, device=device)
+    examples = _read(task, data, skip_bad)
+    task.write_predictions(examples, task.predict(examples), out)
+    return len(examples)
+
+
+def pack(name: str | Path, out: str | Path, *, bits: int = 4) -> int:
+    """Write a small copy of a model: only what differs from its published encoder.
+
+    Args:
+        name: of the model, see :func:`open_model`.
+        out: the folder to write; it must not exist.
+        bits: 4 or 8 for each weight that moved.
+
+    Returns:
+        Size of the weights in bytes.
+
+    Raises:
+        InputError: there is no such model, or the folder exists.
+    """
+    if bits not in (4, 8):
+        raise InputError(f"--bits must be 4 or 8, got {bits}")
+    task = open_model(name)
+    with write_folder(out) as draft:
+        task.save(draft, bits=bits)
+        return sum(path.stat().st_size for path in draft.rglob("*.safetensors"))

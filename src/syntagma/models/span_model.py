@@ -1,0 +1,135 @@
+"""A guided encoder that points at the answer in a passage, and says whether there is one.
+
+SG-Net section 3.4.1 (journal eqs. 10–14): start and end scores are linear in the final states; the
+verifier is a linear classifier on the state of the first piece.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any, Literal, NamedTuple
+
+import torch
+from torch import Tensor, nn
+from torch.nn import functional as F
+
+from syntagma.encoders.model import SyntagmaConfig
+from syntagma.errors import InputError
+from syntagma.models.guided_encoder import GuidedEncoder
+from syntagma.settings import build, to_dict
+
+__all__ = ["SpanHead", "SpanModel", "SpanScores"]
+
+
+@dataclass(frozen=True)
+class SpanHead:
+    """Settings of reading comprehension by spans.
+
+    Args:
+        max_length: pieces of a sequence, special ones included.
+        stride: pieces by which the window over a long passage advances.
+        max_question: pieces after which a question is cut off.
+        max_answer: pieces of the longest answer.
+        n_best: candidates kept a question.
+        objective: what is learned: ``spans``, ``answerability`` (a verifier), or ``both`` with
+            one encoder.
+        verifier: folder of a model trained for answerability that is asked too.
+        null_threshold: δ: abstain where the odds against an answer exceed it; fitted on dev data.
+        span_weight: β₁ of the verifier's formula (eq. 14); fitted on dev data.
+        answerability_weight: β₂; fitted on dev data.
+    """
+
+    max_length: int = 384
+    stride: int = 128
+    max_question: int = 64
+    max_answer: int = 30
+    n_best: int = 20
+    objective: Literal["spans", "answerability", "both"] = "spans"
+    verifier: str = ""
+    null_threshold: float = 0.0
+    span_weight: float = 1.0
+    answerability_weight: float = 0.0
+
+    def __post_init__(self) -> None:
+        for name in ("max_length", "stride", "max_question", "max_answer", "n_best"):
+            if getattr(self, name) < 1:
+                raise InputError(f"{name} must be at least 1, got {getattr(self, name)}")
+        room = self.max_length - self.max_question - 8
+        if self.stride > room:
+            raise InputError(
+                f"stride {self.stride} is longer than the {room} pieces that max_length "
+                f"{self.max_length} leaves for the passage beside a question of "
+                f"{self.max_question}; pieces would be skipped"
+            )
+
+
+class SpanScores(NamedTuple):
+    """Scores of a batch of windows.
+
+    Args:
+        start: ``[batch, n]``, minus infinity where no answer may begin.
+        end: ``[batch, n]``, minus infinity where no answer may end.
+        answerability: logits of (answerable, unanswerable), ``[batch, 2]``, or ``None``.
+        loss: where gold positions were given.
+    """
+
+    start: Tensor
+    end: Tensor
+    answerability: Tensor | None
+    loss: Tensor | None
+
+
+class SpanModel(GuidedEncoder):
+    """A guided encoder with start, end and answerability scores."""
+
+    def __init__(self, config: SyntagmaConfig) -> None:
+        super().__init__(config)
+        self.head = build(SpanHead, config.head, where="head")
+        width = config.encoder.hidden_size
+        self.span_scores = nn.Linear(width, 2)
+        self.answerability = nn.Linear(width, 2) if self.head.objective != "spans" else None
+        self.post_init()
+
+    def set_head(self, **values: Any) -> None:
+        """Change settings of the head, in the model and in what is saved."""
+        self.head = replace(self.head, **values)
+        self.config.head = to_dict(self.head)
+
+    def forward(
+        self,
+        input_ids: Tensor,
+        attention_mask: Tensor,
+        context: Tensor,
+        start_positions: Tensor | None = None,
+        end_positions: Tensor | None = None,
+        impossible: Tensor | None = None,
+        **tensors: Any,
+    ) -> SpanScores:
+        """Score the pieces of a batch of windows.
+
+        Args:
+            input_ids: ``[batch, n]``.
+            attention_mask: ``[batch, n]``.
+            context: true at the passage's pieces and at the first piece, which stands for "no
+                answer", ``[batch, n]``.
+            start_positions: gold start of the answer, 0 for none in this window, ``[batch]``.
+            end_positions: gold last piece of the answer, 0 for none, ``[batch]``.
+            impossible: whether the window holds no answer, ``[batch]``.
+            tensors: token types and syntax, see :meth:`GuidedEncoder.encode`.
+        """
+        states = self.encode(input_ids, attention_mask, **tensors).last_hidden_state
+        scores = self.span_scores(states).float().masked_fill(~context.unsqueeze(-1), -torch.inf)
+        start, end = scores.unbind(-1)
+        answerability = None
+        if self.answerability is not None:
+            answerability = self.answerability(states[:, 0]).float()
+        loss = None
+        if start_positions is not None and end_positions is not None:
+            loss = states.new_zeros((), dtype=torch.float32)
+            if self.head.objective != "answerability":
+                loss = F.cross_entropy(start, start_positions) / 2
+                loss = loss + F.cross_entropy(end, end_positions) / 2
+            if answerability is not None:
+                wrong = (start_positions == 0) if impossible is None else impossible
+                loss = loss + F.cross_entropy(answerability, wrong.long())
+        return SpanScores(start, end, answerability, loss)

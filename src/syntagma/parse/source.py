@@ -1,0 +1,113 @@
+"""Where parses come from: one protocol, several sources."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from importlib import resources
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Protocol
+
+from syntagma.encoders.model import is_saved_model
+from syntagma.errors import InputError
+from syntagma.text.conllu import read_conllu
+from syntagma.text.sentence import Parse
+
+if TYPE_CHECKING:
+    from syntagma.parse.parser import JointParser
+
+__all__ = ["DEFAULT_PARSER", "ParseSource", "TreebankSource", "load_parser", "load_source", "shipped"]
+
+DEFAULT_PARSER = "default-parser"
+
+
+class ParseSource(Protocol):
+    """Anything that parses texts."""
+
+    @property
+    def fingerprint(self) -> str:
+        """Changes whenever the parses of the same text may change."""
+        ...
+
+    def parse_texts(self, texts: Iterable[str]) -> Iterator[list[Parse]]:
+        """The sentences of each text, in order; offsets index into the text."""
+        ...
+
+
+def shipped(name: str) -> Path:
+    """The folder of a model that comes with the package.
+
+    Raises:
+        InputError: the package holds no such model.
+    """
+    folder = Path(str(resources.files("syntagma"))) / "weights" / name
+    if not (folder / "config.json").is_file():
+        raise InputError(f"{name}: this installation holds no such model; give a model folder")
+    return folder
+
+
+def load_parser(name: str, *, device: str = "cpu", **options: Any) -> JointParser:
+    """The parser of a name.
+
+    Args:
+        name: ``default-parser`` or a parser's folder.
+        device: where to compute.
+        options: of :class:`syntagma.parse.parser.JointParser`.
+
+    Raises:
+        InputError: there is no such parser.
+    """
+    from syntagma.parse.parser import JointParser
+
+    folder = shipped(name) if name == DEFAULT_PARSER else Path(name)
+    return JointParser.from_folder(folder, device=device, **options)
+
+
+def load_source(name: str, *, device: str = "cpu") -> ParseSource:
+    """The parse source of a name.
+
+    Args:
+        name: ``default-parser``, a parser's folder, or ``conllu:FILE``.
+        device: where to compute.
+
+    Raises:
+        InputError: the name is of no kind of source.
+    """
+    kind, colon, rest = name.partition(":")
+    if colon and kind == "conllu":
+        return TreebankSource(rest)
+    if name == DEFAULT_PARSER or is_saved_model(name):
+        return load_parser(name, device=device)
+    raise InputError(
+        f"parser {name!r}: expected {DEFAULT_PARSER}, the folder of a parser, or conllu:FILE"
+    )
+
+
+class TreebankSource:
+    """Parses read from a CoNLL-U file: each text must be one sentence of it.
+
+    Args:
+        path: the file.
+
+    Raises:
+        InputError: the file cannot be read, or a sentence is no tree.
+    """
+
+    def __init__(self, path: str | Path) -> None:
+        self.path = path
+        self._parses = {sentence.text: sentence.parse() for sentence in read_conllu(path)}
+
+    @property
+    def fingerprint(self) -> str:
+        """Path and time of the last change."""
+        return f"conllu:{self.path}:{Path(self.path).stat().st_mtime_ns}"
+
+    def parse_texts(self, texts: Iterable[str]) -> Iterator[list[Parse]]:
+        """The one sentence of each text.
+
+        Raises:
+            InputError: the file does not hold a text.
+        """
+        for text in texts:
+            if text not in self._parses:
+                raise InputError(f"{self.path}: has no sentence with the text {text[:60]!r}")
+            yield [self._parses[text]]

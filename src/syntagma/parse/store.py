@@ -1,0 +1,159 @@
+"""Parses of a training set, made once and kept on disk.
+
+Texts are found by a hash of their characters; what is kept belongs to one parse source, named by
+its fingerprint.  New texts are parsed in groups, and each group is written whole or not at all as
+one safetensors file with a checksum, so that a killed run loses at most one group.  A damaged file
+is named, removed and its texts parsed again.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import logging
+import os
+import tempfile
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import islice
+from pathlib import Path
+
+import numpy as np
+import safetensors
+from numpy.typing import NDArray
+from safetensors.numpy import load as load_tensors
+from safetensors.numpy import save as save_tensors
+from tqdm.auto import tqdm
+
+from syntagma.errors import InputError
+from syntagma.parse.columns import Labels, ParsedText
+from syntagma.parse.source import ParseSource
+
+__all__ = ["ParseStore", "cache_folder"]
+
+log = logging.getLogger(__name__)
+
+FORMAT = 1
+GROUP = 2000
+"""Texts that are parsed and written together."""
+
+COLUMNS = ("starts", "ends", "sentences", "heads", "relations", "upos", "xpos")
+LABELS = ("relation_labels", "upos_labels", "xpos_labels")
+
+
+def cache_folder() -> Path:
+    """Where parses are kept: ``$SYNTAGMA_CACHE``, else ``syntagma`` in the user's cache folder."""
+    if folder := os.environ.get("SYNTAGMA_CACHE"):
+        return Path(folder)
+    return Path(os.environ.get("XDG_CACHE_HOME", Path.home() / ".cache")) / "syntagma"
+
+
+def _key(text: str) -> str:
+    return hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16).hexdigest()
+
+
+class ParseStore:
+    """Parses of texts by one source, from disk where they were made before.
+
+    Args:
+        source: parses what is new.
+        folder: where parses are kept; ``None`` to keep nothing.
+        group: texts that are parsed and written together.
+    """
+
+    def __init__(
+        self, source: ParseSource, folder: Path | None = None, *, group: int = GROUP
+    ) -> None:
+        self.source = source
+        self.group = group
+        name = hashlib.blake2b(
+            f"{FORMAT}:{source.fingerprint}".encode(), digest_size=8
+        ).hexdigest()
+        self.folder = folder / "parses" / name if folder else None
+        self._known: dict[str, ParsedText] = {}
+        if self.folder is not None and self.folder.is_dir():
+            for path in sorted(self.folder.glob("*.safetensors")):
+                self._known.update(_read_or_remove(path))
+
+    def parsed(self, texts: Sequence[str]) -> list[ParsedText]:
+        """The parses of texts, in their order.
+
+        Raises:
+            InputError: the disk is full.
+        """
+        keys = [_key(text) for text in texts]
+        new = {key: text for key, text in zip(keys, texts, strict=True) if key not in self._known}
+        if new:
+            bar = tqdm(total=len(new), desc="parsing", unit="text", disable=len(new) < self.group)
+            with bar:
+                for part in _groups(new.items(), self.group):
+                    self._parse(part)
+                    bar.update(len(part))
+        return [self._known[key] for key in keys]
+
+    def forget(self) -> None:
+        """Drop parses from memory, so that a stream of texts takes constant memory.
+
+        What is kept on disk stays known.
+        """
+        if self.folder is None and len(self._known) > self.group:
+            self._known.clear()
+
+    def _parse(self, part: list[tuple[str, str]]) -> None:
+        labels = {name: Labels() for name in LABELS}
+        columns: dict[str, ParsedText] = {}
+        parses = self.source.parse_texts(text for _, text in part)
+        for (key, _), sentences in zip(part, parses, strict=True):
+            columns[key] = ParsedText.from_parses(sentences, **labels)
+        self._known.update(columns)
+        if self.folder is not None:
+            _write(self.folder, columns, labels)
+
+
+def _groups(items: Iterable[tuple[str, str]], size: int) -> Iterator[list[tuple[str, str]]]:
+    source = iter(items)
+    while group := list(islice(source, size)):
+        yield group
+
+
+def _write(folder: Path, columns: dict[str, ParsedText], labels: dict[str, Labels]) -> None:
+    arrays: dict[str, NDArray[np.int32]] = {
+        name: np.concatenate([getattr(text, name) for text in columns.values()])
+        for name in COLUMNS
+    }
+    arrays["n_words"] = np.array([len(text) for text in columns.values()], np.int32)
+    metadata = {name: json.dumps(value.names) for name, value in labels.items()}
+    metadata["keys"] = " ".join(columns)
+    data = save_tensors(arrays, metadata)
+    digest = hashlib.blake2b(data, digest_size=16).hexdigest()
+    # The checksum is the name: a file whose bytes changed no longer fits it.
+    path = folder / f"{digest}.safetensors"
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        handle, draft = tempfile.mkstemp(dir=folder)
+        with open(handle, "wb") as file:
+            file.write(data)
+        os.replace(draft, path)
+    except OSError as error:
+        raise InputError(
+            f"{path}: cannot be written ({error.strerror}); set SYNTAGMA_CACHE to a folder with "
+            f"room"
+        ) from error
+
+
+def _read_or_remove(path: Path) -> dict[str, ParsedText]:
+    data = path.read_bytes()
+    if hashlib.blake2b(data, digest_size=16).hexdigest() != path.stem:
+        log.warning("%s: damaged, removed; its texts are parsed again", path)
+        path.unlink()
+        return {}
+    with safetensors.safe_open(path, "np") as file:
+        metadata = file.metadata()
+    arrays = load_tensors(data)
+    labels = {name: Labels(json.loads(metadata[name])) for name in LABELS}
+    bounds = np.concatenate([[0], np.cumsum(arrays["n_words"])])
+    return {
+        key: ParsedText(
+            *(arrays[name][bounds[number] : bounds[number + 1]] for name in COLUMNS), **labels
+        )
+        for number, key in enumerate(metadata["keys"].split())
+    }

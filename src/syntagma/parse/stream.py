@@ -1,0 +1,155 @@
+"""Parse files of any size as a stream: text, one sentence a line, words, or CoNLL-U."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
+from itertools import islice
+from pathlib import Path
+from typing import IO, Literal, NamedTuple
+
+from syntagma.errors import InputError
+from syntagma.files import read_lines
+from syntagma.parse.parser import JointParser
+from syntagma.text.conllu import TreebankSentence, format_conllu, read_conllu
+from syntagma.text.segment import segment_stream
+from syntagma.text.sentence import Parse, Sentence
+
+__all__ = ["InputKind", "ParsedSentence", "format_json", "parse_file", "write_parses"]
+
+InputKind = Literal["text", "lines", "words", "conllu"]
+OutputKind = Literal["conllu", "json"]
+MODES = {"text": "raw", "lines": "lines", "words": "words"}
+GROUP = 1024
+"""Sentences that are parsed together: enough to sort by length, few enough to stream."""
+
+
+class ParsedSentence(NamedTuple):
+    """A parse with the treebank rows that it is printed as.
+
+    Args:
+        parse: offsets index into the whole input, for CoNLL-U into the sentence's text.
+        source: rows of the input, or new ones.
+    """
+
+    parse: Parse
+    source: TreebankSentence
+
+    def conllu(self) -> str:
+        """Its lines in CoNLL-U."""
+        return format_conllu(self.source.with_parse(self.parse))
+
+
+def parse_file(
+    path: str | Path, parser: JointParser, *, kind: InputKind = "text"
+) -> Iterator[ParsedSentence]:
+    """Parse a file sentence by sentence, in constant memory.
+
+    Args:
+        path: a file, its ``.gz``, or ``-`` for standard input.
+        parser: parses.
+        kind: ``text``; ``lines``, one sentence a line; ``words``, one sentence a line with spaces
+            between its words, which are kept; or ``conllu``, whose words are kept.
+
+    Raises:
+        InputError: the file cannot be read as what ``kind`` says.
+    """
+    if kind not in (*MODES, "conllu"):
+        raise InputError(f"--from must be one of text, lines, words, conllu; got {kind!r}")
+    if kind == "conllu":
+        yield from _parse_treebank(read_conllu(path), parser)
+        return
+    empty = True
+    for found in _parse_lines(read_lines(path), parser, kind):
+        empty = False
+        yield found
+    if empty:
+        raise InputError(f"{path}: is empty; expected text")
+
+
+def _parse_treebank(
+    sentences: Iterable[TreebankSentence], parser: JointParser
+) -> Iterator[ParsedSentence]:
+    source = iter(sentences)
+    while group := list(islice(source, GROUP)):
+        parses = parser.parse(sentence.sentence() for sentence in group)
+        yield from map(ParsedSentence, parses, group)
+
+
+def _parse_lines(
+    lines: Iterable[str], parser: JointParser, kind: InputKind
+) -> Iterator[ParsedSentence]:
+    pending: list[_Pending] = []
+    offset = 0
+    for text, sentences in segment_stream((line + "\n" for line in lines), mode=MODES[kind]):
+        pending += [_Pending(sentence, text, offset) for sentence in sentences]
+        offset += len(text)
+        if len(pending) >= GROUP:
+            yield from _parse_group(pending, parser)
+            pending = []
+    yield from _parse_group(pending, parser)
+
+
+class _Pending(NamedTuple):
+    sentence: Sentence
+    text: str
+    offset: int
+
+
+def _parse_group(group: Sequence[_Pending], parser: JointParser) -> Iterator[ParsedSentence]:
+    parses = parser.parse(item.sentence for item in group)
+    for item, parse in zip(group, parses, strict=True):
+        rows = TreebankSentence.from_parse(parse, text=item.text)
+        yield ParsedSentence(replace(parse, sentence=item.sentence.shift(item.offset)), rows)
+
+
+def write_parses(
+    paths: Sequence[str | Path],
+    parser: JointParser,
+    *,
+    kind: InputKind = "text",
+    to: OutputKind = "conllu",
+    out: IO[str],
+) -> None:
+    """Parse files and write the parses as they come.
+
+    Args:
+        paths: files, or ``-``.
+        parser: parses.
+        kind: of the input, see :func:`parse_file`.
+        to: ``conllu``, or ``json``: an object a line.
+        out: where to.
+
+    Raises:
+        InputError: a file cannot be read, or ``to`` is unknown.
+    """
+    if to not in ("conllu", "json"):
+        raise InputError(f"expected conllu or json, got {to!r}")
+    for path in paths:
+        for found in parse_file(path, parser, kind=kind):
+            out.write(found.conllu() if to == "conllu" else format_json(found.parse) + "\n")
+
+
+def format_json(parse: Parse) -> str:
+    """One line of JSON: words with offsets, heads, relations, tags and probabilities."""
+    sentence = parse.sentence
+    words = [
+        {
+            "form": form,
+            "start": start,
+            "end": end,
+            "head": head,
+            "relation": relation,
+            "upos": upos,
+            "xpos": xpos,
+        }
+        for form, start, end, head, relation, upos, xpos in zip(
+            sentence.forms, sentence.starts, sentence.ends, parse.heads, parse.relations,
+            parse.upos, parse.xpos, strict=True,
+        )
+    ]
+    if parse.probabilities is not None:
+        for word, probability in zip(words, parse.probabilities, strict=True):
+            word["probability"] = round(probability, 4)
+    return json.dumps({"words": words}, ensure_ascii=False)

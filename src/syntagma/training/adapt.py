@@ -1,0 +1,54 @@
+"""Which of an encoder's weights learn: all, all but the piece vectors, none, or low-rank additions."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from torch import nn
+
+from syntagma.encoders.model import SyntagmaModel
+from syntagma.errors import MissingExtraError
+from syntagma.tasks.experiment import TrainingSettings
+
+__all__ = ["prepare_encoder"]
+
+
+def prepare_encoder(model: SyntagmaModel, settings: TrainingSettings) -> Callable[[], None]:
+    """Make the chosen part of the encoder learn.
+
+    Args:
+        model: whose encoder.
+        settings: of the training.
+
+    Returns:
+        What to call after training, before the model is used or saved: it merges low-rank
+        additions into the weights.
+
+    Raises:
+        MissingExtraError: ``lora`` without the extra.
+    """
+    encoder = model.encoder
+    if settings.encoder == "frozen":
+        encoder.requires_grad_(False)
+    elif settings.encoder == "layers":
+        encoder.get_input_embeddings().requires_grad_(False)
+    elif settings.encoder == "lora":
+        return _add_lora(encoder, settings.lora_rank)
+    return lambda: None
+
+
+def _add_lora(encoder: nn.Module, rank: int) -> Callable[[], None]:
+    try:
+        from peft import LoraConfig
+        from peft.tuners.lora import LoraModel
+    except ImportError as error:
+        raise MissingExtraError("training.encoder: lora", "lora") from error
+    encoder.requires_grad_(False)
+    config = LoraConfig(r=rank, lora_alpha=2 * rank, lora_dropout=0.0, target_modules="all-linear")
+    # Adds to the encoder in place: the names of all other weights stay.
+    tuner = LoraModel(encoder, {"default": config}, "default")
+
+    def merge() -> None:
+        tuner.merge_and_unload()
+
+    return merge

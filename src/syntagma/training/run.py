@@ -1,0 +1,141 @@
+"""From an experiment to a run folder."""
+
+from __future__ import annotations
+
+import shutil
+import tempfile
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from safetensors.torch import load_file
+from transformers import TrainingArguments, set_seed
+
+from syntagma.errors import InputError, MissingExtraError
+from syntagma.files import disk_errors, write_json
+from syntagma.tasks import find_task
+from syntagma.tasks.experiment import DataSettings, Experiment, TrainingSettings
+from syntagma.tasks.task import Task
+from syntagma.training.adapt import prepare_encoder
+from syntagma.training.run_folder import RunFolder
+from syntagma.training.trainer import SyntagmaTrainer
+
+__all__ = ["train"]
+
+
+def train(experiment: Experiment, folder: str | Path, *, resume: bool = False) -> dict[str, float]:
+    """Train a task and leave everything about it in a run folder.
+
+    Args:
+        experiment: what to train.
+        folder: the run folder; it must not exist, unless ``resume``.
+        resume: go on from the last checkpoint in the folder, where there is one; the result is
+            that of a run that never stopped.
+
+    Returns:
+        The metrics of the kept model on the dev files.
+
+    Raises:
+        InputError: data or settings cannot be used, or the folder exists.
+    """
+    run = RunFolder(Path(folder))
+    task_class = find_task(experiment.task)
+    settings = experiment.training
+    examples, dev = _read(task_class, experiment.data, settings.seed)
+    set_seed(settings.seed)
+    task = task_class.new(experiment, examples)
+    merge = prepare_encoder(task.model, settings)
+    arguments = _arguments(run, settings, evaluates=bool(dev))
+    if arguments.process_index == 0:
+        run.begin(experiment, resume=resume)
+    trainer = SyntagmaTrainer(
+        task=task, settings=settings, arguments=arguments, train=examples, dev=dev, folder=run
+    )
+    checkpoint = run.last_checkpoint() if resume else None
+    if checkpoint is not None and arguments.process_index == 0:
+        run.forget_after(int(checkpoint.name.rpartition("-")[2]))
+    trainer.train(resume_from_checkpoint=str(checkpoint) if checkpoint else None)
+    if arguments.process_index != 0:
+        return {}
+    if dev:
+        task.model.load_state_dict(load_file(run.best))
+    merge()
+    return _finish(task, dev, run, frozen=settings.encoder == "frozen")
+
+
+def _read(
+    task_class: type[Task[Any, Any]], data: DataSettings, seed: int
+) -> tuple[list[Any], dict[str, list[Any]]]:
+    examples = [
+        example
+        for path in data.train
+        for example in task_class.read(path, skip_bad=data.skip_bad)
+    ]
+    if data.limit is not None and data.limit < len(examples):
+        chosen = np.random.default_rng(seed).permutation(len(examples))[: data.limit]
+        examples = [examples[index] for index in np.sort(chosen)]
+    dev: dict[str, list[Any]] = {}
+    for path in data.dev:
+        name = Path(path).name.split(".")[0]
+        if name in dev:
+            raise InputError(f"data.dev: two files are called {name!r}; rename one")
+        dev[name] = task_class.read(path, skip_bad=data.skip_bad)
+    return examples, dev
+
+
+def _arguments(run: RunFolder, settings: TrainingSettings, *, evaluates: bool) -> TrainingArguments:
+    try:
+        return TrainingArguments(
+            output_dir=str(run.checkpoints),
+            num_train_epochs=settings.epochs,
+            gradient_accumulation_steps=settings.accumulate,
+            warmup_steps=settings.warmup,
+            max_grad_norm=settings.max_gradient_norm,
+            lr_scheduler_type="linear",
+            seed=settings.seed,
+            data_seed=settings.seed,
+            logging_steps=50,
+            eval_strategy="steps" if evaluates else "no",
+            eval_steps=1 if evaluates else None,
+            save_strategy="steps",
+            save_steps=settings.checkpoint_steps,
+            save_total_limit=2,
+            report_to=[],
+            remove_unused_columns=False,
+            disable_tqdm=True,
+            ddp_find_unused_parameters=False,
+        )
+    except ImportError as error:
+        raise MissingExtraError("training", "train") from error
+
+
+def _finish(
+    task: Task[Any, Any], dev: dict[str, Sequence[Any]], run: RunFolder, *, frozen: bool
+) -> dict[str, float]:
+    """Fit what is fitted on dev data, write predictions, metrics and the kept model."""
+    task.model.eval()
+    metrics: dict[str, float] = {}
+    examples = [example for part in dev.values() for example in part]
+    predictions = task.predict(examples)
+    if examples:
+        if task.fit_after_training(examples, predictions):
+            predictions = task.predict(examples)
+        metrics = task.score(examples, predictions)
+    with disk_errors(run.path):
+        draft = Path(tempfile.mkdtemp(dir=run.path, prefix=".kept."))
+        try:
+            if examples:
+                task.write_predictions(examples, predictions, draft / task.predictions_file)
+                write_json(draft / "examples.json", task.score_examples(examples, predictions))
+            # A frozen encoder is not saved again: it is left out as a difference of nothing.
+            task.save(draft, bits=8 if frozen else None)
+            write_json(draft / "metrics.json", metrics)
+            for path in draft.iterdir():
+                target = run.path / path.name
+                if target.is_dir():
+                    shutil.rmtree(target)
+                path.replace(target)
+        finally:
+            shutil.rmtree(draft, ignore_errors=True)
+    return metrics

@@ -1,0 +1,132 @@
+"""What a run leaves behind, and how a killed run finds its way back.
+
+``experiment.yaml``    the settings, complete
+``metrics.jsonl``      a line each logging step and each evaluation
+``checkpoints/``       what to resume from, and the best weights so far
+``metrics.json``       the metrics of the kept model
+``examples.json``      its score on each dev example, for significance tests
+``predictions.json``   its predictions in the task's format (``.conllu`` for parsers)
+``config.json``, ``model.safetensors``, …   the kept model
+"""
+
+from __future__ import annotations
+
+import json
+import shutil
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import yaml
+from transformers.trainer_utils import PREFIX_CHECKPOINT_DIR
+
+from syntagma.errors import InputError
+from syntagma.files import require_absent, write_text
+from syntagma.settings import to_dict
+from syntagma.tasks.experiment import Experiment
+
+__all__ = ["RunFolder"]
+
+COMPLETE = "complete"
+
+
+@dataclass(frozen=True, slots=True)
+class RunFolder:
+    """The paths of a run, and the records in it.
+
+    Args:
+        path: of the folder.
+    """
+
+    path: Path
+
+    @property
+    def checkpoints(self) -> Path:
+        """Where checkpoints lie."""
+        return self.path / "checkpoints"
+
+    @property
+    def best(self) -> Path:
+        """The best weights so far."""
+        return self.checkpoints / "best.safetensors"
+
+    @property
+    def metrics(self) -> Path:
+        """A line each logging step and each evaluation."""
+        return self.path / "metrics.jsonl"
+
+    @property
+    def experiment(self) -> Path:
+        """The settings."""
+        return self.path / "experiment.yaml"
+
+    def begin(self, experiment: Experiment, *, resume: bool) -> None:
+        """Make the folder, or check that it belongs to the same experiment.
+
+        Raises:
+            InputError: it exists, and ``resume`` is false or its settings are others.
+        """
+        if not resume or not self.experiment.is_file():
+            require_absent(self.path)
+        else:
+            self._check_same(experiment)
+            return
+        self.path.mkdir(parents=True, exist_ok=True)
+        text = yaml.safe_dump(to_dict(experiment), sort_keys=False, allow_unicode=True)
+        write_text(self.experiment, text)
+
+    def _check_same(self, experiment: Experiment) -> None:
+        saved = _flat(yaml.safe_load(self.experiment.read_text(encoding="utf-8")))
+        ours = _flat(to_dict(experiment))
+        for key in sorted(saved.keys() | ours.keys()):
+            if saved.get(key) != ours.get(key):
+                raise InputError(
+                    f"{self.path}: cannot resume with {key}={ours.get(key)!r}, the run was begun "
+                    f"with {saved.get(key)!r}; give the same settings or another --out"
+                )
+
+    def last_checkpoint(self) -> Path | None:
+        """The newest checkpoint that was written to its end; half-written ones are removed."""
+        found = []
+        for path in self.checkpoints.glob(f"{PREFIX_CHECKPOINT_DIR}-*"):
+            if (path / COMPLETE).is_file():
+                found.append(path)
+            else:
+                shutil.rmtree(path)
+        return max(found, key=lambda path: int(path.name.rpartition("-")[2]), default=None)
+
+    def mark_complete(self, step: int) -> None:
+        """Say that a checkpoint is whole; a killed run may leave one half-written."""
+        write_text(self.checkpoints / f"{PREFIX_CHECKPOINT_DIR}-{step}" / COMPLETE, "")
+
+    def records(self) -> list[dict[str, Any]]:
+        """The lines of ``metrics.jsonl``."""
+        if not self.metrics.is_file():
+            return []
+        lines = self.metrics.read_text(encoding="utf-8").splitlines()
+        return [json.loads(line) for line in lines if line.endswith("}")]
+
+    def forget_after(self, step: int) -> None:
+        """Drop the records of steps that a resumed run does again."""
+        kept = [json.dumps(record) + "\n" for record in self.records() if record["step"] <= step]
+        write_text(self.metrics, "".join(kept))
+
+    def add_record(self, record: dict[str, Any]) -> None:
+        """Append a line to ``metrics.jsonl``."""
+        with open(self.metrics, "a", encoding="utf-8") as file:
+            file.write(json.dumps(record) + "\n")
+
+    def evaluations(self, primary: str) -> list[tuple[int, float]]:
+        """Step and primary metric of each evaluation so far."""
+        key = f"eval_{primary}"
+        return [(record["step"], record[key]) for record in self.records() if key in record]
+
+
+def _flat(values: dict[str, Any], prefix: str = "") -> dict[str, Any]:
+    flat: dict[str, Any] = {}
+    for key, value in values.items():
+        if isinstance(value, dict):
+            flat |= _flat(value, f"{prefix}{key}.")
+        else:
+            flat[prefix + key] = value
+    return flat

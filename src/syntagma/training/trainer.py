@@ -1,0 +1,227 @@
+"""The Hugging Face Trainer over token-budget batches, scored by a task's own metrics."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from typing import Any
+
+import torch
+from safetensors.torch import save_file
+from torch import Tensor, nn
+from torch.utils.data import DataLoader
+from tqdm.auto import tqdm
+from transformers import (
+    PrinterCallback,
+    ProgressCallback,
+    Trainer,
+    TrainerCallback,
+    TrainingArguments,
+)
+
+from syntagma.batches import TokenBudgetSampler
+from syntagma.encoders.precision import autocast
+from syntagma.files import disk_errors
+from syntagma.tasks.experiment import TrainingSettings
+from syntagma.tasks.task import Task
+from syntagma.training.run_folder import RunFolder
+
+__all__ = ["SyntagmaTrainer", "parameter_groups"]
+
+
+class _SetEpoch(TrainerCallback):  # type: ignore[misc]
+    """Tell the batch sampler which epoch begins; plain data loaders are not told by the Trainer."""
+
+    def __init__(self, sampler: TokenBudgetSampler) -> None:
+        self.sampler = sampler
+
+    def on_epoch_begin(self, args: Any, state: Any, control: Any, **kwargs: Any) -> None:
+        self.sampler.set_epoch(int(state.epoch or 0))
+
+
+class _Progress(TrainerCallback):  # type: ignore[misc]
+    """A bar with the loss, and a line with the primary metric after each evaluation."""
+
+    def __init__(self, primary: str) -> None:
+        self.primary = primary
+        self.bar: tqdm[Any] | None = None
+
+    def on_train_begin(self, args: Any, state: Any, control: Any, **kwargs: Any) -> None:
+        if state.is_world_process_zero:
+            self.bar = tqdm(
+                total=state.max_steps, initial=state.global_step, unit="step", mininterval=1
+            )
+
+    def on_step_end(self, args: Any, state: Any, control: Any, **kwargs: Any) -> None:
+        if self.bar is not None:
+            self.bar.update(1)
+
+    def on_log(
+        self, args: Any, state: Any, control: Any, logs: dict[str, float], **kwargs: Any
+    ) -> None:
+        if self.bar is None:
+            return
+        if "loss" in logs:
+            self.bar.set_postfix(loss=f"{float(logs['loss']):.3f}")
+        if (value := logs.get(f"eval_{self.primary}")) is not None:
+            place = f"epoch {state.epoch:.2f}  step {state.global_step}"
+            self.bar.write(f"{place}  {self.primary} {value:.2f}")
+
+    def on_train_end(self, args: Any, state: Any, control: Any, **kwargs: Any) -> None:
+        if self.bar is not None:
+            self.bar.close()
+
+
+class SyntagmaTrainer(Trainer):  # type: ignore[misc]
+    """Trains a task.
+
+    Args:
+        task: what is trained.
+        settings: how.
+        arguments: where, and how often.
+        train: training examples.
+        dev: dev examples by name of their file.
+        folder: the run folder.
+    """
+
+    def __init__(
+        self,
+        *,
+        task: Task[Any, Any],
+        settings: TrainingSettings,
+        arguments: TrainingArguments,
+        train: Sequence[Any],
+        dev: dict[str, Sequence[Any]],
+        folder: RunFolder,
+    ) -> None:
+        self.task = task
+        self.settings = settings
+        self.dev = dev
+        self.folder = folder
+        features = task.features(train)
+        self.sampler = TokenBudgetSampler(
+            features.lengths,
+            budget=settings.batch_pieces,
+            seed=settings.seed,
+            world=arguments.world_size,
+            rank=arguments.process_index,
+        )
+        steps_per_epoch = -(-len(self.sampler) // settings.accumulate)
+        arguments.eval_steps = max(1, steps_per_epoch // settings.evaluations)
+        super().__init__(
+            model=task.model,
+            args=arguments,
+            train_dataset=features,
+            eval_dataset=[example for part in dev.values() for example in part] or None,
+            data_collator=task.collate,
+            callbacks=[_SetEpoch(self.sampler), _Progress(task.primary)],
+        )
+        self.remove_callback(PrinterCallback)
+        self.remove_callback(ProgressCallback)
+
+    def get_train_dataloader(self) -> DataLoader[Any]:
+        """Batches of similar length; each process takes its own share of them."""
+        return DataLoader(
+            self.train_dataset,
+            batch_sampler=self.sampler,  # type: ignore[arg-type]
+            collate_fn=self.data_collator,
+            num_workers=self.args.dataloader_num_workers,
+            pin_memory=self.args.device.type == "cuda",
+        )
+
+    def create_optimizer(self, model: nn.Module | None = None) -> torch.optim.Optimizer:
+        """AdamW with a learning rate for the encoder and one for what stands on it."""
+        if self.optimizer is None:
+            groups = parameter_groups(self.task.model, self.settings)
+            self.optimizer = torch.optim.AdamW(groups, fused=True)
+        return self.optimizer
+
+    def compute_loss(
+        self, model: nn.Module, inputs: dict[str, Tensor], return_outputs: bool = False, **_: Any
+    ) -> Any:
+        """The model's own loss, a mean over the batch."""
+        with autocast(self.args.device, self.settings.precision):
+            outputs = model(**inputs)
+        loss = outputs.loss.float()
+        return (loss, outputs) if return_outputs else loss
+
+    def evaluate(self, *_: Any, **__: Any) -> dict[str, float]:
+        """Score the dev files, keep the best weights, and stop where nothing gets better."""
+        if not self.dev:
+            return {}
+        begin = time.perf_counter()
+        values = self._score_dev()
+        values["evaluation_seconds"] = time.perf_counter() - begin
+        before = self.folder.evaluations(self.task.primary)
+        score = values[self.task.primary]
+        best_step, best = max(before, key=lambda item: item[1], default=(0, float("-inf")))
+        if score > best:
+            best_step = self.state.global_step
+            if self.is_world_process_zero():
+                self._keep_weights()
+        metrics = {f"eval_{key}": value for key, value in values.items()}
+        self.log(metrics)
+        since = sum(step > best_step for step, _ in before) + (score <= best)
+        if 0 < self.settings.patience <= since:
+            self.control.should_training_stop = True
+        self.control = self.callback_handler.on_evaluate(
+            self.args, self.state, self.control, metrics
+        )
+        self.task.model.train()
+        return metrics
+
+    def _score_dev(self) -> dict[str, float]:
+        """All dev files together, and each where there are several."""
+        self.task.model.eval()
+        predictions = {name: self.task.predict(examples) for name, examples in self.dev.items()}
+        examples = [example for part in self.dev.values() for example in part]
+        values = self.task.score(examples, [p for part in predictions.values() for p in part])
+        if len(self.dev) > 1:
+            for name, part in self.dev.items():
+                scores = self.task.score(part, predictions[name])
+                values |= {f"{name}.{key}": value for key, value in scores.items()}
+        return values
+
+    def _keep_weights(self) -> None:
+        weights = {
+            name: weight.detach().cpu().contiguous()
+            for name, weight in self.task.model.state_dict().items()
+        }
+        path = self.folder.best
+        with disk_errors(path):
+            path.parent.mkdir(parents=True, exist_ok=True)
+            draft = path.with_suffix(".draft")
+            save_file(weights, draft)
+            draft.replace(path)
+
+    def log(self, logs: dict[str, float], *args: Any, **kwargs: Any) -> None:
+        """Also append to ``metrics.jsonl``."""
+        super().log(logs, *args, **kwargs)
+        if self.is_world_process_zero():
+            self.folder.add_record(
+                {"step": self.state.global_step, "epoch": self.state.epoch, **logs}
+            )
+
+    def _save_checkpoint(self, model: nn.Module, trial: Any) -> None:
+        with disk_errors(self.folder.checkpoints):
+            super()._save_checkpoint(model, trial)
+        if self.is_world_process_zero():
+            self.folder.mark_complete(self.state.global_step)
+
+
+def parameter_groups(model: nn.Module, settings: TrainingSettings) -> list[dict[str, Any]]:
+    """Four groups: the encoder's weights or new ones, with or without weight decay."""
+    groups: dict[tuple[bool, bool], list[nn.Parameter]] = {}
+    for name, parameter in model.named_parameters():
+        if parameter.requires_grad:
+            key = (name.startswith("encoder."), parameter.ndim >= 2)
+            groups.setdefault(key, []).append(parameter)
+    head_rate = settings.head_learning_rate or settings.learning_rate
+    return [
+        {
+            "params": parameters,
+            "lr": settings.learning_rate if in_encoder else head_rate,
+            "weight_decay": settings.weight_decay if is_matrix else 0.0,
+        }
+        for (in_encoder, is_matrix), parameters in groups.items()
+    ]

@@ -1,0 +1,320 @@
+import copy
+import gzip
+import json
+import math
+
+import pytest
+
+from syntagma.errors import InputError
+from syntagma.tasks.answers import Answer, Span
+from syntagma.tasks.squad import (
+    SpanExample,
+    best_text,
+    read_null_odds,
+    read_predictions,
+    read_squad,
+    write_predictions,
+)
+
+HARBOUR = "The ferry leaves the harbour at noon. At noon the harbour bell rings."
+ORCHARD = "Marta planted nine pear trees behind the old mill."
+FILE = {
+    "version": "v2.0",
+    "data": [
+        {
+            "title": "Harbour",
+            "paragraphs": [
+                {
+                    "context": HARBOUR,
+                    "qas": [
+                        {
+                            "id": "h1",
+                            "question": "When does the ferry leave?",
+                            "answers": [
+                                {"text": "noon", "answer_start": 32},
+                                {"text": " at noon", "answer_start": 28},
+                            ],
+                            "is_impossible": False,
+                        },
+                        {
+                            "id": "h2",
+                            "question": "Who rings the bell?",
+                            "answers": [],
+                            "plausible_answers": [{"text": "The ferry", "answer_start": 0}],
+                            "is_impossible": True,
+                        },
+                    ],
+                }
+            ],
+        },
+        {
+            "paragraphs": [
+                {
+                    "context": ORCHARD,
+                    "qas": [
+                        {
+                            "id": "o1",
+                            "question": "How many trees?",
+                            "answers": [{"text": "nine", "answer_start": 14}],
+                        }
+                    ],
+                },
+                {"context": HARBOUR, "qas": [{"id": "t1", "question": "What is a test?"}]},
+            ]
+        },
+    ],
+}
+
+
+def changed(path, value):
+    """The file with one value replaced; ``...`` removes it."""
+    file = copy.deepcopy(FILE)
+    *way, last = path
+    place = file
+    for step in way:
+        place = place[step]
+    if value is ...:
+        del place[last]
+    else:
+        place[last] = value
+    return file
+
+
+@pytest.fixture
+def save(tmp_path):
+    def write(value, name="data.json"):
+        path = tmp_path / name
+        path.write_text(json.dumps(value), encoding="utf-8")
+        return path
+
+    return write
+
+
+@pytest.fixture
+def examples(save):
+    return read_squad(save(FILE))[0]
+
+
+PASSAGE = ("data", 0, "paragraphs", 0)
+FIRST = (*PASSAGE, "qas", 0)
+SECOND = (*PASSAGE, "qas", 1)
+GOLD = (*FIRST, "answers", 0)
+
+
+def test_reads_every_kind_of_question(examples):
+    ferry, bell, trees, test = examples
+    assert ferry == SpanExample(
+        id="h1",
+        passage=HARBOUR,
+        question="When does the ferry leave?",
+        title="Harbour",
+        answers=("noon", " at noon"),
+        answer_starts=(32, 28),
+    )
+    assert (bell.is_impossible, bell.answers, bell.has_answers) == (True, (), False)
+    assert (trees.title, trees.answers, trees.is_impossible) == ("", ("nine",), False)
+    assert (test.is_labelled, test.is_impossible, test.has_answers) == (False, False, False)
+    assert [example.is_labelled for example in examples] == [True, True, True, False]
+
+
+def test_passages_are_shared_even_between_articles(examples):
+    assert examples[0].passage is examples[1].passage is examples[3].passage
+    assert examples[2].passage is not examples[0].passage
+
+
+def test_gzip_reads_the_same(examples, tmp_path):
+    path = tmp_path / "data.json.gz"
+    path.write_bytes(gzip.compress(json.dumps(FILE).encode()))
+    assert read_squad(path)[0] == examples
+
+
+def test_offsets_count_characters_not_bytes_or_utf16(save):
+    passage = "🐝🐝 Zoë naïvely counts 七 bees\r\nper hive."
+    answer = {"text": "七 bees", "answer_start": passage.index("七")}
+    question = {"id": "b", "question": "How many?", "answers": [answer]}
+    file = {"data": [{"paragraphs": [{"context": passage, "qas": [question]}]}]}
+    (example,), _ = read_squad(save(file))
+    assert example.passage == passage
+    assert example.answers == ("七 bees",)
+
+
+WRONG_FORMAT = [
+    ([], (), r"not the SQuAD format: expected an object with 'data', got \[\]"),
+    ({"rows": []}, (), r"not the SQuAD format: expected a list as 'data', got only 'rows'"),
+    ({"data": {}}, (), r"expected a list as 'data', got \{\}"),
+    ({"data": []}, (), r"expected at least one question, got none$"),
+    (["Harbour"], ("data",), r"data\[0\]: expected an object with 'paragraphs', got 'Harbour'"),
+    (..., ("data", 0, "paragraphs"), r"data\[0\]: expected a list as 'paragraphs', got only 'ti"),
+    (3, ("data", 0, "title"), r"data\[0\]: expected a string as 'title', got 3"),
+    (..., (*PASSAGE, "qas"), r"data\[0\]\.paragraphs\[0\]: expected a list as 'qas', got only 'c"),
+    (None, (*PASSAGE, "context"), r"paragraphs\[0\]: expected a string as 'context', got None"),
+]
+WRONG_QUESTION = [
+    ("h1", FIRST, r"paragraphs\[0\]\.qas\[0\]: expected an object with 'id', got 'h1'", "not in"),
+    (7, (*FIRST, "id"), r"qas\[0\]: expected a string as 'id', got 7", "not in the format"),
+    (..., (*FIRST, "question"), r"question 'h1': expected a string as 'question'", "not in the"),
+    ("no", (*SECOND, "is_impossible"), r"'h2': expected true or false as 'is_i", "not in the"),
+    ({}, (*FIRST, "answers"), r"'h1': expected a list as 'answers', got \{\}", "not in the"),
+    ("noon", GOLD, r"'h1': answers\[0\]: expected an object with 'text'", "not in the format"),
+    (..., (*GOLD, "answer_start"), r"expected a whole number as 'answer_start', got only 'text'",
+     "not in the format"),
+    (32.0, (*GOLD, "answer_start"), r"expected a whole number as 'answer_start', got 32.0",
+     "not in the format"),
+    (True, (*GOLD, "answer_start"), r"a whole number as 'answer_start', got True", "not in the"),
+    (31, (*GOLD, "answer_start"),
+     r"question 'h1': expected the answer 'noon' at answer_start 31, got ' noo'; it stands at 32",
+     "wrong answer_start"),
+    (36, (*GOLD, "answer_start"), r"got '\. At'; it stands at 32", "wrong answer_start"),
+    (40, (*GOLD, "answer_start"), r"got ' noo'; it stands at 41", "wrong answer_start"),
+    (10**30, (*GOLD, "answer_start"), r"got ''; it stands at 41", "wrong answer_start"),
+    (-37, (*GOLD, "answer_start"), r"answer_start -37, got ''; it stands at 32", "wrong answer_s"),
+    ("midnight", (*GOLD, "text"), r"it stands nowhere in the passage", "wrong answer_start"),
+    (" ", (*GOLD, "text"), r"question 'h1': the answer is empty", "empty answer"),
+    ("h2", (*FIRST, "id"), r"the id 'h2' occurs twice; give each its own", "duplicate id"),
+    ("", (*FIRST, "id"), r"the id is empty", "empty id"),
+    (" \n", (*FIRST, "question"), r"question 'h1': the question is empty", "empty question"),
+    ("b\ud800d", (*FIRST, "question"), r"the question holds half of a surrog", "broken question"),
+    ([], (*FIRST, "answers"), r"expected either answers or `\"is_impossible\": true`, got neither",
+     "not impossible without answers"),
+    (True, (*FIRST, "is_impossible"), r"got both; leave 'answers' out", "impossible with answers"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("value", "path", "message"), WRONG_FORMAT)
+@pytest.mark.parametrize("skip_bad", [False, True])
+def test_a_file_in_another_format_is_refused(save, value, path, message, skip_bad):
+    file = save(changed(path, value) if path else value)
+    with pytest.raises(InputError, match=message) as error:
+        read_squad(file, skip_bad=skip_bad)
+    assert str(error.value).startswith(str(file))
+    assert "\n" not in str(error.value)
+
+
+@pytest.mark.parametrize(("value", "path", "message", "reason"), WRONG_QUESTION)
+def test_a_wrong_question_is_named_or_skipped(save, value, path, message, reason):
+    file = save(changed(path, value))
+    with pytest.raises(InputError, match=message) as error:
+        read_squad(file)
+    assert "\n" not in str(error.value)
+    assert str(error.value).endswith("--skip-bad)")
+    examples, skipped = read_squad(file, skip_bad=True)
+    assert len(examples) == 3
+    assert skipped.total == 1
+    assert next(iter(skipped.reasons)).startswith(reason)
+    assert skipped.first in str(error.value)
+    assert str(skipped).startswith(f"skipped 1 (1 {reason}")
+
+
+def test_an_empty_passage_costs_its_questions(save):
+    file = save(changed((*PASSAGE, "context"), " "))
+    with pytest.raises(InputError, match="question 'h1': the passage is empty"):
+        read_squad(file)
+    examples, skipped = read_squad(file, skip_bad=True)
+    assert [example.id for example in examples] == ["o1", "t1"]
+    assert skipped.reasons == {"empty passage": 2}
+
+
+def test_nothing_left_is_an_error_that_says_why(save):
+    file = save({"data": [{"paragraphs": [{"context": "x", "qas": [{"id": ""}, {}]}]}]})
+    with pytest.raises(InputError, match=r"got none skipped 2 \(2 not in the format\); the first"):
+        read_squad(file, skip_bad=True)
+
+
+def test_nothing_skipped_says_nothing(save):
+    assert str(read_squad(save(FILE), skip_bad=True)[1]) == ""
+
+
+def answer(*, null_odds, spans=(("nine", 14, 2.0, 0.6), ("nine pear", 14, 1.0, 0.3))):
+    spans = tuple(Span(t, s, s + len(t), score, share) for t, s, score, share in spans)
+    best = spans[0] if spans and null_odds <= 0 else None
+    return Answer(
+        question="?",
+        text=best.text if best else "",
+        start=best.start if best else None,
+        end=best.end if best else None,
+        score=spans[0].score if spans else -math.inf,
+        null_score=1.5,
+        verification=0.0,
+        null_odds=null_odds,
+        threshold=0.0,
+        probability=0.1,
+        spans=spans,
+    )
+
+
+@pytest.fixture
+def answers():
+    return [
+        answer(null_odds=-0.5),
+        answer(null_odds=0.1),
+        answer(null_odds=math.inf, spans=()),
+        answer(null_odds=0.0),
+    ]
+
+
+def test_predictions_come_back(examples, answers, tmp_path):
+    path = tmp_path / "run" / "predictions.json"
+    write_predictions(path, examples, answers)
+    expected = {"h1": "nine", "h2": "", "o1": "", "t1": "nine"}
+    assert json.loads(path.read_text()) == expected
+    assert read_predictions(path, examples) == expected
+
+
+def test_best_predictions_do_not_abstain(examples, answers, tmp_path):
+    path = tmp_path / "best.json"
+    write_predictions(path, examples, answers, form="best_predictions")
+    expected = {"h1": "nine", "h2": "nine", "o1": "", "t1": "nine"}
+    assert read_predictions(path, examples) == expected
+    assert [best_text(answer) for answer in answers] == list(expected.values())
+
+
+def test_null_odds_come_back_and_are_json(examples, answers, tmp_path):
+    path = tmp_path / "null_odds.json"
+    write_predictions(path, examples, answers, form="null_odds")
+    assert "Infinity" not in path.read_text()
+    odds = read_null_odds(path, examples)
+    assert [odds[example.id] for example in examples[:2]] == [-0.5, 0.1]
+    assert 1e300 < odds["o1"] < math.inf
+
+
+def test_nbest_ranks_the_empty_answer_among_the_others(examples, answers, tmp_path):
+    path = tmp_path / "nbest.json"
+    write_predictions(path, examples, answers, form="nbest")
+    nbest = json.loads(path.read_text())
+    assert list(nbest) == ["h1", "h2", "o1", "t1"]
+    assert [row["text"] for row in nbest["h1"]] == ["nine", "", "nine pear"]
+    assert nbest["h1"][0] == {"text": "nine", "probability": 0.6, "score": 2.0}
+    assert nbest["h1"][1]["probability"] == pytest.approx(0.1)
+    assert nbest["o1"] == [{"text": "", "probability": 1.0, "score": 1.5}]
+
+
+def test_every_question_needs_its_answer(examples, answers, tmp_path):
+    with pytest.raises(ValueError, match="shorter"):
+        write_predictions(tmp_path / "x.json", examples, answers[:-1])
+    assert not any(tmp_path.glob("x*"))
+
+
+PREDICTIONS = {"h1": "noon", "h2": "", "o1": "nine", "t1": "x"}
+WRONG_PREDICTIONS = [
+    (read_predictions, ["noon"], r"expected an object with question ids, got \['noon'\]"),
+    (read_predictions, {"h1": "", "o1": ""}, r"expected the data's 4 questions, got 2 missing, "
+     r"for example 'h2'"),
+    (read_predictions, {**PREDICTIONS, "z": "", "y": ""}, r"got 2 not in the data, .* 'z'"),
+    (read_predictions, {**PREDICTIONS, "o1": 9}, r"expected a string as 'o1', got 9"),
+    (read_null_odds, PREDICTIONS, r"expected a finite number as 'h1', got 'noon'"),
+    (read_null_odds, dict.fromkeys(PREDICTIONS, math.nan), r"a finite number as 'h1', got nan"),
+    (read_null_odds, dict.fromkeys(PREDICTIONS, 10**400), r"a finite number as 'h1', got 100"),
+    (read_null_odds, dict.fromkeys(PREDICTIONS, True), r"a finite number as 'h1', got True"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("read", "value", "message"), WRONG_PREDICTIONS)
+def test_wrong_predictions_are_refused(save, examples, read, value, message):
+    with pytest.raises(InputError, match=message) as error:
+        read(save(value, "predictions.json"), examples)
+    assert "\n" not in str(error.value)
+
+
+def test_not_strict_takes_what_fits(save, examples):
+    path = save({"z": "", "o1": "nine"}, "predictions.json")
+    assert read_predictions(path, examples, strict=False) == {"o1": "nine"}
