@@ -80,9 +80,11 @@ def _single_root_weights(scores: NDArray[np.float64]) -> NDArray[np.float64]:
     low, high = (finite.min(), finite.max()) if finite.size else (0.0, 0.0)
     step = high - low + 1.0
     weights = np.full((n_words + 1, n_words + 1), -np.inf)
-    # A forbidden arc stays possible where nothing else makes a tree, at a price beyond all others.
-    weights[1:] = np.where(np.isfinite(scores), scores, low - step * (n_words + 1) ** 2)
-    weights[1:, 0] -= step * (n_words + 1)
+    # Where nothing else makes a tree with one root, a forbidden arc is taken: it costs more than
+    # any choice of others can gain, and a second root costs more than any number of them.
+    forbidden = step * (n_words + 1)
+    weights[1:] = np.where(np.isfinite(scores), scores, low - forbidden)
+    weights[1:, 0] -= 2 * forbidden * (n_words + 1)
     np.fill_diagonal(weights, -np.inf)
     return weights
 

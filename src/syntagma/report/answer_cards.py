@@ -120,7 +120,7 @@ def _reason(answer: Answer) -> str:
 
 def _candidate(question: int, rank: int, span: Span, chosen: bool) -> str:
     """A row of the table of candidates."""
-    width = number(BAR_WIDTH * min(max(span.probability, 0.0), 1.0) if span.probability else 0.0)
+    width = number(BAR_WIDTH * span.probability)
     bar = (
         f'<svg class="bar" width="{number(BAR_WIDTH)}" height="8" aria-hidden="true">'
         f'<rect class="rail" width="100%" height="8"/><rect width="{width}" height="8"/></svg>'

@@ -6,6 +6,7 @@
   const passage = document.getElementById("passage");
   const panel = document.getElementById("row");
   const hint = panel.firstElementChild;
+  const reading = document.querySelector(".reading");
   const trees = document.querySelector(".trees");
   const tokens = [...passage.querySelectorAll(".word")];
   const tokenOf = new Map();
@@ -74,7 +75,8 @@
         place.classList.add("shown");
         place.classList.toggle("self", place === token);
         place.style.setProperty("--weight", weights ? weights[step] : 0.25);
-        place.dataset.note = weights ? weights[step].toFixed(2) : step;
+        if (weights) place.dataset.note = weights[step].toFixed(2);
+        else if (step) place.dataset.note = step;
         for (const part of drawn.get(ancestor) || []) part.classList.add("in-row");
       });
     }
@@ -96,13 +98,6 @@
     pinned = token;
     show(token);
     link();
-  }
-
-  // One stop of the tab key for the whole passage; the arrow keys move within it.
-  function focus(token) {
-    for (const other of passage.querySelectorAll("[tabindex]")) other.tabIndex = -1;
-    token.tabIndex = 0;
-    token.focus();
   }
 
   function choose(number) {
@@ -159,7 +154,7 @@
       End: tokens[tokens.length - 1],
     };
     if (event.key in goals) {
-      if (goals[event.key]) focus(goals[event.key]);
+      if (goals[event.key]) goals[event.key].focus();
     } else if (event.key === "Enter" || event.key === " ") {
       pin(pinned === token ? null : token);
     } else if (event.key === "Escape") {
@@ -175,15 +170,24 @@
       const part = event.target.closest(".word[data-words], .trees [data-word]");
       return part && (part.dataset.words ? part : tokenOf.get(Number(part.dataset.word)));
     };
-    for (const place of [passage, trees]) {
-      place.addEventListener("pointerover", (event) => show(tokenAt(event) || pinned));
+    // The panel may come to lie under the pointer: a row stays until the whole section is left.
+    for (const place of [reading, trees]) {
+      place.addEventListener("pointerover", (event) => {
+        const token = tokenAt(event);
+        if (token) show(token);
+      });
       place.addEventListener("pointerleave", () => show(pinned));
       place.addEventListener("click", (event) => {
         const token = tokenAt(event);
         if (token && getSelection().isCollapsed) pin(pinned === token ? null : token);
       });
     }
-    passage.addEventListener("focusin", (event) => show(event.target.closest(".word")));
+    // One stop of the tab key for the whole passage; the arrow keys move within it.
+    passage.addEventListener("focusin", (event) => {
+      for (const other of passage.querySelectorAll('[tabindex="0"]')) other.tabIndex = -1;
+      event.target.tabIndex = 0;
+      show(event.target);
+    });
     passage.addEventListener("focusout", () => show(pinned));
     passage.addEventListener("keydown", keys);
     document.querySelector(".questions").addEventListener("change", (event) => {

@@ -82,7 +82,7 @@ def answer_page(
         cards="\n".join(answer_card(number, answers) for number in numbers),
         passage=passage_html(passage, tokens, answers),
         attention_note=escape(attention_note) if attention else "",
-        question_trees="\n".join(map(_question_trees, numbers, question_parses)),
+        question_trees="\n".join(map(_question_trees, numbers, answers, question_parses)),
         passage_trees=_passage_trees(passage, parses, answers),
         note=escape(note),
     )
@@ -105,13 +105,14 @@ def _summary(parses: Sequence[Parse], answers: Sequence[Answer]) -> str:
     return ", ".join([f"{questions} ({answered} answered)", *rest])
 
 
-def _question_trees(question: int, parses: Sequence[Parse]) -> str:
+def _question_trees(question: int, answer: Answer, parses: Sequence[Parse]) -> str:
     """The trees of one question, shown with it."""
+    alone = len(parses) == 1
     trees = "".join(
         _tree(
             parse,
             name=f"Question {question}",
-            text=" ".join(parse.sentence.forms),
+            text=answer.question if alone else " ".join(parse.sentence.forms),
             attributes=" open",
         )
         for parse in parses

@@ -234,11 +234,10 @@ def abstain(
 ) -> list[QuestionScore]:
     """Scores after abstaining: right where the question is impossible, else wrong."""
     return [
-        replace(row, exact=int(right), f1=float(right), answered=False)
+        replace(row, exact=int(not row.has_answers), f1=float(not row.has_answers), answered=False)
         if abstains(odds, threshold) and not row.missing
         else row
         for row, odds in zip(rows, null_odds, strict=True)
-        for right in (not row.has_answers,)
     ]
 
 
@@ -274,8 +273,8 @@ def best_threshold(
 
     It lies halfway between the odds of the last answer given and of the first withheld, so that
     rounding in another batch changes no decision; of equally good ones, it is the lowest.
-    Arguments as in :func:`official_best`, whose value it reaches unless odds are equal or answers
-    normalise to nothing.
+    Arguments as in :func:`official_best`, whose value it equals where no odds are equal and no
+    answer to an impossible question normalises to nothing.
     """
     pairs = [pair for pair in zip(rows, null_odds, strict=True) if not pair[0].missing]
     pairs.sort(key=lambda pair: pair[1])

@@ -1,0 +1,149 @@
+"""Tiny models built from configurations, and sentences that we wrote."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+import torch
+from tokenizers import Tokenizer, decoders, models, normalizers, pre_tokenizers, processors, trainers
+from transformers import AutoConfig, AutoModel, PreTrainedTokenizerFast
+
+from syntagma.text.sentence import Parse, Sentence
+
+SENTENCES = [
+    "The old ferry crossed the wide river before dawn.",
+    "Nobody on the quiet pier had expected it to come back so soon.",
+    "Her captain, who never slept, counted 14 crates of oranges.",
+    "They can't sell what they don't own, said the harbour master.",
+    "A gull cried; the engines stopped, and the crew tied the ropes.",
+    "Was the letter from Ms. Okafor still in the blue bag?",
+    "Rain fell on the roofs of the town until the lamps went out.",
+    "Zürich, São Paulo and 東京 were painted on the crates.",
+]
+
+SPECIAL = {
+    "wordpiece": ("[CLS]", "[SEP]", "[PAD]", "[UNK]", "[MASK]"),
+    "byte_level": ("<s>", "</s>", "<pad>", "<unk>", "<mask>"),
+    "unigram": ("[CLS]", "[SEP]", "<pad>", "<unk>", "[MASK]"),
+}
+
+
+def build_tokenizer(kind: str) -> PreTrainedTokenizerFast:
+    cls, sep, pad, unk, mask = SPECIAL[kind]
+    special = [pad, unk, cls, sep, mask]
+    if kind == "wordpiece":
+        tokenizer = Tokenizer(models.WordPiece(unk_token=unk))
+        tokenizer.normalizer = normalizers.BertNormalizer(lowercase=True)
+        tokenizer.pre_tokenizer = pre_tokenizers.BertPreTokenizer()
+        trainer = trainers.WordPieceTrainer(vocab_size=180, special_tokens=special)
+        template = (f"{cls} $A {sep}", f"{cls} $A {sep} $B:1 {sep}:1")
+    elif kind == "byte_level":
+        tokenizer = Tokenizer(models.BPE(unk_token=unk))
+        tokenizer.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
+        tokenizer.decoder = decoders.ByteLevel()
+        alphabet = pre_tokenizers.ByteLevel.alphabet()
+        trainer = trainers.BpeTrainer(
+            vocab_size=340, special_tokens=special, initial_alphabet=alphabet
+        )
+        template = (f"{cls} $A {sep}", f"{cls} $A {sep} {sep} $B {sep}")
+    else:
+        tokenizer = Tokenizer(models.Unigram())
+        tokenizer.normalizer = normalizers.NFKC()
+        tokenizer.pre_tokenizer = pre_tokenizers.Metaspace()
+        trainer = trainers.UnigramTrainer(vocab_size=120, special_tokens=special, unk_token=unk)
+        template = (f"{cls} $A {sep}", f"{cls} $A {sep} $B:1 {sep}:1")
+    tokenizer.train_from_iterator(SENTENCES, trainer)
+    ids = [(token, tokenizer.token_to_id(token)) for token in (cls, sep)]
+    tokenizer.post_processor = processors.TemplateProcessing(
+        single=template[0], pair=template[1], special_tokens=ids
+    )
+    return PreTrainedTokenizerFast(
+        tokenizer_object=tokenizer,
+        cls_token=cls,
+        sep_token=sep,
+        pad_token=pad,
+        unk_token=unk,
+        mask_token=mask,
+        bos_token=cls,
+        eos_token=sep,
+    )
+
+
+ENCODERS = {
+    "albert": ({"embedding_size": 16}, "unigram"),
+    "bert": ({}, "wordpiece"),
+    "deberta-v2": (
+        {"relative_attention": True, "pos_att_type": ["p2c", "c2p"], "position_biased_input": True},
+        "unigram",
+    ),
+    "distilbert": ({}, "wordpiece"),
+    "electra": ({"embedding_size": 16}, "wordpiece"),
+    "modernbert": ({"local_attention": 16, "global_attn_every_n_layers": 2}, "byte_level"),
+    "mpnet": ({}, "wordpiece"),
+    "roberta": ({}, "byte_level"),
+    "xlm-roberta": ({}, "unigram"),
+}
+
+
+def tiny_config(model_type: str, vocab_size: int = 400, **changes):
+    settings = {
+        "vocab_size": vocab_size,
+        "hidden_size": 32,
+        "num_hidden_layers": 2,
+        "num_attention_heads": 4,
+        "intermediate_size": 48,
+        "max_position_embeddings": 160,
+        "pad_token_id": 0,
+    }
+    if model_type == "distilbert":
+        settings = {"vocab_size": vocab_size, "dim": 32, "n_layers": 2, "n_heads": 4,
+                    "hidden_dim": 48, "max_position_embeddings": 160, "pad_token_id": 0}
+    if model_type == "modernbert":
+        settings |= {"bos_token_id": 2, "eos_token_id": 3, "cls_token_id": 2, "sep_token_id": 3}
+    extra = ENCODERS.get(model_type, ({}, ""))[0]
+    return AutoConfig.for_model(model_type, **(settings | extra | changes))
+
+
+def save_encoder(folder: Path, model_type: str, **changes) -> Path:
+    kind = ENCODERS.get(model_type, ({}, "wordpiece"))[1]
+    tokenizer = build_tokenizer(kind)
+    torch.manual_seed(0)
+    config = tiny_config(model_type, len(tokenizer), **changes)
+    AutoModel.from_config(config).save_pretrained(folder)
+    tokenizer.save_pretrained(folder)
+    return folder
+
+
+@pytest.fixture(scope="session")
+def tokenizers() -> dict[str, PreTrainedTokenizerFast]:
+    return {kind: build_tokenizer(kind) for kind in SPECIAL}
+
+
+@pytest.fixture(scope="session")
+def encoder_folders(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
+    root = tmp_path_factory.mktemp("encoders")
+    return {name: save_encoder(root / name, name) for name in ENCODERS}
+
+
+@pytest.fixture(scope="session")
+def tiny_encoder(encoder_folders: dict[str, Path]) -> str:
+    return str(encoder_folders["bert"])
+
+
+@pytest.fixture(autouse=True)
+def _own_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SYNTAGMA_CACHE", str(tmp_path / "cache"))
+
+
+@pytest.fixture
+def ferry() -> Parse:
+    """A sentence parsed by hand."""
+    forms = "The old ferry crossed the wide river before dawn .".split()
+    return Parse(
+        Sentence.from_words(forms),
+        heads=(3, 3, 4, 0, 7, 7, 4, 9, 4, 4),
+        relations=("det", "amod", "nsubj", "root", "det", "amod", "obj", "case", "obl", "punct"),
+        upos=("DET", "ADJ", "NOUN", "VERB", "DET", "ADJ", "NOUN", "ADP", "NOUN", "PUNCT"),
+        xpos=("DT", "JJ", "NN", "VBD", "DT", "JJ", "NN", "IN", "NN", "."),
+    )

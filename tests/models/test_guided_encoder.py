@@ -1,0 +1,261 @@
+"""Guides on any encoder: parity with the plain one, oracles, gradients."""
+
+from __future__ import annotations
+
+import pytest
+import torch
+from transformers import AutoModel
+
+from syntagma.encoders.model import SyntagmaConfig
+from syntagma.errors import InputError
+from syntagma.models.config import resolve_guides
+from syntagma.models.guided_encoder import GuidedEncoder
+from tests.conftest import ENCODERS, tiny_config
+
+AGGREGATIONS = ["dual", "learned", "concatenation", "bi_attention", "guided_only", "vanilla_only"]
+
+
+def batch(n: int = 9, rows: int = 3) -> dict[str, torch.Tensor]:
+    """A special piece, a chain of four words, a flat tree of three, a special piece."""
+    torch.manual_seed(1)
+    enter = torch.tensor([-1, 0, 1, 2, 3, 4, 5, 6, -9])
+    exit_ = torch.tensor([0, 4, 4, 4, 4, 7, 6, 7, -8])
+    word = torch.tensor([-1, 0, 1, 2, 3, 4, 5, 6, -1])
+    return {
+        "input_ids": torch.randint(5, 90, (rows, n)),
+        "attention_mask": torch.ones(rows, n, dtype=torch.long),
+        "enter": enter.expand(rows, n).clone(),
+        "exit": exit_.expand(rows, n).clone(),
+        "word": word.expand(rows, n).clone(),
+    }
+
+
+def model_of(model_type: str, **guide) -> GuidedEncoder:
+    torch.manual_seed(0)
+    guides = {"ancestor_attention": guide} if guide.pop("guided", True) else {}
+    config = SyntagmaConfig(
+        encoder=tiny_config(model_type), guides=resolve_guides("none", guides)
+    )
+    model = GuidedEncoder(config)
+    model.post_init()
+    return model.eval()
+
+
+@pytest.mark.parametrize("model_type", ENCODERS)
+def test_without_guides_it_is_the_plain_encoder_bit_for_bit(encoder_folders, model_type):
+    plain = AutoModel.from_pretrained(encoder_folders[model_type]).eval()
+    guided = GuidedEncoder.from_encoder(str(encoder_folders[model_type]))
+    inputs = batch()
+    with torch.no_grad():
+        expected = plain(
+            input_ids=inputs["input_ids"], attention_mask=inputs["attention_mask"]
+        ).last_hidden_state
+        found = guided(**inputs).last_hidden_state
+    assert torch.equal(expected, found)
+
+
+@pytest.mark.parametrize("aggregation", AGGREGATIONS)
+@pytest.mark.parametrize("model_type", ENCODERS)
+def test_a_step_lowers_the_loss_and_reaches_every_parameter(model_type, aggregation):
+    model = model_of(model_type, aggregation=aggregation, aggregate_special=True).train()
+    for module in model.modules():
+        if isinstance(module, torch.nn.Dropout):
+            module.p = 0.0
+    inputs = batch()
+    target = torch.randn(3, 9, 32)
+    optimizer = torch.optim.SGD(model.parameters(), lr=0.05)
+    losses = []
+    for _ in range(2):
+        loss = (model(**inputs).last_hidden_state - target).pow(2).mean()
+        losses.append(float(loss))
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+    assert losses[1] < losses[0]
+    without = {
+        name for name, p in model.named_parameters()
+        if p.grad is None or not p.grad.abs().sum() > 0
+    }
+    # What the encoder itself does not use for these inputs (its position of padding and the like).
+    assert not {name for name in without if not name.startswith("encoder.")}, without
+
+
+def naive_guided_layer(layer, states, mask):
+    """One sequence, one head, one row at a time, from the paper's equations."""
+    n, width = states.shape
+    size = width // layer.n_heads
+    query, key, value = layer.query(states), layer.key(states), layer.value(states)
+    rows = []
+    for i in range(n):
+        parts = []
+        for h in range(layer.n_heads):
+            part = slice(h * size, (h + 1) * size)
+            allowed = [j for j in range(n) if mask[i][j]]
+            scores = torch.stack([query[i, part] @ key[j, part] / size**0.5 for j in allowed])
+            weights = scores.softmax(0)
+            parts.append(sum(w * value[j, part] for w, j in zip(weights, allowed, strict=True)))
+        rows.append(torch.cat(parts))
+    hidden = layer.attention_norm(states + layer.attention_output(torch.stack(rows)))
+    inner = layer.feed_forward_out(layer.activation(layer.feed_forward_in(hidden)))
+    return layer.output_norm(hidden + inner)
+
+
+def test_the_guided_layer_agrees_with_the_equations():
+    model = model_of("bert", aggregation="dual", alpha=0.3)
+    inputs = batch(rows=1)
+    with torch.no_grad():
+        plain = model.encoder(
+            input_ids=inputs["input_ids"], attention_mask=inputs["attention_mask"]
+        ).last_hidden_state[0]
+        enter, exit_ = inputs["enter"][0].tolist(), inputs["exit"][0].tolist()
+        mask = [[enter[j] <= enter[i] < exit_[j] for j in range(9)] for i in range(9)]
+        guided = naive_guided_layer(model.ancestor_attention.layers[0], plain, mask)
+        expected = 0.3 * plain + 0.7 * guided
+        expected[0], expected[8] = plain[0], plain[8]
+        found = model(**inputs).last_hidden_state[0]
+    torch.testing.assert_close(found, expected, atol=1e-5, rtol=1e-5)
+
+
+def test_special_pieces_keep_the_encoders_states_unless_asked():
+    inputs = batch()
+    model = model_of("bert")
+    with torch.no_grad():
+        plain = model.encoder(
+            input_ids=inputs["input_ids"], attention_mask=inputs["attention_mask"]
+        ).last_hidden_state
+        found = model(**inputs).last_hidden_state
+        assert torch.equal(found[:, [0, 8]], plain[:, [0, 8]])
+        assert not torch.allclose(found[:, 1:8], plain[:, 1:8])
+        aggregated = model_of("bert", aggregate_special=True)(**inputs).last_hidden_state
+    assert not torch.allclose(aggregated[:, 0], plain[:, 0])
+
+
+def test_a_masked_word_is_not_read():
+    """Changing the state of a word changes its own row and those below it, and no others."""
+    model = model_of("bert", aggregation="guided_only")
+    guide = model.ancestor_attention
+    inputs = batch(rows=1)
+    states = torch.randn(1, 9, 32)
+    changed = states.clone()
+    changed[0, 3] += 1.0
+    syntax = {name: inputs[name] for name in ("enter", "exit", "word")}
+    mask = inputs["attention_mask"]
+    with torch.no_grad():
+        before = guide(states, mask, point=None, **syntax).last_hidden_state
+        after = guide(changed, mask, point=None, **syntax).last_hidden_state
+    rows = (before != after).any(-1)[0].nonzero().flatten().tolist()
+    assert rows == [3, 4]
+
+
+@pytest.mark.parametrize("aggregation", AGGREGATIONS)
+def test_padding_on_either_side_changes_nothing(aggregation):
+    model = model_of("bert", aggregation=aggregation)
+    guide = model.ancestor_attention
+    inputs = batch(rows=1)
+    states = torch.randn(1, 9, 32)
+    syntax = {name: inputs[name] for name in ("enter", "exit", "word")}
+    with torch.no_grad():
+        alone = guide(states, inputs["attention_mask"], point=None, **syntax).last_hidden_state
+        for left, right in ((0, 4), (4, 0), (2, 3)):
+            place = torch.arange(9 + left + right)
+            keep = slice(left, left + 9)
+            padded = {
+                "enter": -100 - place, "exit": -99 - place, "word": torch.full_like(place, -1),
+            }
+            for name, column in padded.items():
+                column[keep] = syntax[name][0]
+            padded_states = torch.full((1, 9 + left + right, 32), 7.0)
+            padded_states[:, keep] = states
+            attention_mask = torch.zeros_like(place)
+            attention_mask[keep] = 1
+            found = guide(
+                padded_states, attention_mask.unsqueeze(0), point=None,
+                **{name: column.unsqueeze(0) for name, column in padded.items()},
+            ).last_hidden_state
+            assert found.isfinite().all()
+            torch.testing.assert_close(found[:, keep], alone, atol=1e-5, rtol=1e-5)
+
+
+@pytest.mark.parametrize("model_type", [name for name in ENCODERS if name != "modernbert"])
+def test_a_copied_layer_computes_what_the_last_layer_does(encoder_folders, model_type):
+    if model_type == "deberta-v2":
+        pytest.skip("its attention adds relative positions, which the copy leaves out")
+    if model_type == "mpnet":
+        pytest.skip("its attention adds a position bias, which the copy leaves out")
+    model = GuidedEncoder.from_encoder(
+        str(encoder_folders[model_type]),
+        guides=resolve_guides(
+            "none", {"ancestor_attention": {"initialise": "last_layer",
+                                            "aggregation": "vanilla_only"}}
+        ),
+    )
+    inputs = batch()
+    hidden = model.encoder(
+        input_ids=inputs["input_ids"],
+        attention_mask=inputs["attention_mask"],
+        output_hidden_states=True,
+    ).hidden_states
+    layer = model.ancestor_attention.layers[0]
+    with torch.no_grad():
+        found = layer(hidden[-2], inputs["attention_mask"].bool().unsqueeze(1))
+    torch.testing.assert_close(found, hidden[-1], atol=1e-5, rtol=1e-5)
+
+
+def test_copying_a_layer_of_another_kind_is_refused(encoder_folders):
+    guides = {"ancestor_attention": {"initialise": "last_layer"}}
+    with pytest.raises(InputError, match="initialise=random"):
+        GuidedEncoder.from_encoder(
+            str(encoder_folders["modernbert"]), guides=resolve_guides("none", guides)
+        )
+
+
+def test_missing_syntax_is_named():
+    inputs = batch()
+    del inputs["enter"]
+    with pytest.raises(InputError, match="pass enter, exit and word"):
+        model_of("bert")(**inputs)
+
+
+def test_attention_weights_follow_the_mask():
+    inputs = batch()
+    with torch.no_grad():
+        weights = model_of("bert")(**inputs, output_attentions=True).attentions[0]
+    allowed = (inputs["enter"].unsqueeze(1) <= inputs["enter"].unsqueeze(2)) & (
+        inputs["enter"].unsqueeze(2) < inputs["exit"].unsqueeze(1)
+    )
+    assert weights.shape == (3, 4, 9, 9)
+    assert (weights[~allowed.unsqueeze(1).expand_as(weights)] == 0).all()
+    torch.testing.assert_close(weights.sum(-1), torch.ones(3, 4, 9))
+
+
+def test_guides_that_need_no_site_work_on_an_encoder_without_a_row():
+    config = tiny_config("rembert", input_embedding_size=32, output_embedding_size=32)
+    model = GuidedEncoder(
+        SyntagmaConfig(encoder=config, guides=resolve_guides("sg-net", {}))
+    ).eval()
+    assert model(**batch()).last_hidden_state.shape == (3, 9, 32)
+    with pytest.raises(InputError, match="'rembert' is not in the table"):
+        model.ancestor_attention.settings = resolve_settings(initialise="last_layer")
+        model.after_encoder_loaded()
+
+
+def resolve_settings(**changes):
+    from syntagma.models.config import AncestorAttention
+
+    return AncestorAttention(**changes)
+
+
+@pytest.mark.parametrize(
+    ("preset", "guides", "message"),
+    [
+        ("sgnet", {}, "did you mean 'sg-net'"),
+        ("none", {"ancestor_atention": {}}, "did you mean 'ancestor_attention'"),
+        ("sg-net", {"ancestor_attention": {"alfa": 1}}, "did you mean 'alpha'"),
+        ("sg-net", {"ancestor_attention": {"alpha": 2}}, "share from 0 to 1"),
+        ("sg-net", {"ancestor_attention": {"aggregation": "sum"}}, "expected one of dual"),
+        ("sg-net", {"ancestor_attention": 3}, "expected `key: value` lines or false"),
+    ],
+)
+def test_impossible_settings_are_named(preset, guides, message):
+    with pytest.raises(InputError, match=message):
+        resolve_guides(preset, guides)

@@ -1,0 +1,132 @@
+"""Treebank files: exact round trip, offsets, and what is refused."""
+
+from __future__ import annotations
+
+import gzip
+
+import pytest
+
+from syntagma.errors import InputError
+from syntagma.text.conllu import TreebankSentence, format_conllu, parse_conllu, read_conllu
+from syntagma.text.sentence import Parse
+
+BLANK = "_\t_"
+
+
+def row(number, form, head="_", relation="_", *, upos="X", misc="_"):
+    return f"{number}\t{form}\t_\t{upos}\tT{number}\t_\t{head}\t{relation}\t_\t{misc}"
+
+
+DOCUMENT = "\n".join(
+    [
+        "# newdoc id = tides",
+        "# sent_id = tides-1",
+        "# text = We can't wait, du port.",
+        row(1, "We", 4, "nsubj"),
+        row("2-3", "can't"),
+        row(2, "ca", 4, "aux"),
+        row(3, "n't", 4, "advmod"),
+        row(4, "wait", 0, "root", misc="SpaceAfter=No"),
+        row(5, ",", 4, "punct"),
+        row("5.1", "ghost"),
+        row("6-7", "du"),
+        row(6, "de", 8, "case"),
+        row(7, "le", 8, "det"),
+        row(8, "port", 4, "obl", misc="SpaceAfter=No|Note=x"),
+        row(9, ".", 4, "punct"),
+        "",
+        row(1, "Go", 0, "root"),
+        "",
+        "",
+    ]
+)
+
+
+def sentences(text=DOCUMENT):
+    return list(parse_conllu(text.split("\n"), name="tides.conllu"))
+
+
+def test_a_file_comes_back_character_for_character():
+    assert "".join(map(format_conllu, sentences())) == DOCUMENT
+
+
+def test_words_have_their_place_in_the_text():
+    sentence = sentences()[0].sentence()
+    text = sentences()[0].text
+    assert sentence.forms == ("We", "ca", "n't", "wait", ",", "de", "le", "port", ".")
+    # Where the forms spell the token, each gets its part of it; else all get the whole of it.
+    assert [text[word.start : word.end] for word in sentence.words] == [
+        "We", "ca", "n't", "wait", ",", "du", "du", "port", ".",
+    ]
+
+
+def test_text_is_rebuilt_where_no_comment_gives_it():
+    source = sentences()[0]
+    bare = TreebankSentence((), source.rows)
+    assert bare.text == "We can't wait, du port."
+    assert bare.sentence() == source.sentence()
+
+
+def test_predicted_columns_replace_the_old_ones_and_nothing_else():
+    source = sentences()[0]
+    parse = source.parse()
+    new = source.with_parse(
+        Parse(parse.sentence, (4, 4, 4, 0, 4, 8, 8, 4, 4), ("dep",) * 9, ("Y",) * 9, ("Z",) * 9)
+    )
+    assert [r[0] for r in new.rows] == [r[0] for r in source.rows]
+    assert new.words[8][3:8] == ("Y", "Z", "_", "4", "dep")
+    assert new.words[7][9] == "SpaceAfter=No|Note=x"
+    with pytest.raises(ValueError, match="expected a parse of 9 words, got 1"):
+        source.with_parse(sentences()[1].parse())
+
+
+def test_a_parse_becomes_rows_that_parse_to_itself(ferry):
+    text = " ".join(ferry.sentence.forms)
+    rows = TreebankSentence.from_parse(ferry, text=text)
+    again = next(parse_conllu(format_conllu(rows).splitlines()))
+    assert again.parse() == ferry
+
+
+@pytest.mark.parametrize(
+    ("lines", "message"),
+    [
+        ([row(1, "a", 2, "x"), row(2, "b", 1, "x"), row(3, "c", 0, "root")],
+         r"line 1: the heads of words 1 → 2 → 1 form a cycle"),
+        ([row(1, "a", 0, "root"), row(2, "b", 0, "root")], r"line 1: expected one root .* found 2"),
+        ([row(1, "a", 1, "x")], r"the heads of words 1 → 1 form a cycle|expected one root"),
+        ([row(1, "a", 3, "x"), row(2, "b", 0, "root")],
+         r"word 1 'a' has head '3'; expected a number from 0 \(root\) to 2"),
+        ([row(1, "a", "x", "x")], r"has head 'x'"),
+        (["# sent_id = s7", row(1, "a", "-1", "x")], r"line 1, sentence s7: word 1"),
+    ],
+)
+def test_what_is_no_tree_is_refused_with_its_place(lines, message):
+    with pytest.raises(InputError, match=message):
+        next(parse_conllu(lines, name="bad.conllu")).parse()
+
+
+@pytest.mark.parametrize(
+    ("lines", "message"),
+    [
+        (["1\ta\tb"], r"bad.conllu, line 1: expected 10 columns separated by tabs, got 3"),
+        ([row(1, "a"), row(3, "c")], r"line 2: expected word 2, got '3'"),
+        ([row("x", "a")], r"line 1: 'x' is no token number"),
+    ],
+)
+def test_broken_lines_are_named(lines, message):
+    with pytest.raises(InputError, match=message):
+        list(parse_conllu(lines, name="bad.conllu"))
+
+
+def test_a_long_chain_is_checked_without_recursion():
+    lines = [row(n, "w", n - 1, "x") for n in range(1, 5001)]
+    assert len(next(parse_conllu(lines)).parse()) == 5000
+
+
+def test_files_may_be_compressed_and_must_not_be_empty(tmp_path):
+    path = tmp_path / "a.conllu.gz"
+    path.write_bytes(gzip.compress(DOCUMENT.encode()))
+    assert len(list(read_conllu(path))) == 2
+    path.write_bytes(gzip.compress(b"\n\n"))
+    with pytest.raises(InputError, match="no sentences; expected CoNLL-U"):
+        list(read_conllu(path))
