@@ -118,9 +118,7 @@ def main() -> None:
         ("segment, words", lambda: segment(text, mode="words")),
     ):
         took = seconds(action)
-        print(
-            f"{name:36} {n_words / took:12,.0f} {len(text) / took:14,.0f} {took / floor:12.1f}"
-        )
+        print(f"{name:36} {n_words / took:12,.0f} {len(text) / took:14,.0f} {took / floor:12.1f}")
 
 
 if __name__ == "__main__":

@@ -133,7 +133,9 @@ def known_words(documents: Iterable[RawDocument], min_count: int) -> list[int]:
     return sorted(number for number, count in counts.items() if count >= min_count)
 
 
-def train(model: GapClassifier, windows: Tensor, contexts: Tensor, labels: Tensor, epochs: int) -> None:
+def train(
+    model: GapClassifier, windows: Tensor, contexts: Tensor, labels: Tensor, epochs: int
+) -> None:
     """Minimise cross-entropy with AdamW under a one-cycle schedule."""
     n_batches = len(labels) // BATCH_SIZE
     optimizer = torch.optim.AdamW(model.parameters(), lr=PEAK_LEARNING_RATE, weight_decay=1e-4)
@@ -160,11 +162,11 @@ def main() -> None:
     parser.add_argument("treebanks", nargs="+", help="CoNLL-U files to train on")
     parser.add_argument("--out", required=True, help="where the weights go (.safetensors)")
     parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--epochs", type=int, default=8)
-    parser.add_argument("--width", type=int, default=16, help="of a word vector")
-    parser.add_argument("--hidden-width", type=int, default=32)
+    parser.add_argument("--epochs", type=int, default=4)
+    parser.add_argument("--width", type=int, default=24, help="of a word vector")
+    parser.add_argument("--hidden-width", type=int, default=128)
     parser.add_argument("--dropout-prob", type=float, default=0.3)
-    parser.add_argument("--min-count", type=int, default=8, help="rarer words are unknown")
+    parser.add_argument("--min-count", type=int, default=20, help="rarer words are unknown")
     flags = parser.parse_args()
 
     torch.manual_seed(flags.seed)
@@ -195,7 +197,9 @@ def main() -> None:
         "task": "sentence splitting",
         "data": "train parts of UD English-EWT (CC BY-SA 4.0) and GUM (annotations CC BY 4.0)",
         "licence": "CC BY-SA 4.0",
-        "settings": json.dumps({k: v for k, v in vars(flags).items() if k not in ("treebanks", "out")}),
+        "settings": json.dumps(
+            {k: v for k, v in vars(flags).items() if k not in ("treebanks", "out")}
+        ),
         "made_by": "experiments/train_splitter.py",
     }
     save_file(model.weights(vocabulary), flags.out, metadata=metadata)

@@ -6,7 +6,15 @@ from pathlib import Path
 
 import pytest
 import torch
-from tokenizers import Tokenizer, decoders, models, normalizers, pre_tokenizers, processors, trainers
+from tokenizers import (
+    Tokenizer,
+    decoders,
+    models,
+    normalizers,
+    pre_tokenizers,
+    processors,
+    trainers,
+)
 from transformers import AutoConfig, AutoModel, PreTrainedTokenizerFast
 
 from syntagma.text.sentence import Parse, Sentence
@@ -97,8 +105,15 @@ def tiny_config(model_type: str, vocab_size: int = 400, **changes):
         "pad_token_id": 0,
     }
     if model_type == "distilbert":
-        settings = {"vocab_size": vocab_size, "dim": 32, "n_layers": 2, "n_heads": 4,
-                    "hidden_dim": 48, "max_position_embeddings": 160, "pad_token_id": 0}
+        settings = {
+            "vocab_size": vocab_size,
+            "dim": 32,
+            "n_layers": 2,
+            "n_heads": 4,
+            "hidden_dim": 48,
+            "max_position_embeddings": 160,
+            "pad_token_id": 0,
+        }
     if model_type == "modernbert":
         settings |= {"bos_token_id": 2, "eos_token_id": 3, "cls_token_id": 2, "sep_token_id": 3}
     extra = ENCODERS.get(model_type, ({}, ""))[0]
@@ -139,7 +154,7 @@ def _own_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.fixture
 def ferry() -> Parse:
     """A sentence parsed by hand."""
-    forms = "The old ferry crossed the wide river before dawn .".split()
+    forms = ["The", "old", "ferry", "crossed", "the", "wide", "river", "before", "dawn", "."]
     return Parse(
         Sentence.from_words(forms),
         heads=(3, 3, 4, 0, 7, 7, 4, 9, 4, 4),

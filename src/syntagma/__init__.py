@@ -1,3 +1,65 @@
 """Make any pretrained Transformer encoder read with syntax."""
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from syntagma.errors import InputError, SyntagmaError
+    from syntagma.models.guided_encoder import GuidedEncoder
+    from syntagma.parse.parser import JointParser
+    from syntagma.parse.source import load_parser
+    from syntagma.tasks.answers import Answer
+    from syntagma.tasks.experiment import load_experiment
+    from syntagma.tasks.reader import Reader
+    from syntagma.text.segment import segment
+    from syntagma.text.sentence import Parse, Sentence, Word
+    from syntagma.training.run import train
+
 __version__ = "0.1.0"
+
+__all__ = [
+    "Answer",
+    "GuidedEncoder",
+    "InputError",
+    "JointParser",
+    "Parse",
+    "Reader",
+    "Sentence",
+    "SyntagmaError",
+    "Word",
+    "__version__",
+    "load_experiment",
+    "load_parser",
+    "segment",
+    "train",
+]
+
+_HOMES = {
+    "Answer": "syntagma.tasks.answers",
+    "GuidedEncoder": "syntagma.models.guided_encoder",
+    "InputError": "syntagma.errors",
+    "JointParser": "syntagma.parse.parser",
+    "Parse": "syntagma.text.sentence",
+    "Reader": "syntagma.tasks.reader",
+    "Sentence": "syntagma.text.sentence",
+    "SyntagmaError": "syntagma.errors",
+    "Word": "syntagma.text.sentence",
+    "load_experiment": "syntagma.tasks.experiment",
+    "load_parser": "syntagma.parse.source",
+    "segment": "syntagma.text.segment",
+    "train": "syntagma.training.run",
+}
+
+
+def __getattr__(name: str) -> Any:
+    """Load a public name when it is first asked for: importing the package loads nothing else."""
+    if name not in _HOMES:
+        raise AttributeError(f"module 'syntagma' has no attribute {name!r}")
+    from importlib import import_module
+
+    return getattr(import_module(_HOMES[name]), name)
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

@@ -6,12 +6,12 @@ Nothing heavy is imported before a command runs, so that ``--help`` answers at o
 from __future__ import annotations
 
 import logging
+import os
 import sys
 import traceback
 from pathlib import Path
 from typing import Annotated, Any
 
-import click
 import typer
 
 from syntagma import __version__
@@ -31,9 +31,7 @@ app = typer.Typer(
 )
 
 Device = Annotated[str, typer.Option(help="Where to compute: cpu, cuda, cuda:1, mps.")]
-SkipBad = Annotated[
-    bool, typer.Option("--skip-bad", help="Leave out bad examples and count them.")
-]
+SkipBad = Annotated[bool, typer.Option("--skip-bad", help="Leave out bad examples and count them.")]
 
 
 def _version(wanted: bool) -> None:
@@ -82,7 +80,7 @@ def parse(
 ) -> None:
     """Parse text to CoNLL-U, JSON or a picture on standard output."""
     from syntagma.parse.source import load_parser
-    from syntagma.parse.stream import write_parses
+    from syntagma.report.printing import write_parses
 
     write_parses(
         files or ["-"],
@@ -159,9 +157,9 @@ def answer(
     device: Device = "cpu",
 ) -> None:
     """Answer questions about a text, or say that it holds no answer."""
-    from syntagma.reading import read_aloud
+    from syntagma.reading import read_and_answer
 
-    result = read_aloud(passage, questions, model=model, threshold=threshold, device=device)
+    result = read_and_answer(passage, questions, model=model, threshold=threshold, device=device)
     for item in result.answers:
         typer.echo(result.line(item))
         for span in item.spans[:top] if top > 1 else ():
@@ -210,33 +208,29 @@ def doctor() -> None:
 def main(arguments: list[str] | None = None) -> None:
     """Run the command line and leave with its exit code."""
     arguments = sys.argv[1:] if arguments is None else arguments
+    debug = "--debug" in arguments
     try:
         code = app(args=arguments, standalone_mode=False) or OK
-    except click.exceptions.Abort:
-        code = INTERRUPTED
-    except KeyboardInterrupt:
-        typer.echo("syntagma: interrupted; what was finished is kept", err=True)
-        code = INTERRUPTED
     except BrokenPipeError:
         # The reader of our output has left (`| head`): nobody to tell.
-        sys.stderr.close()
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         code = OK
-    except click.ClickException as error:
-        typer.echo(f"syntagma: {error.format_message()}", err=True)
-        code = YOURS
     except InputError as error:
-        _complain(error, "--debug" in arguments, str(error))
-        code = YOURS
-    except Exception as error:
-        message = f"internal error: {type(error).__name__}: {error} (--debug shows where)"
-        _complain(error, "--debug" in arguments, message)
-        code = OURS
+        code = _complain(error, debug, str(error), YOURS)
+    except (Exception, KeyboardInterrupt) as error:
+        # Typer raises Click's errors from a copy of Click of its own: known by what they offer.
+        if isinstance(error, KeyboardInterrupt) or type(error).__name__ == "Abort":
+            code = _complain(error, debug, "interrupted; what was finished is kept", INTERRUPTED)
+        elif hasattr(error, "format_message"):
+            code = _complain(error, debug, error.format_message(), YOURS)
+        else:
+            message = f"internal error: {type(error).__name__}: {error} (--debug shows where)"
+            code = _complain(error, debug, message, OURS)
     sys.exit(code)
 
 
-def _complain(error: Exception, debug: bool, message: str) -> None:
+def _complain(error: BaseException, debug: bool, message: str, code: int) -> int:
     if debug:
         traceback.print_exception(error)
     typer.echo(f"syntagma: {' '.join(message.split())}", err=True)
-
-
+    return code

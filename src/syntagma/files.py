@@ -65,7 +65,8 @@ def read_lines(path: str | Path) -> Iterator[str]:
     number = 0
     try:
         with open_text(path) as lines:
-            for number, line in enumerate(lines, start=1):
+            for line in lines:
+                number += 1
                 yield line.rstrip("\r\n")
     except UnicodeDecodeError as error:
         raise InputError(
@@ -73,7 +74,9 @@ def read_lines(path: str | Path) -> Iterator[str]:
             f"`iconv -f latin1 -t utf-8`"
         ) from error
     except (EOFError, gzip.BadGzipFile) as error:
-        raise InputError(f"{path}: damaged gzip file after line {number}; fetch it again") from error
+        raise InputError(
+            f"{path}: damaged gzip file after line {number}; fetch it again"
+        ) from error
 
 
 def read_text(path: str | Path) -> str:

@@ -1,4 +1,4 @@
-"""YAML into frozen dataclasses; a key that does not exist is an error that names the nearest one."""
+"""YAML into frozen dataclasses; an unknown key is an error that names the nearest known one."""
 
 from __future__ import annotations
 

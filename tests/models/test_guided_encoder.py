@@ -8,7 +8,7 @@ from transformers import AutoModel
 
 from syntagma.encoders.model import SyntagmaConfig
 from syntagma.errors import InputError
-from syntagma.models.config import resolve_guides
+from syntagma.models.config import AncestorAttention, resolve_guides
 from syntagma.models.guided_encoder import GuidedEncoder
 from tests.conftest import ENCODERS, tiny_config
 
@@ -33,9 +33,7 @@ def batch(n: int = 9, rows: int = 3) -> dict[str, torch.Tensor]:
 def model_of(model_type: str, **guide) -> GuidedEncoder:
     torch.manual_seed(0)
     guides = {"ancestor_attention": guide} if guide.pop("guided", True) else {}
-    config = SyntagmaConfig(
-        encoder=tiny_config(model_type), guides=resolve_guides("none", guides)
-    )
+    config = SyntagmaConfig(encoder=tiny_config(model_type), guides=resolve_guides("none", guides))
     model = GuidedEncoder(config)
     model.post_init()
     return model.eval()
@@ -73,8 +71,7 @@ def test_a_step_lowers_the_loss_and_reaches_every_parameter(model_type, aggregat
         optimizer.step()
     assert losses[1] < losses[0]
     without = {
-        name for name, p in model.named_parameters()
-        if p.grad is None or not p.grad.abs().sum() > 0
+        name for name, p in model.named_parameters() if p.grad is None or not p.grad.abs().sum() > 0
     }
     # What the encoder itself does not use for these inputs (its position of padding and the like).
     assert not {name for name in without if not name.startswith("encoder.")}, without
@@ -160,7 +157,9 @@ def test_padding_on_either_side_changes_nothing(aggregation):
             place = torch.arange(9 + left + right)
             keep = slice(left, left + 9)
             padded = {
-                "enter": -100 - place, "exit": -99 - place, "word": torch.full_like(place, -1),
+                "enter": -100 - place,
+                "exit": -99 - place,
+                "word": torch.full_like(place, -1),
             }
             for name, column in padded.items():
                 column[keep] = syntax[name][0]
@@ -169,7 +168,9 @@ def test_padding_on_either_side_changes_nothing(aggregation):
             attention_mask = torch.zeros_like(place)
             attention_mask[keep] = 1
             found = guide(
-                padded_states, attention_mask.unsqueeze(0), point=None,
+                padded_states,
+                attention_mask.unsqueeze(0),
+                point=None,
                 **{name: column.unsqueeze(0) for name, column in padded.items()},
             ).last_hidden_state
             assert found.isfinite().all()
@@ -185,8 +186,8 @@ def test_a_copied_layer_computes_what_the_last_layer_does(encoder_folders, model
     model = GuidedEncoder.from_encoder(
         str(encoder_folders[model_type]),
         guides=resolve_guides(
-            "none", {"ancestor_attention": {"initialise": "last_layer",
-                                            "aggregation": "vanilla_only"}}
+            "none",
+            {"ancestor_attention": {"initialise": "last_layer", "aggregation": "vanilla_only"}},
         ),
     )
     inputs = batch()
@@ -234,15 +235,9 @@ def test_guides_that_need_no_site_work_on_an_encoder_without_a_row():
         SyntagmaConfig(encoder=config, guides=resolve_guides("sg-net", {}))
     ).eval()
     assert model(**batch()).last_hidden_state.shape == (3, 9, 32)
+    model.ancestor_attention.settings = AncestorAttention(initialise="last_layer")
     with pytest.raises(InputError, match="'rembert' is not in the table"):
-        model.ancestor_attention.settings = resolve_settings(initialise="last_layer")
         model.after_encoder_loaded()
-
-
-def resolve_settings(**changes):
-    from syntagma.models.config import AncestorAttention
-
-    return AncestorAttention(**changes)
 
 
 @pytest.mark.parametrize(

@@ -56,7 +56,15 @@ def test_words_have_their_place_in_the_text():
     assert sentence.forms == ("We", "ca", "n't", "wait", ",", "de", "le", "port", ".")
     # Where the forms spell the token, each gets its part of it; else all get the whole of it.
     assert [text[word.start : word.end] for word in sentence.words] == [
-        "We", "ca", "n't", "wait", ",", "du", "du", "port", ".",
+        "We",
+        "ca",
+        "n't",
+        "wait",
+        ",",
+        "du",
+        "du",
+        "port",
+        ".",
     ]
 
 
@@ -90,12 +98,16 @@ def test_a_parse_becomes_rows_that_parse_to_itself(ferry):
 @pytest.mark.parametrize(
     ("lines", "message"),
     [
-        ([row(1, "a", 2, "x"), row(2, "b", 1, "x"), row(3, "c", 0, "root")],
-         r"line 1: the heads of words 1 → 2 → 1 form a cycle"),
+        (
+            [row(1, "a", 2, "x"), row(2, "b", 1, "x"), row(3, "c", 0, "root")],
+            r"line 1: the heads of words 1 → 2 → 1 form a cycle",
+        ),
         ([row(1, "a", 0, "root"), row(2, "b", 0, "root")], r"line 1: expected one root .* found 2"),
         ([row(1, "a", 1, "x")], r"the heads of words 1 → 1 form a cycle|expected one root"),
-        ([row(1, "a", 3, "x"), row(2, "b", 0, "root")],
-         r"word 1 'a' has head '3'; expected a number from 0 \(root\) to 2"),
+        (
+            [row(1, "a", 3, "x"), row(2, "b", 0, "root")],
+            r"word 1 'a' has head '3'; expected a number from 0 \(root\) to 2",
+        ),
         ([row(1, "a", "x", "x")], r"has head 'x'"),
         (["# sent_id = s7", row(1, "a", "-1", "x")], r"line 1, sentence s7: word 1"),
     ],

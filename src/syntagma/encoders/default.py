@@ -1,4 +1,4 @@
-"""Where the embedded default encoder lies: all-MiniLM-L6-v2, offline where its package is installed."""
+"""The default encoder: all-MiniLM-L6-v2, offline where its package is installed."""
 
 from __future__ import annotations
 

@@ -17,7 +17,13 @@ from syntagma.encoders.default import DEFAULT, HUB_NAME, resolve
 from syntagma.errors import InputError
 from syntagma.text.pieces import require_offsets
 
-__all__ = ["build_encoder", "encoder_weights", "load_encoder_config", "load_tokenizer", "max_pieces"]
+__all__ = [
+    "build_encoder",
+    "encoder_weights",
+    "load_encoder_config",
+    "load_tokenizer",
+    "max_pieces",
+]
 
 
 def _explain(name: str, error: Exception) -> InputError:
@@ -64,7 +70,7 @@ def load_encoder_config(name: str) -> PretrainedConfig:
 
 
 def _options(config: PretrainedConfig) -> dict[str, Any]:
-    """Arguments that leave out a pooling layer: nothing here reads it, so nothing would train it."""
+    """Arguments that leave out a pooling layer, which nothing here reads or would train."""
     model_class = AutoModel._model_mapping[type(config)]
     if isinstance(model_class, tuple | list):
         model_class = model_class[0]
@@ -96,14 +102,18 @@ def encoder_weights(name: str) -> dict[str, torch.Tensor]:
     return weights
 
 
-def load_tokenizer(name: str) -> Any:
+def load_tokenizer(name: str, config: PretrainedConfig | None = None) -> Any:
     """The fast tokenizer of an encoder.
+
+    Args:
+        name: ``default``, a folder, or a hub name.
+        config: of the encoder, where the folder's own describes something else.
 
     Raises:
         InputError: there is none, or it cannot give character offsets.
     """
     try:
-        tokenizer = AutoTokenizer.from_pretrained(resolve(name))
+        tokenizer = AutoTokenizer.from_pretrained(resolve(name), config=config)
     except (OSError, ValueError, KeyError) as error:
         raise _explain(name, error) from error
     require_offsets(tokenizer)

@@ -20,12 +20,17 @@ from transformers import AutoConfig, PretrainedConfig, PreTrainedModel
 
 import syntagma
 from syntagma.encoders import compact
-from syntagma.encoders.load import build_encoder, encoder_weights, load_encoder_config
+from syntagma.encoders.load import (
+    build_encoder,
+    encoder_weights,
+    load_encoder_config,
+    load_tokenizer,
+)
 from syntagma.encoders.sites import set_dropout
 from syntagma.errors import DamagedFileError, InputError
 from syntagma.files import read_json
 
-__all__ = ["SyntagmaConfig", "SyntagmaModel", "is_saved_model", "read_config"]
+__all__ = ["SyntagmaConfig", "SyntagmaModel", "is_saved_model", "read_config", "saved_tokenizer"]
 
 WEIGHTS = "model.safetensors"
 CONFIG = "config.json"
@@ -64,7 +69,7 @@ class SyntagmaConfig(PretrainedConfig):  # type: ignore[misc]
     ) -> None:
         if isinstance(encoder, Mapping):
             encoder = AutoConfig.for_model(**encoder)
-        self.encoder = encoder
+        self.encoder: Any = encoder
         self.base = base
         self.task = task
         self.guides = dict(guides or {})
@@ -215,9 +220,21 @@ class SyntagmaModel(PreTrainedModel):  # type: ignore[misc]
             storage = {"format": "differences", "bits": bits, "group": compact.GROUP}
         weights = {name: weight.contiguous() for name, weight in weights.items()}
         save_file(weights, folder / WEIGHTS, metadata={"format": "pt"})
+        (folder / WEIGHTS).chmod(0o644)
         values = self.config.to_dict()
         values.update(storage=storage, architectures=[type(self).__name__])
         (folder / CONFIG).write_text(json.dumps(values, indent=2, default=str) + "\n", "utf-8")
+
+
+def saved_tokenizer(folder: str | Path, config: SyntagmaConfig) -> Any:
+    """The tokenizer in a model folder, or that of the encoder which the model is stored beside.
+
+    Raises:
+        InputError: there is none.
+    """
+    if (Path(folder) / "tokenizer.json").is_file():
+        return load_tokenizer(str(folder), config.encoder)
+    return load_tokenizer(config.base)
 
 
 def _load_weights(path: Path) -> dict[str, Tensor]:
@@ -226,6 +243,10 @@ def _load_weights(path: Path) -> dict[str, Tensor]:
     try:
         weights: dict[str, Tensor] = load_file(path)
     except (safetensors.SafetensorError, ValueError) as error:
-        raise DamagedFileError(f"{path}: damaged ({error}); save or fetch the model again") from error
-    return {name: weight.to(torch.float32) if weight.dtype == torch.bfloat16 else weight
-            for name, weight in weights.items()}
+        raise DamagedFileError(
+            f"{path}: damaged ({error}); save or fetch the model again"
+        ) from error
+    return {
+        name: weight.to(torch.float32) if weight.dtype == torch.bfloat16 else weight
+        for name, weight in weights.items()
+    }

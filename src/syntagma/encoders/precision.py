@@ -26,9 +26,7 @@ def fast_bfloat16(device_type: str) -> bool:
         capabilities = torch.backends.cpu.get_cpu_capability()
         if "AVX512" not in capabilities and "AMX" not in capabilities:
             return False
-        return bool(
-            torch.cpu._is_amx_tile_supported() or torch.cpu._is_avx512_bf16_supported()
-        )
+        return bool(torch.cpu._is_amx_tile_supported() or torch.cpu._is_avx512_bf16_supported())
     return False
 
 

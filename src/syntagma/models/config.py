@@ -61,7 +61,7 @@ def read_guides(guides: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
     Raises:
         InputError: a guide or one of its keys is unknown, or a value impossible.
     """
-    settings = {}
+    settings: dict[str, Any] = {}
     for name, values in guides.items():
         if name not in GUIDES:
             raise InputError(f"guides: unknown guide {name!r}; {nearest(name, list(GUIDES))}")

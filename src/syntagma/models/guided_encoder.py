@@ -89,6 +89,7 @@ class SyntaxGuidedLayers(nn.Module):
         guided = states
         attentions = []
         for layer in self.layers:
+            assert isinstance(layer, AncestorAttentionLayer)
             if output_attentions:
                 attentions.append(layer.weights(guided, mask))
             guided = layer(guided, mask)
@@ -163,7 +164,14 @@ class GuidedEncoder(SyntagmaModel):
             input_ids: ``[batch, n]``.
             attention_mask: 0 at padding, ``[batch, n]``.
             token_type_ids: ``[batch, n]``; left out where the encoder has none.
-            enter: and the others: ``[batch, n]``, see :mod:`syntagma.syntax.encode`.
+            enter: start of each piece's interval, ``[batch, n]``, and so the others; see
+                :class:`syntagma.syntax.encode.PieceSyntax`.
+            exit: end of the interval.
+            point: what is looked up in the intervals; ``enter`` if not given.
+            depth: arcs to the root of the sentence.
+            sentence: number of the sentence.
+            word: number of the word, negative for pieces without one.
+            tag: see :mod:`syntagma.syntax.tags`.
             output_attentions: whether to give the guided layers' attention weights.
 
         Raises:
@@ -194,6 +202,5 @@ class GuidedEncoder(SyntagmaModel):
 
 
 def _forward_parameters(encoder: nn.Module) -> set[str]:
-    import inspect
 
     return set(inspect.signature(encoder.forward).parameters)

@@ -95,7 +95,7 @@ class SpanModel(GuidedEncoder):
         self.head = replace(self.head, **values)
         self.config.head = to_dict(self.head)
 
-    def forward(
+    def forward(  # type: ignore[override]
         self,
         input_ids: Tensor,
         attention_mask: Tensor,

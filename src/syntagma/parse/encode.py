@@ -83,9 +83,12 @@ class SentenceEncoder:
         empty_before = np.concatenate([[0], np.cumsum(n_words == 0)[:-1]])
         word_ends = word_ends + np.repeat(empty_before, n_words)
         ids = np.concatenate([np.asarray(encoding.ids, np.int64) for encoding in encodings])
-        offsets = np.concatenate(
-            [np.asarray(encoding.offsets, np.int64).reshape(-1, 2) for encoding in encodings]
-        ) + np.repeat(text_starts, n_pieces)[:, None]
+        offsets = (
+            np.concatenate(
+                [np.asarray(encoding.offsets, np.int64).reshape(-1, 2) for encoding in encodings]
+            )
+            + np.repeat(text_starts, n_pieces)[:, None]
+        )
         words = align(word_ends - lengths, word_ends, offsets[:, 0], offsets[:, 1])
         first_word = np.cumsum(n_words) - n_words
         words = np.where(words >= 0, words - np.repeat(first_word, n_pieces), ABSENT)

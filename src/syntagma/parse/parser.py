@@ -16,7 +16,8 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from syntagma.batches import token_budget_batches
-from syntagma.encoders.load import load_tokenizer, max_pieces
+from syntagma.encoders.load import max_pieces
+from syntagma.encoders.model import saved_tokenizer
 from syntagma.encoders.precision import Precision, autocast
 from syntagma.errors import InputError
 from syntagma.parse.dependency import decode_heads
@@ -90,8 +91,7 @@ class JointParser:
             InputError: the folder does not hold a parser.
         """
         model = ParserModel.from_folder(folder, task="parsing").to(device)
-        has_tokenizer = (Path(folder) / "tokenizer.json").is_file()
-        tokenizer = load_tokenizer(str(folder) if has_tokenizer else model.config.base)
+        tokenizer = saved_tokenizer(folder, model.config)
         return cls(model, tokenizer, **options)
 
     def parse_text(
@@ -201,7 +201,9 @@ class JointParser:
         starts = list(range(0, max(len(item) - size, 0) + stride, stride))
         starts[-1] = len(item) - size
         windows = [
-            EncodedSentence(item.pieces[s : s + size], item.word_of_piece[s : s + size], item.shapes)
+            EncodedSentence(
+                item.pieces[s : s + size], item.word_of_piece[s : s + size], item.shapes
+            )
             for s in starts
         ]
         begin = len(self.encoder.prefix)
@@ -235,11 +237,14 @@ class JointParser:
             len(sentence),
             self.max_words,
         )
-        parts = [
-            self.parse([Sentence(*(column[start : start + self.max_words] for column in (
-                sentence.forms, sentence.starts, sentence.ends)))])[0]
+        parts = self.parse(
+            Sentence(
+                sentence.forms[start : start + self.max_words],
+                sentence.starts[start : start + self.max_words],
+                sentence.ends[start : start + self.max_words],
+            )
             for start in range(0, len(sentence), self.max_words)
-        ]
+        )
         first_root = parts[0].heads.index(0) + 1
         heads: list[int] = []
         relations: list[str] = []

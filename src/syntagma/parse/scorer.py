@@ -185,7 +185,7 @@ class ParserModel(SyntagmaModel):
         with torch.autocast(states.device.type, enabled=False):
             arcs = self.arcs.all_pairs(arc_dependent[:, 1:].float(), arc_head.float())
         position = torch.arange(arcs.shape[2], device=arcs.device)
-        # [batch, 1, 1 + n_words] and [n_words, 1 + n_words]: no head beyond the sentence, nor itself
+        # No head beyond the sentence, [batch, 1, 1 + n_words], nor the word itself.
         no_head = (position > n_words.unsqueeze(1)).unsqueeze(1)
         itself = position[1:].unsqueeze(1) == position
         arcs = arcs.masked_fill(no_head | itself, -torch.inf)
@@ -226,9 +226,7 @@ class ParserModel(SyntagmaModel):
         """
         index = heads.clamp(min=0).unsqueeze(-1).expand(-1, -1, states.heads.shape[-1])
         chosen = states.heads.gather(1, index)
-        flat = self.relations.given_pairs(
-            states.dependents.flatten(0, 1), chosen.flatten(0, 1)
-        )
+        flat = self.relations.given_pairs(states.dependents.flatten(0, 1), chosen.flatten(0, 1))
         return flat.view(*heads.shape, -1)
 
     def forward(

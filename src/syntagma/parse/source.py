@@ -15,7 +15,14 @@ from syntagma.text.sentence import Parse
 if TYPE_CHECKING:
     from syntagma.parse.parser import JointParser
 
-__all__ = ["DEFAULT_PARSER", "ParseSource", "TreebankSource", "load_parser", "load_source", "shipped"]
+__all__ = [
+    "DEFAULT_PARSER",
+    "ParseSource",
+    "TreebankSource",
+    "load_parser",
+    "load_source",
+    "shipped",
+]
 
 DEFAULT_PARSER = "default-parser"
 

@@ -65,9 +65,7 @@ class ParseStore:
     ) -> None:
         self.source = source
         self.group = group
-        name = hashlib.blake2b(
-            f"{FORMAT}:{source.fingerprint}".encode(), digest_size=8
-        ).hexdigest()
+        name = hashlib.blake2b(f"{FORMAT}:{source.fingerprint}".encode(), digest_size=8).hexdigest()
         self.folder = folder / "parses" / name if folder else None
         self._known: dict[str, ParsedText] = {}
         if self.folder is not None and self.folder.is_dir():
@@ -117,8 +115,7 @@ def _groups(items: Iterable[tuple[str, str]], size: int) -> Iterator[list[tuple[
 
 def _write(folder: Path, columns: dict[str, ParsedText], labels: dict[str, Labels]) -> None:
     arrays: dict[str, NDArray[np.int32]] = {
-        name: np.concatenate([getattr(text, name) for text in columns.values()])
-        for name in COLUMNS
+        name: np.concatenate([getattr(text, name) for text in columns.values()]) for name in COLUMNS
     }
     arrays["n_words"] = np.array([len(text) for text in columns.values()], np.int32)
     metadata = {name: json.dumps(value.names) for name, value in labels.items()}
@@ -153,7 +150,8 @@ def _read_or_remove(path: Path) -> dict[str, ParsedText]:
     bounds = np.concatenate([[0], np.cumsum(arrays["n_words"])])
     return {
         key: ParsedText(
-            *(arrays[name][bounds[number] : bounds[number + 1]] for name in COLUMNS), **labels
+            *(arrays[name][bounds[number] : bounds[number + 1]] for name in COLUMNS),
+            *(labels[name] for name in LABELS),
         )
         for number, key in enumerate(metadata["keys"].split())
     }

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from itertools import islice
 from pathlib import Path
-from typing import IO, Literal, NamedTuple
+from typing import NamedTuple
 
 from syntagma.errors import InputError
 from syntagma.files import read_lines
@@ -16,10 +15,8 @@ from syntagma.text.conllu import TreebankSentence, format_conllu, read_conllu
 from syntagma.text.segment import segment_stream
 from syntagma.text.sentence import Parse, Sentence
 
-__all__ = ["InputKind", "ParsedSentence", "format_json", "parse_file", "write_parses"]
+__all__ = ["ParsedSentence", "parse_file"]
 
-InputKind = Literal["text", "lines", "words", "conllu"]
-OutputKind = Literal["conllu", "json"]
 MODES = {"text": "raw", "lines": "lines", "words": "words"}
 GROUP = 1024
 """Sentences that are parsed together: enough to sort by length, few enough to stream."""
@@ -42,7 +39,7 @@ class ParsedSentence(NamedTuple):
 
 
 def parse_file(
-    path: str | Path, parser: JointParser, *, kind: InputKind = "text"
+    path: str | Path, parser: JointParser, *, kind: str = "text"
 ) -> Iterator[ParsedSentence]:
     """Parse a file sentence by sentence, in constant memory.
 
@@ -77,9 +74,7 @@ def _parse_treebank(
         yield from map(ParsedSentence, parses, group)
 
 
-def _parse_lines(
-    lines: Iterable[str], parser: JointParser, kind: InputKind
-) -> Iterator[ParsedSentence]:
+def _parse_lines(lines: Iterable[str], parser: JointParser, kind: str) -> Iterator[ParsedSentence]:
     pending: list[_Pending] = []
     offset = 0
     for text, sentences in segment_stream((line + "\n" for line in lines), mode=MODES[kind]):
@@ -102,54 +97,3 @@ def _parse_group(group: Sequence[_Pending], parser: JointParser) -> Iterator[Par
     for item, parse in zip(group, parses, strict=True):
         rows = TreebankSentence.from_parse(parse, text=item.text)
         yield ParsedSentence(replace(parse, sentence=item.sentence.shift(item.offset)), rows)
-
-
-def write_parses(
-    paths: Sequence[str | Path],
-    parser: JointParser,
-    *,
-    kind: InputKind = "text",
-    to: OutputKind = "conllu",
-    out: IO[str],
-) -> None:
-    """Parse files and write the parses as they come.
-
-    Args:
-        paths: files, or ``-``.
-        parser: parses.
-        kind: of the input, see :func:`parse_file`.
-        to: ``conllu``, or ``json``: an object a line.
-        out: where to.
-
-    Raises:
-        InputError: a file cannot be read, or ``to`` is unknown.
-    """
-    if to not in ("conllu", "json"):
-        raise InputError(f"expected conllu or json, got {to!r}")
-    for path in paths:
-        for found in parse_file(path, parser, kind=kind):
-            out.write(found.conllu() if to == "conllu" else format_json(found.parse) + "\n")
-
-
-def format_json(parse: Parse) -> str:
-    """One line of JSON: words with offsets, heads, relations, tags and probabilities."""
-    sentence = parse.sentence
-    words = [
-        {
-            "form": form,
-            "start": start,
-            "end": end,
-            "head": head,
-            "relation": relation,
-            "upos": upos,
-            "xpos": xpos,
-        }
-        for form, start, end, head, relation, upos, xpos in zip(
-            sentence.forms, sentence.starts, sentence.ends, parse.heads, parse.relations,
-            parse.upos, parse.xpos, strict=True,
-        )
-    ]
-    if parse.probabilities is not None:
-        for word, probability in zip(words, parse.probabilities, strict=True):
-            word["probability"] = round(probability, 4)
-    return json.dumps({"words": words}, ensure_ascii=False)

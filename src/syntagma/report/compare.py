@@ -11,7 +11,7 @@ from syntagma.errors import InputError, MissingExtraError
 from syntagma.files import read_json
 from syntagma.settings import load_yaml
 
-__all__ = ["Comparison", "ComparedRun", "compare_runs", "mcnemar"]
+__all__ = ["ComparedRun", "Comparison", "compare_runs", "mcnemar"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,8 +52,14 @@ class Comparison:
     def table(self) -> str:
         """A table for a terminal."""
         width = max(len(run.name) for run in self.runs)
-        head = [f"{'run':<{width}}", *(f"{column:>8}" for column in self.columns),
-                f"{'Δ':>7}", f"{'+':>5}", f"{'−':>5}", f"{'p':>8}"]
+        head = [
+            f"{'run':<{width}}",
+            *(f"{column:>8}" for column in self.columns),
+            f"{'Δ':>7}",
+            f"{'+':>5}",
+            f"{'−':>5}",
+            f"{'p':>8}",
+        ]
         lines = ["  ".join(head)]
         for run in self.runs:
             cells = [f"{run.name:<{width}}"]
@@ -61,8 +67,12 @@ class Comparison:
             if run.p_value is None:
                 cells.append(f"{'baseline':>7}")
             else:
-                cells += [f"{run.difference:+7.2f}", f"{run.gained:5d}", f"{run.lost:5d}",
-                          f"{run.p_value:8.4f}"]
+                cells += [
+                    f"{run.difference:+7.2f}",
+                    f"{run.gained:5d}",
+                    f"{run.lost:5d}",
+                    f"{run.p_value:8.4f}",
+                ]
             lines.append("  ".join(cells))
         return "\n".join([*lines, f"{self.test}, n = {self.n_examples}"])
 

@@ -83,8 +83,8 @@ def _em_width(character: str) -> float:
     category = unicodedata.category(character)
     if category in ("Mn", "Me", "Cf"):
         return 0.0
-    if unicodedata.east_asian_width(character) in "WF":
-        return 1.3 if category == "So" else 1.02
+    if category == "So" and unicodedata.east_asian_width(character) in "WF":
+        return 1.3  # An emoji is wider than high.
     return 0.7 if "LATIN SMALL" in unicodedata.name(character, "") else 1.0
 
 

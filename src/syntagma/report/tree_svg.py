@@ -182,7 +182,9 @@ def _tooltip(arc: PlacedArc, parse: Parse, label: str) -> str:
     """The arc in words, with its probability where the parser gave one."""
     forms = parse.sentence.forms
     head = f" of {forms[arc.head - 1]}" if arc.head else ""
-    odds = f", probability {parse.probabilities[arc.dependent - 1]:.2f}" if parse.probabilities else ""
+    odds = (
+        f", probability {parse.probabilities[arc.dependent - 1]:.2f}" if parse.probabilities else ""
+    )
     return f"{forms[arc.dependent - 1]}: {label or 'dependent'}{head}{odds}"
 
 

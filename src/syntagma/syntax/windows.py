@@ -133,8 +133,13 @@ class SequenceBuilder:
             source = encoded.syntax.columns()
             has_word = source["word"][begin:end] >= 0
             target = np.flatnonzero(has_word) + position
-            shifts = {"enter": shift, "exit": shift, "point": shift, "word": words,
-                      "sentence": sentences}
+            shifts = {
+                "enter": shift,
+                "exit": shift,
+                "point": shift,
+                "word": words,
+                "sentence": sentences,
+            }
             for name, column in columns.items():
                 column[target] = source[name][begin:end][has_word] + shifts.get(name, 0)
             position += end - begin + n_special
@@ -144,9 +149,7 @@ class SequenceBuilder:
         return columns
 
 
-def _template(
-    tokenizer: Any, texts: tuple[str, ...]
-) -> tuple[list[IntArray], list[IntArray]]:
+def _template(tokenizer: Any, texts: tuple[str, ...]) -> tuple[list[IntArray], list[IntArray]]:
     """Special pieces before, between and after texts, and the token types of every stretch."""
     encoding = tokenizer(*texts, return_special_tokens_mask=True, return_token_type_ids=True)
     ids = np.array(encoding["input_ids"], np.int32)

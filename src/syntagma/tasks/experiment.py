@@ -78,8 +78,16 @@ class TrainingSettings:
     checkpoint_steps: int = 500
 
     def __post_init__(self) -> None:
-        for name in ("epochs", "learning_rate", "batch_pieces", "accumulate", "max_gradient_norm",
-                     "lora_rank", "evaluations", "checkpoint_steps"):
+        for name in (
+            "epochs",
+            "learning_rate",
+            "batch_pieces",
+            "accumulate",
+            "max_gradient_norm",
+            "lora_rank",
+            "evaluations",
+            "checkpoint_steps",
+        ):
             if getattr(self, name) <= 0:
                 raise InputError(f"{name} must be positive, got {getattr(self, name)}")
         if not 0 <= self.warmup < 1:

@@ -16,7 +16,7 @@ from torch import Tensor
 from syntagma.encoders.load import load_tokenizer
 from syntagma.errors import InputError
 from syntagma.files import write_text
-from syntagma.parse.encode import EncodedSentence, SentenceEncoder
+from syntagma.parse.encode import EncodedSentence
 from syntagma.parse.parser import JointParser
 from syntagma.parse.scorer import ParserHead, ParserModel
 from syntagma.parse.scores import AttachmentScore
@@ -92,8 +92,10 @@ class ParsingTask(Task[TreeExample, Parse]):
             experiment.encoder,
             task=cls.name,
             head=settings,
-            labels={name: _labels(getattr(example.gold, name) for example in examples)
-                    for name in COLUMNS},
+            labels={
+                name: _labels(getattr(example.gold, name) for example in examples)
+                for name in COLUMNS
+            },
             hidden_dropout=experiment.hidden_dropout,
             attention_dropout=experiment.attention_dropout,
         )
@@ -181,7 +183,7 @@ class ParsingTask(Task[TreeExample, Parse]):
         self, examples: Sequence[TreeExample], predictions: Sequence[Parse]
     ) -> dict[str, dict[str, float]]:
         """Words, right heads and right arcs of each sentence."""
-        rows = {}
+        rows: dict[str, dict[str, float]] = {}
         for number, (example, parse) in enumerate(zip(examples, predictions, strict=True)):
             score = AttachmentScore.of(example.gold, parse)
             key = example.source.comment("sent_id") or str(number)
@@ -193,9 +195,7 @@ class ParsingTask(Task[TreeExample, Parse]):
         begin = time.perf_counter()
         predictions = self.predict(examples)
         seconds = time.perf_counter() - begin
-        return self.score(examples, predictions) | {
-            "sentences_per_second": len(examples) / seconds
-        }
+        return self.score(examples, predictions) | {"sentences_per_second": len(examples) / seconds}
 
     def write_predictions(
         self, examples: Sequence[TreeExample], predictions: Sequence[Parse], path: Path
@@ -212,5 +212,3 @@ def _labels(columns: Iterable[Sequence[str]]) -> list[str]:
     """All labels in order of the alphabet; treebanks without a column give the unknown label."""
     labels = {label for column in columns for label in column}
     return sorted(labels - {UNKNOWN}) or [UNKNOWN]
-
-

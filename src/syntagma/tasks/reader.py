@@ -12,7 +12,7 @@ import torch
 from torch import Tensor
 
 from syntagma.batches import token_budget_batches
-from syntagma.encoders.load import load_tokenizer
+from syntagma.encoders.model import saved_tokenizer
 from syntagma.encoders.precision import Precision, autocast
 from syntagma.errors import InputError
 from syntagma.models.span_model import SpanModel
@@ -73,8 +73,9 @@ class Reader:
         self.maker.check_length(model.config.encoder)
 
     @classmethod
-    def from_pretrained(cls, name: str | Path = "default", *, device: str = "cpu",
-                        **options: Any) -> Self:
+    def from_pretrained(
+        cls, name: str | Path = "default", *, device: str = "cpu", **options: Any
+    ) -> Self:
         """A saved reader.
 
         Args:
@@ -87,8 +88,7 @@ class Reader:
         """
         folder = shipped(DEFAULT_READER) if str(name) in ("default", DEFAULT_READER) else Path(name)
         model = SpanModel.from_folder(folder, task="spans").to(device)
-        has_tokenizer = (folder / "tokenizer.json").is_file()
-        tokenizer = load_tokenizer(str(folder) if has_tokenizer else model.config.base)
+        tokenizer = saved_tokenizer(folder, model.config)
         if model.reads_syntax and not {"source", "store"} & options.keys():
             options["source"] = load_source(model.config.parser, device=device)
         if model.head.verifier and "verifier" not in options:
@@ -135,7 +135,11 @@ class Reader:
                 if self.verifier is not None:
                     found = [item._replace(verification=verified[number]) for item in found]
                 yield decode_answer(
-                    question, passage, [windows[i] for i in mine], found, self.model.head,
+                    question,
+                    passage,
+                    [windows[i] for i in mine],
+                    found,
+                    self.model.head,
                     threshold=threshold,
                 )
             if self.maker.store is not None:

@@ -50,7 +50,7 @@ def best_spans(
         Scores, first and last positions, each ``[batch, n_best]``, best first; scores of minus
         infinity fill the rest where there are fewer spans.
     """
-    batch, n = start.shape
+    n = start.shape[1]
     padded = torch.nn.functional.pad(end, (0, max_answer - 1), value=-torch.inf)
     # [batch, n, max_answer]: the end scores from each start on
     ends = padded.unfold(1, max_answer, 1)

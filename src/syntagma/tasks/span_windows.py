@@ -100,9 +100,7 @@ class WindowMaker:
         room = self.head.max_length - special - len(question)
         offset = len(self.builder.prefix)
         return [
-            SpanWindow(
-                example, passage, question, begin, min(begin + room, len(passage)), offset
-            )
+            SpanWindow(example, passage, question, begin, min(begin + room, len(passage)), offset)
             for begin in window_starts(len(passage), room, self.head.stride)
         ]
 

@@ -218,5 +218,3 @@ def _with_gold(window: SpanWindow, gold: tuple[int, int] | None) -> SpanWindow:
         return window
     shift = window.offset - window.begin
     return replace(window, start=gold[0] + shift, last=gold[1] + shift)
-
-

@@ -133,9 +133,9 @@ class TreebankSentence:
         return replace(self, rows=tuple(rows))
 
     @classmethod
-    def from_parse(cls, parse: Parse, *, text: str, comments: tuple[str, ...] = ()) -> (
-        TreebankSentence
-    ):
+    def from_parse(
+        cls, parse: Parse, *, text: str, comments: tuple[str, ...] = ()
+    ) -> TreebankSentence:
         """Rows for a parse whose offsets index into ``text``."""
         sentence = parse.sentence
         rows = []

@@ -9,9 +9,7 @@ __all__ = ["PARAGRAPH_BREAK", "PARAGRAPH_BREAK_LENGTH", "lines", "sentence_lines
 
 # Bounded, so that a line break before a megabyte of spaces is no reason to read them all.
 _MAX_INDENT = 1000
-PARAGRAPH_BREAK = re.compile(
-    rf"(?>\r\n?|\n)[^\S\r\n\u2029]{{0,{_MAX_INDENT}}}(?>\r\n?|\n)|\u2029"
-)
+PARAGRAPH_BREAK = re.compile(rf"(?>\r\n?|\n)[^\S\r\n\u2029]{{0,{_MAX_INDENT}}}(?>\r\n?|\n)|\u2029")
 PARAGRAPH_BREAK_LENGTH = _MAX_INDENT + 4
 
 _LINE = re.compile(r"[^\r\n]*+(?>\r\n?|\n|\Z)")

@@ -244,9 +244,7 @@ def _sentences(text: str, blocks: list[Block], *, mode: str, local: bool) -> lis
     found: list[list[Sentence]] = [[] for _ in blocks]
     start, end = blocks[0][0], blocks[-1][1]
     words = (
-        read_tokens(text, start, end)
-        if mode == "words"
-        else read_words(text, start, end, _runs())
+        read_tokens(text, start, end) if mode == "words" else read_words(text, start, end, _runs())
     )
     if not words.forms:
         return found

@@ -19,7 +19,7 @@ import numpy.typing as npt
 
 from syntagma.text.shapes import Shape, shape_of
 
-__all__ = ["CONTEXT_SIZES", "GapFeatures", "Splitter", "WINDOW", "gap_features", "load_splitter"]
+__all__ = ["CONTEXT_SIZES", "WINDOW", "GapFeatures", "Splitter", "gap_features", "load_splitter"]
 
 Integers = npt.NDArray[np.int64]
 Booleans = npt.NDArray[np.bool_]
@@ -53,7 +53,6 @@ _STOPS = (
     Shape.ELLIPSIS,
     Shape.FULL_WIDTH_END,
 )
-_STOP = _table(*_STOPS)
 _STOP_OR_OUTSIDE = _table(*_STOPS, Shape.OUTSIDE)
 _CLOSER = _table(Shape.CLOSING, Shape.CLOSING_QUOTE)
 # With a space behind it, such a word ends a sentence only if the next word looks like a start.
@@ -110,8 +109,7 @@ _GLUED_END = _table(
 _LETTERED = _table(
     Shape.TITLE, Shape.CAPITALS, Shape.CAPITAL, Shape.MIXED, Shape.INITIAL, Shape.ACRONYM
 )
-# Marks that need not be surer than a full stop.
-_ENDING = _table(*_STOPS, Shape.CLOSING, Shape.CLOSING_QUOTE, Shape.FACE)
+_STOP_OR_FACE = _table(*_STOPS, Shape.FACE)
 
 
 def fingerprint(form: str) -> int:
@@ -266,7 +264,8 @@ class Splitter:
             return []
         last = features.shapes[features.centers]
         second_last = features.shapes[features.centers - 1]
-        threshold = np.where(_ENDING[last], 0.0, BARE_THRESHOLD)
+        stopped = _STOP_OR_FACE[last] | (_CLOSER[last] & _STOP_OR_FACE[second_last])
+        threshold = np.where(stopped, 0.0, BARE_THRESHOLD)
         quoted = (last == Shape.CLOSING_QUOTE) & (second_last == Shape.PERIOD)
         threshold[quoted] = QUOTE_THRESHOLD
         # Full-width marks end a sentence in every script that has them; no treebank here does.

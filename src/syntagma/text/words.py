@@ -193,7 +193,9 @@ def _addresses(run: str) -> Iterator[tuple[int, int]]:
         elif match["name"]:
             if match["path"]:
                 end = _without_closing_marks(run, start, end)
-            if not _is_host_or_file(run[start : match.start("path")] if match["path"] else match[0]):
+            if not _is_host_or_file(
+                run[start : match.start("path")] if match["path"] else match[0]
+            ):
                 continue
         if end > start:
             yield start, end
@@ -250,7 +252,7 @@ def _is_unit(unit: str, match: re.Match[str], run: str) -> bool:
         return lower in UNITS or lower in MONEY_UNITS
     if len(unit) > 3 and unit.isalpha() and unit.islower():
         return True
-    return lower in UNITS and unit != "M" or lower[1:2] == "." 
+    return (lower in UNITS and unit != "M") or lower[1:2] == "."
 
 
 def _cut_word(run: str, start: int, end: int, stop: int, ends: list[int]) -> int:
@@ -279,8 +281,11 @@ def _cut_word(run: str, start: int, end: int, stop: int, ends: list[int]) -> int
 
 def _is_broken_off(word: str) -> bool:
     """Whether a hyphen behind it shows that the speaker stopped in the middle: *th-*."""
-    return len(word) <= 2 and word.isalpha() and word[1:].islower() | (len(word) == 1) and (
-        word.lower() not in SHORT_WORDS
+    return (
+        len(word) <= 2
+        and word.isalpha()
+        and word[1:].islower() | (len(word) == 1)
+        and (word.lower() not in SHORT_WORDS)
     )
 
 

@@ -1,4 +1,4 @@
-"""Which of an encoder's weights learn: all, all but the piece vectors, none, or low-rank additions."""
+"""Which weights of an encoder learn: all, all but the piece vectors, none, low-rank additions."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def prepare_encoder(model: SyntagmaModel, settings: TrainingSettings) -> Callabl
     if settings.encoder == "frozen":
         encoder.requires_grad_(False)
     elif settings.encoder == "layers":
-        encoder.get_input_embeddings().requires_grad_(False)
+        model.get_input_embeddings().requires_grad_(False)
     elif settings.encoder == "lora":
         return _add_lora(encoder, settings.lora_rank)
     return lambda: None

@@ -66,16 +66,14 @@ def train(experiment: Experiment, folder: str | Path, *, resume: bool = False) -
 
 def _read(
     task_class: type[Task[Any, Any]], data: DataSettings, seed: int
-) -> tuple[list[Any], dict[str, list[Any]]]:
+) -> tuple[list[Any], dict[str, Sequence[Any]]]:
     examples = [
-        example
-        for path in data.train
-        for example in task_class.read(path, skip_bad=data.skip_bad)
+        example for path in data.train for example in task_class.read(path, skip_bad=data.skip_bad)
     ]
     if data.limit is not None and data.limit < len(examples):
         chosen = np.random.default_rng(seed).permutation(len(examples))[: data.limit]
         examples = [examples[index] for index in np.sort(chosen)]
-    dev: dict[str, list[Any]] = {}
+    dev: dict[str, Sequence[Any]] = {}
     for path in data.dev:
         name = Path(path).name.split(".")[0]
         if name in dev:

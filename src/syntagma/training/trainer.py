@@ -56,10 +56,8 @@ class _Progress(TrainerCallback):  # type: ignore[misc]
         if self.bar is not None:
             self.bar.update(1)
 
-    def on_log(
-        self, args: Any, state: Any, control: Any, logs: dict[str, float], **kwargs: Any
-    ) -> None:
-        if self.bar is None:
+    def on_log(self, args: Any, state: Any, control: Any, logs: Any = None, **kwargs: Any) -> None:
+        if self.bar is None or logs is None:
             return
         if "loss" in logs:
             self.bar.set_postfix(loss=f"{float(logs['loss']):.3f}")
@@ -83,6 +81,9 @@ class SyntagmaTrainer(Trainer):  # type: ignore[misc]
         dev: dev examples by name of their file.
         folder: the run folder.
     """
+
+    optimizer: Any
+    control: Any
 
     def __init__(
         self,

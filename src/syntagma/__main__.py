@@ -1,0 +1,5 @@
+"""``python -m syntagma``."""
+
+from syntagma.cli import main
+
+main()

@@ -1,0 +1,111 @@
+"""Read a text file, answer questions about it, and draw what was read."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from syntagma.files import read_text, write_text
+from syntagma.parse.source import DEFAULT_PARSER, load_parser
+from syntagma.report.answer_page import answer_page
+from syntagma.report.page_data import RowWeights, sdoi_rows
+from syntagma.tasks.answers import Answer
+from syntagma.tasks.reader import Reader
+from syntagma.tasks.reader_attention import ancestor_weights
+from syntagma.text.sentence import Parse
+
+__all__ = ["Reading", "read_and_answer"]
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """The answers to questions about one text.
+
+    Args:
+        name: of the text.
+        passage: the text.
+        answers: one a question.
+        reader: that gave them.
+    """
+
+    name: str
+    passage: str
+    answers: tuple[Answer, ...]
+    reader: Reader
+
+    @staticmethod
+    def line(answer: Answer) -> str:
+        """One answer for a terminal."""
+        shown = answer.text if answer.answered else "— no answer in the text —"
+        margin = answer.threshold - answer.null_odds
+        return f"{answer.question}\n  {shown}  (p {answer.probability:.2f}, margin {margin:+.1f})"
+
+    def as_json(self) -> dict[str, Any]:
+        """Plain values."""
+        return {"passage": self.name, "answers": [asdict(answer) for answer in self.answers]}
+
+    def parses(self, text: str) -> list[Parse]:
+        """The sentences of a text as the reader's parser sees them; else the default parser's."""
+        store = self.reader.maker.store
+        if store is not None:
+            return store.parsed([text])[0].parses(text)
+        return load_parser(DEFAULT_PARSER).parse_text(text)
+
+    def write_page(self, path: Path) -> None:
+        """Write the HTML page with answers, trees and attention.
+
+        Raises:
+            InputError: the file cannot be written.
+        """
+        parses = self.parses(self.passage)
+        guided = self.reader.model.reads_syntax
+        page = answer_page(
+            title=f"Syntagma reads {self.name}",
+            passage=self.passage,
+            parses=parses,
+            answers=self.answers,
+            question_parses=[self.parses(answer.question) for answer in self.answers],
+            attention=[self._weights(answer.question, parses) for answer in self.answers]
+            if guided
+            else None,
+            attention_note="mean over the heads of the guided layer",
+        )
+        write_text(path, page)
+
+    def _weights(self, question: str, parses: Sequence[Parse]) -> RowWeights:
+        rows: list[list[int]] = []
+        sizes = []
+        for parse in parses:
+            first = len(rows)
+            rows += [[first + word - 1 for word in row] for row in sdoi_rows(parse.heads)]
+            sizes.append(len(parse))
+        weights = iter(ancestor_weights(self.reader, self.passage, question, rows))
+        return [[next(weights) for _ in range(size)] for size in sizes]
+
+
+def read_and_answer(
+    path: str | Path,
+    questions: Sequence[str],
+    *,
+    model: str = "default-reader",
+    threshold: float | None = None,
+    device: str = "cpu",
+) -> Reading:
+    """Answer questions about a text file.
+
+    Args:
+        path: the file, or ``-``.
+        questions: about it.
+        model: ``default-reader`` or a reader's folder.
+        threshold: abstain above these odds; the fitted ones if not given.
+        device: where to compute.
+
+    Raises:
+        InputError: file or model cannot be used.
+    """
+    passage = read_text(path)
+    reader = Reader.from_pretrained(model, device=device)
+    answers = reader.answer_all(passage, questions, threshold=threshold)
+    return Reading(Path(path).name, passage, tuple(answers), reader)

@@ -1,0 +1,93 @@
+"""Imports point one way: each part may use what stands to its left, never to its right."""
+
+from __future__ import annotations
+
+import ast
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import syntagma
+
+ROOT = Path(syntagma.__file__).parent
+STREET = [
+    {"errors", "files", "settings", "batches"},
+    {"text"},
+    {"encoders"},
+    {"parse"},
+    {"syntax"},
+    {"models"},
+    {"tasks"},
+    {"report"},
+    {"training"},
+    {"evaluation", "reading", "doctor"},
+    {"reproduce"},
+    {"serve"},
+    {"cli"},
+    {"__main__"},
+]
+PLACE = {name: place for place, names in enumerate(STREET) for name in names}
+FILES = sorted(ROOT.rglob("*.py"))
+
+
+def part_of(path: Path) -> str:
+    return path.relative_to(ROOT).with_suffix("").parts[0]
+
+
+def imported_parts(path: Path) -> set[str]:
+    """All imports of the package, those inside functions included."""
+    parts = set()
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Import):
+            names = [alias.name for alias in node.names]
+        elif isinstance(node, ast.ImportFrom):
+            assert node.level == 0, f"{path}: write imports in full"
+            names = [node.module or ""]
+            if node.module == "syntagma":
+                names = [f"syntagma.{alias.name}" for alias in node.names]
+        else:
+            continue
+        parts |= {name.split(".")[1] for name in names if name.startswith("syntagma.")}
+    return parts
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda path: str(path.relative_to(ROOT)))
+def test_imports_point_left(path):
+    own = part_of(path)
+    if own == "__init__":
+        return
+    assert own in PLACE, f"give {own} a place in the street"
+    for part in imported_parts(path) - {"__version__", own}:
+        assert PLACE[part] <= PLACE[own], f"{own} must not import {part}"
+        assert PLACE[part] < PLACE[own] or len(STREET[PLACE[own]]) > 1, (own, part)
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda path: str(path.relative_to(ROOT)))
+def test_rooms_are_small(path):
+    assert len(path.read_text(encoding="utf-8").splitlines()) <= 400
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.FunctionDef):
+            assert node.end_lineno is not None
+            assert node.end_lineno - node.lineno < 90, f"{path.name}: {node.name}"
+
+
+@pytest.mark.parametrize("module", ["syntagma", "syntagma.cli", "syntagma.report.answer_page"])
+def test_importing_loads_nothing_heavy(module):
+    code = (
+        f"import sys, {module}; "
+        "print([m for m in ('torch', 'transformers', 'numpy', 'scipy') if m in sys.modules])"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"
+
+
+def test_public_names_are_few_and_sorted():
+    assert len(syntagma.__all__) <= 20
+    assert sorted(syntagma.__all__) == list(syntagma.__all__)
+    for name in syntagma.__all__:
+        assert getattr(syntagma, name) is not None
+    assert set(syntagma.__all__) <= set(dir(syntagma))
+    with pytest.raises(AttributeError, match="has no attribute 'Raeder'"):
+        _ = syntagma.Raeder
