@@ -146,7 +146,12 @@ def predict(
 @app.command()
 def answer(
     passage: Annotated[str, typer.Argument(help="A text file, or -.")],
-    questions: Annotated[list[str], typer.Argument(help="Questions about it.")],
+    questions: Annotated[
+        list[str] | None, typer.Argument(help="Questions about it.", show_default=False)
+    ] = None,
+    questions_file: Annotated[
+        str | None, typer.Option("--questions", help="A file with a question a line, or -.")
+    ] = None,
     model: Annotated[str, typer.Option(help="A reader's folder.")] = "default-reader",
     html: Annotated[Path | None, typer.Option(help="Also write a page with pictures.")] = None,
     top: Annotated[int, typer.Option(help="Answers to print a question.")] = 1,
@@ -157,9 +162,10 @@ def answer(
     device: Device = "cpu",
 ) -> None:
     """Answer questions about a text, or say that it holds no answer."""
-    from syntagma.reading import read_and_answer
+    from syntagma.reading import read_and_answer, read_questions
 
-    result = read_and_answer(passage, questions, model=model, threshold=threshold, device=device)
+    asked = [*(questions or []), *(read_questions(questions_file) if questions_file else [])]
+    result = read_and_answer(passage, asked, model=model, threshold=threshold, device=device)
     for item in result.answers:
         typer.echo(result.line(item))
         for span in item.spans[:top] if top > 1 else ():

@@ -7,7 +7,8 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from syntagma.files import read_text, write_text
+from syntagma.errors import InputError
+from syntagma.files import read_lines, read_text, write_text
 from syntagma.parse.source import DEFAULT_PARSER, load_parser
 from syntagma.report.answer_page import answer_page
 from syntagma.report.page_data import RowWeights, sdoi_rows
@@ -16,7 +17,7 @@ from syntagma.tasks.reader import Reader
 from syntagma.tasks.reader_attention import ancestor_weights
 from syntagma.text.sentence import Parse
 
-__all__ = ["Reading", "read_and_answer"]
+__all__ = ["Reading", "read_and_answer", "read_questions"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,6 +86,15 @@ class Reading:
         return [[next(weights) for _ in range(size)] for size in sizes]
 
 
+def read_questions(path: str | Path) -> list[str]:
+    """The questions in a file, one a line; blank lines are left out.
+
+    Raises:
+        InputError: the file cannot be read.
+    """
+    return [line.strip() for line in read_lines(path) if line.strip()]
+
+
 def read_and_answer(
     path: str | Path,
     questions: Sequence[str],
@@ -103,8 +113,10 @@ def read_and_answer(
         device: where to compute.
 
     Raises:
-        InputError: file or model cannot be used.
+        InputError: file or model cannot be used, or there is no question.
     """
+    if not questions:
+        raise InputError("no question; write one after the file, or --questions FILE")
     passage = read_text(path)
     reader = Reader.from_pretrained(model, device=device)
     answers = reader.answer_all(passage, questions, threshold=threshold)

@@ -26,7 +26,7 @@ def nearest(name: str, known: Sequence[str]) -> str:
     >>> nearest("epoch", ["epochs", "seed"])
     "did you mean 'epochs'? (known: epochs, seed)"
     """
-    close = difflib.get_close_matches(name, known, n=1, cutoff=0.6)
+    close = difflib.get_close_matches(name, known, n=1, cutoff=0.45)
     everything = f"known: {', '.join(sorted(known))}"
     return f"did you mean {close[0]!r}? ({everything})" if close else f"({everything})"
 

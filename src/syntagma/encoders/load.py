@@ -41,8 +41,8 @@ def _explain(name: str, error: Exception) -> InputError:
 
 
 @contextmanager
-def _quiet() -> Iterator[None]:
-    """Keep the loader from reporting the pooling layer that was left out on purpose."""
+def quiet() -> Iterator[None]:
+    """Keep Transformers from drawing bars, and from reporting the pooling layer left out."""
     verbosity, bars = logging.get_verbosity(), logging.is_progress_bar_enabled()
     logging.set_verbosity_error()
     logging.disable_progress_bar()
@@ -92,7 +92,7 @@ def encoder_weights(name: str) -> dict[str, torch.Tensor]:
     """
     config = load_encoder_config(name)
     try:
-        with _quiet():
+        with quiet():
             encoder = AutoModel.from_pretrained(
                 resolve(name), dtype=torch.float32, **_options(config)
             )

@@ -223,6 +223,9 @@ class SyntagmaModel(PreTrainedModel):  # type: ignore[misc]
         (folder / WEIGHTS).chmod(0o644)
         values = self.config.to_dict()
         values.update(storage=storage, architectures=[type(self).__name__])
+        # Where the encoder lay on this machine is nobody's business.
+        values["encoder"].pop("_name_or_path", None)
+        values.pop("_name_or_path", None)
         (folder / CONFIG).write_text(json.dumps(values, indent=2, default=str) + "\n", "utf-8")
 
 

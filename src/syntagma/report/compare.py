@@ -122,7 +122,7 @@ def compare_runs(folders: Sequence[str | Path]) -> Comparison:
     task = tasks.pop()
     columns, correct = COLUMNS.get(task, (("accuracy",), "accuracy"))
     scores = [_finished(path, "examples.json") for path in paths]
-    runs = []
+    runs: list[ComparedRun] = []
     for path, rows in zip(paths, scores, strict=True):
         if rows.keys() != scores[0].keys():
             raise InputError(
@@ -130,7 +130,7 @@ def compare_runs(folders: Sequence[str | Path]) -> Comparison:
                 f"they are not the same; compare runs with the same data.dev"
             )
         metrics = _finished(path, "metrics.json")
-        if path == paths[0]:
+        if not runs:
             runs.append(ComparedRun(path.name, metrics))
             continue
         gained, lost = _changes(scores[0], rows, correct)

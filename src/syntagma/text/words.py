@@ -3,14 +3,12 @@
 The conventions are those of the English treebanks of Universal Dependencies (EWT and GUM):
 clitics, most hyphens, slashes and punctuation stand alone; abbreviations, numbers, addresses,
 prefixes such as *non-* and emoticons stay whole.  :func:`cut_run` looks at one run at a time, so
-that its answer may be remembered.  Every pattern is linear in the length of the run: repeated
-parts are possessive or bounded.
+that its answer may be remembered.
 """
 
 from __future__ import annotations
 
 import re
-import unicodedata
 from collections.abc import Iterator
 
 from syntagma.text.lexicon import (
@@ -27,117 +25,9 @@ from syntagma.text.lexicon import (
     UNITS,
 )
 
+from syntagma.text.patterns import ADDRESS, CLITIC, IDEOGRAPH, STUTTER, TOKEN
+
 __all__ = ["cut_run", "is_abbreviation"]
-
-
-def _marks() -> str:
-    """Combining marks, joiners and selectors, as the inside of a character class.
-
-    ``\\w`` leaves them out, and no word may break before an accent of its own.
-    """
-    ranges: list[list[int]] = []
-    for code in range(0x300, 0x3100):
-        if unicodedata.category(chr(code)) in ("Mn", "Mc"):
-            if ranges and code == ranges[-1][1] + 1:
-                ranges[-1][1] = code
-            else:
-                ranges.append([code, code])
-    spelled = "".join(f"{chr(first)}-{chr(last)}" for first, last in ranges)
-    return spelled + "\u00ad\u200c\u200d\u2060\ufe00-\ufe0f\ufe20-\ufe2f"
-
-
-_MARK = f"[{_marks()}]"
-_HAN = re.compile(
-    f"[\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003134f]{_MARK}*+|"
-    "[\u3040-\u30ff\uff66-\uff9f\u3005]++"
-)
-_LETTERS = rf"(?:[^\W_]|{_MARK})++"
-_APOSTROPHE = "['’ʼ＇`´]"
-_PICTURE = "[\u2600-\u27bf\u2b00-\u2bff\U0001f000-\U0001f1e5\U0001f200-\U0001faff]"
-
-# Emoticons.  Behind a letter only the frequent ones, or "see:(a)" would hold a sad face.
-_FACE = r"""
-    (?<![0-9A-Za-z]) (?:
-        [:;=]['’]?[-o^]? (?: [DPpOoSX](?!\w) | [)(\]\[|*]{1,9}+ | [/\\](?![/\w]) | 3(?!\d) )
-      | [(]{1,9}+ [-o]? [:;=] (?![-\w/(])
-      | < /? 3++ (?!\w) | >:[()]++ | \^[_.]*+\^ | -_+-
-      | [xX]D+ (?!\w) | [oO]_[oO] (?!\w)
-    )
-  | (?<=[A-Za-z.!?]) [:;]['’]?-? (?: [DPp](?!\w) | [)(] (?![\w)(]) )
-"""
-_PHONE = r"""
-    (?: \+? \d{1,4}- )? (?: \d{3}[-/] )? \d{3}-\d{4} (?![\w-])
-  | x?\d-\d{4} (?![\w-])
-  | \+\d{7,12}-\d{4} (?![\w-])
-  | \d{5}-\d{4} (?![\w-])
-  | \d{1,4}-\d{1,2}-\d{1,4} (?![\w-])
-"""
-_NUMBER = rf"""
-    (?: (?<![\w)\]%]) [+−] (?=\.?\d) )?+
-    (?: \d++ (?: (?: [.:] | ,(?=\d{{3}}(?!\d)) ) \d++ )*+ (?: (?<!\d\d\d) (?:/\d++){{1,2}}+ (?![\w/]) )?+
-      | (?<!\w) \.\d++ )
-    (?P<unit> [apAP]\.[mM](?!\w)\.?+ | [^\W\d_] (?:[^\W_]|{_MARK})*+ )?+
-    (?P<plural> (?<=\d) {_APOSTROPHE}s (?!\w) )?+
-"""
-_DOTTED = r"""
-    (?<!\w) (?: (?: [A-Za-z]\. ){2,}+ (?: [A-Za-z] (?!\w) )?+ | [A-Za-z]\.[A-Za-z] (?!\w) \.?+ )
-  | (?<!\w) (?: Ph\.?D | M\.Sc | B\.Sc | D\.Phil | Ed\.D ) (?!\w) \.?+
-"""
-_CHOICE = r"""
-    (?<![\w/]) (?: [A-Za-z]/[A-Za-z](?![\w/]) | s/he(?!\w) | w/(?:o(?:ut)?)?(?!\w) | w/(?=[a-z]{3}) )
-"""
-_ELIDED = r"""
-    (?<!\w) ['’‘] (?: \d0s | \d\d | em | till? | cause | cuz | coz | bout | tis | twas | neath
-      | nuff ) (?! \w | ['’] )
-  | ['’] (?: [sSmMdD] | re | ve | ll ) (?! \w | ['’] )
-"""
-_WORD = rf"""
-    {_LETTERS} (?: (?: {_APOSTROPHE} | \*++ | _++ ) {_LETTERS} )*+
-    (?: - (?! \d++[.:,]\d) {_LETTERS} (?: (?: {_APOSTROPHE} | _++ ) {_LETTERS} )*+ )*+
-"""
-_EMOJI = rf"""
-    [\U0001f1e6-\U0001f1ff]{{2}}
-  | {_PICTURE} (?: [\ufe0e\ufe0f\u20e3\U0001f3fb-\U0001f3ff\U000e0020-\U000e007f]
-      | \u200d{_PICTURE} )*+
-"""
-# A run of the same mark is one word (----, ***), and so are arrows, !?! and the dots of an ellipsis.
-_RUN = r"""
-    <[-=]{1,3}+(?![-=]) | [-=]{1,9}+>(?!>) | \.{2,}+ | …[….]*+ | [.,]?[!?]++ | [<>]= | ‘’ | '' | `` | ’’ | ,,
-  | (?P<mark> [-–—=~*+_<>|^\#$%\\/•·§] ) (?P=mark)*+
-"""
-_TOKEN = re.compile(
-    "|".join(
-        f"(?P<{kind}>{pattern})"
-        for kind, pattern in {
-            "face": _FACE,
-            "phone": _PHONE,
-            "number": _NUMBER,
-            "money": r"(?<![A-Za-z]) [A-Z]{1,3}[$£€]",
-            "dotted": _DOTTED,
-            "company": r"(?<![A-Za-z]) [A-Za-z]{1,4}&[A-Za-z]{1,2} (?![A-Za-z])",
-            "choice": _CHOICE,
-            "elided": _ELIDED,
-            "word": _WORD,
-            "emoji": _EMOJI,
-            "run": _RUN,
-            "single": f".{_MARK}*+",
-        }.items()
-    ),
-    re.VERBOSE | re.DOTALL,
-)
-
-_ADDRESS = re.compile(
-    r"""
-    (?P<link> (?<!\w) (?: [A-Za-z][A-Za-z+]{1,9}:// | www\d?\.(?=\w) | mailto:(?=\w) )
-        [^\s<>"“”|]++ )
-  | (?P<mail> [\w.+%-]{1,64}+ @ [\w-]{1,63} (?: \.[\w-]{1,63} )*+ )
-  | (?P<tag> (?<![\w&]) [@\#][A-Za-z_]\w*+ )
-  | (?P<name> (?<![\w.-]) [\w-]++ (?: \.[\w-]++ )++ (?P<path> /[^\s<>"“”|]*+ )?+ )
-    """,
-    re.VERBOSE,
-)
-_CLITIC = re.compile(rf"(?:[nN]{_APOSTROPHE}[tT]|{_APOSTROPHE}(?:[sSmMdD]|re|ve|ll|RE|VE|LL))\Z")
-_STUTTER = re.compile(r"(?i)(?:h?m+-m+|uh-(?:huh|oh)|oh-ho)\Z")
 
 
 def is_abbreviation(word: str) -> bool:
@@ -186,7 +76,7 @@ def _fused(word: str) -> tuple[int, ...]:
 
 def _addresses(run: str) -> Iterator[tuple[int, int]]:
     """Where links, mail addresses, handles, tags, host and file names stand."""
-    for match in _ADDRESS.finditer(run):
+    for match in ADDRESS.finditer(run):
         start, end = match.span()
         if match["link"]:
             end = _without_closing_marks(run, start, end)
@@ -203,14 +93,13 @@ def _addresses(run: str) -> Iterator[tuple[int, int]]:
 
 def _without_closing_marks(run: str, start: int, end: int) -> int:
     """The end of a link: a full stop or bracket behind it is not part of it."""
-    while end > start:
-        last = run[end - 1]
-        if last in ".,;:!?'’*)]}":
-            if last == ")" and run.count("(", start, end) >= run.count(")", start, end):
+    n_unclosed = run.count("(", start, end) - run.count(")", start, end)
+    while end > start and run[end - 1] in ".,;:!?'’*)]}":
+        if run[end - 1] == ")":
+            if n_unclosed >= 0:
                 break
-            end -= 1
-        else:
-            break
+            n_unclosed += 1
+        end -= 1
     return end
 
 
@@ -229,7 +118,7 @@ def _is_host_or_file(name: str) -> bool:
 
 def _scan(run: str, position: int, stop: int, ends: list[int]) -> None:
     """Append the ends of the words in ``run[position:stop]``, which holds no address."""
-    match_at = _TOKEN.match
+    match_at = TOKEN.match
     while position < stop:
         match = match_at(run, position, stop)
         assert match is not None, "the last alternative matches any character"
@@ -291,7 +180,7 @@ def _is_broken_off(word: str) -> bool:
 
 def _open_hyphens(word: str) -> Iterator[int]:
     """Offsets of the hyphens that part words."""
-    if _STUTTER.match(word):
+    if STUTTER.match(word):
         return
     parts = word.split("-")
     offset = 0
@@ -309,26 +198,21 @@ def _cut_clitics(run: str, start: int, end: int, ends: list[int]) -> None:
     if word.isalpha() and word.isascii():
         ends.extend(start + cut for cut in _fused(word))
         return
-    if not word.isascii():
-        ends.extend(_cut_ideographs(word, start))
-    cuts: list[int] = []
+    cuts = set() if word.isascii() else set(_cut_ideographs(word, start))
     length = len(word)
     if word[-2:] in ("ta", "ma") and word[-3:-2] in ("'", "’"):
         # "I'ma", "wasn'ta": a last "a" grown on
         length -= 1
-        cuts.append(start + length)
-    while (match := _CLITIC.search(word, max(0, length - 4), length)) and match.start() > 0:
+        cuts.add(start + length)
+    while (match := CLITIC.search(word, max(0, length - 4), length)) and match.start() > 0:
         length = match.start()
-        cuts.append(start + length)
-    ends.extend(reversed(cuts))
+        cuts.add(start + length)
+    ends.extend(sorted(cuts))
 
 
 def _cut_ideographs(word: str, start: int) -> Iterator[int]:
     """Ideographs are words of their own, a run of kana is one."""
-    length = len(word)
-    last = 0
-    for match in _HAN.finditer(word):
+    for match in IDEOGRAPH.finditer(word):
         for cut in match.span():
-            if last < cut < length:
+            if 0 < cut < len(word):
                 yield start + cut
-                last = cut

@@ -20,6 +20,7 @@ from transformers import (
 )
 
 from syntagma.batches import TokenBudgetSampler
+from syntagma.encoders.load import quiet
 from syntagma.encoders.precision import autocast
 from syntagma.files import disk_errors
 from syntagma.tasks.experiment import TrainingSettings
@@ -204,7 +205,7 @@ class SyntagmaTrainer(Trainer):  # type: ignore[misc]
             )
 
     def _save_checkpoint(self, model: nn.Module, trial: Any) -> None:
-        with disk_errors(self.folder.checkpoints):
+        with quiet(), disk_errors(self.folder.checkpoints):
             super()._save_checkpoint(model, trial)
         if self.is_world_process_zero():
             self.folder.mark_complete(self.state.global_step)

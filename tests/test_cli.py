@@ -1,0 +1,210 @@
+"""The command line as a user meets it: exit codes, one line on bad input, nothing half-written."""
+
+from __future__ import annotations
+
+import json
+import re
+
+import pytest
+
+from syntagma.cli import main
+from tests.training.test_run import squad, treebank
+
+
+@pytest.fixture
+def run(capsys):
+    def call(*arguments):
+        with pytest.raises(SystemExit) as leaving:
+            main([str(argument) for argument in arguments])
+        captured = capsys.readouterr()
+        return leaving.value.code, captured.out, captured.err
+
+    return call
+
+
+@pytest.fixture
+def config(tmp_path, tiny_encoder):
+    path = tmp_path / "tiny.yaml"
+    data = treebank(tmp_path / "tides.conllu", copies=1)
+    path.write_text(
+        f"task: parsing\nencoder: {tiny_encoder}\ndata:\n  train: {data}\n  dev: {data}\n"
+        "head:\n  arc_width: 8\n  relation_width: 4\n"
+        "training:\n  epochs: 1\n  precision: float32\n"
+    )
+    return path
+
+
+def one_line(stderr):
+    lines = [line for line in stderr.splitlines() if line.startswith("syntagma: ")]
+    assert len(lines) == 1
+    assert "Traceback" not in stderr
+    return lines[0]
+
+
+def test_help_names_every_command(run):
+    code, out, _ = run("--help")
+    assert code == 0
+    for command in ("parse", "train", "evaluate", "predict", "answer", "compare", "doctor"):
+        assert re.search(rf"^\s+{command}\b", out, re.MULTILINE)
+
+
+def test_train_evaluate_predict_parse_compare(run, config, tmp_path):
+    folder = tmp_path / "run"
+    code, out, _ = run("train", config, "--out", folder)
+    assert code == 0
+    assert f"→ {folder}" in out
+    data = tmp_path / "tides.conllu"
+    code, out, _ = run("evaluate", folder, data, "--json", tmp_path / "scores.json")
+    scores = json.loads((tmp_path / "scores.json").read_text())
+    assert code == 0
+    assert {"uas", "las", "upos", "xpos", "sentences_per_second"} <= scores.keys()
+    assert all(isinstance(value, int | float) for value in scores.values())
+    code, out, _ = run("predict", folder, data, "--out", tmp_path / "out.conllu")
+    assert code == 0
+    assert (tmp_path / "out.conllu").read_text().count("# text") == 8
+    words = tmp_path / "words.txt"
+    words.write_text("one two three\nfour\n")
+    code, out, _ = run("parse", words, "--pretokenized", "--parser", folder)
+    assert code == 0
+    assert [line.split("\t")[1] for line in out.splitlines() if line[:1].isdigit()] == [
+        "one", "two", "three", "four",
+    ]  # fmt: skip
+    code, out, _ = run("parse", data, "--from", "conllu", "--to", "json", "--parser", folder)
+    assert len(out.splitlines()) == 8
+    code, out, _ = run("parse", words, "--from", "lines", "--to", "svg", "--parser", folder)
+    assert out.startswith(("<svg", "<?xml"))
+    code, out, _ = run("compare", folder, folder, "--json", tmp_path / "compared.json")
+    assert code == 0
+    assert json.loads((tmp_path / "compared.json").read_text())["runs"][1]["p_value"] == 1.0
+
+
+@pytest.mark.parametrize(
+    ("override", "message"),
+    [
+        ("training.epoch=3", "unknown key 'epoch'; did you mean 'epochs'"),
+        ("training.epochs=0", "epochs must be positive, got 0"),
+        ("training.epochs=many", "training.epochs: expected float, got 'many'"),
+        ("training.encoder=half", "expected one of full, layers, frozen, lora; got 'half'"),
+        ("task=parsin", "unknown task 'parsin'; did you mean 'parsing'"),
+        ("preset=sgnet", None),
+        ("encoder=no/such/encoder", "encoder 'no/such/encoder': no such folder, and not found"),
+        ("head.arc_width=0", "arc_width and relation_width must be positive"),
+        ("head.arc=1", "unknown key 'arc'; did you mean 'arc_width'"),
+        ("data.train=[]", "train names no file"),
+        ("data.train=nowhere.conllu", "nowhere.conllu: no such file"),
+        ("hidden_dropout=1.5", "hidden_dropout is a probability"),
+        ("training", "expected key=value"),
+    ],
+)
+def test_impossible_settings_are_one_line(run, config, tmp_path, override, message, monkeypatch):
+    monkeypatch.setenv("HF_HUB_OFFLINE", "1")
+    if message is None:
+        pytest.skip("presets are checked where a task has guides")
+    code, _, err = run("train", config, "--out", tmp_path / "run", "--set", override)
+    assert code == 2
+    assert message in one_line(err)
+    assert not (tmp_path / "run").exists()
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "message"),
+    [
+        ("empty.conllu", b"", "no sentences; expected CoNLL-U"),
+        ("latin.conllu", "1\tna\xefve\n".encode("latin-1"), "not UTF-8 after line 0"),
+        ("broken.conllu.gz", b"\x1f\x8bnothing", "damaged gzip file"),
+        ("two.conllu", b"1\ta\t_\t_\t_\t_\t0\tr\t_\t_\n2\tb\t_\t_\t_\t_\t0\tr\t_\t_\n",
+         "line 1: expected one root (a word with head 0), found 2"),
+    ],
+)  # fmt: skip
+def test_bad_treebanks_are_one_line(run, config, tmp_path, name, content, message):
+    (tmp_path / name).write_bytes(content)
+    code, _, err = run(
+        "train", config, "--out", tmp_path / "run", "--set", f"data.train={tmp_path / name}"
+    )
+    assert code == 2
+    assert message in one_line(err)
+    assert name in one_line(err)
+
+
+def test_existing_output_is_kept(run, config, tmp_path):
+    folder = tmp_path / "run"
+    folder.mkdir()
+    (folder / "mine.txt").write_text("precious")
+    code, _, err = run("train", config, "--out", folder)
+    assert code == 2
+    assert "exists and is not empty" in one_line(err)
+    assert (folder / "mine.txt").read_text() == "precious"
+
+
+def test_unknown_commands_and_missing_arguments(run):
+    assert run("trian")[0] == 2
+    assert "Did you mean 'train'" in run("trian")[2]
+    assert run("train")[0] == 2
+    assert run("parse", "--parser", "/no/such/folder")[0] == 2
+
+
+def test_our_own_faults_are_told_from_the_users(run, monkeypatch):
+    def fail():
+        raise RuntimeError("the roof leaks")
+
+    monkeypatch.setattr("syntagma.doctor.report", fail)
+    code, _, err = run("doctor")
+    assert code == 1
+    assert "internal error: RuntimeError: the roof leaks" in one_line(err)
+    code, _, err = run("--debug", "doctor")
+    assert code == 1
+    assert "Traceback" in err
+
+
+def test_interrupting_is_130(run, monkeypatch):
+    def interrupt():
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("syntagma.doctor.report", interrupt)
+    assert run("doctor")[0] == 130
+
+
+def test_a_full_disk_leaves_nothing_half_written(run, config, tmp_path, monkeypatch):
+    def full(*_, **__):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr("syntagma.encoders.model.save_file", full)
+    code, _, err = run("train", config, "--out", tmp_path / "run")
+    assert code == 2
+    assert "No space left on device" in one_line(err)
+    assert not (tmp_path / "run" / "config.json").exists()
+    assert not list((tmp_path / "run").glob(".kept*"))
+
+
+def test_doctor_says_what_is_there(run):
+    code, out, _ = run("doctor")
+    assert code == 0
+    assert re.search(r"^syntagma +\d", out)
+    assert "device         cpu" in out
+
+
+def test_wrong_answers_are_named_or_skipped(run, tmp_path, tiny_encoder):
+    path = tmp_path / "harbour.json"
+    squad(path, copies=1)
+    data = json.loads(path.read_text())
+    question = data["data"][0]["paragraphs"][0]["qas"][2]
+    question["answers"][0]["answer_start"] += 1
+    path.write_text(json.dumps(data))
+    config = tmp_path / "reader.yaml"
+    config.write_text(
+        f"task: spans\nencoder: {tiny_encoder}\ndata:\n  train: {path}\n"
+        "head: {max_length: 96, stride: 32, max_question: 24}\n"
+        "training: {epochs: 1, precision: float32}\n"
+    )
+    code, _, err = run("train", config, "--out", tmp_path / "run")
+    assert code == 2
+    assert question["id"] in one_line(err)
+    assert "--skip-bad" in one_line(err)
+    code, _, err = run(
+        "train", config, "--out", tmp_path / "run", "--set", "data.skip_bad=true",
+        "--set", "head.stride=90",
+    )  # fmt: skip
+    assert code == 2
+    assert "pieces would be skipped" in one_line(err)
+    code, _, err = run("train", config, "--out", tmp_path / "run", "--set", "data.skip_bad=true")
+    assert code == 0

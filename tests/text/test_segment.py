@@ -1,0 +1,424 @@
+import subprocess
+import sys
+import time
+
+import pytest
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+
+from syntagma.errors import InputError
+from syntagma.text.documents import read_documents
+from syntagma.text.segment import (
+    MODES,
+    segment,
+    segment_stream,
+    split_sentences,
+    split_words,
+)
+from syntagma.text.sentence import Sentence
+from syntagma.text.splitter import WEIGHTS, load_splitter
+
+
+def words(text: str) -> str:
+    return " ".join(split_words(text).forms)
+
+
+def sentences(text: str, mode: str = "raw") -> list[str]:
+    return [text[found.start : found.end] for found in segment(text, mode=mode)]
+
+
+# ---------------------------------------------------------------- words
+
+WORDS = {
+    "clitics": [
+        ("I don't think they've left.", "I do n't think they 've left ."),
+        ("We cannot, and you can't.", "We can not , and you ca n't ."),
+        ("I'm sure John's dogs' bowls aren't here", "I 'm sure John 's dogs ' bowls are n't here"),
+        ("I’m sure she’ll say it’s Ann’s.", "I ’m sure she ’ll say it ’s Ann ’s ."),
+        ("DON'T SAY IT'S OURS", "DO N'T SAY IT 'S OURS"),
+        ("shouldn't've, y'all'd", "should n't 've , y'all 'd"),
+        ("Gonna go, wanna come? Gotta.", "Gon na go , wan na come ? Got ta ."),
+        ("dont know, im here, thats it", "do nt know , i m here , that s it"),
+        ("the ill-fed were ill, well and were", "the ill - fed were ill , well and were"),
+        ("IM him, or wont it?", "IM him , or wo nt it ?"),
+        ("its not its fault", "it s not its fault"),
+        ("O'Neill's boat at ten o'clock", "O'Neill 's boat at ten o'clock"),
+        ("get 'em, 'cause '60s rock and '95 wine", "get 'em , 'cause '60s rock and '95 wine"),
+    ],
+    "hyphens": [
+        ("a well-known 15-year-old", "a well - known 15 - year - old"),
+        ("my e-mail to a non-smoker", "my e-mail to a non-smoker"),
+        ("co-founder, re-elected in mid-August", "co-founder , re-elected in mid-August"),
+        ("the Ann-Bob-Cy line", "the Ann - Bob - Cy line"),
+        ("pages 5-10, 1990-1995", "pages 5 - 10 , 1990 - 1995"),
+        ("th- that one, s- so", "th- that one , s- so"),
+        ("give it to us- now", "give it to us - now"),
+        ("stop--go—now – then", "stop -- go — now – then"),
+    ],
+    "numbers": [
+        ("1,000.50 and .5, 3rd, 1980s", "1,000.50 and .5 , 3rd , 1980s"),
+        ("$5, US$20, €3.50 and 50%", "$ 5 , US$ 20 , € 3.50 and 50 %"),
+        ("at 10:45, on 11/28/2000 or 2004-11-16", "at 10:45 , on 11/28/2000 or 2004-11-16"),
+        ("call 555-123-4567 or 555-1234", "call 555-123-4567 or 555-1234"),
+        ("10km in 5min, 7am to 9pm", "10 km in 5 min , 7 am to 9 pm"),
+        ("earned $4b with 5G and an mp3", "earned $ 4 b with 5G and an mp3"),
+        ("one,two and 1,2", "one , two and 1 , 2"),
+    ],
+    "abbreviations": [
+        ("Mr. and Mrs. Low", "Mr. and Mrs. Low"),
+        ("the U.S. Army, e.g. at 5 p.m. today", "the U.S. Army , e.g. at 5 p.m. today"),
+        (
+            "J. R. R. Tolkien, Ph.D., of Acme Inc. said",
+            "J. R. R. Tolkien , Ph.D. , of Acme Inc. said",
+        ),
+        ("No. 5, vol. 2, Sept. 3, Fig. 7", "No. 5 , vol. 2 , Sept. 3 , Fig. 7"),
+        ("He lives in the U.S.", "He lives in the U.S."),
+        ("Pens, ink, etc.", "Pens , ink , etc ."),
+        ('She said "No."', 'She said " No . "'),
+        ("It was plan B.", "It was plan B ."),
+        ("Nov.28 with Dr.Who", "Nov. 28 with Dr. Who"),
+        ("the end.But then", "the end . But then"),
+    ],
+    "addresses": [
+        (
+            "(see http://a.org/x_(y)?q=1#z.) now",
+            "( see http://a.org/x_(y)?q=1#z . ) now",
+        ),
+        ("www.dogs-and-cats.co.uk, dogs.com!", "www.dogs-and-cats.co.uk , dogs.com !"),
+        ("<ann.lee@mail.org>, @ann and #cats", "< ann.lee@mail.org > , @ann and #cats"),
+        ("open notes_2.txt and -draft.DOC", "open notes_2.txt and -draft.DOC"),
+        ("We are #1 @ 5", "We are # 1 @ 5"),
+    ],
+    "marks": [
+        ('"Who?" (me) [you] {us}', '" Who ? " ( me ) [ you ] { us }'),
+        ("“a” ‘b’ «c» `d' ''e''", "“ a ” ‘ b ’ « c » ` d ' '' e ''"),
+        ("wait... no…. . . . yes?!", "wait ... no …. . . . yes ?!"),
+        ("and/or 1/2, s/he, w/o, a/b", "and / or 1/2 , s/he , w/o , a/b"),
+        ("AT&T's R&D, cats & dogs", "AT&T 's R&D , cats & dogs"),
+        ("***Note*** ---- -> =>", "*** Note *** ---- -> =>"),
+        ("great :) sad :-( ;) <3 :D", "great :) sad :-( ;) <3 :D"),
+        ("(see: (a) and b:c)", "( see : ( a ) and b : c )"),
+        ("f**k a file_name _so_", "f**k a file_name _ so _"),
+        ("😀😀 👍🏽 👩‍💻 🇩🇪🇫🇷 ok", "😀 😀 👍🏽 👩‍💻 🇩🇪 🇫🇷 ok"),
+    ],
+    "scripts": [
+        ("cafe\u0301s na\u00efve", "cafe\u0301s na\u00efve"),
+        ("看书。ひらがな", "看 书 。 ひらがな"),
+        ("مرحبا، كيف؟", "مرحبا ، كيف ؟"),
+        ("नमस्ते दुनिया।", "नमस्ते दुनिया ।"),
+        ("a\u00a0b\u200bc \ufeffd", "a b c d"),
+        ("soft\u00adhy \u00ad \u200d x", "soft\u00adhy x"),
+    ],
+}
+
+
+@pytest.mark.parametrize(("text", "expected"), [case for cases in WORDS.values() for case in cases])
+def test_words(text: str, expected: str) -> None:
+    assert words(text) == expected
+
+
+def test_split_words_takes_a_part_of_the_text() -> None:
+    sentence = split_words("Wait, don't go.", 6, 11)
+    assert sentence == Sentence(("do", "n't"), (6, 8), (8, 11))
+    assert split_words("   ").forms == ()
+    assert split_words("", 3).forms == ()
+
+
+# ---------------------------------------------------------------- sentences
+
+# Each has its sentences parted by " | ".
+PROSE = [
+    "The U.S. Army arrived in June. | It left in July.",
+    "Dr. Smith met Mrs. Jones on St. James Street. | They talked.",
+    "In Miller v. Board of Schools the court ruled against him. | He appealed.",
+    "The house was built c. 1850 by an unknown man. | It burnt down later.",
+    "They played Symphony No. 5 in the hall. | Nobody clapped.",
+    "It rose by 3.5 percent to 1,200.75 points. | Then it fell.",
+    '"I am tired." | She closed the book.',
+    "“We won!” he shouted. | Nobody heard him.",
+    '"Are you sure?" she asked. | "I am," he said.',
+    "He left early (he was ill). | She stayed.",
+    "The books of J. R. R. Tolkien are long. | I like them.",
+    "Acme Inc. said it would pay. | It did not.",
+    "What did you do?! | I only looked.",
+    "I waited... and waited. | Nothing came.",
+    "My iPhone is lost. | Can you call it?",
+    "She was born on Jan. 3, 1920, in Leeds. | Her father was a baker.",
+    "We met at 5 p.m. on Friday. | It rained.",
+    "Prof. A. B. Low of the Dept. of Physics spoke first. | Then Gen. Hill spoke.",
+    "There are many pets, e.g. cats, dogs, etc. and some birds. | I have none.",
+    "He moved to Washington, D.C. in 1990 and stayed. | His wife followed.",
+    "The New York Times and the Wall Street Journal wrote about John Stuart Mill in May.",
+    "Visit www.example.org or write to ann@example.org today. | We are open.",
+    "Sales were approx. 5 million in Sept. 2003. | They grew.",
+    "This is it. | Is it? | Yes! | Good.",
+]
+
+
+@pytest.mark.parametrize("marked", PROSE)
+def test_prose_is_split_where_its_sentences_end(marked: str) -> None:
+    assert sentences(marked.replace(" | ", " ")) == marked.split(" | ")
+
+
+def test_lower_case_text_is_not_split_between_words() -> None:
+    text = "so i went to the shop and then i saw ann lee who told me that bob had left the town"
+    assert sentences(text) == [text]
+
+
+def test_lower_case_text_is_split_at_full_stops() -> None:
+    text = "i love this place. the food is great and the staff are nice. we will be back."
+    assert len(segment(text)) == 3
+
+
+def test_a_missing_space_does_not_hide_an_end() -> None:
+    assert sentences("We ate there.The soup was cold.") == ["We ate there.", "The soup was cold."]
+
+
+def test_full_width_marks_end_sentences() -> None:
+    assert sentences("我看书。「你呢？」他走了！") == ["我看书。", "「你呢？」", "他走了！"]
+
+
+def test_split_sentences_gives_offsets() -> None:
+    text = "  One came.  Two went. "
+    assert [text[start:end] for start, end in split_sentences(text)] == ["One came.", "Two went."]
+
+
+# ---------------------------------------------------------------- line breaks
+
+WRAPPED = """\
+The old town lies on both sides of the river and was founded by traders from
+London, who built a bridge and a small harbour there. In the nineteenth century
+Mr. Hill opened the first mill, and the railway came soon after that. Today it is
+quiet."""
+
+
+def test_hard_wrapped_text_survives() -> None:
+    found = sentences(WRAPPED)
+    assert len(found) == 3
+    assert found[0].endswith("small harbour there.")
+    assert sentences(WRAPPED.replace("\n", "\r\n"))[1].startswith(
+        "In the nineteenth century\r\nMr."
+    )
+
+
+@pytest.mark.parametrize("break_", ["\n\n", "\r\n\r\n", "\r\r", "\n \t\n", "\n\n\n\n", "\u2029"])
+def test_a_blank_line_always_ends_a_sentence(break_: str) -> None:
+    assert sentences(f"we saw the{break_}old house") == ["we saw the", "old house"]
+
+
+@pytest.mark.parametrize("break_", ["\n", "\r\n", "\r", " ", "\u2028", "\t"])
+def test_a_single_line_break_is_whitespace(break_: str) -> None:
+    assert len(segment(f"we saw the{break_}old house")) == 1
+
+
+LAYOUTS = {
+    "heading": ("A Short History\n" + WRAPPED, "A Short History"),
+    "bullets": ("We need:\n- milk and honey\n- bread for Ann", "We need:|- milk and honey"),
+    "numbers": ("1. open the box\n2. take the key", "1. open the box|2. take the key"),
+    "signs": ("some of it\n• one thing\n• another", "some of it|• one thing|• another"),
+    "titles": ("Red Apples\nGreen Pears\nBlue Plums", "Red Apples|Green Pears|Blue Plums"),
+    "letter": (
+        "Dear Ann,\nThank you for the book.\nYours,\nBob",
+        "Dear Ann,|Thank you for the book.",
+    ),
+    "paragraphs": ("It was late " * 15 + "\nThey went home", "It was late " * 14 + "It was late"),
+    "comma": ("Lions, tigers,\nBears and wolves", "Lions, tigers,"),
+}
+
+
+@pytest.mark.parametrize("name", LAYOUTS)
+def test_layout_ends_sentences(name: str) -> None:
+    text, expected = LAYOUTS[name]
+    first = expected.split("|")
+    assert sentences(text)[: len(first)] == first
+
+
+def test_a_line_that_goes_on_is_no_sentence() -> None:
+    assert len(segment("Whose is the\nHouse on the\nGreen hill")) == 1
+
+
+# ---------------------------------------------------------------- modes
+
+
+def test_lines_are_neither_joined_nor_split() -> None:
+    text = "One. Two?\r\n\n  and so\ron\n"
+    assert sentences(text, "lines") == ["One. Two?", "and so", "on"]
+    assert segment(text, mode="lines")[0].forms == ("One", ".", "Two", "?")
+
+
+def test_given_words_are_left_alone() -> None:
+    found = segment("don't (stop)\tMr.  \n\nU.S .\n", mode="words")
+    assert [sentence.forms for sentence in found] == [("don't", "(stop)", "Mr."), ("U.S", ".")]
+    assert found[0].starts == (0, 6, 13)
+    assert found[1].starts == (20, 24)
+
+
+def test_unknown_mode_names_the_known_ones() -> None:
+    with pytest.raises(InputError, match=r"'word'.*raw, lines, words"):
+        segment("x", mode="word")
+    with pytest.raises(InputError, match="raw, lines, words"):
+        segment_stream(["x"], mode="")
+
+
+@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize("text", ["", " ", "\n", "\r\n \u2029\n", "\u200b", "\ufeff\n"])
+def test_nothing_gives_no_sentences(text: str, mode: str) -> None:
+    if mode != "words" or not text.strip():
+        assert segment(text, mode=mode) == []
+    assert "".join(part for part, _ in segment_stream([text], mode=mode)) == text
+
+
+# ---------------------------------------------------------------- properties
+
+PIECES = [
+    *" \t\n\r\u2028\u2029\u00a0\u200b\u200d\u00ad\ufeff\x00\x07\ud800\u0301\ufe0f",
+    *".,;:!?…-–—_'’\"“”()[]{}<>/\\|@#$%&*+=~^`·•",
+    *"aZiI0179éßдαﬁ中。あ한ا؟न्😀👍🏽🇩🇪",
+    *["\r\n", "\n\n", "...", "--", "n't", "'s", "Mr.", "U.S.", "e.g.", "No.", "http://", "www."],
+    *["a@b.c", ".com", ":)", "1,000", "3.5", "10km", "its", "not", "cannot", "The ", "the "],
+]
+NASTY = st.lists(st.sampled_from(PIECES), max_size=40).map("".join)
+INVISIBLE = set("\u200b\u200c\u200d\u200e\u200f\u2060\ufeff\u00ad\ufe0e\ufe0f")
+
+
+def check_lossless(text: str, found: list[Sentence], *, gaps: set[str]) -> None:
+    position = 0
+    for sentence in found:
+        assert sentence.forms
+        for form, start, end in sentence.words:
+            assert start >= position
+            assert end > start
+            assert text[start:end] == form
+            assert not any(map(str.isspace, form))
+            assert all(mark.isspace() or mark in gaps for mark in text[position:start])
+            position = end
+    assert all(mark.isspace() or mark in gaps for mark in text[position:])
+
+
+@settings(max_examples=200, deadline=None)
+@given(st.one_of(NASTY, st.text(max_size=60)), st.sampled_from(MODES))
+@example("\u202e", "raw")
+@example("etc.", "lines")
+@example("a\u200d \u200d b", "raw")
+def test_words_and_gaps_rebuild_the_text(text: str, mode: str) -> None:
+    gaps = set() if mode == "words" else INVISIBLE | set("\u202a\u202b\u202c\u202d\u202e")
+    gaps |= set("\u2066\u2067\u2068\u2069") if mode != "words" else set()
+    check_lossless(text, segment(text, mode=mode), gaps=gaps)
+
+
+@settings(max_examples=100, deadline=None)
+@given(NASTY, st.sampled_from(["lines", "words"]))
+def test_as_many_sentences_as_lines(text: str, mode: str) -> None:
+    found = segment(text, mode=mode)
+    lines = text.replace("\r\n", "\n").replace("\r", "\n").split("\n")
+    kept = [line for line in lines if segment(line, mode=mode)]
+    assert [sentence.forms for sentence in found] == [
+        segment(line, mode=mode)[0].forms for line in kept
+    ]
+
+
+def stream_of(chunks: list[str], mode: str) -> tuple[str, list[Sentence]]:
+    """The stream put together again, offsets into the whole."""
+    text, found = "", []
+    for part, part_sentences in segment_stream(chunks, mode=mode):
+        found += [sentence.shift(len(text)) for sentence in part_sentences]
+        text += part
+    return text, found
+
+
+@settings(max_examples=100, deadline=None)
+@given(st.lists(NASTY, max_size=5), st.sampled_from(MODES))
+@example(["one.\r", "\nTwo.\r", "\n", "\r\nthree"], "raw")
+@example(["a\r", "\nb"], "lines")
+def test_a_stream_gives_what_the_whole_text_gives(chunks: list[str], mode: str) -> None:
+    text, found = stream_of(chunks, mode)
+    assert text == "".join(chunks)
+    assert found == segment(text, mode=mode)
+
+
+@pytest.mark.parametrize("size", [7_001, 400_000])
+def test_a_long_paragraph_is_cut_at_a_sentence_in_stream_and_text_alike(size: int) -> None:
+    text = "Ann met Dr. Low in the U.S. last May. Was it warm? It was not (so they said).\n" * 1500
+    text = text + "\n" + text
+    chunks = [text[start : start + size] for start in range(0, len(text), size)]
+    rebuilt, found = stream_of(chunks, "raw")
+    assert rebuilt == text
+    assert found == segment(text)
+    assert len(found) == 2 * 3 * 1500
+    assert max(len(part) for part, _ in segment_stream(chunks)) <= 21_000
+
+
+def test_an_endless_sentence_is_cut_between_words() -> None:
+    text = "and so it went on " * 5000
+    found = segment(text)
+    check_lossless(text, found, gaps=set())
+    assert 1 < len(found) < 10
+    assert max(sentence.end - sentence.start for sentence in found) <= 20_000
+    assert stream_of([text], "raw") == (text, found)
+
+
+def test_short_lines_are_handed_out_one_by_one() -> None:
+    chunks = ["one two\n" * 20_000]
+    parts = list(segment_stream(chunks, mode="lines"))
+    assert len(parts) == 20_000
+    assert all(len(found) == 1 and found[0].starts == (0, 4) for _, found in parts)
+
+
+@pytest.mark.parametrize(
+    "unit",
+    ["a", ".", "-", "(", "'", "a-", "a.", "1,", "a@", "www.", "\u0301", " ", "\n", "1-", "a\n"],
+)
+def test_two_hundred_thousand_of_anything_finish(unit: str) -> None:
+    text = unit * (200_000 // len(unit))
+    begin = time.monotonic()
+    check_lossless(text, segment(text), gaps=INVISIBLE)
+    # Linear work takes well under two seconds; quadratic work takes hours.
+    assert time.monotonic() - begin < 60
+
+
+# ---------------------------------------------------------------- parts and package
+
+
+def test_the_same_sentence_alone_and_among_others() -> None:
+    paragraphs = [line.replace(" | ", " ") for line in PROSE]
+    alone = [[found.forms for found in segment(paragraph)] for paragraph in paragraphs]
+    together = [found.forms for found in segment("\n\n".join(paragraphs))]
+    assert together == sum(alone, [])
+
+
+def test_importing_loads_no_torch() -> None:
+    code = (
+        "import sys, syntagma.text.segment as s; s.segment('A b. C d.'); "
+        "sys.exit(bool({'torch', 'transformers'} & set(sys.modules)))"
+    )
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
+
+
+def test_weights_are_small_and_say_where_they_come_from() -> None:
+    assert WEIGHTS.stat().st_size < 300_000
+    head = WEIGHTS.read_bytes()[:4000]
+    assert b"CC BY-SA 4.0" in head
+    assert b"experiments/train_splitter.py" in head
+    assert len(load_splitter().rows) > 1000
+
+
+def test_documents_are_raw_text(tmp_path) -> None:
+    def row(number: str, form: str, misc: str = "_") -> str:
+        return "\t".join([number, form, *"_" * 7, misc])
+
+    blocks = [
+        ["# newdoc id = a", "# newpar", "# text = I can't.", row("1", "I")]
+        + [row("2-3", "can't", "SpaceAfter=No"), row("2", "ca"), row("3", "n't"), row("4", ".")],
+        ["# text = Why?", row("1", "Why", "SpaceAfter=No"), row("2", "?", "SpaceAfter=No")],
+        ["# newpar", "# text = No", row("1", "No")],
+        ["# newdoc id = b", "# text = Yes", row("1", "Yes")],
+    ]
+    path = tmp_path / "tiny.conllu"
+    path.write_text("".join("\n".join(block) + "\n\n" for block in blocks), encoding="utf-8")
+    first, second = read_documents(path)
+    assert first.text == "I can't. Why?\n\nNo"
+    assert [first.text[a:b] for a, b in first.sentences] == ["I can't.", "Why?", "No"]
+    assert [first.text[a:b] for a, b in first.words] == ["I", "ca", "n't", ".", "Why", "?", "No"]
+    assert second.text == "Yes"
+    (joined, _) = read_documents(path, paragraphs=False)
+    assert joined.text == "I can't. Why?No"

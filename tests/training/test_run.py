@@ -1,0 +1,258 @@
+"""A run leaves a whole folder, and a killed run goes on as if it had not been."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+import torch
+from safetensors.torch import load_file
+
+from syntagma.errors import InputError
+from syntagma.evaluation import evaluate, open_model, pack
+from syntagma.settings import build
+from syntagma.tasks.experiment import Experiment
+from syntagma.text.conllu import TreebankSentence, format_conllu
+from syntagma.text.sentence import Parse, Sentence
+from syntagma.training.run import train
+from tests.conftest import SENTENCES
+
+
+def treebank(path: Path, copies: int = 3) -> str:
+    """A treebank in which every word hangs on the one before it, but the last on nothing new."""
+    lines = []
+    for text in SENTENCES * copies:
+        forms = text.split()
+        n = len(forms)
+        parse = Parse(
+            Sentence.from_words(forms),
+            tuple(range(n)),
+            ("root", *("dep" if len(form) > 3 else "mark" for form in forms[1:])),
+            tuple("NOUN" if form[0].isupper() else "X" for form in forms),
+            tuple("NN" if form[0].isupper() else "XX" for form in forms),
+        )
+        lines.append(format_conllu(TreebankSentence.from_parse(parse, text=text)))
+    path.write_text("".join(lines), encoding="utf-8")
+    return str(path)
+
+
+def squad(path: Path, copies: int = 4) -> str:
+    """Questions whose answer is the last word of the sentence that they quote."""
+    paragraphs = []
+    for number in range(copies):
+        passage = " ".join(SENTENCES[:6])
+        questions = []
+        for which, text in enumerate(SENTENCES[:6]):
+            answer = text.split()[-1].rstrip(".?!")
+            start = passage.index(text) + text.rindex(answer)
+            questions.append(
+                {
+                    "id": f"{number}-{which}",
+                    "question": "What ends: " + " ".join(text.split()[:3]) + "?",
+                    "answers": [{"text": answer, "answer_start": start}],
+                    "is_impossible": False,
+                }
+            )
+        questions.append(
+            {"id": f"{number}-no", "question": "Who sang?", "answers": [], "is_impossible": True}
+        )
+        paragraphs.append({"context": f"{passage}{' ' * number}", "qas": questions})
+    data = {"version": "v2.0", "data": [{"title": "harbour", "paragraphs": paragraphs}]}
+    path.write_text(json.dumps(data), encoding="utf-8")
+    return str(path)
+
+
+def experiment(task: str, data: str, encoder: str, **changes) -> Experiment:
+    training = {
+        "epochs": 2,
+        "learning_rate": 1e-3,
+        "batch_pieces": 128 if task == "parsing" else 512,
+        "checkpoint_steps": 3,
+        "precision": "float32",
+    }
+    heads = {
+        "parsing": {"arc_width": 16, "relation_width": 8, "dropout": 0.1},
+        "spans": {"max_length": 96, "stride": 32, "max_question": 24},
+    }
+    values = {
+        "task": task,
+        "data": {"train": [data], "dev": [data]},
+        "encoder": encoder,
+        "head": heads[task],
+        "training": training | changes.pop("training", {}),
+    }
+    return build(Experiment, values | changes)
+
+
+@pytest.fixture(scope="module")
+def parser_run(tmp_path_factory, encoder_folders):
+    folder = tmp_path_factory.mktemp("parser")
+    data = treebank(folder / "tides.conllu")
+    train(
+        experiment("parsing", data, str(encoder_folders["bert"]), training={"epochs": 40, "head_learning_rate": 1e-2}),
+        folder / "run",
+    )
+    return folder / "run", data
+
+
+def test_a_parser_learns(parser_run):
+    run, data = parser_run
+    metrics = json.loads((run / "metrics.json").read_text())
+    assert metrics["las"] > 80
+    again = evaluate(run, [data])
+    assert {key: again[key] for key in metrics} == pytest.approx(metrics)
+    assert again["sentences_per_second"] > 0
+    predicted = (run / "predictions.conllu").read_text()
+    assert predicted.count("\n\n") == 3 * len(SENTENCES)
+    rows = json.loads((run / "examples.json").read_text())
+    assert len(rows) == 3 * len(SENTENCES)
+
+
+def test_a_run_folder_is_not_overwritten(parser_run, tiny_encoder):
+    run, data = parser_run
+    with pytest.raises(InputError, match="exists and is not empty"):
+        train(experiment("parsing", data, tiny_encoder), run)
+
+
+def test_resuming_with_other_settings_is_refused(parser_run, tiny_encoder):
+    run, data = parser_run
+    with pytest.raises(InputError, match=r"training\.epochs=2.* begun with 40"):
+        train(experiment("parsing", data, tiny_encoder), run, resume=True)
+
+
+def test_resuming_a_finished_run_changes_nothing(parser_run, tiny_encoder):
+    run, data = parser_run
+    before = load_file(run / "model.safetensors")
+    train(experiment("parsing", data, tiny_encoder, training={"epochs": 40, "head_learning_rate": 1e-2}), run, resume=True)
+    after = load_file(run / "model.safetensors")
+    assert all(torch.equal(before[name], after[name]) for name in before)
+
+
+@pytest.mark.parametrize("bits", [4, 8])
+def test_a_packed_parser_is_small_and_parses_the_same(parser_run, tmp_path, bits):
+    run, data = parser_run
+    size = pack(run, tmp_path / "small", bits=bits)
+    assert size < 0.5 * (run / "model.safetensors").stat().st_size
+    assert evaluate(tmp_path / "small", [data])["las"] > 75
+    with pytest.raises(InputError, match="exists and is not empty"):
+        pack(run, tmp_path / "small")
+
+
+@pytest.fixture(scope="module")
+def reader_run(tmp_path_factory, encoder_folders, parser_run):
+    folder = tmp_path_factory.mktemp("reader")
+    data = squad(folder / "harbour.json")
+    settings = experiment(
+        "spans",
+        data,
+        str(encoder_folders["bert"]),
+        preset="sg-net",
+        parser=str(parser_run[0]),
+        training={"epochs": 45, "learning_rate": 3e-3},
+        hidden_dropout=0.0,
+    )
+    train(settings, folder / "run")
+    return folder / "run", data
+
+
+def test_a_guided_reader_learns_to_answer_and_to_abstain(reader_run):
+    run, data = reader_run
+    metrics = json.loads((run / "metrics.json").read_text())
+    assert metrics["f1"] > 50
+    assert metrics["NoAns_f1"] == 100
+    predictions = json.loads((run / "predictions.json").read_text())
+    assert len(predictions) == metrics["total"] == 28
+    odds = json.loads((run / "predictions.null_odds.json").read_text())
+    threshold = json.loads((run / "config.json").read_text())["head"]["null_threshold"]
+    assert all((odds[key] > threshold) == (text == "") for key, text in predictions.items())
+    assert evaluate(run, [data])["f1"] == pytest.approx(metrics["f1"])
+
+
+def test_the_model_of_another_task_is_refused(reader_run, parser_run):
+    from syntagma.parse.source import load_parser
+
+    with pytest.raises(InputError, match="a model for 'spans', expected one for 'parsing'"):
+        load_parser(str(reader_run[0]))
+
+
+def test_damaged_and_foreign_folders_are_named(parser_run, tmp_path):
+    run, _ = parser_run
+    folder = tmp_path / "copy"
+    folder.mkdir()
+    for name in ("config.json", "model.safetensors", "tokenizer.json", "tokenizer_config.json"):
+        (folder / name).write_bytes((run / name).read_bytes())
+    weights = (folder / "model.safetensors").read_bytes()
+    (folder / "model.safetensors").write_bytes(weights[: len(weights) // 2])
+    with pytest.raises(InputError, match=r"model.safetensors: damaged"):
+        open_model(folder)
+    config = json.loads((folder / "config.json").read_text())
+    (folder / "config.json").write_text(json.dumps(config | {"syntagma_version": "99.0.0"}))
+    with pytest.raises(InputError, match=r"written by Syntagma 99.0.0"):
+        open_model(folder)
+    del config["syntagma_version"]
+    (folder / "config.json").write_text(json.dumps(config))
+    with pytest.raises(InputError, match="not a Syntagma model"):
+        open_model(folder)
+
+
+SCRIPT = """
+import sys, torch
+torch.set_num_threads(1)
+from pathlib import Path
+from syntagma.training.run import train
+from tests.training.test_run import experiment
+settings = experiment("parsing", sys.argv[1], sys.argv[2], training={"epochs": 4})
+train(settings, sys.argv[3], resume=True)
+"""
+
+
+def start(data, encoder, folder):
+    return subprocess.Popen(
+        [sys.executable, "-c", SCRIPT, data, encoder, str(folder)],
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+        env=os.environ | {"OMP_NUM_THREADS": "1"},
+    )
+
+
+def test_killed_and_resumed_gives_the_same_weights(tmp_path, tiny_encoder):
+    data = treebank(tmp_path / "tides.conllu", copies=4)
+    whole = start(data, tiny_encoder, tmp_path / "whole")
+    broken = start(data, tiny_encoder, tmp_path / "broken")
+    kills = 0
+    deadline = time.monotonic() + 120
+    for wanted in (1, 4, 9):
+        while broken.poll() is None and time.monotonic() < deadline:
+            steps = [
+                int(path.name.rpartition("-")[2])
+                for path in (tmp_path / "broken" / "checkpoints").glob("checkpoint-*")
+            ]
+            if max(steps, default=0) >= wanted:
+                break
+            time.sleep(0.01)
+        if broken.poll() is None:
+            broken.send_signal(signal.SIGKILL)
+            kills += 1
+        broken.wait()
+        broken = start(data, tiny_encoder, tmp_path / "broken")
+    assert broken.wait(timeout=120) == 0, broken.stderr.read().decode()[-2000:]
+    assert whole.wait(timeout=120) == 0, whole.stderr.read().decode()[-2000:]
+    assert kills >= 1
+    expected = load_file(tmp_path / "whole" / "model.safetensors")
+    found = load_file(tmp_path / "broken" / "model.safetensors")
+    assert expected.keys() == found.keys()
+    assert all(torch.equal(expected[name], found[name]) for name in expected)
+
+    def losses(name):
+        lines = (tmp_path / name / "metrics.jsonl").read_text().splitlines()
+        return [
+            (row["step"], row["eval_las"]) for row in map(json.loads, lines) if "eval_las" in row
+        ]
+
+    assert losses("whole") == losses("broken")
