@@ -23,10 +23,7 @@ from safetensors.numpy import save_file
 from torch import Tensor, nn
 
 from syntagma.text.documents import RawDocument, read_documents
-from syntagma.text.layout import lines
-from syntagma.text.runs import Runs, read_words
-from syntagma.text.shapes import Shape
-from syntagma.text.splitter import (
+from syntagma.text.gaps import (
     CONTEXT_SIZES,
     N_SUFFIXES,
     UNKNOWN_ROW,
@@ -34,6 +31,9 @@ from syntagma.text.splitter import (
     fingerprint,
     gap_features,
 )
+from syntagma.text.layout import lines
+from syntagma.text.runs import Runs, read_words
+from syntagma.text.shapes import Shape
 
 BATCH_SIZE = 256
 PEAK_LEARNING_RATE = 5e-3
@@ -172,18 +172,18 @@ def main() -> None:
     torch.manual_seed(flags.seed)
     torch.use_deterministic_algorithms(True)
     torch.set_num_threads(2)
-    documents = []
+    documents: list[RawDocument] = []
     for path in flags.treebanks:
         marked = list(read_documents(path))
-        documents.append(marked)
+        documents += marked
         if any("\n" in document.text for document in marked):
-            documents.append(list(read_documents(path, paragraphs=False)))
+            documents += read_documents(path, paragraphs=False)
     vocabulary = known_words(
         (document for path in flags.treebanks for document in read_documents(path)),
         flags.min_count,
     )
     runs = Runs({number: row for row, number in enumerate(vocabulary, UNKNOWN_ROW + 1)})
-    parts = [np.concatenate(part) for part in read_gaps(sum(documents, []), runs)]
+    parts = [np.concatenate(part) for part in read_gaps(documents, runs)]
     windows, contexts, labels = map(torch.from_numpy, parts)
     print(f"{len(vocabulary)} known words, {len(labels)} gaps, {int(labels.sum())} of them ends")
     model = GapClassifier(

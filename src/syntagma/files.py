@@ -109,6 +109,8 @@ def read_json(path: str | Path) -> Any:
     text = read_text(path)
     try:
         return json.loads(text)
+    except RecursionError as error:
+        raise InputError(f"{path}: nested too deeply to be read") from error
     except json.JSONDecodeError as error:
         raise InputError(
             f"{path}: broken JSON at line {error.lineno}, column {error.colno}: {error.msg}"

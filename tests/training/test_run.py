@@ -84,7 +84,7 @@ def experiment(task: str, data: str, encoder: str, **changes) -> Experiment:
         "task": task,
         "data": {"train": [data], "dev": [data]},
         "encoder": encoder,
-        "head": heads[task],
+        "head": heads[task] | changes.pop("head", {}),
         "training": training | changes.pop("training", {}),
     }
     return build(Experiment, values | changes)
@@ -95,7 +95,12 @@ def parser_run(tmp_path_factory, encoder_folders):
     folder = tmp_path_factory.mktemp("parser")
     data = treebank(folder / "tides.conllu")
     train(
-        experiment("parsing", data, str(encoder_folders["bert"]), training={"epochs": 40, "head_learning_rate": 1e-2}),
+        experiment(
+            "parsing",
+            data,
+            str(encoder_folders["bert"]),
+            training={"epochs": 40, "head_learning_rate": 1e-2},
+        ),
         folder / "run",
     )
     return folder / "run", data
@@ -129,7 +134,13 @@ def test_resuming_with_other_settings_is_refused(parser_run, tiny_encoder):
 def test_resuming_a_finished_run_changes_nothing(parser_run, tiny_encoder):
     run, data = parser_run
     before = load_file(run / "model.safetensors")
-    train(experiment("parsing", data, tiny_encoder, training={"epochs": 40, "head_learning_rate": 1e-2}), run, resume=True)
+    train(
+        experiment(
+            "parsing", data, tiny_encoder, training={"epochs": 40, "head_learning_rate": 1e-2}
+        ),
+        run,
+        resume=True,
+    )
     after = load_file(run / "model.safetensors")
     assert all(torch.equal(before[name], after[name]) for name in before)
 

@@ -139,9 +139,18 @@ class GuidedEncoder(SyntagmaModel):
             copy_layer(layer, self.encoder, sites)
 
     @property
+    def syntax_columns(self) -> tuple[str, ...]:
+        """Names of the syntax tensors that the guides read; empty without guides."""
+        if self.ancestor_attention is None:
+            return ()
+        if self.ancestor_attention.settings.pieces == "projection":
+            return ("enter", "exit", "point", "word")
+        return ("enter", "exit", "word")
+
+    @property
     def reads_syntax(self) -> bool:
         """Whether a guide needs the syntax tensors."""
-        return self.ancestor_attention is not None
+        return bool(self.syntax_columns)
 
     def encode(
         self,

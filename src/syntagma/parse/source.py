@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 from syntagma.encoders.model import is_saved_model
 from syntagma.errors import InputError
 from syntagma.text.conllu import read_conllu
+from syntagma.text.segment import segment
 from syntagma.text.sentence import Parse
 
 if TYPE_CHECKING:
@@ -25,6 +26,7 @@ __all__ = [
 ]
 
 DEFAULT_PARSER = "default-parser"
+LINEAR = "linear"
 
 
 class ParseSource(Protocol):
@@ -73,7 +75,8 @@ def load_source(name: str, *, device: str = "cpu") -> ParseSource:
     """The parse source of a name.
 
     Args:
-        name: ``default-parser``, a parser's folder, or ``conllu:FILE``.
+        name: ``default-parser``, a parser's folder, ``conllu:FILE``, or ``linear``, a control in
+            which each word hangs on the one before it.
         device: where to compute.
 
     Raises:
@@ -82,11 +85,25 @@ def load_source(name: str, *, device: str = "cpu") -> ParseSource:
     kind, colon, rest = name.partition(":")
     if colon and kind == "conllu":
         return TreebankSource(rest)
+    if name == LINEAR:
+        return LinearSource()
     if name == DEFAULT_PARSER or is_saved_model(name):
         return load_parser(name, device=device)
     raise InputError(
-        f"parser {name!r}: expected {DEFAULT_PARSER}, the folder of a parser, or conllu:FILE"
+        f"parser {name!r}: expected {DEFAULT_PARSER}, the folder of a parser, conllu:FILE, "
+        f"or {LINEAR}"
     )
+
+
+class LinearSource:
+    """A control without syntax: each word hangs on the one before it, the first is the root."""
+
+    fingerprint = "linear"
+
+    def parse_texts(self, texts: Iterable[str]) -> Iterator[list[Parse]]:
+        """The sentences of each text as chains."""
+        for text in texts:
+            yield [Parse(sentence, tuple(range(len(sentence)))) for sentence in segment(text)]
 
 
 class TreebankSource:

@@ -14,17 +14,18 @@ How a word's place in the tree reaches its pieces (SG-Net journal version, secti
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
+from itertools import pairwise
 from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from syntagma.errors import InputError
-from syntagma.parse.columns import ParsedText
+from syntagma.parse.columns import Labels, ParsedText
 from syntagma.syntax.ancestors import projections, tour
 from syntagma.syntax.tags import SPE, tag_ids
-from syntagma.text.pieces import ABSENT, align, first_pieces, require_offsets, spread
+from syntagma.text.pieces import ABSENT, align, encodable, first_pieces, require_offsets, spread
 
 __all__ = ["EncodedText", "PieceMode", "PieceSyntax", "encode_texts", "piece_syntax"]
 
@@ -105,29 +106,90 @@ def encode_texts(
         InputError: the tokenizer gives no character offsets.
     """
     require_offsets(tokenizer)
-    encodings = tokenizer.backend_tokenizer.encode_batch(list(texts), add_special_tokens=False)
-    result = []
-    for number, encoding in enumerate(encodings):
-        pieces = np.asarray(encoding.ids, np.int32)
-        offsets = np.asarray(encoding.offsets, np.int32).reshape(-1, 2)
-        starts, ends = np.ascontiguousarray(offsets[:, 0]), np.ascontiguousarray(offsets[:, 1])
-        if parsed is None:
-            result.append(EncodedText(pieces, starts, ends))
-            continue
-        parse = parsed[number]
-        words = align(parse.starts, parse.ends, starts, ends)
-        result.append(
-            EncodedText(
-                pieces,
-                starts,
-                ends,
-                syntax=piece_syntax(parse, words, mode=mode),
-                span=len(parse) + len(pieces) + 1,
-                n_words=len(parse),
-                n_sentences=int(parse.sentences[-1]) + 1 if len(parse) else 0,
-            )
+    if not texts:
+        return []
+    encodings = tokenizer.backend_tokenizer.encode_batch(
+        list(map(encodable, texts)), add_special_tokens=False
+    )
+    n_pieces = np.array([len(encoding.ids) for encoding in encodings])
+    bounds = np.concatenate([[0], np.cumsum(n_pieces)]).tolist()
+    slices = [slice(*pair) for pair in pairwise(bounds)]
+    pieces = np.concatenate([np.asarray(encoding.ids, np.int32) for encoding in encodings])
+    offsets = np.concatenate(
+        [np.asarray(encoding.offsets, np.int32).reshape(-1, 2) for encoding in encodings]
+    )
+    starts, ends = np.ascontiguousarray(offsets.T)
+    columns = [(pieces[own], starts[own], ends[own]) for own in slices]
+    if parsed is None:
+        return [EncodedText(*parts) for parts in columns]
+    # All texts laid end to end: one alignment and one walk serve them all.
+    text_starts = np.concatenate([[0], np.cumsum([len(text) + 1 for text in texts])[:-1]])
+    shift = np.repeat(text_starts, n_pieces)
+    together, n_words, n_sentences = _join(parsed, text_starts)
+    words = align(together.starts, together.ends, starts + shift, ends + shift)
+    syntax = piece_syntax(together, words, mode=mode)
+    first_word = np.cumsum(n_words) - n_words
+    bases = {
+        "word": first_word,
+        "sentence": np.cumsum(n_sentences) - n_sentences,
+        **dict.fromkeys(("enter", "exit", "point"), _first_in_walk(mode, words, n_pieces, n_words)),
+    }
+    based = syntax.columns()
+    for name, base in bases.items():
+        column = based[name] - np.repeat(base.astype(np.int32), n_pieces)
+        based[name] = np.where(words >= 0, column, based[name])
+    return [
+        EncodedText(
+            *column,
+            syntax=PieceSyntax(**{name: part[slices[number]] for name, part in based.items()}),
+            span=int(n_words[number] + n_pieces[number]) + 1,
+            n_words=int(n_words[number]),
+            n_sentences=int(n_sentences[number]),
         )
-    return result
+        for number, column in enumerate(columns)
+    ]
+
+
+def _join(
+    parsed: Sequence[ParsedText], text_starts: NDArray[np.int64]
+) -> tuple[ParsedText, NDArray[np.int64], NDArray[np.int64]]:
+    """Parsed texts end to end, with the words and the sentences of each."""
+    n_words = np.array([len(parse) for parse in parsed])
+    n_sentences = np.array([int(p.sentences[-1]) + 1 if len(p) else 0 for p in parsed])
+    shift = np.repeat(text_starts, n_words)
+    labels = Labels()
+    codes = {id(p.xpos_labels): p.xpos_labels for p in parsed}
+    codes = {key: np.asarray(labels.encode(own.names), np.int32) for key, own in codes.items()}
+    tags = [codes[id(p.xpos_labels)][p.xpos] for p in parsed]
+    together = replace(
+        parsed[0],
+        starts=np.concatenate([p.starts for p in parsed]) + shift,
+        ends=np.concatenate([p.ends for p in parsed]) + shift,
+        sentences=np.concatenate([p.sentences for p in parsed])
+        + np.repeat(np.cumsum(n_sentences) - n_sentences, n_words),
+        heads=np.concatenate([p.heads for p in parsed]),
+        xpos=np.concatenate(tags),
+        xpos_labels=labels,
+    )
+    return together, n_words, n_sentences
+
+
+def _first_in_walk(
+    mode: PieceMode,
+    word_of_piece: NDArray[np.int64],
+    n_pieces: NDArray[np.int64],
+    n_words: NDArray[np.int64],
+) -> NDArray[np.int64]:
+    """What the walk has counted before each text: words, pieces with a word, or places."""
+    if mode == "share":
+        counts = n_words
+    elif mode == "projection":
+        counts = n_pieces
+    else:
+        ends = np.cumsum(n_pieces)
+        sums = np.concatenate([[0], np.cumsum(word_of_piece >= 0)])
+        counts = sums[ends] - sums[ends - n_pieces]
+    return np.asarray(np.cumsum(counts) - counts, np.int64)
 
 
 def piece_syntax(

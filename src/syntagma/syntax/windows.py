@@ -22,7 +22,7 @@ IntArray = NDArray[np.int32]
 COLUMNS = ("enter", "exit", "point", "depth", "sentence", "word", "tag")
 """Names of the syntax tensors of a batch."""
 
-_FILL = {"depth": 0, "sentence": -1, "word": -1, "tag": SPE}
+_FILL = {"enter": 0, "exit": 0, "point": 0, "depth": 0, "sentence": -1, "word": -1, "tag": SPE}
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -32,15 +32,11 @@ class PieceSequence:
     Args:
         input_ids: ids of the pieces.
         token_type_ids: which text a piece belongs to, as the encoder counts them.
-        text: 0 or 1 for pieces of the first or second text, −1 for special ones.
-        piece: index of each piece in its text, −1 for special ones.
-        syntax: the columns named in :data:`COLUMNS`; empty where the texts were not parsed.
+        syntax: the columns that the model reads; empty where it reads none.
     """
 
     input_ids: IntArray
     token_type_ids: IntArray
-    text: IntArray
-    piece: IntArray
     syntax: dict[str, IntArray]
 
     def __len__(self) -> int:
@@ -69,10 +65,12 @@ class SequenceBuilder:
 
     Args:
         tokenizer: the encoder's tokenizer; how it joins one or two texts is found by trying.
+        columns: the syntax columns that the model reads.
     """
 
-    def __init__(self, tokenizer: Any) -> None:
+    def __init__(self, tokenizer: Any, *, columns: Sequence[str] = COLUMNS) -> None:
         self.pad_id = int(tokenizer.pad_token_id or 0)
+        self.columns = tuple(columns)
         self._one = _template(tokenizer, ("a",))
         self._two = _template(tokenizer, ("a", "b"))
 
@@ -93,60 +91,38 @@ class SequenceBuilder:
             parts: each a text with the first and the end of the pieces that are taken.
         """
         specials, types = self._one if len(parts) == 1 else self._two
-        ids: list[IntArray] = []
-        text: list[IntArray] = []
-        piece: list[IntArray] = []
-        token_types: list[IntArray] = []
-        for number, special in enumerate(specials):
-            ids.append(special)
-            text.append(np.full(len(special), -1, np.int32))
-            piece.append(np.full(len(special), -1, np.int32))
-            token_types.append(types[2 * number])
-            if number < len(parts):
-                encoded, begin, end = parts[number]
-                ids.append(encoded.pieces[begin:end])
-                text.append(np.full(end - begin, number, np.int32))
-                piece.append(np.arange(begin, end, dtype=np.int32))
-                token_types.append(np.full(end - begin, types[2 * number + 1][0], np.int32))
-        return PieceSequence(
-            np.concatenate(ids),
-            np.concatenate(token_types),
-            np.concatenate(text),
-            np.concatenate(piece),
-            self._syntax(parts, [len(special) for special in specials]),
-        )
+        ids = [specials[0]]
+        token_types = [types[0]]
+        for number, (encoded, begin, end) in enumerate(parts):
+            ids += [encoded.pieces[begin:end], specials[number + 1]]
+            inside = np.full(end - begin, types[2 * number + 1][0], np.int32)
+            token_types += [inside, types[2 * number + 2]]
+        n_specials = [len(special) for special in specials]
+        syntax = {name: self._column(name, parts, n_specials) for name in self.columns}
+        return PieceSequence(np.concatenate(ids), np.concatenate(token_types), syntax)
 
     @staticmethod
-    def _syntax(
-        parts: Sequence[tuple[EncodedText, int, int]], n_specials: list[int]
-    ) -> dict[str, IntArray]:
-        if any(encoded.syntax is None for encoded, _, _ in parts):
-            return {}
-        length = sum(n_specials) + sum(end - begin for _, begin, end in parts)
-        place = np.arange(length, dtype=np.int32)
-        # A piece without a word stands alone, in an interval below zero that no other touches.
-        columns = {name: np.full(length, fill, np.int32) for name, fill in _FILL.items()}
-        columns |= {"enter": -1 - place, "exit": -place, "point": -1 - place}
-        position, shift, words, sentences = n_specials[0], 0, 0, 0
+    def _column(
+        name: str, parts: Sequence[tuple[EncodedText, int, int]], n_specials: list[int]
+    ) -> IntArray:
+        """One column over all parts; what counts over texts goes on counting."""
+        fill = _FILL[name]
+        stretches = [np.full(n_specials[0], fill, np.int32)]
+        shift = 0
         for (encoded, begin, end), n_special in zip(parts, n_specials[1:], strict=True):
-            assert encoded.syntax is not None
-            source = encoded.syntax.columns()
-            has_word = source["word"][begin:end] >= 0
-            target = np.flatnonzero(has_word) + position
-            shifts = {
-                "enter": shift,
-                "exit": shift,
-                "point": shift,
-                "word": words,
-                "sentence": sentences,
-            }
-            for name, column in columns.items():
-                column[target] = source[name][begin:end][has_word] + shifts.get(name, 0)
-            position += end - begin + n_special
-            shift += encoded.span
-            words += encoded.n_words
-            sentences += encoded.n_sentences
-        return columns
+            if encoded.syntax is None:
+                raise InputError("this model reads syntax: encode its texts with their parses")
+            column = getattr(encoded.syntax, name)[begin:end]
+            if shift:
+                column = np.where(encoded.syntax.word[begin:end] >= 0, column + shift, column)
+            stretches += [column, np.full(n_special, fill, np.int32)]
+            if name in ("enter", "exit", "point"):
+                shift += encoded.span
+            elif name == "word":
+                shift += encoded.n_words
+            elif name == "sentence":
+                shift += encoded.n_sentences
+        return np.concatenate(stretches)
 
 
 def _template(tokenizer: Any, texts: tuple[str, ...]) -> tuple[list[IntArray], list[IntArray]]:
@@ -171,17 +147,15 @@ def collate(sequences: Sequence[PieceSequence], *, pad_id: int) -> dict[str, Ten
     """One padded batch.
 
     Returns:
-        ``input_ids``, ``attention_mask``, ``token_type_ids`` and, where the texts were parsed,
-        the syntax tensors of :data:`COLUMNS`, each ``[batch, n_pieces]``.
+        ``input_ids``, ``attention_mask``, ``token_type_ids`` and the syntax columns of the
+        sequences, each ``[batch, n_pieces]``.
     """
     shape = (len(sequences), max(map(len, sequences)))
-    place = np.broadcast_to(np.arange(shape[1], dtype=np.int32), shape)
-    fills: dict[str, Any] = {"input_ids": pad_id, "attention_mask": 0, "token_type_ids": 0}
-    if sequences[0].syntax:
-        fills |= _FILL | {"tag": PAD, "enter": -1 - place, "exit": -place, "point": -1 - place}
-    batch = {name: np.empty(shape, np.int32) for name in fills}
-    for name, fill in fills.items():
-        batch[name][:] = fill
+    fills = {"input_ids": pad_id, "attention_mask": 0, "token_type_ids": 0}
+    fills |= {name: _FILL[name] for name in sequences[0].syntax}
+    if "tag" in fills:
+        fills["tag"] = PAD
+    batch = {name: np.full(shape, fill, np.int32) for name, fill in fills.items()}
     for row, sequence in enumerate(sequences):
         length = len(sequence)
         batch["input_ids"][row, :length] = sequence.input_ids
@@ -189,6 +163,12 @@ def collate(sequences: Sequence[PieceSequence], *, pad_id: int) -> dict[str, Ten
         batch["attention_mask"][row, :length] = 1
         for name, column in sequence.syntax.items():
             batch[name][row, :length] = column
+    if "word" in batch:
+        # A piece without a word stands alone, in an interval below zero that no other touches.
+        place = np.arange(shape[1], dtype=np.int32)
+        for name, value in (("enter", -1 - place), ("exit", -place), ("point", -1 - place)):
+            if name in batch:
+                batch[name] = np.where(batch["word"] >= 0, batch[name], value)
     tensors = {name: torch.from_numpy(array) for name, array in batch.items()}
     for name in ("input_ids", "attention_mask", "token_type_ids"):
         tensors[name] = tensors[name].long()

@@ -68,7 +68,11 @@ class Reader:
             raise InputError("this reader reads syntax: give it a parse source")
         mode = model.config.guides.get("ancestor_attention", {}).get("pieces", "share")
         self.maker = WindowMaker(
-            tokenizer, model.head, store=store if model.reads_syntax else None, mode=mode
+            tokenizer,
+            model.head,
+            store=store if model.reads_syntax else None,
+            mode=mode,
+            columns=model.syntax_columns,
         )
         self.maker.check_length(model.config.encoder)
 

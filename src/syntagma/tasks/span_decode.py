@@ -95,11 +95,20 @@ def decode_answer(
         for score, first, last in zip(found.scores, found.first, found.last, strict=True):
             if score == -np.inf:
                 break
-            place = (int(starts[first + shift]), int(ends[last + shift]))
+            place = _without_space(passage, int(starts[first + shift]), int(ends[last + shift]))
             if place[0] < place[1] and float(score) > spans.get(place, -np.inf):
                 spans[place] = float(score)
     ranked = sorted(spans.items(), key=lambda item: (-item[1], item[0]))[: head.n_best]
     return _answer(question, passage, ranked, null_score, verification, head, threshold)
+
+
+def _without_space(passage: str, start: int, end: int) -> tuple[int, int]:
+    """The interval without white space around it: some tokenizers count a space to its word."""
+    while start < end and passage[start].isspace():
+        start += 1
+    while start < end and passage[end - 1].isspace():
+        end -= 1
+    return start, end
 
 
 def _answer(

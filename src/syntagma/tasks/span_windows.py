@@ -56,6 +56,7 @@ class WindowMaker:
         head: lengths.
         store: parses of the texts; ``None`` for a model that reads no syntax.
         mode: how words reach their pieces.
+        columns: the syntax columns that the model reads.
     """
 
     def __init__(
@@ -65,12 +66,13 @@ class WindowMaker:
         *,
         store: ParseStore | None,
         mode: PieceMode = "share",
+        columns: Sequence[str] = (),
     ) -> None:
         self.tokenizer = tokenizer
         self.head = head
         self.store = store
         self.mode = mode
-        self.builder = SequenceBuilder(tokenizer)
+        self.builder = SequenceBuilder(tokenizer, columns=columns)
 
     def check_length(self, encoder_config: Any) -> None:
         """Check that the encoder can read sequences of ``max_length``.

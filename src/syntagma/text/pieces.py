@@ -16,7 +16,16 @@ from torch import Tensor
 
 from syntagma.errors import InputError
 
-__all__ = ["ABSENT", "Pooling", "align", "first_pieces", "pool", "require_offsets", "spread"]
+__all__ = [
+    "ABSENT",
+    "Pooling",
+    "align",
+    "encodable",
+    "first_pieces",
+    "pool",
+    "require_offsets",
+    "spread",
+]
 
 ABSENT = -100
 """Marks a piece without a word, and a word without a piece."""
@@ -37,6 +46,14 @@ def require_offsets(tokenizer: Any) -> None:
             f"{type(tokenizer).__name__} gives no character offsets; use a fast tokenizer "
             f"(a model folder with tokenizer.json, or AutoTokenizer with use_fast=True)"
         )
+
+
+def encodable(text: str) -> str:
+    """The text with ``?`` for each lone half of a surrogate pair; offsets stay.
+
+    Tokenizers cannot hold such halves; they occur where JSON or file names were cut.
+    """
+    return text if text.isascii() else text.encode("utf-8", "replace").decode("utf-8")
 
 
 def align(

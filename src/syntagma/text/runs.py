@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from syntagma.text.splitter import pack
+from syntagma.text.gaps import pack
 from syntagma.text.words import cut_run
 
 __all__ = ["Runs", "Words", "read_tokens", "read_words"]
@@ -18,8 +18,8 @@ __all__ = ["Runs", "Words", "read_tokens", "read_words"]
 Integers = npt.NDArray[np.int64]
 Record = tuple[tuple[str, ...], tuple[int, ...]]
 
-# A quarter of the types in a large corpus; some 25 MB.
-_MAX_REMEMBERED = 50_000
+# Nine of ten runs of a large corpus are then known; some 40 MB.
+_MAX_REMEMBERED = 100_000
 _LONGEST_REMEMBERED = 40
 
 _IS_SPACE = np.array([chr(code).isspace() for code in range(0x3002)])
@@ -43,7 +43,7 @@ class Words(NamedTuple):
         forms: the words, ``[n_words]``.
         starts: offset of each word, ``[n_words]``.
         ends: offset behind each word, ``[n_words]``.
-        packed: :func:`syntagma.text.splitter.pack` of each word, ``[n_words]``.
+        packed: :func:`syntagma.text.gaps.pack` of each word, ``[n_words]``.
         first_of_run: whether whitespace stands before it, ``[n_words]``.
     """
 
@@ -52,6 +52,22 @@ class Words(NamedTuple):
     ends: Integers
     packed: Integers
     first_of_run: npt.NDArray[np.bool_]
+
+
+class _Packs(dict[str, int]):
+    """Words → :func:`syntagma.text.gaps.pack`, worked out when asked for."""
+
+    def __init__(self, rows: dict[int, int]) -> None:
+        super().__init__()
+        self._rows = rows
+
+    def __missing__(self, form: str) -> int:
+        packed = pack(form, self._rows)
+        if len(self) >= _MAX_REMEMBERED:
+            self.clear()
+        if len(form) <= _LONGEST_REMEMBERED:
+            self[form] = packed
+        return packed
 
 
 class Runs(dict[str, Record]):
@@ -63,7 +79,7 @@ class Runs(dict[str, Record]):
 
     def __init__(self, rows: dict[int, int]) -> None:
         super().__init__()
-        self._rows = rows
+        self._packs = _Packs(rows)
 
     def __missing__(self, run: str) -> Record:
         ends = cut_run(run)
@@ -79,7 +95,7 @@ class Runs(dict[str, Record]):
 
     def record(self, *forms: str) -> Record:
         """The record of a run that consists of these words."""
-        return forms, tuple(pack(form, self._rows) for form in forms)
+        return forms, tuple(map(self._packs.__getitem__, forms))
 
 
 def read_words(text: str, start: int, end: int, runs: Runs) -> Words:
@@ -87,8 +103,9 @@ def read_words(text: str, start: int, end: int, runs: Runs) -> Words:
     tokens, run_starts = _runs(text, start, end, invisible=True)
     records = list(map(runs.__getitem__, tokens))
     _mend_its(tokens, records, runs)
-    counts = np.fromiter((len(record[0]) for record in records), np.int64, len(records))
-    forms = list(chain.from_iterable([record[0] for record in records]))
+    forms_of_runs = [record[0] for record in records]
+    counts = np.fromiter(map(len, forms_of_runs), np.int64, len(records))
+    forms = list(chain.from_iterable(forms_of_runs))
     packed = np.fromiter(
         chain.from_iterable([record[1] for record in records]), np.int64, len(forms)
     )

@@ -24,7 +24,6 @@ from syntagma.text.lexicon import (
     TOP_DOMAINS,
     UNITS,
 )
-
 from syntagma.text.patterns import ADDRESS, CLITIC, IDEOGRAPH, STUTTER, TOKEN
 
 __all__ = ["cut_run", "is_abbreviation"]
@@ -58,6 +57,11 @@ def cut_run(run: str) -> list[int]:
     """
     if run.isalpha() and run.isascii():
         return [*_fused(run), len(run)]
+    word = run[:-1]
+    if run[-1] in ".,;?!" and word.isalpha() and word.isascii() and word.lower() not in FUSED:
+        # Most runs that are not letters only, and nothing else can be in them.
+        bare = run[-1] != "." or not is_abbreviation(word)
+        return [len(word), len(run)] if bare else [len(run)]
     ends: list[int] = []
     position = 0
     if any(hint in run for hint in "@#./:"):

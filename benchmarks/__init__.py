@@ -1,0 +1,1 @@
+"""Measurements: each prints a table of ratios within one run, and `make bench` saves them all."""

@@ -1,0 +1,95 @@
+"""Parsing a pretokenised treebank: over the encoder's bare forward, and beside spaCy's pipeline.
+
+spaCy's (tok2vec, tagger, parser) is built in memory with fresh weights: its speed does not depend
+on what they are.
+"""
+
+from __future__ import annotations
+
+import random
+
+import torch
+
+from benchmarks.text import treebank_sentences
+from benchmarks.timing import rounds, show
+from syntagma.batches import token_budget_batches
+from syntagma.encoders.precision import autocast
+from syntagma.parse.source import load_parser
+from syntagma.text.sentence import Sentence
+
+
+def spacy_pipeline(sentences: list[Sentence]) -> object | None:
+    """A callable that tags and parses the sentences with spaCy, or ``None`` without it."""
+    try:
+        import spacy
+        from spacy.tokens import Doc
+        from spacy.training import Example
+    except ImportError:
+        return None
+    language = spacy.blank("en")
+    for name in ("tagger", "parser"):
+        language.add_pipe(name)
+    draw = random.Random(0)
+    examples = []
+    for sentence in sentences[:200]:
+        n = len(sentence)
+        reference = Doc(
+            language.vocab,
+            words=list(sentence.forms),
+            heads=[max(0, k - 1) for k in range(n)],
+            deps=["ROOT"] + [draw.choice(["nsubj", "obj", "det"]) for _ in range(n - 1)],
+            tags=[draw.choice(["NN", "VB", "DT"]) for _ in range(n)],
+        )
+        examples.append(Example(Doc(language.vocab, words=list(sentence.forms)), reference))
+    language.initialize(lambda: examples)
+
+    def parse() -> None:
+        documents = (Doc(language.vocab, words=list(s.forms)) for s in sentences)
+        for _ in language.pipe(documents, batch_size=256):
+            pass
+
+    return parse
+
+
+def main() -> None:
+    sentences = [sentence for sentence in treebank_sentences() if len(sentence)]
+    n_words = sum(map(len, sentences))
+    rows = []
+    for precision in ("auto", "float32"):
+        parser = load_parser("default-parser", precision=precision)
+        encoded = parser.encoder.encode(sentences)
+        batches = [
+            parser.encoder.collate([encoded[index] for index in batch])
+            for batch in token_budget_batches([len(e) + 2 for e in encoded], parser.budget)
+        ]
+
+        @torch.inference_mode()
+        def bare(parser=parser, batches=batches, precision=precision) -> None:
+            with autocast(parser.model.device, precision):
+                for batch in batches:
+                    parser.model.encoder(
+                        input_ids=batch["input_ids"], attention_mask=batch["attention_mask"]
+                    )
+
+        callables = {
+            f"encoder alone, {precision}": bare,
+            f"default-parser, {precision}": lambda parser=parser: parser.parse(sentences),
+        }
+        if precision == "auto" and (spacy := spacy_pipeline(sentences)) is not None:
+            callables["spaCy tok2vec, tagger, parser"] = spacy
+        seconds = rounds(callables, repeat=3)
+        base = seconds[f"encoder alone, {precision}"]
+        rows += [
+            {
+                "": name,
+                "words/s": n_words / value,
+                "sentences/s": len(sentences) / value,
+                "over the encoder": value / base,
+            }
+            for name, value in seconds.items()
+        ]
+    show(f"Parsing {len(sentences)} sentences", rows)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,36 @@
+"""Text to measure on: our example passage in many shapes, or files of yours.
+
+Set ``SYNTAGMA_BENCH_TREEBANK`` to a CoNLL-U file to measure parsing on it.
+"""
+
+from __future__ import annotations
+
+import os
+from itertools import islice
+from pathlib import Path
+
+from syntagma.text.conllu import read_conllu
+from syntagma.text.segment import segment
+from syntagma.text.sentence import Sentence
+
+EXAMPLE = Path(__file__).parent.parent / "examples" / "ferry.txt"
+
+
+def example_texts(copies: int = 16) -> list[str]:
+    """Passages of different length made from the example's sentences."""
+    text = EXAMPLE.read_text(encoding="utf-8")
+    sentences = [text[sentence.start : sentence.end] for sentence in segment(text)]
+    return [
+        " ".join(sentences[k % len(sentences)] for k in range(start, start + 9 + start % 4))
+        for start in range(copies)
+    ]
+
+
+def treebank_sentences(limit: int = 2000) -> list[Sentence]:
+    """Sentences of given words."""
+    if path := os.environ.get("SYNTAGMA_BENCH_TREEBANK"):
+        return [item.sentence() for item in islice(read_conllu(path), limit)]
+    sentences = segment(EXAMPLE.read_text(encoding="utf-8"))
+    return [
+        Sentence.from_words(sentences[k % len(sentences)].forms[: 4 + k % 29]) for k in range(limit)
+    ]

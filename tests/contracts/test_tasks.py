@@ -1,0 +1,216 @@
+"""What every task, guide and encoder must hold together, in training mode too.
+
+A step lowers the loss and reaches every parameter that may learn; saving and loading changes
+nothing; padding, batching and gradient accumulation change nothing.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+import torch
+from transformers import TrainerCallback
+
+from syntagma.evaluation import open_model
+from syntagma.tasks import TASKS, find_task
+from syntagma.training.adapt import prepare_encoder
+from syntagma.training.run import _arguments
+from syntagma.training.run_folder import RunFolder
+from syntagma.training.trainer import SyntagmaTrainer
+from tests.conftest import ENCODERS
+from tests.training.test_run import experiment, squad, treebank
+
+GUIDED = {"spans": ["none", "sg-net"], "parsing": ["none"]}
+CASES = [(task, preset) for task in TASKS for preset in GUIDED[task]]
+
+
+@pytest.fixture(scope="module")
+def data(tmp_path_factory) -> dict[str, str]:
+    folder = tmp_path_factory.mktemp("data")
+    return {
+        "spans": squad(folder / "harbour.json", copies=2),
+        "parsing": treebank(folder / "tides.conllu", copies=1),
+    }
+
+
+def build_task(name, preset, encoder_folder, data, **training):
+    changes = {"hidden_dropout": 0.0, "attention_dropout": 0.0}
+    if name != "parsing":
+        # Gold trees of the fixture's sentences need no parser: a linear chain serves.
+        changes |= {"preset": preset, "parser": "linear"}
+    head = {"parsing": {"arc_width": 16, "relation_width": 8, "dropout": 0.0}}.get(name)
+    if head:
+        changes["head"] = head
+    settings = experiment(name, data[name], str(encoder_folder), training=training, **changes)
+    task_class = find_task(name)
+    examples = task_class.read(data[name])
+    torch.manual_seed(0)
+    return task_class.new(settings, examples), examples, settings
+
+
+@pytest.mark.parametrize("model_type", ENCODERS)
+@pytest.mark.parametrize(("name", "preset"), CASES)
+def test_a_step_lowers_the_loss_and_reaches_every_parameter(
+    name, preset, model_type, encoder_folders, data
+):
+    task, examples, _ = build_task(name, preset, encoder_folders[model_type], data)
+    features = task.features(examples)
+    batch = task.collate([features[index] for index in range(min(8, len(features)))])
+    model = task.model.train()
+    optimizer = torch.optim.SGD(model.parameters(), lr=0.02)
+    losses = []
+    for _ in range(3):
+        loss = model(**batch).loss
+        losses.append(loss.item())
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+    assert losses[-1] < losses[0]
+    unreached = [
+        key for key, parameter in model.named_parameters()
+        if not key.startswith("encoder.") and parameter.grad is None
+    ]  # fmt: skip
+    assert not unreached
+
+
+@pytest.mark.parametrize(("name", "preset"), CASES)
+def test_saving_and_loading_changes_nothing(name, preset, encoder_folders, data, tmp_path):
+    task, examples, _ = build_task(name, preset, encoder_folders["bert"], data)
+    task.save(tmp_path)
+    again = open_model(tmp_path)
+    features = task.features(examples)
+    batch = task.collate([features[index] for index in range(4)])
+    with torch.no_grad():
+        one, other = task.model.eval()(**batch), again.model.eval()(**batch)
+    assert torch.equal(one.loss, other.loss)
+    assert not list(tmp_path.glob("*.bin"))
+    text = (tmp_path / "config.json").read_text()
+    assert str(encoder_folders["bert"]) not in text.replace(
+        f'"base": "{task.model.config.base}"', ""
+    )
+
+
+@pytest.mark.parametrize(("name", "preset"), CASES)
+@pytest.mark.parametrize("training", [False, True])
+def test_padding_changes_nothing(name, preset, training, encoder_folders, data):
+    task, examples, _ = build_task(name, preset, encoder_folders["bert"], data)
+    features = sorted(
+        (task.features(examples)[index] for index in range(len(task.features(examples)))), key=len
+    ) if name == "spans" else sorted(
+        task.features(examples).items, key=lambda item: len(item.encoded)
+    )  # fmt: skip
+    short, long = features[0], features[-1]
+    model = task.model.train(training)
+
+    def gradients(batches):
+        model.zero_grad()
+        for batch in batches:
+            model(**task.collate(batch)).loss.backward()
+        return {key: p.grad.clone() for key, p in model.named_parameters() if p.grad is not None}
+
+    # The short example alone, and beside a long one whose own share is taken away again.
+    alone, beside = gradients([[short]]), gradients([[short, long]])
+    only_long = gradients([[long]])
+    if name == "spans":
+        for key in alone:
+            expected = (alone[key] + only_long[key]) / 2
+            torch.testing.assert_close(beside[key], expected, atol=1e-5, rtol=1e-4, msg=key)
+    else:
+        # The parser's loss is a mean over words.
+        n_short, n_long = len(short.encoded.shapes), len(long.encoded.shapes)
+        for key in alone:
+            expected = (n_short * alone[key] + n_long * only_long[key]) / (n_short + n_long)
+            torch.testing.assert_close(beside[key], expected, atol=1e-5, rtol=1e-4, msg=key)
+
+
+class KeepGradients(TrainerCallback):
+    def __init__(self, model):
+        self.model = model
+        self.kept = None
+
+    def on_pre_optimizer_step(self, args, state, control, **kwargs):
+        if self.kept is None:
+            self.kept = {
+                key: p.grad.clone()
+                for key, p in self.model.named_parameters()
+                if p.grad is not None
+            }
+            control.should_training_stop = True
+
+
+def first_gradients(encoder, data, folder: Path, *, batch_pieces, accumulate):
+    task, examples, settings = build_task(
+        "spans", "none", encoder, data, batch_pieces=batch_pieces, accumulate=accumulate,
+        epochs=1, max_gradient_norm=1e9,
+    )  # fmt: skip
+    # Windows of one length, so that the budget alone decides how many make a batch.
+    features = task.features(examples)
+    length = max(features.lengths)
+    features.items[:] = [item for item in features.items if len(item) == length][:8]
+    assert len(features.items) == 8
+    task.features = lambda _: features
+    run = RunFolder(folder)
+    trainer = SyntagmaTrainer(
+        task=task,
+        settings=settings.training,
+        arguments=_arguments(run, settings.training, evaluates=False),
+        train=examples,
+        dev={},
+        folder=run,
+    )
+    keep = KeepGradients(task.model)
+    trainer.add_callback(keep)
+    trainer.train()
+    return keep.kept, length
+
+
+def test_accumulating_gradients_changes_nothing(encoder_folders, data, tmp_path):
+    encoder = encoder_folders["bert"]
+    _, length = first_gradients(
+        encoder, data, tmp_path / "probe", batch_pieces=10_000, accumulate=1
+    )
+    one, _ = first_gradients(encoder, data, tmp_path / "one", batch_pieces=8 * length, accumulate=1)
+    four, _ = first_gradients(
+        encoder, data, tmp_path / "four", batch_pieces=2 * length, accumulate=4
+    )
+    assert one.keys() == four.keys()
+    for key in one:
+        torch.testing.assert_close(one[key], four[key], atol=1e-6, rtol=1e-4, msg=key)
+
+
+@pytest.mark.parametrize("how", ["full", "layers", "frozen", "lora"])
+def test_only_the_chosen_weights_learn(how, encoder_folders, data, tmp_path):
+    if how == "lora":
+        pytest.importorskip("peft")
+    task, examples, settings = build_task(
+        "spans", "sg-net", encoder_folders["bert"], data, encoder=how
+    )
+    before = {key: value.clone() for key, value in task.model.state_dict().items()}
+    merge = prepare_encoder(task.model, settings.training)
+    model = task.model.train()
+    features = task.features(examples)
+    batch = task.collate([features[index] for index in range(4)])
+    optimizer = torch.optim.SGD([p for p in model.parameters() if p.requires_grad], lr=0.1)
+    for _ in range(2):
+        model(**batch).loss.backward()
+        optimizer.step()
+        optimizer.zero_grad()
+    merge()
+    after = task.model.state_dict()
+    assert after.keys() == before.keys()
+    moved = {key for key in before if not torch.equal(before[key], after[key])}
+    in_encoder = {key for key in moved if key.startswith("encoder.")}
+    assert {"span_scores.weight"} <= moved
+    assert any(key.startswith("ancestor_attention.") for key in moved)
+    table = "encoder.embeddings.word_embeddings.weight"
+    if how == "frozen":
+        assert not in_encoder
+        # Nothing of the encoder is stored twice.
+        task.save(tmp_path, bits=8)
+        size = (tmp_path / "model.safetensors").stat().st_size
+        guide = sum(p.numel() for key, p in task.model.named_parameters() if key in moved)
+        assert size < 2.2 * guide + 8000
+    else:
+        assert in_encoder
+        assert (table in moved) == (how == "full")

@@ -1,0 +1,47 @@
+"""Differences in a few bits: small, close, and complete."""
+
+from __future__ import annotations
+
+import pytest
+import torch
+
+from syntagma.encoders.compact import GROUP, compact, expand, quantize, restore
+from syntagma.errors import DamagedFileError
+
+
+@pytest.mark.parametrize("bits", [4, 8])
+@pytest.mark.parametrize("shape", [(1,), (63,), (64,), (3, 50), (2, 3, 64)])
+def test_rounding_stays_within_half_a_step(bits, shape):
+    torch.manual_seed(0)
+    difference = torch.randn(shape) * 1e-3
+    codes, scales = quantize(difference, bits=bits)
+    found = restore(codes, scales, difference.shape, bits=bits)
+    n_groups = -(-difference.numel() // GROUP)
+    assert codes.dtype == torch.uint8
+    assert codes.numel() == n_groups * GROUP * bits // 8
+    step = scales.float().repeat_interleave(GROUP)[: difference.numel()].view(shape)
+    assert ((found - difference).abs() <= 0.51 * step + 1e-9).all()
+
+
+def test_a_difference_of_nothing_stays_nothing():
+    codes, scales = quantize(torch.zeros(100), bits=4)
+    assert (restore(codes, scales, torch.Size([100]), bits=4) == 0).all()
+
+
+def test_what_moved_what_is_new_and_what_stayed():
+    base = {"a": torch.randn(8, 8), "b": torch.randn(5)}
+    weights = {"a": base["a"] + 1e-3 * torch.randn(8, 8), "b": base["b"].clone()}
+    weights |= {"head": torch.randn(3, 3), "count": torch.tensor(7)}
+    small = compact(weights, base, bits=8)
+    assert set(small) == {"a::codes", "a::scales", "head", "count"}
+    found = expand(small, base, bits=8)
+    assert torch.equal(found["b"], weights["b"])
+    assert found["count"] == 7
+    torch.testing.assert_close(found["a"], weights["a"], atol=3e-5, rtol=0)
+    torch.testing.assert_close(found["head"], weights["head"], atol=2e-3, rtol=1e-3)
+
+
+def test_differences_to_another_encoder_are_refused():
+    small = compact({"a": torch.ones(4)}, {"a": torch.zeros(4)}, bits=4)
+    with pytest.raises(DamagedFileError, match="name 'a', which the base lacks"):
+        expand(small, {"b": torch.zeros(4)}, bits=4)

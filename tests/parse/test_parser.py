@@ -1,0 +1,202 @@
+"""The parser on sentences of every length, alone and in company."""
+
+from __future__ import annotations
+
+import itertools
+import logging
+
+import numpy as np
+import pytest
+import torch
+
+from syntagma.encoders.load import load_tokenizer
+from syntagma.errors import InputError
+from syntagma.parse.dependency import are_trees
+from syntagma.parse.encode import SentenceEncoder
+from syntagma.parse.parser import JointParser
+from syntagma.parse.scorer import Biaffine, ParserModel
+from syntagma.parse.scores import AttachmentScore
+from syntagma.parse.shapes import N_SHAPES, word_shapes
+from syntagma.text.sentence import Parse, Sentence
+from tests.conftest import SENTENCES
+
+LABELS = {"relations": ["det", "nsubj", "root"], "upos": ["NOUN", "X"], "xpos": ["NN", "VB"]}
+
+
+def new_parser(folder, **options) -> JointParser:
+    torch.manual_seed(3)
+    model = ParserModel.from_encoder(
+        str(folder),
+        task="parsing",
+        head={"arc_width": 16, "relation_width": 8},
+        labels=LABELS,
+    )
+    # Fresh biaffine weights are zero: every tree would tie.
+    for module in model.modules():
+        if isinstance(module, Biaffine):
+            torch.nn.init.normal_(module.weight, std=1.0)
+    options = {"precision": "float32"} | options
+    return JointParser(model, load_tokenizer(str(folder)), **options)
+
+
+@pytest.fixture(scope="module")
+def parser(encoder_folders):
+    return new_parser(encoder_folders["bert"])
+
+
+def sentences(n=40):
+    words = " ".join(SENTENCES).split()
+    return [Sentence.from_words(words[k : k + 1 + (7 * k) % 23]) for k in range(n)]
+
+
+def test_every_output_is_one_tree_with_one_root(parser):
+    for parse in parser.parse(sentences()):
+        heads = np.array([parse.heads])
+        assert are_trees(heads, np.array([len(parse)])).all()
+        assert [r == "root" for r in parse.relations] == [h == 0 for h in parse.heads]
+        assert all(0 <= p <= 1 for p in parse.probabilities)
+
+
+@pytest.mark.parametrize("budget", [40, 333, 100_000])
+def test_alone_and_in_any_batch_the_parse_is_the_same(parser, encoder_folders, budget):
+    together = new_parser(encoder_folders["bert"], budget=budget).parse(sentences())
+    for sentence, found in zip(sentences(), together, strict=True):
+        (alone,) = parser.parse([sentence])
+        assert found.heads == alone.heads
+        assert (found.relations, found.upos, found.xpos) == (
+            alone.relations, alone.upos, alone.xpos,
+        )  # fmt: skip
+        assert found.probabilities == pytest.approx(alone.probabilities, abs=1e-4)
+
+
+def test_a_stream_comes_out_in_order(parser):
+    source = sentences(30)
+    found = list(itertools.islice(parser.parse_stream(itertools.cycle(source)), 90))
+    assert [parse.sentence for parse in found] == source * 3
+
+
+def test_a_sentence_beyond_the_encoders_length_is_read_in_windows(parser):
+    """States of windows: pieces far from an edge are near those of a window of their own."""
+    words = (" ".join(SENTENCES) + " ").split() * 40
+    long = Sentence.from_words(words[:3000])
+    (parse,) = parser.parse([long])
+    assert len(parse) == 3000
+    assert are_trees(np.array([parse.heads]), np.array([3000])).all()
+
+
+def test_windows_leave_no_piece_out(parser, monkeypatch):
+    """Each piece gets the state of exactly one window, in order."""
+    seen = {}
+    score_pieces = ParserModel.score_pieces
+
+    def spy(model, states, root, word_of_piece, shapes, n_words):
+        seen["n_pieces"] = states.shape[1]
+        seen["words"] = word_of_piece
+        return score_pieces(model, states, root, word_of_piece, shapes, n_words)
+
+    monkeypatch.setattr(ParserModel, "score_pieces", spy)
+    for n_words in (60, 75, 100, 200, 333):
+        words = (" ".join(SENTENCES) + " ").split() * 6
+        parser.parse([Sentence.from_words(words[:n_words])])
+        assert seen["n_pieces"] == seen["words"].shape[1]
+
+
+def test_sentences_beyond_max_words_are_parsed_in_parts(encoder_folders, caplog):
+    parser = new_parser(encoder_folders["bert"], max_words=10)
+    long = Sentence.from_words((" ".join(SENTENCES)).split()[:34])
+    with caplog.at_level(logging.WARNING):
+        (parse,) = parser.parse([long])
+    assert "34 words is longer than max_words=10" in caplog.text
+    assert are_trees(np.array([parse.heads]), np.array([34])).all()
+    assert parse.relations.count("parataxis") == 3
+    with pytest.raises(InputError, match="max_words must be at least 1"):
+        new_parser(encoder_folders["bert"], max_words=0)
+
+
+@pytest.mark.parametrize(
+    "forms",
+    [[], ["a"], ["\u200b"], ["\u0301", "x"], ["  "], ["東京", "😀"], ["x" * 600], ["\ud800"]],
+)
+def test_odd_sentences_are_parsed(parser, forms):
+    (parse,) = parser.parse([Sentence.from_words(forms)])
+    assert len(parse) == len(forms)
+
+
+def test_raw_text_keeps_its_offsets(parser):
+    text = "  The ferry can't cross.  Nobody slept!"
+    parses = parser.parse_text(text)
+    assert [w.form for p in parses for w in p.sentence.words][:5] == [
+        "The", "ferry", "ca", "n't", "cross",
+    ]  # fmt: skip
+    for parse in parses:
+        for word in parse.sentence.words:
+            assert text[word.start : word.end] == word.form
+
+
+def test_many_texts_come_back_one_by_one(parser):
+    found = list(parser.parse_texts([SENTENCES[0], "", " ".join(SENTENCES[1:3])]))
+    assert [len(parses) for parses in found] == [1, 0, 2]
+
+
+@pytest.mark.parametrize("kind", ["wordpiece", "byte_level", "unigram"])
+def test_encoding_together_is_encoding_alone(tokenizers, kind):
+    encoder = SentenceEncoder(tokenizers[kind])
+    many = [*sentences(12), Sentence.from_words([]), Sentence.from_words(["can", "not"])]
+    for sentence, found in zip(many, encoder.encode(many), strict=True):
+        (alone,) = encoder.encode([sentence])
+        assert np.array_equal(found.pieces, alone.pieces)
+        assert np.array_equal(found.word_of_piece, alone.word_of_piece)
+        assert np.array_equal(found.shapes, alone.shapes)
+        # Words are read with a space between them, so each has a piece of its own.
+        assert set(range(len(sentence))) == set(found.word_of_piece.tolist()) - {-100}
+
+
+@pytest.mark.parametrize(
+    ("word", "case", "digits", "other"),
+    [
+        ("the", 1, 0, 0), ("The", 2, 0, 0), ("THE", 3, 0, 0), ("I", 4, 0, 0), ("iPhone", 5, 0, 0),
+        ("3", 0, 1, 0), ("3rd", 1, 1, 0), ("...", 0, 0, 1), ("Mr.", 2, 0, 1), ("x-ray", 1, 0, 1),
+        ("", 0, 0, 0), ("😀", 0, 0, 1), ("É", 4, 0, 0), ("McX", 5, 0, 0),
+    ],
+)  # fmt: skip
+def test_shapes(word, case, digits, other):
+    (shape,) = word_shapes([word])
+    assert shape == 4 * case + 2 * digits + other < N_SHAPES
+    assert word_shapes(["pad", word, "Pad"])[1] == shape
+
+
+def test_biaffine_agrees_with_its_formula():
+    torch.manual_seed(0)
+    layer = Biaffine(3, 4)
+    torch.nn.init.normal_(layer.weight)
+    left, right = torch.randn(5, 3), torch.randn(5, 3)
+    one = torch.ones(1)
+    for i in range(5):
+        for j in range(5):
+            x, y = torch.cat([left[i], one]), torch.cat([right[j], one])
+            expected = torch.stack([x @ layer.weight[k] @ y for k in range(4)])
+            pair = layer.given_pairs(left[i : i + 1], right[j : j + 1])[0]
+            torch.testing.assert_close(pair, expected)
+            every = layer.all_pairs(left[None], right[None])[0]
+            torch.testing.assert_close(every[i, j], expected[0])
+
+
+def test_attachment_scores_add_up(ferry):
+    wrong = Parse(
+        ferry.sentence,
+        (3, 3, 4, 0, 7, 7, 3, 9, 4, 3),
+        ("det", "amod", "nsubj:pass", "root", "det", "amod", "obj", "case", "obl:tmod", "punct"),
+        ferry.upos,
+        ("DT", "NN") + ferry.xpos[2:],
+    )
+    score = AttachmentScore.of(ferry, wrong)
+    assert (score.words, score.heads_right, score.arcs_right) == (10, 8, 8)
+    assert (score.subtyped_right, score.xpos_right, score.trees_right) == (6, 9, 0)
+    bare = AttachmentScore.of(ferry, wrong, punctuation=False)
+    assert (bare.words, bare.heads_right) == (9, 8)
+    both = score + AttachmentScore.of(ferry, ferry)
+    assert both.uas == 90
+    assert both.exact == 50
+    assert AttachmentScore().las == 0
+    with pytest.raises(ValueError, match="expected a parse of 10 words"):
+        AttachmentScore.of(ferry, Parse(Sentence.from_words(["a"]), (0,)))

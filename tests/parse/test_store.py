@@ -1,0 +1,98 @@
+"""Parses are made once, kept, and made again where the file is damaged."""
+
+from __future__ import annotations
+
+import logging
+
+import pytest
+
+from syntagma.errors import InputError
+from syntagma.parse.source import TreebankSource, load_source
+from syntagma.parse.store import ParseStore
+from syntagma.text.conllu import TreebankSentence, format_conllu
+from tests.conftest import SENTENCES
+
+
+class Counting:
+    """Chains, and a count of how many texts were parsed."""
+
+    def __init__(self, fingerprint="counting"):
+        self.fingerprint = fingerprint
+        self.count = 0
+
+    def parse_texts(self, texts):
+        for text in texts:
+            self.count += 1
+            yield from load_source("linear").parse_texts([text])
+
+
+def parses(store, texts):
+    return [found.parses(text) for text, found in zip(texts, store.parsed(texts), strict=True)]
+
+
+def test_texts_are_parsed_once(tmp_path):
+    source = Counting()
+    store = ParseStore(source, tmp_path, group=3)
+    texts = [*SENTENCES, SENTENCES[0], ""]
+    first = parses(store, texts)
+    assert source.count == len(SENTENCES) + 1
+    again = ParseStore(source, tmp_path)
+    assert parses(again, texts) == first
+    assert source.count == len(SENTENCES) + 1
+    expected = list(load_source("linear").parse_texts(texts))
+    assert first == expected
+
+
+def test_another_source_has_its_own_place(tmp_path):
+    ParseStore(Counting("one"), tmp_path).parsed(SENTENCES)
+    other = Counting("two")
+    ParseStore(other, tmp_path).parsed(SENTENCES)
+    assert other.count == len(SENTENCES)
+
+
+@pytest.mark.parametrize("how", ["cut", "flipped", "emptied"])
+def test_a_damaged_file_is_found_and_made_again(tmp_path, caplog, how):
+    source = Counting()
+    store = ParseStore(source, tmp_path, group=3)
+    expected = parses(store, SENTENCES)
+    path = sorted(tmp_path.rglob("*.safetensors"))[1]
+    data = bytearray(path.read_bytes())
+    if how == "cut":
+        data = data[:-7]
+    elif how == "flipped":
+        data[-5] ^= 1
+    else:
+        data = bytearray()
+    path.write_bytes(data)
+    with caplog.at_level(logging.WARNING):
+        assert parses(ParseStore(source, tmp_path), SENTENCES) == expected
+    assert f"{path}: damaged, removed" in caplog.text
+    assert len(SENTENCES) < source.count <= len(SENTENCES) + 3
+
+
+def test_without_a_folder_nothing_is_written(tmp_path):
+    store = ParseStore(Counting(), group=2)
+    store.parsed(SENTENCES)
+    store.forget()
+    assert not list(tmp_path.rglob("*.safetensors"))
+    assert store.source.count == len(SENTENCES)
+    store.parsed(SENTENCES[:1])
+    assert store.source.count == len(SENTENCES) + 1
+
+
+def test_a_treebank_as_a_source(tmp_path, ferry):
+    path = tmp_path / "ferry.conllu"
+    text = " ".join(ferry.sentence.forms)
+    path.write_text(format_conllu(TreebankSentence.from_parse(ferry, text=text)))
+    source = load_source(f"conllu:{path}")
+    assert isinstance(source, TreebankSource)
+    (found,) = source.parse_texts([text])
+    assert found == [ferry]
+    with pytest.raises(InputError, match="has no sentence with the text 'Go!'"):
+        list(source.parse_texts(["Go!"]))
+
+
+@pytest.mark.parametrize("name", ["default-pasrer", "spacey:en", "/no/such"])
+def test_an_unknown_source_is_refused(name):
+    with pytest.raises(InputError, match="expected default-parser, the folder of a parser"):
+        load_source(name)

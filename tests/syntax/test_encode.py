@@ -1,0 +1,76 @@
+"""Many texts encoded in one call are as each alone."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from syntagma.parse.columns import ParsedText
+from syntagma.syntax.encode import encode_texts
+from syntagma.syntax.windows import COLUMNS, SequenceBuilder, collate
+from syntagma.text.segment import segment
+from syntagma.text.sentence import Parse
+from tests.conftest import SENTENCES
+
+TEXTS = [" ".join(SENTENCES[:3]), SENTENCES[3], " ".join(SENTENCES[4:]), "…", "Go!"]
+
+
+def right_branching(text):
+    """Each word hangs on the one before it; tags differ from text to text."""
+    parses = [
+        Parse(sentence, tuple(range(len(sentence))), xpos=("NN", "DT", "XX")[: len(sentence)]
+              + ("VB",) * (len(sentence) - 3))
+        for sentence in segment(text)
+    ]  # fmt: skip
+    return ParsedText.from_parses(parses)
+
+
+@pytest.mark.parametrize("kind", ["wordpiece", "byte_level", "unigram"])
+@pytest.mark.parametrize("mode", ["share", "first_piece", "projection"])
+def test_together_as_alone(tokenizers, kind, mode):
+    parsed = [right_branching(text) for text in TEXTS]
+    together = encode_texts(TEXTS, tokenizers[kind], parsed, mode=mode)
+    for text, parse, found in zip(TEXTS, parsed, together, strict=True):
+        (alone,) = encode_texts([text], tokenizers[kind], [parse], mode=mode)
+        assert (found.span, found.n_words, found.n_sentences) == (
+            alone.span, alone.n_words, alone.n_sentences,
+        )  # fmt: skip
+        for name in ("pieces", "starts", "ends"):
+            assert np.array_equal(getattr(found, name), getattr(alone, name))
+        has_word = alone.syntax.word >= 0
+        for name, column in alone.syntax.columns().items():
+            expected = column[has_word]
+            assert np.array_equal(found.syntax.columns()[name][has_word], expected), name
+            assert found.syntax.word.max(initial=-1) < found.n_words
+
+
+def test_no_texts(tokenizers):
+    assert encode_texts([], tokenizers["wordpiece"], []) == []
+
+
+@pytest.mark.parametrize("kind", ["wordpiece", "byte_level", "unigram"])
+def test_two_texts_in_one_sequence_do_not_touch(tokenizers, kind):
+    tokenizer = tokenizers[kind]
+    texts = encode_texts(TEXTS, tokenizer, [right_branching(text) for text in TEXTS])
+    builder = SequenceBuilder(tokenizer)
+    pair = builder.build([(texts[0], 2, 9), (texts[1], 0, len(texts[1]))])
+    one = builder.build([(texts[2], 0, len(texts[2]))])
+    batch = collate([pair, one], pad_id=builder.pad_id)
+    assert set(COLUMNS) <= batch.keys()
+    enter, exit_ = batch["enter"], batch["exit"]
+    word, sentence = batch["word"], batch["sentence"]
+    sees = (enter.unsqueeze(1) <= enter.unsqueeze(2)) & (enter.unsqueeze(2) < exit_.unsqueeze(1))
+    n = sees.shape[1]
+    for row in range(2):
+        for i in range(n):
+            assert sees[row, i, i]
+            for j in range(n):
+                if i != j and sees[row, i, j]:
+                    assert word[row, i] >= 0
+                    assert word[row, j] >= 0
+                    assert sentence[row, i] == sentence[row, j]
+    # The special pieces are those that the tokenizer itself would add.
+    whole = builder.build([(texts[3], 0, len(texts[3])), (texts[4], 0, len(texts[4]))])
+    expected = tokenizer(TEXTS[3], TEXTS[4])
+    assert whole.input_ids.tolist() == expected["input_ids"]
+    assert builder.n_special(2) == len(whole) - len(texts[3]) - len(texts[4])

@@ -1,0 +1,218 @@
+"""Windows over passages and the way back from scores to answers."""
+
+from __future__ import annotations
+
+import itertools
+import math
+
+import numpy as np
+import pytest
+import torch
+
+from syntagma.errors import InputError
+from syntagma.models.span_model import SpanHead, SpanModel
+from syntagma.tasks.reader import Reader
+from syntagma.tasks.span_decode import WindowCandidates, best_spans, decode_answer
+from syntagma.tasks.span_windows import WindowMaker
+from syntagma.tasks.spans import SpanTask
+from syntagma.tasks.squad import SpanExample
+from tests.conftest import ENCODERS, SENTENCES
+
+PASSAGE = " ".join(SENTENCES)
+
+
+def examples():
+    """A question for every two-word stretch of the passage, and an impossible one."""
+    words, start = [], 0
+    for word in PASSAGE.split():
+        start = PASSAGE.index(word, start)
+        words.append((word, start))
+        start += len(word)
+    found = [
+        SpanExample(
+            f"q{number}", PASSAGE, "What stands here?",
+            answers=(PASSAGE[one[1] : two[1] + len(two[0])],), answer_starts=(one[1],),
+        )
+        for number, (one, two) in enumerate(itertools.pairwise(words))
+    ]  # fmt: skip
+    return [*found, SpanExample("no", PASSAGE, "Who sang?", is_impossible=True)]
+
+
+def task_of(folder, **head) -> SpanTask:
+    settings = {"max_length": 64, "stride": 16, "max_question": 16, "max_answer": 20} | head
+    model = SpanModel.from_encoder(str(folder), task="spans", head=settings)
+    from syntagma.encoders.load import load_tokenizer
+
+    return SpanTask(Reader(model, load_tokenizer(str(folder)), precision="float32"))
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_best_spans_are_the_best_of_all(seed):
+    random = np.random.default_rng(seed)
+    n, longest = 12, 4
+    start = torch.tensor(random.normal(size=(2, n)).round(1))
+    end = torch.tensor(random.normal(size=(2, n)).round(1))
+    start[:, 8:] = -torch.inf
+    end[:, 8:] = -torch.inf
+    scores, first, last = best_spans(start, end, max_answer=longest, n_best=10)
+    for row in range(2):
+        every = sorted(
+            (float(start[row, k] + end[row, e]) for k in range(1, 8)
+             for e in range(k, min(k + longest, 8))), reverse=True,
+        )  # fmt: skip
+        assert scores[row].tolist() == pytest.approx(every[:10])
+        for score, k, e in zip(scores[row], first[row], last[row], strict=True):
+            assert 0 < k <= e < k + longest
+            assert float(start[row, k] + end[row, e]) == float(score)
+
+
+def test_fewer_spans_than_asked_for_are_filled_up():
+    start = torch.tensor([[0.0, 1.0, -torch.inf]])
+    scores, _, _ = best_spans(start, start, max_answer=2, n_best=5)
+    assert scores[0].tolist() == [2.0] + [-math.inf] * 4
+
+
+@pytest.mark.parametrize("model_type", ENCODERS)
+def test_gold_scores_decode_to_the_gold_answer(encoder_folders, model_type):
+    """Features and decoding are inverse, on every kind of tokenizer, over all windows."""
+    task = task_of(encoder_folders[model_type])
+    questions = examples()
+    features = task.features(questions)
+    by_example: dict[int, list] = {}
+    for window in features.items:
+        by_example.setdefault(window.example, []).append(window)
+    assert max(map(len, by_example.values())) > 2
+    for number, example in enumerate(questions):
+        windows = by_example[number]
+        batch = task.collate(windows)
+        candidates = []
+        for row, window in enumerate(windows):
+            assert bool(window.start) == bool(window.last)
+            start = torch.full(batch["context"].shape[1:], -50.0)
+            end = start.clone()
+            start[window.start], end[window.last] = 5.0, 5.0
+            outside = ~batch["context"][row]
+            assert not outside[window.start]
+            assert not outside[window.last]
+            start[outside], end[outside] = -torch.inf, -torch.inf
+            found = best_spans(start[None], end[None], max_answer=20, n_best=3)
+            null_score = float(start[0] + end[0])
+            candidates.append(WindowCandidates(*(t[0].numpy() for t in found), null_score, 0.0))
+        answer = decode_answer(example.question, PASSAGE, windows, candidates, task.model.head)
+        if example.is_impossible:
+            assert not answer.answered
+            assert answer.text == ""
+            continue
+        # A passage whose windows do not all hold the answer still answers: the least null counts.
+        assert answer.answered
+        assert (answer.start, answer.end) == (
+            example.answer_starts[0],
+            example.answer_starts[0] + len(example.answers[0]),
+        )
+        assert answer.text == example.answers[0]
+
+
+def test_every_piece_of_the_passage_is_in_a_window(encoder_folders):
+    task = task_of(encoder_folders["bert"])
+    texts = task.reader.maker.encode([PASSAGE, "Who sang?"])
+    windows = task.reader.maker.windows(0, texts[PASSAGE], texts["Who sang?"])
+    covered = {piece for window in windows for piece in range(window.begin, window.end)}
+    assert covered == set(range(len(texts[PASSAGE])))
+    assert all(len(window) <= 64 for window in windows)
+    tokenizer = task.tokenizer
+    for window in windows:
+        sequence = task.reader.maker.sequence(window)
+        expected = tokenizer.build_inputs_with_special_tokens(
+            texts[PASSAGE].pieces[window.begin : window.end].tolist(),
+            texts["Who sang?"].pieces.tolist(),
+        ) if hasattr(tokenizer, "build_inputs_with_special_tokens") else None  # fmt: skip
+        assert expected is None or sequence.input_ids.tolist() == expected
+        assert len(sequence) == len(window) or abs(len(sequence) - len(window)) <= 1
+
+
+def test_the_same_span_in_two_windows_counts_once():
+    head = SpanHead()
+
+    class Window:
+        begin, offset = 0, 1
+
+        class passage:
+            starts, ends = np.array([0, 4]), np.array([3, 8])
+
+    def found(score, null):
+        return WindowCandidates(np.array([score, 0.5]), np.array([1, 2]), np.array([1, 2]), null, 0)
+
+    answer = decode_answer("?", "abc defg", [Window, Window], [found(1, 3), found(2, -1)], head)
+    assert [(span.text, span.score) for span in answer.spans] == [("abc", 2.0), ("defg", 0.5)]
+    assert answer.null_score == -1
+    assert answer.null_odds == -3
+    total = sum(span.probability for span in answer.spans) + math.exp(-1) / sum(
+        map(math.exp, (-1, 2, 0.5))
+    )
+    assert total == pytest.approx(1)
+    insisting = decode_answer("?", "abc defg", [Window], [found(1, 30)], head, threshold=math.inf)
+    assert insisting.answered
+    assert not decode_answer("?", "abc defg", [Window], [found(1, 30)], head).answered
+
+
+def test_alone_and_in_a_batch_the_answers_are_the_same(encoder_folders):
+    task = task_of(encoder_folders["bert"])
+    pairs = [(PASSAGE[: 40 * n + 30], f"What is {'so ' * n}new?") for n in range(6)]
+    together = list(task.reader.stream(pairs, threshold=math.inf))
+    for pair, expected in zip(pairs, together, strict=True):
+        alone = task.reader.answer(*pair, threshold=math.inf)
+        assert (alone.start, alone.end) == (expected.start, expected.end)
+        assert alone.score == pytest.approx(expected.score, abs=1e-4)
+
+
+def test_offsets_are_right_beside_astral_characters(encoder_folders):
+    passage = "😀😀 Ada 👩‍🚀 met Zoë in 東京 yesterday."
+    task = task_of(encoder_folders["roberta"])
+    answer = task.reader.answer(passage, "Who?", threshold=math.inf)
+    assert passage[answer.start : answer.end] == answer.text != ""
+    for span in answer.spans:
+        assert passage[span.start : span.end] == span.text
+
+
+def test_a_long_question_is_cut_and_an_empty_one_refused(encoder_folders):
+    reader = task_of(encoder_folders["bert"]).reader
+    assert reader.answer(PASSAGE, "why " * 500, threshold=math.inf).answered
+    with pytest.raises(InputError, match="the question is empty"):
+        reader.answer(PASSAGE, "  ")
+    with pytest.raises(InputError, match="the passage is empty"):
+        reader.answer(" ", "Who?")
+
+
+def test_a_sequence_longer_than_the_encoder_reads_is_refused(encoder_folders):
+    with pytest.raises(InputError, match="max_length 300 is longer than the encoder reads"):
+        task_of(encoder_folders["bert"], max_length=300)
+
+
+def test_a_guided_reader_needs_a_parse_source(encoder_folders):
+    model = SpanModel.from_encoder(
+        str(encoder_folders["bert"]),
+        task="spans",
+        guides={"ancestor_attention": {}},
+        head={"max_length": 64, "stride": 16, "max_question": 16},
+    )
+    with pytest.raises(InputError, match="give it a parse source"):
+        Reader(model, None)
+
+
+def test_windows_advance_without_gaps():
+    from syntagma.syntax.windows import window_starts
+
+    for n_pieces, size, stride in itertools.product(range(1, 40), range(1, 9), range(1, 9)):
+        if stride > size:
+            continue
+        starts = window_starts(n_pieces, size, stride)
+        covered = {p for s in starts for p in range(s, min(s + size, n_pieces))}
+        assert covered == set(range(n_pieces))
+        assert len(starts) == 1 or starts[-2] + size < n_pieces
+
+
+def test_maker_encodes_each_text_once(encoder_folders):
+    task = task_of(encoder_folders["bert"])
+    assert isinstance(task.reader.maker, WindowMaker)
+    texts = task.reader.maker.encode([PASSAGE, PASSAGE, "Who?"])
+    assert list(texts) == [PASSAGE, "Who?"]

@@ -1,0 +1,192 @@
+"""Settings, files and batches."""
+
+from __future__ import annotations
+
+import gzip
+import os
+from dataclasses import dataclass, field
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from syntagma.batches import TokenBudgetSampler, token_budget_batches
+from syntagma.errors import InputError
+from syntagma.files import (
+    disk_errors,
+    read_json,
+    read_lines,
+    read_text,
+    write_folder,
+    write_text,
+)
+from syntagma.settings import apply_overrides, build, load_yaml, to_dict
+
+
+@dataclass(frozen=True)
+class Inner:
+    rate: float = 0.1
+    names: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Outer:
+    size: int
+    inner: Inner = field(default_factory=Inner)
+    limit: int | None = None
+
+
+def test_settings_are_built_and_taken_apart():
+    outer = build(Outer, {"size": 3, "inner": {"rate": "1e-5", "names": "one"}, "limit": None})
+    assert outer == Outer(3, Inner(1e-5, ("one",)))
+    assert build(Outer, to_dict(outer)) == outer
+
+
+@pytest.mark.parametrize(
+    ("values", "message"),
+    [
+        ({}, "missing key 'size'; add `size: …`"),
+        ({"size": 3, "inner": {"raet": 1}}, r"inner: unknown key 'raet'; did you mean 'rate'\?"),
+        ({"size": "3"}, "size: expected int, got '3'"),
+        ({"size": True}, "size: expected int, got True"),
+        ({"size": 3, "inner": 4}, "inner: expected `key: value` lines, got 4"),
+        ({"size": 3, "inner": {"rate": "fast"}}, "rate: expected float, got 'fast'"),
+        ({"size": 3, "inner": {"names": 3.0}}, "names: expected str, got 3.0"),
+        ({"size": 3, "inner": {"rate": None}}, "rate: expected float, got None"),
+    ],
+)
+def test_impossible_settings_are_named(values, message):
+    with pytest.raises(InputError, match=message):
+        build(Outer, values)
+
+
+def test_overrides_go_into_sections_and_not_through_values():
+    values = {"a": {"b": 1}, "c": 2}
+    assert apply_overrides(values, ["a.d.e=x", "c=[1, 2]"]) == {
+        "a": {"b": 1, "d": {"e": "x"}}, "c": [1, 2],
+    }  # fmt: skip
+    assert values == {"a": {"b": 1}, "c": 2}
+    with pytest.raises(InputError, match="'c' is a value, not a section"):
+        apply_overrides(values, ["c.d=1"])
+    with pytest.raises(InputError, match="expected key=value"):
+        apply_overrides(values, ["c"])
+
+
+def test_yaml_errors_name_the_place(tmp_path):
+    path = tmp_path / "a.yaml"
+    path.write_text("a: 1\nb: [1, 2\n")
+    with pytest.raises(InputError, match=r"broken YAML at line \d"):
+        load_yaml(path)
+    path.write_text("- 1\n- 2\n")
+    with pytest.raises(InputError, match="expected `key: value` lines, got list"):
+        load_yaml(path)
+
+
+def test_text_is_read_as_it_is(tmp_path):
+    path = tmp_path / "a.txt"
+    path.write_bytes(b"one\r\ntwo\n\xef\xbb\xbfthree")
+    assert read_text(path) == "one\r\ntwo\n\ufeffthree"
+    assert list(read_lines(path)) == ["one", "two", "\ufeffthree"]
+    packed = tmp_path / "a.gz"
+    packed.write_bytes(gzip.compress(path.read_bytes()))
+    assert read_text(packed) == read_text(path)
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        (b"ok\nna\xefve\n", "not UTF-8 at byte"),
+        (b"", "is empty; expected text"),
+        (b"  \n ", "is empty; expected text"),
+        (gzip.compress(b"some text here")[:-9], "damaged gzip file; fetch it again"),
+    ],
+)
+def test_unreadable_text_is_named(tmp_path, content, message):
+    path = tmp_path / "a.txt"
+    path.write_bytes(content)
+    with pytest.raises(InputError, match=message):
+        read_text(path)
+
+
+def test_folders_missing_files_and_broken_json_are_named(tmp_path):
+    with pytest.raises(InputError, match="is a folder; give the path of a file in it"):
+        read_text(tmp_path)
+    with pytest.raises(InputError, match="no such file"):
+        read_text(tmp_path / "none.txt")
+    (tmp_path / "a.json").write_text('{"a": 1,\n "b": }')
+    with pytest.raises(InputError, match="broken JSON at line 2, column 7"):
+        read_json(tmp_path / "a.json")
+    (tmp_path / "deep.json").write_text("[" * 100_000)
+    with pytest.raises(InputError, match="nested too deeply|broken JSON"):
+        read_json(tmp_path / "deep.json")
+
+
+def test_writing_is_whole_or_not_at_all(tmp_path, monkeypatch):
+    path = tmp_path / "a.txt"
+    write_text(path, "first")
+
+    def full(*_):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(os, "fsync", full)
+    with pytest.raises(InputError, match="No space left on device"):
+        write_text(path, "second")
+    assert path.read_text() == "first"
+    assert [p.name for p in tmp_path.iterdir()] == ["a.txt"]
+
+
+def test_a_folder_appears_when_it_is_whole(tmp_path):
+    with write_folder(tmp_path / "new") as draft:
+        (draft / "a").write_text("x")
+        assert not (tmp_path / "new").exists()
+    assert (tmp_path / "new" / "a").read_text() == "x"
+    with pytest.raises(RuntimeError, match="oops"), write_folder(tmp_path / "other"):
+        raise RuntimeError("oops")
+    assert sorted(p.name for p in tmp_path.iterdir()) == ["new"]
+    with pytest.raises(InputError, match="exists and is not empty"), write_folder(tmp_path / "new"):
+        pass
+
+
+@pytest.mark.parametrize(
+    "error",
+    [OSError(28, "No space left on device"), RuntimeError("PytorchStreamWriter failed writing")],
+)
+def test_writers_errors_become_one_line(tmp_path, error):
+    with pytest.raises(InputError, match="cannot be written"), disk_errors(tmp_path):
+        raise error
+    with pytest.raises(KeyError), disk_errors(tmp_path):
+        raise KeyError("other")
+
+
+@given(st.lists(st.integers(1, 50), max_size=60), st.integers(1, 120))
+def test_batches_hold_everything_once_within_the_budget(lengths, budget):
+    batches = token_budget_batches(lengths, budget)
+    assert sorted(index for batch in batches for index in batch) == list(range(len(lengths)))
+    for batch in batches:
+        longest = max(lengths[index] for index in batch)
+        assert len(batch) == 1 or longest * len(batch) <= budget
+
+
+@given(st.lists(st.integers(1, 20), min_size=1, max_size=60), st.integers(1, 4))
+def test_processes_share_the_batches_evenly(lengths, world):
+    samplers = [
+        TokenBudgetSampler(lengths, budget=40, seed=3, world=world, rank=rank)
+        for rank in range(world)
+    ]
+    shares = [list(sampler) for sampler in samplers]
+    assert len({len(share) for share in shares}) == 1 == len({len(s) for s in samplers})
+    assert len(shares[0]) == len(samplers[0])
+    seen = {index for share in shares for batch in share for index in batch}
+    assert seen == set(range(len(lengths)))
+
+
+def test_epochs_differ_and_repeat():
+    lengths = np.random.default_rng(0).integers(3, 9, size=200)
+    sampler = TokenBudgetSampler(lengths, budget=40, seed=1)
+    first = list(sampler)
+    sampler.set_epoch(1)
+    second = list(sampler)
+    sampler.set_epoch(0)
+    assert list(sampler) == first != second
+    assert len(first) == len(second) == len(sampler)
