@@ -118,7 +118,7 @@ def test_folders_missing_files_and_broken_json_are_named(tmp_path):
     with pytest.raises(InputError, match="broken JSON at line 2, column 7"):
         read_json(tmp_path / "a.json")
     (tmp_path / "deep.json").write_text("[" * 100_000)
-    with pytest.raises(InputError, match="nested too deeply|broken JSON"):
+    with pytest.raises(InputError, match=r"nested too deeply|broken JSON"):
         read_json(tmp_path / "deep.json")
 
 

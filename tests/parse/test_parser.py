@@ -187,7 +187,7 @@ def test_attachment_scores_add_up(ferry):
         (3, 3, 4, 0, 7, 7, 3, 9, 4, 3),
         ("det", "amod", "nsubj:pass", "root", "det", "amod", "obj", "case", "obl:tmod", "punct"),
         ferry.upos,
-        ("DT", "NN") + ferry.xpos[2:],
+        ("DT", "NN", *ferry.xpos[2:]),
     )
     score = AttachmentScore.of(ferry, wrong)
     assert (score.words, score.heads_right, score.arcs_right) == (10, 8, 8)

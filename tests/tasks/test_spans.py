@@ -11,6 +11,7 @@ import torch
 
 from syntagma.errors import InputError
 from syntagma.models.span_model import SpanHead, SpanModel
+from syntagma.tasks.answers import Answer, Span
 from syntagma.tasks.reader import Reader
 from syntagma.tasks.span_decode import WindowCandidates, best_spans, decode_answer
 from syntagma.tasks.span_windows import WindowMaker
@@ -216,3 +217,36 @@ def test_maker_encodes_each_text_once(encoder_folders):
     assert isinstance(task.reader.maker, WindowMaker)
     texts = task.reader.maker.encode([PASSAGE, PASSAGE, "Who?"])
     assert list(texts) == [PASSAGE, "Who?"]
+
+
+def test_threshold_and_weight_are_fitted_where_they_serve(encoder_folders):
+    """The span scores say nothing about answerability, the verifier nearly everything."""
+    task = task_of(encoder_folders["bert"])
+    random = np.random.default_rng(0)
+    questions, answers = [], []
+    for number in range(60):
+        impossible = number % 3 == 0
+        question = SpanExample(
+            str(number), PASSAGE, "?", is_impossible=impossible,
+            answers=() if impossible else ("The old",), answer_starts=() if impossible else (0,),
+        )  # fmt: skip
+        verification = (3.0 if impossible else -3.0) + random.normal()
+        score, null_score = 5.0, 5.0 + random.normal()
+        span = Span("The old", 0, 7, score, 0.9)
+        answers.append(
+            Answer("?", "The old", 0, 7, score, null_score, verification, null_score - score, 0.0,
+                   0.9, (span,))
+        )  # fmt: skip
+        questions.append(question)
+    fitted = task.fit_after_training(questions, answers)
+    assert fitted["answerability_weight"] >= 1
+    assert task.model.head.null_threshold == fitted["null_threshold"]
+    assert task.model.config.head["answerability_weight"] == fitted["answerability_weight"]
+    weight = fitted["answerability_weight"]
+    decided = [
+        (a.null_score - a.score + weight * a.verification > fitted["null_threshold"])
+        == q.is_impossible
+        for q, a in zip(questions, answers, strict=True)
+    ]
+    assert sum(decided) >= 57
+    assert task.fit_after_training(questions[1:3], answers[1:3]) == {}

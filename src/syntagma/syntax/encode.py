@@ -156,17 +156,19 @@ def _join(
     """Parsed texts end to end, with the words and the sentences of each."""
     n_words = np.array([len(parse) for parse in parsed])
     n_sentences = np.array([int(p.sentences[-1]) + 1 if len(p) else 0 for p in parsed])
-    shift = np.repeat(text_starts, n_words)
+    shift = np.repeat(text_starts, n_words).astype(np.int32)
     labels = Labels()
-    codes = {id(p.xpos_labels): p.xpos_labels for p in parsed}
-    codes = {key: np.asarray(labels.encode(own.names), np.int32) for key, own in codes.items()}
+    label_sets = {id(p.xpos_labels): p.xpos_labels for p in parsed}
+    codes = {
+        key: np.asarray(labels.encode(own.names), np.int32) for key, own in label_sets.items()
+    }
     tags = [codes[id(p.xpos_labels)][p.xpos] for p in parsed]
     together = replace(
         parsed[0],
         starts=np.concatenate([p.starts for p in parsed]) + shift,
         ends=np.concatenate([p.ends for p in parsed]) + shift,
         sentences=np.concatenate([p.sentences for p in parsed])
-        + np.repeat(np.cumsum(n_sentences) - n_sentences, n_words),
+        + np.repeat(np.cumsum(n_sentences) - n_sentences, n_words).astype(np.int32),
         heads=np.concatenate([p.heads for p in parsed]),
         xpos=np.concatenate(tags),
         xpos_labels=labels,

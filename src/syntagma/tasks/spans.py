@@ -63,6 +63,8 @@ class SpanTask(Task[SpanExample, Answer]):
     def __init__(self, reader: Reader) -> None:
         self.reader = reader
         self.tokenizer = reader.tokenizer
+        if reader.model.head.objective == "answerability":
+            self.primary = "accuracy"
 
     @property
     def model(self) -> SpanModel:  # type: ignore[override]

@@ -45,7 +45,7 @@ class Task(ABC, Generic[Example, Prediction]):
     """
 
     name: ClassVar[str]
-    primary: ClassVar[str]
+    primary: str
     predictions_file: ClassVar[str] = "predictions.json"
     model: SyntagmaModel
     tokenizer: Any

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from functools import cache
-from itertools import pairwise
+from itertools import groupby, pairwise
+from typing import NamedTuple
 
 import numpy as np
 
-from syntagma.text.layout import sentence_lines
+from syntagma.text.layout import item_text, sentence_lines
 from syntagma.text.runs import Runs, read_tokens, read_words
 from syntagma.text.sentence import Sentence
 from syntagma.text.splitter import load_splitter
@@ -15,8 +16,20 @@ from syntagma.text.words import is_abbreviation
 
 __all__ = ["Block", "block_sentences", "sentence_of"]
 
-# Where a paragraph or a line stands, the whitespace around it included.
-Block = tuple[int, int]
+
+class Block(NamedTuple):
+    """A paragraph or a line, the whitespace around it included.
+
+    Args:
+        start: where it begins.
+        end: where it ends.
+        sentences: its sentences if they are known already, offsets into the text.
+    """
+
+    start: int
+    end: int
+    sentences: list[Sentence] | None = None
+
 
 _CLOSERS = frozenset("\"'”’»)]}") | {"''", "’’"}
 
@@ -47,28 +60,37 @@ def block_sentences(
     Returns:
         A list for each block, empty where there are no words.
     """
+    if any(block.sentences is not None for block in blocks):
+        return _with_known(text, blocks, mode=mode, local=local)
     found: list[list[Sentence]] = [[] for _ in blocks]
-    start, end = blocks[0][0], blocks[-1][1]
+    start, end = blocks[0].start, blocks[-1].end
     words = (
         read_tokens(text, start, end) if mode == "words" else read_words(text, start, end, _runs())
     )
     if not words.forms:
         return found
     # [n_blocks] index of the first word at or behind the start of each block
-    heads = np.searchsorted(words.starts, [block[0] for block in blocks])
+    heads = np.searchsorted(words.starts, [block.start for block in blocks])
     filled = np.flatnonzero(np.diff(heads, append=len(words.forms)))
     heads = heads[filled]
     bounds = heads
     if mode == "raw":
         ends = load_splitter().ends(words.packed, words.first_of_run, heads)
-        new_lines = [offset for block in blocks for offset in sentence_lines(text, *block)]
-        bounds = np.unique(
-            np.concatenate([heads, ends + 1, np.searchsorted(words.starts, new_lines)])
-        )
+        new_lines = [
+            offset for block in blocks for offset in sentence_lines(text, block.start, block.end)
+        ]
+        starts = np.concatenate([heads, np.searchsorted(words.starts, new_lines)])
+        behind_markers = [
+            offset
+            for start in words.starts[starts].tolist()
+            if (offset := item_text(text, start)) is not None
+        ]
+        inside = np.setdiff1d(ends + 1, np.searchsorted(words.starts, behind_markers))
+        bounds = np.union1d(starts, inside)
     block_of_sentence = filled[np.searchsorted(heads, bounds, side="right") - 1].tolist()
     starts, ends_ = words.starts, words.ends
     if local:
-        origins = np.array([block[0] for block in blocks])[filled]
+        origins = np.array([block.start for block in blocks])[filled]
         shift = np.repeat(origins, np.diff(heads, append=len(words.forms)))
         starts, ends_ = starts - shift, ends_ - shift
     start_list, end_list = starts.tolist(), ends_.tolist()
@@ -79,6 +101,21 @@ def block_sentences(
             found[block].append(Sentence(*map(tuple, spelled)))
         else:
             found[block].append(_sentence(*spelled))
+    return found
+
+
+def _with_known(text: str, blocks: list[Block], *, mode: str, local: bool) -> list[list[Sentence]]:
+    """As :func:`block_sentences`, where the sentences of some blocks are known."""
+    found: list[list[Sentence]] = []
+    for known, group in groupby(blocks, key=lambda block: block.sentences is not None):
+        if not known:
+            found += block_sentences(text, list(group), mode=mode, local=local)
+            continue
+        for block in group:
+            sentences = block.sentences or []
+            found.append(
+                [sentence.shift(-block.start) for sentence in sentences] if local else sentences
+            )
     return found
 
 

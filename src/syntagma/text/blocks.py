@@ -32,7 +32,7 @@ def batches(blocks: Iterable[Block]) -> Iterator[list[Block]]:
     batch: list[Block] = []
     for block in blocks:
         batch.append(block)
-        if block[1] - batch[0][0] >= BATCH_LENGTH:
+        if block.end - batch[0].start >= BATCH_LENGTH:
             yield batch
             batch = []
     if batch:
@@ -44,50 +44,59 @@ def whole_lines(text: str, final: bool) -> Iterator[Block]:
     for start, end in lines(text):
         # A carriage return at the very end may be half of a line end.
         if final or (text[end - 1] in "\r\n" and not (end == len(text) and text[-1] == "\r")):
-            yield start, end
+            yield Block(start, end)
 
 
 def paragraphs(text: str, final: bool) -> Iterator[Block]:
     """Paragraphs, and parts of long ones, with the whitespace around them; no gaps."""
     start = 0
     while start < len(text):
-        end = _paragraph_end(text, start, final)
-        if end is None:
+        block = _paragraph(text, start, final)
+        if block is None:
             return
-        yield start, end
-        start = end
+        yield block
+        start = block.end
 
 
-def _paragraph_end(text: str, start: int, final: bool) -> int | None:
-    """Where the paragraph ends that begins at ``start``; ``None`` if more text must come first."""
+def _paragraph(text: str, start: int, final: bool) -> Block | None:
+    """The paragraph that begins at ``start``; ``None`` if more text must come first."""
     visible = _VISIBLE.search(text, start)
     if visible is None:
-        return len(text) if final or len(text) - start > MAX_PARAGRAPH else None
+        done = final or len(text) - start > MAX_PARAGRAPH
+        return Block(start, len(text)) if done else None
     first = visible.start()
     limit = first + MAX_PARAGRAPH
     break_ = PARAGRAPH_BREAK.search(text, first, limit + PARAGRAPH_BREAK_LENGTH)
     if break_ is not None and break_.start() < limit:
         if break_.end() == len(text) and text[-1] == "\r" and not final:
             return None
-        return break_.end()
+        return Block(start, break_.end())
     if final and len(text) <= limit:
-        return len(text)
+        return Block(start, len(text))
     if not final and len(text) < limit + PARAGRAPH_BREAK_LENGTH:
         return None
-    return _part_end(text, first, limit, final)
+    part = _sentences_of_part(text, start, first, limit)
+    if part is not None:
+        return part
+    end = _forced_end(text, first, limit - _TAIL, final)
+    return None if end is None else Block(start, end)
 
 
-def _part_end(text: str, first: int, limit: int, final: bool) -> int | None:
-    """Where to cut a long paragraph of which ``text[first:limit]`` is looked at."""
-    latest = limit - _TAIL
-    (sentences,) = block_sentences(text, [(first, limit)], mode="raw")
-    for sentence in reversed(sentences):
-        if first < sentence.start <= latest:
-            return sentence.start
-    for sentence in reversed(sentences):
-        for start in reversed(sentence.starts):
-            if first < start <= latest and text[start - 1].isspace():
-                return start
+def _sentences_of_part(text: str, start: int, first: int, limit: int) -> Block | None:
+    """The sentences of a long paragraph that end well before ``limit``, if there are any."""
+    (sentences,) = block_sentences(text, [Block(first, limit)], mode="raw")
+    for index in range(len(sentences) - 1, 0, -1):
+        if sentences[index].start <= limit - _TAIL:
+            return Block(start, sentences[index].start, sentences[:index])
+    return None
+
+
+def _forced_end(text: str, first: int, latest: int, final: bool) -> int | None:
+    """Where to cut a sentence without end: between two words, or inside an endless one."""
+    before = text[first:latest]
+    last_run = "" if before[-1].isspace() else before.split()[-1]
+    if len(last_run) < len(before):
+        return latest - len(last_run)
     space = _SPACE.search(text, latest, first + _MAX_RUN)
     if space is not None:
         return space.end()

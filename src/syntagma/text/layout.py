@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-__all__ = ["PARAGRAPH_BREAK", "PARAGRAPH_BREAK_LENGTH", "lines", "sentence_lines"]
+__all__ = ["PARAGRAPH_BREAK", "PARAGRAPH_BREAK_LENGTH", "item_text", "lines", "sentence_lines"]
 
 # Bounded, so that a line break before a megabyte of spaces is no reason to read them all.
 _MAX_INDENT = 1000
@@ -22,12 +22,14 @@ _FULL_SHARE = 0.75
 
 _SIGN_BULLET = re.compile(r"[•·▪◦‣●○■□►➤✓✔]\s*\S")
 _MARK_BULLET = re.compile(r"(?:[-–—*+]|\(?(?:\d{1,3}|[A-Za-z]|[ivxIVX]{2,5})[.)])\s+\S")
+_MARKER = re.compile(r"\(?(?:\d{1,3}|[A-Za-z])[.)][^\S\r\n]{1,100}+(?=\S)")
 _STOPPED = re.compile(r"[.!?…。！？][\"'”’)\]»]*\Z")
 _GOES_ON = frozenset(
     """
     a an the of and or but nor to in on at by for from with into onto as than that which who whose
     is are was were be been has have had will would can could may might must shall should not no
     my your his her its our their this these those if when while because
+    mr. mrs. ms. dr. prof. st. gen. col. lt. capt. sgt. gov. sen. rep. rev. vs. v. e.g. i.e. no. p.
     """.split()
 )
 
@@ -76,6 +78,12 @@ def sentence_lines(text: str, start: int, end: int) -> list[int]:
         if _begins_sentence(before, line, meant=meant, in_list=n_items > 1):
             found.append(filled[index][0])
     return found
+
+
+def item_text(text: str, start: int) -> int | None:
+    """Where the text of a list item begins that begins itself at ``start``: *2. Second*."""
+    marker = _MARKER.match(text, start)
+    return marker.end() if marker else None
 
 
 def _is_item(line: str) -> bool:

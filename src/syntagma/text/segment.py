@@ -114,7 +114,7 @@ def _stream(
             done = 0
             for batch in batches(find_blocks(text, False)):
                 yield from _pairs(text, batch, mode)
-                done = batch[-1][1]
+                done = batch[-1].end
             waiting = [text[done:]]
             n_waiting = len(text) - done
             # What is no paragraph yet is not looked at again before it has doubled.
@@ -126,8 +126,8 @@ def _stream(
 
 def _pairs(text: str, batch: list[Block], mode: str) -> Iterator[tuple[str, list[Sentence]]]:
     found = block_sentences(text, batch, mode=mode, local=True)
-    for (start, end), sentences in zip(batch, found, strict=True):
-        yield text[start:end], sentences
+    for block, sentences in zip(batch, found, strict=True):
+        yield text[block.start : block.end], sentences
 
 
 def _block_finder(mode: str) -> FindBlocks:

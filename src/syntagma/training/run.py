@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import torch
 from safetensors.torch import load_file
 from transformers import TrainingArguments, set_seed
 
@@ -47,8 +48,9 @@ def train(experiment: Experiment, folder: str | Path, *, resume: bool = False) -
     task = task_class.new(experiment, examples)
     merge = prepare_encoder(task.model, settings)
     arguments = _arguments(run, settings, evaluates=bool(dev))
-    if arguments.process_index == 0:
-        run.begin(experiment, resume=resume)
+    with arguments.main_process_first(local=False):
+        if arguments.process_index == 0:
+            run.begin(experiment, resume=resume)
     trainer = SyntagmaTrainer(
         task=task, settings=settings, arguments=arguments, train=examples, dev=dev, folder=run
     )
@@ -103,6 +105,8 @@ def _arguments(run: RunFolder, settings: TrainingSettings, *, evaluates: bool) -
             remove_unused_columns=False,
             disable_tqdm=True,
             ddp_find_unused_parameters=False,
+            # Said outright, so that several processes on processors find their way to each other.
+            use_cpu=not (torch.cuda.is_available() or torch.backends.mps.is_available()),
         )
     except ImportError as error:
         raise MissingExtraError("training", "train") from error
