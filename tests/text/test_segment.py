@@ -203,6 +203,7 @@ LAYOUTS = {
     "heading": ("A Short History\n" + WRAPPED, "A Short History"),
     "bullets": ("We need:\n- milk and honey\n- bread for Ann", "We need:|- milk and honey"),
     "numbers": ("1. open the box\n2. take the key", "1. open the box|2. take the key"),
+    "items": ("1. Open the box\n2. Take the key", "1. Open the box|2. Take the key"),
     "signs": ("some of it\n• one thing\n• another", "some of it|• one thing|• another"),
     "titles": ("Red Apples\nGreen Pears\nBlue Plums", "Red Apples|Green Pears|Blue Plums"),
     "letter": (
@@ -222,6 +223,10 @@ def test_layout_ends_sentences(name: str) -> None:
 
 
 def test_a_line_that_goes_on_is_no_sentence() -> None:
+    assert (
+        len(segment("We know Dr.\nLow and the many other good men of that old town by the sea"))
+        == 1
+    )
     assert len(segment("in spring\nwe saw the old house where the river turns and the mill")) == 1
     assert len(segment("Whose is the\nHouse on the\nGreen hill")) == 1
 

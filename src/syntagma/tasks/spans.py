@@ -186,6 +186,9 @@ class SpanTask(Task[SpanExample, Answer]):
 
     def save(self, folder: Path, *, bits: int | None = None) -> None:
         """Write the reader, its verifier beside it."""
+        if self.reader.verifier is not None:
+            # From now on it is found beside the reader, wherever that goes.
+            self.model.set_head(verifier=VERIFIER)
         super().save(folder, bits=bits)
         if self.reader.verifier is not None:
             place = folder / VERIFIER

@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 
 from syntagma.text.layout import item_text, sentence_lines
-from syntagma.text.runs import Runs, read_tokens, read_words
+from syntagma.text.runs import Integers, Runs, Words, read_tokens, read_words
 from syntagma.text.sentence import Sentence
 from syntagma.text.splitter import load_splitter
 from syntagma.text.words import is_abbreviation
@@ -73,20 +73,7 @@ def block_sentences(
     heads = np.searchsorted(words.starts, [block.start for block in blocks])
     filled = np.flatnonzero(np.diff(heads, append=len(words.forms)))
     heads = heads[filled]
-    bounds = heads
-    if mode == "raw":
-        ends = load_splitter().ends(words.packed, words.first_of_run, heads)
-        new_lines = [
-            offset for block in blocks for offset in sentence_lines(text, block.start, block.end)
-        ]
-        starts = np.concatenate([heads, np.searchsorted(words.starts, new_lines)])
-        behind_markers = [
-            offset
-            for start in words.starts[starts].tolist()
-            if (offset := item_text(text, start)) is not None
-        ]
-        inside = np.setdiff1d(ends + 1, np.searchsorted(words.starts, behind_markers))
-        bounds = np.union1d(starts, inside)
+    bounds = _first_words(text, blocks, words, heads) if mode == "raw" else heads
     block_of_sentence = filled[np.searchsorted(heads, bounds, side="right") - 1].tolist()
     starts, ends_ = words.starts, words.ends
     if local:
@@ -102,6 +89,22 @@ def block_sentences(
         else:
             found[block].append(_sentence(*spelled))
     return found
+
+
+def _first_words(text: str, blocks: list[Block], words: Words, heads: Integers) -> Integers:
+    """Index of the first word of each sentence in raw text, ``[n_sentences]``."""
+    new_lines = [
+        offset for block in blocks for offset in sentence_lines(text, block.start, block.end)
+    ]
+    fixed = np.concatenate([heads, np.searchsorted(words.starts, new_lines)])
+    behind_markers = [
+        offset
+        for start in words.starts[fixed].tolist()
+        if (offset := item_text(text, start)) is not None
+    ]
+    ends = load_splitter().ends(words.packed, words.first_of_run, heads)
+    found = np.setdiff1d(ends + 1, np.searchsorted(words.starts, behind_markers))
+    return np.union1d(fixed, found)
 
 
 def _with_known(text: str, blocks: list[Block], *, mode: str, local: bool) -> list[list[Sentence]]:
