@@ -1,14 +1,10 @@
 import subprocess
 import sys
-import time
 from itertools import chain
 
 import pytest
-from hypothesis import example, given, settings
-from hypothesis import strategies as st
 
 from syntagma.errors import InputError
-from syntagma.text.blocks import BATCH_LENGTH
 from syntagma.text.segment import (
     MODES,
     segment,
@@ -260,131 +256,6 @@ def test_nothing_gives_no_sentences(text: str, mode: str) -> None:
     if mode != "words" or not text.strip():
         assert segment(text, mode=mode) == []
     assert "".join(part for part, _ in segment_stream([text], mode=mode)) == text
-
-
-# ---------------------------------------------------------------- properties
-
-PIECES = [
-    *" \t\n\r\u2028\u2029\u00a0\u200b\u200d\u00ad\ufeff\x00\x07\ud800\u0301\ufe0f",
-    *".,;:!?…-–—_'’\"“”()[]{}<>/\\|@#$%&*+=~^`·•",
-    *"aZiI0179éßдαﬁ中。あ한ا؟न्😀👍🏽🇩🇪",
-    *["\r\n", "\n\n", "...", "--", "n't", "'s", "Mr.", "U.S.", "e.g.", "No.", "http://", "www."],
-    *["a@b.c", ".com", ":)", "1,000", "3.5", "10km", "its", "not", "cannot", "The ", "the "],
-]
-NASTY = st.lists(st.sampled_from(PIECES), max_size=40).map("".join)
-INVISIBLE = set("\u200b\u200c\u200d\u200e\u200f\u2060\ufeff\u00ad\ufe0e\ufe0f")
-
-
-def check_lossless(text: str, found: list[Sentence], *, gaps: set[str]) -> None:
-    position = 0
-    for sentence in found:
-        assert sentence.forms
-        for form, start, end in sentence.words:
-            assert start >= position
-            assert end > start
-            assert text[start:end] == form
-            assert not any(map(str.isspace, form))
-            assert all(mark.isspace() or mark in gaps for mark in text[position:start])
-            position = end
-    assert all(mark.isspace() or mark in gaps for mark in text[position:])
-
-
-@settings(max_examples=200, deadline=None)
-@given(st.one_of(NASTY, st.text(max_size=60)), st.sampled_from(MODES))
-@example("\u202e", "raw")
-@example("中's 看n't", "raw")
-@example("(http://a.b))))", "raw")
-@example("etc.", "lines")
-@example("a\u200d \u200d b", "raw")
-def test_words_and_gaps_rebuild_the_text(text: str, mode: str) -> None:
-    gaps = set() if mode == "words" else INVISIBLE | set("\u202a\u202b\u202c\u202d\u202e")
-    gaps |= set("\u2066\u2067\u2068\u2069") if mode != "words" else set()
-    check_lossless(text, segment(text, mode=mode), gaps=gaps)
-
-
-@settings(max_examples=100, deadline=None)
-@given(NASTY, st.sampled_from(["lines", "words"]))
-def test_as_many_sentences_as_lines(text: str, mode: str) -> None:
-    found = segment(text, mode=mode)
-    lines = text.replace("\r\n", "\n").replace("\r", "\n").split("\n")
-    kept = [line for line in lines if segment(line, mode=mode)]
-    assert [sentence.forms for sentence in found] == [
-        segment(line, mode=mode)[0].forms for line in kept
-    ]
-
-
-def stream_of(chunks: list[str], mode: str) -> tuple[str, list[Sentence]]:
-    """The stream put together again, offsets into the whole."""
-    text, found = "", []
-    for part, part_sentences in segment_stream(chunks, mode=mode):
-        found += [sentence.shift(len(text)) for sentence in part_sentences]
-        text += part
-    return text, found
-
-
-@settings(max_examples=100, deadline=None)
-@given(st.lists(NASTY, max_size=5), st.sampled_from(MODES))
-@example(["one.\r", "\nTwo.\r", "\n", "\r\nthree"], "raw")
-@example(["a\r", "\nb"], "lines")
-def test_a_stream_gives_what_the_whole_text_gives(chunks: list[str], mode: str) -> None:
-    text, found = stream_of(chunks, mode)
-    assert text == "".join(chunks)
-    assert found == segment(text, mode=mode)
-
-
-@pytest.mark.parametrize(
-    ("text", "mode"),
-    [
-        # A piece ends between the halves of a line end; in the middle of a paragraph break.
-        ("x" + "ab\r\n" * 16_500, "lines"),
-        ("x" * 5 + "ab\r\n\r\n" * 11_000, "raw"),
-        (("ab " * 5_058 + "cd\n\n") * 3 + "abcd " * 3_999 + "\n" + " " * 400 + "\nend", "raw"),
-    ],
-)
-def test_a_stream_looks_ahead_where_it_must(text: str, mode: str) -> None:
-    chunks = [text[:BATCH_LENGTH], text[BATCH_LENGTH:]]
-    assert stream_of(chunks, mode) == (text, segment(text, mode=mode))
-    assert not any(part[0] == "\n" for part, _ in segment_stream(chunks, mode=mode))
-
-
-@pytest.mark.parametrize("size", [7_001, 400_000])
-def test_a_long_paragraph_is_cut_at_a_sentence_in_stream_and_text_alike(size: int) -> None:
-    text = "Ann met Dr. Low in the U.S. last May. Was it warm? It was not (so they said).\n" * 1000
-    text = text + "\n" + text
-    chunks = [text[start : start + size] for start in range(0, len(text), size)]
-    rebuilt, found = stream_of(chunks, "raw")
-    assert rebuilt == text
-    assert found == segment(text)
-    assert len(found) == 2 * 3 * 1000
-    assert max(len(part) for part, _ in segment_stream(chunks)) <= 21_000
-
-
-def test_an_endless_sentence_is_cut_between_words() -> None:
-    text = "and so it went on " * 5000
-    found = segment(text)
-    check_lossless(text, found, gaps=set())
-    assert 1 < len(found) < 10
-    assert max(sentence.end - sentence.start for sentence in found) <= 20_000
-    assert stream_of([text], "raw") == (text, found)
-
-
-def test_short_lines_are_handed_out_one_by_one() -> None:
-    chunks = ["one two\n" * 9_000]
-    parts = list(segment_stream(chunks, mode="lines"))
-    assert len(parts) == 9_000
-    assert all(len(found) == 1 and found[0].starts == (0, 4) for _, found in parts)
-
-
-@pytest.mark.parametrize(
-    "unit",
-    ["a", ".", "-", "(", "'", "a-", "a.", "1,", "a@", "www.", "\u0301", " ", "\n", "1-", "a\n"],
-)
-def test_two_hundred_thousand_of_anything_finish(unit: str) -> None:
-    text = unit * (200_000 // len(unit))
-    begin = time.monotonic()
-    check_lossless(text, segment(text), gaps=INVISIBLE)
-    # Linear work takes well under two seconds; quadratic work takes hours.
-    assert time.monotonic() - begin < 60
 
 
 # ---------------------------------------------------------------- parts and package

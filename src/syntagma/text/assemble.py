@@ -97,6 +97,8 @@ def _first_words(text: str, blocks: list[Block], words: Words, heads: Integers) 
         offset for block in blocks for offset in sentence_lines(text, block.start, block.end)
     ]
     fixed = np.concatenate([heads, np.searchsorted(words.starts, new_lines)])
+    # The last lines may hold nothing but characters without width.
+    fixed = fixed[fixed < len(words.forms)]
     behind_markers = [
         offset
         for start in words.starts[fixed].tolist()
