@@ -23,6 +23,7 @@ from syntagma.errors import InputError
 from syntagma.parse.dependency import decode_heads
 from syntagma.parse.encode import EncodedSentence, SentenceEncoder
 from syntagma.parse.scorer import ParserModel, WordStates
+from syntagma.text import segment as segmentation
 from syntagma.text.segment import segment
 from syntagma.text.sentence import Parse, Sentence
 
@@ -102,8 +103,11 @@ class JointParser:
 
     @functools.cached_property
     def fingerprint(self) -> str:
-        """A hash of the weights."""
+        """A hash of the weights and of the rules that cut text into words."""
         digest = hashlib.blake2b(digest_size=16)
+        for file in sorted(Path(segmentation.__file__).parent.iterdir()):
+            if file.suffix in (".py", ".safetensors"):
+                digest.update(file.read_bytes())
         for name, weight in sorted(self.model.state_dict().items()):
             digest.update(name.encode())
             digest.update(weight.detach().cpu().contiguous().numpy().tobytes())
