@@ -30,7 +30,7 @@ test: $(VENV)/dev  ## run the tests (offline, about two minutes)
 	$(BIN)/python -m pytest --quiet --numprocesses 2
 
 check: $(VENV)/dev  ## lint, format, types
-	$(BIN)/ruff check src tests benchmarks experiments
+	$(BIN)/ruff check --output-format concise src tests benchmarks experiments
 	$(BIN)/ruff format --check src tests benchmarks experiments
 	$(BIN)/mypy
 

@@ -1,6 +1,6 @@
 """Put every second article of a SQuAD file into one file, the others into another.
 
-    python experiments/split_squad.py data/squad/v2.0-part.json.gz --out runs/fit.json runs/held.json
+    python experiments/split_squad.py v2.0-part.json.gz --out runs/v2_fit.json runs/v2_held.json
 
 Thresholds are fitted on the one and scored on the other.
 """
