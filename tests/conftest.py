@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
+
+# Several test processes share the cores; threads that wait for one another by spinning would
+# make each of them many times slower.
+os.environ.setdefault("OMP_NUM_THREADS", "1")
 
 import pytest
 import torch
@@ -18,6 +23,8 @@ from tokenizers import (
 from transformers import AutoConfig, AutoModel, PreTrainedTokenizerFast
 
 from syntagma.text.sentence import Parse, Sentence
+
+torch.set_num_threads(1)
 
 SENTENCES = [
     "The old ferry crossed the wide river before dawn.",

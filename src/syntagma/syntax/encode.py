@@ -159,9 +159,7 @@ def _join(
     shift = np.repeat(text_starts, n_words).astype(np.int32)
     labels = Labels()
     label_sets = {id(p.xpos_labels): p.xpos_labels for p in parsed}
-    codes = {
-        key: np.asarray(labels.encode(own.names), np.int32) for key, own in label_sets.items()
-    }
+    codes = {key: np.asarray(labels.encode(own.names), np.int32) for key, own in label_sets.items()}
     tags = [codes[id(p.xpos_labels)][p.xpos] for p in parsed]
     together = replace(
         parsed[0],
