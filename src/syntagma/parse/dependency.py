@@ -57,8 +57,8 @@ def maximum_spanning_tree(scores: FloatArray) -> IntArray:
     """The highest-scoring tree with exactly one root, in ``O(n²)`` vector steps.
 
     Chu-Liu/Edmonds by growing a path of best heads and contracting the cycles that it closes
-    (Gabow et al. 1986).  Root arcs are lowered by more than any tree can gain by a second one
-    (Stanojević & Cohen 2021), so that one root remains.
+    (Gabow et al. 1986).  Where the best tree has several roots, root arcs are lowered by more than
+    any tree can gain by a second one (Stanojević & Cohen 2021), so that one remains.
 
     Args:
         scores: score of each head for each word, ``[n_words, 1 + n_words]``, position 0 is the
@@ -70,11 +70,15 @@ def maximum_spanning_tree(scores: FloatArray) -> IntArray:
     n_words = len(scores)
     if n_words == 0:
         return np.zeros(0, np.int64)
-    return _Contraction(_single_root_weights(np.asarray(scores, np.float64))).heads()
+    scores = np.asarray(scores, np.float64)
+    heads = _Contraction(_weights(scores, second_root_costs=False)).heads()
+    if (heads == 0).sum() == 1:
+        return heads
+    return _Contraction(_weights(scores, second_root_costs=True)).heads()
 
 
-def _single_root_weights(scores: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Square matrix ``[dependent, head]`` in which one root arc beats any two."""
+def _weights(scores: NDArray[np.float64], *, second_root_costs: bool) -> NDArray[np.float64]:
+    """Square matrix ``[dependent, head]``, on request such that one root arc beats any two."""
     n_words = len(scores)
     finite = scores[np.isfinite(scores)]
     low, high = (finite.min(), finite.max()) if finite.size else (0.0, 0.0)
@@ -84,7 +88,8 @@ def _single_root_weights(scores: NDArray[np.float64]) -> NDArray[np.float64]:
     # any choice of others can gain, and a second root costs more than any number of them.
     forbidden = step * (n_words + 1)
     weights[1:] = np.where(np.isfinite(scores), scores, low - forbidden)
-    weights[1:, 0] -= 2 * forbidden * (n_words + 1)
+    if second_root_costs:
+        weights[1:, 0] -= 2 * forbidden * (n_words + 1)
     np.fill_diagonal(weights, -np.inf)
     return weights
 
@@ -148,7 +153,9 @@ class _Contraction:
         self.weights[kept] = new_row
         self.weights[:, rows[1:]] = -np.inf
         self.weights[kept, rows] = -np.inf
-        self.row_of_word[np.isin(self.row_of_word, rows)] = kept
+        absorbed = np.zeros(len(self.weights), bool)
+        absorbed[rows] = True
+        self.row_of_word[absorbed[self.row_of_word]] = kept
         node = len(self.parent)
         self.parent.append(-1)
         self.entry.append((0, 0))

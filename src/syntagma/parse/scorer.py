@@ -46,6 +46,10 @@ class ParserHead:
             raise InputError(f"dropout must lie in [0, 1), got {self.dropout}")
 
 
+PAIRS = 512
+"""Pairs whose relation scores are computed together."""
+
+
 class WordStates(NamedTuple):
     """What the decoders read.
 
@@ -126,10 +130,16 @@ class Biaffine(nn.Module):
             ``[n, n_scores]``.
         """
         n_scores, width, _ = self.weight.shape
-        # One large product, then a row-wise dot: [n, n_scores, width + 1].
-        mixed = self._with_one(left) @ self.weight.permute(1, 0, 2).reshape(width, -1)
-        mixed = mixed.view(-1, n_scores, width)
-        return (mixed @ self._with_one(right).unsqueeze(-1)).squeeze(-1)
+        table = self.weight.to(left.dtype).permute(1, 0, 2).reshape(width, -1)
+        # A product, then a row-wise dot over [PAIRS, n_scores, width + 1].  In parts, because a
+        # tensor of tens of megabytes costs more in fresh memory than the product itself.
+        scores = [
+            (part @ table).view(-1, n_scores, width) @ partner.unsqueeze(-1)
+            for part, partner in zip(
+                self._with_one(left).split(PAIRS), self._with_one(right).split(PAIRS), strict=True
+            )
+        ]
+        return torch.cat(scores).squeeze(-1)
 
 
 class ParserModel(SyntagmaModel):
