@@ -76,6 +76,9 @@ def parse(
     ] = False,
     parser: Annotated[str, typer.Option(help="A parser's folder.")] = "default-parser",
     max_words: Annotated[int, typer.Option(help="Longer sentences are parsed in parts.")] = 4000,
+    precision: Annotated[
+        str, typer.Option(help="float32, or auto: bfloat16 where that is faster.")
+    ] = "float32",
     device: Device = "cpu",
 ) -> None:
     """Parse text to CoNLL-U, JSON or a picture on standard output."""
@@ -84,7 +87,7 @@ def parse(
 
     write_parses(
         files or ["-"],
-        load_parser(parser, device=device, max_words=max_words),
+        load_parser(parser, device=device, max_words=max_words, precision=precision),
         kind="words" if pretokenized else source,
         to=to,
         out=sys.stdout,

@@ -8,6 +8,8 @@ from typing import Literal
 
 import torch
 
+from syntagma.errors import InputError
+
 __all__ = ["Precision", "autocast", "fast_bfloat16"]
 
 Precision = Literal["auto", "bfloat16", "float32"]
@@ -31,6 +33,12 @@ def fast_bfloat16(device_type: str) -> bool:
 
 
 def autocast(device: torch.device, precision: Precision = "auto") -> AbstractContextManager[None]:
-    """A context in which matrix products use the chosen precision."""
+    """A context in which matrix products use the chosen precision.
+
+    Raises:
+        InputError: the precision is unknown.
+    """
+    if precision not in ("auto", "bfloat16", "float32"):
+        raise InputError(f"precision must be auto, bfloat16 or float32, got {precision!r}")
     enabled = precision == "bfloat16" or (precision == "auto" and fast_bfloat16(device.type))
     return torch.autocast(device.type, torch.bfloat16, enabled=enabled)

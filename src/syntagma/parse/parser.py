@@ -54,7 +54,9 @@ class JointParser:
         budget: the most pieces in a batch, padding included.
         max_words: longer sentences are parsed in parts of this many words, with a warning; the
             root of each further part hangs on the root of the first as ``parataxis``.
-        precision: ``auto`` takes bfloat16 where the device computes it fast, ``float32`` never.
+        precision: ``float32`` gives a sentence the same parse alone and in any batch; ``auto``
+            takes bfloat16 where the device computes it fast, which is twice as fast, as accurate
+            on average, and changes a label in one sentence of some hundred with its company.
     """
 
     def __init__(
@@ -64,7 +66,7 @@ class JointParser:
         *,
         budget: int = 4096,
         max_words: int = 4000,
-        precision: Precision = "auto",
+        precision: Precision = "float32",
     ) -> None:
         if max_words < 1:
             raise InputError(f"max_words must be at least 1, got {max_words}")
