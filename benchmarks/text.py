@@ -26,6 +26,11 @@ def example_texts(copies: int = 16) -> list[str]:
     ]
 
 
+def example_questions() -> list[str]:
+    """The example's questions."""
+    return EXAMPLE.with_suffix(".questions").read_text(encoding="utf-8").splitlines()
+
+
 def treebank_sentences(limit: int = 2000) -> list[Sentence]:
     """Sentences of given words."""
     if path := os.environ.get("SYNTAGMA_BENCH_TREEBANK"):

@@ -127,11 +127,11 @@ def test_pieces_follow_their_words(mode, data):
         words += [ABSENT] * data.draw(st.integers(0, 1))
     syntax = piece_syntax(parsed(trees), np.array(words, np.int64), mode=mode)
     place = np.arange(len(words))
-    has_word = syntax.word >= 0
+    has_word = syntax["word"] >= 0
     # As the sequence builder does for pieces without a word.
-    enter = np.where(has_word, syntax.enter, -1 - place)
-    exit_ = np.where(has_word, syntax.exit, -place)
-    point = np.where(has_word, syntax.point, -1 - place)
+    enter = np.where(has_word, syntax["enter"], -1 - place)
+    exit_ = np.where(has_word, syntax["exit"], -place)
+    point = np.where(has_word, syntax["point"], -1 - place)
     mask = ancestor_mask(*(torch.from_numpy(c).long()[None] for c in (enter, exit_, point)))[0]
     assert mask.tolist() == naive_mask(trees, words, mode)
 
@@ -139,11 +139,11 @@ def test_pieces_follow_their_words(mode, data):
 def test_depths_count_arcs_between_pieces():
     trees = [(2, 0, 2)]
     words = np.array([0, 0, 1, 1, 2])
-    assert piece_syntax(parsed(trees), words).depth.tolist() == [1, 1, 0, 0, 1]
+    assert piece_syntax(parsed(trees), words)["depth"].tolist() == [1, 1, 0, 0, 1]
     later = piece_syntax(parsed(trees), words, mode="first_piece")
-    assert later.depth.tolist() == [1, 2, 0, 1, 1]
+    assert later["depth"].tolist() == [1, 2, 0, 1, 1]
 
 
 def test_no_words():
     empty = piece_syntax(ParsedText.from_parses([]), np.array([ABSENT, ABSENT]))
-    assert empty.word.tolist() == [-1, -1]
+    assert empty["word"].tolist() == [-1, -1]

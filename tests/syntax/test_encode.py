@@ -6,8 +6,9 @@ import numpy as np
 import pytest
 
 from syntagma.parse.columns import ParsedText
-from syntagma.syntax.encode import encode_texts
-from syntagma.syntax.windows import COLUMNS, SequenceBuilder, collate
+from syntagma.syntax.encode import COLUMNS, encode_texts
+from syntagma.syntax.tags import PAD, SPE
+from syntagma.syntax.windows import Part, SequenceBuilder
 from syntagma.text.segment import segment
 from syntagma.text.sentence import Parse
 from tests.conftest import SENTENCES
@@ -37,11 +38,11 @@ def test_together_as_alone(tokenizers, kind, mode):
         )  # fmt: skip
         for name in ("pieces", "starts", "ends"):
             assert np.array_equal(getattr(found, name), getattr(alone, name))
-        has_word = alone.syntax.word >= 0
-        for name, column in alone.syntax.columns().items():
-            expected = column[has_word]
-            assert np.array_equal(found.syntax.columns()[name][has_word], expected), name
-            assert found.syntax.word.max(initial=-1) < found.n_words
+        has_word = alone.syntax["word"] >= 0
+        for name in COLUMNS:
+            expected = alone.syntax[name][has_word]
+            assert np.array_equal(found.syntax[name][has_word], expected), name
+        assert found.syntax["word"].max(initial=-1) < found.n_words
 
 
 def test_no_texts(tokenizers):
@@ -52,10 +53,13 @@ def test_no_texts(tokenizers):
 def test_two_texts_in_one_sequence_do_not_touch(tokenizers, kind):
     tokenizer = tokenizers[kind]
     texts = encode_texts(TEXTS, tokenizer, [right_branching(text) for text in TEXTS])
-    builder = SequenceBuilder(tokenizer)
-    pair = builder.build([(texts[0], 2, 9), (texts[1], 0, len(texts[1]))])
-    one = builder.build([(texts[2], 0, len(texts[2]))])
-    batch = collate([pair, one], pad_id=builder.pad_id)
+    builder = SequenceBuilder(tokenizer, columns=COLUMNS)
+    batch = builder.collate(
+        [
+            [Part(texts[0], 2, 9), Part(texts[1], 0, len(texts[1]))],
+            [Part(texts[2], 0, len(texts[2]))],
+        ]
+    )
     assert set(COLUMNS) <= batch.keys()
     enter, exit_ = batch["enter"], batch["exit"]
     word, sentence = batch["word"], batch["sentence"]
@@ -70,7 +74,14 @@ def test_two_texts_in_one_sequence_do_not_touch(tokenizers, kind):
                     assert word[row, j] >= 0
                     assert sentence[row, i] == sentence[row, j]
     # The special pieces are those that the tokenizer itself would add.
-    whole = builder.build([(texts[3], 0, len(texts[3])), (texts[4], 0, len(texts[4]))])
-    expected = tokenizer(TEXTS[3], TEXTS[4])
-    assert whole.input_ids.tolist() == expected["input_ids"]
-    assert builder.n_special(2) == len(whole) - len(texts[3]) - len(texts[4])
+    whole = builder.collate([[Part(texts[3], 0, len(texts[3])), Part(texts[4], 0, len(texts[4]))]])
+    expected = tokenizer(TEXTS[3], TEXTS[4], return_token_type_ids=True)
+    assert whole["input_ids"][0].tolist() == expected["input_ids"]
+    assert whole["token_type_ids"][0].tolist() == expected["token_type_ids"]
+    n_pieces = len(texts[3]) + len(texts[4])
+    assert builder.n_special(2) == len(expected["input_ids"]) - n_pieces
+    # Tags: special pieces and padding have their own.
+    tags = batch["tag"]
+    mask = batch["attention_mask"].bool()
+    assert (tags[~mask] == PAD).all()
+    assert tags[0, 0] == SPE

@@ -70,11 +70,11 @@ def maximum_spanning_tree(scores: FloatArray) -> IntArray:
     n_words = len(scores)
     if n_words == 0:
         return np.zeros(0, np.int64)
-    scores = np.asarray(scores, np.float64)
-    heads = _Contraction(_weights(scores, second_root_costs=False)).heads()
+    exact = np.asarray(scores, np.float64)
+    heads = _Contraction(_weights(exact, second_root_costs=False)).heads()
     if (heads == 0).sum() == 1:
         return heads
-    return _Contraction(_weights(scores, second_root_costs=True)).heads()
+    return _Contraction(_weights(exact, second_root_costs=True)).heads()
 
 
 def _weights(scores: NDArray[np.float64], *, second_root_costs: bool) -> NDArray[np.float64]:

@@ -47,6 +47,12 @@ def _sum_to_root(values: IntArray, parents: IntArray) -> IntArray:
     return total[:-1]
 
 
+def _argsort(values: IntArray) -> NDArray[np.intp]:
+    """A stable order; short integers are sorted by their digits, in linear time."""
+    short = len(values) <= np.iinfo(np.int16).max
+    return np.argsort(values.astype(np.int16) if short else values, kind="stable")
+
+
 def _parents(heads: IntArray, sentences: IntArray) -> IntArray:
     """Index of each word's head in the whole text; −1 for roots."""
     if not len(heads):
@@ -69,18 +75,17 @@ def tour(heads: IntArray, sentences: IntArray) -> Tour:
     parents = _parents(np.asarray(heads, np.int32), np.asarray(sentences, np.int32))
     depth = _sum_to_root((parents >= 0).astype(np.int32), parents)
     sizes = np.ones(n_words, np.int32)
-    by_depth = np.argsort(depth, kind="stable")
+    by_depth = _argsort(depth)
     bounds = np.searchsorted(depth[by_depth], np.arange(1, depth.max(initial=0) + 2))
     for level in range(len(bounds) - 1, 0, -1):
         words = by_depth[bounds[level - 1] : bounds[level]]
         np.add.at(sizes, parents[words], sizes[words])
     # How many words stand between a word and its parent in the walk: its elder siblings' subtrees.
-    siblings = np.argsort(parents, kind="stable")
+    siblings = _argsort(parents)
     before = np.cumsum(sizes[siblings]) - sizes[siblings]
-    grouped = parents[siblings]
-    first = np.searchsorted(grouped, grouped, side="left")
+    eldest = np.diff(parents[siblings], prepend=-2) != 0
     elder = np.empty(n_words, np.int32)
-    elder[siblings] = before - before[first] if n_words else before
+    elder[siblings] = before - np.maximum.accumulate(np.where(eldest, before, 0))
     enter = _sum_to_root(elder + (parents >= 0), parents).astype(np.int32)
     return Tour(enter, enter + sizes, depth.astype(np.int32))
 

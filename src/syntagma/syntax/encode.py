@@ -14,7 +14,7 @@ How a word's place in the tree reaches its pieces (SG-Net journal version, secti
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Any, Literal
 
@@ -27,38 +27,39 @@ from syntagma.syntax.ancestors import projections, tour
 from syntagma.syntax.tags import SPE, tag_ids
 from syntagma.text.pieces import ABSENT, align, encodable, first_pieces, require_offsets, spread
 
-__all__ = ["EncodedText", "PieceMode", "PieceSyntax", "encode_texts", "piece_syntax"]
+__all__ = ["COLUMNS", "EncodedText", "PieceMode", "PieceSyntax", "encode_texts", "piece_syntax"]
 
 IntArray = NDArray[np.int32]
 PieceMode = Literal["share", "first_piece", "projection"]
 
 
+COLUMNS = ("enter", "exit", "word", "sentence", "depth", "tag", "point")
+"""The integers of a piece, in the order of the table's rows; guides read the first ones most."""
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class PieceSyntax:
-    """The syntax of a sequence of pieces; all columns are ``[n_pieces]``.
+    """The syntax of a sequence of pieces.
 
     Args:
-        enter: start of the piece's interval.
-        exit: end of the interval; ``j`` is an ancestor of ``i``, or ``i``, iff
-            ``enter[j] ≤ point[i] < exit[j]``.
-        point: what is looked up in the intervals; equal to ``enter`` except for ``projection``.
-        depth: arcs to the root of the sentence.
-        sentence: number of the sentence, −1 for pieces without a word.
-        word: number of the word, −1 for pieces without a word.
-        tag: see :mod:`syntagma.syntax.tags`.
+        table: a row a column of :data:`COLUMNS`, ``[n_columns, n_pieces]``:
+
+            ``enter``, ``exit``: the piece's interval; ``j`` is an ancestor of ``i``, or ``i``,
+            iff ``enter[j] ≤ point[i] < exit[j]``;
+            ``word``, ``sentence``: their numbers, −1 for pieces without a word;
+            ``depth``: arcs to the root of the sentence;
+            ``tag``: see :mod:`syntagma.syntax.tags`;
+            ``point``: what is looked up in the intervals; ``enter`` except for ``projection``.
     """
 
-    enter: IntArray
-    exit: IntArray
-    point: IntArray
-    depth: IntArray
-    sentence: IntArray
-    word: IntArray
-    tag: IntArray
+    table: IntArray
 
-    def columns(self) -> dict[str, IntArray]:
-        """The columns by name."""
-        return {field.name: getattr(self, field.name) for field in fields(self)}
+    def __getitem__(self, column: str) -> IntArray:
+        return self.table[COLUMNS.index(column)]
+
+    def part(self, begin: int, end: int) -> PieceSyntax:
+        """The syntax of some of the pieces."""
+        return PieceSyntax(self.table[:, begin:end])
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -128,20 +129,18 @@ def encode_texts(
     together, n_words, n_sentences = _join(parsed, text_starts)
     words = align(together.starts, together.ends, starts + shift, ends + shift)
     syntax = piece_syntax(together, words, mode=mode)
-    first_word = np.cumsum(n_words) - n_words
+    in_walk = _first_in_walk(mode, words, n_pieces, n_words)
     bases = {
-        "word": first_word,
+        "word": np.cumsum(n_words) - n_words,
         "sentence": np.cumsum(n_sentences) - n_sentences,
-        **dict.fromkeys(("enter", "exit", "point"), _first_in_walk(mode, words, n_pieces, n_words)),
+        **dict.fromkeys(("enter", "exit", "point"), in_walk),
     }
-    based = syntax.columns()
-    for name, base in bases.items():
-        column = based[name] - np.repeat(base.astype(np.int32), n_pieces)
-        based[name] = np.where(words >= 0, column, based[name])
+    base = np.stack([bases.get(name, 0 * in_walk) for name in COLUMNS]).astype(np.int32)
+    table = np.where(words >= 0, syntax.table - np.repeat(base, n_pieces, 1), syntax.table)
     return [
         EncodedText(
             *column,
-            syntax=PieceSyntax(**{name: part[slices[number]] for name, part in based.items()}),
+            syntax=PieceSyntax(table[:, slices[number]]),
             span=int(n_words[number] + n_pieces[number]) + 1,
             n_words=int(n_words[number]),
             n_sentences=int(n_sentences[number]),
@@ -220,16 +219,16 @@ def piece_syntax(
         raise InputError(f"mode must be share, first_piece or projection, got {mode!r}")
     tags = np.array(tag_ids(parsed.xpos_labels.names), np.int64)
     word_tags = tags[parsed.xpos] if len(parsed) else tags
-    columns = (
-        enter,
-        exit_,
-        point,
-        depth,
-        spread(parsed.sentences, word_of_piece, fill=-1),
-        np.where(word_of_piece == ABSENT, -1, word_of_piece),
-        spread(word_tags, word_of_piece, fill=SPE),
-    )
-    return PieceSyntax(*(column.astype(np.int32) for column in columns))
+    columns = {
+        "enter": enter,
+        "exit": exit_,
+        "word": np.where(word_of_piece == ABSENT, -1, word_of_piece),
+        "sentence": spread(parsed.sentences, word_of_piece, fill=-1),
+        "depth": depth,
+        "tag": spread(word_tags, word_of_piece, fill=SPE),
+        "point": point,
+    }
+    return PieceSyntax(np.stack([columns[name] for name in COLUMNS]).astype(np.int32))
 
 
 def _first_piece_intervals(

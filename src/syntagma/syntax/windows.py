@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import torch
@@ -12,35 +11,32 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from syntagma.errors import InputError
-from syntagma.syntax.encode import EncodedText
+from syntagma.syntax.encode import COLUMNS, EncodedText
 from syntagma.syntax.tags import PAD, SPE
 
-__all__ = ["COLUMNS", "PieceSequence", "SequenceBuilder", "collate", "window_starts"]
+__all__ = ["Part", "SequenceBuilder", "window_starts"]
 
 IntArray = NDArray[np.int32]
 
-COLUMNS = ("enter", "exit", "point", "depth", "sentence", "word", "tag")
-"""Names of the syntax tensors of a batch."""
-
-_FILL = {"enter": 0, "exit": 0, "point": 0, "depth": 0, "sentence": -1, "word": -1, "tag": SPE}
+_WORD = COLUMNS.index("word")
+_FILL = {"enter": 0, "exit": 0, "word": -1, "sentence": -1, "depth": 0, "tag": SPE, "point": 0}
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class PieceSequence:
-    """What the encoder reads, special pieces included; all columns are ``[n_pieces]``.
+class Part(NamedTuple):
+    """A stretch of a text in a sequence.
 
     Args:
-        input_ids: ids of the pieces.
-        token_type_ids: which text a piece belongs to, as the encoder counts them.
-        syntax: the columns that the model reads; empty where it reads none.
+        text: the whole text.
+        begin: first piece that is taken.
+        end: piece after the last.
     """
 
-    input_ids: IntArray
-    token_type_ids: IntArray
-    syntax: dict[str, IntArray]
+    text: EncodedText
+    begin: int
+    end: int
 
     def __len__(self) -> int:
-        return len(self.input_ids)
+        return self.end - self.begin
 
 
 def window_starts(n_pieces: int, size: int, stride: int) -> list[int]:
@@ -68,9 +64,13 @@ class SequenceBuilder:
         columns: the syntax columns that the model reads.
     """
 
-    def __init__(self, tokenizer: Any, *, columns: Sequence[str] = COLUMNS) -> None:
+    def __init__(self, tokenizer: Any, *, columns: Sequence[str]) -> None:
         self.pad_id = int(tokenizer.pad_token_id or 0)
         self.columns = tuple(columns)
+        # The columns that are read lie in one block of the table.
+        places = [COLUMNS.index(name) for name in columns] or [0]
+        self._rows = slice(min(places), max(places) + 1)
+        self._fills = np.array([_FILL[name] for name in COLUMNS[self._rows]], np.int32)
         self._one = _template(tokenizer, ("a",))
         self._two = _template(tokenizer, ("a", "b"))
 
@@ -84,45 +84,83 @@ class SequenceBuilder:
         specials, _ = self._one if n_texts == 1 else self._two
         return sum(map(len, specials))
 
-    def build(self, parts: Sequence[tuple[EncodedText, int, int]]) -> PieceSequence:
-        """A sequence of parts of one or two texts.
+    def collate(self, sequences: Sequence[Sequence[Part]]) -> dict[str, Tensor]:
+        """One padded batch.
 
         Args:
-            parts: each a text with the first and the end of the pieces that are taken.
+            sequences: the one or two parts of each sequence.
+
+        Returns:
+            ``input_ids``, ``attention_mask``, ``token_type_ids`` and the syntax columns, each
+            ``[batch, n_pieces]``.
+
+        Raises:
+            InputError: the model reads syntax and a text was encoded without.
         """
+        lengths = [sum(map(len, parts)) + self.n_special(len(parts)) for parts in sequences]
+        shape = (len(sequences), max(lengths))
+        batch: dict[str, NDArray[Any]] = {
+            "input_ids": np.full(shape, self.pad_id, np.int64),
+            "attention_mask": np.zeros(shape, np.int64),
+            "token_type_ids": np.zeros(shape, np.int64),
+        }
+        rows = self._rows
+        syntax = np.empty((rows.stop - rows.start, *shape), np.int32)
+        syntax[:] = self._fills[:, None, None]
+        for row, parts in enumerate(sequences):
+            self._fill(row, parts, batch, syntax)
+        columns = dict(zip(COLUMNS[rows], syntax, strict=True))
+        self._set_apart(columns, lengths)
+        batch |= {name: columns[name] for name in self.columns}
+        return {name: torch.from_numpy(array) for name, array in batch.items()}
+
+    def _fill(
+        self, row: int, parts: Sequence[Part], batch: dict[str, NDArray[Any]], syntax: IntArray
+    ) -> None:
         specials, types = self._one if len(parts) == 1 else self._two
-        ids = [specials[0]]
-        token_types = [types[0]]
-        for number, (encoded, begin, end) in enumerate(parts):
-            ids += [encoded.pieces[begin:end], specials[number + 1]]
-            inside = np.full(end - begin, types[2 * number + 1][0], np.int32)
-            token_types += [inside, types[2 * number + 2]]
-        n_specials = [len(special) for special in specials]
-        syntax = {name: self._column(name, parts, n_specials) for name in self.columns}
-        return PieceSequence(np.concatenate(ids), np.concatenate(token_types), syntax)
+        ids, token_types = batch["input_ids"][row], batch["token_type_ids"][row]
+        position = 0
+        shift: IntArray | None = None
+        for number, special in enumerate(specials):
+            after = position + len(special)
+            ids[position:after] = special
+            token_types[position:after] = types[2 * number]
+            position = after
+            if number == len(parts):
+                break
+            text, begin, end = parts[number]
+            after = position + end - begin
+            ids[position:after] = text.pieces[begin:end]
+            token_types[position:after] = types[2 * number + 1][0]
+            if self.columns:
+                if text.syntax is None:
+                    raise InputError("this model reads syntax: encode its texts with their parses")
+                table = text.syntax.table[self._rows, begin:end]
+                if shift is not None:
+                    table = np.where(text.syntax.table[_WORD, begin:end] >= 0, table + shift, table)
+                syntax[:, row, position:after] = table
+                if number + 1 < len(parts):
+                    shift = self._shift(text)
+            position = after
+        batch["attention_mask"][row, :position] = 1
+
+    def _shift(self, text: EncodedText) -> IntArray:
+        """What counts over texts goes on counting after one: a number a row, ``[n_rows, 1]``."""
+        counts = {"word": text.n_words, "sentence": text.n_sentences}
+        counts |= dict.fromkeys(("enter", "exit", "point"), text.span)
+        rows = [counts.get(name, 0) for name in COLUMNS[self._rows]]
+        return np.array(rows, np.int32)[:, None]
 
     @staticmethod
-    def _column(
-        name: str, parts: Sequence[tuple[EncodedText, int, int]], n_specials: list[int]
-    ) -> IntArray:
-        """One column over all parts; what counts over texts goes on counting."""
-        fill = _FILL[name]
-        stretches = [np.full(n_specials[0], fill, np.int32)]
-        shift = 0
-        for (encoded, begin, end), n_special in zip(parts, n_specials[1:], strict=True):
-            if encoded.syntax is None:
-                raise InputError("this model reads syntax: encode its texts with their parses")
-            column = getattr(encoded.syntax, name)[begin:end]
-            if shift:
-                column = np.where(encoded.syntax.word[begin:end] >= 0, column + shift, column)
-            stretches += [column, np.full(n_special, fill, np.int32)]
-            if name in ("enter", "exit", "point"):
-                shift += encoded.span
-            elif name == "word":
-                shift += encoded.n_words
-            elif name == "sentence":
-                shift += encoded.n_sentences
-        return np.concatenate(stretches)
+    def _set_apart(columns: dict[str, IntArray], lengths: Sequence[int]) -> None:
+        """Give pieces without a word intervals below zero, each its own, that no other touches."""
+        place = np.arange(max(lengths), dtype=np.int32)
+        if "word" in columns:
+            alone = {"enter": -1 - place, "exit": -place, "point": -1 - place}
+            for name in alone.keys() & columns.keys():
+                columns[name] = np.where(columns["word"] >= 0, columns[name], alone[name])
+        if "tag" in columns:
+            columns["tag"][place >= np.asarray(lengths)[:, None]] = PAD
 
 
 def _template(tokenizer: Any, texts: tuple[str, ...]) -> tuple[list[IntArray], list[IntArray]]:
@@ -141,35 +179,3 @@ def _template(tokenizer: Any, texts: tuple[str, ...]) -> tuple[list[IntArray], l
     if not special[begin:].all():
         raise InputError(f"{type(tokenizer).__name__} joins texts in a way that is not understood")
     return [*specials, ids[begin:]], [*stretches, types[begin:]]
-
-
-def collate(sequences: Sequence[PieceSequence], *, pad_id: int) -> dict[str, Tensor]:
-    """One padded batch.
-
-    Returns:
-        ``input_ids``, ``attention_mask``, ``token_type_ids`` and the syntax columns of the
-        sequences, each ``[batch, n_pieces]``.
-    """
-    shape = (len(sequences), max(map(len, sequences)))
-    fills = {"input_ids": pad_id, "attention_mask": 0, "token_type_ids": 0}
-    fills |= {name: _FILL[name] for name in sequences[0].syntax}
-    if "tag" in fills:
-        fills["tag"] = PAD
-    batch = {name: np.full(shape, fill, np.int32) for name, fill in fills.items()}
-    for row, sequence in enumerate(sequences):
-        length = len(sequence)
-        batch["input_ids"][row, :length] = sequence.input_ids
-        batch["token_type_ids"][row, :length] = sequence.token_type_ids
-        batch["attention_mask"][row, :length] = 1
-        for name, column in sequence.syntax.items():
-            batch[name][row, :length] = column
-    if "word" in batch:
-        # A piece without a word stands alone, in an interval below zero that no other touches.
-        place = np.arange(shape[1], dtype=np.int32)
-        for name, value in (("enter", -1 - place), ("exit", -place), ("point", -1 - place)):
-            if name in batch:
-                batch[name] = np.where(batch["word"] >= 0, batch[name], value)
-    tensors = {name: torch.from_numpy(array) for name, array in batch.items()}
-    for name in ("input_ids", "attention_mask", "token_type_ids"):
-        tensors[name] = tensors[name].long()
-    return tensors

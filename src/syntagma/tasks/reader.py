@@ -20,7 +20,7 @@ from syntagma.parse.source import ParseSource, load_source, shipped
 from syntagma.parse.store import ParseStore
 from syntagma.tasks.answers import Answer
 from syntagma.tasks.span_decode import WindowCandidates, best_spans, decode_answer
-from syntagma.tasks.span_windows import SpanWindow, WindowMaker, collate_windows
+from syntagma.tasks.span_windows import SpanWindow, WindowMaker
 
 __all__ = ["DEFAULT_READER", "Reader"]
 
@@ -204,8 +204,7 @@ class Reader:
 
     def batch(self, windows: Sequence[SpanWindow]) -> dict[str, Tensor]:
         """The tensors of some windows, on the model's device."""
-        sequences = [self.maker.sequence(window) for window in windows]
-        tensors = collate_windows(windows, sequences, pad_id=self.maker.builder.pad_id)
+        tensors = self.maker.collate(windows)
         for name in ("start_positions", "end_positions"):
             del tensors[name]
         return {name: tensor.to(self.model.device) for name, tensor in tensors.items()}

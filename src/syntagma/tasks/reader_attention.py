@@ -56,7 +56,7 @@ def _rows_of_window(
     attention = reader.model.encode(**batch, output_attentions=True).attentions[-1]
     inside = slice(window.offset, window.offset + window.end - window.begin)
     matrix = attention[0].mean(0)[inside, inside].float().cpu().numpy()
-    words = passage.syntax.word[window.begin : window.end]
+    words = passage.syntax["word"][window.begin : window.end]
     rows: dict[int, dict[int, float]] = {}
     for piece, word in enumerate(words.tolist()):
         if word < 0 or word in rows:

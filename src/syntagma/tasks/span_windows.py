@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
 import torch
 from torch import Tensor
 
@@ -15,9 +14,9 @@ from syntagma.errors import InputError
 from syntagma.models.span_model import SpanHead
 from syntagma.parse.store import ParseStore
 from syntagma.syntax.encode import EncodedText, PieceMode, encode_texts
-from syntagma.syntax.windows import PieceSequence, SequenceBuilder, collate, window_starts
+from syntagma.syntax.windows import Part, SequenceBuilder, window_starts
 
-__all__ = ["SpanWindow", "WindowMaker", "collate_windows"]
+__all__ = ["SpanWindow", "WindowMaker"]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -106,22 +105,28 @@ class WindowMaker:
             for begin in window_starts(len(passage), room, self.head.stride)
         ]
 
-    def sequence(self, window: SpanWindow) -> PieceSequence:
-        """What the encoder reads for a window."""
-        return self.builder.build(
+    def collate(self, windows: Sequence[SpanWindow]) -> dict[str, Tensor]:
+        """A padded batch with the places where answers may stand and the gold positions."""
+        batch = self.builder.collate(
             [
-                (window.passage, window.begin, window.end),
-                (window.question, 0, len(window.question)),
+                (Part(w.passage, w.begin, w.end), Part(w.question, 0, len(w.question)))
+                for w in windows
             ]
         )
+        context = torch.zeros(batch["input_ids"].shape, dtype=torch.bool)
+        context[:, 0] = True
+        for row, window in enumerate(windows):
+            context[row, window.offset : window.offset + window.end - window.begin] = True
+        batch["context"] = context
+        batch["start_positions"] = torch.tensor([window.start for window in windows])
+        batch["end_positions"] = torch.tensor([window.last for window in windows])
+        return batch
 
 
 def _shorten(text: EncodedText, longest: int) -> EncodedText:
     if len(text) <= longest:
         return text
-    syntax = text.syntax
-    if syntax is not None:
-        syntax = type(syntax)(*(column[:longest] for column in syntax.columns().values()))
+    syntax = text.syntax.part(0, longest) if text.syntax is not None else None
     return EncodedText(
         text.pieces[:longest],
         text.starts[:longest],
@@ -131,18 +136,3 @@ def _shorten(text: EncodedText, longest: int) -> EncodedText:
         text.n_words,
         text.n_sentences,
     )
-
-
-def collate_windows(
-    windows: Sequence[SpanWindow], sequences: Sequence[PieceSequence], *, pad_id: int
-) -> dict[str, Tensor]:
-    """A padded batch with the places where answers may stand and the gold positions."""
-    batch = collate(sequences, pad_id=pad_id)
-    context = torch.zeros(batch["input_ids"].shape, dtype=torch.bool)
-    context[:, 0] = True
-    for row, window in enumerate(windows):
-        context[row, window.offset : window.offset + window.end - window.begin] = True
-    batch["context"] = context
-    batch["start_positions"] = torch.from_numpy(np.array([window.start for window in windows]))
-    batch["end_positions"] = torch.from_numpy(np.array([window.last for window in windows]))
-    return batch

@@ -23,7 +23,7 @@ from syntagma.tasks.answers import Answer
 from syntagma.tasks.experiment import Experiment
 from syntagma.tasks.reader import Reader
 from syntagma.tasks.span_metrics import best_threshold, judge, score_answers
-from syntagma.tasks.span_windows import SpanWindow, collate_windows
+from syntagma.tasks.span_windows import SpanWindow
 from syntagma.tasks.squad import SpanExample, best_text, read_squad, write_predictions
 from syntagma.tasks.task import Features, Task
 
@@ -123,9 +123,7 @@ class SpanTask(Task[SpanExample, Answer]):
 
     def collate(self, items: Sequence[SpanWindow]) -> dict[str, Tensor]:
         """A padded batch with gold positions."""
-        maker = self.reader.maker
-        sequences = [maker.sequence(window) for window in items]
-        return collate_windows(items, sequences, pad_id=maker.builder.pad_id)
+        return self.reader.maker.collate(items)
 
     def predict(self, examples: Sequence[SpanExample]) -> list[Answer]:
         """Answers; never the empty one where every question is known to have an answer.
