@@ -4,6 +4,10 @@ from __future__ import annotations
 
 import json
 import re
+import signal
+import subprocess
+import sys
+import time
 
 import pytest
 
@@ -208,3 +212,22 @@ def test_wrong_answers_are_named_or_skipped(run, tmp_path, tiny_encoder):
     assert "pieces would be skipped" in one_line(err)
     code, _, err = run("train", config, "--out", tmp_path / "run", "--set", "data.skip_bad=true")
     assert code == 0
+
+
+def test_interrupting_a_training_run_keeps_its_checkpoints(config, tmp_path):
+    folder = tmp_path / "run"
+    command = [sys.executable, "-m", "syntagma", "train", str(config), "--out", str(folder),
+               "--set", "training.epochs=2000", "--set", "training.checkpoint_steps=2"]  # fmt: skip
+    process = subprocess.Popen(
+        command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True,
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),
+    )  # fmt: skip
+    deadline = time.monotonic() + 60
+    while not list(folder.glob("checkpoints/*/complete")) and time.monotonic() < deadline:
+        time.sleep(0.05)
+    process.send_signal(signal.SIGINT)
+    _, err = process.communicate(timeout=60)
+    assert process.returncode == 130
+    assert "interrupted; what was finished is kept" in err
+    assert "Traceback" not in err
+    assert list(folder.glob("checkpoints/*/complete"))

@@ -20,6 +20,7 @@ from syntagma.errors import InputError
 __all__ = ["app", "main"]
 
 OK, OURS, YOURS, INTERRUPTED = 0, 1, 2, 130
+KEPT = "interrupted; what was finished is kept"
 
 app = typer.Typer(
     name="syntagma",
@@ -218,8 +219,13 @@ def main(arguments: list[str] | None = None) -> None:
     """Run the command line and leave with its exit code."""
     arguments = sys.argv[1:] if arguments is None else arguments
     debug = "--debug" in arguments
+    # Batches have many shapes, and oneDNN keeps the compiled code for 1024 of them: gigabytes that
+    # are hardly ever used again.  Read by torch when it is first imported.
+    os.environ.setdefault("ONEDNN_PRIMITIVE_CACHE_CAPACITY", "64")
     try:
         code = app(args=arguments, standalone_mode=False) or OK
+        if code == INTERRUPTED:  # Typer turns the user's Ctrl-C into this code.
+            typer.echo(f"syntagma: {KEPT}", err=True)
     except BrokenPipeError:
         # The reader of our output has left (`| head`): nobody to tell.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
@@ -229,7 +235,7 @@ def main(arguments: list[str] | None = None) -> None:
     except (Exception, KeyboardInterrupt) as error:
         # Typer raises Click's errors from a copy of Click of its own: known by what they offer.
         if isinstance(error, KeyboardInterrupt) or type(error).__name__ == "Abort":
-            code = _complain(error, debug, "interrupted; what was finished is kept", INTERRUPTED)
+            code = _complain(error, debug, KEPT, INTERRUPTED)
         elif hasattr(error, "format_message"):
             code = _complain(error, debug, error.format_message(), YOURS)
         else:
