@@ -254,3 +254,26 @@ def test_guides_that_need_no_site_work_on_an_encoder_without_a_row():
 def test_impossible_settings_are_named(preset, guides, message):
     with pytest.raises(InputError, match=message):
         resolve_guides(preset, guides)
+
+
+def test_a_model_is_made_saved_and_found_again(encoder_folders, tmp_path):
+    guides = resolve_guides("sg-net", {})
+    model = GuidedEncoder.from_pretrained(encoder_folders["bert"], guides=guides)
+    model.save_folder(tmp_path)
+    again = GuidedEncoder.from_pretrained(tmp_path)
+    with torch.no_grad():
+        one, other = model(**batch()), again(**batch())
+    assert torch.equal(one.last_hidden_state, other.last_hidden_state)
+    with pytest.raises(InputError, match=r"a saved model has its settings in config\.json"):
+        GuidedEncoder.from_pretrained(tmp_path, guides=guides)
+
+
+def test_transformers_own_saving_is_read_too(encoder_folders, tmp_path):
+    model = GuidedEncoder.from_pretrained(
+        encoder_folders["bert"], guides=resolve_guides("sg-net", {})
+    )
+    model.save_pretrained(tmp_path)
+    again = GuidedEncoder.from_pretrained(tmp_path)
+    with torch.no_grad():
+        one, other = model(**batch()), again(**batch())
+    assert torch.equal(one.last_hidden_state, other.last_hidden_state)

@@ -30,7 +30,14 @@ from syntagma.encoders.sites import set_dropout
 from syntagma.errors import DamagedFileError, InputError
 from syntagma.files import read_json
 
-__all__ = ["SyntagmaConfig", "SyntagmaModel", "is_saved_model", "read_config", "saved_tokenizer"]
+__all__ = [
+    "SyntagmaConfig",
+    "SyntagmaModel",
+    "find_saved",
+    "is_saved_model",
+    "read_config",
+    "saved_tokenizer",
+]
 
 WEIGHTS = "model.safetensors"
 CONFIG = "config.json"
@@ -85,6 +92,30 @@ def is_saved_model(name: str | Path) -> bool:
     """Whether a name is a folder that this package wrote."""
     config = Path(name) / CONFIG
     return config.is_file() and '"syntagma_version"' in config.read_text(encoding="utf-8")
+
+
+def find_saved(name: str | Path) -> Path | None:
+    """The folder of a model of this package, fetched from the hub where it lies there.
+
+    Args:
+        name: a folder or a hub name.
+
+    Returns:
+        ``None`` where the name is that of a plain encoder, or of nothing.
+    """
+    if is_saved_model(name):
+        return Path(name)
+    if Path(name).exists() or str(name).count("/") != 1:
+        return None
+    from huggingface_hub import hf_hub_download, snapshot_download
+    from huggingface_hub.errors import HfHubHTTPError, LocalEntryNotFoundError
+
+    try:
+        if not is_saved_model(Path(hf_hub_download(str(name), CONFIG)).parent):
+            return None
+        return Path(snapshot_download(str(name), allow_patterns=["*.json", "*.safetensors"]))
+    except (HfHubHTTPError, LocalEntryNotFoundError, OSError):
+        return None
 
 
 def read_config(folder: str | Path, *, task: str | None = None) -> SyntagmaConfig:
@@ -149,6 +180,27 @@ class SyntagmaModel(PreTrainedModel):  # type: ignore[misc]
         elif isinstance(module, nn.LayerNorm):
             nn.init.ones_(module.weight)
             nn.init.zeros_(module.bias)
+
+    @classmethod
+    def from_pretrained(cls, name: str | Path, **settings: Any) -> Self:  # type: ignore[override]
+        """A saved model, or a new one on a plain pretrained encoder.
+
+        Args:
+            name: a folder that this package wrote, locally or on the Hugging Face hub; or
+                ``default``, the folder, or the hub name of an encoder.
+            settings: for a new model, see :meth:`from_encoder`.
+
+        Raises:
+            InputError: there is no such model, or settings were given for a saved one.
+        """
+        folder = find_saved(name)
+        if folder is None:
+            return cls.from_encoder(str(name), **settings)
+        if settings:
+            raise InputError(
+                f"{name}: a saved model has its settings in {CONFIG}; got {', '.join(settings)}"
+            )
+        return cls.from_folder(folder)
 
     @classmethod
     def from_encoder(cls, name: str, **settings: Any) -> Self:
