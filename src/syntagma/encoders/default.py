@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import functools
 import hashlib
+import os
 from importlib import metadata
 from pathlib import Path
 
-from syntagma.errors import DamagedFileError
+from syntagma.errors import DamagedFileError, InputError
 
 __all__ = ["DEFAULT", "find_default", "resolve"]
 
@@ -19,14 +20,19 @@ WEIGHTS_SHA256 = "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9
 
 @functools.cache
 def find_default() -> Path | None:
-    """The folder of the default encoder in the installed package, or ``None``.
+    """The folder of the default encoder, or ``None`` where it is not installed.
 
-    The package is located by its metadata and never imported: importing it would load other
-    libraries.
+    ``$SYNTAGMA_ENCODER`` names a copy elsewhere, which is taken as it is.  Else the package is
+    located by its metadata and never imported: importing it would load other libraries.
 
     Raises:
-        DamagedFileError: its weights are not the published ones.
+        InputError: the variable names no model folder.
+        DamagedFileError: the package's weights are not the published ones.
     """
+    if place := os.environ.get("SYNTAGMA_ENCODER"):
+        if not (Path(place) / "config.json").is_file():
+            raise InputError(f"SYNTAGMA_ENCODER={place}: no model folder (it has no config.json)")
+        return Path(place)
     try:
         files = metadata.files(PACKAGE) or []
     except metadata.PackageNotFoundError:

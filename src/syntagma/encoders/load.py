@@ -40,6 +40,17 @@ def _explain(name: str, error: Exception) -> InputError:
     return InputError(f"encoder {name!r}: {advice}")
 
 
+TOKENIZER_FILES = (
+    "tokenizer.json",
+    "vocab.txt",
+    "vocab.json",
+    "spiece.model",
+    "spm.model",
+    "sentencepiece.bpe.model",
+    "tokenizer.model",
+)
+
+
 @contextmanager
 def quiet() -> Iterator[None]:
     """Keep Transformers from drawing bars, and from reporting the pooling layer left out."""
@@ -112,6 +123,10 @@ def load_tokenizer(name: str, config: PretrainedConfig | None = None) -> Any:
     Raises:
         InputError: there is none, or it cannot give character offsets.
     """
+    place = Path(resolve(name))
+    if place.is_dir() and not any((place / file).is_file() for file in TOKENIZER_FILES):
+        # Transformers would make one with an empty vocabulary.
+        raise InputError(f"encoder '{name}': the folder has no tokenizer (tokenizer.json)")
     try:
         tokenizer = AutoTokenizer.from_pretrained(resolve(name), config=config)
     except (OSError, ValueError, KeyError) as error:
