@@ -10,7 +10,7 @@ import torch
 
 from syntagma.errors import InputError
 
-__all__ = ["Precision", "autocast", "fast_bfloat16"]
+__all__ = ["Precision", "autocast", "best_device", "fast_bfloat16"]
 
 Precision = Literal["auto", "bfloat16", "float32"]
 
@@ -30,6 +30,13 @@ def fast_bfloat16(device_type: str) -> bool:
             return False
         return bool(torch.cpu._is_amx_tile_supported() or torch.cpu._is_avx512_bf16_supported())
     return False
+
+
+def best_device() -> str:
+    """The fastest device of this process: its GPU where there is one."""
+    if torch.cuda.is_available():
+        return f"cuda:{torch.cuda.current_device()}"
+    return "cpu"
 
 
 def autocast(device: torch.device, precision: Precision = "auto") -> AbstractContextManager[None]:

@@ -13,6 +13,7 @@ import numpy as np
 from torch import Tensor
 
 from syntagma.encoders.load import load_tokenizer
+from syntagma.encoders.precision import best_device
 from syntagma.models.config import resolve_guides
 from syntagma.models.span_model import SpanHead, SpanModel
 from syntagma.parse.source import load_source
@@ -87,7 +88,8 @@ class SpanTask(Task[SpanExample, Answer]):
         )
         store = None
         if model.reads_syntax:
-            store = ParseStore(load_source(experiment.parser), cache_folder())
+            source = load_source(experiment.parser, device=best_device())
+            store = ParseStore(source, cache_folder())
         verifier = None
         if head.verifier:
             verifier = Reader.from_pretrained(head.verifier)
