@@ -18,12 +18,15 @@ import gzip
 import json
 import os
 import shutil
+import tarfile
+import tempfile
 import time
 from pathlib import Path
 
 SQUAD = ["train-v1.1.json.gz", "dev-v1.1.json.gz"]
 MADE = ["made.json", "v2_fit.json", "v2_held.json"]
 SYSTEMS = ("plain", "sg-net")
+ARCHIVE = "carried.tar.xz"
 
 
 def prepare(carry: Path) -> None:
@@ -34,26 +37,35 @@ def prepare(carry: Path) -> None:
 
     source = find_default()
     assert source is not None
-    (carry / "encoder").mkdir(parents=True, exist_ok=True)
-    for name in ("config.json", "tokenizer.json", "tokenizer_config.json", "vocab.txt"):
-        shutil.copy(source / name, carry / "encoder")
+    draft = Path(tempfile.mkdtemp())
+    (draft / "encoder").mkdir()
+    for name in ("config.json", "tokenizer.json", "tokenizer_config.json"):
+        shutil.copy(source / name, draft / "encoder")
     weights = {name: w.half() for name, w in load_file(source / "model.safetensors").items()
                if w.is_floating_point() and "pooler" not in name}  # fmt: skip
-    save_file(weights, carry / "encoder" / "model.safetensors", metadata={"format": "pt"})
+    save_file(weights, draft / "encoder" / "model.safetensors", metadata={"format": "pt"})
     for name in SQUAD:
-        shutil.copy(Path("data/squad") / name, carry)
+        (draft / name.removesuffix(".gz")).write_bytes(
+            gzip.decompress((Path("data/squad") / name).read_bytes())
+        )
     for name in MADE:
-        data = (Path("runs") / name).read_bytes()
-        (carry / f"{name}.gz").write_bytes(gzip.compress(data, 9))
-    size = sum(path.stat().st_size for path in carry.rglob("*") if path.is_file())
-    print(f"{size / 2**20:.1f} MiB in {carry}")
+        shutil.copy(Path("runs") / name, draft)
+    carry.mkdir(exist_ok=True)
+    with tarfile.open(carry / ARCHIVE, "w:xz") as archive:
+        archive.add(draft, ".")
+    shutil.rmtree(draft)
+    print(f"{(carry / ARCHIVE).stat().st_size / 2**20:.1f} MiB in {carry / ARCHIVE}")
 
 
 def run(
     carry: Path, out: Path, *, seeds: list[int], systems: list[str], changes: list[str]
 ) -> None:
     """Train each system with each seed, score it, and print the table so far."""
-    os.environ["SYNTAGMA_ENCODER"] = str((carry / "encoder").resolve())
+    place = Path(tempfile.gettempdir()) / "syntagma-carried"
+    if not place.is_dir():
+        with tarfile.open(carry / ARCHIVE) as archive:
+            archive.extractall(place, filter="data")
+    os.environ["SYNTAGMA_ENCODER"] = str(place / "encoder")
     os.environ.setdefault("SYNTAGMA_CACHE", "/tmp/syntagma-cache")
     from syntagma.encoders.precision import best_device
     from syntagma.evaluation import evaluate, pack
@@ -66,8 +78,8 @@ def run(
             name = f"{system}-{seed}"
             folder = Path("/tmp/runs") / name
             settings = [
-                f"data.train=[{carry}/train-v1.1.json.gz, {carry}/made.json.gz]",
-                f"data.dev={carry}/v2_fit.json.gz",
+                f"data.train=[{place}/train-v1.1.json, {place}/made.json]",
+                f"data.dev={place}/v2_fit.json",
                 f"training.seed={seed}",
                 *changes,
             ]
@@ -75,8 +87,8 @@ def run(
             experiment = load_experiment(f"experiments/reader_{system}.yaml", settings)
             train(experiment, folder, resume=True)
             row = {"run": name, "seconds": round(time.perf_counter() - begin)}
-            for part, path in (("1.1", "dev-v1.1.json.gz"), ("2.0", "v2_held.json.gz")):
-                scores = evaluate(folder, [carry / path], device=best_device())
+            for part, path in (("1.1", "dev-v1.1.json"), ("2.0", "v2_held.json")):
+                scores = evaluate(folder, [place / path], device=best_device())
                 row |= {f"{part} {key}": scores[key] for key in ("exact", "f1")}
                 (out / f"{name}.{part}.json").write_text(json.dumps(scores))
             if not (out / name).exists():
