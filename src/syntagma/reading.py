@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +18,9 @@ from syntagma.tasks.reader_attention import ancestor_weights
 from syntagma.text.sentence import Parse
 
 __all__ = ["Reading", "read_and_answer", "read_questions"]
+
+SHOWN = 5
+"""Candidates on the page for each question."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +69,7 @@ class Reading:
             title=f"Syntagma reads {self.name}",
             passage=self.passage,
             parses=parses,
-            answers=self.answers,
+            answers=[replace(answer, spans=answer.spans[:SHOWN]) for answer in self.answers],
             question_parses=[self.parses(answer.question) for answer in self.answers],
             attention=[self._weights(answer.question, parses) for answer in self.answers]
             if guided
