@@ -71,7 +71,11 @@ def parse(
     source: Annotated[
         str, typer.Option("--from", help="text, lines, words (pretokenised), or conllu.")
     ] = "text",
-    to: Annotated[str, typer.Option(help="conllu, json, or svg.")] = "conllu",
+    to: Annotated[str, typer.Option(help="conllu, json, brackets, or svg.")] = "conllu",
+    decoding: Annotated[
+        str | None,
+        typer.Option(help="dependencies, separate (phrases too), or joint: both as one tree."),
+    ] = None,
     pretokenized: Annotated[
         bool, typer.Option("--pretokenized", help="The same as --from words.")
     ] = False,
@@ -86,9 +90,11 @@ def parse(
     from syntagma.parse.source import load_parser
     from syntagma.report.printing import write_parses
 
+    how = decoding or ("separate" if to == "brackets" else "dependencies")
+    options: dict[str, Any] = {"max_words": max_words, "precision": precision, "decoding": how}
     write_parses(
         files or ["-"],
-        load_parser(parser, device=device, max_words=max_words, precision=precision),
+        load_parser(parser, device=device, **options),
         kind="words" if pretokenized else source,
         to=to,
         out=sys.stdout,
@@ -121,13 +127,16 @@ def evaluate(
     json_file: Annotated[
         Path | None, typer.Option("--json", help="Also write the metrics as one flat object.")
     ] = None,
+    by: Annotated[
+        list[str] | None, typer.Option(help="Also score groups; of a parser: relation, length.")
+    ] = None,
     skip_bad: SkipBad = False,
     device: Device = "cpu",
 ) -> None:
     """Score a model with the official metrics of its task."""
     from syntagma.evaluation import evaluate as run
 
-    metrics = run(model, data, device=device, skip_bad=skip_bad)
+    metrics = run(model, data, by=by or (), device=device, skip_bad=skip_bad)
     _write_json(json_file, metrics)
     _table(metrics)
 

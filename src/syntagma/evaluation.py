@@ -43,6 +43,7 @@ def evaluate(
     name: str | Path,
     data: Sequence[str | Path],
     *,
+    by: Sequence[str] = (),
     device: str = "cpu",
     skip_bad: bool = False,
 ) -> dict[str, float]:
@@ -51,6 +52,7 @@ def evaluate(
     Args:
         name: of the model, see :func:`open_model`.
         data: files in a format of the task.
+        by: also score groups, see :meth:`syntagma.tasks.task.Task.evaluate`.
         device: where to compute.
         skip_bad: leave out bad examples and count them.
 
@@ -58,7 +60,7 @@ def evaluate(
         InputError: model or data cannot be used.
     """
     task = open_model(name, device=device)
-    return task.evaluate(_read(task, data, skip_bad))
+    return task.evaluate(_read(task, data, skip_bad), by=by)
 
 
 def predict(

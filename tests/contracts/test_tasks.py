@@ -19,9 +19,10 @@ from syntagma.training.run import _arguments
 from syntagma.training.run_folder import RunFolder
 from syntagma.training.trainer import SyntagmaTrainer
 from tests.conftest import ENCODERS
-from tests.training.test_run import experiment, squad, treebank
+from tests.training.test_run import brackets, experiment, squad, treebank
 
-GUIDED = {"spans": ["none", "sg-net"], "parsing": ["none"]}
+# The parser has no guides; what varies is what it learns of trees.
+GUIDED = {"spans": ["none", "sg-net"], "parsing": ["dependencies", "separate", "joint"]}
 CASES = [(task, preset) for task in TASKS for preset in GUIDED[task]]
 
 
@@ -31,6 +32,7 @@ def data(tmp_path_factory) -> dict[str, str]:
     return {
         "spans": squad(folder / "harbour.json", copies=2),
         "parsing": treebank(folder / "tides.conllu", copies=1),
+        "phrases": brackets(folder / "tides.ptb", copies=1),
     }
 
 
@@ -39,12 +41,15 @@ def build_task(name, preset, encoder_folder, data, **training):
     if name != "parsing":
         # Gold trees of the fixture's sentences need no parser: a linear chain serves.
         changes |= {"preset": preset, "parser": "linear"}
-    head = {"parsing": {"arc_width": 16, "relation_width": 8, "dropout": 0.0}}.get(name)
-    if head:
-        changes["head"] = head
-    settings = experiment(name, data[name], str(encoder_folder), training=training, **changes)
+    path = data[name]
+    if name == "parsing":
+        changes["head"] = {"arc_width": 16, "relation_width": 8, "span_width": 16, "dropout": 0.0}
+        if preset != "dependencies":
+            path = f"{path}+{data['phrases']}"
+            changes["head"] |= {"decoding": preset}
+    settings = experiment(name, path, str(encoder_folder), training=training, **changes)
     task_class = find_task(name)
-    examples = task_class.read(data[name])
+    examples = task_class.read(path)
     torch.manual_seed(0)
     return task_class.new(settings, examples), examples, settings
 

@@ -42,6 +42,20 @@ def treebank(path: Path, copies: int = 3) -> str:
     return str(path)
 
 
+def brackets(path: Path, copies: int = 3) -> str:
+    """Phrase trees beside :func:`treebank`: each word and all that follow it make a phrase."""
+    lines = []
+    for text in SENTENCES * copies:
+        forms = text.split()
+        opened = [f"({'NP' if len(form) > 3 else 'VP'}" for form in forms[:-1]]
+        tags = ["NN" if form[0].isupper() else "XX" for form in forms]
+        words = [f"({tag} {form})" for tag, form in zip(tags, forms, strict=True)]
+        inner = " ".join(f"{phrase} {word}" for phrase, word in zip(opened, words, strict=False))
+        lines.append(f"(TOP {inner} {words[-1]}{')' * len(opened)})\n")
+    path.write_text("".join(lines), encoding="utf-8")
+    return str(path)
+
+
 def squad(path: Path, copies: int = 4) -> str:
     """Questions whose answer is the last word of the sentence that they quote."""
     paragraphs = []

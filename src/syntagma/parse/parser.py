@@ -8,11 +8,10 @@ import logging
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain, islice
 from pathlib import Path
-from typing import Any, Literal, NamedTuple, Self
+from typing import Any, Literal, Self, get_args
 
 import numpy as np
 import torch
-from numpy.typing import NDArray
 from torch import Tensor
 
 from syntagma.batches import token_budget_batches
@@ -20,12 +19,14 @@ from syntagma.encoders.load import max_pieces
 from syntagma.encoders.model import saved_tokenizer
 from syntagma.encoders.precision import Precision, autocast
 from syntagma.errors import InputError
-from syntagma.parse.dependency import decode_heads
+from syntagma.parse.decode import Codes, How, decode
 from syntagma.parse.encode import EncodedSentence, SentenceEncoder
+from syntagma.parse.head_rules import heads_by_rule
+from syntagma.parse.phrases import expand
 from syntagma.parse.scorer import ParserModel, WordStates
 from syntagma.text import segment as segmentation
 from syntagma.text.segment import segment
-from syntagma.text.sentence import Parse, Sentence
+from syntagma.text.sentence import Constituent, Parse, Sentence
 
 __all__ = ["JointParser"]
 
@@ -35,18 +36,8 @@ CHUNK = 4096
 """Sentences that are sorted by length together."""
 
 
-class _Codes(NamedTuple):
-    """The decoded labels of one sentence, as codes, each ``[n_words]``."""
-
-    heads: NDArray[np.int64]
-    relations: NDArray[np.int64]
-    upos: NDArray[np.int64]
-    xpos: NDArray[np.int64]
-    probabilities: NDArray[np.float32]
-
-
 class JointParser:
-    """Dependency trees and part-of-speech tags for sentences.
+    """Dependency trees, phrases and part-of-speech tags for sentences.
 
     Args:
         model: the scorer.
@@ -57,6 +48,11 @@ class JointParser:
         precision: ``float32`` gives a sentence the same parse alone and in any batch; ``auto``
             takes bfloat16 where the device computes it fast, which is twice as fast, as accurate
             on average, and changes a label in one sentence of some hundred with its company.
+        decoding: ``dependencies`` leaves phrases out; ``separate`` finds phrases and dependencies
+            each by themselves; ``joint`` finds the one tree that is best as both.
+
+    Raises:
+        InputError: ``decoding`` wants phrases of a parser that has not learnt any.
     """
 
     def __init__(
@@ -67,14 +63,23 @@ class JointParser:
         budget: int = 4096,
         max_words: int = 4000,
         precision: Precision = "float32",
+        decoding: How = "dependencies",
     ) -> None:
         if max_words < 1:
             raise InputError(f"max_words must be at least 1, got {max_words}")
+        if decoding not in get_args(How):
+            raise InputError(f"decoding must be one of {', '.join(get_args(How))}; got {decoding}")
+        if decoding != "dependencies" and model.spans is None:
+            raise InputError(
+                "this parser has learnt no phrases: train it on a treebank with brackets, or "
+                "decode dependencies only"
+            )
         self.model = model.eval()
         self.encoder = SentenceEncoder(tokenizer)
         self.budget = budget
         self.max_words = max_words
         self.precision = precision
+        self.decoding = decoding
         self.max_content = max_pieces(model.config.encoder) - self.encoder.n_special
         labels = model.config.labels
         self._relations, self._upos, self._xpos = (
@@ -113,7 +118,8 @@ class JointParser:
         for name, weight in sorted(self.model.state_dict().items()):
             digest.update(name.encode())
             digest.update(weight.detach().cpu().contiguous().numpy().tobytes())
-        return f"parser:{digest.hexdigest()}:{self.max_words}"
+        jointly = ":joint" if self.decoding == "joint" else ""
+        return f"parser:{digest.hexdigest()}:{self.max_words}{jointly}"
 
     def parse_texts(self, texts: Iterable[str]) -> Iterator[list[Parse]]:
         """Cut texts into sentences and parse them, many texts at a time, in constant memory."""
@@ -149,44 +155,29 @@ class JointParser:
                 parses[todo[index]] = self._parse_of(sentences[todo[index]], code)
         return [parse for parse in parses if parse is not None]
 
-    def _parse_of(self, sentence: Sentence, codes: _Codes) -> Parse:
+    def _parse_of(self, sentence: Sentence, codes: Codes) -> Parse:
+        xpos = tuple(self._xpos[codes.xpos])
+        heads = tuple(codes.heads.tolist())
+        phrases = None if codes.phrases is None else expand(codes.phrases)
+        if phrases is not None and self.model.head.views == "constituents":
+            # Arcs were never learnt: heads follow from the phrases.
+            heads = heads_by_rule(phrases, xpos)
         return Parse(
             sentence,
-            tuple(codes.heads.tolist()),
+            heads,
             tuple(self._relations[codes.relations]),
             tuple(self._upos[codes.upos]),
-            tuple(self._xpos[codes.xpos]),
+            xpos,
             tuple(codes.probabilities.tolist()),
+            phrases,
         )
 
     @torch.inference_mode()
-    def _decode(self, batch: Sequence[EncodedSentence]) -> list[_Codes]:
+    def _decode(self, batch: Sequence[EncodedSentence]) -> list[Codes]:
         with autocast(self.model.device, self.precision):
-            scores = self._score(batch)
-        n_words = np.array([len(item.shapes) for item in batch])
-        arcs = scores.arcs.float()
-        heads = decode_heads(arcs.cpu().numpy(), n_words)
-        chosen = torch.from_numpy(heads).to(arcs.device)
-        with autocast(self.model.device, self.precision):
-            relations = self.model.relation_scores(scores, chosen)
-        # Only the root has the relation `root`.
-        if "root" in self._relations:
-            root = int(np.flatnonzero(self._relations == "root")[0])
-            at_root = (chosen == 0).unsqueeze(-1)
-            is_root = torch.arange(relations.shape[-1], device=arcs.device) == root
-            relations = relations.masked_fill(at_root != is_root, -torch.inf)
-        probabilities = arcs.softmax(-1).gather(-1, chosen.unsqueeze(-1)).squeeze(-1)
-        tensors = [
-            heads,
-            relations.argmax(-1).cpu().numpy(),
-            scores.upos.argmax(-1).cpu().numpy(),
-            scores.xpos.argmax(-1).cpu().numpy(),
-            probabilities.cpu().numpy(),
-        ]
-        return [
-            _Codes(*(tensor[row, :length] for tensor in tensors))
-            for row, length in enumerate(n_words)
-        ]
+            states = self._score(batch)
+            n_words = np.array([len(item.shapes) for item in batch])
+            return decode(self.model, states, n_words, how=self.decoding)
 
     def _score(self, batch: Sequence[EncodedSentence]) -> WordStates:
         if len(batch) == 1 and len(batch[0]) > self.max_content:
@@ -263,6 +254,13 @@ class JointParser:
                 else:
                     heads.append(head + offset if head else 0)
                     relations.append(relation)
+        phrases = None
+        if self.decoding != "dependencies":
+            phrases = tuple(
+                Constituent(label, start + number * self.max_words, end + number * self.max_words)
+                for number, part in enumerate(parts)
+                for label, start, end in part.constituents or ()
+            )
         return Parse(
             sentence,
             tuple(heads),
@@ -270,4 +268,5 @@ class JointParser:
             tuple(tag for part in parts for tag in part.upos),
             tuple(tag for part in parts for tag in part.xpos),
             tuple(p for part in parts for p in part.probabilities or ()),
+            phrases,
         )

@@ -1,4 +1,4 @@
-"""Score arcs, relations and tags over an encoder's states (Dozat & Manning 2017, deep biaffine)."""
+"""Score arcs, relations, tags and phrases over the states of one encoder."""
 
 from __future__ import annotations
 
@@ -11,11 +11,13 @@ from torch.nn import functional as F
 
 from syntagma.encoders.model import SyntagmaConfig, SyntagmaModel
 from syntagma.errors import InputError
+from syntagma.parse.biaffine import Biaffine, SharedDropout
 from syntagma.parse.shapes import N_SHAPES
+from syntagma.parse.span_scorer import Decoding, GoldSpans, SpanScorer, margin_loss
 from syntagma.settings import build
 from syntagma.text.pieces import ABSENT, pool
 
-__all__ = ["Biaffine", "ParserHead", "ParserModel", "ParserScores", "WordStates"]
+__all__ = ["ParserHead", "ParserModel", "ParserScores", "WordStates"]
 
 
 @dataclass(frozen=True)
@@ -30,6 +32,12 @@ class ParserHead:
             a sentence.
         word_dropout: probability of replacing a piece by ``mask_piece`` in training.
         mask_piece: id of the tokenizer's mask piece.
+        span_width: width of the representation of a phrase.
+        decoding: ``joint`` trains and decodes phrases and dependencies as one tree, ``separate``
+            each by itself.  For parsers that learn phrases.
+        span_share: λ, how much phrases count beside dependencies in joint decoding.
+        span_weight: of the phrases' loss beside the others.
+        views: what is learnt of treebanks that have both.
     """
 
     pooling: Literal["first", "mean"] = "first"
@@ -38,16 +46,20 @@ class ParserHead:
     dropout: float = 0.33
     word_dropout: float = 0.0
     mask_piece: int = 0
+    span_width: int = 250
+    decoding: Decoding = "joint"
+    span_share: float = 0.5
+    span_weight: float = 1.0
+    views: Literal["both", "dependencies", "constituents"] = "both"
 
     def __post_init__(self) -> None:
-        if min(self.arc_width, self.relation_width) < 1:
-            raise InputError("arc_width and relation_width must be positive")
+        for name in ("arc_width", "relation_width", "span_width"):
+            if getattr(self, name) < 1:
+                raise InputError(f"{name} must be at least 1, got {getattr(self, name)}")
+        if not 0 < self.span_share < 1:
+            raise InputError(f"span_share must lie between 0 and 1, got {self.span_share}")
         if not 0 <= self.dropout < 1:
             raise InputError(f"dropout must lie in [0, 1), got {self.dropout}")
-
-
-PAIRS = 512
-"""Pairs whose relation scores are computed together."""
 
 
 class WordStates(NamedTuple):
@@ -60,6 +72,8 @@ class WordStates(NamedTuple):
         dependents: relation representation as a dependent, ``[batch, n_words, relation_width]``.
         upos: ``[batch, n_words, n_upos]``.
         xpos: ``[batch, n_words, n_xpos]``.
+        posts: fence posts between words, ``[batch, 1 + n_words, span_width]``; ``None`` where the
+            parser knows no phrases.
     """
 
     arcs: Tensor
@@ -67,6 +81,7 @@ class WordStates(NamedTuple):
     dependents: Tensor
     upos: Tensor
     xpos: Tensor
+    posts: Tensor | None
 
 
 class ParserScores(NamedTuple):
@@ -76,77 +91,12 @@ class ParserScores(NamedTuple):
     loss: Tensor | None
 
 
-class SharedDropout(nn.Module):
-    """Drop whole units: one mask for all positions of a sequence (Gal & Ghahramani 2016)."""
-
-    def __init__(self, probability: float) -> None:
-        super().__init__()
-        self.probability = probability
-
-    def forward(self, states: Tensor) -> Tensor:
-        """``[batch, n, width]`` to the same."""
-        if not self.training or self.probability == 0:
-            return states
-        mask = states.new_ones(states.shape[0], 1, states.shape[2])
-        return states * F.dropout(mask, self.probability)
-
-
-class Biaffine(nn.Module):
-    """``score(i, j) = [x_i; 1]ᵀ U [y_j; 1]`` for each of ``n_scores`` matrices U.
-
-    Args:
-        width: of both inputs.
-        n_scores: matrices.
-    """
-
-    def __init__(self, width: int, n_scores: int) -> None:
-        super().__init__()
-        self.weight = nn.Parameter(torch.zeros(n_scores, width + 1, width + 1))
-
-    @staticmethod
-    def _with_one(states: Tensor) -> Tensor:
-        return F.pad(states, (0, 1), value=1.0)
-
-    def all_pairs(self, left: Tensor, right: Tensor) -> Tensor:
-        """Scores of every pair under the first matrix.
-
-        Args:
-            left: ``[batch, n, width]``.
-            right: ``[batch, m, width]``.
-
-        Returns:
-            ``[batch, n, m]``.
-        """
-        return self._with_one(left) @ self.weight[0] @ self._with_one(right).mT
-
-    def given_pairs(self, left: Tensor, right: Tensor) -> Tensor:
-        """Scores of given pairs under every matrix.
-
-        Args:
-            left: ``[n, width]``.
-            right: ``[n, width]``, the partner of each.
-
-        Returns:
-            ``[n, n_scores]``.
-        """
-        n_scores, width, _ = self.weight.shape
-        table = self.weight.to(left.dtype).permute(1, 0, 2).reshape(width, -1)
-        # A product, then a row-wise dot over [PAIRS, n_scores, width + 1].  In parts, because a
-        # tensor of tens of megabytes costs more in fresh memory than the product itself.
-        scores = [
-            (part @ table).view(-1, n_scores, width) @ partner.unsqueeze(-1)
-            for part, partner in zip(
-                self._with_one(left).split(PAIRS), self._with_one(right).split(PAIRS), strict=True
-            )
-        ]
-        return torch.cat(scores).squeeze(-1)
-
-
 class ParserModel(SyntagmaModel):
-    """An encoder with biaffine arc and relation scorers and tag classifiers.
+    """An encoder with biaffine arc and relation scorers, tag classifiers and a span scorer.
 
     Args:
-        config: ``labels`` must have ``relations``, ``upos`` and ``xpos``.
+        config: ``labels`` must have ``relations``, ``upos`` and ``xpos``; the span scorer is there
+            if they have ``constituents``.
     """
 
     def __init__(self, config: SyntagmaConfig) -> None:
@@ -162,7 +112,14 @@ class ParserModel(SyntagmaModel):
         self.relations = Biaffine(relation, len(config.labels["relations"]))
         self.upos = nn.Linear(width, len(config.labels["upos"]))
         self.xpos = nn.Linear(width, len(config.labels["xpos"]))
+        phrases = config.labels.get("constituents")
+        self.spans = SpanScorer(width, head.span_width, len(phrases)) if phrases else None
         self.post_init()
+
+    @property
+    def decoding(self) -> Decoding:
+        """How phrases are learnt and, unless told otherwise, decoded: jointly needs both views."""
+        return self.head.decoding if self.head.views == "both" else "separate"
 
     def _init_weights(self, module: nn.Module) -> None:
         if isinstance(module, Biaffine):
@@ -201,7 +158,12 @@ class ParserModel(SyntagmaModel):
         arcs = arcs.masked_fill(no_head | itself, -torch.inf)
         words = states[:, 1:]
         return WordStates(
-            arcs, relation_head, relation_dependent[:, 1:], self.upos(words), self.xpos(words)
+            arcs,
+            relation_head,
+            relation_dependent[:, 1:],
+            self.upos(words),
+            self.xpos(words),
+            None if self.spans is None else self.spans.fence_posts(states, n_words),
         )
 
     def score_pieces(
@@ -250,6 +212,8 @@ class ParserModel(SyntagmaModel):
         relations: Tensor | None = None,
         upos: Tensor | None = None,
         xpos: Tensor | None = None,
+        phrases: Tensor | None = None,
+        phrase_kinds: Tensor | None = None,
     ) -> ParserScores:
         """Score a batch; give gold labels (``-100`` where there is none) for the loss.
 
@@ -263,6 +227,9 @@ class ParserModel(SyntagmaModel):
             relations: ``[batch, n_words]``.
             upos: ``[batch, n_words]``.
             xpos: ``[batch, n_words]``.
+            phrases: row, start, end and label of each phrase, ``[n_phrases, 4]``.
+            phrase_kinds: what is known of each sentence's phrases, ``[batch]``; both as
+                :class:`syntagma.parse.span_scorer.GoldSpans` has them.
         """
         if self.training and self.head.word_dropout > 0:
             dropped = torch.rand_like(input_ids, dtype=torch.float) < self.head.word_dropout
@@ -271,9 +238,23 @@ class ParserModel(SyntagmaModel):
         scores = self.score_pieces(states, states[:, 0], word_of_piece, shapes, n_words)
         if heads is None:
             return ParserScores(scores, None)
-        loss = _cross_entropy(scores.arcs, heads)
-        if relations is not None:
-            loss = loss + _cross_entropy(self.relation_scores(scores, heads), relations)
+        loss = scores.arcs.new_zeros(())
+        if self.head.views != "constituents":
+            loss = loss + _cross_entropy(scores.arcs, heads)
+            if relations is not None:
+                loss = loss + _cross_entropy(self.relation_scores(scores, heads), relations)
+        if self.spans is not None and phrases is not None and phrase_kinds is not None:
+            assert scores.posts is not None
+            loss = loss + self.head.span_weight * margin_loss(
+                self.spans,
+                scores.posts,
+                scores.arcs,
+                heads,
+                n_words,
+                GoldSpans(phrases, phrase_kinds),
+                decoding=self.decoding,
+                span_share=self.head.span_share,
+            )
         if upos is not None:
             loss = loss + _cross_entropy(scores.upos, upos)
         if xpos is not None:

@@ -8,16 +8,20 @@ from typing import Self
 
 from syntagma.text.sentence import Parse
 
-__all__ = ["AttachmentScore", "is_punctuation"]
+__all__ = ["AttachmentScore", "by_length", "by_relation", "group_order", "is_punctuation"]
 
 
 def is_punctuation(form: str) -> bool:
     """Whether every character of a word is Unicode punctuation (as the CoNLL evaluation counts).
 
-    >>> is_punctuation("--"), is_punctuation("$")
-    (True, False)
+    Penn's opening quote is written with two accents, which count as well.
+
+    >>> is_punctuation("--"), is_punctuation("$"), is_punctuation("``")
+    (True, False, True)
     """
-    return all(unicodedata.category(character).startswith("P") for character in form)
+    return form == "``" or all(
+        unicodedata.category(character).startswith("P") for character in form
+    )
 
 
 def _universal(relation: str) -> str:
@@ -42,13 +46,21 @@ class AttachmentScore:
     trees_right: int = 0
 
     @classmethod
-    def of(cls, gold: Parse, predicted: Parse, *, punctuation: bool = True) -> Self:
+    def of(
+        cls,
+        gold: Parse,
+        predicted: Parse,
+        *,
+        punctuation: bool = True,
+        relation: str | None = None,
+    ) -> Self:
         """The counts of one sentence.
 
         Args:
             gold: the treebank's parse.
             predicted: a parse of the same words.
             punctuation: whether words of punctuation count.
+            relation: count only the words that have this gold relation, without its subtype.
 
         Raises:
             ValueError: the parses have different numbers of words.
@@ -58,7 +70,8 @@ class AttachmentScore:
         counted = [
             index
             for index, form in enumerate(gold.sentence.forms)
-            if punctuation or not is_punctuation(form)
+            if (punctuation or not is_punctuation(form))
+            and relation in (None, _universal(gold.relations[index]))
         ]
         heads = [gold.heads[i] == predicted.heads[i] for i in counted]
         labels = [
@@ -113,3 +126,31 @@ class AttachmentScore:
     def exact(self) -> float:
         """Share of sentences whose heads are all right, in per cent."""
         return self._share(self.trees_right, self.sentences)
+
+
+LENGTHS = (10, 20, 30, 40)
+"""Upper ends of the groups of sentence lengths."""
+
+
+def by_relation(gold: Parse, predicted: Parse) -> dict[str, AttachmentScore]:
+    """The counts of one sentence by gold relation, without subtypes."""
+    relations = {_universal(relation) for relation in gold.relations}
+    return {
+        relation: AttachmentScore.of(gold, predicted, relation=relation) for relation in relations
+    }
+
+
+def by_length(gold: Parse, predicted: Parse) -> dict[str, AttachmentScore]:
+    """The counts of one sentence under the name of its group of lengths, in words."""
+    lower = 1
+    for upper in LENGTHS:
+        if len(gold) <= upper:
+            return {f"{lower}-{upper}": AttachmentScore.of(gold, predicted)}
+        lower = upper + 1
+    return {f"{lower}-": AttachmentScore.of(gold, predicted)}
+
+
+def group_order(name: str) -> tuple[int, str]:
+    """Groups of lengths by their length, relations by the alphabet."""
+    lower = name.partition("-")[0]
+    return (int(lower) if lower.isdigit() else 0, name)

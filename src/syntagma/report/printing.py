@@ -1,19 +1,36 @@
-"""Parses on an output stream: CoNLL-U, JSON lines, or one picture."""
+"""Parses on an output stream: CoNLL-U, JSON lines, Penn brackets, or one picture."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import IO, Any
 
 from syntagma.errors import InputError
 from syntagma.parse.parser import JointParser
-from syntagma.parse.stream import parse_file
+from syntagma.parse.stream import ParsedSentence, parse_file
 from syntagma.report.tree_svg import document_svg
+from syntagma.text.brackets import format_brackets
 from syntagma.text.sentence import Parse
 
 __all__ = ["format_json", "write_parses"]
+
+
+def _json_line(item: ParsedSentence) -> str:
+    return format_json(item.parse) + "\n"
+
+
+def _brackets_line(item: ParsedSentence) -> str:
+    parse = item.parse
+    return format_brackets(parse.sentence.forms, parse.xpos, parse.constituents or ()) + "\n"
+
+
+FORMATS: dict[str, Callable[[ParsedSentence], str]] = {
+    "conllu": ParsedSentence.conllu,
+    "json": _json_line,
+    "brackets": _brackets_line,
+}
 
 
 def write_parses(
@@ -30,25 +47,31 @@ def write_parses(
         paths: files, or ``-``.
         parser: parses.
         kind: of the input, see :func:`parse_file`.
-        to: ``conllu``; ``json``, an object a sentence and line; or ``svg``, one picture of all
-            trees, for which they are kept in memory.
+        to: ``conllu``; ``json``, an object a sentence and line; ``brackets``, a phrase tree a
+            line; or ``svg``, one picture of all trees, for which they are kept in memory.
         out: where to.
 
     Raises:
-        InputError: a file cannot be read, or ``to`` is unknown.
+        InputError: a file cannot be read, ``to`` is unknown, or brackets are wanted of a parser
+            that decodes dependencies only.
     """
-    if to not in ("conllu", "json", "svg"):
-        raise InputError(f"--to must be one of conllu, json, svg; got {to!r}")
+    if to not in (*FORMATS, "svg"):
+        raise InputError(f"--to must be one of {', '.join(FORMATS)}, svg; got {to!r}")
+    if to == "brackets" and parser.decoding == "dependencies":
+        raise InputError("--to brackets needs --decoding separate or joint")
     found = (item for path in paths for item in parse_file(path, parser, kind=kind))
     if to == "svg":
         out.write(document_svg([item.parse for item in found]))
         return
     for item in found:
-        out.write(item.conllu() if to == "conllu" else format_json(item.parse) + "\n")
+        out.write(FORMATS[to](item))
 
 
 def format_json(parse: Parse) -> str:
-    """One line of JSON: words with offsets, heads, relations, tags and probabilities."""
+    """One line of JSON: words with offsets, heads, relations, tags and probabilities, and phrases.
+
+    A phrase has the words ``first`` to ``last``, counted from 1 as heads are.
+    """
     sentence = parse.sentence
     words: list[dict[str, Any]] = [
         {
@@ -74,4 +97,10 @@ def format_json(parse: Parse) -> str:
     if parse.probabilities is not None:
         for word, probability in zip(words, parse.probabilities, strict=True):
             word["probability"] = round(probability, 4)
-    return json.dumps({"words": words}, ensure_ascii=False)
+    tree: dict[str, Any] = {"words": words}
+    if parse.constituents is not None:
+        tree["constituents"] = [
+            {"label": label, "first": start + 1, "last": end}
+            for label, start, end in parse.constituents
+        ]
+    return json.dumps(tree, ensure_ascii=False)

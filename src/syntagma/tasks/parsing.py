@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,16 +13,20 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from syntagma.encoders.load import load_tokenizer
-from syntagma.errors import InputError
 from syntagma.files import write_text
+from syntagma.parse.bracket_scores import BracketScore
+from syntagma.parse.decode import How
 from syntagma.parse.encode import EncodedSentence
 from syntagma.parse.parser import JointParser
+from syntagma.parse.phrases import collapse
 from syntagma.parse.scorer import ParserHead, ParserModel
-from syntagma.parse.scores import AttachmentScore
+from syntagma.parse.scores import AttachmentScore, by_length, by_relation, group_order
 from syntagma.settings import build, to_dict
 from syntagma.tasks.experiment import Experiment
 from syntagma.tasks.task import Features, Task
-from syntagma.text.conllu import TreebankSentence, format_conllu, read_conllu
+from syntagma.tasks.treebanks import TreeExample, is_bracket_file, read_treebank
+from syntagma.text.brackets import format_brackets
+from syntagma.text.conllu import TreebankSentence, format_conllu
 from syntagma.text.pieces import ABSENT
 from syntagma.text.sentence import Parse
 
@@ -32,19 +35,23 @@ __all__ = ["ParsingTask", "TreeExample"]
 UNKNOWN = "_"
 COLUMNS = ("relations", "upos", "xpos")
 
-
-@dataclass(frozen=True, slots=True)
-class TreeExample:
-    """A treebank sentence with its gold parse."""
-
-    source: TreebankSentence
-    gold: Parse
+PRIMARY = {"both": "las_f1_mean", "dependencies": "las", "constituents": "bracket_f1"}
+"""By what models are chosen: a parser that knows phrases is to be good at all that it learnt."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Item:
+    """A sentence to learn from: its pieces, its labels a word, and its phrases.
+
+    Args:
+        phrases: start, end and label (from 1) of each phrase, ``[n_phrases, 3]``.
+        kind: what is known of the phrases, see :class:`syntagma.parse.span_scorer.GoldSpans`.
+    """
+
     encoded: EncodedSentence
     gold: dict[str, NDArray[np.int64]]
+    phrases: NDArray[np.int64]
+    kind: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +70,7 @@ class _Trees(Features):
 
 
 class ParsingTask(Task[TreeExample, Parse]):
-    """Dependency parsing and tagging, trained jointly.
+    """Parsing into dependencies and phrases, and tagging, trained jointly.
 
     Args:
         parser: the parser to train or use.
@@ -71,11 +78,14 @@ class ParsingTask(Task[TreeExample, Parse]):
 
     name = "parsing"
     primary = "las"
+    breakdowns = ("relation", "length")
     predictions_file = "predictions.conllu"
 
     def __init__(self, parser: JointParser) -> None:
         self.parser = parser
         self.tokenizer = parser.encoder.tokenizer
+        if self.model.spans is not None:
+            self.primary = PRIMARY[self.model.head.views]
 
     @property
     def model(self) -> ParserModel:  # type: ignore[override]
@@ -92,37 +102,24 @@ class ParsingTask(Task[TreeExample, Parse]):
             experiment.encoder,
             task=cls.name,
             head=settings,
-            labels={
-                name: _labels(getattr(example.gold, name) for example in examples)
-                for name in COLUMNS
-            },
+            labels=_labels(examples, phrases=head.views != "dependencies"),
             hidden_dropout=experiment.hidden_dropout,
             attention_dropout=experiment.attention_dropout,
         )
-        return cls(JointParser(model, tokenizer, precision=experiment.training.precision))
+        precision = experiment.training.precision
+        return cls(JointParser(model, tokenizer, precision=precision, decoding=_decoding(model)))
 
     @classmethod
     def from_folder(cls, folder: str | Path, *, device: str = "cpu") -> Self:
         """A saved parser."""
-        return cls(JointParser.from_folder(folder, device=device))
+        parser = JointParser.from_folder(folder, device=device)
+        parser.decoding = _decoding(parser.model)
+        return cls(parser)
 
     @classmethod
     def read(cls, path: str | Path, *, skip_bad: bool = False) -> list[TreeExample]:
-        """Sentences of a CoNLL-U or CoNLL-X file.
-
-        Raises:
-            InputError: a sentence is no tree and ``skip_bad`` is false.
-        """
-        examples = []
-        for sentence in read_conllu(path):
-            try:
-                examples.append(TreeExample(sentence, sentence.parse()))
-            except InputError:
-                if not skip_bad:
-                    raise
-        if not examples:
-            raise InputError(f"{path}: no sentence with a tree")
-        return examples
+        """Sentences of a treebank, see :func:`syntagma.tasks.treebanks.read_treebank`."""
+        return read_treebank(path, skip_bad=skip_bad)
 
     def features(self, examples: Sequence[TreeExample]) -> _Trees:
         """Training items; sentences longer than the encoder reads are left out."""
@@ -130,6 +127,8 @@ class ParsingTask(Task[TreeExample, Parse]):
             name: {label: code for code, label in enumerate(self.model.config.labels[name])}
             for name in COLUMNS
         }
+        labels = self.model.config.labels.get("constituents", [])
+        phrase_codes = {label: code for code, label in enumerate(labels, start=1)}
         encoded = self.parser.encoder.encode([example.gold.sentence for example in examples])
         items = []
         for example, pieces in zip(examples, encoded, strict=True):
@@ -140,7 +139,17 @@ class ParsingTask(Task[TreeExample, Parse]):
                 known = codes[name]
                 values = getattr(example.gold, name)
                 gold[name] = np.array([known.get(value, ABSENT) for value in values], np.int64)
-            items.append(_Item(pieces, gold))
+            spans = collapse(example.gold.constituents or ())
+            phrases = [(start, end, phrase_codes.get(label, 0)) for start, end, label in spans]
+            has_phrases = bool(phrase_codes) and example.gold.constituents is not None
+            items.append(
+                _Item(
+                    pieces,
+                    gold,
+                    np.array(phrases, np.int64).reshape(-1, 3),
+                    (1 + example.agrees) if has_phrases else 0,
+                )
+            )
         return _Trees(items)
 
     def collate(self, items: Sequence[_Item]) -> dict[str, Tensor]:
@@ -151,6 +160,11 @@ class ParsingTask(Task[TreeExample, Parse]):
             for row, item in enumerate(items):
                 padded[row, : len(item.gold[name])] = item.gold[name]
             batch[name] = torch.from_numpy(padded)
+        if any(item.kind for item in items):
+            rows = np.repeat(np.arange(len(items)), [len(item.phrases) for item in items])
+            spans = np.concatenate([item.phrases for item in items])
+            batch["phrases"] = torch.from_numpy(np.column_stack([rows, spans]))
+            batch["phrase_kinds"] = torch.tensor([item.kind for item in items])
         return batch
 
     def predict(self, examples: Sequence[TreeExample]) -> list[Parse]:
@@ -161,22 +175,63 @@ class ParsingTask(Task[TreeExample, Parse]):
     def score(
         self, examples: Sequence[TreeExample], predictions: Sequence[Parse]
     ) -> dict[str, float]:
-        """Attachment scores and tag accuracy over all words, in per cent."""
-        total, no_punctuation = AttachmentScore(), AttachmentScore()
+        """Attachment scores, tag accuracy and bracket scores, in per cent.
+
+        Arcs are scored where the treebank has dependencies, brackets where it has phrases.
+        """
+        pairs = list(zip(examples, predictions, strict=True))
+        attached = [(example.gold, parse) for example, parse in pairs if example.source]
+        arcs = _total(attached)
+        no_punctuation = _total(attached, punctuation=False)
+        words = _total([(example.gold, parse) for example, parse in pairs])
+        brackets = sum(
+            (
+                BracketScore.of(
+                    example.gold.constituents, parse.constituents or (), example.gold.xpos
+                )
+                for example, parse in pairs
+                if example.gold.constituents is not None and parse.constituents is not None
+            ),
+            BracketScore(),
+        )
+        values: dict[str, float] = {}
+        if arcs.words:
+            values |= {"uas": arcs.uas, "las": arcs.las, "upos": arcs.upos}
+        values["xpos"] = words.xpos
+        if arcs.words:
+            values |= {
+                "uas_without_punctuation": no_punctuation.uas,
+                "las_without_punctuation": no_punctuation.las,
+                "las_with_subtypes": arcs.las_subtypes,
+                "exact_trees": arcs.exact,
+            }
+        if brackets.sentences:
+            values |= {
+                "bracket_f1": brackets.f1,
+                "bracket_precision": brackets.precision,
+                "bracket_recall": brackets.recall,
+                "complete_match": brackets.complete_match,
+            }
+        if self.model.spans is not None:
+            known = [values[key] for key in ("las", "bracket_f1") if key in values]
+            if known:
+                values["las_f1_mean"] = sum(known) / len(known)
+        return values | {"sentences": float(words.sentences), "words": float(words.words)}
+
+    def breakdown(
+        self, by: str, examples: Sequence[TreeExample], predictions: Sequence[Parse]
+    ) -> dict[str, dict[str, float]]:
+        """Attachment scores of the words of each relation, or of sentences of each length."""
+        groups: dict[str, AttachmentScore] = {}
         for example, parse in zip(examples, predictions, strict=True):
-            total += AttachmentScore.of(example.gold, parse)
-            no_punctuation += AttachmentScore.of(example.gold, parse, punctuation=False)
+            if example.source is None:
+                continue
+            by_group = by_relation if by == "relation" else by_length
+            for name, score in by_group(example.gold, parse).items():
+                groups[name] = groups.get(name, AttachmentScore()) + score
         return {
-            "uas": total.uas,
-            "las": total.las,
-            "upos": total.upos,
-            "xpos": total.xpos,
-            "uas_without_punctuation": no_punctuation.uas,
-            "las_without_punctuation": no_punctuation.las,
-            "las_with_subtypes": total.las_subtypes,
-            "exact_trees": total.exact,
-            "sentences": float(total.sentences),
-            "words": float(total.words),
+            name: {"words": score.words, "uas": score.uas, "las": score.las}
+            for name, score in sorted(groups.items(), key=lambda item: group_order(item[0]))
         }
 
     def score_examples(
@@ -184,31 +239,61 @@ class ParsingTask(Task[TreeExample, Parse]):
     ) -> dict[str, dict[str, float]]:
         """Words, right heads and right arcs of each sentence."""
         rows: dict[str, dict[str, float]] = {}
-        for number, (example, parse) in enumerate(zip(examples, predictions, strict=True)):
+        for example, parse in zip(examples, predictions, strict=True):
             score = AttachmentScore.of(example.gold, parse)
-            key = example.source.comment("sent_id") or str(number)
-            rows[key] = {"words": score.words, "uas": score.heads_right, "las": score.arcs_right}
+            rows[example.key] = {
+                "words": score.words,
+                "uas": score.heads_right,
+                "las": score.arcs_right,
+            }
         return rows
 
-    def evaluate(self, examples: Sequence[TreeExample]) -> dict[str, float]:
-        """Parse and score, with the speed of parsing."""
-        begin = time.perf_counter()
-        predictions = self.predict(examples)
-        seconds = time.perf_counter() - begin
-        return self.score(examples, predictions) | {"sentences_per_second": len(examples) / seconds}
+    def speed(self, examples: Sequence[TreeExample], seconds: float) -> dict[str, float]:
+        """Sentences a second."""
+        return {"sentences_per_second": len(examples) / seconds}
 
     def write_predictions(
         self, examples: Sequence[TreeExample], predictions: Sequence[Parse], path: Path
     ) -> None:
-        """Write CoNLL-U: the treebank's rows with the predicted columns."""
-        rows = (
-            format_conllu(example.source.with_parse(parse))
-            for example, parse in zip(examples, predictions, strict=True)
-        )
-        write_text(path, "".join(rows))
+        """Write the predicted trees over the treebank's own words.
+
+        A path that ends as files of brackets do gets brackets; another gets CoNLL-U, with the rows
+        of the treebank where it has some.
+        """
+        write = _as_brackets if is_bracket_file(path) else _as_conllu
+        write_text(path, "".join(map(write, examples, predictions)))
 
 
-def _labels(columns: Iterable[Sequence[str]]) -> list[str]:
+def _as_conllu(example: TreeExample, parse: Parse) -> str:
+    if example.source is not None:
+        return format_conllu(example.source.with_parse(parse))
+    return format_conllu(TreebankSentence.from_parse(parse, text=" ".join(parse.sentence.forms)))
+
+
+def _as_brackets(example: TreeExample, parse: Parse) -> str:
+    forms = example.brackets.forms if example.brackets else parse.sentence.forms
+    return format_brackets(forms, parse.xpos, parse.constituents or ()) + "\n"
+
+
+def _total(pairs: Iterable[tuple[Parse, Parse]], *, punctuation: bool = True) -> AttachmentScore:
+    scores = (AttachmentScore.of(gold, parse, punctuation=punctuation) for gold, parse in pairs)
+    return sum(scores, AttachmentScore())
+
+
+def _decoding(model: ParserModel) -> How:
+    """All that the parser knows, in the way in which it learnt it."""
+    return "dependencies" if model.spans is None else model.decoding
+
+
+def _labels(examples: Sequence[TreeExample], *, phrases: bool) -> dict[str, list[str]]:
     """All labels in order of the alphabet; treebanks without a column give the unknown label."""
-    labels = {label for column in columns for label in column}
-    return sorted(labels - {UNKNOWN}) or [UNKNOWN]
+    labels = {}
+    for name in COLUMNS:
+        found = {label for example in examples for label in getattr(example.gold, name)}
+        labels[name] = sorted(found - {UNKNOWN}) or [UNKNOWN]
+    chains = {
+        span.label for example in examples for span in collapse(example.gold.constituents or ())
+    }
+    if phrases and chains:
+        labels["constituents"] = sorted(chains)
+    return labels

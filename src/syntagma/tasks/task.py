@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from pathlib import Path
@@ -10,6 +11,7 @@ from typing import Any, ClassVar, Generic, Self, TypeVar
 from torch import Tensor
 
 from syntagma.encoders.model import SyntagmaModel
+from syntagma.errors import InputError
 from syntagma.tasks.experiment import Experiment
 
 __all__ = ["Features", "Task"]
@@ -40,6 +42,7 @@ class Task(ABC, Generic[Example, Prediction]):
         name: as written in experiments and model folders.
         primary: the metric by which models are chosen; greater is better.
         predictions_file: what predictions are called in a run folder.
+        breakdowns: by what :meth:`breakdown` can split the score.
         model: the model.
         tokenizer: its encoder's fast tokenizer.
     """
@@ -47,6 +50,7 @@ class Task(ABC, Generic[Example, Prediction]):
     name: ClassVar[str]
     primary: str
     predictions_file: ClassVar[str] = "predictions.json"
+    breakdowns: ClassVar[tuple[str, ...]] = ()
     model: SyntagmaModel
     tokenizer: Any
 
@@ -89,9 +93,47 @@ class Task(ABC, Generic[Example, Prediction]):
     ) -> dict[str, dict[str, float]]:
         """The score of each example by its id, for significance tests."""
 
-    def evaluate(self, examples: Sequence[Example]) -> dict[str, float]:
-        """Predict and score."""
-        return self.score(examples, self.predict(examples))
+    def breakdown(
+        self, by: str, examples: Sequence[Example], predictions: Sequence[Prediction]
+    ) -> dict[str, dict[str, float]]:
+        """The score of each group of examples, or of parts of examples.
+
+        Args:
+            by: one of :attr:`breakdowns`.
+            examples: what was asked.
+            predictions: what was answered.
+        """
+        raise NotImplementedError(by)
+
+    def evaluate(self, examples: Sequence[Example], *, by: Sequence[str] = ()) -> dict[str, float]:
+        """Predict and score.
+
+        Args:
+            examples: what to score on.
+            by: also score groups, each a name from :attr:`breakdowns`; the metrics of a group are
+                called ``relation.nsubj.las``.
+
+        Raises:
+            InputError: the task has no such breakdown.
+        """
+        for name in by:
+            if name not in self.breakdowns:
+                raise InputError(
+                    f"--by {name}: the task {self.name} can be split by "
+                    f"{' or '.join(self.breakdowns) or 'nothing'}"
+                )
+        begin = time.perf_counter()
+        predictions = self.predict(examples)
+        seconds = time.perf_counter() - begin
+        values = self.score(examples, predictions) | self.speed(examples, seconds)
+        for name in by:
+            for group, scores in self.breakdown(name, examples, predictions).items():
+                values |= {f"{name}.{group}.{key}": value for key, value in scores.items()}
+        return values
+
+    def speed(self, examples: Sequence[Example], seconds: float) -> dict[str, float]:
+        """How fast predictions were made, under the names of the command line's contract."""
+        return {}
 
     @abstractmethod
     def write_predictions(

@@ -6,13 +6,21 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-__all__ = ["Parse", "Sentence", "Word"]
+__all__ = ["Constituent", "Parse", "Sentence", "Word"]
 
 
 class Word(NamedTuple):
     """A word and where it stands: ``text[start:end]``."""
 
     form: str
+    start: int
+    end: int
+
+
+class Constituent(NamedTuple):
+    """A phrase: words ``start`` to ``end`` − 1 of a sentence, counted from 0."""
+
+    label: str
     start: int
     end: int
 
@@ -95,6 +103,8 @@ class Parse:
         xpos: treebank part-of-speech tags (Penn tags for English), ``[n_words]``.
         probabilities: probability of each arc under the parser, ``[n_words]``, or ``None``
             where the source of the parse has none.
+        constituents: the phrases in pre-order, a phrase before those inside it, of several over
+            the same words the outermost first; ``None`` where the source of the parse has none.
     """
 
     sentence: Sentence
@@ -103,6 +113,7 @@ class Parse:
     upos: tuple[str, ...] = field(default=())
     xpos: tuple[str, ...] = field(default=())
     probabilities: tuple[float, ...] | None = None
+    constituents: tuple[Constituent, ...] | None = None
 
     def __post_init__(self) -> None:
         n_words = len(self.sentence)

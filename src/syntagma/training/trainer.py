@@ -22,6 +22,7 @@ from transformers import (
 from syntagma.batches import TokenBudgetSampler
 from syntagma.encoders.load import quiet
 from syntagma.encoders.precision import autocast
+from syntagma.errors import InputError
 from syntagma.files import disk_errors
 from syntagma.tasks.experiment import TrainingSettings
 from syntagma.tasks.task import Task
@@ -155,6 +156,11 @@ class SyntagmaTrainer(Trainer):  # type: ignore[misc]
         values = self._score_dev()
         values["evaluation_seconds"] = time.perf_counter() - begin
         before = self.folder.evaluations(self.task.primary)
+        if self.task.primary not in values:
+            raise InputError(
+                f"data.dev: models are chosen by {self.task.primary}, which these files cannot "
+                f"tell; they give {', '.join(values)}"
+            )
         score = values[self.task.primary]
         best_step, best = max(before, key=lambda item: item[1], default=(0, float("-inf")))
         if score > best:

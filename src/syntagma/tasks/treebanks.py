@@ -1,0 +1,153 @@
+"""Gold trees from treebank files: dependencies, brackets, or both from an aligned pair of files."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from itertools import zip_longest
+from pathlib import Path
+
+from syntagma.errors import InputError
+from syntagma.parse.head_rules import heads_by_rule
+from syntagma.parse.phrases import agree
+from syntagma.text.brackets import BracketedSentence, read_brackets
+from syntagma.text.conllu import TreebankSentence, read_conllu
+from syntagma.text.sentence import Parse
+
+__all__ = ["TreeExample", "is_bracket_file", "read_treebank"]
+
+log = logging.getLogger(__name__)
+
+BRACKETS = (".ptb", ".mrg", ".brackets")
+PAIR = "+"
+
+
+@dataclass(frozen=True, slots=True)
+class TreeExample:
+    """A treebank sentence with its gold parse.
+
+    Args:
+        key: identifies the sentence in its file.
+        gold: the trees; its phrases are ``None`` where the treebank has none.
+        source: rows of the dependency treebank, if it came from one; else heads come from rules.
+        brackets: words and tags of the phrase treebank, if it came from one.
+        agrees: whether phrases and dependencies are views of one structure.
+    """
+
+    key: str
+    gold: Parse
+    source: TreebankSentence | None
+    brackets: BracketedSentence | None = None
+    agrees: bool = False
+
+
+def read_treebank(path: str | Path, *, skip_bad: bool = False) -> list[TreeExample]:
+    """The sentences of a treebank.
+
+    Args:
+        path: a CoNLL-U or CoNLL-X file; a file of Penn brackets, known by its name (``.ptb``,
+            ``.mrg`` or ``.brackets``, with or without ``.gz``); or an aligned pair of both,
+            ``A.conllu+A.ptb``, whose sentences correspond one to one.
+        skip_bad: leave out sentences that are no trees or do not correspond, and count them.
+
+    Raises:
+        InputError: a file cannot be read; a sentence is no tree or does not correspond, and
+            ``skip_bad`` is false; or none is left.
+    """
+    examples: list[TreeExample] = []
+    bad = 0
+    for number, example in enumerate(_examples(str(path)), start=1):
+        try:
+            examples.append(example.checked(number))
+        except InputError:
+            if not skip_bad:
+                raise
+            bad += 1
+    if not examples:
+        raise InputError(f"{path}: no sentence with a tree")
+    if bad:
+        log.warning("%s: left out %d of %d sentences", path, bad, bad + len(examples))
+    _report_disagreement(str(path), examples)
+    return examples
+
+
+@dataclass(frozen=True, slots=True)
+class _Candidate:
+    """What one or two files say of a sentence, not yet checked."""
+
+    path: str
+    rows: TreebankSentence | None
+    brackets: BracketedSentence | None
+
+    def checked(self, number: int) -> TreeExample:
+        """The example.
+
+        Raises:
+            InputError: its heads form no tree, or the two files disagree about its words.
+        """
+        rows, brackets = self.rows, self.brackets
+        if rows is None:
+            assert brackets is not None
+            phrases, tags = brackets.constituents, brackets.tags
+            heads = heads_by_rule(phrases, tags)
+            gold = Parse(brackets.sentence(), heads, xpos=tags, constituents=phrases)
+            return TreeExample(str(number), gold, None, brackets, agrees=True)
+        gold = rows.parse()
+        key = rows.comment("sent_id") or str(number)
+        if brackets is None:
+            return TreeExample(key, gold, rows)
+        if len(brackets) != len(gold):
+            raise InputError(
+                f"{brackets.origin}: tree {number} has {len(brackets)} words, but the sentence at "
+                f"{rows.origin} has {len(gold)}; the files must correspond sentence by sentence"
+            )
+        phrases = brackets.constituents
+        gold = replace(gold, constituents=phrases)
+        return TreeExample(key, gold, rows, brackets, agrees=agree(phrases, gold.heads))
+
+
+def is_bracket_file(path: str | Path) -> bool:
+    """Whether a file holds brackets, by its name."""
+    return str(path).removesuffix(".gz").endswith(BRACKETS)
+
+
+def _trees(path: str) -> Iterator[BracketedSentence]:
+    """Trees with words: a tree of nothing but traces has no sentence beside it."""
+    return (tree for tree in read_brackets(path) if len(tree))
+
+
+def _examples(path: str) -> Iterator[_Candidate]:
+    first, plus, second = path.partition(PAIR)
+    if not plus or Path(path).is_file():
+        if is_bracket_file(path):
+            yield from (_Candidate(path, None, tree) for tree in _trees(path))
+        else:
+            yield from (_Candidate(path, rows, None) for rows in read_conllu(path))
+        return
+    if is_bracket_file(first) or not is_bracket_file(second):
+        raise InputError(
+            f"{path}: expected a dependency treebank + a file of brackets "
+            f"({', '.join(BRACKETS)}), as in train.conllu+train.ptb"
+        )
+    for rows, tree in zip_longest(read_conllu(first), _trees(second)):
+        if rows is None or tree is None:
+            longer, shorter = (first, second) if tree is None else (second, first)
+            raise InputError(
+                f"{longer} has more sentences than {shorter}; the files must correspond sentence "
+                f"by sentence"
+            )
+        yield _Candidate(path, rows, tree)
+
+
+def _report_disagreement(path: str, examples: list[TreeExample]) -> None:
+    both = [example for example in examples if example.brackets and example.source]
+    apart = sum(not example.agrees for example in both)
+    if apart:
+        log.warning(
+            "%s: in %d of %d sentences phrases and dependencies are no views of one structure; "
+            "joint decoding learns from these by phrases and arcs apart",
+            path,
+            apart,
+            len(both),
+        )

@@ -1,0 +1,127 @@
+"""Phrases and dependencies as two views of one tree; heads by rule; bracket scores."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from syntagma.parse.bracket_scores import BracketScore
+from syntagma.parse.head_rules import heads_by_rule
+from syntagma.parse.phrases import agree, collapse, crossing_arcs, expand, phrase_heads
+from syntagma.text.brackets import parse_brackets
+from syntagma.text.sentence import Constituent
+
+
+def tree(line):
+    (found,) = parse_brackets([line])
+    return found
+
+
+FERRY = tree(
+    "(TOP (S (NP (DT The) (JJ old) (NN ferry)) (VP (VBD crossed) (NP (DT the) (NN river))"
+    " (PP (IN before) (NP (NN dawn)))) (. .)))"
+)
+UNIVERSAL = (3, 3, 4, 0, 6, 4, 8, 4, 4)
+
+
+def test_chains_collapse_and_come_back():
+    chain = tree("(TOP (S (VP (VB Row) (S (VP (NP (NN home)))))))").constituents
+    assert [span.label for span in collapse(chain)] == ["S+VP", "S+VP+NP"]
+    assert expand(reversed(collapse(chain))) == chain
+
+
+def test_heads_of_phrases_come_from_the_arcs_that_leave_them():
+    heads = phrase_heads(FERRY.constituents, UNIVERSAL)
+    named = {c[:3]: FERRY.forms[head] for c, head in zip(FERRY.constituents, heads, strict=True)}
+    assert named[("S", 0, 9)] == "crossed"
+    assert named[("NP", 0, 3)] == "ferry"
+    assert named[("PP", 6, 8)] == "dawn"
+
+
+@pytest.mark.parametrize(
+    ("heads", "expected"),
+    [
+        (UNIVERSAL, True),
+        ((3, 3, 4, 0, 6, 4, 4, 4, 4), False),  # Two words leave the phrase "before dawn".
+        ((3, 3, 4, 0, 6, 4, 8, 5, 4), False),  # A word hangs on one inside that is not the head.
+        ((4, 3, 4, 0, 6, 4, 8, 4, 4), False),
+    ],
+)
+def test_whether_both_views_are_of_one_structure(heads, expected):
+    assert agree(FERRY.constituents, heads) is expected
+
+
+def test_crossing_arcs_are_counted_and_never_agree():
+    heads = (3, 4, 0, 3)
+    assert crossing_arcs(heads) == 3
+    assert not agree([], heads)
+
+
+@given(st.integers(1, 7).flatmap(lambda n: st.tuples(*(st.integers(0, i) for i in range(n)))))
+def test_crossing_arcs_by_looking_at_every_pair(heads):
+    arcs = [tuple(sorted((head, word))) for word, head in enumerate(heads, start=1)]
+    crossed = {
+        arc for arc in arcs for other in arcs
+        if arc[0] < other[0] < arc[1] < other[1] or other[0] < arc[0] < other[1] < arc[1]
+    }  # fmt: skip
+    assert crossing_arcs(heads) == sum(arc in crossed for arc in arcs)
+
+
+@pytest.mark.parametrize(
+    ("line", "heads"),
+    [
+        (FERRY, (3, 3, 4, 0, 6, 4, 4, 7, 4)),
+        ("(TOP (NP (NP (NN salt)) (CC and) (NP (NN tar))))", (0, 1, 1)),
+        ("(TOP (NP (NNP Ada) (POS 's)))", (2, 0)),
+        ("(TOP (NP (NN tide) (NN table)))", (2, 0)),
+        ("(TOP (S (NP (PRP We)) (VP (MD can) (VP (VB row)))))", (2, 0, 2)),
+        ("(TOP (SBAR (WHNP (WP who)) (S (VP (VBD sang)))))", (0, 1)),
+        ("(TOP (NN sand) (. .))", (0, 1)),
+        ("(TOP (FRAG (: --) (: --)))", (2, 0)),
+    ],
+)
+def test_heads_by_rule(line, heads):
+    found = line if line is FERRY else tree(line)
+    assert heads_by_rule(found.constituents, found.tags) == heads
+    assert agree(found.constituents, heads)
+
+
+def score(gold, predicted):
+    right, found = tree(gold), tree(predicted)
+    return BracketScore.of(right.constituents, found.constituents, right.tags)
+
+
+def test_brackets_are_counted_as_a_multiset():
+    gold = "(S (NP (NP (DT a) (NN b))) (VP (VB c)))"
+    assert score(gold, gold) == BracketScore(4, 4, 4, 1, 1)
+    once = score(gold, "(S (NP (DT a) (NN b)) (VP (VB c)))")
+    assert once == BracketScore(gold=4, predicted=3, matched=3, sentences=1, complete=0)
+    assert once.precision == 100
+    assert once.recall == 75
+    assert once.f1 == pytest.approx(600 / 7)
+
+
+def test_punctuation_is_taken_out_first():
+    gold = "(S (`` ``) (NP (NN a) (, ,)) (VP (VB c)) (. .) ('' ''))"
+    other = "(S (`` ``) (S (NP (NN a)) (, ,) (VP (VB c) (. .))) (PRN ('' '')))"
+    found = score(gold, other)
+    # The inner S covers the same words as the outer one; PRN covers none.
+    assert found == BracketScore(gold=3, predicted=4, matched=3, sentences=1, complete=0)
+
+
+def test_particles_count_as_adverbs():
+    assert score("(VP (VB row) (PRT (RP on)))", "(VP (VB row) (ADVP (RB on)))").complete == 1
+
+
+def test_scores_add_up():
+    one = score("(S (NP (NN a)) (VP (VB b)))", "(S (NP (NN a)) (NP (VB b)))")
+    two = one + one + BracketScore()
+    assert two == BracketScore(6, 6, 4, 2, 0)
+    assert two.f1 == one.f1 == pytest.approx(200 / 3)
+    assert BracketScore().f1 == BracketScore().complete_match == 0
+
+
+def test_labels_must_match():
+    assert score("(S (NN a) (NN b))", "(NP (NN a) (NN b))").matched == 0
+    assert Constituent("S", 0, 2) != Constituent("NP", 0, 2)

@@ -1,0 +1,175 @@
+"""Parsing as a task: treebanks with one view or both, and what is scored on each."""
+
+from __future__ import annotations
+
+import logging
+from pathlib import Path
+
+import pytest
+
+from syntagma.errors import InputError
+from syntagma.evaluation import evaluate, predict
+from syntagma.parse.parser import JointParser
+from syntagma.parse.phrases import agree
+from syntagma.tasks.parsing import ParsingTask
+from syntagma.tasks.treebanks import read_treebank
+from syntagma.text.brackets import read_brackets
+from syntagma.training.run import train
+from tests.training.test_run import brackets, experiment, treebank
+
+
+@pytest.fixture(scope="module")
+def files(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("trees")
+    return treebank(folder / "tides.conllu"), brackets(folder / "tides.ptb")
+
+
+@pytest.fixture(scope="module")
+def runs(tmp_path_factory, files, tiny_encoder):
+    """A parser for each way to learn phrases."""
+    folder = tmp_path_factory.mktemp("runs")
+    both = "+".join(files)
+    heads = {
+        "joint": {"decoding": "joint"},
+        "separate": {"decoding": "separate"},
+        "constituents": {"views": "constituents"},
+        "dependencies": {"views": "dependencies"},
+    }
+    for name, head in heads.items():
+        training = {"epochs": 40, "head_learning_rate": 1e-2}
+        settings = experiment(
+            "parsing", both, tiny_encoder, head=head | {"span_width": 32}, training=training
+        )
+        train(settings, folder / name)
+    return folder
+
+
+@pytest.mark.parametrize("name", ["joint", "separate"])
+def test_both_views_are_learnt(runs, files, name):
+    scores = evaluate(runs / name, ["+".join(files)])
+    assert scores["bracket_f1"] > 85
+    assert scores["las"] > 80
+
+
+def test_one_view_alone_is_learnt_and_scored(runs, files):
+    phrases = evaluate(runs / "constituents", [files[1]])
+    assert phrases["bracket_f1"] > 85
+    assert "uas" not in phrases
+    assert phrases["xpos"] > 80
+    arcs = evaluate(runs / "dependencies", ["+".join(files)])
+    assert arcs["las"] > 80
+    assert "bracket_f1" not in arcs
+
+
+def test_a_parser_of_phrases_alone_takes_its_heads_from_rules(runs, files):
+    task = ParsingTask.from_folder(runs / "constituents")
+    assert task.primary == "bracket_f1"
+    for parse in task.predict(task.read(files[1])):
+        assert agree(parse.constituents, parse.heads)
+
+
+def test_joint_decoding_gives_one_tree_in_two_views(runs, files):
+    task = ParsingTask.from_folder(runs / "joint")
+    assert task.parser.decoding == "joint"
+    for parse in task.predict(task.read(files[0])):
+        assert agree(parse.constituents, parse.heads)
+
+
+def test_phrases_alone_and_in_any_batch_are_the_same(runs, files):
+    sentences = [example.gold.sentence for example in read_treebank(files[0])[:8]]
+    for decoding in ("joint", "separate"):
+        parser = JointParser.from_folder(runs / "joint", decoding=decoding)
+        together = parser.parse(sentences)
+        alone = [parser.parse([sentence])[0] for sentence in sentences]
+        assert [p.constituents for p in together] == [p.constituents for p in alone]
+        assert [p.heads for p in together] == [p.heads for p in alone]
+
+
+def test_sentences_too_long_for_joint_decoding_are_decoded_separately(runs, files, monkeypatch):
+    sentences = [example.gold.sentence for example in read_treebank(files[0])[:4]]
+    separate = JointParser.from_folder(runs / "joint", decoding="separate").parse(sentences)
+    monkeypatch.setattr("syntagma.parse.decode.MOST_WORDS", 3)
+    found = JointParser.from_folder(runs / "joint", decoding="joint").parse(sentences)
+    assert [p.heads for p in found] == [p.heads for p in separate]
+    assert [p.constituents for p in found] == [p.constituents for p in separate]
+
+
+def test_sentences_parsed_in_parts_keep_their_phrases(runs, files):
+    sentence = read_treebank(files[0])[1].gold.sentence
+    parser = JointParser.from_folder(runs / "separate", decoding="separate", max_words=5)
+    (parse,) = parser.parse([sentence])
+    assert all(0 <= start < end <= len(sentence) for _, start, end in parse.constituents)
+    assert {start // 5 for _, start, _ in parse.constituents} > {0}
+
+
+def test_predictions_in_either_format(runs, files, tmp_path):
+    count = predict(runs / "joint", [files[1]], tmp_path / "out.ptb")
+    trees = list(read_brackets(tmp_path / "out.ptb"))
+    assert len(trees) == count == 24
+    assert [tree.forms for tree in trees] == [tree.forms for tree in read_brackets(files[1])]
+    predict(runs / "joint", [files[1]], tmp_path / "out.conllu")
+    assert len(read_treebank(tmp_path / "out.conllu")) == 24
+
+
+def test_scores_by_relation_and_by_length(runs, files):
+    scores = evaluate(runs / "joint", [files[0]], by=["relation", "length"])
+    words = [value for key, value in scores.items() if key.endswith(".words")]
+    assert sum(words) == 2 * scores["words"]
+    assert {"relation.root.las", "length.1-10.uas", "length.11-20.words"} <= scores.keys()
+    with pytest.raises(InputError, match=r"--by size: .* can be split by relation or length"):
+        evaluate(runs / "joint", [files[0]], by=["size"])
+
+
+def test_a_parser_without_phrases_says_so(runs):
+    with pytest.raises(InputError, match="has learnt no phrases"):
+        JointParser.from_folder(runs / "dependencies", decoding="separate")
+
+
+class TestPairs:
+    def test_both_trees_of_each_sentence(self, files):
+        examples = read_treebank("+".join(files))
+        assert len(examples) == 24
+        assert all(example.agrees for example in examples)
+        assert examples[0].gold.constituents[0][1:] == (0, len(examples[0].gold))
+
+    def test_brackets_alone_get_heads_by_rule(self, files):
+        (example, *_) = read_treebank(files[1])
+        assert example.source is None
+        assert example.gold.heads.count(0) == 1
+        assert example.gold.upos == ("_",) * len(example.gold)
+
+    def test_disagreement_is_counted(self, files, tmp_path, caplog):
+        lines = Path(files[1]).read_text().splitlines(keepends=True)
+        words = [f"(NN {form})" for form in next(iter(read_brackets(files[1]))).forms]
+        # The third word hangs on the second, which is not the head of the phrase of the first two.
+        lines[0] = f"(TOP (S (X {words[0]} {words[1]}) {' '.join(words[2:])}))\n"
+        other = tmp_path / "other.ptb"
+        other.write_text("".join(lines))
+        with caplog.at_level(logging.WARNING):
+            examples = read_treebank(f"{files[0]}+{other}")
+        assert [example.agrees for example in examples] == [False] + [True] * 23
+        assert "in 1 of 24 sentences" in caplog.text
+
+    def test_another_number_of_words(self, files, tmp_path):
+        short = tmp_path / "short.ptb"
+        lines = Path(files[1]).read_text().splitlines(keepends=True)
+        short.write_text("".join([lines[0], "(TOP (NN salt))\n", *lines[2:]]))
+        with pytest.raises(InputError, match=r"short.ptb, line 2: tree 2 has 1 words.* has 13;"):
+            read_treebank(f"{files[0]}+{short}")
+        assert len(read_treebank(f"{files[0]}+{short}", skip_bad=True)) == 23
+
+    def test_another_number_of_sentences(self, files, tmp_path):
+        short = tmp_path / "short.ptb"
+        short.write_text("".join(Path(files[1]).read_text().splitlines(keepends=True)[:5]))
+        with pytest.raises(InputError, match=r"tides.conllu has more sentences than .*short.ptb"):
+            read_treebank(f"{files[0]}+{short}")
+
+    def test_the_wrong_way_round(self, files):
+        with pytest.raises(InputError, match="expected a dependency treebank \\+ a file of"):
+            read_treebank(f"{files[1]}+{files[0]}")
+
+
+def test_dev_data_must_tell_what_models_are_chosen_by(files, tiny_encoder, tmp_path):
+    settings = experiment("parsing", files[1], tiny_encoder, head={"views": "dependencies"})
+    with pytest.raises(InputError, match="models are chosen by las, which these files cannot"):
+        train(settings, tmp_path / "run")

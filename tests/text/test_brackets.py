@@ -1,0 +1,127 @@
+"""Penn brackets in and out."""
+
+from __future__ import annotations
+
+import gzip
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from syntagma.errors import InputError
+from syntagma.text.brackets import format_brackets, parse_brackets, read_brackets
+from syntagma.text.sentence import Constituent
+
+
+def only(*lines):
+    (tree,) = parse_brackets(lines)
+    return tree
+
+
+def test_words_tags_and_phrases_in_preorder():
+    tree = only("(TOP (S (NP (DT The) (NN tide)) (VP (VBD rose)) (. .)))")
+    assert tree.forms == ("The", "tide", "rose", ".")
+    assert tree.tags == ("DT", "NN", "VBD", ".")
+    assert tree.constituents == (("S", 0, 4), ("NP", 0, 2), ("VP", 2, 3))
+
+
+@pytest.mark.parametrize("root", ["TOP", "ROOT", "S1", ""])
+def test_the_bracket_around_it_all_is_no_phrase(root):
+    assert only(f"({root} (X (NN sand)))").constituents == (("X", 0, 1),)
+    assert only(f"({root} (NN sand))").constituents == ()
+
+
+def test_traces_and_what_they_leave_empty_are_dropped():
+    tree = only(
+        "( (S (NP-SBJ-1 (NNS Gulls)) (VP (VBP seem) (S (NP-SBJ (-NONE- *-1)) (VP (TO to)"
+        " (VP (VB wait) (NP (-NONE- *T*-2))))))))"
+    )
+    assert tree.forms == ("Gulls", "seem", "to", "wait")
+    assert tree.constituents == (
+        ("S", 0, 4), ("NP", 0, 1), ("VP", 1, 4), ("S", 2, 4), ("VP", 2, 4), ("VP", 3, 4),
+    )  # fmt: skip
+    assert len(only("(TOP (NP (-NONE- *)))")) == 0
+
+
+def test_a_tree_may_take_many_lines_and_a_line_many_trees():
+    lines = ["(TOP (NP", "", "   (NN salt)))(TOP (NP (NN oil)))", "(TOP (NP (NN tar)))"]
+    assert [tree.forms for tree in parse_brackets(lines)] == [("salt",), ("oil",), ("tar",)]
+
+
+def test_escapes_are_undone_for_reading_and_kept_in_the_forms():
+    tree = only("(S (-LRB- -LRB-) (`` ``) (NN a\\/b) (NN S-LRB-2-RRB-) ('' '') (-RRB- -RRB-))")
+    assert tree.sentence().forms == ("(", '"', "a/b", "S(2)", '"', ")")
+    assert tree.forms[0] == "-LRB-"
+    assert tree.tags[0] == "-LRB-"
+
+
+def test_no_recursion():
+    deep = 20_000
+    tree = only("(A " * deep + "(NN x)" + ")" * deep)
+    assert len(tree.constituents) == deep
+
+
+@pytest.mark.parametrize(
+    ("line", "message"),
+    [
+        ("salt", "expected a bracket that opens a tree, got 'salt'"),
+        ("(S (NN a)))", "expected a bracket that opens a tree, got '\\)'"),
+        ("(S (NN a)", "the tree that begins here has 1 brackets open at the end"),
+        ("(S (NN a b))", "the word 'b' has no bracket with a tag of its own"),
+        ("(S (NN a) b)", "the word 'b' has no bracket with a tag of its own"),
+        ("(S (NN a (NN b)))", "a bracket opens inside the word 'NN a'"),
+    ],
+)
+def test_what_is_no_tree_is_named_with_its_line(line, message):
+    with pytest.raises(InputError, match=f"tides.ptb, line 2: .*{message}"):
+        list(parse_brackets(["(TOP (NN ok))", line], name="tides.ptb"))
+
+
+def test_files(tmp_path):
+    path = tmp_path / "a.ptb.gz"
+    path.write_bytes(gzip.compress(b"(TOP (NP (NN salt)))\n"))
+    assert [tree.forms for tree in read_brackets(path)] == [("salt",)]
+    empty = tmp_path / "b.ptb"
+    empty.write_text("\n")
+    with pytest.raises(InputError, match="no trees; expected Penn brackets"):
+        list(read_brackets(empty))
+
+
+@st.composite
+def trees(draw):
+    """Nested spans over some words, as random cuts of cuts; unary chains among them."""
+    n_words = draw(st.integers(1, 8))
+    forms = draw(
+        st.lists(
+            st.text(st.characters(codec="utf-8", exclude_categories=("Z", "C")), min_size=1),
+            min_size=n_words,
+            max_size=n_words,
+        )
+    )
+    labels = st.sampled_from(["S", "NP", "VP"])
+    found = []
+    todo = [(0, n_words)]
+    while todo:
+        start, end = todo.pop()
+        for _ in range(draw(st.integers(0, 2))):
+            found.append(Constituent(draw(labels), start, end))
+        if end - start > 1:
+            split = draw(st.integers(start + 1, end - 1))
+            todo += [(split, end), (start, split)]
+    return forms, found
+
+
+@given(trees())
+def test_written_and_read_again(tree):
+    forms, constituents = tree
+    again = only(format_brackets(forms, ["NN"] * len(forms), constituents))
+    assert again.constituents == tuple(constituents)
+    assert len(again) == len(forms)
+    if not {"``", "''"} & set(forms) and not any("\\" in f or "-" in f for f in forms):
+        assert list(again.sentence().forms) == forms
+
+
+def test_a_space_inside_a_word_is_no_word_border():
+    assert format_brackets(["1 000", "("], ["CD", "("], []) == (
+        "(TOP (CD 1_000) (-LRB- -LRB-))"
+    )  # fmt: skip
