@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from syntagma.encoders.model import is_saved_model
 from syntagma.errors import InputError
+from syntagma.parse.adapters import SpacySource, StanzaSource
+from syntagma.parse.controls import ChainSource, NoisySource, RandomTreeSource
 from syntagma.text.conllu import read_conllu
-from syntagma.text.segment import segment
 from syntagma.text.sentence import Parse
 
 if TYPE_CHECKING:
@@ -26,7 +27,6 @@ __all__ = [
 ]
 
 DEFAULT_PARSER = "default-parser"
-LINEAR = "linear"
 
 
 class ParseSource(Protocol):
@@ -75,35 +75,49 @@ def load_source(name: str, *, device: str = "cpu") -> ParseSource:
     """The parse source of a name.
 
     Args:
-        name: ``default-parser``, a parser's folder, ``conllu:FILE``, or ``linear``, a control in
-            which each word hangs on the one before it.
+        name: ``default-parser`` or a parser's folder; ``conllu:FILE``; ``spacy:NAME``;
+            ``stanza:LANGUAGE``; or a control: ``linear`` (``linear:left``) in which each word hangs
+            on the one before it, ``linear:right``, ``random`` (``random:SEED``), or
+            ``noisy:SHARE:SOURCE`` (``noisy:SHARE,SEED:SOURCE``), another source with that share of
+            its heads replaced.
         device: where to compute.
 
     Raises:
         InputError: the name is of no kind of source.
     """
-    kind, colon, rest = name.partition(":")
-    if colon and kind == "conllu":
-        return TreebankSource(rest)
-    if name == LINEAR:
-        return LinearSource()
+    kind, _, rest = name.partition(":")
     if name == DEFAULT_PARSER or is_saved_model(name):
         return load_parser(name, device=device)
+    if kind == "conllu" and rest:
+        return TreebankSource(rest)
+    if kind == "spacy" and rest:
+        return SpacySource.load(rest)
+    if kind == "stanza" and rest:
+        return StanzaSource.load(rest)
+    if kind == "linear" and rest in ("", "left", "right"):
+        return ChainSource("right" if rest == "right" else "left")
+    if kind == "random" and (not rest or rest.isdigit()):
+        return RandomTreeSource(int(rest or 0))
+    if kind == "noisy" and ":" in rest:
+        amount, _, source = rest.partition(":")
+        share, seed = _share_and_seed(amount, name)
+        return NoisySource(load_source(source, device=device), share, seed)
     raise InputError(
         f"parser {name!r}: expected {DEFAULT_PARSER}, the folder of a parser, conllu:FILE, "
-        f"or {LINEAR}"
+        f"spacy:NAME, stanza:LANGUAGE, linear, linear:right, random, random:SEED, or "
+        f"noisy:SHARE:SOURCE"
     )
 
 
-class LinearSource:
-    """A control without syntax: each word hangs on the one before it, the first is the root."""
-
-    fingerprint = "linear"
-
-    def parse_texts(self, texts: Iterable[str]) -> Iterator[list[Parse]]:
-        """The sentences of each text as chains."""
-        for text in texts:
-            yield [Parse(sentence, tuple(range(len(sentence)))) for sentence in segment(text)]
+def _share_and_seed(amount: str, name: str) -> tuple[float, int]:
+    share, _, seed = amount.partition(",")
+    try:
+        return float(share), int(seed or 0)
+    except ValueError as error:
+        raise InputError(
+            f"parser {name!r}: expected a share from 0 to 1, and perhaps a seed, as in "
+            f"noisy:0.2,7:{DEFAULT_PARSER}; got {amount!r}"
+        ) from error
 
 
 class TreebankSource:

@@ -1,0 +1,254 @@
+"""Where parses come from: controls, and real objects of other libraries built in memory."""
+
+from __future__ import annotations
+
+import collections
+import sys
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from syntagma.errors import InputError
+from syntagma.parse.adapters import SpacySource, StanzaSource, one_tree
+from syntagma.parse.controls import ChainSource, NoisySource, RandomTreeSource, replace_heads
+from syntagma.parse.dependency import are_trees
+from syntagma.parse.source import load_source
+from syntagma.syntax.encode import encode_texts
+from syntagma.text.conllu import TreebankSentence, format_conllu
+from syntagma.text.sentence import Parse, Sentence
+from tests.conftest import SENTENCES, build_tokenizer
+
+TEXTS = [" ".join(SENTENCES[:3]), SENTENCES[4], ""]
+
+
+def is_tree(heads):
+    return bool(are_trees(np.array([heads], np.int64), np.array([len(heads)]))[0])
+
+
+def flat(parses):
+    return [parse for text in parses for parse in text]
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["linear", "linear:left", "linear:right", "random", "random:7", "noisy:0.5:linear",
+     "noisy:1,3:random:2", "noisy:0:linear"],
+)  # fmt: skip
+def test_controls_give_trees_over_the_texts_words(name):
+    source = load_source(name)
+    found = list(source.parse_texts(TEXTS))
+    assert [len(parses) for parses in found] == [3, 1, 0]
+    for text, parses in zip(TEXTS, found, strict=True):
+        for parse in parses:
+            assert is_tree(parse.heads)
+            for form, start, end in parse.sentence.words:
+                assert text[start:end] == form
+    # The same text has the same tree wherever it stands.
+    assert flat(source.parse_texts(TEXTS[::-1]))[:1] == found[1]
+
+
+def test_chains():
+    left, right = (next(ChainSource(side).parse_texts([SENTENCES[0]]))[0] for side in
+                   ("left", "right"))  # fmt: skip
+    assert left.heads == tuple(range(10))
+    assert left.relations[:2] == ("root", "dep")
+    assert right.heads == (*range(2, 11), 0)
+
+
+def test_random_trees_are_uniform():
+    """Three words have nine rooted trees."""
+    counts = collections.Counter()
+    sentence = Sentence.from_words(["one", "two", "three"])
+    for seed in range(1800):
+        counts[RandomTreeSource(seed)._heads(sentence)] += 1
+    assert len(counts) == 9
+    assert all(is_tree(heads) for heads in counts)
+    # 200 are expected of each, 13.3 the deviation.
+    assert max(abs(count - 200) for count in counts.values()) < 60
+    other = Sentence.from_words(["one", "two", "four"])
+    assert any(
+        RandomTreeSource(seed)._heads(sentence) != RandomTreeSource(seed)._heads(other)
+        for seed in range(9)
+    )
+
+
+@given(st.integers(0, 30), st.sampled_from([0.0, 0.2, 0.5, 1.0]), st.integers(0, 5))
+def test_noise_moves_the_share_that_was_asked_and_leaves_a_tree(n_words, share, seed):
+    sentence = Sentence.from_words([f"w{index}" for index in range(n_words)])
+    parse = Parse(sentence, RandomTreeSource(seed)._heads(sentence))
+    noisy = replace_heads(parse, share, np.random.default_rng(seed))
+    assert is_tree(noisy.heads)
+    moved = sum(old != new for old, new in zip(parse.heads, noisy.heads, strict=True))
+    assert moved <= round(share * max(n_words - 1, 0))
+    if n_words > 12:
+        # Only a word with everything else below it has no other place.
+        assert moved >= round(share * (n_words - 1)) - 1
+    assert [h == 0 for h in noisy.heads] == [h == 0 for h in parse.heads]
+
+
+def test_noise_belongs_to_seed_share_and_source():
+    plain = ChainSource()
+    prints = {
+        NoisySource(plain, 0.2).fingerprint,
+        NoisySource(plain, 0.4).fingerprint,
+        NoisySource(plain, 0.2, 1).fingerprint,
+        NoisySource(ChainSource("right"), 0.2).fingerprint,
+        plain.fingerprint,
+    }
+    assert len(prints) == 5
+
+
+def test_noise_on_a_treebank(tmp_path, ferry):
+    path = tmp_path / "ferry.conllu"
+    text = " ".join(ferry.sentence.forms)
+    path.write_text(format_conllu(TreebankSentence.from_parse(ferry, text=text)))
+    ((gold,),) = load_source(f"noisy:0:conllu:{path}").parse_texts([text])
+    ((noisy,),) = load_source(f"noisy:1,5:conllu:{path}").parse_texts([text])
+    assert gold.heads == ferry.heads
+    assert sum(a != b for a, b in zip(noisy.heads, gold.heads, strict=True)) >= 7
+
+
+@pytest.mark.parametrize(
+    ("name", "message"),
+    [
+        ("noisy:1.5:linear", "the share of replaced heads lies between 0 and 1, got 1.5"),
+        ("noisy:half:linear", "expected a share from 0 to 1, and perhaps a seed"),
+        ("noisy:0.5", "expected default-parser, the folder of a parser"),
+        ("linear:up", "expected default-parser, the folder of a parser"),
+        ("random:x", "expected default-parser, the folder of a parser"),
+        ("spacy:", "expected default-parser, the folder of a parser"),
+        ("conllu:", "expected default-parser, the folder of a parser"),
+    ],
+)
+def test_names_of_no_source(name, message):
+    with pytest.raises(InputError, match=message):
+        load_source(name)
+
+
+def test_one_root():
+    assert one_tree([0, 1, 0, 0]) == (0, 1, 1, 1)
+    assert one_tree([2, 0]) == (2, 0)
+    assert one_tree([]) == ()
+
+
+@pytest.mark.parametrize(("name", "package"), [("spacy:en_x", "spacy"), ("stanza:en", "stanza")])
+def test_a_missing_library_is_named(name, package, monkeypatch):
+    monkeypatch.setitem(sys.modules, package, None)
+    with pytest.raises(InputError, match=r"pip install 'syntagma\[parsers\]'"):
+        load_source(name)
+
+
+class TestSpacy:
+    TEXT = "  The gull cried.\n\nShe can't  row"
+
+    @pytest.fixture
+    def pipeline(self):
+        spacy = pytest.importorskip("spacy")
+        from spacy.tokens import Doc
+
+        def parse(document):
+            """Words hang on the token before them; sentences begin at The and at She."""
+            for token in document:
+                starts = token.i == 0 or token.text == "She"
+                token.head = token if starts else document[token.i - 1]
+                token.dep_ = "ROOT" if starts else "dep"
+                token.pos_, token.tag_ = "NOUN", "NN"
+            return document
+
+        pipeline = spacy.blank("en")
+        if not Doc.has_extension("unused"):
+            spacy.language.Language.component("chain", func=parse)
+        pipeline.add_pipe("chain")
+        return pipeline
+
+    def test_its_words_without_white_space(self, pipeline):
+        source = SpacySource(pipeline, "chain")
+        (first, second), none = source.parse_texts([self.TEXT, ""])
+        assert none == []
+        assert first.sentence.forms == ("The", "gull", "cried", ".")
+        assert second.sentence.forms == ("She", "ca", "n't", "row")
+        for parse in (first, second):
+            assert is_tree(parse.heads)
+            assert [self.TEXT[s:e] for _, s, e in parse.sentence.words] == list(
+                parse.sentence.forms
+            )
+        # The first word hung on white space, which was the root.
+        assert first.heads == (0, 1, 2, 3)
+        assert second.heads == (0, 1, 2, 3)
+        assert first.relations == ("root", "dep", "dep", "dep")
+        assert first.xpos == ("NN",) * 4
+        assert source.fingerprint.startswith("spacy:chain:en:")
+
+    def test_pieces_are_aligned_to_its_words(self, pipeline):
+        from syntagma.parse.columns import ParsedText
+
+        (parses,) = SpacySource(pipeline, "chain").parse_texts([self.TEXT])
+        (encoded,) = encode_texts(
+            [self.TEXT], build_tokenizer("wordpiece"), [ParsedText.from_parses(parses)]
+        )
+        assert set(encoded.syntax.word.tolist()) == set(range(8))
+
+    def test_without_a_parser_and_of_no_name(self):
+        spacy = pytest.importorskip("spacy")
+        pipeline = spacy.blank("en")
+        pipeline.add_pipe("sentencizer")
+        with pytest.raises(InputError, match="spacy:plain has no dependency parser"):
+            list(SpacySource(pipeline, "plain").parse_texts(["A gull."]))
+        with pytest.raises(InputError, match="no such pipeline; install it with"):
+            load_source("spacy:en_no_such_model")
+
+
+class TestStanza:
+    TEXT = "Gulls can't row. Go"
+
+    @pytest.fixture
+    def document(self):
+        document = pytest.importorskip("stanza.models.common.doc").Document
+        word = {"upos": "X", "xpos": "XX", "deprel": "dep"}
+        rows = [
+            [
+                word | {"id": 1, "text": "Gulls", "head": 4, "misc": "start_char=0|end_char=5"},
+                {"id": (2, 3), "text": "can't", "misc": "start_char=6|end_char=11"},
+                word | {"id": 2, "text": "ca", "head": 4},
+                word | {"id": 3, "text": "n't", "head": 4},
+                word
+                | {"id": 4, "text": "row", "head": 0, "deprel": "root",
+                   "misc": "start_char=12|end_char=15"},
+                word | {"id": 5, "text": ".", "head": 4, "misc": "start_char=15|end_char=16"},
+            ],
+            [
+                {"id": (1, 2), "text": "Go", "misc": "start_char=17|end_char=19"},
+                word | {"id": 1, "text": "Go", "head": 0},
+                word | {"id": 2, "text": "you", "head": 1},
+            ],
+        ]  # fmt: skip
+        return document(rows, text=self.TEXT)
+
+    def source(self, document):
+        class Pipeline:
+            def bulk_process(self, texts):
+                return [document for _ in texts]
+
+        return StanzaSource(Pipeline(), "en")
+
+    def test_its_words_with_offsets(self, document):
+        (first, second), *_ = self.source(document).parse_texts([self.TEXT])
+        assert first.heads == (4, 4, 4, 0, 4)
+        assert first.relations[3] == "root"
+        assert [self.TEXT[s:e] for _, s, e in first.sentence.words] == list(first.sentence.forms)
+        # Words that their token does not spell have all of it.
+        assert second.sentence.words == (("Go", 17, 19), ("you", 17, 19))
+        assert self.source(document).fingerprint.startswith("stanza:en:")
+
+    def test_without_a_parser(self, document):
+        document.sentences[0].words[0].head = None
+        with pytest.raises(InputError, match="stanza:en has no dependency parser"):
+            list(self.source(document).parse_texts([self.TEXT]))
+
+    def test_without_models(self, tmp_path, monkeypatch):
+        pytest.importorskip("stanza")
+        monkeypatch.setenv("STANZA_RESOURCES_DIR", str(tmp_path))
+        with pytest.raises(InputError, match="no models; get them with"):
+            load_source("stanza:en")
