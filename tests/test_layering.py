@@ -22,7 +22,7 @@ STREET = [
     {"tasks"},
     {"report"},
     {"training"},
-    {"evaluation", "reading", "doctor"},
+    {"evaluation", "reading", "doctor", "annotation"},
     {"reproduce"},
     {"serve"},
     {"cli"},

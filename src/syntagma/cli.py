@@ -9,6 +9,7 @@ import logging
 import os
 import sys
 import traceback
+from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -69,7 +70,8 @@ def _write_json(path: Path | None, values: dict[str, Any]) -> None:
 def parse(
     files: Annotated[list[str] | None, typer.Argument(help="Files; - or none: stdin.")] = None,
     source: Annotated[
-        str, typer.Option("--from", help="text, lines, words (pretokenised), or conllu.")
+        str,
+        typer.Option("--from", help="text, lines, words (pretokenised), conllu, or parquet."),
     ] = "text",
     to: Annotated[str, typer.Option(help="conllu, json, brackets, or svg.")] = "conllu",
     decoding: Annotated[
@@ -87,6 +89,11 @@ def parse(
     device: Device = "cpu",
 ) -> None:
     """Parse text to CoNLL-U, JSON or a picture on standard output."""
+    if source == "parquet":
+        from syntagma.annotation import write_corpora
+
+        write_corpora(files or [], to=to, out=sys.stdout)
+        return
     from syntagma.parse.source import load_parser
     from syntagma.report.printing import write_parses
 
@@ -99,6 +106,65 @@ def parse(
         to=to,
         out=sys.stdout,
     )
+
+
+@app.command()
+def annotate(
+    inputs: Annotated[
+        list[str] | None, typer.Argument(help="Files, .gz of files, patterns, or -.")
+    ] = None,
+    out: Annotated[Path | None, typer.Option(help="The folder to write.")] = None,
+    source: Annotated[
+        str,
+        typer.Option(
+            "--from",
+            help="text (a document a line), lines (a sentence a line), words, jsonl, conllu, or a "
+            "task; by the files' names if not given.",
+        ),
+    ] = "",
+    field: Annotated[str, typer.Option(help="Of JSON objects, where their text is.")] = "text",
+    parser: Annotated[str, typer.Option(help="A parse source.")] = "default-parser",
+    precision: Annotated[
+        str, typer.Option(help="float32, or auto: bfloat16 where that is faster.")
+    ] = "float32",
+    workers: Annotated[int | None, typer.Option(help="Processes; one a core or device.")] = None,
+    resume: Annotated[bool, typer.Option("--resume", help="Go on where a run stopped.")] = False,
+    text: Annotated[bool, typer.Option(help="Keep the sentences' text.")] = True,
+    confidence: Annotated[bool, typer.Option(help="Keep arc probabilities.")] = False,
+    shard_characters: Annotated[int, typer.Option(help="Characters of text a shard.")] = 2_000_000,
+    engine: Annotated[str, typer.Option(help="local, or ray: a Ray cluster.")] = "local",
+    check: Annotated[
+        list[Path] | None, typer.Option(help="Compare a finished folder with its manifest.")
+    ] = None,
+    skip_bad: SkipBad = False,
+    device: Device = "cpu",
+) -> None:
+    """Parse a corpus into Parquet shards, or check one."""
+    from syntagma import annotation
+    from syntagma.parse.corpora.annotator import AnnotationSettings
+
+    if check:
+        typer.echo(f"{annotation.check_corpora(check)} sentences are whole")
+        return
+    if not inputs or out is None:
+        raise InputError("expected INPUT… and --out DIR, or --check DIR")
+    choices: dict[str, Any] = {"precision": precision}
+    settings = AnnotationSettings(
+        kind=source,
+        field=field,
+        parser=parser,
+        text=text,
+        confidence=confidence,
+        shard_characters=shard_characters,
+        skip_bad=skip_bad,
+        **choices,
+    )
+    where: dict[str, Any] = {"engine": engine}
+    manifest = annotation.annotate_files(
+        inputs, out, settings, workers=workers, device=device, resume=resume, **where
+    )
+    _table(asdict(manifest.counts))
+    typer.echo(f"→ {out}")
 
 
 @app.command()

@@ -188,7 +188,7 @@ class TestSpacy:
         (encoded,) = encode_texts(
             [self.TEXT], build_tokenizer("wordpiece"), [ParsedText.from_parses(parses)]
         )
-        assert set(encoded.syntax.word.tolist()) == set(range(8))
+        assert set(encoded.syntax["word"].tolist()) == set(range(8))
 
     def test_without_a_parser_and_of_no_name(self):
         spacy = pytest.importorskip("spacy")

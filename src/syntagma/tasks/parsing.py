@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Self
@@ -120,6 +120,12 @@ class ParsingTask(Task[TreeExample, Parse]):
     def read(cls, path: str | Path, *, skip_bad: bool = False) -> list[TreeExample]:
         """Sentences of a treebank, see :func:`syntagma.tasks.treebanks.read_treebank`."""
         return read_treebank(path, skip_bad=skip_bad)
+
+    @classmethod
+    def texts(cls, examples: Sequence[TreeExample]) -> Iterator[str]:
+        """The text of each sentence."""
+        for example in examples:
+            yield example.source.text if example.source else " ".join(example.gold.sentence.forms)
 
     def features(self, examples: Sequence[TreeExample]) -> _Trees:
         """Training items; sentences longer than the encoder reads are left out."""

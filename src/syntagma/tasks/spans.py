@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Self
@@ -109,6 +109,16 @@ class SpanTask(Task[SpanExample, Answer]):
         if skipped.total:
             log.warning("%s: %s", path, skipped)
         return examples
+
+    @classmethod
+    def texts(cls, examples: Sequence[SpanExample]) -> Iterator[str]:
+        """Each passage once, before the questions about it."""
+        seen: set[str] = set()
+        for example in examples:
+            for text in (example.passage, example.question):
+                if text not in seen:
+                    seen.add(text)
+                    yield text
 
     def features(self, examples: Sequence[SpanExample]) -> _Windows:
         """Training windows; the gold span is the first answer's."""

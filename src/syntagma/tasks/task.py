@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, ClassVar, Generic, Self, TypeVar
 
@@ -68,6 +68,11 @@ class Task(ABC, Generic[Example, Prediction]):
     @abstractmethod
     def read(cls, path: str | Path, *, skip_bad: bool = False) -> list[Example]:
         """Examples from a file in one of the task's official formats."""
+
+    @classmethod
+    @abstractmethod
+    def texts(cls, examples: Sequence[Example]) -> Iterator[str]:
+        """The running texts of examples, each once: what there is to parse."""
 
     @abstractmethod
     def features(self, examples: Sequence[Example]) -> Features:

@@ -199,12 +199,15 @@ def _sentence(
     return replace(sentence, origin=f"{sentence.origin}, sentence {identifier}")
 
 
-def parse_conllu(lines: Iterable[str], *, name: str = "input") -> Iterator[TreebankSentence]:
+def parse_conllu(
+    lines: Iterable[str], *, name: str = "input", first_line: int = 1
+) -> Iterator[TreebankSentence]:
     """Yield the sentences of CoNLL-U or CoNLL-X lines.
 
     Args:
         lines: lines without line ends.
         name: what to call the source in messages.
+        first_line: number of the first line, for messages.
 
     Raises:
         InputError: a line has not ten columns, or its words are not numbered from 1; the line is
@@ -213,8 +216,7 @@ def parse_conllu(lines: Iterable[str], *, name: str = "input") -> Iterator[Treeb
     comments: list[str] = []
     rows: list[tuple[str, ...]] = []
     n_words = 0
-    first_line = 1
-    for number, line in enumerate(lines, start=1):
+    for number, line in enumerate(lines, start=first_line):
         if not line.strip():
             if rows:
                 yield _sentence(comments, rows, name, first_line)

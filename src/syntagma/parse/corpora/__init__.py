@@ -1,0 +1,1 @@
+"""Annotated corpora on disk: text in, Parquet shards of parses out, and back."""

@@ -1,0 +1,137 @@
+"""One worker: blocks of records in, shards out."""
+
+from __future__ import annotations
+
+import os
+import uuid
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from itertools import chain, islice
+from pathlib import Path
+
+from syntagma.encoders.precision import Precision
+from syntagma.errors import InputError
+from syntagma.files import disk_errors
+from syntagma.parse.corpora.blocks import Block
+from syntagma.parse.corpora.documents import Record
+from syntagma.parse.corpora.ledger import ENDING, ShardEntry, checksum
+from syntagma.parse.corpora.shards import ShardWriter
+from syntagma.parse.parser import JointParser
+from syntagma.parse.source import DEFAULT_PARSER, ParseSource, load_parser, load_source
+from syntagma.text.segment import segment
+from syntagma.text.sentence import Parse, Sentence
+
+__all__ = ["AnnotationSettings", "Annotator"]
+
+MODES = {"lines": "lines", "words": "words"}
+
+
+@dataclass(frozen=True, slots=True)
+class AnnotationSettings:
+    """What shards depend on, beside the input.
+
+    Args:
+        kind: of the input, a name from :data:`syntagma.parse.corpora.documents.KINDS`, or another
+            for a reader of one's own that yields running text.
+        field: of JSON objects, where their text is.
+        parser: a name that :func:`syntagma.parse.source.load_source` knows.
+        precision: of the parser, see :class:`syntagma.parse.parser.JointParser`.
+        text: whether to keep the sentences' text.
+        confidence: whether to keep arc probabilities.
+        shard_characters: a shard is closed when its texts reach this length.
+        skip_bad: count records that cannot be used instead of stopping.
+    """
+
+    kind: str = "text"
+    field: str = "text"
+    parser: str = DEFAULT_PARSER
+    precision: Precision = "float32"
+    text: bool = True
+    confidence: bool = False
+    shard_characters: int = 2_000_000
+    skip_bad: bool = False
+
+    def __post_init__(self) -> None:
+        if self.shard_characters < 1:
+            raise InputError(f"--shard-characters must be positive, got {self.shard_characters}")
+
+
+class Annotator:
+    """Parses blocks and writes them as shards, on one core or one device.
+
+    Args:
+        settings: of the corpus.
+        folder: where shards go.
+        device: where to compute.
+    """
+
+    def __init__(self, settings: AnnotationSettings, folder: Path, device: str = "cpu") -> None:
+        self.settings = settings
+        self.folder = folder
+        self.source = open_source(settings, device)
+        self.metadata = {
+            "parser": settings.parser,
+            "fingerprint": self.source.fingerprint,
+            "kind": settings.kind,
+        }
+
+    def shard(self, block: Block) -> ShardEntry:
+        """Parse a block and write its shard, whole or not at all.
+
+        Raises:
+            InputError: the disk is full.
+        """
+        labels: dict[str, list[str]] = {}
+        if isinstance(self.source, JointParser):
+            labels = self.source.model.config.labels
+        writer = ShardWriter(labels, text=self.settings.text, confidence=self.settings.confidence)
+        parsed = self._parse([record for _, record in block.records])
+        for (file, record), parses in zip(block.records, parsed, strict=True):
+            writer.add(file, record.number, record.text, parses)
+        counts = replace(block.counts, sentences=writer.n_sentences, words=writer.n_words)
+        path = self.folder / f"{block.name}{ENDING}"
+        draft = self.folder / f".{block.name}.{uuid.uuid4().hex}{ENDING}"
+        with disk_errors(path):
+            try:
+                writer.write(draft, self.metadata | {"input": block.digest})
+                with open(draft, "rb") as file_written:
+                    os.fsync(file_written.fileno())
+                entry = ShardEntry(
+                    path.name, draft.stat().st_size, checksum(draft), block.digest, counts
+                )
+                draft.replace(path)
+            except BaseException:
+                draft.unlink(missing_ok=True)
+                raise
+        return entry
+
+    def _parse(self, records: list[Record]) -> Iterator[list[Parse]]:
+        """The sentences of each record."""
+        if not isinstance(self.source, JointParser):
+            yield from self.source.parse_texts(record.text for record in records)
+            return
+        mode = MODES.get(self.settings.kind, "raw")
+        sentences = [_sentences(record, mode) for record in records]
+        parses = self.source.parse_stream(chain.from_iterable(sentences))
+        for part in sentences:
+            yield list(islice(parses, len(part)))
+
+
+def _sentences(record: Record, mode: str) -> Sequence[Sentence]:
+    return segment(record.text, mode=mode) if record.sentences is None else record.sentences
+
+
+def open_source(settings: AnnotationSettings, device: str) -> ParseSource:
+    """The parser of a corpus.
+
+    Raises:
+        InputError: it cannot keep the words of an input that has words of its own.
+    """
+    if settings.parser == DEFAULT_PARSER or Path(settings.parser).is_dir():
+        return load_parser(settings.parser, device=device, precision=settings.precision)
+    if settings.kind in ("lines", "words", "conllu"):
+        raise InputError(
+            f"--parser {settings.parser} has words of its own and cannot keep those of "
+            f"--from {settings.kind}; use {DEFAULT_PARSER} or a parser's folder"
+        )
+    return load_source(settings.parser, device=device)

@@ -1,0 +1,222 @@
+"""Read annotated corpora back, as columns, parses or a dataset to train on; and check them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from syntagma.errors import DamagedFileError, InputError, MissingExtraError
+from syntagma.parse.columns import Labels
+from syntagma.parse.corpora.ledger import Manifest, ShardEntry, checksum, read_manifest
+from syntagma.parse.corpora.shards import LABELS, Shard, read_shard
+from syntagma.text.sentence import Parse, Sentence
+
+__all__ = ["AnnotatedCorpus"]
+
+
+@dataclass(frozen=True, slots=True)
+class CorpusSentence:
+    """A sentence of an annotated corpus.
+
+    Args:
+        file: number of the input file, see ``manifest.inputs``.
+        document: number of the record in it, from 1.
+        text: the sentence as it stood in the record.
+        parse: offsets index into the record.
+    """
+
+    file: int
+    document: int
+    text: str
+    parse: Parse
+
+
+class AnnotatedCorpus:
+    """A finished corpus.
+
+    Args:
+        folder: as :func:`syntagma.parse.corpora.runner.annotate` wrote it.
+
+    Raises:
+        InputError: it holds no finished corpus.
+    """
+
+    def __init__(self, folder: str | Path) -> None:
+        self.folder = Path(folder)
+        self.manifest: Manifest = read_manifest(folder)
+
+    def __len__(self) -> int:
+        """Sentences."""
+        return self.manifest.counts.sentences
+
+    def shards(self) -> Iterator[Shard]:
+        """The shards as columns, one in memory at a time.
+
+        Raises:
+            DamagedFileError: a shard is missing or damaged.
+        """
+        for entry in self.manifest.shards:
+            yield self._shard(entry)
+
+    def _shard(self, entry: ShardEntry) -> Shard:
+        path = self.folder / entry.name
+        if not path.is_file():
+            raise DamagedFileError(f"{path}: is missing; annotate again with --resume")
+        return read_shard(path)
+
+    def sentences(self) -> Iterator[CorpusSentence]:
+        """The sentences in their order.
+
+        Raises:
+            InputError: the corpus was made without text.
+            DamagedFileError: a shard is missing or damaged.
+        """
+        for shard in self.shards():
+            if shard.texts is None:
+                raise InputError(
+                    f"{self.folder}: holds no text, so there are no words to show; annotate "
+                    f"without --no-text, or read its columns with AnnotatedCorpus.shards()"
+                )
+            yield from _sentences(shard, shard.texts)
+
+    def dataset(self) -> Any:
+        """The sentences as a ``datasets.IterableDataset``, a shard an item of its sharding.
+
+        Rows have ``file``, ``document``, ``sentence``, ``text`` where it was kept, and lists a
+        word: ``starts``, ``ends`` (offsets in the sentence's text), ``heads`` (1-based, 0 for the
+        root), ``relations``, ``upos`` and ``xpos`` (codes of :meth:`labels`).
+
+        Raises:
+            MissingExtraError: ``datasets`` is not installed.
+        """
+        try:
+            from datasets import IterableDataset
+        except ImportError as error:
+            raise MissingExtraError("a dataset view", "data") from error
+        paths = [str(self.folder / entry.name) for entry in self.manifest.shards]
+        return IterableDataset.from_generator(
+            _rows, gen_kwargs={"paths": paths, "names": self.labels()}
+        )
+
+    def labels(self) -> dict[str, list[str]]:
+        """All label names by column, in the order of the codes that :meth:`dataset` gives."""
+        union = {name: Labels() for name in LABELS}
+        for shard in self.shards():
+            for name, known in union.items():
+                known.encode(shard.labels[name])
+        return {name: known.names for name, known in union.items()}
+
+    def check(self) -> list[str]:
+        """What is wrong with the corpus, a line each; nothing if it is whole.
+
+        Compared are checksums, counts, trees (one root, every head inside its sentence, no cycle),
+        offsets, and the sums of the manifest.
+        """
+        problems = []
+        for entry in self.manifest.shards:
+            path = self.folder / entry.name
+            if not path.is_file():
+                problems.append(f"{entry.name}: is missing")
+            elif checksum(path) != entry.checksum:
+                problems.append(f"{entry.name}: its bytes are not those that were written")
+            else:
+                problems += _problems(entry, read_shard(path))
+        records = self.manifest.counts
+        if records.records != records.documents + records.blank + records.skipped:
+            problems.append("manifest.json: its counts do not account for every record")
+        known = {entry.name for entry in self.manifest.shards}
+        for path in sorted(self.folder.glob("*.parquet")):
+            if path.name not in known:
+                problems.append(f"{path.name}: is not in manifest.json")
+        return problems
+
+
+def _problems(entry: ShardEntry, shard: Shard) -> list[str]:
+    found = []
+    if len(shard) != entry.counts.sentences or len(shard.heads) != entry.counts.words:
+        found.append(
+            f"{entry.name}: holds {len(shard)} sentences and {len(shard.heads)} words, not "
+            f"{entry.counts.sentences} and {entry.counts.words}"
+        )
+    bad = np.flatnonzero(~_are_trees(shard.heads, shard.bounds))
+    if len(bad):
+        found.append(f"{entry.name}: sentence {bad[0]} and {len(bad) - 1} others are no trees")
+    if (shard.ends < shard.starts).any() or (shard.starts < 0).any():
+        found.append(f"{entry.name}: has words that end before they begin")
+    for name in LABELS:
+        codes = getattr(shard, name)
+        if len(codes) and not 0 <= codes.min() <= codes.max() < len(shard.labels[name]):
+            found.append(f"{entry.name}: has codes of {name} without a label")
+    return found
+
+
+def _are_trees(heads: NDArray[np.int64], bounds: NDArray[np.int64]) -> NDArray[np.bool_]:
+    """Whether each sentence has one root that all its words lead to, ``[n_sentences]``."""
+    n_words = np.diff(bounds)
+    sentence = np.repeat(np.arange(len(n_words)), n_words)
+    first = bounds[:-1][sentence]
+    inside = (heads >= 0) & (heads <= n_words[sentence])
+    # One node more than there are words stands for every root; follow arcs by doubling steps.
+    goal = np.where(inside & (heads > 0), first + heads - 1, len(heads))
+    goal = np.concatenate([goal, [len(heads)]])
+    for _ in range(int(n_words.max(initial=1)).bit_length()):
+        goal = goal[goal]
+    good = inside & (goal[:-1] == len(heads))
+    roots = np.bincount(sentence, weights=heads == 0, minlength=len(n_words))
+    bad = np.bincount(sentence, weights=~good, minlength=len(n_words))
+    trees: NDArray[np.bool_] = ((roots == 1) | (n_words == 0)) & (bad == 0)
+    return trees
+
+
+def _sentences(shard: Shard, texts: Sequence[str]) -> Iterator[CorpusSentence]:
+    names = {name: np.array(labels, object) for name, labels in shard.labels.items()}
+    columns = {name: names[name][getattr(shard, name)].tolist() for name in LABELS}
+    starts, ends, heads = shard.starts.tolist(), shard.ends.tolist(), shard.heads.tolist()
+    sure = None if shard.confidence is None else shard.confidence.tolist()
+    bounds = shard.bounds.tolist()
+    rows = zip(shard.file.tolist(), shard.document.tolist(), texts, strict=True)
+    for (file, document, text), begin, end in zip(rows, bounds[:-1], bounds[1:], strict=True):
+        words = slice(begin, end)
+        offset = starts[begin] if end > begin else 0
+        forms = tuple(
+            text[start - offset : stop - offset]
+            for start, stop in zip(starts[words], ends[words], strict=True)
+        )
+        parse = Parse(
+            Sentence(forms, tuple(starts[words]), tuple(ends[words])),
+            tuple(heads[words]),
+            relations=tuple(columns["relations"][words]),
+            upos=tuple(columns["upos"][words]),
+            xpos=tuple(columns["xpos"][words]),
+            probabilities=None if sure is None else tuple(sure[words]),
+        )
+        yield CorpusSentence(file, document, text, parse)
+
+
+def _rows(paths: list[str], names: dict[str, list[str]]) -> Iterator[dict[str, Any]]:
+    """Rows of some shards, label codes changed to those of the whole corpus."""
+    for path in paths:
+        shard = read_shard(path)
+        codes = {}
+        for name in LABELS:
+            new = Labels(names[name])
+            translate = np.array(new.encode(shard.labels[name]), np.int64)
+            codes[name] = translate[getattr(shard, name)] if len(translate) else shard.heads
+        for row, (begin, end) in enumerate(zip(shard.bounds[:-1], shard.bounds[1:], strict=True)):
+            words = slice(begin, end)
+            offset = shard.starts[begin] if end > begin else 0
+            yield {
+                "file": int(shard.file[row]),
+                "document": int(shard.document[row]),
+                "sentence": int(shard.sentence[row]),
+                **({} if shard.texts is None else {"text": shard.texts[row]}),
+                "starts": (shard.starts[words] - offset).tolist(),
+                "ends": (shard.ends[words] - offset).tolist(),
+                "heads": shard.heads[words].tolist(),
+                **{name: codes[name][words].tolist() for name in LABELS},
+            }

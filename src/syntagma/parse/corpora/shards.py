@@ -1,0 +1,285 @@
+"""A shard: the parses of a block of records as one Parquet file, a row a sentence.
+
+Schema, version 1:
+
+``file``        number of the input file
+``document``    number of the record in it, from 1
+``sentence``    number in the record, from 0
+``start``       offset of the first character in the record
+
+and one value a word:
+
+``gaps``        characters between a word and the one before it
+``lengths``     characters of the word
+``heads``       position of the head minus the word's own; 0 for the root
+``relations``, ``upos``, ``xpos``   codes of the labels in the file's metadata
+``confidence``  probability of the arc in 255ths, on request
+
+and, unless left out, ``text``: the sentence as it stands in the record.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from syntagma.errors import DamagedFileError, MissingExtraError
+from syntagma.parse.columns import Labels
+from syntagma.text.sentence import Parse
+
+__all__ = ["SCHEMA_VERSION", "Shard", "ShardWriter", "read_shard"]
+
+SCHEMA_VERSION = 1
+METADATA = b"syntagma"
+LABELS = ("relations", "upos", "xpos")
+LEVEL = 9
+
+# What compresses each column best, measured on Wikipedia paragraphs: a dictionary where few values
+# are frequent, else the bytes of the numbers one after another.
+BY_DICTIONARY = ("file", "document", "sentence", "start", "heads", "gaps", "text")
+BY_BYTES = ("relations", "upos", "xpos", "lengths", "confidence")
+
+IntArray = NDArray[np.int64]
+
+
+def arrow() -> Any:
+    """The ``pyarrow`` package with its ``parquet`` module.
+
+    Raises:
+        MissingExtraError: it is not installed.
+    """
+    try:
+        import pyarrow.parquet
+    except ImportError as error:
+        raise MissingExtraError("annotated corpora", "data") from error
+    return pyarrow
+
+
+class ShardWriter:
+    """Collects the parses of a block.
+
+    Args:
+        labels: label names that are known beforehand, by column; others are added as they come.
+        text: whether to keep the sentences' text.
+        confidence: whether to keep arc probabilities.
+    """
+
+    def __init__(
+        self,
+        labels: dict[str, list[str]],
+        *,
+        text: bool = True,
+        confidence: bool = False,
+    ) -> None:
+        self.labels = {name: Labels(labels.get(name, ())) for name in LABELS}
+        self.texts: list[str] | None = [] if text else None
+        self.rows: dict[str, list[int]] = {
+            name: [] for name in ("file", "document", "sentence", "start", "n_words")
+        }
+        names = ["gaps", "lengths", "heads", *LABELS, *(["confidence"] if confidence else [])]
+        self.words: dict[str, list[NDArray[np.int32]]] = {name: [] for name in names}
+
+    @property
+    def n_sentences(self) -> int:
+        """Rows so far."""
+        return len(self.rows["start"])
+
+    @property
+    def n_words(self) -> int:
+        """Words so far."""
+        return sum(self.rows["n_words"])
+
+    def add(self, file: int, document: int, text: str, parses: Iterable[Parse]) -> None:
+        """The sentences of a record."""
+        for number, parse in enumerate(parses):
+            sentence = parse.sentence
+            row = (file, document, number, sentence.start, len(parse))
+            for values, value in zip(self.rows.values(), row, strict=True):
+                values.append(value)
+            starts = np.array(sentence.starts, np.int32)
+            ends = np.array(sentence.ends, np.int32)
+            heads = np.array(parse.heads, np.int32)
+            own = np.arange(1, len(heads) + 1, dtype=np.int32)
+            before = np.concatenate([starts[:1], ends[:-1]])
+            self.words["gaps"].append(starts - before)
+            self.words["lengths"].append(ends - starts)
+            self.words["heads"].append(np.where(heads == 0, 0, heads - own))
+            for name in LABELS:
+                codes = self.labels[name].encode(getattr(parse, name))
+                self.words[name].append(np.array(codes, np.int32))
+            if "confidence" in self.words:
+                sure = np.array(parse.probabilities or [1.0] * len(heads))
+                self.words["confidence"].append(np.rint(sure * 255).astype(np.int32))
+            if self.texts is not None:
+                self.texts.append(text[sentence.start : sentence.end])
+
+    def write(self, path: Path, metadata: dict[str, Any]) -> None:
+        """Write the shard; the same parses always give the same bytes.
+
+        Args:
+            path: of the file.
+            metadata: what else to keep beside labels and schema.
+        """
+        pa = arrow()
+        bounds = np.concatenate([[0], np.cumsum(self.rows["n_words"])]).astype(np.int32)
+        columns = {
+            "file": pa.array(self.rows["file"], pa.int32()),
+            "document": pa.array(self.rows["document"], pa.int64()),
+            "sentence": pa.array(self.rows["sentence"], pa.int32()),
+            "start": pa.array(self.rows["start"], pa.int32()),
+        }
+        for name, parts in self.words.items():
+            values = np.concatenate(parts) if parts else np.zeros(0, np.int32)
+            columns[name] = pa.ListArray.from_arrays(pa.array(bounds), pa.array(values))
+        if self.texts is not None:
+            columns["text"] = pa.array(self.texts, pa.string())
+        kept = {
+            "schema": SCHEMA_VERSION,
+            "labels": {name: labels.names for name, labels in self.labels.items()},
+            **metadata,
+        }
+        table = pa.table(columns).replace_schema_metadata(
+            {METADATA: json.dumps(kept, ensure_ascii=False).encode()}
+        )
+        pa.parquet.write_table(
+            table,
+            path,
+            compression="zstd",
+            compression_level=LEVEL,
+            use_dictionary=[
+                f"{name}.list.element" if name in self.words else name
+                for name in columns
+                if name in BY_DICTIONARY
+            ],
+            column_encoding={
+                f"{name}.list.element": "BYTE_STREAM_SPLIT" for name in columns if name in BY_BYTES
+            },
+            write_statistics=["document"],
+            row_group_size=max(1, len(self.rows["start"])),
+        )
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Shard:
+    """The sentences of a shard as flat columns.
+
+    Args:
+        metadata: as written, with ``schema`` and ``labels``.
+        file: number of the input file of each sentence, ``[n_sentences]``.
+        document: number of the record in its file, from 1, ``[n_sentences]``.
+        sentence: number of the sentence in its record, from 0, ``[n_sentences]``.
+        bounds: first word of each sentence, and the number of words, ``[n_sentences + 1]``.
+        starts: offset of each word in its record, ``[n_words]``.
+        ends: offset after each word, ``[n_words]``.
+        heads: 1-based, 0 for the root, ``[n_words]``.
+        relations: codes, ``[n_words]``.
+        upos: codes, ``[n_words]``.
+        xpos: codes, ``[n_words]``.
+        confidence: probabilities of the arcs, ``[n_words]``, or ``None``.
+        texts: the sentences' text, ``[n_sentences]``, or ``None``.
+    """
+
+    metadata: dict[str, Any]
+    file: IntArray
+    document: IntArray
+    sentence: IntArray
+    bounds: IntArray
+    starts: IntArray
+    ends: IntArray
+    heads: IntArray
+    relations: IntArray
+    upos: IntArray
+    xpos: IntArray
+    confidence: NDArray[np.float32] | None
+    texts: Sequence[str] | None
+
+    def __len__(self) -> int:
+        return len(self.document)
+
+    @property
+    def labels(self) -> dict[str, list[str]]:
+        """Names of the codes by column."""
+        labels: dict[str, list[str]] = self.metadata["labels"]
+        return labels
+
+
+def read_shard(path: str | Path) -> Shard:
+    """Read a shard.
+
+    Raises:
+        DamagedFileError: the file is no shard, or its schema is newer than this version.
+        MissingExtraError: ``pyarrow`` is not installed.
+    """
+    pa = arrow()
+    try:
+        table = pa.parquet.read_table(path)
+        metadata = json.loads(table.schema.metadata[METADATA])
+        version = metadata["schema"]
+        if version != SCHEMA_VERSION:
+            raise DamagedFileError(
+                f"{path}: has schema {version}, this version reads {SCHEMA_VERSION}; "
+                f"use the version of syntagma that wrote it"
+            )
+        return _from_table(table.combine_chunks(), metadata)
+    except (pa.ArrowException, OSError, KeyError, TypeError, ValueError) as error:
+        raise DamagedFileError(
+            f"{path}: damaged, or no shard of an annotated corpus ({error})"
+        ) from error
+
+
+def _from_table(table: Any, metadata: dict[str, Any]) -> Shard:
+    lists = {
+        name: _chunk(table, name)
+        for name in ("gaps", "lengths", "heads", *LABELS, "confidence")
+        if name in table.column_names
+    }
+    bounds = lists["heads"].offsets.to_numpy().astype(np.int64)
+    values = {name: column.values.to_numpy().astype(np.int64) for name, column in lists.items()}
+    n_words = np.diff(bounds)
+    own = np.arange(len(values["heads"])) - np.repeat(bounds[:-1], n_words) + 1
+    starts, ends = _offsets(values["gaps"], values["lengths"], bounds, _numbers(table, "start"))
+    confidence = values.get("confidence")
+    return Shard(
+        metadata=metadata,
+        file=_numbers(table, "file"),
+        document=_numbers(table, "document"),
+        sentence=_numbers(table, "sentence"),
+        bounds=bounds,
+        starts=starts,
+        ends=ends,
+        heads=np.where(values["heads"] == 0, 0, values["heads"] + own),
+        relations=values["relations"],
+        upos=values["upos"],
+        xpos=values["xpos"],
+        confidence=None if confidence is None else (confidence / 255).astype(np.float32),
+        texts=table["text"].to_pylist() if "text" in table.column_names else None,
+    )
+
+
+def _chunk(table: Any, name: str) -> Any:
+    chunks = table[name].chunks
+    return chunks[0] if chunks else table[name].combine_chunks()
+
+
+def _numbers(table: Any, name: str) -> IntArray:
+    found: IntArray = table[name].to_numpy().astype(np.int64)
+    return found
+
+
+def _offsets(
+    gaps: IntArray, lengths: IntArray, bounds: IntArray, first: IntArray
+) -> tuple[IntArray, IntArray]:
+    """Character offsets of all words from gaps, lengths and the start of each sentence."""
+    if not len(gaps):
+        return gaps, lengths
+    ends = np.cumsum(gaps + lengths)
+    n_words = np.diff(bounds)
+    before = np.concatenate([[0], ends])[bounds[:-1]]
+    ends = ends + np.repeat(first - before, n_words)
+    return ends - lengths, ends
