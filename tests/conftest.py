@@ -22,6 +22,8 @@ from tokenizers import (
 )
 from transformers import AutoConfig, AutoModel, PreTrainedTokenizerFast
 
+from syntagma.encoders.load import load_tokenizer
+from syntagma.parse.scorer import ParserModel
 from syntagma.text.sentence import Parse, Sentence
 
 torch.set_num_threads(1)
@@ -151,6 +153,22 @@ def encoder_folders(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]
 @pytest.fixture(scope="session")
 def tiny_encoder(encoder_folders: dict[str, Path]) -> str:
     return str(encoder_folders["bert"])
+
+
+@pytest.fixture(scope="session")
+def tiny_parser(tmp_path_factory: pytest.TempPathFactory, tiny_encoder: str) -> str:
+    """The folder of a parser that has learnt nothing."""
+    folder = tmp_path_factory.mktemp("parser")
+    torch.manual_seed(3)
+    model = ParserModel.from_encoder(
+        tiny_encoder,
+        task="parsing",
+        head={"arc_width": 16, "relation_width": 8},
+        labels={"relations": ["dep", "root"], "upos": ["NOUN", "X"], "xpos": ["NN", "VB"]},
+    )
+    model.save_folder(folder)
+    load_tokenizer(tiny_encoder).save_pretrained(folder)
+    return str(folder)
 
 
 @pytest.fixture(autouse=True)

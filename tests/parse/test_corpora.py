@@ -1,0 +1,473 @@
+"""Annotated corpora: every record accounted for, the same bytes however the run went."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import logging
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+pytest.importorskip("pyarrow")
+
+from syntagma import annotation
+from syntagma.annotation import check_corpora
+from syntagma.errors import DamagedFileError, InputError
+from syntagma.parse.corpora import runner
+from syntagma.parse.corpora import shards as shards_module
+from syntagma.parse.corpora.annotator import AnnotationSettings
+from syntagma.parse.corpora.blocks import blocks, units
+from syntagma.parse.corpora.corpus import AnnotatedCorpus
+from syntagma.parse.corpora.documents import expand, kind_of, reader_of
+from syntagma.parse.corpora.shards import read_shard
+from syntagma.parse.source import load_source
+from tests.conftest import SENTENCES
+from tests.training.test_run import squad, treebank
+
+RANDOM = {"parser": "random:3", "shard_characters": 200}
+
+
+def annotate(inputs, out, chosen, **options):
+    """In this process, where nothing has to be started."""
+    return runner.annotate(inputs, out, chosen, **({"workers": 1} | options))
+
+
+def annotate_files(inputs, out, chosen):
+    return annotation.annotate_files(inputs, out, chosen, workers=1)
+
+
+def settings(**changes):
+    return AnnotationSettings(**(RANDOM | changes))
+
+
+def text_file(path: Path, copies: int = 3) -> str:
+    lines = []
+    for copy in range(copies):
+        for number in range(0, len(SENTENCES), 2):
+            lines.append(f"{copy}: {SENTENCES[number]} {SENTENCES[number + 1]}\n")
+        lines.append(" \n")
+    path.write_text("".join(lines), encoding="utf-8")
+    return str(path)
+
+
+def contents(folder: Path) -> dict[str, bytes]:
+    return {path.name: path.read_bytes() for path in sorted(folder.iterdir())}
+
+
+@pytest.fixture(scope="module")
+def corpus(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("corpus")
+    source = text_file(folder / "harbour.txt")
+    manifest = annotate([source], folder / "out", settings(confidence=True))
+    return source, folder / "out", manifest
+
+
+class TestInput:
+    def test_every_line_is_a_record(self, tmp_path):
+        path = tmp_path / "a.txt"
+        path.write_bytes("One.\r\n\n \nZwölf.\n".encode() + b"caf\xe9\nLast")
+        records = list(reader_of("text")(str(path)))
+        assert [record.text for record in records] == ["One.", "", "", "Zwölf.", "", "Last"]
+        assert [record.number for record in records] == [1, 2, 3, 4, 5, 6]
+        assert [bool(record.bad) for record in records] == [False] * 4 + [True, False]
+        assert f"{path}, line 5: not UTF-8" in records[4].bad
+        assert records[-1].position == path.stat().st_size
+
+    def test_json_lines(self, tmp_path):
+        path = tmp_path / "a.jsonl"
+        lines = [
+            '{"id": 1, "text": "One \\ud800."}',
+            "",
+            '{"body": "x"}',
+            "[1]",
+            '{"text": 1}',
+            "{",
+        ]
+        path.write_text("\n".join(lines))
+        records = list(reader_of("jsonl")(str(path)))
+        assert records[0].text == "One \ufffd."
+        assert records[1] == (2, "", None, "", records[1].position)
+        for record, message in zip(
+            records[2:],
+            ["it has the fields 'body'", "expected a JSON object", "expected text", "broken JSON"],
+            strict=True,
+        ):
+            assert message in record.bad
+            assert f"line {record.number}" in record.bad
+        assert [r.text for r in reader_of("jsonl", field="body")(str(path))][2] == "x"
+
+    def test_treebanks_keep_their_words(self, tmp_path):
+        path = tmp_path / "a.conllu"
+        good = "# text = can't\n1-2\tcan't\t_\t_\t_\t_\t_\t_\t_\t_\n" + "".join(
+            f"{n}\t{form}\t_\t_\t_\t_\t_\t_\t_\t_\n" for n, form in ((1, "ca"), (2, "n't"))
+        )
+        path.write_text(f"# newdoc\n\n{good}\n1\tbad\n\n\n{good}")
+        first, bad, last = reader_of("conllu")(str(path))
+        assert first.sentences[0].forms == last.sentences[0].forms == ("ca", "n't")
+        assert first.text == "can't"
+        assert "line 8: expected 10 columns" in bad.bad
+        assert last.number == 3
+
+    def test_a_damaged_gzip_file_is_named(self, tmp_path):
+        path = tmp_path / "a.txt.gz"
+        path.write_bytes(gzip.compress(b"one\n" * 5000)[:-20])
+        with pytest.raises(InputError, match="damaged gzip file after line"):
+            list(reader_of("text")(str(path)))
+
+    def test_patterns_and_their_mistakes(self, tmp_path):
+        for name in ("b.txt", "a.txt", "c.jsonl"):
+            (tmp_path / name).write_text("x")
+        found = expand([f"{tmp_path}/*.txt", f"{tmp_path}/c.jsonl", "-"])
+        assert [Path(path).name for path in found] == ["a.txt", "b.txt", "c.jsonl", "-"]
+        for names, message in (
+            ([f"{tmp_path}/*.md"], "matches no file"),
+            ([str(tmp_path)], "is a folder; give its files"),
+            ([f"{tmp_path}/d.txt"], "no such file"),
+            ([f"{tmp_path}/a.txt", f"{tmp_path}/*.txt"], "named twice"),
+        ):
+            with pytest.raises(InputError, match=message):
+                expand(names)
+
+    def test_kinds_by_name(self):
+        names = ("a.jsonl.gz", "a.conllu", "a.txt", "a.gz", "-")
+        assert [kind_of(name) for name in names] == ["jsonl", "conllu", "text", "text", "text"]
+        with pytest.raises(InputError, match="--from must be one of text, lines"):
+            reader_of("pdf")
+
+    def test_blocks_account_for_every_record(self, tmp_path):
+        path = text_file(tmp_path / "a.txt")
+        found = list(blocks([path], [0], reader_of("text"), unit=0, characters=200))
+        assert sum(b.counts.records for b in found) == 15
+        assert sum(b.counts.blank for b in found) == 3
+        assert [b.name for b in found] == [f"00000-{n:06d}" for n in range(len(found))]
+        assert len({b.digest for b in found}) == len(found) > 3
+        again = list(blocks([path], [0], reader_of("text"), unit=0, characters=200))
+        assert [b.digest for b in again] == [b.digest for b in found]
+        assert [number for b in found for _, r in b.records for number in [r.number]] == [
+            number for number in range(1, 16) if number % 5
+        ]
+
+    def test_small_files_are_read_together_and_large_ones_alone(self, tmp_path, monkeypatch):
+        monkeypatch.setattr("syntagma.parse.corpora.blocks.UNIT_BYTES", 100)
+        paths = []
+        for number, size in enumerate((10, 10, 90, 10, 500, 10)):
+            (tmp_path / f"{number}.txt").write_bytes(b"x" * size)
+            paths.append(str(tmp_path / f"{number}.txt"))
+        assert units(paths) == [[0, 1, 2], [3, 4], [5]]
+
+
+class TestShards:
+    def test_what_was_parsed_comes_back(self, corpus):
+        source, folder, manifest = corpus
+        lines = Path(source).read_text().splitlines()
+        texts = [line for line in lines if line.strip()]
+        expected = [p for parses in load_source("random:3").parse_texts(texts) for p in parses]
+        found = list(AnnotatedCorpus(folder).sentences())
+        assert len(found) == len(expected) == manifest.counts.sentences == len(
+            AnnotatedCorpus(folder)
+        )  # fmt: skip
+        for have, want in zip(found, expected, strict=True):
+            assert have.parse.sentence == want.sentence
+            assert have.parse.heads == want.heads
+            assert have.parse.relations == want.relations
+            assert have.parse.upos == want.upos
+            text = lines[have.document - 1]
+            assert have.text == text[want.sentence.start : want.sentence.end]
+
+    def test_every_record_is_accounted_for(self, corpus):
+        _, folder, manifest = corpus
+        written = json.loads((folder / "manifest.json").read_text())
+        assert written["counts"] == {
+            "records": 15, "documents": 12, "blank": 3, "skipped": 0,
+            "sentences": manifest.counts.sentences, "words": manifest.counts.words,
+        }  # fmt: skip
+        for key, total in written["counts"].items():
+            assert sum(shard["counts"][key] for shard in written["shards"]) == total
+        assert len(written["shards"]) > 3
+        assert not list(folder.glob(".*"))
+        assert not (folder / "shards.jsonl").exists()
+
+    def test_columns_are_small_integers_with_their_names(self, corpus):
+        _, folder, _ = corpus
+        shard = next(AnnotatedCorpus(folder).shards())
+        assert shard.labels["relations"] == ["dep", "root"]
+        assert shard.metadata["fingerprint"] == "random:3"
+        assert shard.metadata["schema"] == 1
+        assert shard.confidence.min() == 1.0
+        assert shard.bounds[-1] == len(shard.heads)
+
+    def test_without_text(self, corpus, tmp_path):
+        source, _, _ = corpus
+        annotate([source], tmp_path / "out", settings(text=False))
+        corpus_without = AnnotatedCorpus(tmp_path / "out")
+        assert next(corpus_without.shards()).texts is None
+        with pytest.raises(InputError, match="holds no text, so there are no words to show"):
+            next(corpus_without.sentences())
+        assert corpus_without.check() == []
+
+    def test_a_corpus_without_sentences(self, tmp_path):
+        path = tmp_path / "blank.txt"
+        path.write_text("\n \n")
+        manifest = annotate([str(path)], tmp_path / "out", settings())
+        assert manifest.counts.records == manifest.counts.blank == 2
+        assert list(AnnotatedCorpus(tmp_path / "out").sentences()) == []
+        assert check_corpora([tmp_path / "out"]) == 0
+
+    def test_a_dataset_to_train_on(self, corpus, tmp_path):
+        pytest.importorskip("datasets")
+        _, folder, _ = corpus
+        whole = AnnotatedCorpus(folder)
+        rows = list(whole.dataset())
+        parses = list(whole.sentences())
+        names = whole.labels()
+        assert len(rows) == len(parses)
+        for row, found in zip(rows, parses, strict=True):
+            assert row["heads"] == list(found.parse.heads)
+            assert row["text"][row["starts"][0] : row["ends"][0]] == found.parse.sentence.forms[0]
+            assert [names["relations"][code] for code in row["relations"]] == list(
+                found.parse.relations
+            )
+
+    def test_another_version_and_another_file(self, corpus, tmp_path, monkeypatch):
+        _, folder, _ = corpus
+        path = next(folder.glob("*.parquet"))
+        monkeypatch.setattr(shards_module, "SCHEMA_VERSION", 2)
+        with pytest.raises(DamagedFileError, match="has schema 1, this version reads 2"):
+            read_shard(path)
+        other = tmp_path / "x.parquet"
+        other.write_bytes(path.read_bytes()[:-40])
+        with pytest.raises(DamagedFileError, match="damaged, or no shard"):
+            read_shard(other)
+
+
+class TestKinds:
+    def test_lines_words_and_treebanks_keep_what_is_given(self, tmp_path, tiny_parser):
+        path = tmp_path / "a.txt"
+        path.write_text("Mr. Low can't. Go on\nsix seven\n")
+        words = {"lines": [7, 2], "words": [5, 2]}
+        for kind, lengths in words.items():
+            chosen = AnnotationSettings(kind=kind, parser=tiny_parser)
+            annotate([str(path)], tmp_path / kind, chosen)
+            found = AnnotatedCorpus(tmp_path / kind).sentences()
+            assert [len(item.parse) for item in found] == lengths
+        bank = treebank(tmp_path / "b.conllu", copies=1)
+        annotate_files([bank], tmp_path / "bank", AnnotationSettings(kind="", parser=tiny_parser))
+        forms = [
+            item.parse.sentence.forms for item in AnnotatedCorpus(tmp_path / "bank").sentences()
+        ]
+        assert forms == [tuple(sentence.split()) for sentence in SENTENCES]
+
+    def test_files_of_a_task(self, tmp_path):
+        data = squad(tmp_path / "a.json", copies=2)
+        manifest = annotate_files([data], tmp_path / "out", settings(kind="spans"))
+        # Two passages, six questions and one more.
+        assert manifest.counts.documents == 9
+
+    def test_other_parsers_cannot_keep_words(self, tmp_path):
+        path = text_file(tmp_path / "a.txt")
+        with pytest.raises(InputError, match="random:3 has words of its own and cannot keep"):
+            annotate([path], tmp_path / "out", settings(kind="words"))
+        assert not (tmp_path / "out").exists()
+
+    def test_names_that_speak_of_several_kinds(self, tmp_path):
+        paths = [text_file(tmp_path / "a.txt"), treebank(tmp_path / "b.conllu")]
+        with pytest.raises(InputError, match=r"several kinds \(conllu, text\)"):
+            annotate_files(paths, tmp_path / "out", settings(kind=""))
+
+
+class TestMistakes:
+    def test_a_bad_record_stops_or_is_counted(self, tmp_path, caplog):
+        path = tmp_path / "a.jsonl"
+        path.write_text('{"text": "One."}\n{"text": 2}\n{"text": "Three."}\n')
+        with pytest.raises(InputError, match=r"line 2: .*; --skip-bad leaves such records out"):
+            annotate([str(path)], tmp_path / "out", settings(kind="jsonl"))
+        with caplog.at_level(logging.WARNING):
+            manifest = annotate(
+                [str(path)], tmp_path / "two", settings(kind="jsonl", skip_bad=True)
+            )
+        assert manifest.counts.skipped == 1
+        assert manifest.counts.documents == 2
+        assert "left out" in caplog.text
+
+    def test_a_folder_that_exists(self, corpus):
+        source, folder, _ = corpus
+        before = contents(folder)
+        with pytest.raises(InputError, match="exists and is not empty"):
+            annotate([source], folder, settings(confidence=True))
+        assert contents(folder) == before
+
+    def test_another_run_in_the_same_folder(self, corpus):
+        source, folder, _ = corpus
+        with pytest.raises(InputError, match="was begun with confidence True, not False"):
+            annotate([source], folder, settings(), resume=True)
+
+    def test_an_input_that_has_changed(self, tmp_path):
+        path = text_file(tmp_path / "a.txt")
+        annotate([path], tmp_path / "out", settings())
+        Path(path).write_text(Path(path).read_text().replace("ferry", "barge"))
+        with pytest.raises(InputError, match=r"the input has changed since 00000-000000.parquet"):
+            annotate([path], tmp_path / "out", settings(), resume=True)
+
+    def test_a_full_disk_leaves_nothing_half_written(self, tmp_path, monkeypatch):
+        path = text_file(tmp_path / "a.txt")
+        annotate([path], tmp_path / "whole", settings())
+        import pyarrow.parquet as parquet
+
+        write, written = parquet.write_table, []
+
+        def run_out(table, where, **options):
+            Path(where).write_bytes(b"half")
+            if len(written) == 2:
+                raise OSError(28, "No space left on device")
+            written.append(where)
+            write(table, where, **options)
+
+        monkeypatch.setattr(parquet, "write_table", run_out)
+        with pytest.raises(InputError, match=r"cannot be written .*No space left on device"):
+            annotate([path], tmp_path / "out", settings())
+        assert len(list((tmp_path / "out").glob("*.parquet"))) == 2
+        assert not list((tmp_path / "out").glob(".*.parquet"))
+        with pytest.raises(InputError, match="is not finished; go on with"):
+            AnnotatedCorpus(tmp_path / "out")
+        monkeypatch.setattr(parquet, "write_table", write)
+        annotate([path], tmp_path / "out", settings(), resume=True)
+        assert contents(tmp_path / "out") == contents(tmp_path / "whole")
+
+    @pytest.mark.parametrize(
+        ("options", "message"),
+        [
+            ({"workers": 0}, "--workers must be at least 1, got 0"),
+            ({"engine": "slurm"}, "--engine must be one of local, ray; got 'slurm'"),
+            ({"device": "cuda"}, "--device cuda: there is no such device"),
+        ],
+    )
+    def test_impossible_options(self, tmp_path, options, message):
+        path = text_file(tmp_path / "a.txt")
+        with pytest.raises(InputError, match=message):
+            annotate([path], tmp_path / "out", settings(), **options)
+        assert not (tmp_path / "out").exists()
+
+    def test_no_corpus(self, tmp_path):
+        with pytest.raises(InputError, match=r"no annotated corpus; give a folder"):
+            AnnotatedCorpus(tmp_path)
+
+
+class TestCheck:
+    @pytest.fixture
+    def copy(self, tmp_path):
+        path = text_file(tmp_path / "a.txt")
+        annotate([path], tmp_path / "out", settings())
+        return path, tmp_path / "out"
+
+    def test_whole(self, copy):
+        assert check_corpora([copy[1]]) == len(AnnotatedCorpus(copy[1]))
+
+    @pytest.mark.parametrize(
+        ("damage", "message"),
+        [
+            (
+                lambda path: path.write_bytes(path.read_bytes()[:-1] + b"x"),
+                "its bytes are not those",
+            ),
+            (lambda path: path.unlink(), "is missing"),
+            (lambda path: path.with_name("x.parquet").write_bytes(b""), "is not in manifest"),
+        ],
+    )
+    def test_damage_is_found_and_resume_mends_it(self, copy, damage, message):
+        path, folder = copy
+        before = contents(folder)
+        damage(sorted(folder.glob("*.parquet"))[1])
+        with pytest.raises(InputError, match=message):
+            check_corpora([folder])
+        annotate([path], folder, settings(), resume=True)
+        assert contents(folder) == before
+
+    def test_trees_are_checked(self, copy, monkeypatch):
+        monkeypatch.setattr("syntagma.parse.corpora.corpus.read_shard", lambda path: broken)
+        for change in (lambda h: h * 0, lambda h: np.where(h == 0, 1, h), lambda h: h + 99):
+            broken = read_shard(sorted(copy[1].glob("*.parquet"))[0])
+            object.__setattr__(broken, "heads", change(broken.heads))
+            assert any("are no trees" in line for line in AnnotatedCorpus(copy[1]).check())
+
+
+RUN = """
+import sys
+from syntagma.parse.corpora import runner
+from syntagma.parse.corpora.annotator import AnnotationSettings
+if __name__ == "__main__":
+    settings = AnnotationSettings(parser="random:3", shard_characters=2000)
+    path, out, workers, engine = sys.argv[1:]
+    runner.annotate([path], out, settings, workers=int(workers), resume=True, engine=engine)
+"""
+
+
+@pytest.fixture(scope="module")
+def world(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("processes")
+    path = text_file(folder / "a.txt", copies=600)
+    chosen = AnnotationSettings(parser="random:3", shard_characters=2000)
+    annotate([path], folder / "whole", chosen)
+    (folder / "run.py").write_text(RUN)
+    return folder, path, contents(folder / "whole")
+
+
+class TestProcesses:
+    def start(self, world, out, workers, engine="local"):
+        folder, path, _ = world
+        arguments = [folder / "run.py", path, out, workers, engine]
+        return subprocess.Popen(
+            [sys.executable, *map(str, arguments)], stderr=subprocess.PIPE, text=True
+        )
+
+    def wait_for_shards(self, out, count, process):
+        deadline = time.monotonic() + 60
+        while len(list(out.glob("0*.parquet"))) < count:
+            assert process.poll() is None, process.stderr.read()
+            assert time.monotonic() < deadline
+            time.sleep(0.01)
+
+    def test_killed_at_any_moment_and_resumed(self, world, tmp_path):
+        out = tmp_path / "out"
+        for workers, count in ((1, 3), (2, 20), (1, 45)):
+            process = self.start(world, out, workers)
+            self.wait_for_shards(out, count, process)
+            process.send_signal(signal.SIGKILL)
+            process.wait()
+        assert len(list(out.glob("0*.parquet"))) < len(world[2]) - 2
+        assert self.start(world, out, 2).wait(120) == 0
+        assert contents(out) == world[2]
+
+    def test_a_killed_worker_stops_the_run_and_loses_nothing(self, world, tmp_path):
+        out = tmp_path / "out"
+        process = self.start(world, out, 2)
+        self.wait_for_shards(out, 3, process)
+        children = Path(f"/proc/{process.pid}/task/{process.pid}/children").read_text().split()
+        workers = [
+            pid for pid in children if "spawn_main" in Path(f"/proc/{pid}/cmdline").read_text()
+        ]
+        os.kill(int(workers[0]), signal.SIGKILL)
+        assert process.wait(60) == 1
+        message = process.stderr.read()
+        assert "a worker was killed, perhaps for want of memory" in message
+        assert "--resume" in message
+        for pid in workers:
+            # Nobody is left behind.
+            deadline = time.monotonic() + 20
+            while Path(f"/proc/{pid}").exists() and time.monotonic() < deadline:
+                time.sleep(0.05)
+            assert not Path(f"/proc/{pid}").exists()
+        assert self.start(world, out, 1).wait(120) == 0
+        assert contents(out) == world[2]
+
+    def test_a_ray_cluster_gives_the_same_shards(self, world, tmp_path):
+        pytest.importorskip("ray")
+        process = self.start(world, tmp_path / "out", 2, "ray")
+        assert process.wait(240) == 0, process.stderr.read()
+        assert contents(tmp_path / "out") == world[2]
