@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from benchmarks import guides, masks, parsing
+from benchmarks import corpora, guides, masks, parsing
 
-for measurement in (masks, parsing, guides):
+for measurement in (masks, parsing, guides, corpora):
     measurement.main()

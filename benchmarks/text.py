@@ -1,14 +1,17 @@
 """Text to measure on: our example passage in many shapes, or files of yours.
 
-Set ``SYNTAGMA_BENCH_TREEBANK`` to a CoNLL-U file to measure parsing on it.
+Set ``SYNTAGMA_BENCH_TREEBANK`` to a CoNLL-U file to measure parsing on it, and
+``SYNTAGMA_BENCH_TEXT`` to a text file with a paragraph a line to measure annotation on it.
 """
 
 from __future__ import annotations
 
 import os
-from itertools import islice
+from collections.abc import Iterator
+from itertools import cycle, islice
 from pathlib import Path
 
+from syntagma.files import read_lines
 from syntagma.text.conllu import read_conllu
 from syntagma.text.segment import segment
 from syntagma.text.sentence import Sentence
@@ -39,3 +42,11 @@ def treebank_sentences(limit: int = 2000) -> list[Sentence]:
     return [
         Sentence.from_words(sentences[k % len(sentences)].forms[: 4 + k % 29]) for k in range(limit)
     ]
+
+
+def paragraphs() -> Iterator[str]:
+    """Running text, a paragraph at a time."""
+    if path := os.environ.get("SYNTAGMA_BENCH_TEXT"):
+        yield from (line for line in read_lines(path) if line.strip())
+    else:
+        yield from islice(cycle(text.replace("\n", " ") for text in example_texts(400)), 1200)

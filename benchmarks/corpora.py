@@ -1,0 +1,140 @@
+"""Annotated corpora: bytes a word and time to read back beside JSON, and sentences/s over workers.
+
+The JSON has what a parsed corpus is usually kept as: an object a sentence with its words, heads,
+relations and tags.  Start-up (a parser a process) is measured on one sentence and taken off.
+
+    SYNTAGMA_BENCH_TEXT=data/lm/wikipedia_paragraphs.txt.gz python -m benchmarks.corpora
+"""
+
+from __future__ import annotations
+
+import gzip
+import itertools
+import json
+import os
+import tempfile
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+import pyarrow.parquet as parquet
+
+from benchmarks.text import paragraphs
+from benchmarks.timing import rounds, show
+from syntagma.parse.corpora.annotator import AnnotationSettings
+from syntagma.parse.corpora.corpus import AnnotatedCorpus
+from syntagma.parse.corpora.runner import annotate
+
+TREE = ("heads", "relations", "upos", "xpos")
+OFFSETS = ("file", "document", "sentence", "start", "gaps", "lengths")
+
+
+def column_bytes(folder: Path) -> dict[str, int]:
+    """Bytes on disk of each column over all shards."""
+    sizes: dict[str, int] = {}
+    for path in folder.glob("*.parquet"):
+        metadata = parquet.read_metadata(path)
+        for group in range(metadata.num_row_groups):
+            for index in range(metadata.num_columns):
+                column = metadata.row_group(group).column(index)
+                name = column.path_in_schema.split(".")[0]
+                sizes[name] = sizes.get(name, 0) + column.total_compressed_size
+    return sizes
+
+
+def write_json(corpus: AnnotatedCorpus, path: Path) -> None:
+    with open(path, "w", encoding="utf-8") as file:
+        for found in corpus.sentences():
+            parse = found.parse
+            row = {
+                "words": parse.sentence.forms,
+                "heads": parse.heads,
+                "relations": parse.relations,
+                "upos": parse.upos,
+                "xpos": parse.xpos,
+            }
+            file.write(json.dumps(row, ensure_ascii=False) + "\n")
+
+
+def storage(folder: Path, source: Path) -> None:
+    settings = AnnotationSettings(precision="auto")
+    manifest = annotate([str(source)], folder / "parquet", settings)
+    corpus = AnnotatedCorpus(folder / "parquet")
+    n_words, n_sentences = manifest.counts.words, manifest.counts.sentences
+    write_json(corpus, folder / "parses.jsonl")
+    plain = (folder / "parses.jsonl").stat().st_size
+    packed = len(gzip.compress((folder / "parses.jsonl").read_bytes()))
+    sizes = column_bytes(folder / "parquet")
+    whole = sum(path.stat().st_size for path in (folder / "parquet").glob("*.parquet"))
+    tree = sum(sizes[name] for name in TREE)
+    offsets = tree + sum(sizes.get(name, 0) for name in OFFSETS)
+    rows = [
+        {"": name, "bytes a word": size / n_words, "bytes a sentence": size / n_sentences,
+         "of the JSON": size / plain}
+        for name, size in {
+            "JSON, a sentence a line": plain,
+            "the same, gzip": packed,
+            "Parquet: heads, relations, UPOS, XPOS": tree,
+            "… with character offsets": offsets,
+            "… with the text: the whole files": whole,
+        }.items()
+    ]  # fmt: skip
+    show(f"Storing {n_sentences:,} sentences, {n_words:,} words", rows)
+
+    def from_json() -> list[list[int]]:
+        with open(folder / "parses.jsonl", encoding="utf-8") as file:
+            return [json.loads(line)["heads"] for line in file]
+
+    def from_parquet() -> list[np.ndarray]:
+        return [shard.heads for shard in corpus.shards()]
+
+    seconds = rounds({"JSON": from_json, "Parquet": from_parquet}, repeat=5)
+    show(
+        "Reading all columns back",
+        [
+            {"": name, "words/s": n_words / value, "over Parquet": value / seconds["Parquet"]}
+            for name, value in seconds.items()
+        ],
+    )
+
+
+def throughput(folder: Path, source: Path) -> None:
+    settings = AnnotationSettings(shard_characters=100_000, precision="auto")
+    empty = folder / "empty.txt"
+    empty.write_text("Nothing.\n")
+    cores = len(os.sched_getaffinity(0))
+    rows = []
+    for workers in sorted({1, 2, cores}):
+        seconds = {}
+        for path in (empty, source):
+            begin = time.perf_counter()
+            manifest = annotate(
+                [str(path)], folder / f"{path.stem}-{workers}", settings, workers=workers
+            )
+            seconds[path] = time.perf_counter() - begin
+        rate = manifest.counts.sentences / (seconds[source] - seconds[empty])
+        first = rows[0]["sentences/s"] if rows else rate
+        rows.append(
+            {
+                "workers": workers,
+                "sentences/s": rate,
+                "words/s": rate * manifest.counts.words / manifest.counts.sentences,
+                "efficiency": rate / first / workers,
+            }
+        )
+    show("Annotating over workers, a core each, bfloat16", rows)
+
+
+def main() -> None:
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        source = folder / "paragraphs.txt"
+        lines: Iterator[str] = itertools.islice(paragraphs(), 6000)
+        source.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
+        storage(folder, source)
+        throughput(folder, source)
+
+
+if __name__ == "__main__":
+    main()

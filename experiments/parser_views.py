@@ -1,0 +1,79 @@
+"""Does learning phrases and dependencies together help both?  Four ways to learn, some seeds each.
+
+    python experiments/parser_views.py --seeds 1 2 3 --out runs/parser_views
+
+Goes on where it was stopped.  Every model that learnt both views is decoded both ways.
+"""
+
+from __future__ import annotations
+
+import argparse
+import statistics
+from pathlib import Path
+
+from syntagma.files import read_json, write_json
+from syntagma.tasks.experiment import load_experiment
+from syntagma.tasks.parsing import ParsingTask
+from syntagma.training.run import train
+
+EXPERIMENT = Path(__file__).parent / "parser_ptb_sample.yaml"
+WAYS = {
+    "dependencies only": ["head.views=dependencies"],
+    "phrases only": ["head.views=constituents"],
+    "both, separate margin": ["head.decoding=separate"],
+    "both, joint margin": ["head.decoding=joint"],
+}
+DECODINGS = {"separate": "separate", "joint": "joint span"}
+METRICS = ("uas_without_punctuation", "uas", "bracket_f1", "xpos")
+
+
+def scores_of(folder: Path, dev: tuple[str, ...]) -> dict[str, dict[str, float]]:
+    """The scores of a trained parser by decoding; kept beside it."""
+    kept = folder / "decodings.json"
+    if kept.is_file():
+        found: dict[str, dict[str, float]] = read_json(kept)
+        return found
+    task = ParsingTask.from_folder(folder)
+    examples = [example for path in dev for example in task.read(path)]
+    scores = {}
+    both = task.model.spans is not None and task.model.head.views == "both"
+    for decoding in DECODINGS if both else (task.parser.decoding,):
+        task.parser.decoding = decoding
+        values = task.score(examples, task.predict(examples))
+        if task.model.head.views == "constituents":
+            # Its heads come from rules of another scheme than the treebank's.
+            values = {key: value for key, value in values.items() if not key.startswith("uas")}
+        scores[decoding] = values
+    write_json(kept, scores)
+    return scores
+
+
+def main() -> None:
+    arguments = argparse.ArgumentParser(description=__doc__)
+    arguments.add_argument("--seeds", type=int, nargs="+", default=[1, 2, 3])
+    arguments.add_argument("--out", type=Path, default=Path("runs/parser_views"))
+    arguments.add_argument("--set", action="append", default=[], dest="overrides")
+    options = arguments.parse_args()
+    table: dict[tuple[str, str], list[dict[str, float]]] = {}
+    for seed in options.seeds:
+        for way, changes in WAYS.items():
+            folder = options.out / f"{way.replace(',', '').replace(' ', '_')}-{seed}"
+            if not (folder / "metrics.json").is_file():
+                overrides = [*changes, f"training.seed={seed}", *options.overrides]
+                train(load_experiment(EXPERIMENT, overrides), folder, resume=folder.exists())
+            dev = load_experiment(EXPERIMENT).data.dev
+            for decoding, values in scores_of(folder, dev).items():
+                table.setdefault((way, DECODINGS.get(decoding, "–")), []).append(values)
+    print(f"\n| learnt | decoded | {' | '.join(METRICS)} |")
+    print("|---" * (2 + len(METRICS)) + "|")
+    for (way, decoding), runs in table.items():
+        cells = []
+        for metric in METRICS:
+            values = [run[metric] for run in runs if metric in run]
+            spread = f" ± {statistics.stdev(values):.2f}" if len(values) > 1 else ""
+            cells.append(f"{statistics.mean(values):.2f}{spread}" if values else "–")
+        print(f"| {way} | {decoding} | {' | '.join(cells)} |")
+
+
+if __name__ == "__main__":
+    main()
