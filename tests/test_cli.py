@@ -12,7 +12,7 @@ import time
 import pytest
 
 from syntagma.cli import main
-from tests.training.test_run import squad, treebank
+from tests.training.test_run import brackets, squad, treebank
 
 
 @pytest.fixture
@@ -48,7 +48,16 @@ def one_line(stderr):
 def test_help_names_every_command(run):
     code, out, _ = run("--help")
     assert code == 0
-    for command in ("parse", "train", "evaluate", "predict", "answer", "compare", "doctor"):
+    for command in (
+        "parse",
+        "annotate",
+        "train",
+        "evaluate",
+        "predict",
+        "answer",
+        "compare",
+        "doctor",
+    ):
         assert re.search(rf"^\s+{command}\b", out, re.MULTILINE)
 
 
@@ -82,6 +91,46 @@ def test_train_evaluate_predict_parse_compare(run, config, tmp_path):
     assert json.loads((tmp_path / "compared.json").read_text())["runs"][1]["p_value"] == 1.0
 
 
+def test_phrases_and_corpora(run, config, tmp_path):
+    folder = tmp_path / "run"
+    data = f"{tmp_path / 'tides.conllu'}+{brackets(tmp_path / 'tides.ptb', copies=1)}"
+    assert run("train", config, "--out", folder, "--set", f"data.train={data}",
+               "--set", f"data.dev={data}", "--set", "head.decoding=separate")[0] == 0  # fmt: skip
+    words = tmp_path / "words.txt"
+    words.write_text("one two three\nfour\n")
+    code, out, _ = run("parse", words, "--pretokenized", "--parser", folder, "--to", "brackets")
+    assert code == 0
+    assert [line[:5] for line in out.splitlines()] == ["(TOP "] * 2
+    assert out.count("(") == out.count(")")
+    code, out, _ = run(
+        "parse", words, "--from", "words", "--parser", folder, "--to", "json", "--decoding", "joint"
+    )
+    assert all("constituents" in json.loads(line) for line in out.splitlines())
+    code, out, _ = run("evaluate", folder, tmp_path / "tides.ptb", "--by", "length")
+    assert code == 0
+    assert "bracket_f1" in out
+    code, out, _ = run("annotate", words, "--from", "words", "--out", tmp_path / "corpus",
+                       "--parser", folder, "--workers", 1)  # fmt: skip
+    assert code == 0
+    assert "→" in out
+    assert run("annotate", "--check", tmp_path / "corpus")[1] == "2 sentences are whole\n"
+    code, out, _ = run("parse", "--from", "parquet", tmp_path / "corpus")
+    assert [line.split("\t")[1] for line in out.splitlines() if line[:1].isdigit()] == [
+        "one", "two", "three", "four",
+    ]  # fmt: skip
+    for arguments, message in (
+        (["annotate", words], "expected INPUT… and --out DIR, or --check DIR"),
+        (["annotate", words, "--out", tmp_path / "corpus"], "exists and is not empty"),
+        (["parse", words, "--to", "brackets", "--decoding", "dependencies"], "needs --decoding"),
+        (["parse", words, "--to", "brackets", "--decoding", "both"], "decoding must be one of"),
+        (["parse", "--from", "parquet", tmp_path], "no annotated corpus"),
+        (["parse", "--from", "parquet", tmp_path / "corpus", "--to", "svg"], "conllu or json"),
+    ):
+        code, _, err = run(*arguments, *(["--parser", folder] if "brackets" in arguments else []))
+        assert code == 2
+        assert message in one_line(err)
+
+
 @pytest.mark.parametrize(
     ("override", "message"),
     [
@@ -92,7 +141,7 @@ def test_train_evaluate_predict_parse_compare(run, config, tmp_path):
         ("task=parsin", "unknown task 'parsin'; did you mean 'parsing'"),
         ("preset=sgnet", None),
         ("encoder=no/such/encoder", "encoder 'no/such/encoder': no such folder, and not found"),
-        ("head.arc_width=0", "arc_width and relation_width must be positive"),
+        ("head.arc_width=0", "arc_width must be at least 1, got 0"),
         ("head.arc=1", "unknown key 'arc'; did you mean 'arc_width'"),
         ("data.train=[]", "train names no file"),
         ("data.train=nowhere.conllu", "nowhere.conllu: no such file"),
