@@ -1,0 +1,141 @@
+"""Iterative co-attention of POI-Net: passage and question weigh each other's pieces, in turns.
+
+Section 2.2: each domain is pooled into one vector; the cosine of every piece with the *other*
+domain's vector, scaled to [0, 1] inside the piece's domain, is its score ŝ; turn t pools the pieces
+scaled by the scores of turn t − 1, and always compares with the original states E.  Section 2.3: the
+scores of all turns are joined into one and multiply E.  There is nothing to learn.
+
+The paper leaves open what a domain of equal scores gets: 1, so that it keeps its states.
+"""
+
+from __future__ import annotations
+
+from typing import Literal, NamedTuple
+
+import torch
+from torch import Tensor, nn
+from torch.nn import functional as F
+
+__all__ = ["CoAttention", "CoAttentionStates", "Integration", "IterativeCoAttention"]
+
+Integration = Literal["average", "weighted", "forgetting", "intuition"]
+
+EPSILON = 1e-6
+
+
+class CoAttentionStates(NamedTuple):
+    """What co-attention gives.
+
+    Args:
+        states: R, ``[batch, n, width]``.
+        scores: ŝ of each turn, ``[n_turns, batch, n]``; 0 at padding.
+    """
+
+    states: Tensor
+    scores: Tensor
+
+
+class CoAttention(nn.Module):
+    """States of two domains in, states of the same shape out."""
+
+    def forward(self, states: Tensor, domain: Tensor) -> CoAttentionStates:
+        """Let the domains attend to each other.
+
+        Args:
+            states: E, ``[batch, n, width]``.
+            domain: 0 for pieces of the passage, 1 for those of the question, negative for padding,
+                ``[batch, n]``.
+        """
+        raise NotImplementedError
+
+
+class IterativeCoAttention(CoAttention):
+    """Scores in turns, joined by one of four strategies.
+
+    Args:
+        turns: T; 0 leaves the states as they are.
+        integration: how the scores of the turns are joined:
+
+            ``average``: their mean;
+            ``weighted``: weighted by the confidence β of each turn;
+            ``forgetting``: each turn's joined with the next one's, weighted by β;
+            ``intuition``: weighted by the product of β up to the turn.
+    """
+
+    def __init__(self, *, turns: int = 3, integration: Integration = "forgetting") -> None:
+        super().__init__()
+        self.turns = turns
+        self.integration = integration
+
+    def forward(self, states: Tensor, domain: Tensor) -> CoAttentionStates:
+        """As :class:`CoAttention`."""
+        if self.turns == 0:
+            return CoAttentionStates(states, states.new_zeros(0, *domain.shape))
+        # Both domains at once, the passage first: [batch, 2, n].
+        inside = domain.unsqueeze(1) == torch.arange(2, device=domain.device).unsqueeze(1)
+        scores, confidences = [], []
+        # 1.0 before the first turn (section 2.3), so that β of the first turn is 1.
+        highest = states.new_ones(len(states), 2, dtype=torch.float)
+        scaled = states
+        for _ in range(self.turns):
+            # A domain is weighed by the other one's pool, and by the confidence of that pool.
+            pools = _pool(scaled, inside).flip(1)
+            cosines = _cosines(states, pools)  # [batch, 2, n]
+            confidences.append((highest.flip(1) + 1) / 2)
+            highest = _highest(cosines, inside)
+            score = _min_max(cosines, inside)  # [batch, 2, n]
+            scores.append(score)
+            scaled = states * score.sum(1).to(states.dtype).unsqueeze(-1)
+        joined = self._integrate(torch.stack(scores), torch.stack(confidences).unsqueeze(-1))
+        weight = joined.sum(1).to(states.dtype).unsqueeze(-1)  # [batch, n, 1]
+        return CoAttentionStates(states * weight, torch.stack(scores).sum(2))
+
+    def _integrate(self, scores: Tensor, confidences: Tensor) -> Tensor:
+        """One score a piece from those of all turns.
+
+        Args:
+            scores: ŝ, ``[n_turns, batch, 2, n]``.
+            confidences: β, ``[n_turns, batch, 2, 1]``.
+
+        Returns:
+            ``[batch, 2, n]``.
+        """
+        if self.integration == "average":
+            return scores.mean(0)
+        if self.integration == "forgetting":
+            joined = scores[0]
+            for score, confidence in zip(scores[1:], confidences[1:], strict=True):
+                joined = (joined + confidence * score) / (1 + confidence)
+            return joined
+        weights = confidences if self.integration == "weighted" else confidences.cumprod(0)
+        return (weights * scores).sum(0) / weights.sum(0).clamp(min=EPSILON)
+
+
+def _pool(states: Tensor, inside: Tensor) -> Tensor:
+    """Max pooling of each domain, ``[batch, 2, width]``; zeros for a domain without pieces."""
+    pools = [
+        states.masked_fill(~part.unsqueeze(-1), -torch.inf).amax(1) for part in inside.unbind(1)
+    ]
+    empty = ~inside.any(-1, keepdim=True)
+    return torch.stack(pools, 1).masked_fill(empty, 0.0)
+
+
+def _cosines(states: Tensor, pools: Tensor) -> Tensor:
+    """Cosine of every piece with each pool, ``[batch, 2, n]``."""
+    return F.normalize(pools.float(), dim=-1) @ F.normalize(states.float(), dim=-1).mT
+
+
+def _highest(cosines: Tensor, inside: Tensor) -> Tensor:
+    """The highest score of each domain, ``[batch, 2]``; 0 for a domain without pieces."""
+    highest = cosines.masked_fill(~inside, -torch.inf).amax(-1)
+    return highest.masked_fill(~inside.any(-1), 0.0)
+
+
+def _min_max(cosines: Tensor, inside: Tensor) -> Tensor:
+    """Scores scaled to [0, 1] inside their domain, 0 outside, ``[batch, 2, n]``."""
+    low = cosines.masked_fill(~inside, torch.inf).amin(-1, keepdim=True)
+    high = cosines.masked_fill(~inside, -torch.inf).amax(-1, keepdim=True)
+    width = high - low
+    equal = ~(width > EPSILON)
+    scaled = (cosines - low) / width.masked_fill(equal, 1.0)
+    return scaled.masked_fill(equal, 1.0).masked_fill(~inside, 0.0)
