@@ -22,7 +22,10 @@ from tests.conftest import ENCODERS
 from tests.training.test_run import brackets, experiment, squad, treebank
 
 # The parser has no guides; what varies is what it learns of trees.
-GUIDED = {"spans": ["none", "sg-net"], "parsing": ["dependencies", "separate", "joint"]}
+GUIDED = {
+    "spans": ["none", "sg-net", "poi-net", "all"],
+    "parsing": ["dependencies", "separate", "joint"],
+}
 CASES = [(task, preset) for task in TASKS for preset in GUIDED[task]]
 
 
@@ -41,6 +44,8 @@ def build_task(name, preset, encoder_folder, data, **training):
     if name != "parsing":
         # Gold trees of the fixture's sentences need no parser: a linear chain serves.
         changes |= {"preset": preset, "parser": "linear"}
+        if preset == "all":
+            changes |= {"preset": "poi-net", "guides": {"ancestor_attention": {}}}
     path = data[name]
     if name == "parsing":
         changes["head"] = {"arc_width": 16, "relation_width": 8, "span_width": 16, "dropout": 0.0}

@@ -9,6 +9,7 @@ from transformers import AutoModel
 from syntagma.encoders.model import SyntagmaConfig
 from syntagma.errors import InputError
 from syntagma.models.config import AncestorAttention, resolve_guides
+from syntagma.models.guide import Syntax
 from syntagma.models.guided_encoder import GuidedEncoder
 from tests.conftest import ENCODERS, tiny_config
 
@@ -138,8 +139,8 @@ def test_a_masked_word_is_not_read():
     syntax = {name: inputs[name] for name in ("enter", "exit", "word")}
     mask = inputs["attention_mask"]
     with torch.no_grad():
-        before = guide(states, mask, point=None, **syntax).last_hidden_state
-        after = guide(changed, mask, point=None, **syntax).last_hidden_state
+        before = guide(states, Syntax(mask, **syntax))
+        after = guide(changed, Syntax(mask, **syntax))
     rows = (before != after).any(-1)[0].nonzero().flatten().tolist()
     assert rows == [3, 4]
 
@@ -152,7 +153,7 @@ def test_padding_on_either_side_changes_nothing(aggregation):
     states = torch.randn(1, 9, 32)
     syntax = {name: inputs[name] for name in ("enter", "exit", "word")}
     with torch.no_grad():
-        alone = guide(states, inputs["attention_mask"], point=None, **syntax).last_hidden_state
+        alone = guide(states, Syntax(inputs["attention_mask"], **syntax))
         for left, right in ((0, 4), (4, 0), (2, 3)):
             place = torch.arange(9 + left + right)
             keep = slice(left, left + 9)
@@ -167,12 +168,8 @@ def test_padding_on_either_side_changes_nothing(aggregation):
             padded_states[:, keep] = states
             attention_mask = torch.zeros_like(place)
             attention_mask[keep] = 1
-            found = guide(
-                padded_states,
-                attention_mask.unsqueeze(0),
-                point=None,
-                **{name: column.unsqueeze(0) for name, column in padded.items()},
-            ).last_hidden_state
+            rows = {name: column.unsqueeze(0) for name, column in padded.items()}
+            found = guide(padded_states, Syntax(attention_mask.unsqueeze(0), **rows))
             assert found.isfinite().all()
             torch.testing.assert_close(found[:, keep], alone, atol=1e-5, rtol=1e-5)
 
@@ -213,14 +210,14 @@ def test_copying_a_layer_of_another_kind_is_refused(encoder_folders):
 def test_missing_syntax_is_named():
     inputs = batch()
     del inputs["enter"]
-    with pytest.raises(InputError, match="pass enter, exit and word"):
+    with pytest.raises(InputError, match="pass enter"):
         model_of("bert")(**inputs)
 
 
 def test_attention_weights_follow_the_mask():
     inputs = batch()
     with torch.no_grad():
-        weights = model_of("bert")(**inputs, output_attentions=True).attentions[0]
+        weights = model_of("bert")(**inputs, observe=True).observed["ancestor_attention"][0]
     allowed = (inputs["enter"].unsqueeze(1) <= inputs["enter"].unsqueeze(2)) & (
         inputs["enter"].unsqueeze(2) < inputs["exit"].unsqueeze(1)
     )

@@ -2,23 +2,27 @@
 
 Section 2.2: each domain is pooled into one vector; the cosine of every piece with the *other*
 domain's vector, scaled to [0, 1] inside the piece's domain, is its score ŝ; turn t pools the pieces
-scaled by the scores of turn t − 1, and always compares with the original states E.  Section 2.3: the
-scores of all turns are joined into one and multiply E.  There is nothing to learn.
+scaled by the scores of turn t − 1, and always compares with the original states E.  Section 2.3:
+the scores of all turns are joined into one and multiply E.  There is nothing to learn.
 
 The paper leaves open what a domain of equal scores gets: 1, so that it keeps its states.
 """
 
 from __future__ import annotations
 
-from typing import Literal, NamedTuple
+from typing import Any, NamedTuple, Self
 
 import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
+from transformers import PretrainedConfig
 
-__all__ = ["CoAttention", "CoAttentionStates", "Integration", "IterativeCoAttention"]
+from syntagma.encoders.sites import SITES
+from syntagma.models.ancestor_attention import AncestorAttentionLayer, layer_like
+from syntagma.models.config import CoAttention, Integration
+from syntagma.models.guide import StateGuide, Syntax
 
-Integration = Literal["average", "weighted", "forgetting", "intuition"]
+__all__ = ["CoAttentionGuide", "CoAttentionStates", "IterativeCoAttention", "MultiHeadCoAttention"]
 
 EPSILON = 1e-6
 
@@ -35,21 +39,7 @@ class CoAttentionStates(NamedTuple):
     scores: Tensor
 
 
-class CoAttention(nn.Module):
-    """States of two domains in, states of the same shape out."""
-
-    def forward(self, states: Tensor, domain: Tensor) -> CoAttentionStates:
-        """Let the domains attend to each other.
-
-        Args:
-            states: E, ``[batch, n, width]``.
-            domain: 0 for pieces of the passage, 1 for those of the question, negative for padding,
-                ``[batch, n]``.
-        """
-        raise NotImplementedError
-
-
-class IterativeCoAttention(CoAttention):
+class IterativeCoAttention(nn.Module):
     """Scores in turns, joined by one of four strategies.
 
     Args:
@@ -68,7 +58,13 @@ class IterativeCoAttention(CoAttention):
         self.integration = integration
 
     def forward(self, states: Tensor, domain: Tensor) -> CoAttentionStates:
-        """As :class:`CoAttention`."""
+        """Let the domains weigh each other.
+
+        Args:
+            states: E, ``[batch, n, width]``.
+            domain: 0 for pieces of the passage, 1 for those of the question, negative for padding,
+                ``[batch, n]``.
+        """
         if self.turns == 0:
             return CoAttentionStates(states, states.new_zeros(0, *domain.shape))
         # Both domains at once, the passage first: [batch, 2, n].
@@ -109,6 +105,80 @@ class IterativeCoAttention(CoAttention):
             return joined
         weights = confidences if self.integration == "weighted" else confidences.cumprod(0)
         return (weights * scores).sum(0) / weights.sum(0).clamp(min=EPSILON)
+
+
+class MultiHeadCoAttention(nn.Module):
+    """The baseline of section 4.4: each domain attends to the other with a Transformer layer.
+
+    The layer is the same for both domains and in every turn; a piece whose other domain is empty
+    attends to itself.
+
+    Args:
+        layer: of the encoder's shape.
+        turns: how often.
+    """
+
+    def __init__(self, layer: AncestorAttentionLayer, *, turns: int = 1) -> None:
+        super().__init__()
+        self.layer = layer
+        self.turns = turns
+
+    def forward(self, states: Tensor, domain: Tensor) -> Tensor:
+        """Let the domains attend to each other.
+
+        Args:
+            states: E, ``[batch, n, width]``.
+            domain: as for :class:`IterativeCoAttention`, ``[batch, n]``.
+        """
+        other = (domain.unsqueeze(2) != domain.unsqueeze(1)) & (domain >= 0).unsqueeze(1)
+        itself = torch.eye(domain.shape[1], dtype=torch.bool, device=domain.device)
+        mask = other | (itself & ~other.any(-1, keepdim=True))
+        for _ in range(self.turns):
+            states = self.layer(states, mask)
+        return states
+
+
+class CoAttentionGuide(StateGuide):
+    """Co-attention as a guide.
+
+    Args:
+        attention: iterative or multi-head.
+    """
+
+    columns = ("domain",)
+
+    def __init__(self, attention: IterativeCoAttention | MultiHeadCoAttention) -> None:
+        super().__init__()
+        self.attention = attention
+
+    @classmethod
+    def build(cls, settings: CoAttention, encoder: PretrainedConfig) -> Self:
+        """The kind that the settings name."""
+        if settings.kind == "multi_head":
+            layer = layer_like(encoder, SITES.get(encoder.model_type))
+            return cls(MultiHeadCoAttention(layer, turns=settings.turns))
+        return cls(IterativeCoAttention(turns=settings.turns, integration=settings.integration))
+
+    def forward(
+        self, states: Tensor, syntax: Syntax, observed: dict[str, Any] | None = None
+    ) -> Tensor:
+        """Let passage and question attend to each other.
+
+        Args:
+            states: ``[batch, n, width]``.
+            syntax: ``domain`` is read.
+            observed: ``observed["coattention"]`` gets the scores of each turn,
+                ``[n_turns, batch, n]``, where the kind has scores.
+
+        Raises:
+            InputError: the domains are missing.
+        """
+        result = self.attention(states, syntax.require("domain"))
+        if not isinstance(result, CoAttentionStates):
+            return result  # type: ignore[no-any-return]
+        if observed is not None:
+            observed["coattention"] = result.scores
+        return result.states
 
 
 def _pool(states: Tensor, inside: Tensor) -> Tensor:

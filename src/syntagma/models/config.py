@@ -10,11 +10,22 @@ from syntagma.errors import InputError
 from syntagma.settings import build, nearest, to_dict
 from syntagma.syntax.encode import PieceMode
 
-__all__ = ["GUIDES", "PRESETS", "Aggregation", "AncestorAttention", "read_guides", "resolve_guides"]
+__all__ = [
+    "GUIDES",
+    "PRESETS",
+    "Aggregation",
+    "AncestorAttention",
+    "CoAttention",
+    "Integration",
+    "PosEmbedding",
+    "read_guides",
+    "resolve_guides",
+]
 
 Aggregation = Literal[
     "dual", "learned", "concatenation", "bi_attention", "guided_only", "vanilla_only"
 ]
+Integration = Literal["average", "weighted", "forgetting", "intuition"]
 
 
 @dataclass(frozen=True)
@@ -45,12 +56,50 @@ class AncestorAttention:
             raise InputError(f"n_layers must be at least 1, got {self.n_layers}")
 
 
-GUIDES: dict[str, type] = {"ancestor_attention": AncestorAttention}
-"""The settings of each guide."""
+@dataclass(frozen=True)
+class PosEmbedding:
+    """POI-Net: a vector for each part of speech, added to the embeddings before their norm.
+
+    Args:
+        initialise: ``random`` as the encoder's own tables were, or ``zero`` to begin as the plain
+            encoder.
+    """
+
+    initialise: Literal["random", "zero"] = "random"
+
+
+@dataclass(frozen=True)
+class CoAttention:
+    """POI-Net: passage and question weigh each other, after the last layer.
+
+    Args:
+        kind: ``iterative``, without parameters; or ``multi_head``, the paper's baseline, in which
+            the pieces of each domain attend to those of the other with one layer of the encoder's
+            shape.
+        turns: how often; 0 leaves the states as they are.
+        integration: how the scores of the turns are joined, for ``iterative``.
+    """
+
+    kind: Literal["iterative", "multi_head"] = "iterative"
+    turns: int = 3
+    integration: Integration = "forgetting"
+
+    def __post_init__(self) -> None:
+        if self.turns < 0:
+            raise InputError(f"turns must be at least 0, got {self.turns}")
+
+
+GUIDES: dict[str, type] = {
+    "pos_embedding": PosEmbedding,
+    "ancestor_attention": AncestorAttention,
+    "coattention": CoAttention,
+}
+"""The settings of each guide, in the order in which they act."""
 
 PRESETS: dict[str, dict[str, dict[str, Any]]] = {
     "none": {},
     "sg-net": {"ancestor_attention": {}},
+    "poi-net": {"pos_embedding": {}, "coattention": {}},
 }
 """The guides of each published system."""
 
@@ -96,4 +145,5 @@ def resolve_guides(preset: str, guides: Mapping[str, Any]) -> dict[str, dict[str
             merged[name] = merged.get(name, {}) | dict(values)
         else:
             raise InputError(f"guides.{name}: expected `key: value` lines or false, got {values!r}")
-    return {name: to_dict(settings) for name, settings in read_guides(merged).items()}
+    settings = read_guides(merged)
+    return {name: to_dict(settings[name]) for name in GUIDES if name in settings}

@@ -18,6 +18,7 @@ __all__ = ["Part", "SequenceBuilder", "window_starts"]
 
 IntArray = NDArray[np.int32]
 
+DOMAIN = "domain"
 _WORD = COLUMNS.index("word")
 _FILL = {"enter": 0, "exit": 0, "word": -1, "sentence": -1, "depth": 0, "tag": SPE, "point": 0}
 
@@ -61,14 +62,15 @@ class SequenceBuilder:
 
     Args:
         tokenizer: the encoder's tokenizer; how it joins one or two texts is found by trying.
-        columns: the syntax columns that the model reads.
+        columns: the syntax columns that the model reads, and ``domain`` if it reads that.
     """
 
     def __init__(self, tokenizer: Any, *, columns: Sequence[str]) -> None:
         self.pad_id = int(tokenizer.pad_token_id or 0)
-        self.columns = tuple(columns)
+        self.gives_domains = DOMAIN in columns
+        self.columns = tuple(name for name in columns if name != DOMAIN)
         # The columns that are read lie in one block of the table.
-        places = [COLUMNS.index(name) for name in columns] or [0]
+        places = [COLUMNS.index(name) for name in self.columns] or [0]
         self._rows = slice(min(places), max(places) + 1)
         self._fills = np.array([_FILL[name] for name in COLUMNS[self._rows]], np.int32)
         self._one = _template(tokenizer, ("a",))
@@ -92,7 +94,8 @@ class SequenceBuilder:
 
         Returns:
             ``input_ids``, ``attention_mask``, ``token_type_ids`` and the syntax columns, each
-            ``[batch, n_pieces]``.
+            ``[batch, n_pieces]``; ``domain`` is 0 up to the special piece that ends the first text,
+            1 after it, and −1 at padding.
 
         Raises:
             InputError: the model reads syntax and a text was encoded without.
@@ -104,6 +107,8 @@ class SequenceBuilder:
             "attention_mask": np.zeros(shape, np.int64),
             "token_type_ids": np.zeros(shape, np.int64),
         }
+        if self.gives_domains:
+            batch[DOMAIN] = np.full(shape, -1, np.int64)
         rows = self._rows
         syntax = np.empty((rows.stop - rows.start, *shape), np.int32)
         syntax[:] = self._fills[:, None, None]
@@ -125,6 +130,9 @@ class SequenceBuilder:
             after = position + len(special)
             ids[position:after] = special
             token_types[position:after] = types[2 * number]
+            if self.gives_domains:
+                # What stands between two texts ends the first; what stands last ends the second.
+                batch[DOMAIN][row, position:after] = len(parts) - 1 if number == len(parts) else 0
             position = after
             if number == len(parts):
                 break
@@ -132,6 +140,8 @@ class SequenceBuilder:
             after = position + end - begin
             ids[position:after] = text.pieces[begin:end]
             token_types[position:after] = types[2 * number + 1][0]
+            if self.gives_domains:
+                batch[DOMAIN][row, position:after] = number
             if self.columns:
                 if text.syntax is None:
                     raise InputError("this model reads syntax: encode its texts with their parses")

@@ -53,7 +53,7 @@ def _rows_of_window(
     assert passage.syntax is not None
     batch = reader.batch([window])
     del batch["context"]
-    attention = reader.model.encode(**batch, output_attentions=True).attentions[-1]
+    attention = reader.model.encode(**batch, observe=True).observed["ancestor_attention"][-1]
     inside = slice(window.offset, window.offset + window.end - window.begin)
     matrix = attention[0].mean(0)[inside, inside].float().cpu().numpy()
     words = passage.syntax["word"][window.begin : window.end]

@@ -1,0 +1,265 @@
+"""POI-Net's parts against naive code written from the paper, on every encoder, at the edges."""
+
+from __future__ import annotations
+
+import math
+
+import pytest
+import torch
+from torch import nn
+
+from syntagma.encoders.model import SyntagmaConfig
+from syntagma.encoders.sites import SITES
+from syntagma.errors import InputError
+from syntagma.models.coattention import IterativeCoAttention
+from syntagma.models.config import resolve_guides
+from syntagma.models.guided_encoder import GuidedEncoder
+from syntagma.syntax.tags import N_TAGS
+from tests.conftest import ENCODERS, tiny_config
+
+INTEGRATIONS = ["average", "weighted", "forgetting", "intuition"]
+
+
+def cosine(one, other):
+    return float(one @ other / max(one.norm() * other.norm(), 1e-12))
+
+
+def scale(scores):
+    low, high = min(scores.values()), max(scores.values())
+    return {i: (s - low) / (high - low) if high - low > 1e-6 else 1.0 for i, s in scores.items()}
+
+
+def naive(states, domain, turns, how):
+    """Sections 2.2 and 2.3 for one sequence, a piece at a time."""
+    passage = [i for i, d in enumerate(domain) if d == 0]
+    question = [i for i, d in enumerate(domain) if d == 1]
+    scaled = {i: states[i] for i in passage + question}
+    raw_p, raw_q, scores, betas = 1.0, 1.0, [], []
+    for _ in range(turns):
+        pool_p = torch.stack([scaled[i] for i in passage]).max(0).values
+        pool_q = torch.stack([scaled[i] for i in question]).max(0).values
+        s_p = {i: cosine(states[i], pool_q) for i in passage}
+        s_q = {i: cosine(states[i], pool_p) for i in question}
+        scores.append(scale(s_p) | scale(s_q))
+        betas.append(((raw_q + 1) / 2, (raw_p + 1) / 2))
+        raw_p, raw_q = max(s_p.values()), max(s_q.values())
+        scaled = {i: scores[-1][i] * states[i] for i in scaled}
+    result = torch.zeros_like(states)
+    for i in scaled:
+        s, b = [turn[i] for turn in scores], [beta[domain[i]] for beta in betas]
+        if how == "average":
+            weight = sum(s) / turns
+        elif how == "weighted":
+            weight = sum(x * y for x, y in zip(s, b, strict=True)) / sum(b)
+        elif how == "intuition":
+            alpha = [math.prod(b[: t + 1]) for t in range(turns)]
+            weight = sum(x * y for x, y in zip(s, alpha, strict=True)) / sum(alpha)
+        else:
+            # R and the bold s of section 2.3, with the bold s of the first turn its own score.
+            bold = s[0]
+            for t in range(1, turns):
+                bold = (bold + b[t - 1] * s[t - 1]) / (1 + b[t - 1])
+            weight = (bold + b[-1] * s[-1]) / (1 + b[-1])
+        result[i] = weight * states[i]
+    return result, scores
+
+
+@pytest.mark.parametrize("turns", [1, 2, 3, 4, 5])
+@pytest.mark.parametrize("how", INTEGRATIONS)
+def test_co_attention_is_that_of_the_paper(turns, how):
+    torch.manual_seed(turns)
+    states = torch.randn(2, 9, 6)
+    domain = torch.tensor([[0, 0, 0, 0, 0, 1, 1, 1, -1], [0, 0, 1, 1, 1, 1, 1, 1, 1]])
+    found = IterativeCoAttention(turns=turns, integration=how)(states, domain)
+    for row in range(2):
+        expected, scores = naive(states[row], domain[row].tolist(), turns, how)
+        inside = domain[row] >= 0
+        torch.testing.assert_close(found.states[row][inside], expected[inside])
+        for turn in range(turns):
+            for piece, score in scores[turn].items():
+                assert float(found.scores[turn, row, piece]) == pytest.approx(score, abs=1e-5)
+    assert (found.scores[:, 0, -1] == 0).all()
+
+
+def test_no_turn_changes_nothing():
+    states = torch.randn(1, 4, 6)
+    found = IterativeCoAttention(turns=0)(states, torch.tensor([[0, 0, 1, 1]]))
+    assert found.states is states
+    assert found.scores.shape == (0, 1, 4)
+
+
+@pytest.mark.parametrize("how", INTEGRATIONS)
+@pytest.mark.parametrize(
+    "domain",
+    [
+        [0, 1, -1, -1],  # one piece each
+        [0, 0, 0, 0],  # the question was cut off
+        [1, 1, 1, 1],
+        [0, 0, 0, 1],
+        [-1, -1, -1, -1],
+    ],
+)
+@pytest.mark.parametrize("equal", [False, True])
+def test_degenerate_domains_give_finite_states_and_gradients(how, domain, equal):
+    states = torch.randn(1, 4, 5)
+    if equal:
+        states = torch.ones(1, 4, 5)
+    states.requires_grad_()
+    found = IterativeCoAttention(turns=3, integration=how)(states, torch.tensor([domain]))
+    found.states.pow(2).sum().backward()
+    assert found.states.isfinite().all()
+    assert found.scores.isfinite().all()
+    assert states.grad.isfinite().all()
+    if equal:
+        inside = torch.tensor([domain]) >= 0
+        # A domain of equal scores keeps its states.
+        torch.testing.assert_close(found.states[inside], states.detach()[inside])
+
+
+def test_gradients_are_those_of_finite_differences():
+    torch.manual_seed(3)
+    states = torch.randn(1, 6, 4, dtype=torch.double, requires_grad=True)
+    domain = torch.tensor([[0, 0, 0, 0, 1, 1]])
+    attention = IterativeCoAttention(turns=3)
+    # Scores are computed in single precision: differences are taken wide enough for that.
+    assert torch.autograd.gradcheck(
+        lambda x: attention(x, domain).states, (states,), eps=1e-2, atol=5e-2, rtol=5e-2
+    )
+
+
+def test_padding_and_company_change_nothing():
+    torch.manual_seed(0)
+    attention = IterativeCoAttention(turns=3)
+    short, long = torch.randn(1, 5, 8), torch.randn(1, 9, 8)
+    domains = torch.tensor([[0, 0, 0, 1, 1, -1, -1, -1, -1], [0, 0, 0, 0, 1, 1, 1, 1, 1]])
+    padded = torch.cat([torch.cat([short, torch.full((1, 4, 8), 77.0)], 1), long])
+    together = attention(padded, domains).states
+    alone = attention(short, domains[:1, :5]).states
+    torch.testing.assert_close(together[:1, :5], alone)
+
+
+def inputs(n: int = 7) -> dict[str, torch.Tensor]:
+    torch.manual_seed(1)
+    return {
+        "input_ids": torch.randint(5, 90, (2, n)),
+        "attention_mask": torch.ones(2, n, dtype=torch.long),
+        "tag": torch.randint(0, N_TAGS, (2, n)),
+        "domain": torch.tensor([[0, 0, 0, 0, 1, 1, 1], [0, 0, 1, 1, 1, 1, 1]]),
+    }
+
+
+def model_of(model_type: str, **guides) -> GuidedEncoder:
+    torch.manual_seed(0)
+    config = SyntagmaConfig(encoder=tiny_config(model_type), guides=resolve_guides("none", guides))
+    model = GuidedEncoder(config)
+    model.post_init()
+    return model.eval()
+
+
+@pytest.mark.parametrize("model_type", ENCODERS)
+class TestPosEmbedding:
+    def test_it_is_added_to_the_piece_vectors_before_the_norm(self, model_type):
+        model = model_of(model_type, pos_embedding={})
+        batch = inputs()
+        words = model.encoder.get_submodule(SITES[model_type].word_embeddings)
+        with torch.no_grad():
+            found = model(**batch).last_hidden_state
+            vectors = words(batch["input_ids"]) + model.pos_embedding.table(batch["tag"])
+            expected = model.encoder(
+                inputs_embeds=vectors, attention_mask=batch["attention_mask"]
+            ).last_hidden_state
+        torch.testing.assert_close(found, expected)
+
+    def test_beginning_at_zero_it_is_the_plain_encoder(self, model_type):
+        model = model_of(model_type, pos_embedding={"initialise": "zero"})
+        batch = inputs()
+        with torch.no_grad():
+            found = model(**batch).last_hidden_state
+            expected = model.encoder(
+                input_ids=batch["input_ids"], attention_mask=batch["attention_mask"]
+            ).last_hidden_state
+        assert torch.equal(found, expected)
+
+    def test_it_learns(self, model_type):
+        model = model_of(model_type, pos_embedding={}, coattention={"turns": 2}).train()
+        model(**inputs()).last_hidden_state.pow(2).mean().backward()
+        used = model.pos_embedding.table.weight.grad.abs().sum(1) > 0
+        assert set(used.nonzero().flatten().tolist()) == set(inputs()["tag"].flatten().tolist())
+
+
+def test_nothing_stays_behind_in_the_encoder():
+    model = model_of("bert", pos_embedding={})
+    batch = inputs() | {"tag": torch.full((2, 7), N_TAGS)}
+    with pytest.raises(IndexError):
+        model(**batch)
+    norm = model.encoder.embeddings.LayerNorm
+    assert not norm._forward_pre_hooks
+
+
+def test_missing_tensors_are_named():
+    for guide, name in (("pos_embedding", "tag"), ("coattention", "domain")):
+        batch = inputs()
+        del batch[name]
+        with pytest.raises(InputError, match=f"pass {name} "):
+            model_of("bert", **{guide: {}})(**batch)
+
+
+def test_an_unknown_encoder_takes_co_attention_but_no_embedding():
+    config = tiny_config("bert")
+    config.model_type = "unheard-of"
+    with pytest.raises(InputError, match="a part-of-speech embedding needs to know the inside"):
+        GuidedEncoder.__init__(
+            GuidedEncoder.__new__(GuidedEncoder),
+            SyntagmaConfig(encoder=config, guides=resolve_guides("poi-net", {})),
+        )
+
+
+def test_poi_net_adds_only_the_table_of_tags():
+    plain, poi = model_of("bert"), model_of("bert", pos_embedding={}, coattention={})
+    counts = [sum(p.numel() for p in model.parameters()) for model in (plain, poi)]
+    assert counts[1] - counts[0] == N_TAGS * 32
+    multi_head = model_of("bert", coattention={"kind": "multi_head"})
+    added = sum(p.numel() for p in multi_head.parameters()) - counts[0]
+    one_layer = sum(p.numel() for p in plain.encoder.encoder.layer[0].parameters())
+    assert added == one_layer
+
+
+@pytest.mark.parametrize("turns", [0, 1, 3])
+def test_multi_head_attends_to_the_other_domain_only(turns):
+    model = model_of("bert", coattention={"kind": "multi_head", "turns": turns})
+    states = torch.randn(1, 5, 32)
+    domain = torch.tensor([[0, 0, 1, 1, -1]])
+    attention = model.coattention.attention
+    found = attention(states, domain)
+    if turns == 1:
+        changed = states.clone()
+        changed[0, 1] += 1.0
+        other = attention(changed, domain)
+        # Piece 0 does not see piece 1 of its own domain, pieces 2 and 3 do.
+        torch.testing.assert_close(found[0, 0], other[0, 0])
+        assert not torch.allclose(found[0, 2], other[0, 2])
+    alone = attention(states, torch.tensor([[0, 0, 0, 0, 0]]))
+    assert alone.isfinite().all()
+    if turns == 0:
+        assert torch.equal(found, states)
+
+
+def test_scores_of_every_turn_on_request():
+    model = model_of("bert", coattention={"turns": 4}, ancestor_attention=False)
+    observed = model(**inputs(), observe=True).observed
+    assert observed["coattention"].shape == (4, 2, 7)
+    assert model(**inputs()).observed == {}
+
+
+def test_settings_are_checked():
+    for guides, message in (
+        ({"coattention": {"turns": -1}}, "turns must be at least 0"),
+        ({"coattention": {"integration": "sum"}}, "expected one of average, weighted"),
+        ({"pos_embedding": {"initialise": "one"}}, "expected one of random, zero"),
+    ):
+        with pytest.raises(InputError, match=message):
+            resolve_guides("poi-net", guides)
+    order = list(resolve_guides("none", {"coattention": {}, "pos_embedding": {}}))
+    assert order == ["pos_embedding", "coattention"]
+    assert isinstance(model_of("bert").guides, list)
+    assert nn.Module not in [type(guide) for guide in model_of("bert").guides]
