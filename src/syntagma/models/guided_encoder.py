@@ -121,10 +121,14 @@ class GuidedEncoder(SyntagmaModel):
             ),
         )
 
-    def _init_weights(self, module: nn.Module) -> None:
-        super()._init_weights(module)
-        if isinstance(module, Aggregator):
-            module.reset()
+    def post_init(self) -> None:
+        """Give fresh weights their first values.
+
+        Transformers passes over modules without parameters of their own, so guides come after it.
+        """
+        super().post_init()
+        if self.ancestor_attention is not None:
+            self.ancestor_attention.aggregator.reset()
 
     def after_encoder_loaded(self) -> None:
         """Copy the last layer into the guided ones where the settings ask for it."""
