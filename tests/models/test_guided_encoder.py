@@ -62,7 +62,7 @@ def test_a_step_lowers_the_loss_and_reaches_every_parameter(model_type, aggregat
             module.p = 0.0
     inputs = batch()
     target = torch.randn(3, 9, 32)
-    optimizer = torch.optim.SGD(model.parameters(), lr=0.05)
+    optimizer = torch.optim.SGD(model.parameters(), lr=0.01)
     losses = []
     for _ in range(2):
         loss = (model(**inputs).last_hidden_state - target).pow(2).mean()
@@ -274,3 +274,16 @@ def test_transformers_own_saving_is_read_too(encoder_folders, tmp_path):
     with torch.no_grad():
         one, other = model(**batch()), again(**batch())
     assert torch.equal(one.last_hidden_state, other.last_hidden_state)
+
+
+@pytest.mark.parametrize("aggregation", ["concatenation", "bi_attention"])
+def test_linear_aggregations_begin_as_the_mean(encoder_folders, aggregation):
+    guides = resolve_guides("sg-net", {"ancestor_attention": {"aggregation": aggregation}})
+    model = GuidedEncoder.from_encoder(str(encoder_folders["bert"]), guides=guides)
+    model.post_init()
+    project = model.ancestor_attention.aggregator.project
+    width = project.out_features
+    assert torch.equal(project.weight[:, :width], torch.eye(width) / 2)
+    assert torch.equal(project.weight[:, width : 2 * width], torch.eye(width) / 2)
+    assert not project.weight[:, 2 * width :].any()
+    assert not project.bias.any()
