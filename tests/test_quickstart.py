@@ -1,0 +1,78 @@
+"""The quick start, as a new user runs it, with every socket blocked."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from syntagma.encoders.default import find_default
+
+ROOT = Path(__file__).parent.parent
+BLOCKED = """
+import socket, sys
+
+def refuse(*arguments, **options):
+    raise OSError("the network is blocked")
+
+socket.socket.connect = socket.socket.connect_ex = refuse
+socket.create_connection = socket.getaddrinfo = refuse
+from syntagma.cli import main
+main(sys.argv[1:])
+"""
+
+pytestmark = pytest.mark.skipif(
+    find_default() is None, reason="the offline encoder is not installed: syntagma[offline]"
+)
+
+
+def syntagma(*arguments, cwd):
+    return subprocess.run(
+        [sys.executable, "-c", BLOCKED, *map(str, arguments)],
+        capture_output=True, text=True, cwd=cwd, timeout=300,
+    )  # fmt: skip
+
+
+def demo_command() -> list[str]:
+    """What `make demo` runs, read from the Makefile."""
+    lines = (ROOT / "Makefile").read_text().splitlines()
+    (line,) = [line for line in lines if line.strip().startswith("$(BIN)/syntagma answer")]
+    example = next(line for line in lines if line.startswith("EXAMPLE := ")).split()[-1]
+    return line.strip().replace("$(EXAMPLE)", example).split()[1:]
+
+
+def test_the_demo_answers_five_questions_and_writes_a_page(tmp_path):
+    (tmp_path / "examples").symlink_to(ROOT / "examples")
+    (tmp_path / "demo").mkdir()
+    answers = tmp_path / "answers.json"
+    done = syntagma(*demo_command(), "--json", answers, cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    found = json.loads(answers.read_text())["answers"]
+    assert len(found) == 5
+    questions = (ROOT / "examples" / "ferry.questions").read_text().splitlines()
+    assert [answer["question"] for answer in found] == questions
+    given = [answer["text"] for answer in found]
+    assert given[-1] == "", "the passage does not say who was captain"
+    assert "Mensah" in given[0]
+    assert "oak" in given[2]
+    for answer in found[:-1]:
+        assert answer["question"] in done.stdout
+    page = (tmp_path / "demo" / "ferry.html").read_text()
+    assert "Perseverance" in page
+    assert "http://" not in page.replace("http://www.w3.org", "")
+
+
+def test_parsing_works_without_a_network(tmp_path):
+    (tmp_path / "a.txt").write_text("Nobody was hurt, but the engine couldn't be saved.\n")
+    done = syntagma("parse", "a.txt", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    rows = [line.split("\t") for line in done.stdout.splitlines() if line[:1].isdigit()]
+    forms = [row[1] for row in rows]
+    assert forms[8:10] == ["could", "n't"] or "n't" in forms
+    assert [row[7] for row in rows].count("root") == 1
+    by_form = {row[1]: row for row in rows}
+    assert by_form["engine"][3] == "NOUN"
+    assert rows[int(by_form["engine"][6]) - 1][1] == "saved"
