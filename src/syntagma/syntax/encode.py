@@ -27,7 +27,15 @@ from syntagma.syntax.ancestors import projections, tour
 from syntagma.syntax.tags import SPE, tag_ids
 from syntagma.text.pieces import ABSENT, align, encodable, first_pieces, require_offsets, spread
 
-__all__ = ["COLUMNS", "EncodedText", "PieceMode", "PieceSyntax", "encode_texts", "piece_syntax"]
+__all__ = [
+    "COLUMNS",
+    "EncodedText",
+    "PieceMode",
+    "PieceSyntax",
+    "concatenate",
+    "encode_texts",
+    "piece_syntax",
+]
 
 IntArray = NDArray[np.int32]
 PieceMode = Literal["share", "first_piece", "projection"]
@@ -86,6 +94,16 @@ class EncodedText:
 
     def __len__(self) -> int:
         return len(self.pieces)
+
+    def part(self, begin: int, end: int) -> EncodedText:
+        """Some of the pieces, with their syntax."""
+        return replace(
+            self,
+            pieces=self.pieces[begin:end],
+            starts=self.starts[begin:end],
+            ends=self.ends[begin:end],
+            syntax=None if self.syntax is None else self.syntax.part(begin, end),
+        )
 
 
 def encode_texts(
@@ -147,6 +165,42 @@ def encode_texts(
         )
         for number, column in enumerate(columns)
     ]
+
+
+def concatenate(texts: Sequence[EncodedText]) -> EncodedText:
+    """Encoded texts one after another as one; what counts over a text goes on counting.
+
+    Character offsets stay those of each text by itself.
+    """
+    if len(texts) == 1:
+        return texts[0]
+    syntax = None
+    if all(text.syntax is not None for text in texts):
+        tables, counted = [], dict.fromkeys(("span", "n_words", "n_sentences"), 0)
+        for text in texts:
+            assert text.syntax is not None
+            tables.append(_shifted(text.syntax.table, counted))
+            for name in counted:
+                counted[name] += getattr(text, name)
+        syntax = PieceSyntax(np.concatenate(tables, 1))
+    return EncodedText(
+        np.concatenate([text.pieces for text in texts]),
+        np.concatenate([text.starts for text in texts]),
+        np.concatenate([text.ends for text in texts]),
+        syntax,
+        span=sum(text.span for text in texts),
+        n_words=sum(text.n_words for text in texts),
+        n_sentences=sum(text.n_sentences for text in texts),
+    )
+
+
+def _shifted(table: IntArray, counted: dict[str, int]) -> IntArray:
+    """A table that goes on after what other texts have counted."""
+    shift = {"word": counted["n_words"], "sentence": counted["n_sentences"]}
+    shift |= dict.fromkeys(("enter", "exit", "point"), counted["span"])
+    column = np.array([shift.get(name, 0) for name in COLUMNS], np.int32)[:, None]
+    has_word = table[COLUMNS.index("word")] >= 0
+    return np.where(has_word, table + column, table)
 
 
 def _join(

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 __all__ = ["TASKS", "find_task"]
 
 TASKS: dict[str, str] = {
+    "choice": "syntagma.tasks.choices:ChoiceTask",
     "parsing": "syntagma.tasks.parsing:ParsingTask",
     "spans": "syntagma.tasks.spans:SpanTask",
 }

@@ -1,0 +1,160 @@
+"""A chooser: give it a passage, a question and options, get the probability of each."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import islice
+from typing import NamedTuple
+
+import torch
+from torch import Tensor
+
+from syntagma.batches import token_budget_batches
+from syntagma.encoders.precision import autocast
+from syntagma.errors import InputError
+from syntagma.models.choice_model import ChoiceModel
+from syntagma.syntax.encode import EncodedText, concatenate
+from syntagma.syntax.windows import Part
+from syntagma.tasks.texts import TextPredictor
+
+__all__ = ["Choice", "ChoiceItem", "Chooser"]
+
+CHUNK = 256
+"""Questions that are read together."""
+
+BLANK = "_"
+
+
+class Choice(NamedTuple):
+    """The answer to a question with options.
+
+    Args:
+        chosen: number of the best option, from 0.
+        option: the option itself.
+        probabilities: of all options.
+        truncated: whether the passage lost its end in at least one sequence.
+    """
+
+    chosen: int
+    option: str
+    probabilities: tuple[float, ...]
+    truncated: bool
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ChoiceItem:
+    """A question as sequences, one an option.
+
+    Args:
+        sequences: the two parts of each.
+        length: pieces of the longest, special ones included.
+        truncated: whether the passage lost its end.
+        answer: position of the right option, negative where it is not told.
+    """
+
+    sequences: list[tuple[Part, Part]]
+    length: int
+    truncated: bool
+    answer: int = -1
+
+    def __len__(self) -> int:
+        """Pieces of all sequences, padded to the longest."""
+        return self.length * len(self.sequences)
+
+
+class Chooser(TextPredictor[ChoiceModel]):
+    """Chooses among options, each read together with passage and question."""
+
+    model_class = ChoiceModel
+    task = "choice"
+
+    def choose(self, passage: str, question: str, options: Sequence[str]) -> Choice:
+        """The answer to one question.
+
+        Args:
+            passage: any text.
+            question: any question about it.
+            options: at least two.
+
+        Raises:
+            InputError: the passage is empty, or there are not two options.
+        """
+        return next(self.stream([(passage, question, options)]))
+
+    def stream(self, questions: Iterable[tuple[str, str, Sequence[str]]]) -> Iterator[Choice]:
+        """Answer (passage, question, options) as they come, many at a time, in constant memory."""
+        source = iter(questions)
+        while chunk := list(islice(source, CHUNK)):
+            items = self.items(chunk)
+            scores = self._score(items)
+            for (_, _, options), item, score in zip(chunk, items, scores, strict=True):
+                probabilities = score.softmax(-1).tolist()
+                chosen = int(score.argmax())
+                yield Choice(chosen, options[chosen], tuple(probabilities), item.truncated)
+            self.texts.forget()
+
+    def items(self, questions: Sequence[tuple[str, str, Sequence[str]]]) -> list[ChoiceItem]:
+        """Questions as sequences; each text is parsed and cut into pieces once."""
+        self.texts.check_length(self.model.head.max_length)
+        seconds = []
+        for passage, question, options in questions:
+            if not passage.strip():
+                raise InputError("the passage is empty; expected text")
+            if len(options) < 2:
+                raise InputError(f"expected at least two options, got {len(options)}")
+            seconds.append([self._asked(question, option) for option in options])
+        passages = [passage for passage, _, _ in questions]
+        asked = [text for rows in seconds for row in rows for text in row if text]
+        texts = self.texts.encode([*passages, *asked])
+        return [
+            self._item(texts[passage], [[texts[text] for text in row if text] for row in rows])
+            for passage, rows in zip(passages, seconds, strict=True)
+        ]
+
+    def _asked(self, question: str, option: str) -> tuple[str, ...]:
+        """Question and option as the texts that are read."""
+        question, option = question.strip(), option.strip()
+        if self.model.head.fill_blank and BLANK in question:
+            return (question.replace(BLANK, option, 1),)
+        return (question, option) if question else (option,)
+
+    def _item(self, passage: EncodedText, options: list[list[EncodedText]]) -> ChoiceItem:
+        """The sequences of one question; only the passage loses what does not fit."""
+        room = self.model.head.max_length - self.texts.builder.n_special(2)
+        with_option = self.model.head.layout == "passage|question+option"
+        sequences, truncated, longest = [], False, 0
+        for texts in options:
+            # Options of hundreds of words leave a quarter of the room to the passage.
+            asked = concatenate(texts) if texts else passage.part(0, 0)
+            asked = asked.part(0, min(len(asked), room - room // 4))
+            taken = min(len(passage), room - len(asked))
+            truncated |= taken < len(passage)
+            first, second = passage.part(0, taken), asked
+            if not with_option and len(texts) > 1:
+                first = concatenate([first, texts[0].part(0, min(len(texts[0]), len(asked)))])
+                second = texts[1].part(0, max(0, len(asked) - len(texts[0])))
+            sequences.append((Part(first, 0, len(first)), Part(second, 0, len(second))))
+            longest = max(longest, taken + len(asked))
+        return ChoiceItem(sequences, longest + self.texts.builder.n_special(2), truncated)
+
+    def collate(self, items: Sequence[ChoiceItem]) -> dict[str, Tensor]:
+        """A padded batch, the sequences of all questions one after another."""
+        batch = self.texts.builder.collate([pair for item in items for pair in item.sequences])
+        batch["n_options"] = torch.tensor([len(item.sequences) for item in items])
+        if all(item.answer >= 0 for item in items):
+            batch["answers"] = torch.tensor([item.answer for item in items])
+        return batch
+
+    @torch.inference_mode()
+    def _score(self, items: Sequence[ChoiceItem]) -> list[Tensor]:
+        """The scores of the options of each question, in order."""
+        scores: dict[int, Tensor] = {}
+        for batch in token_budget_batches([len(item) for item in items], self.batch_pieces):
+            tensors = self.on_device(self.collate([items[index] for index in batch]))
+            tensors.pop("answers", None)
+            with autocast(self.model.device, self.precision):
+                found = self.model(**tensors).options.cpu()
+            for index, row in zip(batch.tolist(), found, strict=True):
+                scores[index] = row[: len(items[index].sequences)]
+        return [scores[index] for index in range(len(items))]

@@ -1,0 +1,137 @@
+"""Texts as pieces with their syntax, and models that read them: what all text tasks share."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, ClassVar, Generic, Self, TypeVar
+
+from torch import Tensor
+
+from syntagma.encoders.load import max_pieces
+from syntagma.encoders.model import saved_tokenizer
+from syntagma.encoders.precision import Precision, best_device
+from syntagma.errors import InputError
+from syntagma.models.guided_encoder import GuidedEncoder
+from syntagma.parse.source import ParseSource, load_source, shipped
+from syntagma.parse.store import ParseStore, cache_folder
+from syntagma.syntax.encode import EncodedText, encode_texts
+from syntagma.syntax.windows import SequenceBuilder
+from syntagma.tasks.experiment import Experiment
+
+__all__ = ["TextEncoder", "TextPredictor", "training_store"]
+
+Model = TypeVar("Model", bound=GuidedEncoder)
+
+
+class TextEncoder:
+    """Cuts texts into pieces and gives them the syntax that a model reads.
+
+    Args:
+        model: reads them.
+        tokenizer: its encoder's fast tokenizer.
+        store: parses of texts; not asked by a model that reads no syntax.
+    """
+
+    def __init__(self, model: GuidedEncoder, tokenizer: Any, store: ParseStore | None) -> None:
+        self.tokenizer = tokenizer
+        self.store = store if model.reads_syntax else None
+        self.mode = model.config.guides.get("ancestor_attention", {}).get("pieces", "share")
+        self.builder = SequenceBuilder(tokenizer, columns=model.syntax_columns)
+        self.longest = max_pieces(model.config.encoder)
+
+    def check_length(self, max_length: int) -> None:
+        """Check that the encoder can read sequences of a length.
+
+        Raises:
+            InputError: it cannot.
+        """
+        if max_length > self.longest:
+            raise InputError(
+                f"head.max_length {max_length} is longer than the encoder reads ({self.longest})"
+            )
+
+    def encode(self, texts: Sequence[str]) -> dict[str, EncodedText]:
+        """Each different text as pieces with their syntax."""
+        unique = list(dict.fromkeys(texts))
+        parsed = self.store.parsed(unique) if self.store is not None else None
+        encoded = encode_texts(unique, self.tokenizer, parsed, mode=self.mode)
+        return dict(zip(unique, encoded, strict=True))
+
+    def forget(self) -> None:
+        """Drop parses from memory, so that a stream of texts takes constant memory."""
+        if self.store is not None:
+            self.store.forget()
+
+
+class TextPredictor(Generic[Model]):
+    """A model with the tokenizer and the parses that it needs to read texts.
+
+    Args:
+        model: the scorer.
+        tokenizer: its encoder's fast tokenizer.
+        source: parses texts; needed where the model reads syntax.
+        store: parses kept between calls; a fresh one without a disk folder if not given.
+        batch_pieces: the most pieces in a batch, padding included.
+        precision: ``auto`` takes bfloat16 where the device computes it fast.
+
+    Attributes:
+        model_class: of the model.
+        task: of its folder.
+
+    Raises:
+        InputError: the model reads syntax and there is no source.
+    """
+
+    model_class: ClassVar[type[GuidedEncoder]]
+    task: ClassVar[str]
+
+    def __init__(
+        self,
+        model: Model,
+        tokenizer: Any,
+        *,
+        source: ParseSource | None = None,
+        store: ParseStore | None = None,
+        batch_pieces: int = 8192,
+        precision: Precision = "auto",
+    ) -> None:
+        self.model = model.eval()
+        self.tokenizer = tokenizer
+        self.batch_pieces = batch_pieces
+        self.precision = precision
+        if store is None and source is not None:
+            store = ParseStore(source)
+        if model.reads_syntax and store is None:
+            raise InputError("this model reads syntax: give it a parse source")
+        self.texts = TextEncoder(model, tokenizer, store)
+
+    @classmethod
+    def from_pretrained(cls, name: str | Path, *, device: str = "cpu", **options: Any) -> Self:
+        """A saved model.
+
+        Args:
+            name: its folder, or the name of one that comes with the package.
+            device: where to compute.
+            options: of the constructor.
+
+        Raises:
+            InputError: there is no such model.
+        """
+        folder = Path(name) if Path(name).is_dir() else shipped(str(name))
+        model: Any = cls.model_class.from_folder(folder, task=cls.task).to(device)
+        tokenizer = saved_tokenizer(folder, model.config)
+        if model.reads_syntax and not {"source", "store"} & options.keys():
+            options["source"] = load_source(model.config.parser, device=device)
+        return cls(model, tokenizer, **options)
+
+    def on_device(self, tensors: dict[str, Tensor]) -> dict[str, Tensor]:
+        """Tensors where the model computes."""
+        return {name: tensor.to(self.model.device) for name, tensor in tensors.items()}
+
+
+def training_store(model: GuidedEncoder, experiment: Experiment) -> ParseStore | None:
+    """Parses of a training set, kept on disk; ``None`` for a model that reads no syntax."""
+    if not model.reads_syntax:
+        return None
+    return ParseStore(load_source(experiment.parser, device=best_device()), cache_folder())
