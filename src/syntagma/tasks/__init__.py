@@ -15,6 +15,7 @@ __all__ = ["TASKS", "find_task"]
 
 TASKS: dict[str, str] = {
     "choice": "syntagma.tasks.choices:ChoiceTask",
+    "pairs": "syntagma.tasks.pairs:PairTask",
     "parsing": "syntagma.tasks.parsing:ParsingTask",
     "spans": "syntagma.tasks.spans:SpanTask",
 }

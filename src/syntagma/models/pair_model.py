@@ -1,0 +1,82 @@
+"""A guided encoder that tells how two texts relate (SG-Net section 3.4.2)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+from torch import Tensor, nn
+from torch.nn import functional as F
+
+from syntagma.encoders.model import SyntagmaConfig
+from syntagma.errors import InputError
+from syntagma.models.guided_encoder import GuidedEncoder
+from syntagma.models.pooling import Pooling, pool_states
+from syntagma.settings import build
+
+__all__ = ["PairHead", "PairModel", "PairScores"]
+
+
+@dataclass(frozen=True)
+class PairHead:
+    """Settings of sentence-pair classification.
+
+    Args:
+        max_length: pieces of a sequence, special ones included; the longer text loses its end
+            first.
+        pooling: how a sequence becomes one vector.
+        dropout: on that vector.
+    """
+
+    max_length: int = 128
+    pooling: Pooling = "first"
+    dropout: float = 0.1
+
+    def __post_init__(self) -> None:
+        if self.max_length < 8:
+            raise InputError(f"max_length must be at least 8, got {self.max_length}")
+        if not 0 <= self.dropout < 1:
+            raise InputError(f"dropout must lie in [0, 1), got {self.dropout}")
+
+
+class PairScores(NamedTuple):
+    """Scores of a batch of pairs.
+
+    Args:
+        labels: logits, ``[batch, n_labels]``.
+        loss: where gold labels were given.
+    """
+
+    labels: Tensor
+    loss: Tensor | None
+
+
+class PairModel(GuidedEncoder):
+    """A guided encoder with a classifier of pairs; ``config.labels["labels"]`` are their names."""
+
+    def __init__(self, config: SyntagmaConfig) -> None:
+        super().__init__(config)
+        self.head = build(PairHead, config.head, where="head")
+        self.dropout = nn.Dropout(self.head.dropout)
+        self.label_scores = nn.Linear(config.encoder.hidden_size, len(config.labels["labels"]))
+        self.post_init()
+
+    def forward(  # type: ignore[override]
+        self,
+        input_ids: Tensor,
+        attention_mask: Tensor,
+        labels: Tensor | None = None,
+        **tensors: Any,
+    ) -> PairScores:
+        """Score the labels of a batch of pairs.
+
+        Args:
+            input_ids: ``[batch, n]``.
+            attention_mask: ``[batch, n]``.
+            labels: gold labels, ``[batch]``.
+            tensors: token types and syntax, see :meth:`GuidedEncoder.encode`.
+        """
+        states = self.encode(input_ids, attention_mask, **tensors).last_hidden_state
+        pooled = pool_states(states, attention_mask, self.head.pooling)
+        scores = self.label_scores(self.dropout(pooled)).float()
+        return PairScores(scores, None if labels is None else F.cross_entropy(scores, labels))
