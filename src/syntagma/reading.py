@@ -52,7 +52,7 @@ class Reading:
 
     def parses(self, text: str) -> list[Parse]:
         """The sentences of a text as the reader's parser sees them; else the default parser's."""
-        store = self.reader.maker.store
+        store = self.reader.texts.store
         if store is not None:
             return store.parsed([text])[0].parses(text)
         return load_parser(DEFAULT_PARSER).parse_text(text)
@@ -64,7 +64,7 @@ class Reading:
             InputError: the file cannot be written.
         """
         parses = self.parses(self.passage)
-        guided = self.reader.model.reads_syntax
+        guided = "ancestor_attention" in self.reader.model.config.guides
         page = answer_page(
             title=f"Syntagma reads {self.name}",
             passage=self.passage,

@@ -19,11 +19,14 @@ from syntagma.training.run import _arguments
 from syntagma.training.run_folder import RunFolder
 from syntagma.training.trainer import SyntagmaTrainer
 from tests.conftest import ENCODERS
-from tests.training.test_run import brackets, experiment, squad, treebank
+from tests.training.test_run import brackets, dream, experiment, pairs, squad, treebank
 
 # The parser has no guides; what varies is what it learns of trees.
+PRESETS = ["none", "sg-net", "poi-net", "all"]
 GUIDED = {
-    "spans": ["none", "sg-net", "poi-net", "all"],
+    "choice": PRESETS,
+    "pairs": PRESETS,
+    "spans": PRESETS,
     "parsing": ["dependencies", "separate", "joint"],
 }
 CASES = [(task, preset) for task in TASKS for preset in GUIDED[task]]
@@ -33,6 +36,8 @@ CASES = [(task, preset) for task in TASKS for preset in GUIDED[task]]
 def data(tmp_path_factory) -> dict[str, str]:
     folder = tmp_path_factory.mktemp("data")
     return {
+        "choice": dream(folder / "dialogues.json", copies=2),
+        "pairs": pairs(folder / "pairs.jsonl", copies=2),
         "spans": squad(folder / "harbour.json", copies=2),
         "parsing": treebank(folder / "tides.conllu", copies=1),
         "phrases": brackets(folder / "tides.ptb", copies=1),
@@ -105,12 +110,9 @@ def test_saving_and_loading_changes_nothing(name, preset, encoder_folders, data,
 @pytest.mark.parametrize("training", [False, True])
 def test_padding_changes_nothing(name, preset, training, encoder_folders, data):
     task, examples, _ = build_task(name, preset, encoder_folders["bert"], data)
-    features = sorted(
-        (task.features(examples)[index] for index in range(len(task.features(examples)))), key=len
-    ) if name == "spans" else sorted(
-        task.features(examples).items, key=lambda item: len(item.encoded)
-    )  # fmt: skip
-    short, long = features[0], features[-1]
+    features = task.features(examples)
+    by_length = sorted(range(len(features)), key=lambda index: features.lengths[index])
+    short, long = features[by_length[0]], features[by_length[-1]]
     model = task.model.train(training)
 
     def gradients(batches):
@@ -122,16 +124,13 @@ def test_padding_changes_nothing(name, preset, training, encoder_folders, data):
     # The short example alone, and beside a long one whose own share is taken away again.
     alone, beside = gradients([[short]]), gradients([[short, long]])
     only_long = gradients([[long]])
-    if name == "spans":
-        for key in alone:
-            expected = (alone[key] + only_long[key]) / 2
-            torch.testing.assert_close(beside[key], expected, atol=1e-5, rtol=1e-4, msg=key)
-    else:
-        # The parser's loss is a mean over words.
-        n_short, n_long = len(short.encoded.shapes), len(long.encoded.shapes)
-        for key in alone:
-            expected = (n_short * alone[key] + n_long * only_long[key]) / (n_short + n_long)
-            torch.testing.assert_close(beside[key], expected, atol=1e-5, rtol=1e-4, msg=key)
+    # Losses are means: over examples, the parser's over words.
+    n_short, n_long = (
+        (len(item.encoded.shapes) if name == "parsing" else 1) for item in (short, long)
+    )
+    for key in alone:
+        expected = (n_short * alone[key] + n_long * only_long[key]) / (n_short + n_long)
+        torch.testing.assert_close(beside[key], expected, atol=1e-5, rtol=1e-4, msg=key)
 
 
 class KeepGradients(TrainerCallback):

@@ -115,7 +115,7 @@ def test_gold_scores_decode_to_the_gold_answer(encoder_folders, model_type):
 
 def test_every_piece_of_the_passage_is_in_a_window(encoder_folders):
     task = task_of(encoder_folders["bert"])
-    texts = task.reader.maker.encode([PASSAGE, "Who sang?"])
+    texts = task.reader.texts.encode([PASSAGE, "Who sang?"])
     windows = task.reader.maker.windows(0, texts[PASSAGE], texts["Who sang?"])
     covered = {piece for window in windows for piece in range(window.begin, window.end)}
     assert covered == set(range(len(texts[PASSAGE])))
@@ -215,7 +215,7 @@ def test_windows_advance_without_gaps():
 def test_maker_encodes_each_text_once(encoder_folders):
     task = task_of(encoder_folders["bert"])
     assert isinstance(task.reader.maker, WindowMaker)
-    texts = task.reader.maker.encode([PASSAGE, PASSAGE, "Who?"])
+    texts = task.reader.texts.encode([PASSAGE, PASSAGE, "Who?"])
     assert list(texts) == [PASSAGE, "Who?"]
 
 

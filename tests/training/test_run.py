@@ -82,6 +82,33 @@ def squad(path: Path, copies: int = 4) -> str:
     return str(path)
 
 
+def dream(path: Path, copies: int = 4) -> str:
+    """Questions about dialogues of two of our sentences; the right option ends the second."""
+    dialogues = []
+    for number in range(copies):
+        for which in range(6):
+            turns = [f"M: {SENTENCES[which]}", f"W: {SENTENCES[(which + number + 1) % 8]}"]
+            options = [turn.split()[-1].rstrip(".?!") for turn in turns]
+            question = {"question": "What ends it?", "choice": options, "answer": options[1]}
+            dialogues.append([turns, [question], f"{number}-{which}"])
+    path.write_text(json.dumps(dialogues), encoding="utf-8")
+    return str(path)
+
+
+def pairs(path: Path, copies: int = 4) -> str:
+    """A sentence entails its first half and contradicts another one's."""
+    rows = []
+    for number in range(copies):
+        for which, text in enumerate(SENTENCES):
+            for label, source in (("entailment", which), ("contradiction", which + number + 1)):
+                words = SENTENCES[source % 8].split()
+                row = {"sentence1": text, "sentence2": " ".join(words[: len(words) // 2])}
+                key = f"{number}-{which}-{label}"
+                rows.append(json.dumps(row | {"gold_label": label, "pairID": key}))
+    path.write_text("\n".join(rows) + "\n", encoding="utf-8")
+    return str(path)
+
+
 def experiment(task: str, data: str, encoder: str, **changes) -> Experiment:
     training = {
         "epochs": 2,
@@ -93,6 +120,8 @@ def experiment(task: str, data: str, encoder: str, **changes) -> Experiment:
     heads = {
         "parsing": {"arc_width": 16, "relation_width": 8, "dropout": 0.1},
         "spans": {"max_length": 96, "stride": 32, "max_question": 24},
+        "choice": {"max_length": 96, "dropout": 0.0},
+        "pairs": {"max_length": 64, "dropout": 0.0},
     }
     values = {
         "task": task,

@@ -11,7 +11,7 @@ from syntagma.errors import InputError, MissingExtraError
 from syntagma.files import read_json
 from syntagma.settings import load_yaml
 
-__all__ = ["ComparedRun", "Comparison", "compare_runs", "mcnemar"]
+__all__ = ["ComparedRun", "Comparison", "compare_runs", "mcnemar", "paired_t_test"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,6 +103,29 @@ def mcnemar(gained: int, lost: int) -> float:
     return float(binomtest(gained, gained + lost).pvalue)
 
 
+def paired_t_test(ours: Sequence[float], theirs: Sequence[float]) -> float:
+    """Two-sided p-value of the paired t-test over examples, 1 where nothing differs.
+
+    Args:
+        ours: the score of each example.
+        theirs: the same examples under the baseline.
+
+    Raises:
+        MissingExtraError: scipy is not installed.
+    """
+    try:
+        from scipy.stats import ttest_rel
+    except ImportError as error:
+        raise MissingExtraError("a significance test", "stats") from error
+    if list(ours) == list(theirs):
+        return 1.0
+    return float(ttest_rel(ours, theirs).pvalue)
+
+
+T_TESTED = ("choice", "pairs")
+"""Tasks of classification, for which the papers report the paired t-test; others McNemar's."""
+
+
 def compare_runs(folders: Sequence[str | Path]) -> Comparison:
     """Compare runs of the same task on the same dev examples.
 
@@ -135,9 +158,14 @@ def compare_runs(folders: Sequence[str | Path]) -> Comparison:
             continue
         gained, lost = _changes(scores[0], rows, correct)
         difference = metrics[correct] - runs[0].metrics[correct]
-        p_value = mcnemar(gained, lost)
+        if task in T_TESTED:
+            baseline = [scores[0][key][correct] for key in rows]
+            p_value = paired_t_test([row[correct] for row in rows.values()], baseline)
+        else:
+            p_value = mcnemar(gained, lost)
         runs.append(ComparedRun(path.name, metrics, difference, p_value, gained, lost))
-    test = f"McNemar's exact test on `{correct}`"
+    name = "Paired t-test" if task in T_TESTED else "McNemar's exact test"
+    test = f"{name} on `{correct}`"
     return Comparison(task, columns, test, len(scores[0]), tuple(runs))
 
 

@@ -12,15 +12,13 @@ import torch
 from torch import Tensor
 
 from syntagma.batches import token_budget_batches
-from syntagma.encoders.model import saved_tokenizer
-from syntagma.encoders.precision import Precision, autocast
+from syntagma.encoders.precision import autocast
 from syntagma.errors import InputError
 from syntagma.models.span_model import SpanModel
-from syntagma.parse.source import ParseSource, load_source, shipped
-from syntagma.parse.store import ParseStore
 from syntagma.tasks.answers import Answer
 from syntagma.tasks.span_decode import WindowCandidates, best_spans, decode_answer
 from syntagma.tasks.span_windows import SpanWindow, WindowMaker
+from syntagma.tasks.texts import TextPredictor
 
 __all__ = ["DEFAULT_READER", "Reader"]
 
@@ -29,52 +27,28 @@ CHUNK = 256
 """Questions that are read together."""
 
 
-class Reader:
+class Reader(TextPredictor[SpanModel]):
     """Answers questions about passages, or says that a passage holds no answer.
 
     Args:
         model: the scorer.
         tokenizer: its encoder's fast tokenizer.
-        source: parses texts; needed where the model reads syntax.
         verifier: a second reader whose answerability scores are asked for.
-        store: parses kept between calls; a fresh one without a disk folder if not given.
-        batch_pieces: the most pieces in a batch, padding included.
-        precision: ``auto`` takes bfloat16 where the device computes it fast.
+        options: of :class:`syntagma.tasks.texts.TextPredictor`.
 
     Raises:
         InputError: the model reads syntax and there is no source.
     """
 
+    model_class = SpanModel
+    task = "spans"
+
     def __init__(
-        self,
-        model: SpanModel,
-        tokenizer: Any,
-        *,
-        source: ParseSource | None = None,
-        verifier: Reader | None = None,
-        store: ParseStore | None = None,
-        batch_pieces: int = 8192,
-        precision: Precision = "auto",
+        self, model: SpanModel, tokenizer: Any, *, verifier: Reader | None = None, **options: Any
     ) -> None:
-        self.model = model.eval()
-        self.tokenizer = tokenizer
-        self.source = source
+        super().__init__(model, tokenizer, **options)
         self.verifier = verifier
-        self.batch_pieces = batch_pieces
-        self.precision = precision
-        if store is None and source is not None:
-            store = ParseStore(source)
-        if model.reads_syntax and store is None:
-            raise InputError("this reader reads syntax: give it a parse source")
-        mode = model.config.guides.get("ancestor_attention", {}).get("pieces", "share")
-        self.maker = WindowMaker(
-            tokenizer,
-            model.head,
-            store=store if model.reads_syntax else None,
-            mode=mode,
-            columns=model.syntax_columns,
-        )
-        self.maker.check_length(model.config.encoder)
+        self.maker = WindowMaker(self.texts, model.head)
 
     @classmethod
     def from_pretrained(
@@ -90,18 +64,15 @@ class Reader:
         Raises:
             InputError: there is no such reader.
         """
-        folder = shipped(DEFAULT_READER) if str(name) in ("default", DEFAULT_READER) else Path(name)
-        model = SpanModel.from_folder(folder, task="spans").to(device)
-        tokenizer = saved_tokenizer(folder, model.config)
-        if model.reads_syntax and not {"source", "store"} & options.keys():
-            options["source"] = load_source(model.config.parser, device=device)
-        if model.head.verifier and "verifier" not in options:
-            place = folder / model.head.verifier
-            shared = {key: options[key] for key in ("source", "store") if key in options}
-            options["verifier"] = cls.from_pretrained(
-                place if place.is_dir() else model.head.verifier, device=device, **shared
+        name = DEFAULT_READER if str(name) == "default" else name
+        reader = super().from_pretrained(name, device=device, **options)
+        if (verifier := reader.model.head.verifier) and reader.verifier is None:
+            place = Path(name) / verifier
+            shared = {"store": reader.texts.store} if reader.texts.store else {}
+            reader.verifier = cls.from_pretrained(
+                place if place.is_dir() else verifier, device=device, **shared
             )
-        return cls(model, tokenizer, **options)
+        return reader
 
     def answer(self, passage: str, question: str, *, threshold: float | None = None) -> Answer:
         """The answer to one question.
@@ -146,15 +117,14 @@ class Reader:
                     self.model.head,
                     threshold=threshold,
                 )
-            if self.maker.store is not None:
-                self.maker.store.forget()
+            self.texts.forget()
 
     def _windows(self, pairs: Sequence[tuple[str, str]]) -> list[SpanWindow]:
         for passage, question in pairs:
             if not passage.strip() or not question.strip():
                 empty = "question" if passage.strip() else "passage"
                 raise InputError(f"the {empty} is empty; expected text")
-        texts = self.maker.encode([text for pair in pairs for text in pair])
+        texts = self.texts.encode([text for pair in pairs for text in pair])
         return [
             window
             for number, (passage, question) in enumerate(pairs)
@@ -207,4 +177,4 @@ class Reader:
         tensors = self.maker.collate(windows)
         for name in ("start_positions", "end_positions"):
             del tensors[name]
-        return {name: tensor.to(self.model.device) for name, tensor in tensors.items()}
+        return self.on_device(tensors)

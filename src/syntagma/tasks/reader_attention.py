@@ -34,7 +34,7 @@ def ancestor_weights(
         A weight for each word in ``rows``; a word without a piece of its own gives all weight to
         itself, the first of its row.
     """
-    texts = reader.maker.encode([passage, question])
+    texts = reader.texts.encode([passage, question])
     weights: dict[int, dict[int, float]] = {}
     for window in reader.maker.windows(0, texts[passage], texts[question]):
         for word, row in _rows_of_window(reader, window, texts[passage]).items():

@@ -4,17 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import torch
 from torch import Tensor
 
-from syntagma.encoders.load import max_pieces
-from syntagma.errors import InputError
 from syntagma.models.span_model import SpanHead
-from syntagma.parse.store import ParseStore
-from syntagma.syntax.encode import EncodedText, PieceMode, encode_texts
-from syntagma.syntax.windows import Part, SequenceBuilder, window_starts
+from syntagma.syntax.encode import EncodedText
+from syntagma.syntax.windows import Part, window_starts
+from syntagma.tasks.texts import TextEncoder
 
 __all__ = ["SpanWindow", "WindowMaker"]
 
@@ -48,55 +45,27 @@ class SpanWindow:
 
 
 class WindowMaker:
-    """Turns passages and questions into windows, each text parsed and cut into pieces once.
+    """Turns passages and questions into windows.
 
     Args:
-        tokenizer: the encoder's fast tokenizer.
+        texts: cuts texts into pieces.
         head: lengths.
-        store: parses of the texts; ``None`` for a model that reads no syntax.
-        mode: how words reach their pieces.
-        columns: the syntax columns that the model reads.
+
+    Raises:
+        InputError: the encoder cannot read sequences of ``max_length``.
     """
 
-    def __init__(
-        self,
-        tokenizer: Any,
-        head: SpanHead,
-        *,
-        store: ParseStore | None,
-        mode: PieceMode = "share",
-        columns: Sequence[str] = (),
-    ) -> None:
-        self.tokenizer = tokenizer
+    def __init__(self, texts: TextEncoder, head: SpanHead) -> None:
+        texts.check_length(head.max_length)
+        self.texts = texts
+        self.builder = texts.builder
         self.head = head
-        self.store = store
-        self.mode = mode
-        self.builder = SequenceBuilder(tokenizer, columns=columns)
-
-    def check_length(self, encoder_config: Any) -> None:
-        """Check that the encoder can read sequences of ``max_length``.
-
-        Raises:
-            InputError: it cannot.
-        """
-        limit = max_pieces(encoder_config)
-        if self.head.max_length > limit:
-            raise InputError(
-                f"head.max_length {self.head.max_length} is longer than the encoder reads ({limit})"
-            )
-
-    def encode(self, texts: Sequence[str]) -> dict[str, EncodedText]:
-        """Each different text as pieces with their syntax."""
-        unique = list(dict.fromkeys(texts))
-        parsed = self.store.parsed(unique) if self.store is not None else None
-        encoded = encode_texts(unique, self.tokenizer, parsed, mode=self.mode)
-        return dict(zip(unique, encoded, strict=True))
 
     def windows(
         self, example: int, passage: EncodedText, question: EncodedText
     ) -> list[SpanWindow]:
         """The windows of one question over its passage."""
-        question = _shorten(question, self.head.max_question)
+        question = question.part(0, min(len(question), self.head.max_question))
         special = self.builder.n_special(2)
         room = self.head.max_length - special - len(question)
         offset = len(self.builder.prefix)
@@ -121,18 +90,3 @@ class WindowMaker:
         batch["start_positions"] = torch.tensor([window.start for window in windows])
         batch["end_positions"] = torch.tensor([window.last for window in windows])
         return batch
-
-
-def _shorten(text: EncodedText, longest: int) -> EncodedText:
-    if len(text) <= longest:
-        return text
-    syntax = text.syntax.part(0, longest) if text.syntax is not None else None
-    return EncodedText(
-        text.pieces[:longest],
-        text.starts[:longest],
-        text.ends[:longest],
-        syntax,
-        text.span,
-        text.n_words,
-        text.n_sentences,
-    )

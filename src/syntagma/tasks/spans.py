@@ -13,11 +13,8 @@ import numpy as np
 from torch import Tensor
 
 from syntagma.encoders.load import load_tokenizer
-from syntagma.encoders.precision import best_device
 from syntagma.models.config import resolve_guides
 from syntagma.models.span_model import SpanHead, SpanModel
-from syntagma.parse.source import load_source
-from syntagma.parse.store import ParseStore, cache_folder
 from syntagma.settings import build, to_dict
 from syntagma.syntax.encode import EncodedText
 from syntagma.tasks.answers import Answer
@@ -27,6 +24,7 @@ from syntagma.tasks.span_metrics import best_threshold, judge, score_answers
 from syntagma.tasks.span_windows import SpanWindow
 from syntagma.tasks.squad import SpanExample, best_text, read_squad, write_predictions
 from syntagma.tasks.task import Features, Task
+from syntagma.tasks.texts import training_store
 
 __all__ = ["SpanTask"]
 
@@ -86,10 +84,7 @@ class SpanTask(Task[SpanExample, Answer]):
             hidden_dropout=experiment.hidden_dropout,
             attention_dropout=experiment.attention_dropout,
         )
-        store = None
-        if model.reads_syntax:
-            source = load_source(experiment.parser, device=best_device())
-            store = ParseStore(source, cache_folder())
+        store = training_store(model, experiment)
         verifier = None
         if head.verifier:
             verifier = Reader.from_pretrained(head.verifier)
@@ -122,7 +117,7 @@ class SpanTask(Task[SpanExample, Answer]):
 
     def features(self, examples: Sequence[SpanExample]) -> _Windows:
         """Training windows; the gold span is the first answer's."""
-        texts = self.reader.maker.encode(
+        texts = self.reader.texts.encode(
             [text for example in examples for text in (example.passage, example.question)]
         )
         items = []
