@@ -1,0 +1,293 @@
+"""Multiple choice: every official format, what is read of a question, and what is scored."""
+
+from __future__ import annotations
+
+import csv
+import gzip
+import io
+import json
+import logging
+import tarfile
+
+import pytest
+import torch
+
+from syntagma.errors import InputError
+from syntagma.evaluation import evaluate, predict
+from syntagma.models.choice_model import ChoiceHead, ChoiceModel
+from syntagma.syntax.encode import concatenate
+from syntagma.tasks.choice_data import read_choices
+from syntagma.tasks.choices import ChoiceTask
+from syntagma.tasks.chooser import Chooser
+from syntagma.training.run import train
+from tests.conftest import SENTENCES
+from tests.training.test_run import dream, experiment
+
+RACE = {
+    "article": SENTENCES[0],
+    "questions": ["What crossed?", "It crossed the _ ."],
+    "options": [["ferry", "gull"], ["river", "pier", "town"]],
+    "answers": ["A", "C"],
+}
+
+
+def only(path, **options):
+    examples, wrong = read_choices(path, **options)
+    assert not wrong
+    return examples
+
+
+class TestFormats:
+    def test_race_as_folder_archive_and_file(self, tmp_path):
+        for part in ("train/high", "dev/high", "dev/middle"):
+            folder = tmp_path / "RACE" / part
+            folder.mkdir(parents=True)
+            (folder / "7.txt").write_text(json.dumps(RACE))
+        archive = tmp_path / "RACE.tar.gz"
+        with tarfile.open(archive, "w:gz") as tar:
+            tar.add(tmp_path / "RACE", arcname="RACE")
+        whole = only(tmp_path / "RACE")
+        assert len(whole) == len(only(archive)) == 6
+        dev = only(f"{archive}#dev")
+        assert {example.subset for example in dev} == {"middle", "high"}
+        assert len(only(f"{archive}#dev/middle")) == len(only(tmp_path / "RACE/dev/middle")) == 2
+        first, second = only(tmp_path / "RACE" / "dev" / "high" / "7.txt")
+        assert (first.answer, second.answer) == (0, 2)
+        assert second.options == ("river", "pier", "town")
+        assert len({example.id for example in whole}) == 6
+        with pytest.raises(InputError, match="no text files in test"):
+            read_choices(f"{archive}#test")
+
+    def test_dream(self, tmp_path):
+        turns = ["M: Rain?", "W: No."]
+        rows = [[turns, [{"question": "Is it wet?", "choice": ["yes", "no"], "answer": "no"}], "9"]]
+        path = tmp_path / "dev.json.gz"
+        path.write_bytes(gzip.compress(json.dumps(rows).encode()))
+        (example,) = only(path)
+        assert example.passage == "M: Rain?\nW: No."
+        assert (example.id, example.answer) == ("9-0", 1)
+
+    def test_cosmos_as_lines_and_as_a_table(self, tmp_path):
+        row = {"id": "a", "context": "Rain, again.", "question": "Why?", "label": 1}
+        row |= {f"answer{n}": f"because {n}" for n in range(4)}
+        lines, table = tmp_path / "valid.jsonl", tmp_path / "valid.csv"
+        lines.write_text(json.dumps(row) + "\n\n")
+        with open(table, "w", newline="") as file:
+            writer = csv.DictWriter(file, row)
+            writer.writeheader()
+            writer.writerow(row)
+        assert only(lines) == only(table)
+        assert only(lines)[0].options[1] == "because 1"
+
+    def test_swag(self, tmp_path):
+        path = tmp_path / "val.csv"
+        head = ["", "video-id", "sent1", "sent2", "ending0", "ending1", "label"]
+        rows = [head, ["0", "v", "A gull lands.", "It", "sings.", "eats.", "1"],
+                ["1", "v", "A gull lands.", "It", "sings.", "eats.", ""]]  # fmt: skip
+        with open(path, "w", newline="") as file:
+            csv.writer(file).writerows(rows)
+        told, hidden = only(path)
+        assert (told.passage, told.question, told.answer) == ("A gull lands.", "It", 1)
+        assert hidden.answer is None
+
+    def test_mctest(self, tmp_path):
+        story = "Ada rowed.\\newline She sang."
+        cells = ["mc.1", "Author: x", story, "one: Who rowed?", "Ada", "Kofi", "B", "C",
+                 "multiple: Who sang?", "x", "Ada", "y", "z"]  # fmt: skip
+        path = tmp_path / "mc.dev.tsv"
+        path.write_text("\t".join(cells) + "\n")
+        one, several = only(path)
+        assert one.passage == "Ada rowed.\n She sang."
+        assert (one.question, one.subset, one.answer) == ("Who rowed?", "one", None)
+        (tmp_path / "mc.dev.ans").write_text("A\tB\n")
+        assert [example.answer for example in only(path)] == [0, 1]
+        assert several.subset == "multiple"
+
+    @pytest.mark.parametrize(
+        ("name", "content", "message"),
+        [
+            ("a.txt", "{", "expected an object with article and as many questions"),
+            ("a.txt", json.dumps(RACE | {"answers": ["A"]}), "as many questions, options and"),
+            ("a.txt", json.dumps(RACE | {"answers": ["A", "x"]}), "question 2: expected an answer"),
+            ("a.txt", json.dumps(RACE | {"answers": ["D", "A"]}), "answer 3 is none of its 2"),
+            ("a.txt", json.dumps(RACE | {"article": " "}), "expected a passage, got ' '"),
+            ("a.json", '{"a": 1}', "expected DREAM's list of dialogues, got dict"),
+            ("a.json", "[[1, 2]]", r"expected \[turns, "),
+            ("a.json", '[[["x"], [{"question": "q", "choice": ["a", "b"], "answer": "c"}], "1"]]',
+             "answer 'c' is not a choice"),
+            ("a.jsonl", "{}\n", "expected a passage, got None"),
+            ("a.jsonl", "{\n", "line 1: broken JSON"),
+            ("a.jsonl", '{"context": "c", "question": "q", "answer0": "x"}', "least two options"),
+            ("a.jsonl", '{"context": "c", "question": "q", "answer0": "x", "answer1": "y", '
+             '"label": "z"}', "expected a label 0, 1, 2 …, got 'z'"),
+            ("a.csv", "x,y\n1,2\n", "expected the columns of CosmosQA"),
+            ("a.tsv", "1\t2\t3\n", "line 1: expected id, properties, story"),
+            ("a.doc", "x", "expected a RACE folder or archive, or a file that ends in"),
+            ("a.jsonl#dev", "", "only a RACE folder or archive has parts"),
+            ("a.jsonl", "\n", "no questions"),
+        ],
+    )  # fmt: skip
+    def test_what_is_wrong_is_named(self, tmp_path, name, content, message):
+        path = tmp_path / name.partition("#")[0]
+        path.write_text(content)
+        with pytest.raises(InputError, match=message):
+            read_choices(tmp_path / name)
+
+    def test_bad_questions_are_left_out_and_counted(self, tmp_path, caplog):
+        path = tmp_path / "1.txt"
+        path.write_text(json.dumps(RACE | {"answers": ["A", "x"]}))
+        with caplog.at_level(logging.WARNING):
+            assert len(ChoiceTask.read(path, skip_bad=True)) == 1
+        assert "left out 1 questions" in caplog.text
+
+    def test_the_same_id_twice(self, tmp_path):
+        path = tmp_path / "a.json"
+        row = [["x"], [{"question": "q", "choice": ["a", "b"]}], "1"]
+        path.write_text(json.dumps([row, row]))
+        with pytest.raises(InputError, match="two questions have the id '1-0'"):
+            read_choices(path)
+
+    def test_a_broken_archive_is_no_archive(self, tmp_path):
+        path = tmp_path / "RACE.tar.gz"
+        buffer = io.BytesIO(b"not an archive")
+        path.write_bytes(gzip.compress(buffer.getvalue()))
+        with pytest.raises(InputError, match="expected an object with article"):
+            read_choices(path)
+
+
+@pytest.fixture(scope="module")
+def chooser(tiny_encoder):
+    return new_chooser(tiny_encoder)
+
+
+def new_chooser(encoder, **head):
+    from syntagma.encoders.load import load_tokenizer
+    from syntagma.parse.source import load_source
+
+    torch.manual_seed(0)
+    model = ChoiceModel.from_encoder(
+        encoder,
+        task="choice",
+        guides={"ancestor_attention": {}, "pos_embedding": {}, "coattention": {}},
+        head={"max_length": 60} | head,
+        parser="linear",
+    )
+    return Chooser(model, load_tokenizer(encoder), source=load_source("linear"))
+
+
+def decoded(chooser, part):
+    text = part.text
+    spelled = chooser.tokenizer.decode(text.pieces[part.begin : part.end])
+    return spelled.replace("##", "").replace(" ", "")
+
+
+class TestSequences:
+    def test_question_and_option_stand_after_the_passage(self, chooser):
+        (item,) = chooser.items([("A gull cried.", "Who cried?", ["the gull", "nobody"])])
+        passage, asked = item.sequences[1]
+        assert decoded(chooser, passage) == decoded(chooser, item.sequences[0][0])
+        assert decoded(chooser, asked) == "whocried?nobody"
+        assert not item.truncated
+
+    def test_or_the_option_alone(self, tiny_encoder):
+        other = new_chooser(tiny_encoder, layout="passage+question|option")
+        (item,) = other.items([("A gull cried.", "Who cried?", ["the gull", "nobody"])])
+        first, second = item.sequences[1]
+        assert decoded(other, first) == "agullcried.whocried?"
+        assert decoded(other, second) == "nobody"
+
+    def test_blanks_are_filled_where_that_is_asked(self, tiny_encoder):
+        question = ("A gull cried.", "The _ cried.", ["gull", "crew"])
+        for fill, expected in ((True, "thegullcried."), (False, "the_cried.gull")):
+            chosen = new_chooser(tiny_encoder, fill_blank=fill)
+            (item,) = chosen.items([question])
+            found = decoded(chosen, item.sequences[0][1]).replace("[UNK]", "_")
+            assert found == expected
+
+    def test_only_the_passage_is_cut(self, chooser):
+        passage = " ".join(SENTENCES)
+        (item,) = chooser.items([(passage, "Who cried?", ["a gull", SENTENCES[0]])])
+        assert item.truncated
+        assert item.length == 60
+        for first, second in item.sequences:
+            assert len(first) + len(second) == 57
+        assert decoded(chooser, item.sequences[1][1]).endswith("dawn.")
+        # An option beyond all measure leaves a quarter to the passage.
+        (long,) = chooser.items([(passage, "Who?", ["a gull", passage])])
+        assert len(long.sequences[1][0]) == 57 // 4
+        assert long.length == 60
+
+    def test_any_number_of_options_and_no_question(self, chooser):
+        questions = [
+            ("A gull cried.", "Who?", ["a", "b"]),
+            ("Rain fell.", "", ["on the roofs", "on the town", "nowhere", "up", "down"]),
+        ]
+        together = list(chooser.stream(questions))
+        assert [len(choice.probabilities) for choice in together] == [2, 5]
+        for question, choice in zip(questions, together, strict=True):
+            alone = chooser.choose(*question)
+            assert alone.chosen == choice.chosen
+            assert alone.probabilities == pytest.approx(choice.probabilities, abs=1e-2)
+            assert sum(choice.probabilities) == pytest.approx(1)
+            assert choice.option == question[2][choice.chosen]
+
+    def test_joined_texts_keep_their_syntax_apart(self, chooser):
+        texts = chooser.texts.encode(["A gull cried.", "Who cried?", "the gull"])
+        joined = concatenate(list(texts.values()))
+        enter, exit_, word = (joined.syntax[name] for name in ("enter", "exit", "word"))
+        borders = [0]
+        for text in texts.values():
+            borders.append(borders[-1] + len(text))
+        for begin, end in zip(borders[:-1], borders[1:], strict=True):
+            inside = slice(begin, end)
+            outside = [i for i in range(len(joined)) if not begin <= i < end and word[i] >= 0]
+            low, high = enter[inside].min(), exit_[inside].max()
+            assert all(not low <= enter[i] < high for i in outside)
+        assert word.max() + 1 == joined.n_words == sum(t.n_words for t in texts.values())
+
+    @pytest.mark.parametrize(
+        ("question", "message"),
+        [
+            ((" ", "q", ["a", "b"]), "the passage is empty"),
+            (("p", "q", ["a"]), "at least two options, got 1"),
+        ],
+    )
+    def test_what_cannot_be_asked(self, chooser, question, message):
+        with pytest.raises(InputError, match=message):
+            chooser.choose(*question)
+
+    def test_lengths_are_checked(self, tiny_encoder):
+        with pytest.raises(InputError, match="longer than the encoder reads"):
+            new_chooser(tiny_encoder, max_length=500).choose("p", "q", ["a", "b"])
+        for values, message in (({"max_length": 2}, "at least 16"), ({"dropout": 1}, "dropout")):
+            with pytest.raises(InputError, match=message):
+                ChoiceHead(**values)
+
+
+def test_it_learns_and_predicts(tmp_path, tiny_encoder):
+    data = dream(tmp_path / "train.json")
+    settings = experiment(
+        "choice", data, tiny_encoder, preset="poi-net", parser="linear",
+        hidden_dropout=0.0, attention_dropout=0.0,
+        training={"epochs": 12, "learning_rate": 3e-3, "batch_pieces": 1024},
+    )  # fmt: skip
+    train(settings, tmp_path / "run")
+    scores = evaluate(tmp_path / "run", [data], by=["subset"])
+    assert scores["accuracy"] > 75
+    assert scores["total"] == 24
+    assert scores["truncated"] == 0
+    count = predict(tmp_path / "run", [data], tmp_path / "out.json")
+    rows = json.loads((tmp_path / "out.json").read_text())
+    assert count == len(rows) == 24
+    assert all(sum(row["probabilities"]) == pytest.approx(1, abs=1e-4) for row in rows.values())
+
+
+def test_questions_without_an_answer(tmp_path, tiny_encoder):
+    rows = [[["x y."], [{"question": "q", "choice": ["a", "b"]}], "1"]]
+    path = tmp_path / "a.json"
+    path.write_text(json.dumps(rows))
+    with pytest.raises(InputError, match="question 1-0: has no answer to learn from"):
+        train(experiment("choice", str(path), tiny_encoder), tmp_path / "run")
+    task = ChoiceTask(new_chooser(tiny_encoder))
+    examples = task.read(path)
+    assert task.score(examples, task.predict(examples))["total"] == 0

@@ -1,0 +1,157 @@
+"""Inference over pairs: the formats, pairs without a label, what is scored."""
+
+from __future__ import annotations
+
+import json
+import logging
+
+import pytest
+
+from syntagma.errors import InputError
+from syntagma.evaluation import evaluate, predict
+from syntagma.models.pair_model import PairHead
+from syntagma.tasks.pair_data import read_pairs
+from syntagma.tasks.pairs import PairClassifier, PairTask
+from syntagma.training.run import train
+from tests.training.test_run import experiment, pairs
+
+
+def write(path, rows, separator="\t"):
+    path.write_text("".join(separator.join(row) + "\n" for row in rows))
+    return path
+
+
+class TestFormats:
+    def test_json_lines(self, tmp_path):
+        path = tmp_path / "dev.jsonl"
+        rows = [
+            {"pairID": "a", "sentence1": "One.", "sentence2": "Two.", "gold_label": "Neutral"},
+            {"pairID": "b", "sentence1": "One.", "sentence2": "Two.", "gold_label": "-"},
+            {"sentence1": "One.", "sentence2": "Three."},
+        ]
+        path.write_text("\n".join(map(json.dumps, rows)) + "\n\n")
+        found = read_pairs(path)
+        assert found.unlabelled == 2
+        ((key, first, second, label),) = [
+            (e.id, e.first, e.second, e.label) for e in found.examples
+        ]
+        assert (key, first, second, label) == ("a", "One.", "Two.", "neutral")
+
+    def test_tables_with_quotes_of_their_own(self, tmp_path):
+        path = write(
+            tmp_path / "dev.tsv",
+            [
+                ("index", "sentence1", "sentence2", "label1", "gold_label"),
+                ("0", 'He said "no', "No.", "x", "entailment"),
+                ("0", "Yes.", "No.", "x", "contradiction"),
+            ],
+        )
+        found = read_pairs(path).examples
+        assert found[0].first == 'He said "no'
+        # An id that repeats is told apart by its line.
+        assert [example.id for example in found] == ["0", "3"]
+
+    def test_sick_and_commas(self, tmp_path):
+        sick = write(
+            tmp_path / "SICK.txt",
+            [("pair_ID", "sentence_A", "sentence_B", "entailment_label"),
+             ("7", "A gull.", "A bird.", "ENTAILMENT")],
+        )  # fmt: skip
+        (example,) = read_pairs(sick).examples
+        assert (example.id, example.label) == ("7", "entailment")
+        table = write(
+            tmp_path / "a.csv",
+            [("premise", "hypothesis", "label"), ('"A gull, white."', "A bird.", "0")],
+            separator=",",
+        )
+        (example,) = read_pairs(table).examples
+        assert (example.first, example.label) == ("A gull, white.", "0")
+
+    @pytest.mark.parametrize(
+        ("name", "content", "message"),
+        [
+            ("a.jsonl", "{", "line 1: broken JSON"),
+            ("a.jsonl", "[]", "expected an object with sentence1"),
+            ("a.jsonl", '{"sentence1": "x"}', "expected a second sentence, got None"),
+            ("a.jsonl", '{"sentence1": "x", "sentence2": "y", "label": [1]}', "a label in words"),
+            (
+                "a.jsonl",
+                '{"sentence1": "x", "sentence2": "y", "label": "-"}',
+                "no pair with a label",
+            ),
+            ("a.tsv", "x\ty\n", "expected a column sentence1 or sentence_A or premise, got x, y"),
+            ("a.xml", "", "expected pairs as .jsonl, .tsv, .txt or .csv"),
+        ],
+    )
+    def test_what_is_wrong_is_named(self, tmp_path, name, content, message):
+        (tmp_path / name).write_text(content)
+        with pytest.raises(InputError, match=message):
+            read_pairs(tmp_path / name)
+
+    def test_what_was_left_out_is_counted(self, tmp_path, caplog):
+        path = tmp_path / "a.jsonl"
+        good = {"sentence1": "x", "sentence2": "y", "label": "no"}
+        lines = [json.dumps(good), "{", json.dumps(good | {"label": "-"})]
+        path.write_text("\n".join(lines))
+        with caplog.at_level(logging.WARNING):
+            assert len(PairTask.read(path, skip_bad=True)) == 1
+        assert "left out 1 pairs without a gold label" in caplog.text
+        assert "left out 1 pairs; " in caplog.text
+
+
+@pytest.fixture(scope="module")
+def run(tmp_path_factory, tiny_encoder):
+    folder = tmp_path_factory.mktemp("pairs")
+    data = pairs(folder / "train.jsonl")
+    settings = experiment(
+        "pairs", data, tiny_encoder, preset="sg-net", parser="linear",
+        hidden_dropout=0.0, attention_dropout=0.0,
+        training={"epochs": 20, "learning_rate": 3e-3},
+    )  # fmt: skip
+    train(settings, folder / "run")
+    return folder / "run", data
+
+
+def test_it_learns_and_says_what_it_confuses(run):
+    folder, data = run
+    scores = evaluate(folder, [data], by=["label", "confusion"])
+    assert scores["accuracy"] > 75
+    assert scores["total"] == 64
+    confusion = {key: v for key, v in scores.items() if key.startswith("confusion.")}
+    assert sum(confusion.values()) == 64
+    right = sum(confusion.get(f"confusion.{x}.{x}", 0) for x in ("entailment", "contradiction"))
+    assert 100 * right / 64 == pytest.approx(scores["accuracy"])
+    assert scores["label.entailment.total"] == 32
+
+
+def test_predictions_are_a_table(run, tmp_path):
+    folder, data = run
+    predict(folder, [data], tmp_path / "out.tsv")
+    lines = (tmp_path / "out.tsv").read_text().splitlines()
+    assert lines[0] == "pairID\tgold_label"
+    assert len(lines) == 65
+    assert {line.split("\t")[1] for line in lines[1:]} <= {"entailment", "contradiction"}
+
+
+def test_alone_and_in_company(run):
+    classifier = PairClassifier.from_pretrained(run[0])
+    asked = [("A gull cried.", "A bird."), ("Rain fell on the roofs of the town.", "No.")]
+    for pair, together in zip(asked, classifier.stream(asked), strict=True):
+        alone = classifier.classify(*pair)
+        assert alone.label == together.label
+        assert alone.probabilities == pytest.approx(together.probabilities, abs=1e-2)
+    with pytest.raises(InputError, match="the second text is empty"):
+        classifier.classify("x", " ")
+
+
+def test_long_texts_are_cut_from_the_longer_one(run):
+    classifier = PairClassifier.from_pretrained(run[0])
+    (item,) = classifier.items([("gull " * 300, "a bird")])
+    assert item.length == 64
+    assert item.parts[1].end - item.parts[1].begin == len(item.parts[1].text)
+
+
+def test_settings_are_checked():
+    for values, message in (({"max_length": 2}, "at least 8"), ({"dropout": -1}, "dropout")):
+        with pytest.raises(InputError, match=message):
+            PairHead(**values)
