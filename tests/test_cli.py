@@ -12,7 +12,7 @@ import time
 import pytest
 
 from syntagma.cli import main
-from tests.training.test_run import brackets, squad, treebank
+from tests.training.test_run import brackets, dream, squad, treebank
 
 
 @pytest.fixture
@@ -89,6 +89,35 @@ def test_train_evaluate_predict_parse_compare(run, config, tmp_path):
     code, out, _ = run("compare", folder, folder, "--json", tmp_path / "compared.json")
     assert code == 0
     assert json.loads((tmp_path / "compared.json").read_text())["runs"][1]["p_value"] == 1.0
+
+
+def test_a_question_with_options(run, tmp_path, tiny_encoder):
+    path = tmp_path / "dream.yaml"
+    data = dream(tmp_path / "dream.json", copies=1)
+    path.write_text(
+        f"task: choice\nencoder: {tiny_encoder}\npreset: poi-net\nparser: linear\n"
+        f"data:\n  train: {data}\nhead:\n  max_length: 64\ntraining:\n  epochs: 1\n"
+    )
+    folder = tmp_path / "run"
+    assert run("train", path, "--out", folder)[0] == 0
+    passage = tmp_path / "a.txt"
+    passage.write_text("A gull cried. The engines stopped.")
+    given = ("answer", passage, "Who cried?", "--model", folder)
+    code, out, _ = run(*given, "--options", "a gull | an engine|nobody", "--json", tmp_path / "j")
+    assert code == 0
+    assert out.splitlines()[0] == "Who cried?"
+    assert out.count("→") == 1
+    found = json.loads((tmp_path / "j").read_text())
+    assert found["options"] == ["a gull", "an engine", "nobody"]
+    assert sum(found["answers"][0]["probabilities"]) == pytest.approx(1)
+    for arguments, message in (
+        ([*given, "--options", "one"], "expected at least two options, got 1"),
+        (["answer", passage, "--options", "a|b"], "no question; write one after the file"),
+        (["answer", passage, "Who?", "--options", "a|b"], "a model for 'spans', expected one for"),
+    ):
+        code, _, err = run(*arguments)
+        assert code == 2
+        assert message in one_line(err)
 
 
 def test_phrases_and_corpora(run, config, tmp_path):

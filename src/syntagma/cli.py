@@ -231,7 +231,13 @@ def answer(
     questions_file: Annotated[
         str | None, typer.Option("--questions", help="A file with a question a line, or -.")
     ] = None,
-    model: Annotated[str, typer.Option(help="A reader's folder.")] = "default-reader",
+    options: Annotated[
+        list[str] | None,
+        typer.Option(help="Choose among these: A | B | C, or the option several times."),
+    ] = None,
+    model: Annotated[
+        str, typer.Option(help="A reader's folder; with --options, a chooser's.")
+    ] = "default-reader",
     html: Annotated[Path | None, typer.Option(help="Also write a page with pictures.")] = None,
     top: Annotated[int, typer.Option(help="Answers to print a question.")] = 1,
     threshold: Annotated[
@@ -241,9 +247,15 @@ def answer(
     device: Device = "cpu",
 ) -> None:
     """Answer questions about a text, or say that it holds no answer."""
-    from syntagma.reading import read_and_answer, read_questions
+    from syntagma.reading import choose, read_and_answer, read_questions
 
     asked = [*(questions or []), *(read_questions(questions_file) if questions_file else [])]
+    if options:
+        chosen = choose(passage, asked, options, model=model, device=device)
+        for line in chosen.lines():
+            typer.echo(line)
+        _write_json(json_file, chosen.as_json())
+        return
     result = read_and_answer(passage, asked, model=model, threshold=threshold, device=device)
     for item in result.answers:
         typer.echo(result.line(item))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -13,11 +13,12 @@ from syntagma.parse.source import DEFAULT_PARSER, load_parser
 from syntagma.report.answer_page import answer_page
 from syntagma.report.page_data import RowWeights, sdoi_rows
 from syntagma.tasks.answers import Answer
+from syntagma.tasks.chooser import Choice, Chooser
 from syntagma.tasks.reader import Reader
 from syntagma.tasks.reader_attention import ancestor_weights
 from syntagma.text.sentence import Parse
 
-__all__ = ["Reading", "read_and_answer", "read_questions"]
+__all__ = ["Choosing", "Reading", "choose", "read_and_answer", "read_questions"]
 
 SHOWN = 5
 """Candidates on the page for each question."""
@@ -87,6 +88,65 @@ class Reading:
             sizes.append(len(parse))
         weights = iter(ancestor_weights(self.reader, self.passage, question, rows))
         return [[next(weights) for _ in range(size)] for size in sizes]
+
+
+@dataclass(frozen=True, slots=True)
+class Choosing:
+    """The options that were chosen for questions about one text.
+
+    Args:
+        name: of the text.
+        options: among which was chosen.
+        choices: each question with its choice.
+    """
+
+    name: str
+    options: tuple[str, ...]
+    choices: tuple[tuple[str, Choice], ...]
+
+    def lines(self) -> Iterator[str]:
+        """For a terminal: each question, its options with probabilities, the chosen marked."""
+        for question, choice in self.choices:
+            yield question
+            for number, (option, p) in enumerate(
+                zip(self.options, choice.probabilities, strict=True)
+            ):
+                yield f"  {'→' if number == choice.chosen else ' '} {p:6.1%}  {option}"
+
+    def as_json(self) -> dict[str, Any]:
+        """Plain values."""
+        answers = [{"question": question} | choice._asdict() for question, choice in self.choices]
+        return {"passage": self.name, "options": list(self.options), "answers": answers}
+
+
+def choose(
+    path: str | Path,
+    questions: Sequence[str],
+    options: Sequence[str],
+    *,
+    model: str,
+    device: str = "cpu",
+) -> Choosing:
+    """Choose an option for each question about a text file.
+
+    Args:
+        path: the file, or ``-``.
+        questions: about it.
+        options: at least two; one string with ``|`` between them is cut there.
+        model: a chooser's folder.
+        device: where to compute.
+
+    Raises:
+        InputError: file or model cannot be used, or there are not two options.
+    """
+    if not questions:
+        raise InputError("no question; write one after the file, or --questions FILE")
+    if len(options) == 1:
+        options = [option.strip() for option in options[0].split("|")]
+    passage = read_text(path)
+    chooser = Chooser.from_pretrained(model, device=device)
+    choices = chooser.stream((passage, question, options) for question in questions)
+    return Choosing(Path(path).name, tuple(options), tuple(zip(questions, choices, strict=True)))
 
 
 def read_questions(path: str | Path) -> list[str]:
