@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from benchmarks import corpora, guides, masks, parsing
+from benchmarks import choice, corpora, guides, masks, parsing
 
-for measurement in (masks, parsing, guides, corpora):
+for measurement in (masks, parsing, guides, choice, corpora):
     measurement.main()

@@ -1,6 +1,6 @@
 """Train experiments with several seeds and print them side by side, the first as the baseline.
 
-    python experiments/table.py dream_plain dream_sg-net dream_poi-net --seeds 1 2 3 --out runs/dream
+    python experiments/table.py dream_plain dream_poi-net --seeds 1 2 3 --out runs/dream
 
 Goes on where it was stopped.  The difference to the baseline is tested over all examples of all
 seeds together: McNemar's exact test for spans, the paired t-test for classification.

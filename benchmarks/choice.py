@@ -1,0 +1,81 @@
+"""Multiple choice: questions a second over reading every option padded to 4 × 512 pieces.
+
+SYNTAGMA_BENCH_CHOICE=data/dream/dev.json.gz python -m benchmarks.choice
+"""
+
+from __future__ import annotations
+
+import os
+
+import torch
+
+from benchmarks.text import example_questions, example_texts
+from benchmarks.timing import rounds, show
+from syntagma.encoders.load import load_tokenizer
+from syntagma.encoders.precision import autocast
+from syntagma.models.choice_model import ChoiceModel
+from syntagma.models.config import resolve_guides
+from syntagma.parse.source import load_source
+from syntagma.parse.store import ParseStore
+from syntagma.tasks.choice_data import read_choices
+from syntagma.tasks.chooser import ChoiceItem, Chooser
+
+QUESTIONS = 128
+AT_ONCE = 4
+"""Questions in a naive batch."""
+
+
+def questions() -> list[tuple[str, str, tuple[str, ...]]]:
+    if path := os.environ.get("SYNTAGMA_BENCH_CHOICE"):
+        examples, _ = read_choices(path)
+        return [(e.passage, e.question, e.options) for e in examples[:QUESTIONS]]
+    options = ("Ada Mensah", "the town council", "her brother Kofi", "a gull")
+    passages, asked = example_texts(QUESTIONS // 4), example_questions()
+    return [(passage, question, options) for passage in passages for question in asked[:4]]
+
+
+def main() -> None:
+    asked = questions()
+    rows = []
+    for preset in ("none", "poi-net"):
+        model = ChoiceModel.from_encoder(
+            "default", task="choice", guides=resolve_guides(preset, {}), parser="default-parser"
+        )
+        store = ParseStore(load_source("default-parser")) if model.reads_syntax else None
+        chooser = Chooser(model, load_tokenizer("default"), store=store)
+        items = chooser.items(asked)
+        longest = model.head.max_length
+
+        @torch.inference_mode()
+        def naive(chooser=chooser, items=items, longest=longest) -> None:
+            for begin in range(0, len(items), AT_ONCE):
+                batch = chooser.collate(items[begin : begin + AT_ONCE])
+                with autocast(chooser.model.device):
+                    chooser.model(**{name: pad(t, name, longest) for name, t in batch.items()})
+
+        def ours(chooser=chooser, items: list[ChoiceItem] = items) -> None:
+            chooser._score(items)
+
+        seconds = rounds({"naive": naive, "ours": ours}, repeat=3)
+        for name, value in seconds.items():
+            rows.append(
+                {
+                    "": f"{preset}, {name}",
+                    "questions/s": len(asked) / value,
+                    "over naive": seconds["naive"] / value,
+                }
+            )
+    show(f"{len(asked)} questions, options padded to 512 pieces or not", rows)
+
+
+def pad(tensor: torch.Tensor, name: str, longest: int) -> torch.Tensor:
+    """Pad sequences to a fixed length, as a fixed-length tokenisation does."""
+    if tensor.ndim < 2:
+        return tensor
+    fill = {"word": -1, "sentence": -1, "domain": -1}.get(name, 0)
+    missing = longest - tensor.shape[1]
+    return torch.nn.functional.pad(tensor, (0, missing), value=fill)
+
+
+if __name__ == "__main__":
+    main()
