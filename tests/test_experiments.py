@@ -1,0 +1,34 @@
+"""Every experiment can be loaded, and says by which command it is run."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from syntagma.models.choice_model import ChoiceHead
+from syntagma.models.config import resolve_guides
+from syntagma.models.pair_model import PairHead
+from syntagma.models.span_model import SpanHead
+from syntagma.parse.scorer import ParserHead
+from syntagma.settings import build
+from syntagma.tasks import TASKS
+from syntagma.tasks.experiment import load_experiment
+
+EXPERIMENTS = sorted((Path(__file__).parent.parent / "experiments").glob("*.yaml"))
+HEADS = {"choice": ChoiceHead, "pairs": PairHead, "parsing": ParserHead, "spans": SpanHead}
+
+
+def test_every_task_has_a_head():
+    assert HEADS.keys() == TASKS.keys()
+
+
+@pytest.mark.parametrize("path", EXPERIMENTS, ids=lambda path: path.stem)
+def test_it_loads_and_names_its_command(path):
+    first = path.read_text(encoding="utf-8").splitlines()[0]
+    name = f"experiments/{path.name}"
+    assert first == f"# syntagma train {name} --out runs/{path.stem}"
+    experiment = load_experiment(path)
+    assert experiment.data.dev
+    build(HEADS[experiment.task], experiment.head, where="head")
+    resolve_guides(experiment.preset, experiment.guides)
