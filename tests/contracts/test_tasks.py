@@ -22,7 +22,7 @@ from tests.conftest import ENCODERS
 from tests.training.test_run import brackets, dream, experiment, pairs, squad, treebank
 
 # The parser has no guides; what varies is what it learns of trees.
-PRESETS = ["none", "sg-net", "poi-net", "all"]
+PRESETS = ["none", "sg-net", "poi-net", "seprem", "all"]
 GUIDED = {
     "choice": PRESETS,
     "pairs": PRESETS,
@@ -50,7 +50,8 @@ def build_task(name, preset, encoder_folder, data, **training):
         # Gold trees of the fixture's sentences need no parser: a linear chain serves.
         changes |= {"preset": preset, "parser": "linear"}
         if preset == "all":
-            changes |= {"preset": "poi-net", "guides": {"ancestor_attention": {}}}
+            guides = {"ancestor_attention": {}, "tree_distance": {}}
+            changes |= {"preset": "poi-net", "guides": guides}
     path = data[name]
     if name == "parsing":
         changes["head"] = {"arc_width": 16, "relation_width": 8, "span_width": 16, "dropout": 0.0}

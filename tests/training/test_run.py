@@ -121,7 +121,7 @@ def experiment(task: str, data: str, encoder: str, **changes) -> Experiment:
         "parsing": {"arc_width": 16, "relation_width": 8, "dropout": 0.1},
         "spans": {"max_length": 96, "stride": 32, "max_question": 24},
         "choice": {"max_length": 96, "dropout": 0.0},
-        "pairs": {"max_length": 64, "dropout": 0.0},
+        "pairs": {"max_length": 64, "dropout": 0.0, "pooling": "max"},
     }
     values = {
         "task": task,

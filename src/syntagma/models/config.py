@@ -8,6 +8,7 @@ from typing import Any, Literal
 
 from syntagma.errors import InputError
 from syntagma.settings import build, nearest, to_dict
+from syntagma.syntax.distances import Direction
 from syntagma.syntax.encode import PieceMode
 
 __all__ = [
@@ -18,6 +19,7 @@ __all__ = [
     "CoAttention",
     "Integration",
     "PosEmbedding",
+    "TreeDistance",
     "read_guides",
     "resolve_guides",
 ]
@@ -69,6 +71,25 @@ class PosEmbedding:
 
 
 @dataclass(frozen=True)
+class TreeDistance:
+    """SEPREM: tree distances mixed into the states before every layer.
+
+    Args:
+        direction: of the paths that count (:mod:`syntagma.syntax.distances`).
+        alpha: α at the beginning, the share of the mixed states.
+        learn_alpha: whether α is learnt.
+    """
+
+    direction: Direction = "down"
+    alpha: float = 0.1
+    learn_alpha: bool = True
+
+    def __post_init__(self) -> None:
+        if not 0 <= self.alpha <= 1:
+            raise InputError(f"alpha is a share from 0 to 1, got {self.alpha}")
+
+
+@dataclass(frozen=True)
 class CoAttention:
     """POI-Net: passage and question weigh each other, after the last layer.
 
@@ -91,6 +112,7 @@ class CoAttention:
 
 GUIDES: dict[str, type] = {
     "pos_embedding": PosEmbedding,
+    "tree_distance": TreeDistance,
     "ancestor_attention": AncestorAttention,
     "coattention": CoAttention,
 }
@@ -99,6 +121,7 @@ GUIDES: dict[str, type] = {
 PRESETS: dict[str, dict[str, dict[str, Any]]] = {
     "none": {},
     "sg-net": {"ancestor_attention": {}},
+    "seprem": {"tree_distance": {}},
     "poi-net": {"pos_embedding": {}, "coattention": {}},
 }
 """The guides of each published system."""
@@ -146,4 +169,10 @@ def resolve_guides(preset: str, guides: Mapping[str, Any]) -> dict[str, dict[str
         else:
             raise InputError(f"guides.{name}: expected `key: value` lines or false, got {values!r}")
     settings = read_guides(merged)
+    attention = settings.get("ancestor_attention")
+    if "tree_distance" in settings and attention is not None and attention.pieces != "share":
+        raise InputError(
+            f"guides: tree_distance needs the pieces of a word to share its place, and "
+            f"ancestor_attention.pieces is {attention.pieces!r}; set it to share"
+        )
     return {name: to_dict(settings[name]) for name in GUIDES if name in settings}

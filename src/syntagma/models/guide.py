@@ -13,7 +13,7 @@ from transformers import PretrainedConfig
 
 from syntagma.errors import InputError
 
-__all__ = ["EmbeddingGuide", "Guide", "StateGuide", "Syntax"]
+__all__ = ["EmbeddingGuide", "Guide", "LayerGuide", "StateGuide", "Syntax"]
 
 
 class Syntax(NamedTuple):
@@ -91,6 +91,24 @@ class EmbeddingGuide(Guide):
 
     def forward(self, syntax: Syntax) -> Tensor:
         """What is added, ``[batch, n, embedding_width]``."""
+        raise NotImplementedError
+
+
+class LayerGuide(Guide):
+    """Changes the input of every layer of the encoder."""
+
+    def prepare(self, syntax: Syntax) -> Tensor:
+        """What all layers need of a batch, computed once."""
+        raise NotImplementedError
+
+    def before_layer(self, index: int, states: Tensor, prepared: Tensor) -> Tensor:
+        """The states that a layer reads.
+
+        Args:
+            index: of the layer, in the order of :func:`syntagma.encoders.sites.layers`.
+            states: what it would read, ``[batch, n, width]``.
+            prepared: from :meth:`prepare`.
+        """
         raise NotImplementedError
 
 

@@ -10,10 +10,11 @@ from typing import Any, NamedTuple
 from torch import Tensor, nn
 
 from syntagma.encoders.model import SyntagmaConfig, SyntagmaModel
-from syntagma.encoders.sites import find_sites
+from syntagma.encoders.sites import find_sites, layers
 from syntagma.models.coattention import CoAttentionGuide
 from syntagma.models.config import GUIDES, read_guides
-from syntagma.models.guide import EmbeddingGuide, Guide, StateGuide, Syntax
+from syntagma.models.distance_layer import DistanceLayers
+from syntagma.models.guide import EmbeddingGuide, Guide, LayerGuide, StateGuide, Syntax
 from syntagma.models.guided_layers import SyntaxGuidedLayers
 from syntagma.models.pos_embedding import TagEmbedding
 
@@ -21,6 +22,7 @@ __all__ = ["BUILDERS", "GuidedEncoder", "GuidedStates"]
 
 BUILDERS: dict[str, type[Guide]] = {
     "pos_embedding": TagEmbedding,
+    "tree_distance": DistanceLayers,
     "ancestor_attention": SyntaxGuidedLayers,
     "coattention": CoAttentionGuide,
 }
@@ -103,6 +105,35 @@ class GuidedEncoder(SyntagmaModel):
         finally:
             hook.remove()
 
+    @contextmanager
+    def _guided_layers(self, syntax: Syntax) -> Iterator[None]:
+        """Let guides change what each layer reads."""
+        guides = [guide for guide in self.guides if isinstance(guide, LayerGuide)]
+        if not guides:
+            yield
+            return
+        sites = find_sites(self.config.encoder.model_type, purpose="a guide before every layer")
+        prepared = [guide.prepare(syntax) for guide in guides]
+
+        def hook_of(index: int) -> Any:
+            def change(_: nn.Module, inputs: tuple[Any, ...]) -> tuple[Any, ...]:
+                states = inputs[0]
+                for guide, tensors in zip(guides, prepared, strict=True):
+                    states = guide.before_layer(index, states, tensors)
+                return (states, *inputs[1:])
+
+            return change
+
+        hooks = [
+            layer.register_forward_pre_hook(hook_of(index))
+            for index, layer in enumerate(layers(self.encoder, sites))
+        ]
+        try:
+            yield
+        finally:
+            for hook in hooks:
+                hook.remove()
+
     def encode(
         self,
         input_ids: Tensor,
@@ -143,7 +174,7 @@ class GuidedEncoder(SyntagmaModel):
         extra: dict[str, Any] = {}
         if token_type_ids is not None and self.reads_token_types:
             extra["token_type_ids"] = token_type_ids
-        with self._guided_embeddings(syntax):
+        with self._guided_embeddings(syntax), self._guided_layers(syntax):
             states = self.encoder(
                 input_ids=input_ids, attention_mask=attention_mask, **extra
             ).last_hidden_state

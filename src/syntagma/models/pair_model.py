@@ -24,7 +24,8 @@ class PairHead:
     Args:
         max_length: pieces of a sequence, special ones included; the longer text loses its end
             first.
-        pooling: how a sequence becomes one vector.
+        pooling: how a sequence becomes one vector; with co-attention ``max`` or ``mean``, because
+            the state of the first piece may be weighed with 0.
         dropout: on that vector.
     """
 

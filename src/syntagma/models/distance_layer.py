@@ -1,0 +1,111 @@
+"""The syntax-aware layer of SEPREM, before every layer of the encoder (section 4.1, eqs. 1 and 5).
+
+``H ← (1 − α)H + α·σ(W¹H + W²D̃H)``; α is one learnable number for the model, σ the encoder's own
+activation.  With α = 0 the encoder is the plain one, bit for bit.
+"""
+
+from __future__ import annotations
+
+from typing import Self
+
+import torch
+from torch import Tensor, nn
+from transformers import PretrainedConfig
+from transformers.activations import ACT2FN
+
+from syntagma.encoders.sites import find_sites
+from syntagma.models.config import TreeDistance
+from syntagma.models.guide import LayerGuide, Syntax
+from syntagma.syntax.distances import normalised_strength, tree_distances
+
+__all__ = ["DistanceLayers"]
+
+
+class DistanceLayer(nn.Module):
+    """``W¹H + W²D̃H`` of one layer.
+
+    Args:
+        width: of the states.
+    """
+
+    def __init__(self, width: int) -> None:
+        super().__init__()
+        self.own = nn.Linear(width, width)
+        self.related = nn.Linear(width, width, bias=False)
+
+    def forward(self, states: Tensor, strength: Tensor) -> Tensor:
+        """Mix each state with those that it is related to.
+
+        Args:
+            states: H, ``[batch, n, width]``.
+            strength: D̃, ``[batch, n, n]``.
+
+        Returns:
+            ``[batch, n, width]``.
+        """
+        mixed: Tensor = self.own(states) + self.related(strength.to(states.dtype) @ states)
+        return mixed
+
+
+class DistanceLayers(LayerGuide):
+    """A distance layer before each layer of an encoder.
+
+    Layers that an encoder uses several times (ALBERT) share theirs.
+
+    Args:
+        settings: of the guide.
+        n_layers: layers of the encoder.
+        width: of its states.
+        activation: name of σ, as Transformers names it.
+    """
+
+    columns = ("enter", "exit", "depth", "word")
+
+    def __init__(
+        self, settings: TreeDistance, *, n_layers: int, width: int, activation: str = "gelu"
+    ) -> None:
+        super().__init__()
+        self.settings = settings
+        self.layers = nn.ModuleList(DistanceLayer(width) for _ in range(n_layers))
+        self.activation = ACT2FN[activation]
+        self.alpha = nn.Parameter(torch.tensor(settings.alpha), requires_grad=settings.learn_alpha)
+
+    @classmethod
+    def build(cls, settings: TreeDistance, encoder: PretrainedConfig) -> Self:
+        """As many layers as the encoder has."""
+        find_sites(encoder.model_type, purpose="a guide before every layer")
+        n_layers = getattr(encoder, "num_hidden_groups", None) or encoder.num_hidden_layers
+        named = (getattr(encoder, name, None) for name in ("hidden_act", "hidden_activation"))
+        activation = next((name for name in named if name), "gelu")
+        return cls(
+            settings, n_layers=n_layers, width=encoder.hidden_size, activation=str(activation)
+        )
+
+    @torch.no_grad()
+    def reset(self) -> None:
+        """Small weights, and α as it is set."""
+        self.alpha.fill_(self.settings.alpha)
+
+    def prepare(self, syntax: Syntax) -> Tensor:
+        """D̃ of a batch, once for all layers, ``[batch, n, n]``.
+
+        Raises:
+            InputError: the syntax tensors are missing.
+        """
+        distances = tree_distances(
+            *(syntax.require(name) for name in ("enter", "exit", "depth", "word")),
+            direction=self.settings.direction,
+        )
+        return normalised_strength(distances)
+
+    def before_layer(self, index: int, states: Tensor, prepared: Tensor) -> Tensor:
+        """The states that the encoder's layer reads.
+
+        Args:
+            index: of the layer.
+            states: H, ``[batch, n, width]``.
+            prepared: D̃, ``[batch, n, n]``.
+        """
+        mixed = self.activation(self.layers[index](states, prepared))
+        changed: Tensor = (1 - self.alpha) * states + self.alpha * mixed
+        return changed.to(states.dtype)

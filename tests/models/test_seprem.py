@@ -1,0 +1,217 @@
+"""SEPREM's distances by walking parents, and its layer against the equation, on every encoder."""
+
+from __future__ import annotations
+
+import pytest
+import torch
+from hypothesis import given
+from hypothesis import strategies as st
+
+from syntagma.encoders.sites import SITES
+from syntagma.encoders.sites import layers as layers_of
+from syntagma.errors import InputError
+from syntagma.models.config import resolve_guides
+from syntagma.parse.columns import ParsedText
+from syntagma.syntax.distances import normalised_strength, tree_distances
+from syntagma.syntax.encode import piece_syntax
+from syntagma.text.sentence import Parse, Sentence
+from tests.conftest import ENCODERS
+from tests.models.test_poi_net import model_of
+
+NAMES = ("enter", "exit", "depth", "word")
+
+
+@st.composite
+def forests(draw):
+    """Trees over one or two sentences, projective or not, and the word of each piece."""
+    sentences = []
+    for _ in range(draw(st.integers(1, 2))):
+        n_words = draw(st.integers(1, 6))
+        order = draw(st.permutations(range(1, n_words + 1)))
+        heads = [0] * n_words
+        for place, word in enumerate(order[1:], start=1):
+            heads[word - 1] = order[draw(st.integers(0, place - 1))]
+        sentences.append(heads)
+    words = []
+    for word in range(sum(map(len, sentences))):
+        words += [word] * draw(st.integers(1, 3))
+    return sentences, [-1, *words, -1]
+
+
+def columns(sentences, words):
+    parses = []
+    for heads in sentences:
+        parses.append(Parse(Sentence.from_words(["w"] * len(heads)), tuple(heads)))
+    import numpy as np
+
+    word_of_piece = np.array([-100 if word < 0 else word for word in words])
+    syntax = piece_syntax(ParsedText.from_parses(parses), word_of_piece)
+    rows = {name: torch.from_numpy(syntax[name].copy()) for name in NAMES}
+    # Pieces without a word stand apart, as the builder of sequences sets them.
+    apart = torch.arange(len(words)).int()
+    alone = rows["word"] < 0
+    rows["enter"] = torch.where(alone, -1 - apart, rows["enter"])
+    rows["exit"] = torch.where(alone, -apart, rows["exit"])
+    return [rows[name].unsqueeze(0) for name in NAMES]
+
+
+def walk(sentences, words, direction):
+    """Distances between pieces, each found by walking from parent to parent."""
+    parent, first = {}, 0
+    for heads in sentences:
+        for place, head in enumerate(heads):
+            parent[first + place] = first + head - 1 if head else None
+        first += len(heads)
+
+    def above(word):
+        found, steps = {}, 0
+        while word is not None:
+            found[word] = steps
+            word, steps = parent[word], steps + 1
+        return found
+
+    n = len(words)
+    is_first = [w >= 0 and (i == 0 or words[i - 1] != w) for i, w in enumerate(words)]
+    result = torch.zeros(n, n)
+    for i in range(n):
+        for j in range(n):
+            if words[i] < 0 or words[j] < 0 or words[i] == words[j]:
+                continue
+            up, down = above(words[i]), above(words[j])
+            if direction in ("down", "both") and words[i] in down and is_first[i]:
+                result[i, j] = down[words[i]]
+            if direction in ("up", "both") and words[j] in up and is_first[j]:
+                result[i, j] = up[words[j]]
+            if direction == "undirected" and (is_first[i] or is_first[j]):
+                common = [up[word] + down[word] for word in up if word in down]
+                result[i, j] = min(common, default=0)
+    return result
+
+
+@pytest.mark.parametrize("direction", ["down", "up", "both", "undirected"])
+@given(forests())
+def test_distances_by_walking_parents(direction, forest):
+    found = tree_distances(*columns(*forest), direction=direction)
+    assert torch.equal(found[0].float(), walk(*forest, direction))
+
+
+def test_the_papers_example():
+    """my dog is playing frisbee outside the room: playing → outside is 2 arcs down, not back."""
+    heads = [2, 4, 4, 0, 4, 8, 8, 4]
+    found = tree_distances(*columns([heads], list(range(8))))[0]
+    assert found[3, 5] == 2
+    assert found[5, 3] == 0
+    assert found[5, 4] == 0
+    assert found[3].tolist() == [2, 1, 1, 0, 1, 2, 2, 1]
+
+
+def test_strength_is_the_inverse_normalised_by_rows():
+    distances = torch.tensor([[[0, 1, 2], [0, 0, 0], [4, 0, 0]]])
+    found = normalised_strength(distances)[0]
+    expected = torch.tensor([[0, 2 / 3, 1 / 3], [0, 0, 0], [1.0, 0, 0]])
+    torch.testing.assert_close(found, expected)
+    assert normalised_strength(distances.bfloat16()).dtype == torch.float
+
+
+def inputs(n: int = 9):
+    torch.manual_seed(1)
+    words = [-1, 0, 0, 1, 2, 3, 4, 4, -1]
+    rows = dict(zip(NAMES, columns([[2, 0, 2], [2, 0]], words), strict=True))
+    return {
+        "input_ids": torch.randint(5, 90, (2, n)),
+        "attention_mask": torch.ones(2, n, dtype=torch.long),
+        **{name: column.expand(2, n) for name, column in rows.items()},
+    }
+
+
+@pytest.mark.parametrize("model_type", ENCODERS)
+class TestLayer:
+    def test_with_alpha_zero_it_is_the_plain_encoder_bit_for_bit(self, model_type):
+        model = model_of(model_type, tree_distance={"alpha": 0.0})
+        batch = inputs()
+        with torch.no_grad():
+            found = model(**batch).last_hidden_state
+            expected = model.encoder(
+                input_ids=batch["input_ids"], attention_mask=batch["attention_mask"]
+            ).last_hidden_state
+        assert torch.equal(found, expected)
+
+    def test_every_layer_reads_what_the_equation_says(self, model_type):
+        model = model_of(model_type, tree_distance={"alpha": 0.3})
+        batch = inputs()
+        strength = normalised_strength(tree_distances(*(batch[name] for name in NAMES)))
+        guide = model.tree_distance
+        modules = layers_of(model.encoder, SITES[model_type])
+        seen = []
+
+        def before(module, arguments):
+            layer = guide.layers[list(modules).index(module)]
+            states = arguments[0]
+            mixed = states @ layer.own.weight.T + layer.own.bias
+            mixed = mixed + strength @ (states @ layer.related.weight.T)
+            seen.append(0.7 * states + 0.3 * guide.activation(mixed))
+
+        def after(module, arguments):
+            torch.testing.assert_close(arguments[0], seen[-1], atol=1e-5, rtol=1e-4)
+
+        for module in modules:
+            module.register_forward_pre_hook(before)
+        register = model._guided_layers
+
+        with torch.no_grad():
+            # Ours is hooked in between: `before` sees what the layer would have read, `after`
+            # what it reads.
+            from contextlib import contextmanager
+
+            @contextmanager
+            def between(syntax):
+                with register(syntax):
+                    hooks = [module.register_forward_pre_hook(after) for module in modules]
+                    yield
+                    for hook in hooks:
+                        hook.remove()
+
+            model._guided_layers = between
+            model(**batch)
+        uses = 2 if model_type == "albert" else len(modules)
+        assert len(seen) == uses
+
+    def test_it_learns(self, model_type):
+        model = model_of(model_type, tree_distance={}).train()
+        model(**inputs()).last_hidden_state.pow(2).mean().backward()
+        guide = model.tree_distance
+        assert guide.alpha.grad.abs() > 0
+        for name, parameter in guide.named_parameters():
+            assert parameter.grad.abs().sum() > 0, name
+
+
+def test_alpha_may_stay_as_it_is():
+    model = model_of("bert", tree_distance={"learn_alpha": False, "alpha": 0.2})
+    assert not model.tree_distance.alpha.requires_grad
+    assert float(model.tree_distance.alpha) == pytest.approx(0.2)
+
+
+def test_no_hook_stays_behind():
+    model = model_of("bert", tree_distance={})
+    model(**inputs())
+    with pytest.raises(InputError, match="pass depth "):
+        model(**{name: value for name, value in inputs().items() if name != "depth"})
+    assert all(not layer._forward_pre_hooks for layer in model.encoder.encoder.layer)
+
+
+def test_half_precision_sums_rows_in_full():
+    model = model_of("bert", tree_distance={})
+    with torch.no_grad(), torch.autocast("cpu", torch.bfloat16):
+        assert model(**inputs()).last_hidden_state.isfinite().all()
+
+
+def test_settings_are_checked():
+    for preset, guides, message in (
+        ("seprem", {"tree_distance": {"alpha": 2}}, "alpha is a share"),
+        ("seprem", {"tree_distance": {"direction": "left"}}, "expected one of down, up"),
+        ("seprem", {"ancestor_attention": {"pieces": "projection"}}, "share its place"),
+    ):
+        with pytest.raises(InputError, match=message):
+            resolve_guides(preset, guides)
+    with pytest.raises(InputError, match="direction must be one of down"):
+        tree_distances(*columns([[0]], [0]), direction="left")
