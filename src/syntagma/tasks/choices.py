@@ -4,42 +4,24 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, Self
 
 from torch import Tensor
 
-from syntagma.encoders.load import load_tokenizer
 from syntagma.errors import InputError
 from syntagma.files import write_json
 from syntagma.models.choice_model import ChoiceHead, ChoiceModel
-from syntagma.models.config import resolve_guides
-from syntagma.settings import build, to_dict
 from syntagma.tasks.choice_data import ChoiceExample, read_choices
 from syntagma.tasks.chooser import Choice, ChoiceItem, Chooser
 from syntagma.tasks.experiment import Experiment
 from syntagma.tasks.task import Features, Task
-from syntagma.tasks.texts import training_store
+from syntagma.tasks.texts import new_model, training_options
 
 __all__ = ["ChoiceTask"]
 
 log = logging.getLogger(__name__)
-
-
-@dataclass(frozen=True, slots=True)
-class _Items(Features):
-    items: list[ChoiceItem]
-
-    def __len__(self) -> int:
-        return len(self.items)
-
-    def __getitem__(self, index: int) -> ChoiceItem:
-        return self.items[index]
-
-    @property
-    def lengths(self) -> Sequence[int]:
-        return [len(item) for item in self.items]
 
 
 class ChoiceTask(Task[ChoiceExample, Choice]):
@@ -65,24 +47,8 @@ class ChoiceTask(Task[ChoiceExample, Choice]):
     @classmethod
     def new(cls, experiment: Experiment, examples: Sequence[ChoiceExample]) -> Self:
         """A fresh chooser with the experiment's guides."""
-        guides = resolve_guides(experiment.preset, experiment.guides)
-        model = ChoiceModel.from_encoder(
-            experiment.encoder,
-            task=cls.name,
-            guides=guides,
-            head=to_dict(build(ChoiceHead, experiment.head, where="head")),
-            parser=experiment.parser if guides else "",
-            hidden_dropout=experiment.hidden_dropout,
-            attention_dropout=experiment.attention_dropout,
-        )
-        return cls(
-            Chooser(
-                model,
-                load_tokenizer(experiment.encoder),
-                store=training_store(model, experiment),
-                precision=experiment.training.precision,
-            )
-        )
+        model = new_model(ChoiceModel, experiment, task=cls.name, head=ChoiceHead)
+        return cls(Chooser(model, **training_options(model, experiment)))
 
     @classmethod
     def from_folder(cls, folder: str | Path, *, device: str = "cpu") -> Self:
@@ -107,7 +73,7 @@ class ChoiceTask(Task[ChoiceExample, Choice]):
                     seen.add(text)
                     yield text
 
-    def features(self, examples: Sequence[ChoiceExample]) -> _Items:
+    def features(self, examples: Sequence[ChoiceExample]) -> Features:
         """Training items.
 
         Raises:
@@ -119,7 +85,7 @@ class ChoiceTask(Task[ChoiceExample, Choice]):
                 raise InputError(f"question {example.id}: has no answer to learn from")
             answers.append(example.answer)
         items = self.chooser.items([(e.passage, e.question, e.options) for e in examples])
-        return _Items(
+        return Features(
             [replace(item, answer=answer) for item, answer in zip(items, answers, strict=True)]
         )
 

@@ -13,18 +13,15 @@ import torch
 from torch import Tensor
 
 from syntagma.batches import token_budget_batches
-from syntagma.encoders.load import load_tokenizer
 from syntagma.encoders.precision import autocast
 from syntagma.errors import InputError
 from syntagma.files import write_text
-from syntagma.models.config import resolve_guides
 from syntagma.models.pair_model import PairHead, PairModel
-from syntagma.settings import build, to_dict
 from syntagma.syntax.windows import Part
 from syntagma.tasks.experiment import Experiment
 from syntagma.tasks.pair_data import PairExample, read_pairs
 from syntagma.tasks.task import Features, Task
-from syntagma.tasks.texts import TextPredictor, training_store
+from syntagma.tasks.texts import TextPredictor, new_model, training_options
 
 __all__ = ["PairClassifier", "PairTask", "Relation"]
 
@@ -141,21 +138,6 @@ def _fit(first: int, second: int, room: int) -> tuple[int, int]:
     return (longer, shorter) if first >= second else (shorter, longer)
 
 
-@dataclass(frozen=True, slots=True)
-class _Items(Features):
-    items: list[PairItem]
-
-    def __len__(self) -> int:
-        return len(self.items)
-
-    def __getitem__(self, index: int) -> PairItem:
-        return self.items[index]
-
-    @property
-    def lengths(self) -> Sequence[int]:
-        return [len(item) for item in self.items]
-
-
 class PairTask(Task[PairExample, Relation]):
     """One label a pair; which there are follows from the training data.
 
@@ -180,25 +162,9 @@ class PairTask(Task[PairExample, Relation]):
     @classmethod
     def new(cls, experiment: Experiment, examples: Sequence[PairExample]) -> Self:
         """A fresh classifier with the experiment's guides and the examples' labels."""
-        guides = resolve_guides(experiment.preset, experiment.guides)
-        model = PairModel.from_encoder(
-            experiment.encoder,
-            task=cls.name,
-            guides=guides,
-            head=to_dict(build(PairHead, experiment.head, where="head")),
-            labels={"labels": sorted({example.label for example in examples})},
-            parser=experiment.parser if guides else "",
-            hidden_dropout=experiment.hidden_dropout,
-            attention_dropout=experiment.attention_dropout,
-        )
-        return cls(
-            PairClassifier(
-                model,
-                load_tokenizer(experiment.encoder),
-                store=training_store(model, experiment),
-                precision=experiment.training.precision,
-            )
-        )
+        labels = {"labels": sorted({example.label for example in examples})}
+        model = new_model(PairModel, experiment, task=cls.name, head=PairHead, labels=labels)
+        return cls(PairClassifier(model, **training_options(model, experiment)))
 
     @classmethod
     def from_folder(cls, folder: str | Path, *, device: str = "cpu") -> Self:
@@ -222,11 +188,11 @@ class PairTask(Task[PairExample, Relation]):
             text for example in examples for text in (example.first, example.second)
         )
 
-    def features(self, examples: Sequence[PairExample]) -> _Items:
+    def features(self, examples: Sequence[PairExample]) -> Features:
         """Training items."""
         codes = {label: code for code, label in enumerate(self.classifier.labels)}
         items = self.classifier.items([(e.first, e.second) for e in examples])
-        return _Items(
+        return Features(
             [
                 replace(item, label=codes[example.label])
                 for item, example in zip(items, examples, strict=True)

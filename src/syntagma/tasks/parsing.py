@@ -53,20 +53,8 @@ class _Item:
     phrases: NDArray[np.int64]
     kind: int
 
-
-@dataclass(frozen=True, slots=True)
-class _Trees(Features):
-    items: list[_Item]
-
     def __len__(self) -> int:
-        return len(self.items)
-
-    def __getitem__(self, index: int) -> _Item:
-        return self.items[index]
-
-    @property
-    def lengths(self) -> Sequence[int]:
-        return [len(item.encoded) + 2 for item in self.items]
+        return len(self.encoded) + 2
 
 
 class ParsingTask(Task[TreeExample, Parse]):
@@ -127,7 +115,7 @@ class ParsingTask(Task[TreeExample, Parse]):
         for example in examples:
             yield example.source.text if example.source else " ".join(example.gold.sentence.forms)
 
-    def features(self, examples: Sequence[TreeExample]) -> _Trees:
+    def features(self, examples: Sequence[TreeExample]) -> Features:
         """Training items; sentences longer than the encoder reads are left out."""
         codes = {
             name: {label: code for code, label in enumerate(self.model.config.labels[name])}
@@ -156,7 +144,7 @@ class ParsingTask(Task[TreeExample, Parse]):
                     (1 + example.agrees) if has_phrases else 0,
                 )
             )
-        return _Trees(items)
+        return Features(items)
 
     def collate(self, items: Sequence[_Item]) -> dict[str, Tensor]:
         """A padded batch with gold labels."""

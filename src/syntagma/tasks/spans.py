@@ -5,17 +5,14 @@ from __future__ import annotations
 import logging
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Self
 
 import numpy as np
 from torch import Tensor
 
-from syntagma.encoders.load import load_tokenizer
-from syntagma.models.config import resolve_guides
 from syntagma.models.span_model import SpanHead, SpanModel
-from syntagma.settings import build, to_dict
 from syntagma.syntax.encode import EncodedText
 from syntagma.tasks.answers import Answer
 from syntagma.tasks.experiment import Experiment
@@ -24,7 +21,7 @@ from syntagma.tasks.span_metrics import best_threshold, judge, score_answers
 from syntagma.tasks.span_windows import SpanWindow
 from syntagma.tasks.squad import SpanExample, best_text, read_squad, write_predictions
 from syntagma.tasks.task import Features, Task
-from syntagma.tasks.texts import training_store
+from syntagma.tasks.texts import new_model, training_options
 
 __all__ = ["SpanTask"]
 
@@ -32,21 +29,6 @@ log = logging.getLogger(__name__)
 
 VERIFIER = "verifier"
 VERIFIER_WEIGHTS = (0.0, 0.25, 0.5, 1.0, 2.0, 4.0)
-
-
-@dataclass(frozen=True, slots=True)
-class _Windows(Features):
-    items: list[SpanWindow]
-
-    def __len__(self) -> int:
-        return len(self.items)
-
-    def __getitem__(self, index: int) -> SpanWindow:
-        return self.items[index]
-
-    @property
-    def lengths(self) -> Sequence[int]:
-        return [len(item) for item in self.items]
 
 
 class SpanTask(Task[SpanExample, Answer]):
@@ -73,24 +55,11 @@ class SpanTask(Task[SpanExample, Answer]):
     @classmethod
     def new(cls, experiment: Experiment, examples: Sequence[SpanExample]) -> Self:
         """A fresh reader with the experiment's guides."""
-        head = build(SpanHead, experiment.head, where="head")
-        guides = resolve_guides(experiment.preset, experiment.guides)
-        model = SpanModel.from_encoder(
-            experiment.encoder,
-            task=cls.name,
-            guides=guides,
-            head=to_dict(head),
-            parser=experiment.parser if guides else "",
-            hidden_dropout=experiment.hidden_dropout,
-            attention_dropout=experiment.attention_dropout,
-        )
-        store = training_store(model, experiment)
+        model = new_model(SpanModel, experiment, task=cls.name, head=SpanHead)
         verifier = None
-        if head.verifier:
-            verifier = Reader.from_pretrained(head.verifier)
-        tokenizer = load_tokenizer(experiment.encoder)
-        precision = experiment.training.precision
-        return cls(Reader(model, tokenizer, store=store, verifier=verifier, precision=precision))
+        if model.head.verifier:
+            verifier = Reader.from_pretrained(model.head.verifier)
+        return cls(Reader(model, verifier=verifier, **training_options(model, experiment)))
 
     @classmethod
     def from_folder(cls, folder: str | Path, *, device: str = "cpu") -> Self:
@@ -115,7 +84,7 @@ class SpanTask(Task[SpanExample, Answer]):
                     seen.add(text)
                     yield text
 
-    def features(self, examples: Sequence[SpanExample]) -> _Windows:
+    def features(self, examples: Sequence[SpanExample]) -> Features:
         """Training windows; the gold span is the first answer's."""
         texts = self.reader.texts.encode(
             [text for example in examples for text in (example.passage, example.question)]
@@ -126,7 +95,7 @@ class SpanTask(Task[SpanExample, Answer]):
             gold = _gold_pieces(example, passage)
             for window in self.reader.maker.windows(number, passage, texts[example.question]):
                 items.append(_with_gold(window, gold))
-        return _Windows(items)
+        return Features(items)
 
     def collate(self, items: Sequence[SpanWindow]) -> dict[str, Tensor]:
         """A padded batch with gold positions."""

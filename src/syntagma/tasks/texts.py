@@ -8,18 +8,20 @@ from typing import Any, ClassVar, Generic, Self, TypeVar
 
 from torch import Tensor
 
-from syntagma.encoders.load import max_pieces
+from syntagma.encoders.load import load_tokenizer, max_pieces
 from syntagma.encoders.model import saved_tokenizer
 from syntagma.encoders.precision import Precision, best_device
 from syntagma.errors import InputError
+from syntagma.models.config import resolve_guides
 from syntagma.models.guided_encoder import GuidedEncoder
 from syntagma.parse.source import ParseSource, load_source, shipped
 from syntagma.parse.store import ParseStore, cache_folder
+from syntagma.settings import build, to_dict
 from syntagma.syntax.encode import EncodedText, encode_texts
 from syntagma.syntax.windows import SequenceBuilder
 from syntagma.tasks.experiment import Experiment
 
-__all__ = ["TextEncoder", "TextPredictor", "training_store"]
+__all__ = ["TextEncoder", "TextPredictor", "new_model", "training_options"]
 
 Model = TypeVar("Model", bound=GuidedEncoder)
 
@@ -128,6 +130,49 @@ class TextPredictor(Generic[Model]):
     def on_device(self, tensors: dict[str, Tensor]) -> dict[str, Tensor]:
         """Tensors where the model computes."""
         return {name: tensor.to(self.model.device) for name, tensor in tensors.items()}
+
+
+def new_model(
+    model_class: type[Model],
+    experiment: Experiment,
+    *,
+    task: str,
+    head: type,
+    labels: dict[str, list[str]] | None = None,
+) -> Model:
+    """A fresh model with the guides and the encoder of an experiment.
+
+    Args:
+        model_class: of the model.
+        experiment: what is trained.
+        task: its name.
+        head: the dataclass of its settings.
+        labels: names of the labels, where it has some.
+
+    Raises:
+        InputError: a setting is unknown or impossible, or there is no such encoder.
+    """
+    guides = resolve_guides(experiment.preset, experiment.guides)
+    model: Model = model_class.from_encoder(
+        experiment.encoder,
+        task=task,
+        guides=guides,
+        head=to_dict(build(head, experiment.head, where="head")),
+        labels=labels or {},
+        parser=experiment.parser if guides else "",
+        hidden_dropout=experiment.hidden_dropout,
+        attention_dropout=experiment.attention_dropout,
+    )
+    return model
+
+
+def training_options(model: GuidedEncoder, experiment: Experiment) -> dict[str, Any]:
+    """The tokenizer, parses and precision with which a predictor is trained."""
+    return {
+        "tokenizer": load_tokenizer(experiment.encoder),
+        "store": training_store(model, experiment),
+        "precision": experiment.training.precision,
+    }
 
 
 def training_store(model: GuidedEncoder, experiment: Experiment) -> ParseStore | None:
