@@ -1,0 +1,91 @@
+"""Which pieces get the tag of their word: by characters, and by matching strings.
+
+The second walks through words and pieces side by side and compares their letters, as tagging
+scripts do that have no offsets; what does not match gets the tag ERR until a word begins alike
+again.  Words are as a Penn tokeniser writes them: straight quotes become accents or apostrophes.
+
+    SYNTAGMA_BENCH_TEXT=passages.txt python -m benchmarks.tags
+"""
+
+from __future__ import annotations
+
+from itertools import islice
+
+from benchmarks.text import paragraphs
+from benchmarks.timing import show
+from syntagma.encoders.load import load_tokenizer
+from syntagma.parse.columns import ParsedText
+from syntagma.parse.source import load_parser
+from syntagma.syntax.encode import encode_texts
+from syntagma.syntax.tags import ERR, SPE, TAG_IDS
+
+PARAGRAPHS = 400
+
+
+def penn_words(forms: list[str]) -> list[str]:
+    """Words with Penn's quotes."""
+    found, is_open = [], False
+    for form in forms:
+        if form == '"':
+            is_open = not is_open
+            form = "``" if is_open else "''"
+        found.append(form)
+    return found
+
+
+def match_strings(pieces: list[str], words: list[str], tags: list[int]) -> list[int]:
+    """The tag of each piece by comparing letters."""
+    found = []
+    word, rest = 0, words[0].lower() if words else ""
+    for piece in pieces:
+        letters = piece.removeprefix("##").lower()
+        if not rest and word + 1 < len(words):
+            word += 1
+            rest = words[word].lower()
+        if rest.startswith(letters):
+            found.append(tags[word])
+            rest = rest[len(letters) :]
+            continue
+        # Look for a word that begins alike further on; until then nothing matches.
+        ahead = next(
+            (k for k in range(word + 1, min(word + 4, len(words)))
+             if words[k].lower().startswith(letters)), None,
+        )  # fmt: skip
+        if ahead is None:
+            found.append(ERR)
+        else:
+            word, rest = ahead, words[ahead].lower()[len(letters) :]
+            found.append(tags[word])
+    return found
+
+
+def main() -> None:
+    texts = list(islice(paragraphs(), PARAGRAPHS))
+    tokenizer = load_tokenizer("default")
+    parses = list(load_parser("default-parser", precision="auto").parse_texts(texts))
+    encoded = encode_texts(texts, tokenizer, [ParsedText.from_parses(found) for found in parses])
+    counts = {"by characters": [0, 0], "by matching strings": [0, 0]}
+    total = 0
+    for text, found in zip(encoded, parses, strict=True):
+        forms = [form for parse in found for form in parse.sentence.forms]
+        gold = [TAG_IDS.get(tag, ERR) for parse in found for tag in parse.xpos]
+        ours = text.syntax["tag"].tolist()
+        matched = match_strings(
+            tokenizer.convert_ids_to_tokens(text.pieces.tolist()), penn_words(forms), gold
+        )
+        for word, mine, theirs in zip(text.syntax["word"].tolist(), ours, matched, strict=True):
+            if word < 0 or gold[word] == ERR:
+                continue
+            total += 1
+            for name, tag in (("by characters", mine), ("by matching strings", theirs)):
+                counts[name][0] += tag in (ERR, SPE)
+                counts[name][1] += tag not in (ERR, SPE, gold[word])
+    rows = [
+        {"": name, "lost, %": 100 * lost / total, "another word's tag, %": 100 * wrong / total}
+        for name, (lost, wrong) in counts.items()
+    ]
+    show(f"Tags of {total} pieces of words that have a Penn tag", rows)
+
+
+if __name__ == "__main__":
+    main()
