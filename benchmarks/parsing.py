@@ -75,6 +75,11 @@ def main() -> None:
             f"encoder alone, {precision}": bare,
             f"default-parser, {precision}": lambda parser=parser: parser.parse(sentences),
         }
+        for decoding in ("separate", "joint"):
+            other = load_parser("default-parser", precision=precision, decoding=decoding)
+            callables[f"… with phrases, {decoding}, {precision}"] = lambda parser=other: (
+                parser.parse(sentences)
+            )
         if precision == "auto" and (spacy := spacy_pipeline(sentences)) is not None:
             callables["spaCy tok2vec, tagger, parser"] = spacy
         seconds = rounds(callables, repeat=3)
