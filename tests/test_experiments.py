@@ -9,6 +9,7 @@ import pytest
 from syntagma.models.choice_model import ChoiceHead
 from syntagma.models.config import resolve_guides
 from syntagma.models.pair_model import PairHead
+from syntagma.models.pretraining_model import PretrainingHead
 from syntagma.models.span_model import SpanHead
 from syntagma.parse.scorer import ParserHead
 from syntagma.settings import build
@@ -16,7 +17,13 @@ from syntagma.tasks import TASKS
 from syntagma.tasks.experiment import load_experiment
 
 EXPERIMENTS = sorted((Path(__file__).parent.parent / "experiments").glob("*.yaml"))
-HEADS = {"choice": ChoiceHead, "pairs": PairHead, "parsing": ParserHead, "spans": SpanHead}
+HEADS = {
+    "choice": ChoiceHead,
+    "pairs": PairHead,
+    "parsing": ParserHead,
+    "pretraining": PretrainingHead,
+    "spans": SpanHead,
+}
 
 
 def test_every_task_has_a_head():

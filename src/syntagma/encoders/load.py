@@ -14,7 +14,9 @@ from transformers import AutoConfig, AutoModel, AutoTokenizer, PretrainedConfig
 from transformers.utils import logging
 
 from syntagma.encoders.default import DEFAULT, HUB_NAME, resolve
+from syntagma.encoders.saved import CONFIG, is_saved_model, saved_encoder_config, saved_weights
 from syntagma.errors import InputError
+from syntagma.files import read_json
 from syntagma.text.pieces import require_offsets
 
 __all__ = [
@@ -39,6 +41,9 @@ def _explain(name: str, error: Exception) -> InputError:
         )
     return InputError(f"encoder {name!r}: {advice}")
 
+
+PREFIX = "encoder."
+"""Of the encoder's weights in a model of this package."""
 
 TOKENIZER_FILES = (
     "tokenizer.json",
@@ -69,11 +74,14 @@ def load_encoder_config(name: str) -> PretrainedConfig:
     """The configuration of a pretrained encoder.
 
     Args:
-        name: ``default``, a folder, or a hub name.
+        name: ``default``, a folder, or a hub name; the folder may be that of a model of this
+            package, whose encoder is meant.
 
     Raises:
         InputError: there is no such encoder.
     """
+    if is_saved_model(name):
+        return saved_encoder_config(name)
     try:
         return AutoConfig.from_pretrained(resolve(name))
     except (OSError, ValueError, KeyError) as error:
@@ -101,6 +109,11 @@ def encoder_weights(name: str) -> dict[str, torch.Tensor]:
     Raises:
         InputError: there is no such encoder.
     """
+    if is_saved_model(name):
+        saved = saved_weights(name, encoder_weights=encoder_weights)
+        return {
+            key.removeprefix(PREFIX): part for key, part in saved.items() if key.startswith(PREFIX)
+        }
     config = load_encoder_config(name)
     try:
         with quiet():
@@ -124,6 +137,10 @@ def load_tokenizer(name: str, config: PretrainedConfig | None = None) -> Any:
         InputError: there is none, or it cannot give character offsets.
     """
     place = Path(resolve(name))
+    if is_saved_model(place):
+        if not (place / "tokenizer.json").is_file():
+            return load_tokenizer(read_json(place / CONFIG)["base"])
+        config = config or saved_encoder_config(place)
     if place.is_dir() and not any((place / file).is_file() for file in TOKENIZER_FILES):
         # Transformers would make one with an empty vocabulary.
         raise InputError(f"encoder '{name}': the folder has no tokenizer (tokenizer.json)")

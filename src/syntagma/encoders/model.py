@@ -12,10 +12,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Self
 
-import safetensors
-import torch
-from safetensors.torch import load_file, save_file
-from torch import Tensor, nn
+from safetensors.torch import save_file
+from torch import nn
 from transformers import AutoConfig, PretrainedConfig, PreTrainedModel
 
 import syntagma
@@ -26,6 +24,7 @@ from syntagma.encoders.load import (
     load_encoder_config,
     load_tokenizer,
 )
+from syntagma.encoders.saved import CONFIG, WEIGHTS, is_saved_model, saved_weights
 from syntagma.encoders.sites import set_dropout
 from syntagma.errors import DamagedFileError, InputError
 from syntagma.files import read_json
@@ -34,13 +33,9 @@ __all__ = [
     "SyntagmaConfig",
     "SyntagmaModel",
     "find_saved",
-    "is_saved_model",
     "read_config",
     "saved_tokenizer",
 ]
-
-WEIGHTS = "model.safetensors"
-CONFIG = "config.json"
 
 
 class SyntagmaConfig(PretrainedConfig):  # type: ignore[misc]
@@ -86,12 +81,6 @@ class SyntagmaConfig(PretrainedConfig):  # type: ignore[misc]
         self.storage = dict(storage or {})
         self.syntagma_version = kwargs.pop("syntagma_version", syntagma.__version__)
         super().__init__(**kwargs)
-
-
-def is_saved_model(name: str | Path) -> bool:
-    """Whether a name is a folder that this package wrote."""
-    config = Path(name) / CONFIG
-    return config.is_file() and '"syntagma_version"' in config.read_text(encoding="utf-8")
 
 
 def find_saved(name: str | Path) -> Path | None:
@@ -242,10 +231,7 @@ class SyntagmaModel(PreTrainedModel):  # type: ignore[misc]
         """
         folder = Path(folder)
         config = read_config(folder, task=task)
-        weights = _load_weights(folder / WEIGHTS)
-        if config.storage:
-            base = {f"encoder.{k}": v for k, v in encoder_weights(config.base).items()}
-            weights = compact.expand(weights, base, bits=config.storage["bits"])
+        weights = saved_weights(folder, encoder_weights=encoder_weights)
         model = cls(config)
         missing, unexpected = model.load_state_dict(weights, strict=False)
         if missing or unexpected:
@@ -290,18 +276,3 @@ def saved_tokenizer(folder: str | Path, config: SyntagmaConfig) -> Any:
     if (Path(folder) / "tokenizer.json").is_file():
         return load_tokenizer(str(folder), config.encoder)
     return load_tokenizer(config.base)
-
-
-def _load_weights(path: Path) -> dict[str, Tensor]:
-    if not path.is_file():
-        raise InputError(f"{path}: no such file; the model folder is not complete")
-    try:
-        weights: dict[str, Tensor] = load_file(path)
-    except (safetensors.SafetensorError, ValueError) as error:
-        raise DamagedFileError(
-            f"{path}: damaged ({error}); save or fetch the model again"
-        ) from error
-    return {
-        name: weight.to(torch.float32) if weight.dtype == torch.bfloat16 else weight
-        for name, weight in weights.items()
-    }

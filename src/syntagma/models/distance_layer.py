@@ -92,10 +92,12 @@ class DistanceLayers(LayerGuide):
         Raises:
             InputError: the syntax tensors are missing.
         """
-        distances = tree_distances(
-            *(syntax.require(name) for name in ("enter", "exit", "depth", "word")),
-            direction=self.settings.direction,
-        )
+        distances = syntax.distances
+        if distances is None:
+            distances = tree_distances(
+                *(syntax.require(name) for name in ("enter", "exit", "depth", "word")),
+                direction=self.settings.direction,
+            )
         return normalised_strength(distances)
 
     def before_layer(self, index: int, states: Tensor, prepared: Tensor) -> Tensor:

@@ -17,6 +17,7 @@ TASKS: dict[str, str] = {
     "choice": "syntagma.tasks.choices:ChoiceTask",
     "pairs": "syntagma.tasks.pairs:PairTask",
     "parsing": "syntagma.tasks.parsing:ParsingTask",
+    "pretraining": "syntagma.tasks.pretraining:PretrainingTask",
     "spans": "syntagma.tasks.spans:SpanTask",
 }
 """Where each task lives; nothing is imported before it is asked for."""

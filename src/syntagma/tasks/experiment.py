@@ -44,6 +44,7 @@ class TrainingSettings:
 
     Args:
         epochs: passes over the training data; a fraction ends inside an epoch.
+        steps: train for this many steps instead; a corpus is an endless stream and needs it.
         learning_rate: peak, for the encoder's own weights.
         head_learning_rate: peak, for new weights; the same as ``learning_rate`` if not given.
         batch_pieces: the most pieces in a batch, padding included.
@@ -56,12 +57,14 @@ class TrainingSettings:
         encoder: which of the encoder's weights learn: ``full`` all, ``layers`` all but the table
             of piece vectors, ``frozen`` none, ``lora`` low-rank additions.
         lora_rank: rank of those additions.
-        evaluations: how often an epoch is scored on the dev files.
+        evaluations: how often an epoch is scored on the dev files; a stream, how often in all.
         patience: stop after this many evaluations without a better primary metric; 0 never.
         checkpoint_steps: a checkpoint to resume from every so many steps.
+        data_workers: processes that make batches beside the one that trains.
     """
 
     epochs: float = 3.0
+    steps: int | None = None
     learning_rate: float = 3e-5
     head_learning_rate: float | None = None
     batch_pieces: int = 6144
@@ -76,6 +79,7 @@ class TrainingSettings:
     evaluations: int = 1
     patience: int = 0
     checkpoint_steps: int = 500
+    data_workers: int = 0
 
     def __post_init__(self) -> None:
         for name in (
@@ -90,6 +94,10 @@ class TrainingSettings:
         ):
             if getattr(self, name) <= 0:
                 raise InputError(f"{name} must be positive, got {getattr(self, name)}")
+        if self.steps is not None and self.steps < 1:
+            raise InputError(f"steps must be at least 1, got {self.steps}")
+        if self.data_workers < 0:
+            raise InputError(f"data_workers must be at least 0, got {self.data_workers}")
         if not 0 <= self.warmup < 1:
             raise InputError(f"warmup is a share from 0 to below 1, got {self.warmup}")
 

@@ -20,6 +20,7 @@ from syntagma.tasks.experiment import DataSettings, Experiment, TrainingSettings
 from syntagma.tasks.task import Task
 from syntagma.training.adapt import prepare_encoder
 from syntagma.training.run_folder import RunFolder
+from syntagma.training.stream_loader import StreamLoader
 from syntagma.training.trainer import SyntagmaTrainer
 
 __all__ = ["train"]
@@ -57,6 +58,8 @@ def train(experiment: Experiment, folder: str | Path, *, resume: bool = False) -
     checkpoint = run.last_checkpoint() if resume else None
     if checkpoint is not None and arguments.process_index == 0:
         run.forget_after(int(checkpoint.name.rpartition("-")[2]))
+    if checkpoint is not None and isinstance(trainer.loader, StreamLoader):
+        trainer.loader.load(checkpoint)
     trainer.train(resume_from_checkpoint=str(checkpoint) if checkpoint else None)
     if arguments.process_index != 0:
         return {}
@@ -89,6 +92,7 @@ def _arguments(run: RunFolder, settings: TrainingSettings, *, evaluates: bool) -
         return TrainingArguments(
             output_dir=str(run.checkpoints),
             num_train_epochs=settings.epochs,
+            max_steps=settings.steps or -1,
             gradient_accumulation_steps=settings.accumulate,
             warmup_steps=settings.warmup,
             max_grad_norm=settings.max_gradient_norm,
