@@ -14,6 +14,8 @@ __all__ = ["read_curve", "write_curves"]
 
 # Told apart by the colour-blind, and by their dashes in print (after Okabe and Ito).
 COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#000000")
+COLUMNS = 4
+"""Panels beside one another."""
 DASHES = ("-", "--", "-.", ":", (0, (5, 1)), (0, (3, 1, 1, 1)), "-")
 
 
@@ -66,10 +68,18 @@ def write_curves(
         raise InputError(f"{', '.join(map(str, runs))}: no evaluation with {names}")
     style: Any = {"svg.hashsalt": "syntagma", "svg.fonttype": "none", "font.size": 9}
     with pyplot.rc_context(style):
+        n_columns = min(len(shown), COLUMNS)
+        n_rows = -(-len(shown) // n_columns)
         figure, axes = pyplot.subplots(
-            1, len(shown), figsize=(3.2 * len(shown), 2.8), squeeze=False, layout="constrained"
+            n_rows,
+            n_columns,
+            figsize=(3.2 * n_columns, 2.5 * n_rows + 0.4),
+            squeeze=False,
+            layout="constrained",
         )
-        for axis, title in zip(axes[0], shown, strict=True):
+        for axis in axes.flat[len(shown) :]:
+            axis.remove()
+        for axis, title in zip(axes.flat, shown, strict=False):
             for number, run in enumerate(runs):
                 points = curves[title][str(run)]
                 if points:
@@ -88,7 +98,7 @@ def write_curves(
             axis.spines[["top", "right"]].set_visible(False)
         handles = {
             label: handle
-            for axis in axes[0]
+            for axis in axes.flat[: len(shown)]
             for handle, label in zip(*axis.get_legend_handles_labels(), strict=True)
         }
         figure.legend(
