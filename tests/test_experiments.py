@@ -11,6 +11,7 @@ from syntagma.models.config import resolve_guides
 from syntagma.models.pair_model import PairHead
 from syntagma.models.pretraining_model import PretrainingHead
 from syntagma.models.span_model import SpanHead
+from syntagma.models.translation_model import TranslationHead
 from syntagma.parse.scorer import ParserHead
 from syntagma.settings import build
 from syntagma.tasks import TASKS
@@ -23,6 +24,7 @@ HEADS = {
     "parsing": ParserHead,
     "pretraining": PretrainingHead,
     "spans": SpanHead,
+    "translation": TranslationHead,
 }
 
 

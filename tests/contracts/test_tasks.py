@@ -29,9 +29,9 @@ GUIDED = {
     "spans": PRESETS,
     "parsing": ["dependencies", "separate", "joint"],
 }
-# What streams its data and hides some at random has its own contract tests.
-STREAMED = {"pretraining"}
-CASES = [(task, preset) for task in TASKS if task not in STREAMED for preset in GUIDED[task]]
+# What streams its data and hides some at random, and what has two sides, has its own.
+APART = {"pretraining", "translation"}
+CASES = [(task, preset) for task in TASKS if task not in APART for preset in GUIDED[task]]
 
 
 @pytest.fixture(scope="module")

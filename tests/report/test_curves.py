@@ -29,7 +29,7 @@ def test_a_curve_is_read_from_the_evaluations(tmp_path):
     folder = run(tmp_path / "one", [30.0, 40.0])
     assert read_curve(folder, "accuracy") == [(10, 30.0), (20, 40.0)]
     assert read_curve(folder, "f1") == []
-    with pytest.raises(InputError, match="it has no metrics.jsonl"):
+    with pytest.raises(InputError, match=r"it has no metrics\.jsonl"):
         read_curve(tmp_path, "accuracy")
 
 

@@ -88,23 +88,32 @@ def load_encoder_config(name: str) -> PretrainedConfig:
         raise _explain(name, error) from error
 
 
-def _options(config: PretrainedConfig) -> dict[str, Any]:
+def _options(config: PretrainedConfig, auto: Any) -> dict[str, Any]:
     """Arguments that leave out a pooling layer, which nothing here reads or would train."""
-    model_class = AutoModel._model_mapping[type(config)]
+    model_class = auto._model_mapping[type(config)]
     if isinstance(model_class, tuple | list):
         model_class = model_class[0]
     accepted = inspect.signature(model_class.__init__).parameters
     return {"add_pooling_layer": False} if "add_pooling_layer" in accepted else {}
 
 
-def build_encoder(config: PretrainedConfig) -> nn.Module:
-    """An encoder of the given configuration with fresh weights."""
-    encoder: nn.Module = AutoModel.from_config(config, **_options(config))
+def build_encoder(config: PretrainedConfig, auto: Any = AutoModel) -> nn.Module:
+    """An encoder of the given configuration with fresh weights.
+
+    Args:
+        config: of the encoder.
+        auto: the class of Transformers that builds it.
+    """
+    encoder: nn.Module = auto.from_config(config, **_options(config, auto))
     return encoder
 
 
-def encoder_weights(name: str) -> dict[str, torch.Tensor]:
+def encoder_weights(name: str, auto: Any = AutoModel) -> dict[str, torch.Tensor]:
     """The pretrained weights of an encoder by the names that :func:`build_encoder` gives them.
+
+    Args:
+        name: ``default``, a folder, or a hub name.
+        auto: the class of Transformers that loads it.
 
     Raises:
         InputError: there is no such encoder.
@@ -117,8 +126,8 @@ def encoder_weights(name: str) -> dict[str, torch.Tensor]:
     config = load_encoder_config(name)
     try:
         with quiet():
-            encoder = AutoModel.from_pretrained(
-                resolve(name), dtype=torch.float32, **_options(config)
+            encoder = auto.from_pretrained(
+                resolve(name), dtype=torch.float32, **_options(config, auto)
             )
     except (OSError, ValueError, KeyError) as error:
         raise _explain(name, error) from error

@@ -9,12 +9,14 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from functools import partial
 from pathlib import Path
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
+import torch
 from safetensors.torch import save_file
-from torch import nn
-from transformers import AutoConfig, PretrainedConfig, PreTrainedModel
+from torch import Tensor, nn
+from transformers import AutoConfig, AutoModel, PretrainedConfig, PreTrainedModel
 
 import syntagma
 from syntagma.encoders import compact
@@ -156,10 +158,12 @@ class SyntagmaModel(PreTrainedModel):  # type: ignore[misc]
     # The losses here are means over a batch: Trainer must divide them by the number of
     # accumulated batches (https://github.com/huggingface/transformers/issues/47688).
     accepts_loss_kwargs = False
+    encoder_class: ClassVar[Any] = AutoModel
+    """The class of Transformers that builds and loads the encoder."""
 
     def __init__(self, config: SyntagmaConfig) -> None:
         super().__init__(config)
-        self.encoder = build_encoder(config.encoder)
+        self.encoder = build_encoder(config.encoder, self.encoder_class)
 
     def _init_weights(self, module: nn.Module) -> None:
         if isinstance(module, nn.Linear | nn.Embedding):
@@ -210,7 +214,7 @@ class SyntagmaModel(PreTrainedModel):  # type: ignore[misc]
             attention=settings.pop("attention_dropout", None),
         )
         model = cls(SyntagmaConfig(encoder=encoder, base=name, **settings))
-        model.encoder.load_state_dict(encoder_weights(name))
+        model.encoder.load_state_dict(encoder_weights(name, cls.encoder_class))
         model.after_encoder_loaded()
         return model.eval()
 
@@ -231,9 +235,10 @@ class SyntagmaModel(PreTrainedModel):  # type: ignore[misc]
         """
         folder = Path(folder)
         config = read_config(folder, task=task)
-        weights = saved_weights(folder, encoder_weights=encoder_weights)
+        load = partial(encoder_weights, auto=cls.encoder_class)
+        weights = saved_weights(folder, encoder_weights=load)
         model = cls(config)
-        missing, unexpected = model.load_state_dict(weights, strict=False)
+        missing, unexpected = model.load_weights(weights)
         if missing or unexpected:
             raise DamagedFileError(
                 f"{folder / WEIGHTS}: weights do not fit {CONFIG} "
@@ -241,6 +246,35 @@ class SyntagmaModel(PreTrainedModel):  # type: ignore[misc]
                 f"for example {[*missing, *unexpected][0]!r}); save the model again"
             )
         return model.eval()
+
+    def weights(self) -> dict[str, Tensor]:
+        """All weights by name, on the processor; one that has several names only by the first."""
+        first = self._first_names()
+        state = self.state_dict()
+        return {
+            name: state[name].detach().cpu().contiguous() for name in state if first[name] == name
+        }
+
+    def load_weights(self, weights: Mapping[str, Tensor]) -> tuple[list[str], list[str]]:
+        """Take over weights.
+
+        Args:
+            weights: as :meth:`weights` gives them.
+
+        Returns:
+            Names that are missing, and names that are unknown.
+        """
+        missing, unexpected = self.load_state_dict(weights, strict=False)
+        first = self._first_names()
+        return [name for name in missing if first[name] not in weights], list(unexpected)
+
+    def _first_names(self) -> dict[str, str]:
+        """For each weight the first of the names under which it appears."""
+        places: dict[tuple[int, torch.Size], str] = {}
+        return {
+            name: places.setdefault((weight.data_ptr(), weight.shape), name)
+            for name, weight in self.state_dict().items()
+        }
 
     def save_folder(self, folder: str | Path, *, bits: int | None = None) -> None:
         """Write configuration and weights into an existing folder.
@@ -250,13 +284,13 @@ class SyntagmaModel(PreTrainedModel):  # type: ignore[misc]
             bits: 4 or 8 to store the encoder as differences to its base, ``None`` for all weights.
         """
         folder = Path(folder)
-        weights = {name: weight.detach().cpu() for name, weight in self.state_dict().items()}
+        weights = self.weights()
         storage: dict[str, Any] = {}
         if bits is not None:
-            base = {f"encoder.{k}": v for k, v in encoder_weights(self.config.base).items()}
+            published = encoder_weights(self.config.base, self.encoder_class)
+            base = {f"encoder.{name}": weight for name, weight in published.items()}
             weights = compact.compact(weights, base, bits=bits)
             storage = {"format": "differences", "bits": bits, "group": compact.GROUP}
-        weights = {name: weight.contiguous() for name, weight in weights.items()}
         save_file(weights, folder / WEIGHTS, metadata={"format": "pt"})
         (folder / WEIGHTS).chmod(0o644)
         values = self.config.to_dict()

@@ -54,7 +54,13 @@ class GuidedEncoder(SyntagmaModel):
         for name in GUIDES:
             if name in settings:
                 self.add_module(name, BUILDERS[name].build(settings[name], config.encoder))
-        self.reads_token_types = "token_type_ids" in _forward_parameters(self.encoder)
+        self.reads_token_types = "token_type_ids" in _forward_parameters(self.trunk)
+
+    @property
+    def trunk(self) -> nn.Module:
+        """What turns pieces into states: the encoder, or that part of it."""
+        trunk: nn.Module = self.encoder
+        return trunk
 
     @property
     def guides(self) -> list[Guide]:
@@ -79,7 +85,7 @@ class GuidedEncoder(SyntagmaModel):
             InputError: a guide does not fit the pre-trained one.
         """
         for guide in self.guides:
-            guide.start_from(self.encoder, self.config.encoder)
+            guide.start_from(self.trunk, self.config.encoder)
         if is_saved_model(self.config.base):
             self._take_guides(saved_weights(self.config.base, encoder_weights=encoder_weights))
 
@@ -120,7 +126,9 @@ class GuidedEncoder(SyntagmaModel):
             yield
             return
         sites = find_sites(self.config.encoder.model_type, purpose="a guide at the embeddings")
-        norm = self.encoder.get_submodule(sites.embedding_norm)
+        # Where there is no norm over the embeddings the first layer reads their sum.
+        place = sites.embedding_norm
+        norm = self.trunk.get_submodule(place) if place else layers(self.trunk, sites)[0]
 
         def add(_: nn.Module, inputs: tuple[Tensor, ...]) -> tuple[Tensor, ...]:
             total = inputs[0]
@@ -155,7 +163,7 @@ class GuidedEncoder(SyntagmaModel):
 
         hooks = [
             layer.register_forward_pre_hook(hook_of(index))
-            for index, layer in enumerate(layers(self.encoder, sites))
+            for index, layer in enumerate(layers(self.trunk, sites))
         ]
         try:
             yield
@@ -208,7 +216,7 @@ class GuidedEncoder(SyntagmaModel):
         if token_type_ids is not None and self.reads_token_types:
             extra["token_type_ids"] = token_type_ids
         with self._guided_embeddings(syntax), self._guided_layers(syntax):
-            states = self.encoder(
+            states = self.trunk(
                 input_ids=input_ids, attention_mask=attention_mask, **extra
             ).last_hidden_state
         observed: dict[str, Any] | None = {} if observe else None

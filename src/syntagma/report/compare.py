@@ -11,7 +11,7 @@ from syntagma.errors import InputError, MissingExtraError
 from syntagma.files import read_json
 from syntagma.settings import load_yaml
 
-__all__ = ["ComparedRun", "Comparison", "compare_runs", "mcnemar", "paired_t_test"]
+__all__ = ["ComparedRun", "Comparison", "compare_runs", "mcnemar", "paired_t_test", "sign_test"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,6 +80,7 @@ class Comparison:
 COLUMNS = {
     "spans": (("exact", "f1"), "exact"),
     "parsing": (("uas", "las", "xpos"), "las"),
+    "translation": (("bleu",), "bleu"),
 }
 """For each task the columns to show and the score of an example that is right or wrong."""
 
@@ -122,8 +123,23 @@ def paired_t_test(ours: Sequence[float], theirs: Sequence[float]) -> float:
     return float(ttest_rel(ours, theirs).pvalue)
 
 
+def sign_test(better: int, worse: int) -> float:
+    """Two-sided p-value of the sign test; what is equal under both counts for neither.
+
+    Args:
+        better: examples with a higher score than under the baseline.
+        worse: examples with a lower one.
+
+    Raises:
+        MissingExtraError: scipy is not installed.
+    """
+    return mcnemar(better, worse)
+
+
 T_TESTED = ("choice", "pairs")
 """Tasks of classification, for which the papers report the paired t-test; others McNemar's."""
+SIGN_TESTED = ("translation",)
+"""Tasks whose examples are better or worse, for which the papers report the sign test."""
 
 
 def compare_runs(folders: Sequence[str | Path]) -> Comparison:
@@ -158,15 +174,27 @@ def compare_runs(folders: Sequence[str | Path]) -> Comparison:
             continue
         gained, lost = _changes(scores[0], rows, correct)
         difference = metrics[correct] - runs[0].metrics[correct]
-        if task in T_TESTED:
+        if task in SIGN_TESTED:
+            gained, lost = _better(scores[0], rows, correct)
+            p_value = sign_test(gained, lost)
+        elif task in T_TESTED:
             baseline = [scores[0][key][correct] for key in rows]
             p_value = paired_t_test([row[correct] for row in rows.values()], baseline)
         else:
             p_value = mcnemar(gained, lost)
         runs.append(ComparedRun(path.name, metrics, difference, p_value, gained, lost))
-    name = "Paired t-test" if task in T_TESTED else "McNemar's exact test"
+    name = "Sign test" if task in SIGN_TESTED else "McNemar's exact test"
+    name = "Paired t-test" if task in T_TESTED else name
     test = f"{name} on `{correct}`"
     return Comparison(task, columns, test, len(scores[0]), tuple(runs))
+
+
+def _better(
+    baseline: dict[str, dict[str, float]], other: dict[str, dict[str, float]], key: str
+) -> tuple[int, int]:
+    """How many examples have a higher, and a lower score than under the baseline."""
+    pairs = [(baseline[name][key], row[key]) for name, row in other.items()]
+    return sum(new > old for old, new in pairs), sum(new < old for old, new in pairs)
 
 
 def _finished(path: Path, name: str) -> dict[str, Any]:

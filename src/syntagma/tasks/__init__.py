@@ -19,6 +19,7 @@ TASKS: dict[str, str] = {
     "parsing": "syntagma.tasks.parsing:ParsingTask",
     "pretraining": "syntagma.tasks.pretraining:PretrainingTask",
     "spans": "syntagma.tasks.spans:SpanTask",
+    "translation": "syntagma.tasks.translation:TranslationTask",
 }
 """Where each task lives; nothing is imported before it is asked for."""
 

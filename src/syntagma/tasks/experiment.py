@@ -50,6 +50,9 @@ class TrainingSettings:
         batch_pieces: the most pieces in a batch, padding included.
         accumulate: batches whose gradients are added before a step.
         warmup: share of all steps in which the learning rate rises.
+        schedule: how it goes on: ``linear`` and ``cosine`` fall to 0, ``inverse_sqrt`` falls with
+            the root of the steps, ``constant_with_warmup`` stays.
+        second_moment: share of AdamW's second moment that is kept each step (β₂).
         weight_decay: not applied to biases and norms.
         max_gradient_norm: longer gradients are shortened to this.
         seed: of everything random.
@@ -70,6 +73,8 @@ class TrainingSettings:
     batch_pieces: int = 6144
     accumulate: int = 1
     warmup: float = 0.1
+    schedule: Literal["linear", "cosine", "inverse_sqrt", "constant_with_warmup"] = "linear"
+    second_moment: float = 0.999
     weight_decay: float = 0.01
     max_gradient_norm: float = 1.0
     seed: int = 1
@@ -100,6 +105,8 @@ class TrainingSettings:
             raise InputError(f"data_workers must be at least 0, got {self.data_workers}")
         if not 0 <= self.warmup < 1:
             raise InputError(f"warmup is a share from 0 to below 1, got {self.warmup}")
+        if not 0 < self.second_moment < 1:
+            raise InputError(f"second_moment lies between 0 and 1, got {self.second_moment}")
 
 
 @dataclass(frozen=True)

@@ -64,7 +64,7 @@ def train(experiment: Experiment, folder: str | Path, *, resume: bool = False) -
     if arguments.process_index != 0:
         return {}
     if dev:
-        task.model.load_state_dict(load_file(run.best))
+        task.model.load_weights(load_file(run.best))
     merge()
     return _finish(task, dev, run, frozen=settings.encoder == "frozen")
 
@@ -96,7 +96,7 @@ def _arguments(run: RunFolder, settings: TrainingSettings, *, evaluates: bool) -
             gradient_accumulation_steps=settings.accumulate,
             warmup_steps=settings.warmup,
             max_grad_norm=settings.max_gradient_norm,
-            lr_scheduler_type="linear",
+            lr_scheduler_type=settings.schedule,
             seed=settings.seed,
             data_seed=settings.seed,
             logging_steps=50,

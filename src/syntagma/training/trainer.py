@@ -172,7 +172,8 @@ class SyntagmaTrainer(Trainer):  # type: ignore[misc]
         """AdamW with a learning rate for the encoder and one for what stands on it."""
         if self.optimizer is None:
             groups = parameter_groups(self.task.model, self.settings)
-            self.optimizer = torch.optim.AdamW(groups, fused=True)
+            betas = (0.9, self.settings.second_moment)
+            self.optimizer = torch.optim.AdamW(groups, betas=betas, fused=True)
         return self.optimizer
 
     def compute_loss(
@@ -227,15 +228,11 @@ class SyntagmaTrainer(Trainer):  # type: ignore[misc]
         return values
 
     def _keep_weights(self) -> None:
-        weights = {
-            name: weight.detach().cpu().contiguous()
-            for name, weight in self.task.model.state_dict().items()
-        }
         path = self.folder.best
         with disk_errors(path):
             path.parent.mkdir(parents=True, exist_ok=True)
             draft = path.with_suffix(".draft")
-            save_file(weights, draft)
+            save_file(self.task.model.weights(), draft)
             draft.replace(path)
 
     def log(self, logs: dict[str, float], *args: Any, **kwargs: Any) -> None:
