@@ -12,7 +12,7 @@ __all__ = ["bleu", "sentence_bleu", "signature"]
 
 def _metric(*, tokenized: bool, effective_order: bool = False) -> Any:
     try:
-        from sacrebleu.metrics import BLEU
+        from sacrebleu.metrics.bleu import BLEU
     except ImportError as error:
         raise MissingExtraError("BLEU", "mt") from error
     # `force` keeps sacrebleu from warning that the text looks tokenised: it may be, on purpose.
