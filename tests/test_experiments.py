@@ -10,6 +10,7 @@ from syntagma.models.choice_model import ChoiceHead
 from syntagma.models.config import resolve_guides
 from syntagma.models.pair_model import PairHead
 from syntagma.models.pretraining_model import PretrainingHead
+from syntagma.models.probe_model import ProbeHead
 from syntagma.models.span_model import SpanHead
 from syntagma.models.translation_model import TranslationHead
 from syntagma.parse.scorer import ParserHead
@@ -23,6 +24,7 @@ HEADS = {
     "pairs": PairHead,
     "parsing": ParserHead,
     "pretraining": PretrainingHead,
+    "probing": ProbeHead,
     "spans": SpanHead,
     "translation": TranslationHead,
 }

@@ -29,8 +29,9 @@ GUIDED = {
     "spans": PRESETS,
     "parsing": ["dependencies", "separate", "joint"],
 }
-# What streams its data and hides some at random, and what has two sides, has its own.
-APART = {"pretraining", "translation"}
+# What streams its data and hides some at random, what has two sides, and what
+# is frozen, have their own.
+APART = {"pretraining", "probing", "translation"}
 CASES = [(task, preset) for task in TASKS if task not in APART for preset in GUIDED[task]]
 
 

@@ -14,9 +14,13 @@ from transformers import AutoConfig, AutoModel, AutoTokenizer, PretrainedConfig
 from transformers.utils import logging
 
 from syntagma.encoders.default import DEFAULT, HUB_NAME, resolve
-from syntagma.encoders.saved import CONFIG, is_saved_model, saved_encoder_config, saved_weights
+from syntagma.encoders.saved import (
+    is_saved_model,
+    saved_encoder_config,
+    saved_settings,
+    saved_weights,
+)
 from syntagma.errors import InputError
-from syntagma.files import read_json
 from syntagma.text.pieces import require_offsets
 
 __all__ = [
@@ -148,7 +152,7 @@ def load_tokenizer(name: str, config: PretrainedConfig | None = None) -> Any:
     place = Path(resolve(name))
     if is_saved_model(place):
         if not (place / "tokenizer.json").is_file():
-            return load_tokenizer(read_json(place / CONFIG)["base"])
+            return load_tokenizer(saved_settings(place)["base"])
         config = config or saved_encoder_config(place)
     if place.is_dir() and not any((place / file).is_file() for file in TOKENIZER_FILES):
         # Transformers would make one with an empty vocabulary.

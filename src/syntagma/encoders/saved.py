@@ -16,7 +16,14 @@ from syntagma.encoders import compact
 from syntagma.errors import DamagedFileError, InputError
 from syntagma.files import read_json
 
-__all__ = ["CONFIG", "WEIGHTS", "is_saved_model", "saved_encoder_config", "saved_weights"]
+__all__ = [
+    "CONFIG",
+    "WEIGHTS",
+    "is_saved_model",
+    "saved_encoder_config",
+    "saved_settings",
+    "saved_weights",
+]
 
 CONFIG = "config.json"
 WEIGHTS = "model.safetensors"
@@ -28,9 +35,15 @@ def is_saved_model(name: str | Path) -> bool:
     return config.is_file() and '"syntagma_version"' in config.read_text(encoding="utf-8")
 
 
+def saved_settings(folder: str | Path) -> dict[str, Any]:
+    """The configuration in a model folder, as it is written."""
+    values: dict[str, Any] = read_json(Path(folder) / CONFIG)
+    return values
+
+
 def saved_encoder_config(folder: str | Path) -> PretrainedConfig:
     """The configuration of the encoder in a model folder."""
-    return AutoConfig.for_model(**read_json(Path(folder) / CONFIG)["encoder"])
+    return AutoConfig.for_model(**saved_settings(folder)["encoder"])
 
 
 def saved_weights(
@@ -47,7 +60,7 @@ def saved_weights(
         DamagedFileError: they are damaged.
     """
     weights = _load(Path(folder) / WEIGHTS)
-    values: dict[str, Any] = read_json(Path(folder) / CONFIG)
+    values = saved_settings(folder)
     storage = values.get("storage")
     if storage:
         base = {f"encoder.{name}": part for name, part in encoder_weights(values["base"]).items()}

@@ -18,6 +18,7 @@ TASKS: dict[str, str] = {
     "pairs": "syntagma.tasks.pairs:PairTask",
     "parsing": "syntagma.tasks.parsing:ParsingTask",
     "pretraining": "syntagma.tasks.pretraining:PretrainingTask",
+    "probing": "syntagma.tasks.probing:ProbingTask",
     "spans": "syntagma.tasks.spans:SpanTask",
     "translation": "syntagma.tasks.translation:TranslationTask",
 }

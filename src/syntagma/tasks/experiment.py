@@ -120,7 +120,8 @@ class Experiment:
         hidden_dropout: of the encoder; its own if not given.
         attention_dropout: of the encoder's attention weights; its own if not given. On processors
             0 makes training about three times as fast, because fused attention has no dropout.
-        preset: guides and settings of a paper.
+        preset: guides of a paper (:data:`syntagma.models.config.PRESETS`), or ``saved``: those of
+            the model of ours that ``encoder`` names.
         guides: settings of each guide by name, on top of the preset.
         head: settings of the task.
         parser: where trees come from: ``default-parser``, a parser's folder, or
