@@ -12,6 +12,7 @@ from syntagma.models.pair_model import PairHead
 from syntagma.models.pretraining_model import PretrainingHead
 from syntagma.models.probe_model import ProbeHead
 from syntagma.models.span_model import SpanHead
+from syntagma.models.structural_model import StructuralHead
 from syntagma.models.translation_model import TranslationHead
 from syntagma.parse.scorer import ParserHead
 from syntagma.settings import build
@@ -26,6 +27,7 @@ HEADS = {
     "pretraining": PretrainingHead,
     "probing": ProbeHead,
     "spans": SpanHead,
+    "structural": StructuralHead,
     "translation": TranslationHead,
 }
 

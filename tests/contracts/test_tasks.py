@@ -31,7 +31,7 @@ GUIDED = {
 }
 # What streams its data and hides some at random, what has two sides, and what
 # is frozen, have their own.
-APART = {"pretraining", "probing", "translation"}
+APART = {"pretraining", "probing", "structural", "translation"}
 CASES = [(task, preset) for task in TASKS if task not in APART for preset in GUIDED[task]]
 
 

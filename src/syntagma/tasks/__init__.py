@@ -20,6 +20,7 @@ TASKS: dict[str, str] = {
     "pretraining": "syntagma.tasks.pretraining:PretrainingTask",
     "probing": "syntagma.tasks.probing:ProbingTask",
     "spans": "syntagma.tasks.spans:SpanTask",
+    "structural": "syntagma.tasks.structural:StructuralTask",
     "translation": "syntagma.tasks.translation:TranslationTask",
 }
 """Where each task lives; nothing is imported before it is asked for."""

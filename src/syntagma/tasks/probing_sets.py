@@ -291,7 +291,7 @@ def _coordination_inversion(material: _Material) -> list[_Item]:
             begin -= 1
         inside = _below(parse, other)
         # The second clause has to be all that follows the conjunction.
-        if not 0 < begin or set(range(joint, end)) != inside:
+        if not begin > 0 or set(range(joint, end)) != inside:
             return None
         first, second = forms[:begin], forms[joint + 1 : end]
         return (*second, *forms[begin : joint + 1], *first, *forms[end:])
