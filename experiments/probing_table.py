@@ -14,7 +14,7 @@ from pathlib import Path
 from syntagma.encoders.saved import is_saved_model
 from syntagma.evaluation import open_model
 from syntagma.files import read_json, write_json
-from syntagma.report.compare import paired_t_test
+from syntagma.report.significance import paired_t_test
 from syntagma.tasks.experiment import load_experiment
 from syntagma.tasks.probing_sets import PROPERTIES
 from syntagma.training.run import train

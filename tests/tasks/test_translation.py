@@ -288,7 +288,8 @@ def test_it_learns_to_translate(runs, data, tmp_path):
 def test_runs_are_compared_by_the_sign_test(runs):
     found = compare_runs([runs / "none", runs / "sg-net"])
     assert found.columns == ("bleu",)
-    assert "Sign test" in found.test
+    assert "sign test" in found.test
+    assert found.systems[1].p_value == 1 or 0 < found.systems[1].p_resampled <= 1
     assert found.n_examples == 2 * len(SENTENCES)
 
 

@@ -1,216 +1,312 @@
-"""Runs side by side, with the significance test that the papers use."""
+"""Runs side by side: means over seeds, and the significance tests that the papers use."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from typing import Any
+from statistics import mean, stdev
+from typing import Any, NamedTuple
 
-from syntagma.errors import InputError, MissingExtraError
+import numpy as np
+from numpy.typing import NDArray
+
+from syntagma.errors import InputError
 from syntagma.files import read_json
+from syntagma.report.significance import (
+    holm,
+    paired_bootstrap,
+    paired_t_test,
+    permutation_test,
+    sign_test,
+)
 from syntagma.settings import load_yaml
 
-__all__ = ["ComparedRun", "Comparison", "compare_runs", "mcnemar", "paired_t_test", "sign_test"]
+__all__ = ["ComparedSystem", "Comparison", "compare_runs"]
+
+Rows = dict[str, dict[str, float]]
+
+
+class _Plan(NamedTuple):
+    """How runs of a task are compared.
+
+    Args:
+        columns: the metrics to show; the difference is that of the tested one.
+        score: the score of an example that is tested.
+        test: the paper's test: ``mcnemar``, ``t`` or ``sign``.
+    """
+
+    columns: tuple[str, ...]
+    score: str
+    test: str
+
+
+PLANS: dict[str, _Plan] = {
+    "choice": _Plan(("accuracy",), "accuracy", "t"),
+    "pairs": _Plan(("accuracy",), "accuracy", "t"),
+    "parsing": _Plan(("uas", "las", "xpos"), "las", "mcnemar"),
+    "probing": _Plan(("accuracy",), "accuracy", "t"),
+    "spans": _Plan(("exact", "f1"), "exact", "mcnemar"),
+    "structural": _Plan(("accuracy", "spearman"), "accuracy", "mcnemar"),
+    "translation": _Plan(("bleu",), "bleu", "sign"),
+}
+"""For each task the metrics to show and the test of its paper."""
+
+NAMES = {
+    "mcnemar": "McNemar's exact test",
+    "t": "paired t-test",
+    "sign": "sign test by sentence",
+}
 
 
 @dataclass(frozen=True, slots=True)
-class ComparedRun:
-    """One line of a comparison.
+class ComparedSystem:
+    """One line of a comparison: the runs of one experiment with different seeds.
 
     Args:
-        name: of the run folder.
-        metrics: of the run.
-        difference: of the primary metric to the baseline.
-        p_value: of the difference; ``None`` for the baseline itself.
-        gained: examples that only this run gets right.
-        lost: examples that only the baseline gets right.
+        name: of the run folder, without the seed where there are several.
+        runs: the run folders.
+        seeds: of the runs.
+        metrics: means over the runs.
+        deviations: sample standard deviations over the runs; empty for a single one.
+        difference: of the tested metric to the baseline.
+        gained: examples with a higher score than under the baseline.
+        lost: examples with a lower one.
+        p_value: of the paper's test; ``None`` for the baseline itself.
+        p_holm: the same, corrected for the number of comparisons.
+        p_resampled: of the permutation test, or for BLEU of the paired bootstrap.
     """
 
     name: str
+    runs: tuple[str, ...]
+    seeds: tuple[int, ...]
     metrics: dict[str, float]
+    deviations: dict[str, float]
     difference: float = 0.0
-    p_value: float | None = None
     gained: int = 0
     lost: int = 0
+    p_value: float | None = None
+    p_holm: float | None = None
+    p_resampled: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """Runs over the same examples; the first is the baseline."""
+    """Systems over the same examples; the first is the baseline.
+
+    Args:
+        task: of all runs.
+        columns: the metrics that are shown.
+        test: the paper's test, in words.
+        n_examples: that it is over.
+        systems: in the order in which they were given.
+    """
 
     task: str
     columns: tuple[str, ...]
     test: str
     n_examples: int
-    runs: tuple[ComparedRun, ...]
+    systems: tuple[ComparedSystem, ...]
 
     def as_json(self) -> dict[str, Any]:
         """Plain values."""
         return asdict(self)
 
+    def rows(self) -> list[list[str]]:
+        """The cells of a table, its head first."""
+        several = any(len(system.runs) > 1 for system in self.systems)
+        corrected = len(self.systems) > 2
+        head = ["", *(["seeds"] if several else []), *self.columns, "Δ", "+", "−", "p"]
+        head += [*(["p (Holm)"] if corrected else []), "p (resampled)"]
+        rows = [head]
+        for system in self.systems:
+            row = [system.name, *([str(len(system.runs))] if several else [])]
+            for column in self.columns:
+                spread = system.deviations.get(column)
+                cell = f"{system.metrics.get(column, float('nan')):.2f}"
+                row.append(cell if spread is None else f"{cell} ± {spread:.2f}")
+            if system.p_value is None:
+                row += ["", "", "", "baseline", *([""] if corrected else []), ""]
+            else:
+                row += [f"{system.difference:+.2f}", str(system.gained), str(system.lost)]
+                shown = [system.p_value, *([system.p_holm] if corrected else [])]
+                row += [f"{p:.4f}" for p in [*shown, system.p_resampled] if p is not None]
+            rows.append(row)
+        return rows
+
     def table(self) -> str:
         """A table for a terminal."""
-        width = max(len(run.name) for run in self.runs)
-        head = [
-            f"{'run':<{width}}",
-            *(f"{column:>8}" for column in self.columns),
-            f"{'Δ':>7}",
-            f"{'+':>5}",
-            f"{'−':>5}",
-            f"{'p':>8}",
+        rows = self.rows()
+        widths = [max(len(row[place]) for row in rows) for place in range(len(rows[0]))]
+        lines = [
+            "  ".join(
+                cell.rjust(width) if place else cell.ljust(width)
+                for place, (cell, width) in enumerate(zip(row, widths, strict=True))
+            ).rstrip()
+            for row in rows
         ]
-        lines = ["  ".join(head)]
-        for run in self.runs:
-            cells = [f"{run.name:<{width}}"]
-            cells += [f"{run.metrics.get(column, float('nan')):8.2f}" for column in self.columns]
-            if run.p_value is None:
-                cells.append(f"{'baseline':>7}")
-            else:
-                cells += [
-                    f"{run.difference:+7.2f}",
-                    f"{run.gained:5d}",
-                    f"{run.lost:5d}",
-                    f"{run.p_value:8.4f}",
-                ]
-            lines.append("  ".join(cells))
-        return "\n".join([*lines, f"{self.test}, n = {self.n_examples}"])
+        return "\n".join([*lines, f"{self.test}, n = {self.n_examples:,}"])
+
+    def markdown(self) -> str:
+        """The table in Markdown."""
+        head, *rows = (f"| {' | '.join(row)} |" for row in self.rows())
+        return "\n".join([head, "|---" * len(self.rows()[0]) + "|", *rows])
 
 
-COLUMNS = {
-    "spans": (("exact", "f1"), "exact"),
-    "parsing": (("uas", "las", "xpos"), "las"),
-    "translation": (("bleu",), "bleu"),
-}
-"""For each task the columns to show and the score of an example that is right or wrong."""
+@dataclass(frozen=True, slots=True)
+class _Run:
+    path: Path
+    settings: dict[str, Any]
+    metrics: dict[str, float]
+    rows: Rows
 
+    @property
+    def seed(self) -> int:
+        return int(self.settings.get("training", {}).get("seed", 0))
 
-def mcnemar(gained: int, lost: int) -> float:
-    """Two-sided p-value of McNemar's exact test (McNemar 1947).
+    @property
+    def kind(self) -> str:
+        """What runs of one system have in common: all settings but the seed."""
+        training = {k: v for k, v in self.settings.get("training", {}).items() if k != "seed"}
+        return repr(sorted({**self.settings, "training": training}.items(), key=str))
 
-    Args:
-        gained: examples that only the one is right on.
-        lost: examples that only the other is right on.
-
-    Raises:
-        MissingExtraError: scipy is not installed.
-    """
-    try:
-        from scipy.stats import binomtest
-    except ImportError as error:
-        raise MissingExtraError("a significance test", "stats") from error
-    if gained + lost == 0:
-        return 1.0
-    return float(binomtest(gained, gained + lost).pvalue)
-
-
-def paired_t_test(ours: Sequence[float], theirs: Sequence[float]) -> float:
-    """Two-sided p-value of the paired t-test over examples, 1 where nothing differs.
-
-    Args:
-        ours: the score of each example.
-        theirs: the same examples under the baseline.
-
-    Raises:
-        MissingExtraError: scipy is not installed.
-    """
-    try:
-        from scipy.stats import ttest_rel
-    except ImportError as error:
-        raise MissingExtraError("a significance test", "stats") from error
-    if list(ours) == list(theirs):
-        return 1.0
-    return float(ttest_rel(ours, theirs).pvalue)
-
-
-def sign_test(better: int, worse: int) -> float:
-    """Two-sided p-value of the sign test; what is equal under both counts for neither.
-
-    Args:
-        better: examples with a higher score than under the baseline.
-        worse: examples with a lower one.
-
-    Raises:
-        MissingExtraError: scipy is not installed.
-    """
-    return mcnemar(better, worse)
-
-
-T_TESTED = ("choice", "pairs")
-"""Tasks of classification, for which the papers report the paired t-test; others McNemar's."""
-SIGN_TESTED = ("translation",)
-"""Tasks whose examples are better or worse, for which the papers report the sign test."""
+    @property
+    def data(self) -> list[str]:
+        return [Path(path).name for path in self.settings.get("data", {}).get("dev", [])]
 
 
 def compare_runs(folders: Sequence[str | Path]) -> Comparison:
     """Compare runs of the same task on the same dev examples.
 
+    Runs whose settings differ in the seed alone are one system.
+
     Args:
-        folders: run folders, the baseline first.
+        folders: run folders, those of the baseline first.
 
     Raises:
-        InputError: there are fewer than two, one is no finished run, or they were scored on
-            different examples.
+        InputError: there are fewer than two, one is no finished run, they were scored on different
+            examples, are of different tasks, or have not equally many seeds.
+        MissingExtraError: scipy is not installed.
     """
     if len(folders) < 2:
         raise InputError("compare needs at least two run folders, the baseline first")
-    paths = [Path(folder) for folder in folders]
-    tasks = {str(load_yaml(path / "experiment.yaml").get("task")) for path in paths}
+    runs = [_read(Path(folder)) for folder in folders]
+    tasks = sorted({str(run.settings.get("task")) for run in runs})
     if len(tasks) > 1:
-        raise InputError(f"the runs are of different tasks: {', '.join(sorted(tasks))}")
-    task = tasks.pop()
-    columns, correct = COLUMNS.get(task, (("accuracy",), "accuracy"))
-    scores = [_finished(path, "examples.json") for path in paths]
-    runs: list[ComparedRun] = []
-    for path, rows in zip(paths, scores, strict=True):
-        if rows.keys() != scores[0].keys():
+        raise InputError(f"the runs are of different tasks: {', '.join(tasks)}")
+    for run in runs:
+        _check_same_data(run, runs[0])
+    groups: dict[str, list[_Run]] = {}
+    for run in runs:
+        groups.setdefault(run.kind, []).append(run)
+    systems = list(groups.values())
+    # The same run twice, or runs that differ in nothing, are still two lines.
+    if len(systems) == 1 and len({run.seed for run in runs}) < len(runs):
+        systems = [[run] for run in runs]
+    for group in systems:
+        if len(group) != len(systems[0]):
             raise InputError(
-                f"{path}: was scored on {len(rows)} examples, {paths[0]} on {len(scores[0])}, and "
-                f"they are not the same; compare runs with the same data.dev"
+                f"{_name(group)} has {len(group)} seeds, {_name(systems[0])} has "
+                f"{len(systems[0])}; compare equally many of each"
             )
-        metrics = _finished(path, "metrics.json")
-        if not runs:
-            runs.append(ComparedRun(path.name, metrics))
-            continue
-        gained, lost = _changes(scores[0], rows, correct)
-        difference = metrics[correct] - runs[0].metrics[correct]
-        if task in SIGN_TESTED:
-            gained, lost = _better(scores[0], rows, correct)
-            p_value = sign_test(gained, lost)
-        elif task in T_TESTED:
-            baseline = [scores[0][key][correct] for key in rows]
-            p_value = paired_t_test([row[correct] for row in rows.values()], baseline)
-        else:
-            p_value = mcnemar(gained, lost)
-        runs.append(ComparedRun(path.name, metrics, difference, p_value, gained, lost))
-    name = "Sign test" if task in SIGN_TESTED else "McNemar's exact test"
-    name = "Paired t-test" if task in T_TESTED else name
-    test = f"{name} on `{correct}`"
-    return Comparison(task, columns, test, len(scores[0]), tuple(runs))
+    if len(systems) < 2:
+        raise InputError(
+            f"all runs are of one system ({_name(systems[0])}); name those of another too"
+        )
+    plan = PLANS.get(tasks[0], _Plan(("accuracy",), "accuracy", "t"))
+    compared = [_compare(group, systems[0], plan) for group in systems]
+    corrected = iter(holm([s.p_value for s in compared if s.p_value is not None]))
+    compared = [s if s.p_value is None else replace(s, p_holm=next(corrected)) for s in compared]
+    test = f"p: {NAMES[plan.test]} on `{plan.score}`"
+    return Comparison(tasks[0], plan.columns, test, len(runs[0].rows), tuple(compared))
 
 
-def _better(
-    baseline: dict[str, dict[str, float]], other: dict[str, dict[str, float]], key: str
-) -> tuple[int, int]:
-    """How many examples have a higher, and a lower score than under the baseline."""
-    pairs = [(baseline[name][key], row[key]) for name, row in other.items()]
-    return sum(new > old for old, new in pairs), sum(new < old for old, new in pairs)
+def _compare(group: Sequence[_Run], baseline: Sequence[_Run], plan: _Plan) -> ComparedSystem:
+    names = group[0].metrics.keys()
+    system = ComparedSystem(
+        name=_name(group),
+        runs=tuple(str(run.path) for run in group),
+        seeds=tuple(run.seed for run in group),
+        metrics={name: mean(run.metrics[name] for run in group) for name in names},
+        deviations={name: stdev(run.metrics[name] for run in group) for name in names}
+        if len(group) > 1
+        else {},
+    )
+    if group is baseline:
+        return system
+    keys = list(baseline[0].rows)
+    ours, theirs = (_scores(runs, keys, plan) for runs in (group, baseline))
+    gained, lost = int((ours > theirs).sum()), int((ours < theirs).sum())
+    if plan.test == "t":
+        p_value = paired_t_test(ours.tolist(), theirs.tolist())
+    else:
+        p_value = sign_test(gained, lost)
+    if "matches_1" in baseline[0].rows[keys[0]]:
+        counts = ([_counts(run, keys) for run in runs] for runs in (group, baseline))
+        p_resampled = paired_bootstrap(*counts)
+    else:
+        p_resampled = permutation_test(ours.tolist(), theirs.tolist())
+    before = mean(run.metrics[plan.score] for run in baseline)
+    return replace(
+        system,
+        difference=system.metrics[plan.score] - before,
+        gained=gained,
+        lost=lost,
+        p_value=p_value,
+        p_resampled=p_resampled,
+    )
 
 
-def _finished(path: Path, name: str) -> dict[str, Any]:
-    if not (path / name).is_file():
-        raise InputError(f"{path}: no finished run (it has no {name}); train it to its end first")
-    values: dict[str, Any] = read_json(path / name)
-    return values
+def _scores(runs: Sequence[_Run], keys: Sequence[str], plan: _Plan) -> NDArray[np.float64]:
+    """The mean score of each example over seeds; right or wrong for McNemar's test."""
+
+    def score(row: dict[str, float]) -> float:
+        if plan.test == "mcnemar":
+            return float(row[plan.score] >= row.get("words", 1))
+        return row[plan.score]
+
+    return np.mean([[score(run.rows[key]) for key in keys] for run in runs], axis=0)
 
 
-def _changes(
-    baseline: dict[str, dict[str, float]], other: dict[str, dict[str, float]], key: str
-) -> tuple[int, int]:
-    """How many examples only the other, and only the baseline, gets wholly right."""
+COUNTS = (
+    *(f"matches_{order}" for order in range(1, 5)),
+    *(f"totals_{order}" for order in range(1, 5)),
+    "length",
+    "reference_length",
+)
+"""What BLEU is computed from, a sentence."""
 
-    def right(row: dict[str, float]) -> bool:
-        return row[key] >= row.get("words", 1)
 
-    pairs = [(right(baseline[name]), right(row)) for name, row in other.items()]
-    return sum(b and not a for a, b in pairs), sum(a and not b for a, b in pairs)
+def _counts(run: _Run, keys: Sequence[str]) -> NDArray[np.float64]:
+    return np.array([[run.rows[key][name] for name in COUNTS] for key in keys])
+
+
+def _name(group: Sequence[_Run]) -> str:
+    first = group[0].path.name
+    if len(group) == 1:
+        return first
+    return re.sub(rf"[-_.]?(seed)?{group[0].seed}$", "", first) or first
+
+
+def _check_same_data(run: _Run, first: _Run) -> None:
+    if run.rows.keys() != first.rows.keys() or run.data != first.data:
+        raise InputError(
+            f"{run.path}: was scored on {len(run.rows)} examples ({', '.join(run.data)}), "
+            f"{first.path} on {len(first.rows)} ({', '.join(first.data)}), and they are not the "
+            f"same; compare runs with the same data.dev"
+        )
+
+
+def _read(path: Path) -> _Run:
+    for name in ("experiment.yaml", "metrics.json", "examples.json"):
+        if not (path / name).is_file():
+            raise InputError(
+                f"{path}: no finished run (it has no {name}); train it to its end first"
+            )
+    return _Run(
+        path,
+        load_yaml(path / "experiment.yaml"),
+        read_json(path / "metrics.json"),
+        read_json(path / "examples.json"),
+    )

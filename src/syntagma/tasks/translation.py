@@ -284,12 +284,10 @@ class TranslationTask(Task[ParallelExample, Translation]):
     def score_examples(
         self, examples: Sequence[ParallelExample], predictions: Sequence[Translation]
     ) -> dict[str, dict[str, float]]:
-        """BLEU of each sentence, for the sign test."""
+        """BLEU of each sentence, for the sign test, and its counts, for the bootstrap."""
         hypotheses, references = _texts(examples, predictions)
         scores = sentence_bleu(hypotheses, references, tokenized=self.model.head.tokenized)
-        return {
-            example.id: {"bleu": score} for example, score in zip(examples, scores, strict=True)
-        }
+        return {example.id: score for example, score in zip(examples, scores, strict=True)}
 
     def speed(self, examples: Sequence[ParallelExample], seconds: float) -> dict[str, float]:
         """Sentences a second."""

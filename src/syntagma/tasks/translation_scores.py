@@ -38,13 +38,24 @@ def bleu(hypotheses: Sequence[str], references: Sequence[str], *, tokenized: boo
 
 def sentence_bleu(
     hypotheses: Sequence[str], references: Sequence[str], *, tokenized: bool = False
-) -> list[float]:
-    """BLEU of each sentence, over the orders that it has n-grams of, for tests by sentence."""
+) -> list[dict[str, float]]:
+    """What tests by sentence need.
+
+    Returns:
+        For each sentence ``bleu``, over the orders that it has n-grams of, and the counts that
+        BLEU over many sentences is computed from: ``matches_1`` to ``matches_4``, ``totals_1`` to
+        ``totals_4``, ``length`` and ``reference_length``.
+    """
     metric = _metric(tokenized=tokenized, effective_order=True)
-    return [
-        float(metric.sentence_score(hypothesis, [reference]).score)
-        for hypothesis, reference in zip(hypotheses, references, strict=True)
-    ]
+    found = []
+    for hypothesis, reference in zip(hypotheses, references, strict=True):
+        score = metric.sentence_score(hypothesis, [reference])
+        row = {"bleu": float(score.score)}
+        for order, (matches, total) in enumerate(zip(score.counts, score.totals, strict=True), 1):
+            row |= {f"matches_{order}": float(matches), f"totals_{order}": float(total)}
+        row |= {"length": float(score.sys_len), "reference_length": float(score.ref_len)}
+        found.append(row)
+    return found
 
 
 def signature(*, tokenized: bool = False) -> str:
