@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from statistics import mean, stdev
-from typing import Any, NamedTuple
-
-import numpy as np
-from numpy.typing import NDArray
+from typing import Any
 
 from syntagma.errors import InputError
-from syntagma.files import read_json
+from syntagma.report.runs import System, read_systems
 from syntagma.report.significance import (
     holm,
     paired_bootstrap,
@@ -21,37 +17,9 @@ from syntagma.report.significance import (
     permutation_test,
     sign_test,
 )
-from syntagma.settings import load_yaml
+from syntagma.report.tables import aligned, markdown
 
 __all__ = ["ComparedSystem", "Comparison", "compare_runs"]
-
-Rows = dict[str, dict[str, float]]
-
-
-class _Plan(NamedTuple):
-    """How runs of a task are compared.
-
-    Args:
-        columns: the metrics to show; the difference is that of the tested one.
-        score: the score of an example that is tested.
-        test: the paper's test: ``mcnemar``, ``t`` or ``sign``.
-    """
-
-    columns: tuple[str, ...]
-    score: str
-    test: str
-
-
-PLANS: dict[str, _Plan] = {
-    "choice": _Plan(("accuracy",), "accuracy", "t"),
-    "pairs": _Plan(("accuracy",), "accuracy", "t"),
-    "parsing": _Plan(("uas", "las", "xpos"), "las", "mcnemar"),
-    "probing": _Plan(("accuracy",), "accuracy", "t"),
-    "spans": _Plan(("exact", "f1"), "exact", "mcnemar"),
-    "structural": _Plan(("accuracy", "spearman"), "accuracy", "mcnemar"),
-    "translation": _Plan(("bleu",), "bleu", "sign"),
-}
-"""For each task the metrics to show and the test of its paper."""
 
 NAMES = {
     "mcnemar": "McNemar's exact test",
@@ -137,43 +105,11 @@ class Comparison:
 
     def table(self) -> str:
         """A table for a terminal."""
-        rows = self.rows()
-        widths = [max(len(row[place]) for row in rows) for place in range(len(rows[0]))]
-        lines = [
-            "  ".join(
-                cell.rjust(width) if place else cell.ljust(width)
-                for place, (cell, width) in enumerate(zip(row, widths, strict=True))
-            ).rstrip()
-            for row in rows
-        ]
-        return "\n".join([*lines, f"{self.test}, n = {self.n_examples:,}"])
+        return f"{aligned(self.rows())}\n{self.test}, n = {self.n_examples:,}"
 
     def markdown(self) -> str:
         """The table in Markdown."""
-        head, *rows = (f"| {' | '.join(row)} |" for row in self.rows())
-        return "\n".join([head, "|---" * len(self.rows()[0]) + "|", *rows])
-
-
-@dataclass(frozen=True, slots=True)
-class _Run:
-    path: Path
-    settings: dict[str, Any]
-    metrics: dict[str, float]
-    rows: Rows
-
-    @property
-    def seed(self) -> int:
-        return int(self.settings.get("training", {}).get("seed", 0))
-
-    @property
-    def kind(self) -> str:
-        """What runs of one system have in common: all settings but the seed."""
-        training = {k: v for k, v in self.settings.get("training", {}).items() if k != "seed"}
-        return repr(sorted({**self.settings, "training": training}.items(), key=str))
-
-    @property
-    def data(self) -> list[str]:
-        return [Path(path).name for path in self.settings.get("data", {}).get("dev", [])]
+        return markdown(self.rows())
 
 
 def compare_runs(folders: Sequence[str | Path]) -> Comparison:
@@ -191,122 +127,50 @@ def compare_runs(folders: Sequence[str | Path]) -> Comparison:
     """
     if len(folders) < 2:
         raise InputError("compare needs at least two run folders, the baseline first")
-    runs = [_read(Path(folder)) for folder in folders]
-    tasks = sorted({str(run.settings.get("task")) for run in runs})
-    if len(tasks) > 1:
-        raise InputError(f"the runs are of different tasks: {', '.join(tasks)}")
-    for run in runs:
-        _check_same_data(run, runs[0])
-    groups: dict[str, list[_Run]] = {}
-    for run in runs:
-        groups.setdefault(run.kind, []).append(run)
-    systems = list(groups.values())
-    # The same run twice, or runs that differ in nothing, are still two lines.
-    if len(systems) == 1 and len({run.seed for run in runs}) < len(runs):
-        systems = [[run] for run in runs]
-    for group in systems:
-        if len(group) != len(systems[0]):
-            raise InputError(
-                f"{_name(group)} has {len(group)} seeds, {_name(systems[0])} has "
-                f"{len(systems[0])}; compare equally many of each"
-            )
+    systems = read_systems(folders)
+    baseline = systems[0]
     if len(systems) < 2:
-        raise InputError(
-            f"all runs are of one system ({_name(systems[0])}); name those of another too"
-        )
-    plan = PLANS.get(tasks[0], _Plan(("accuracy",), "accuracy", "t"))
-    compared = [_compare(group, systems[0], plan) for group in systems]
+        raise InputError(f"all runs are of one system ({baseline.name}); name those of another too")
+    compared = [_compare(system, baseline) for system in systems]
     corrected = iter(holm([s.p_value for s in compared if s.p_value is not None]))
     compared = [s if s.p_value is None else replace(s, p_holm=next(corrected)) for s in compared]
+    plan, first = baseline.plan, baseline.runs[0]
     test = f"p: {NAMES[plan.test]} on `{plan.score}`"
-    return Comparison(tasks[0], plan.columns, test, len(runs[0].rows), tuple(compared))
+    return Comparison(first.task, plan.columns, test, len(first.rows), tuple(compared))
 
 
-def _compare(group: Sequence[_Run], baseline: Sequence[_Run], plan: _Plan) -> ComparedSystem:
-    names = group[0].metrics.keys()
-    system = ComparedSystem(
-        name=_name(group),
-        runs=tuple(str(run.path) for run in group),
-        seeds=tuple(run.seed for run in group),
-        metrics={name: mean(run.metrics[name] for run in group) for name in names},
-        deviations={name: stdev(run.metrics[name] for run in group) for name in names}
-        if len(group) > 1
+def _compare(system: System, baseline: System) -> ComparedSystem:
+    runs, plan = system.runs, system.plan
+    names = runs[0].metrics.keys()
+    compared = ComparedSystem(
+        name=system.name,
+        runs=tuple(str(run.path) for run in runs),
+        seeds=tuple(run.seed for run in runs),
+        metrics={name: mean(run.metrics[name] for run in runs) for name in names},
+        deviations={name: stdev(run.metrics[name] for run in runs) for name in names}
+        if len(runs) > 1
         else {},
     )
-    if group is baseline:
-        return system
-    keys = list(baseline[0].rows)
-    ours, theirs = (_scores(runs, keys, plan) for runs in (group, baseline))
+    if system is baseline:
+        return compared
+    keys = list(baseline.runs[0].rows)
+    ours, theirs = system.example_scores(keys), baseline.example_scores(keys)
     gained, lost = int((ours > theirs).sum()), int((ours < theirs).sum())
     if plan.test == "t":
         p_value = paired_t_test(ours.tolist(), theirs.tolist())
     else:
         p_value = sign_test(gained, lost)
-    if "matches_1" in baseline[0].rows[keys[0]]:
-        counts = ([_counts(run, keys) for run in runs] for runs in (group, baseline))
+    if runs[0].counts_bleu:
+        counts = ([run.counts(keys) for run in part.runs] for part in (system, baseline))
         p_resampled = paired_bootstrap(*counts)
     else:
         p_resampled = permutation_test(ours.tolist(), theirs.tolist())
-    before = mean(run.metrics[plan.score] for run in baseline)
+    before = mean(run.metrics[plan.score] for run in baseline.runs)
     return replace(
-        system,
-        difference=system.metrics[plan.score] - before,
+        compared,
+        difference=compared.metrics[plan.score] - before,
         gained=gained,
         lost=lost,
         p_value=p_value,
         p_resampled=p_resampled,
-    )
-
-
-def _scores(runs: Sequence[_Run], keys: Sequence[str], plan: _Plan) -> NDArray[np.float64]:
-    """The mean score of each example over seeds; right or wrong for McNemar's test."""
-
-    def score(row: dict[str, float]) -> float:
-        if plan.test == "mcnemar":
-            return float(row[plan.score] >= row.get("words", 1))
-        return row[plan.score]
-
-    return np.mean([[score(run.rows[key]) for key in keys] for run in runs], axis=0)
-
-
-COUNTS = (
-    *(f"matches_{order}" for order in range(1, 5)),
-    *(f"totals_{order}" for order in range(1, 5)),
-    "length",
-    "reference_length",
-)
-"""What BLEU is computed from, a sentence."""
-
-
-def _counts(run: _Run, keys: Sequence[str]) -> NDArray[np.float64]:
-    return np.array([[run.rows[key][name] for name in COUNTS] for key in keys])
-
-
-def _name(group: Sequence[_Run]) -> str:
-    first = group[0].path.name
-    if len(group) == 1:
-        return first
-    return re.sub(rf"[-_.]?(seed)?{group[0].seed}$", "", first) or first
-
-
-def _check_same_data(run: _Run, first: _Run) -> None:
-    if run.rows.keys() != first.rows.keys() or run.data != first.data:
-        raise InputError(
-            f"{run.path}: was scored on {len(run.rows)} examples ({', '.join(run.data)}), "
-            f"{first.path} on {len(first.rows)} ({', '.join(first.data)}), and they are not the "
-            f"same; compare runs with the same data.dev"
-        )
-
-
-def _read(path: Path) -> _Run:
-    for name in ("experiment.yaml", "metrics.json", "examples.json"):
-        if not (path / name).is_file():
-            raise InputError(
-                f"{path}: no finished run (it has no {name}); train it to its end first"
-            )
-    return _Run(
-        path,
-        load_yaml(path / "experiment.yaml"),
-        read_json(path / "metrics.json"),
-        read_json(path / "examples.json"),
     )
