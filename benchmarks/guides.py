@@ -41,6 +41,7 @@ def batch() -> dict[str, torch.Tensor]:
         "attention_mask": torch.ones(ROWS, PIECES, dtype=torch.long),
         "enter": enter.int(),
         "exit": exit_.int(),
+        "depth": depth.repeat(ROWS, 1).int(),
         "word": enter.int(),
         "tag": torch.randint(0, N_TAGS, (ROWS, PIECES), dtype=torch.int),
         "domain": (enter >= PIECES - 40).long(),

@@ -14,7 +14,7 @@ import math
 from pathlib import Path
 
 from syntagma.evaluation import open_model
-from syntagma.report.compare import mcnemar
+from syntagma.report.significance import mcnemar
 from syntagma.tasks.squad import SpanExample
 from syntagma.tasks.task import Task
 

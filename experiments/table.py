@@ -2,42 +2,19 @@
 
     python experiments/table.py dream_plain dream_poi-net --seeds 1 2 3 --out runs/dream
 
-Goes on where it was stopped.  The difference to the baseline is tested over all examples of all
-seeds together: McNemar's exact test for spans, the paired t-test for classification.
+Goes on where it was stopped.  The tests are those of `syntagma compare`.
 """
 
 from __future__ import annotations
 
 import argparse
-import statistics
 from pathlib import Path
 
-from syntagma.files import read_json
-from syntagma.report.compare import COLUMNS, T_TESTED, mcnemar, paired_t_test
+from syntagma.report.compare import compare_runs
 from syntagma.tasks.experiment import load_experiment
 from syntagma.training.run import train
 
 HERE = Path(__file__).parent
-
-
-def run_all(names: list[str], seeds: list[int], out: Path, overrides: list[str]) -> None:
-    for seed in seeds:
-        for name in names:
-            folder = out / f"{name}-{seed}"
-            if not (folder / "metrics.json").is_file():
-                experiment = load_experiment(
-                    HERE / f"{name}.yaml", [f"training.seed={seed}", *overrides]
-                )
-                train(experiment, folder, resume=folder.exists())
-
-
-def rows_of(name: str, seeds: list[int], out: Path, key: str) -> list[float]:
-    """Whether each example of each seed is right, in one order."""
-    return [
-        float(row[key])
-        for seed in seeds
-        for _, row in sorted(read_json(out / f"{name}-{seed}" / "examples.json").items())
-    ]
 
 
 def main() -> None:
@@ -48,28 +25,17 @@ def main() -> None:
     arguments.add_argument("--set", action="append", default=[], dest="overrides")
     options = arguments.parse_args()
     names, seeds, out = options.experiments, options.seeds, options.out
-    run_all(names, seeds, out, options.overrides)
-    task = load_experiment(HERE / f"{names[0]}.yaml").task
-    columns, correct = COLUMNS.get(task, (("accuracy",), "accuracy"))
-    print(f"\n| {' | '.join(['', *columns, 'Δ', 'p'])} |\n{'|---' * (len(columns) + 3)}|")
-    baseline = rows_of(names[0], seeds, out, correct)
-    for name in names:
-        metrics = [read_json(out / f"{name}-{seed}" / "metrics.json") for seed in seeds]
-        cells = [name]
-        for column in columns:
-            values = [values[column] for values in metrics]
-            spread = f" ± {statistics.stdev(values):.2f}" if len(values) > 1 else ""
-            cells.append(f"{statistics.mean(values):.2f}{spread}")
-        rows = rows_of(name, seeds, out, correct)
-        if name == names[0]:
-            cells += ["", "baseline"]
-        else:
-            pairs = list(zip(rows, baseline, strict=True))
-            gained, lost = sum(a > b for a, b in pairs), sum(a < b for a, b in pairs)
-            difference = 100 * (sum(rows) - sum(baseline)) / len(rows)
-            test = paired_t_test(rows, baseline) if task in T_TESTED else mcnemar(gained, lost)
-            cells += [f"{difference:+.2f}", f"{test:.4f}"]
-        print(f"| {' | '.join(cells)} |")
+    # A whole row of systems with each seed: what is there after a while is already a table.
+    for seed in seeds:
+        for name in names:
+            folder = out / f"{name}-{seed}"
+            if not (folder / "metrics.json").is_file():
+                changes = [f"training.seed={seed}", *options.overrides]
+                train(
+                    load_experiment(HERE / f"{name}.yaml", changes), folder, resume=folder.exists()
+                )
+    found = compare_runs([out / f"{name}-{seed}" for name in names for seed in seeds])
+    print(f"\n{found.markdown()}\n\n{found.test}, n = {found.n_examples:,}")
 
 
 if __name__ == "__main__":

@@ -88,7 +88,7 @@ def test_train_evaluate_predict_parse_compare(run, config, tmp_path):
     assert out.startswith(("<svg", "<?xml"))
     code, out, _ = run("compare", folder, folder, "--json", tmp_path / "compared.json")
     assert code == 0
-    assert json.loads((tmp_path / "compared.json").read_text())["runs"][1]["p_value"] == 1.0
+    assert json.loads((tmp_path / "compared.json").read_text())["systems"][1]["p_value"] == 1.0
 
 
 def test_a_question_with_options(run, tmp_path, tiny_encoder):

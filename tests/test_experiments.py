@@ -9,14 +9,27 @@ import pytest
 from syntagma.models.choice_model import ChoiceHead
 from syntagma.models.config import resolve_guides
 from syntagma.models.pair_model import PairHead
+from syntagma.models.pretraining_model import PretrainingHead
+from syntagma.models.probe_model import ProbeHead
 from syntagma.models.span_model import SpanHead
+from syntagma.models.structural_model import StructuralHead
+from syntagma.models.translation_model import TranslationHead
 from syntagma.parse.scorer import ParserHead
 from syntagma.settings import build
 from syntagma.tasks import TASKS
 from syntagma.tasks.experiment import load_experiment
 
 EXPERIMENTS = sorted((Path(__file__).parent.parent / "experiments").glob("*.yaml"))
-HEADS = {"choice": ChoiceHead, "pairs": PairHead, "parsing": ParserHead, "spans": SpanHead}
+HEADS = {
+    "choice": ChoiceHead,
+    "pairs": PairHead,
+    "parsing": ParserHead,
+    "pretraining": PretrainingHead,
+    "probing": ProbeHead,
+    "spans": SpanHead,
+    "structural": StructuralHead,
+    "translation": TranslationHead,
+}
 
 
 def test_every_task_has_a_head():

@@ -271,13 +271,31 @@ def answer(
 def compare(
     runs: Annotated[list[Path], typer.Argument(help="Run folders over the same dev data.")],
     json_file: Annotated[Path | None, typer.Option("--json", help="Also write JSON.")] = None,
+    by: Annotated[
+        list[str] | None,
+        typer.Option(help="Also by groups of examples: question_length, question_word, ..."),
+    ] = None,
+    cut: Annotated[
+        str, typer.Option(help="Numbers in groups of equal `size` or equal `range`.")
+    ] = "size",
+    plot: Annotated[Path | None, typer.Option(help="Draw the groups: .svg, .pdf, .png.")] = None,
 ) -> None:
-    """Set runs side by side, the first as the baseline, with the paper's significance test."""
+    """Set runs side by side, the first as the baseline, with the paper's significance test.
+
+    Runs whose settings differ in the seed alone are one system.
+    """
+    from syntagma.report.breakdown import break_down, write_breakdowns
     from syntagma.report.compare import compare_runs
 
     comparison = compare_runs(runs)
-    _write_json(json_file, comparison.as_json())
+    breakdowns = [break_down(runs, name, cut=cut) for name in by or ()]
+    values = comparison.as_json() | {"groups": {b.grouping.property: b.rows() for b in breakdowns}}
+    _write_json(json_file, values)
+    if plot is not None:
+        write_breakdowns(breakdowns, plot)
     typer.echo(comparison.table())
+    for breakdown in breakdowns:
+        typer.echo(f"\n{breakdown.table()}")
 
 
 @app.command()

@@ -14,6 +14,12 @@ from transformers import AutoConfig, AutoModel, AutoTokenizer, PretrainedConfig
 from transformers.utils import logging
 
 from syntagma.encoders.default import DEFAULT, HUB_NAME, resolve
+from syntagma.encoders.saved import (
+    is_saved_model,
+    saved_encoder_config,
+    saved_settings,
+    saved_weights,
+)
 from syntagma.errors import InputError
 from syntagma.text.pieces import require_offsets
 
@@ -39,6 +45,9 @@ def _explain(name: str, error: Exception) -> InputError:
         )
     return InputError(f"encoder {name!r}: {advice}")
 
+
+PREFIX = "encoder."
+"""Of the encoder's weights in a model of this package."""
 
 TOKENIZER_FILES = (
     "tokenizer.json",
@@ -69,43 +78,60 @@ def load_encoder_config(name: str) -> PretrainedConfig:
     """The configuration of a pretrained encoder.
 
     Args:
-        name: ``default``, a folder, or a hub name.
+        name: ``default``, a folder, or a hub name; the folder may be that of a model of this
+            package, whose encoder is meant.
 
     Raises:
         InputError: there is no such encoder.
     """
+    if is_saved_model(name):
+        return saved_encoder_config(name)
     try:
         return AutoConfig.from_pretrained(resolve(name))
     except (OSError, ValueError, KeyError) as error:
         raise _explain(name, error) from error
 
 
-def _options(config: PretrainedConfig) -> dict[str, Any]:
+def _options(config: PretrainedConfig, auto: Any) -> dict[str, Any]:
     """Arguments that leave out a pooling layer, which nothing here reads or would train."""
-    model_class = AutoModel._model_mapping[type(config)]
+    model_class = auto._model_mapping[type(config)]
     if isinstance(model_class, tuple | list):
         model_class = model_class[0]
     accepted = inspect.signature(model_class.__init__).parameters
     return {"add_pooling_layer": False} if "add_pooling_layer" in accepted else {}
 
 
-def build_encoder(config: PretrainedConfig) -> nn.Module:
-    """An encoder of the given configuration with fresh weights."""
-    encoder: nn.Module = AutoModel.from_config(config, **_options(config))
+def build_encoder(config: PretrainedConfig, auto: Any = AutoModel) -> nn.Module:
+    """An encoder of the given configuration with fresh weights.
+
+    Args:
+        config: of the encoder.
+        auto: the class of Transformers that builds it.
+    """
+    encoder: nn.Module = auto.from_config(config, **_options(config, auto))
     return encoder
 
 
-def encoder_weights(name: str) -> dict[str, torch.Tensor]:
+def encoder_weights(name: str, auto: Any = AutoModel) -> dict[str, torch.Tensor]:
     """The pretrained weights of an encoder by the names that :func:`build_encoder` gives them.
+
+    Args:
+        name: ``default``, a folder, or a hub name.
+        auto: the class of Transformers that loads it.
 
     Raises:
         InputError: there is no such encoder.
     """
+    if is_saved_model(name):
+        saved = saved_weights(name, encoder_weights=encoder_weights)
+        return {
+            key.removeprefix(PREFIX): part for key, part in saved.items() if key.startswith(PREFIX)
+        }
     config = load_encoder_config(name)
     try:
         with quiet():
-            encoder = AutoModel.from_pretrained(
-                resolve(name), dtype=torch.float32, **_options(config)
+            encoder = auto.from_pretrained(
+                resolve(name), dtype=torch.float32, **_options(config, auto)
             )
     except (OSError, ValueError, KeyError) as error:
         raise _explain(name, error) from error
@@ -124,6 +150,10 @@ def load_tokenizer(name: str, config: PretrainedConfig | None = None) -> Any:
         InputError: there is none, or it cannot give character offsets.
     """
     place = Path(resolve(name))
+    if is_saved_model(place):
+        if not (place / "tokenizer.json").is_file():
+            return load_tokenizer(saved_settings(place)["base"])
+        config = config or saved_encoder_config(place)
     if place.is_dir() and not any((place / file).is_file() for file in TOKENIZER_FILES):
         # Transformers would make one with an empty vocabulary.
         raise InputError(f"encoder '{name}': the folder has no tokenizer (tokenizer.json)")

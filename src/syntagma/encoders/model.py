@@ -9,14 +9,14 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from functools import partial
 from pathlib import Path
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
-import safetensors
 import torch
-from safetensors.torch import load_file, save_file
+from safetensors.torch import save_file
 from torch import Tensor, nn
-from transformers import AutoConfig, PretrainedConfig, PreTrainedModel
+from transformers import AutoConfig, AutoModel, PretrainedConfig, PreTrainedModel
 
 import syntagma
 from syntagma.encoders import compact
@@ -26,6 +26,7 @@ from syntagma.encoders.load import (
     load_encoder_config,
     load_tokenizer,
 )
+from syntagma.encoders.saved import CONFIG, WEIGHTS, is_saved_model, saved_weights
 from syntagma.encoders.sites import set_dropout
 from syntagma.errors import DamagedFileError, InputError
 from syntagma.files import read_json
@@ -34,13 +35,9 @@ __all__ = [
     "SyntagmaConfig",
     "SyntagmaModel",
     "find_saved",
-    "is_saved_model",
     "read_config",
     "saved_tokenizer",
 ]
-
-WEIGHTS = "model.safetensors"
-CONFIG = "config.json"
 
 
 class SyntagmaConfig(PretrainedConfig):  # type: ignore[misc]
@@ -86,12 +83,6 @@ class SyntagmaConfig(PretrainedConfig):  # type: ignore[misc]
         self.storage = dict(storage or {})
         self.syntagma_version = kwargs.pop("syntagma_version", syntagma.__version__)
         super().__init__(**kwargs)
-
-
-def is_saved_model(name: str | Path) -> bool:
-    """Whether a name is a folder that this package wrote."""
-    config = Path(name) / CONFIG
-    return config.is_file() and '"syntagma_version"' in config.read_text(encoding="utf-8")
 
 
 def find_saved(name: str | Path) -> Path | None:
@@ -167,10 +158,12 @@ class SyntagmaModel(PreTrainedModel):  # type: ignore[misc]
     # The losses here are means over a batch: Trainer must divide them by the number of
     # accumulated batches (https://github.com/huggingface/transformers/issues/47688).
     accepts_loss_kwargs = False
+    encoder_class: ClassVar[Any] = AutoModel
+    """The class of Transformers that builds and loads the encoder."""
 
     def __init__(self, config: SyntagmaConfig) -> None:
         super().__init__(config)
-        self.encoder = build_encoder(config.encoder)
+        self.encoder = build_encoder(config.encoder, self.encoder_class)
 
     def _init_weights(self, module: nn.Module) -> None:
         if isinstance(module, nn.Linear | nn.Embedding):
@@ -221,7 +214,7 @@ class SyntagmaModel(PreTrainedModel):  # type: ignore[misc]
             attention=settings.pop("attention_dropout", None),
         )
         model = cls(SyntagmaConfig(encoder=encoder, base=name, **settings))
-        model.encoder.load_state_dict(encoder_weights(name))
+        model.encoder.load_state_dict(encoder_weights(name, cls.encoder_class))
         model.after_encoder_loaded()
         return model.eval()
 
@@ -242,12 +235,10 @@ class SyntagmaModel(PreTrainedModel):  # type: ignore[misc]
         """
         folder = Path(folder)
         config = read_config(folder, task=task)
-        weights = _load_weights(folder / WEIGHTS)
-        if config.storage:
-            base = {f"encoder.{k}": v for k, v in encoder_weights(config.base).items()}
-            weights = compact.expand(weights, base, bits=config.storage["bits"])
+        load = partial(encoder_weights, auto=cls.encoder_class)
+        weights = saved_weights(folder, encoder_weights=load)
         model = cls(config)
-        missing, unexpected = model.load_state_dict(weights, strict=False)
+        missing, unexpected = model.load_weights(weights)
         if missing or unexpected:
             raise DamagedFileError(
                 f"{folder / WEIGHTS}: weights do not fit {CONFIG} "
@@ -255,6 +246,35 @@ class SyntagmaModel(PreTrainedModel):  # type: ignore[misc]
                 f"for example {[*missing, *unexpected][0]!r}); save the model again"
             )
         return model.eval()
+
+    def weights(self) -> dict[str, Tensor]:
+        """All weights by name, on the processor; one that has several names only by the first."""
+        first = self._first_names()
+        state = self.state_dict()
+        return {
+            name: state[name].detach().cpu().contiguous() for name in state if first[name] == name
+        }
+
+    def load_weights(self, weights: Mapping[str, Tensor]) -> tuple[list[str], list[str]]:
+        """Take over weights.
+
+        Args:
+            weights: as :meth:`weights` gives them.
+
+        Returns:
+            Names that are missing, and names that are unknown.
+        """
+        missing, unexpected = self.load_state_dict(weights, strict=False)
+        first = self._first_names()
+        return [name for name in missing if first[name] not in weights], list(unexpected)
+
+    def _first_names(self) -> dict[str, str]:
+        """For each weight the first of the names under which it appears."""
+        places: dict[tuple[int, torch.Size], str] = {}
+        return {
+            name: places.setdefault((weight.data_ptr(), weight.shape), name)
+            for name, weight in self.state_dict().items()
+        }
 
     def save_folder(self, folder: str | Path, *, bits: int | None = None) -> None:
         """Write configuration and weights into an existing folder.
@@ -264,13 +284,13 @@ class SyntagmaModel(PreTrainedModel):  # type: ignore[misc]
             bits: 4 or 8 to store the encoder as differences to its base, ``None`` for all weights.
         """
         folder = Path(folder)
-        weights = {name: weight.detach().cpu() for name, weight in self.state_dict().items()}
+        weights = self.weights()
         storage: dict[str, Any] = {}
         if bits is not None:
-            base = {f"encoder.{k}": v for k, v in encoder_weights(self.config.base).items()}
+            published = encoder_weights(self.config.base, self.encoder_class)
+            base = {f"encoder.{name}": weight for name, weight in published.items()}
             weights = compact.compact(weights, base, bits=bits)
             storage = {"format": "differences", "bits": bits, "group": compact.GROUP}
-        weights = {name: weight.contiguous() for name, weight in weights.items()}
         save_file(weights, folder / WEIGHTS, metadata={"format": "pt"})
         (folder / WEIGHTS).chmod(0o644)
         values = self.config.to_dict()
@@ -290,18 +310,3 @@ def saved_tokenizer(folder: str | Path, config: SyntagmaConfig) -> Any:
     if (Path(folder) / "tokenizer.json").is_file():
         return load_tokenizer(str(folder), config.encoder)
     return load_tokenizer(config.base)
-
-
-def _load_weights(path: Path) -> dict[str, Tensor]:
-    if not path.is_file():
-        raise InputError(f"{path}: no such file; the model folder is not complete")
-    try:
-        weights: dict[str, Tensor] = load_file(path)
-    except (safetensors.SafetensorError, ValueError) as error:
-        raise DamagedFileError(
-            f"{path}: damaged ({error}); save or fetch the model again"
-        ) from error
-    return {
-        name: weight.to(torch.float32) if weight.dtype == torch.bfloat16 else weight
-        for name, weight in weights.items()
-    }

@@ -1,12 +1,13 @@
 """Where guides attach: for each ``model_type`` the names of its embeddings and layers.
 
-"Any encoder" is this table and nothing else.  An encoder without a row still takes the guides
-that need no site (those that act after its last layer).
+"Any encoder" is this table and nothing else; of models that also have a decoder the encoder is
+meant.  An encoder without a row still takes the guides that need no site (those that act after its
+last layer).
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from torch import nn
 from transformers import PretrainedConfig
@@ -36,7 +37,8 @@ class Sites:
 
     Args:
         word_embeddings: the table of piece vectors.
-        embedding_norm: the norm over the summed embeddings; a guide may add to its input.
+        embedding_norm: the norm over the summed embeddings; a guide may add to its input. Empty
+            for an encoder without one, whose first layer reads the sum.
         layers: the list of layers; a layer used several times is listed once.
         layer_parts: the parts of a layer, where it is a plain post-norm Transformer layer.
         hidden_dropout: configuration keys of dropout on hidden states.
@@ -67,6 +69,24 @@ _BERT = Sites(
     )
 )
 
+_BART = Sites(
+    word_embeddings="embed_tokens",
+    embedding_norm="layernorm_embedding",
+    layers="layers",
+    layer_parts=LayerParts(
+        query="self_attn.q_proj",
+        key="self_attn.k_proj",
+        value="self_attn.v_proj",
+        attention_output="self_attn.out_proj",
+        attention_norm="self_attn_layer_norm",
+        feed_forward_in="fc1",
+        feed_forward_out="fc2",
+        output_norm="final_layer_norm",
+    ),
+    hidden_dropout=("dropout",),
+    attention_dropout="attention_dropout",
+)
+
 SITES: dict[str, Sites] = {
     "albert": Sites(
         layers="encoder.albert_layer_groups",
@@ -81,6 +101,7 @@ SITES: dict[str, Sites] = {
             output_norm="albert_layers.0.full_layer_layer_norm",
         ),
     ),
+    "bart": _BART,
     "bert": _BERT,
     "camembert": _BERT,
     "deberta-v2": Sites(
@@ -107,6 +128,8 @@ SITES: dict[str, Sites] = {
         attention_dropout="attention_dropout",
     ),
     "electra": _BERT,
+    "marian": replace(_BART, embedding_norm=""),
+    "mbart": replace(_BART, layer_parts=None),
     "modernbert": Sites(
         word_embeddings="embeddings.tok_embeddings",
         embedding_norm="embeddings.norm",
@@ -127,6 +150,13 @@ SITES: dict[str, Sites] = {
         )
     ),
     "roberta": _BERT,
+    "t5": Sites(
+        word_embeddings="embed_tokens",
+        embedding_norm="",
+        layers="block",
+        hidden_dropout=("dropout_rate",),
+        attention_dropout="dropout_rate",
+    ),
     "xlm-roberta": _BERT,
 }
 

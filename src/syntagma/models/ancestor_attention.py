@@ -20,7 +20,7 @@ from transformers.activations import ACT2FN
 from syntagma.encoders.sites import Sites, last_layer
 from syntagma.errors import InputError
 
-__all__ = ["AncestorAttentionLayer", "attend", "copy_layer", "layer_like"]
+__all__ = ["ACTIVATIONS", "AncestorAttentionLayer", "attend", "copy_layer", "layer_like"]
 
 
 @contextmanager
@@ -140,6 +140,17 @@ class AncestorAttentionLayer(nn.Module):
         return scores.masked_fill(~mask.unsqueeze(1), -torch.inf).softmax(-1)
 
 
+INNER_WIDTHS = ("intermediate_size", "hidden_dim", "encoder_ffn_dim", "d_ff")
+ACTIVATIONS = (
+    "hidden_act",
+    "hidden_activation",
+    "activation",
+    "activation_function",
+    "dense_act_fn",
+)
+"""What configurations call the width inside a layer, and its activation."""
+
+
 def layer_like(encoder: PretrainedConfig, sites: Sites | None) -> AncestorAttentionLayer:
     """A fresh layer of an encoder's own shape.
 
@@ -163,9 +174,9 @@ def layer_like(encoder: PretrainedConfig, sites: Sites | None) -> AncestorAttent
         width=encoder.hidden_size,
         n_heads=encoder.num_attention_heads,
         inner_width=int(
-            setting("intermediate_size", "hidden_dim", default=4 * encoder.hidden_size)  # type: ignore[call-overload]
+            setting(*INNER_WIDTHS, default=4 * encoder.hidden_size)  # type: ignore[call-overload]
         ),
-        activation=str(setting("hidden_act", "hidden_activation", "activation", default="gelu")),
+        activation=str(setting(*ACTIVATIONS, default="gelu")),
         norm_eps=float(setting("layer_norm_eps", "norm_eps", default=1e-12)),  # type: ignore[arg-type]
         dropout_prob=hidden,
         attention_dropout_prob=attention,

@@ -14,6 +14,7 @@ from transformers import PretrainedConfig
 from transformers.activations import ACT2FN
 
 from syntagma.encoders.sites import find_sites
+from syntagma.models.ancestor_attention import ACTIVATIONS
 from syntagma.models.config import TreeDistance
 from syntagma.models.guide import LayerGuide, Syntax
 from syntagma.syntax.distances import normalised_strength, tree_distances
@@ -75,7 +76,7 @@ class DistanceLayers(LayerGuide):
         """As many layers as the encoder has."""
         find_sites(encoder.model_type, purpose="a guide before every layer")
         n_layers = getattr(encoder, "num_hidden_groups", None) or encoder.num_hidden_layers
-        named = (getattr(encoder, name, None) for name in ("hidden_act", "hidden_activation"))
+        named = (getattr(encoder, name, None) for name in ACTIVATIONS)
         activation = next((name for name in named if name), "gelu")
         return cls(
             settings, n_layers=n_layers, width=encoder.hidden_size, activation=str(activation)
@@ -92,10 +93,12 @@ class DistanceLayers(LayerGuide):
         Raises:
             InputError: the syntax tensors are missing.
         """
-        distances = tree_distances(
-            *(syntax.require(name) for name in ("enter", "exit", "depth", "word")),
-            direction=self.settings.direction,
-        )
+        distances = syntax.distances
+        if distances is None:
+            distances = tree_distances(
+                *(syntax.require(name) for name in ("enter", "exit", "depth", "word")),
+                direction=self.settings.direction,
+            )
         return normalised_strength(distances)
 
     def before_layer(self, index: int, states: Tensor, prepared: Tensor) -> Tensor:

@@ -30,6 +30,8 @@ class Syntax(NamedTuple):
         tag: see :mod:`syntagma.syntax.tags`.
         domain: 0 for pieces of the first text and the special ones up to its end, 1 for those
             after, negative for padding.
+        distances: tree distances that are read in place of those of the tree, ``[batch, n, n]``;
+            see :func:`syntagma.models.objectives.hide_distances`.
     """
 
     attention_mask: Tensor
@@ -41,6 +43,7 @@ class Syntax(NamedTuple):
     word: Tensor | None = None
     tag: Tensor | None = None
     domain: Tensor | None = None
+    distances: Tensor | None = None
 
     def require(self, name: str) -> Tensor:
         """A tensor that a guide cannot do without.

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any, NamedTuple
 
 from torch import Tensor, nn
 
+from syntagma.encoders.load import encoder_weights
 from syntagma.encoders.model import SyntagmaConfig, SyntagmaModel
+from syntagma.encoders.saved import is_saved_model, saved_weights
 from syntagma.encoders.sites import find_sites, layers
+from syntagma.errors import InputError
 from syntagma.models.coattention import CoAttentionGuide
 from syntagma.models.config import GUIDES, read_guides
 from syntagma.models.distance_layer import DistanceLayers
@@ -51,7 +54,13 @@ class GuidedEncoder(SyntagmaModel):
         for name in GUIDES:
             if name in settings:
                 self.add_module(name, BUILDERS[name].build(settings[name], config.encoder))
-        self.reads_token_types = "token_type_ids" in _forward_parameters(self.encoder)
+        self.reads_token_types = "token_type_ids" in _forward_parameters(self.trunk)
+
+    @property
+    def trunk(self) -> nn.Module:
+        """What turns pieces into states: the encoder, or that part of it."""
+        trunk: nn.Module = self.encoder
+        return trunk
 
     @property
     def guides(self) -> list[Guide]:
@@ -68,9 +77,35 @@ class GuidedEncoder(SyntagmaModel):
             guide.reset()
 
     def after_encoder_loaded(self) -> None:
-        """Let fresh guides take over from the encoder what they begin with."""
+        """Let fresh guides take over from the encoder what they begin with.
+
+        Guides that were pre-trained with it go on from there.
+
+        Raises:
+            InputError: a guide does not fit the pre-trained one.
+        """
         for guide in self.guides:
-            guide.start_from(self.encoder, self.config.encoder)
+            guide.start_from(self.trunk, self.config.encoder)
+        if is_saved_model(self.config.base):
+            self._take_guides(saved_weights(self.config.base, encoder_weights=encoder_weights))
+
+    def _take_guides(self, weights: Mapping[str, Tensor]) -> None:
+        for name in GUIDES:
+            guide = getattr(self, name, None)
+            own = {
+                key.removeprefix(f"{name}."): weight
+                for key, weight in weights.items()
+                if key.startswith(f"{name}.")
+            }
+            if not own or not isinstance(guide, Guide):
+                continue
+            try:
+                guide.load_state_dict(own)
+            except RuntimeError as error:
+                raise InputError(
+                    f"guides.{name}: does not fit the one in {self.config.base}; give it the "
+                    f"settings in the config.json there, or start from another encoder"
+                ) from error
 
     @property
     def syntax_columns(self) -> tuple[str, ...]:
@@ -91,7 +126,9 @@ class GuidedEncoder(SyntagmaModel):
             yield
             return
         sites = find_sites(self.config.encoder.model_type, purpose="a guide at the embeddings")
-        norm = self.encoder.get_submodule(sites.embedding_norm)
+        # Where there is no norm over the embeddings the first layer reads their sum.
+        place = sites.embedding_norm
+        norm = self.trunk.get_submodule(place) if place else layers(self.trunk, sites)[0]
 
         def add(_: nn.Module, inputs: tuple[Tensor, ...]) -> tuple[Tensor, ...]:
             total = inputs[0]
@@ -126,7 +163,7 @@ class GuidedEncoder(SyntagmaModel):
 
         hooks = [
             layer.register_forward_pre_hook(hook_of(index))
-            for index, layer in enumerate(layers(self.encoder, sites))
+            for index, layer in enumerate(layers(self.trunk, sites))
         ]
         try:
             yield
@@ -148,6 +185,7 @@ class GuidedEncoder(SyntagmaModel):
         word: Tensor | None = None,
         tag: Tensor | None = None,
         domain: Tensor | None = None,
+        distances: Tensor | None = None,
         observe: bool = False,
     ) -> GuidedStates:
         """Run the encoder and its guides.
@@ -164,18 +202,21 @@ class GuidedEncoder(SyntagmaModel):
             word: number of the word.
             tag: part of speech.
             domain: which of two texts.
+            distances: read in place of those of the tree, ``[batch, n, n]``.
             observe: whether guides are to leave what there is to look at, such as attention
                 weights.
 
         Raises:
             InputError: a guide needs syntax tensors that are missing.
         """
-        syntax = Syntax(attention_mask, enter, exit, point, depth, sentence, word, tag, domain)
+        syntax = Syntax(
+            attention_mask, enter, exit, point, depth, sentence, word, tag, domain, distances
+        )
         extra: dict[str, Any] = {}
         if token_type_ids is not None and self.reads_token_types:
             extra["token_type_ids"] = token_type_ids
         with self._guided_embeddings(syntax), self._guided_layers(syntax):
-            states = self.encoder(
+            states = self.trunk(
                 input_ids=input_ids, attention_mask=attention_mask, **extra
             ).last_hidden_state
         observed: dict[str, Any] | None = {} if observe else None

@@ -7,7 +7,7 @@ from importlib import resources
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
-from syntagma.encoders.model import is_saved_model
+from syntagma.encoders.saved import is_saved_model
 from syntagma.errors import InputError
 from syntagma.parse.adapters import SpacySource, StanzaSource
 from syntagma.parse.controls import ChainSource, NoisySource, RandomTreeSource

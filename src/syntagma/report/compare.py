@@ -1,188 +1,176 @@
-"""Runs side by side, with the significance test that the papers use."""
+"""Runs side by side: means over seeds, and the significance tests that the papers use."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
+from statistics import mean, stdev
 from typing import Any
 
-from syntagma.errors import InputError, MissingExtraError
-from syntagma.files import read_json
-from syntagma.settings import load_yaml
+from syntagma.errors import InputError
+from syntagma.report.runs import System, read_systems
+from syntagma.report.significance import (
+    holm,
+    paired_bootstrap,
+    paired_t_test,
+    permutation_test,
+    sign_test,
+)
+from syntagma.report.tables import aligned, markdown
 
-__all__ = ["ComparedRun", "Comparison", "compare_runs", "mcnemar", "paired_t_test"]
+__all__ = ["ComparedSystem", "Comparison", "compare_runs"]
+
+NAMES = {
+    "mcnemar": "McNemar's exact test",
+    "t": "paired t-test",
+    "sign": "sign test by sentence",
+}
 
 
 @dataclass(frozen=True, slots=True)
-class ComparedRun:
-    """One line of a comparison.
+class ComparedSystem:
+    """One line of a comparison: the runs of one experiment with different seeds.
 
     Args:
-        name: of the run folder.
-        metrics: of the run.
-        difference: of the primary metric to the baseline.
-        p_value: of the difference; ``None`` for the baseline itself.
-        gained: examples that only this run gets right.
-        lost: examples that only the baseline gets right.
+        name: of the run folder, without the seed where there are several.
+        runs: the run folders.
+        seeds: of the runs.
+        metrics: means over the runs.
+        deviations: sample standard deviations over the runs; empty for a single one.
+        difference: of the tested metric to the baseline.
+        gained: examples with a higher score than under the baseline.
+        lost: examples with a lower one.
+        p_value: of the paper's test; ``None`` for the baseline itself.
+        p_holm: the same, corrected for the number of comparisons.
+        p_resampled: of the permutation test, or for BLEU of the paired bootstrap.
     """
 
     name: str
+    runs: tuple[str, ...]
+    seeds: tuple[int, ...]
     metrics: dict[str, float]
+    deviations: dict[str, float]
     difference: float = 0.0
-    p_value: float | None = None
     gained: int = 0
     lost: int = 0
+    p_value: float | None = None
+    p_holm: float | None = None
+    p_resampled: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """Runs over the same examples; the first is the baseline."""
+    """Systems over the same examples; the first is the baseline.
+
+    Args:
+        task: of all runs.
+        columns: the metrics that are shown.
+        test: the paper's test, in words.
+        n_examples: that it is over.
+        systems: in the order in which they were given.
+    """
 
     task: str
     columns: tuple[str, ...]
     test: str
     n_examples: int
-    runs: tuple[ComparedRun, ...]
+    systems: tuple[ComparedSystem, ...]
 
     def as_json(self) -> dict[str, Any]:
         """Plain values."""
         return asdict(self)
 
+    def rows(self) -> list[list[str]]:
+        """The cells of a table, its head first."""
+        several = any(len(system.runs) > 1 for system in self.systems)
+        corrected = len(self.systems) > 2
+        head = ["", *(["seeds"] if several else []), *self.columns, "Δ", "+", "−", "p"]
+        head += [*(["p (Holm)"] if corrected else []), "p (resampled)"]
+        rows = [head]
+        for system in self.systems:
+            row = [system.name, *([str(len(system.runs))] if several else [])]
+            for column in self.columns:
+                spread = system.deviations.get(column)
+                cell = f"{system.metrics.get(column, float('nan')):.2f}"
+                row.append(cell if spread is None else f"{cell} ± {spread:.2f}")
+            if system.p_value is None:
+                row += ["", "", "", "baseline", *([""] if corrected else []), ""]
+            else:
+                row += [f"{system.difference:+.2f}", str(system.gained), str(system.lost)]
+                shown = [system.p_value, *([system.p_holm] if corrected else [])]
+                row += [f"{p:.4f}" for p in [*shown, system.p_resampled] if p is not None]
+            rows.append(row)
+        return rows
+
     def table(self) -> str:
         """A table for a terminal."""
-        width = max(len(run.name) for run in self.runs)
-        head = [
-            f"{'run':<{width}}",
-            *(f"{column:>8}" for column in self.columns),
-            f"{'Δ':>7}",
-            f"{'+':>5}",
-            f"{'−':>5}",
-            f"{'p':>8}",
-        ]
-        lines = ["  ".join(head)]
-        for run in self.runs:
-            cells = [f"{run.name:<{width}}"]
-            cells += [f"{run.metrics.get(column, float('nan')):8.2f}" for column in self.columns]
-            if run.p_value is None:
-                cells.append(f"{'baseline':>7}")
-            else:
-                cells += [
-                    f"{run.difference:+7.2f}",
-                    f"{run.gained:5d}",
-                    f"{run.lost:5d}",
-                    f"{run.p_value:8.4f}",
-                ]
-            lines.append("  ".join(cells))
-        return "\n".join([*lines, f"{self.test}, n = {self.n_examples}"])
+        return f"{aligned(self.rows())}\n{self.test}, n = {self.n_examples:,}"
 
-
-COLUMNS = {
-    "spans": (("exact", "f1"), "exact"),
-    "parsing": (("uas", "las", "xpos"), "las"),
-}
-"""For each task the columns to show and the score of an example that is right or wrong."""
-
-
-def mcnemar(gained: int, lost: int) -> float:
-    """Two-sided p-value of McNemar's exact test (McNemar 1947).
-
-    Args:
-        gained: examples that only the one is right on.
-        lost: examples that only the other is right on.
-
-    Raises:
-        MissingExtraError: scipy is not installed.
-    """
-    try:
-        from scipy.stats import binomtest
-    except ImportError as error:
-        raise MissingExtraError("a significance test", "stats") from error
-    if gained + lost == 0:
-        return 1.0
-    return float(binomtest(gained, gained + lost).pvalue)
-
-
-def paired_t_test(ours: Sequence[float], theirs: Sequence[float]) -> float:
-    """Two-sided p-value of the paired t-test over examples, 1 where nothing differs.
-
-    Args:
-        ours: the score of each example.
-        theirs: the same examples under the baseline.
-
-    Raises:
-        MissingExtraError: scipy is not installed.
-    """
-    try:
-        from scipy.stats import ttest_rel
-    except ImportError as error:
-        raise MissingExtraError("a significance test", "stats") from error
-    if list(ours) == list(theirs):
-        return 1.0
-    return float(ttest_rel(ours, theirs).pvalue)
-
-
-T_TESTED = ("choice", "pairs")
-"""Tasks of classification, for which the papers report the paired t-test; others McNemar's."""
+    def markdown(self) -> str:
+        """The table in Markdown."""
+        return markdown(self.rows())
 
 
 def compare_runs(folders: Sequence[str | Path]) -> Comparison:
     """Compare runs of the same task on the same dev examples.
 
+    Runs whose settings differ in the seed alone are one system.
+
     Args:
-        folders: run folders, the baseline first.
+        folders: run folders, those of the baseline first.
 
     Raises:
-        InputError: there are fewer than two, one is no finished run, or they were scored on
-            different examples.
+        InputError: there are fewer than two, one is no finished run, they were scored on different
+            examples, are of different tasks, or have not equally many seeds.
+        MissingExtraError: scipy is not installed.
     """
     if len(folders) < 2:
         raise InputError("compare needs at least two run folders, the baseline first")
-    paths = [Path(folder) for folder in folders]
-    tasks = {str(load_yaml(path / "experiment.yaml").get("task")) for path in paths}
-    if len(tasks) > 1:
-        raise InputError(f"the runs are of different tasks: {', '.join(sorted(tasks))}")
-    task = tasks.pop()
-    columns, correct = COLUMNS.get(task, (("accuracy",), "accuracy"))
-    scores = [_finished(path, "examples.json") for path in paths]
-    runs: list[ComparedRun] = []
-    for path, rows in zip(paths, scores, strict=True):
-        if rows.keys() != scores[0].keys():
-            raise InputError(
-                f"{path}: was scored on {len(rows)} examples, {paths[0]} on {len(scores[0])}, and "
-                f"they are not the same; compare runs with the same data.dev"
-            )
-        metrics = _finished(path, "metrics.json")
-        if not runs:
-            runs.append(ComparedRun(path.name, metrics))
-            continue
-        gained, lost = _changes(scores[0], rows, correct)
-        difference = metrics[correct] - runs[0].metrics[correct]
-        if task in T_TESTED:
-            baseline = [scores[0][key][correct] for key in rows]
-            p_value = paired_t_test([row[correct] for row in rows.values()], baseline)
-        else:
-            p_value = mcnemar(gained, lost)
-        runs.append(ComparedRun(path.name, metrics, difference, p_value, gained, lost))
-    name = "Paired t-test" if task in T_TESTED else "McNemar's exact test"
-    test = f"{name} on `{correct}`"
-    return Comparison(task, columns, test, len(scores[0]), tuple(runs))
+    systems = read_systems(folders)
+    baseline = systems[0]
+    if len(systems) < 2:
+        raise InputError(f"all runs are of one system ({baseline.name}); name those of another too")
+    compared = [_compare(system, baseline) for system in systems]
+    corrected = iter(holm([s.p_value for s in compared if s.p_value is not None]))
+    compared = [s if s.p_value is None else replace(s, p_holm=next(corrected)) for s in compared]
+    plan, first = baseline.plan, baseline.runs[0]
+    test = f"p: {NAMES[plan.test]} on `{plan.score}`"
+    return Comparison(first.task, plan.columns, test, len(first.rows), tuple(compared))
 
 
-def _finished(path: Path, name: str) -> dict[str, Any]:
-    if not (path / name).is_file():
-        raise InputError(f"{path}: no finished run (it has no {name}); train it to its end first")
-    values: dict[str, Any] = read_json(path / name)
-    return values
-
-
-def _changes(
-    baseline: dict[str, dict[str, float]], other: dict[str, dict[str, float]], key: str
-) -> tuple[int, int]:
-    """How many examples only the other, and only the baseline, gets wholly right."""
-
-    def right(row: dict[str, float]) -> bool:
-        return row[key] >= row.get("words", 1)
-
-    pairs = [(right(baseline[name]), right(row)) for name, row in other.items()]
-    return sum(b and not a for a, b in pairs), sum(a and not b for a, b in pairs)
+def _compare(system: System, baseline: System) -> ComparedSystem:
+    runs, plan = system.runs, system.plan
+    names = runs[0].metrics.keys()
+    compared = ComparedSystem(
+        name=system.name,
+        runs=tuple(str(run.path) for run in runs),
+        seeds=tuple(run.seed for run in runs),
+        metrics={name: mean(run.metrics[name] for run in runs) for name in names},
+        deviations={name: stdev(run.metrics[name] for run in runs) for name in names}
+        if len(runs) > 1
+        else {},
+    )
+    if system is baseline:
+        return compared
+    keys = list(baseline.runs[0].rows)
+    ours, theirs = system.example_scores(keys), baseline.example_scores(keys)
+    gained, lost = int((ours > theirs).sum()), int((ours < theirs).sum())
+    if plan.test == "t":
+        p_value = paired_t_test(ours.tolist(), theirs.tolist())
+    else:
+        p_value = sign_test(gained, lost)
+    if runs[0].counts_bleu:
+        counts = ([run.counts(keys) for run in part.runs] for part in (system, baseline))
+        p_resampled = paired_bootstrap(*counts)
+    else:
+        p_resampled = permutation_test(ours.tolist(), theirs.tolist())
+    before = mean(run.metrics[plan.score] for run in baseline.runs)
+    return replace(
+        compared,
+        difference=compared.metrics[plan.score] - before,
+        gained=gained,
+        lost=lost,
+        p_value=p_value,
+        p_resampled=p_resampled,
+    )

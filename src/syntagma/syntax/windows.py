@@ -76,10 +76,10 @@ class SequenceBuilder:
         self._one = _template(tokenizer, ("a",))
         self._two = _template(tokenizer, ("a", "b"))
 
-    @property
-    def prefix(self) -> IntArray:
-        """Special pieces before the first of two texts."""
-        return self._two[0][0]
+    def prefix(self, n_texts: int) -> IntArray:
+        """Special pieces before the first of one or two texts."""
+        specials, _ = self._one if n_texts == 1 else self._two
+        return specials[0]
 
     def n_special(self, n_texts: int) -> int:
         """Special pieces around one or two texts."""

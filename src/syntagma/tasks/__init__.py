@@ -17,7 +17,11 @@ TASKS: dict[str, str] = {
     "choice": "syntagma.tasks.choices:ChoiceTask",
     "pairs": "syntagma.tasks.pairs:PairTask",
     "parsing": "syntagma.tasks.parsing:ParsingTask",
+    "pretraining": "syntagma.tasks.pretraining:PretrainingTask",
+    "probing": "syntagma.tasks.probing:ProbingTask",
     "spans": "syntagma.tasks.spans:SpanTask",
+    "structural": "syntagma.tasks.structural:StructuralTask",
+    "translation": "syntagma.tasks.translation:TranslationTask",
 }
 """Where each task lives; nothing is imported before it is asked for."""
 

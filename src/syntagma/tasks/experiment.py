@@ -44,11 +44,15 @@ class TrainingSettings:
 
     Args:
         epochs: passes over the training data; a fraction ends inside an epoch.
+        steps: train for this many steps instead; a corpus is an endless stream and needs it.
         learning_rate: peak, for the encoder's own weights.
         head_learning_rate: peak, for new weights; the same as ``learning_rate`` if not given.
         batch_pieces: the most pieces in a batch, padding included.
         accumulate: batches whose gradients are added before a step.
         warmup: share of all steps in which the learning rate rises.
+        schedule: how it goes on: ``linear`` and ``cosine`` fall to 0, ``inverse_sqrt`` falls with
+            the root of the steps, ``constant_with_warmup`` stays.
+        second_moment: share of AdamW's second moment that is kept each step (β₂).
         weight_decay: not applied to biases and norms.
         max_gradient_norm: longer gradients are shortened to this.
         seed: of everything random.
@@ -56,17 +60,21 @@ class TrainingSettings:
         encoder: which of the encoder's weights learn: ``full`` all, ``layers`` all but the table
             of piece vectors, ``frozen`` none, ``lora`` low-rank additions.
         lora_rank: rank of those additions.
-        evaluations: how often an epoch is scored on the dev files.
+        evaluations: how often an epoch is scored on the dev files; a stream, how often in all.
         patience: stop after this many evaluations without a better primary metric; 0 never.
         checkpoint_steps: a checkpoint to resume from every so many steps.
+        data_workers: processes that make batches beside the one that trains.
     """
 
     epochs: float = 3.0
+    steps: int | None = None
     learning_rate: float = 3e-5
     head_learning_rate: float | None = None
     batch_pieces: int = 6144
     accumulate: int = 1
     warmup: float = 0.1
+    schedule: Literal["linear", "cosine", "inverse_sqrt", "constant_with_warmup"] = "linear"
+    second_moment: float = 0.999
     weight_decay: float = 0.01
     max_gradient_norm: float = 1.0
     seed: int = 1
@@ -76,6 +84,7 @@ class TrainingSettings:
     evaluations: int = 1
     patience: int = 0
     checkpoint_steps: int = 500
+    data_workers: int = 0
 
     def __post_init__(self) -> None:
         for name in (
@@ -90,8 +99,14 @@ class TrainingSettings:
         ):
             if getattr(self, name) <= 0:
                 raise InputError(f"{name} must be positive, got {getattr(self, name)}")
+        if self.steps is not None and self.steps < 1:
+            raise InputError(f"steps must be at least 1, got {self.steps}")
+        if self.data_workers < 0:
+            raise InputError(f"data_workers must be at least 0, got {self.data_workers}")
         if not 0 <= self.warmup < 1:
             raise InputError(f"warmup is a share from 0 to below 1, got {self.warmup}")
+        if not 0 < self.second_moment < 1:
+            raise InputError(f"second_moment lies between 0 and 1, got {self.second_moment}")
 
 
 @dataclass(frozen=True)
@@ -105,7 +120,8 @@ class Experiment:
         hidden_dropout: of the encoder; its own if not given.
         attention_dropout: of the encoder's attention weights; its own if not given. On processors
             0 makes training about three times as fast, because fused attention has no dropout.
-        preset: guides and settings of a paper.
+        preset: guides of a paper (:data:`syntagma.models.config.PRESETS`), or ``saved``: those of
+            the model of ours that ``encoder`` names.
         guides: settings of each guide by name, on top of the preset.
         head: settings of the task.
         parser: where trees come from: ``default-parser``, a parser's folder, or

@@ -68,7 +68,7 @@ class WindowMaker:
         question = question.part(0, min(len(question), self.head.max_question))
         special = self.builder.n_special(2)
         room = self.head.max_length - special - len(question)
-        offset = len(self.builder.prefix)
+        offset = len(self.builder.prefix(2))
         return [
             SpanWindow(example, passage, question, begin, min(begin + room, len(passage)), offset)
             for begin in window_starts(len(passage), room, self.head.stride)

@@ -14,6 +14,7 @@ from torch import Tensor
 from syntagma.encoders.model import SyntagmaModel
 from syntagma.errors import InputError
 from syntagma.tasks.experiment import Experiment
+from syntagma.tasks.stream import BatchStream
 
 __all__ = ["Features", "Task"]
 
@@ -85,6 +86,19 @@ class Task(ABC, Generic[Example, Prediction]):
     @abstractmethod
     def features(self, examples: Sequence[Example]) -> Features:
         """Training examples as tensors of unequal length."""
+
+    def stream(self, examples: Sequence[Example], *, budget: int, seed: int) -> BatchStream | None:
+        """Training examples as a stream of batches, where they are too many to hold.
+
+        Args:
+            examples: to train on.
+            budget: the most pieces in a batch, padding included.
+            seed: of the order.
+
+        Returns:
+            ``None`` for a task whose :meth:`features` fit into memory.
+        """
+        return None
 
     @abstractmethod
     def collate(self, items: Sequence[Any]) -> dict[str, Tensor]:

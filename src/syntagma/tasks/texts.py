@@ -11,6 +11,7 @@ from torch import Tensor
 from syntagma.encoders.load import load_tokenizer, max_pieces
 from syntagma.encoders.model import saved_tokenizer
 from syntagma.encoders.precision import Precision, best_device
+from syntagma.encoders.saved import is_saved_model, saved_settings
 from syntagma.errors import InputError
 from syntagma.models.config import resolve_guides
 from syntagma.models.guided_encoder import GuidedEncoder
@@ -24,6 +25,9 @@ from syntagma.tasks.experiment import Experiment
 __all__ = ["TextEncoder", "TextPredictor", "new_model", "training_options"]
 
 Model = TypeVar("Model", bound=GuidedEncoder)
+
+SAVED = "saved"
+"""The preset that stands for the guides of the model which ``encoder`` names."""
 
 
 class TextEncoder:
@@ -152,7 +156,16 @@ def new_model(
     Raises:
         InputError: a setting is unknown or impossible, or there is no such encoder.
     """
-    guides = resolve_guides(experiment.preset, experiment.guides)
+    if experiment.preset == SAVED:
+        if not is_saved_model(experiment.encoder):
+            raise InputError(
+                f"preset saved: takes the guides of a model of ours, and encoder "
+                f"{experiment.encoder!r} is none; name its folder, or another preset"
+            )
+        own = saved_settings(experiment.encoder)["guides"]
+        guides = resolve_guides("none", own | experiment.guides)
+    else:
+        guides = resolve_guides(experiment.preset, experiment.guides)
     model: Model = model_class.from_encoder(
         experiment.encoder,
         task=task,

@@ -20,6 +20,7 @@ from syntagma.tasks.experiment import DataSettings, Experiment, TrainingSettings
 from syntagma.tasks.task import Task
 from syntagma.training.adapt import prepare_encoder
 from syntagma.training.run_folder import RunFolder
+from syntagma.training.stream_loader import StreamLoader
 from syntagma.training.trainer import SyntagmaTrainer
 
 __all__ = ["train"]
@@ -57,11 +58,13 @@ def train(experiment: Experiment, folder: str | Path, *, resume: bool = False) -
     checkpoint = run.last_checkpoint() if resume else None
     if checkpoint is not None and arguments.process_index == 0:
         run.forget_after(int(checkpoint.name.rpartition("-")[2]))
+    if checkpoint is not None and isinstance(trainer.loader, StreamLoader):
+        trainer.loader.load(checkpoint)
     trainer.train(resume_from_checkpoint=str(checkpoint) if checkpoint else None)
     if arguments.process_index != 0:
         return {}
     if dev:
-        task.model.load_state_dict(load_file(run.best))
+        task.model.load_weights(load_file(run.best))
     merge()
     return _finish(task, dev, run, frozen=settings.encoder == "frozen")
 
@@ -89,10 +92,11 @@ def _arguments(run: RunFolder, settings: TrainingSettings, *, evaluates: bool) -
         return TrainingArguments(
             output_dir=str(run.checkpoints),
             num_train_epochs=settings.epochs,
+            max_steps=settings.steps or -1,
             gradient_accumulation_steps=settings.accumulate,
             warmup_steps=settings.warmup,
             max_grad_norm=settings.max_gradient_norm,
-            lr_scheduler_type="linear",
+            lr_scheduler_type=settings.schedule,
             seed=settings.seed,
             data_seed=settings.seed,
             logging_steps=50,

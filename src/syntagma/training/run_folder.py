@@ -95,9 +95,13 @@ class RunFolder:
                 shutil.rmtree(path)
         return max(found, key=lambda path: int(path.name.rpartition("-")[2]), default=None)
 
+    def checkpoint(self, step: int) -> Path:
+        """Where the checkpoint of a step lies."""
+        return self.checkpoints / f"{PREFIX_CHECKPOINT_DIR}-{step}"
+
     def mark_complete(self, step: int) -> None:
         """Say that a checkpoint is whole; a killed run may leave one half-written."""
-        write_text(self.checkpoints / f"{PREFIX_CHECKPOINT_DIR}-{step}" / COMPLETE, "")
+        write_text(self.checkpoint(step) / COMPLETE, "")
 
     def records(self) -> list[dict[str, Any]]:
         """The lines of ``metrics.jsonl``."""

@@ -25,8 +25,10 @@ from syntagma.encoders.precision import autocast
 from syntagma.errors import InputError
 from syntagma.files import disk_errors
 from syntagma.tasks.experiment import TrainingSettings
+from syntagma.tasks.stream import BatchStream
 from syntagma.tasks.task import Task
 from syntagma.training.run_folder import RunFolder
+from syntagma.training.stream_loader import StreamLoader
 
 __all__ = ["SyntagmaTrainer", "parameter_groups"]
 
@@ -101,42 +103,77 @@ class SyntagmaTrainer(Trainer):  # type: ignore[misc]
         self.settings = settings
         self.dev = dev
         self.folder = folder
-        features = task.features(train)
-        self.sampler = TokenBudgetSampler(
-            features.lengths,
-            budget=settings.batch_pieces,
-            seed=settings.seed,
-            world=arguments.world_size,
-            rank=arguments.process_index,
+        stream = task.stream(train, budget=settings.batch_pieces, seed=settings.seed)
+        self.loader = (
+            self._held(task, train, arguments)
+            if stream is None
+            else self._streamed(task, stream, arguments)
         )
-        steps_per_epoch = -(-len(self.sampler) // settings.accumulate)
-        arguments.eval_steps = max(1, steps_per_epoch // settings.evaluations)
         super().__init__(
             model=task.model,
             args=arguments,
-            train_dataset=features,
             eval_dataset=[example for part in dev.values() for example in part] or None,
             data_collator=task.collate,
-            callbacks=[_SetEpoch(self.sampler), _Progress(task.primary)],
+            callbacks=[_Progress(task.primary)],
         )
+        if isinstance(self.loader, DataLoader):
+            assert isinstance(self.loader.batch_sampler, TokenBudgetSampler)
+            self.add_callback(_SetEpoch(self.loader.batch_sampler))
         self.remove_callback(PrinterCallback)
         self.remove_callback(ProgressCallback)
 
-    def get_train_dataloader(self) -> DataLoader[Any]:
-        """Batches of similar length; each process takes its own share of them."""
-        return DataLoader(
-            self.train_dataset,
-            batch_sampler=self.sampler,  # type: ignore[arg-type]
-            collate_fn=self.data_collator,
-            num_workers=self.args.dataloader_num_workers,
-            pin_memory=self.args.device.type == "cuda",
+    def _held(
+        self, task: Task[Any, Any], train: Sequence[Any], arguments: TrainingArguments
+    ) -> DataLoader[Any]:
+        """Features in memory; each process takes its own share of the batches."""
+        features = task.features(train)
+        sampler = TokenBudgetSampler(
+            features.lengths,
+            budget=self.settings.batch_pieces,
+            seed=self.settings.seed,
+            world=arguments.world_size,
+            rank=arguments.process_index,
         )
+        steps_per_epoch = -(-len(sampler) // self.settings.accumulate)
+        arguments.eval_steps = max(1, steps_per_epoch // self.settings.evaluations)
+        return DataLoader(
+            features,  # type: ignore[arg-type]
+            batch_sampler=sampler,  # type: ignore[arg-type]
+            collate_fn=task.collate,
+            num_workers=self.settings.data_workers,
+            pin_memory=arguments.device.type == "cuda",
+        )
+
+    def _streamed(
+        self, task: Task[Any, Any], stream: BatchStream, arguments: TrainingArguments
+    ) -> StreamLoader:
+        if self.settings.steps is None:
+            raise InputError(
+                "training.steps: is missing; a corpus is an endless stream, say after how many "
+                "steps to stop"
+            )
+        arguments.eval_steps = max(1, self.settings.steps // self.settings.evaluations)
+        # The stream itself finds the place where a resumed run goes on.
+        arguments.ignore_data_skip = True
+        return StreamLoader(
+            stream,
+            task.collate,
+            n_workers=self.settings.data_workers,
+            world=arguments.world_size,
+            rank=arguments.process_index,
+            pin_memory=arguments.device.type == "cuda",
+        )
+
+    def get_train_dataloader(self) -> Any:
+        """Batches of similar length."""
+        return self.loader
 
     def create_optimizer(self, model: nn.Module | None = None) -> torch.optim.Optimizer:
         """AdamW with a learning rate for the encoder and one for what stands on it."""
         if self.optimizer is None:
             groups = parameter_groups(self.task.model, self.settings)
-            self.optimizer = torch.optim.AdamW(groups, fused=True)
+            betas = (0.9, self.settings.second_moment)
+            self.optimizer = torch.optim.AdamW(groups, betas=betas, fused=True)
         return self.optimizer
 
     def compute_loss(
@@ -191,20 +228,18 @@ class SyntagmaTrainer(Trainer):  # type: ignore[misc]
         return values
 
     def _keep_weights(self) -> None:
-        weights = {
-            name: weight.detach().cpu().contiguous()
-            for name, weight in self.task.model.state_dict().items()
-        }
         path = self.folder.best
         with disk_errors(path):
             path.parent.mkdir(parents=True, exist_ok=True)
             draft = path.with_suffix(".draft")
-            save_file(weights, draft)
+            save_file(self.task.model.weights(), draft)
             draft.replace(path)
 
     def log(self, logs: dict[str, float], *args: Any, **kwargs: Any) -> None:
         """Also append to ``metrics.jsonl``."""
         super().log(logs, *args, **kwargs)
+        if isinstance(self.loader, StreamLoader) and "loss" in logs:
+            logs = {**logs, **self.loader.rates()}
         if self.is_world_process_zero():
             self.folder.add_record(
                 {"step": self.state.global_step, "epoch": self.state.epoch, **logs}
@@ -213,6 +248,10 @@ class SyntagmaTrainer(Trainer):  # type: ignore[misc]
     def _save_checkpoint(self, model: nn.Module, trial: Any) -> None:
         with quiet(), disk_errors(self.folder.checkpoints):
             super()._save_checkpoint(model, trial)
+            if isinstance(self.loader, StreamLoader):
+                self.loader.save(self.folder.checkpoint(self.state.global_step))
+        # Every process has its own part of a checkpoint.
+        self.accelerator.wait_for_everyone()
         if self.is_world_process_zero():
             self.folder.mark_complete(self.state.global_step)
 

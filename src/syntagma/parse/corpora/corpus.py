@@ -60,13 +60,27 @@ class AnnotatedCorpus:
         Raises:
             DamagedFileError: a shard is missing or damaged.
         """
-        for entry in self.manifest.shards:
-            yield self._shard(entry)
+        for number in range(len(self.manifest.shards)):
+            yield self.shard(number)
 
-    def _shard(self, entry: ShardEntry) -> Shard:
+    def shard(self, number: int, *, verify: bool = False) -> Shard:
+        """One shard as columns.
+
+        Args:
+            number: in the order of the manifest.
+            verify: whether to compare its checksum.
+
+        Raises:
+            DamagedFileError: it is missing or damaged.
+        """
+        entry = self.manifest.shards[number]
         path = self.folder / entry.name
         if not path.is_file():
             raise DamagedFileError(f"{path}: is missing; annotate again with --resume")
+        if verify and checksum(path) != entry.checksum:
+            raise DamagedFileError(
+                f"{path}: its bytes are not those that were written; annotate again with --resume"
+            )
         return read_shard(path)
 
     def sentences(self) -> Iterator[CorpusSentence]:

@@ -1,0 +1,88 @@
+"""SEPREM's distance layers: what they cost over the plain encoder, and what of it is floor."""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor
+
+from benchmarks.guides import PIECES, ROWS, batch, measure
+from benchmarks.timing import rounds, show
+from syntagma.models.distance_layer import DistanceLayer
+from syntagma.syntax.distances import normalised_strength, tree_distances
+
+SENTENCE = 24
+"""Pieces of a sentence in :func:`benchmarks.guides.batch`."""
+
+
+class TwoProducts(DistanceLayer):
+    """The floor: both products with h × h matrices, and nothing of the tree."""
+
+    def forward(self, states: Tensor, strength: Tensor) -> Tensor:
+        floor: Tensor = self.own(states) + self.related(states)
+        return floor
+
+
+def with_floor() -> None:
+    """Training step and inference, plain, with the two products alone, and whole."""
+    measure("SEPREM", {"plain": ("none", {}), "seprem": ("seprem", {})})
+    whole = DistanceLayer.forward
+    DistanceLayer.forward = TwoProducts.forward  # type: ignore[method-assign]
+    try:
+        measure("SEPREM without D̃H", {"plain": ("none", {}), "two products": ("seprem", {})})
+    finally:
+        DistanceLayer.forward = whole  # type: ignore[method-assign]
+
+
+def in_blocks() -> None:
+    """D̃H as one product of all pieces, and sentence by sentence: does the structure pay?"""
+    inputs = batch()
+    columns = [inputs[name] for name in ("enter", "exit")]
+    depth = (torch.arange(PIECES) % SENTENCE).repeat(ROWS, 1).int()
+    states = torch.randn(ROWS, PIECES, 384, dtype=torch.bfloat16)
+    weight = torch.randn(384, 384, dtype=torch.bfloat16)
+    distances = tree_distances(*columns, depth, inputs["word"])
+    dense = normalised_strength(distances).bfloat16()
+    n_sentences = PIECES // SENTENCE
+    # The best case for blocks: all sentences of one length, side by side in memory.
+    blocks = torch.stack(
+        [
+            dense[:, begin : begin + SENTENCE, begin : begin + SENTENCE]
+            for begin in range(0, PIECES, SENTENCE)
+        ],
+        1,
+    ).contiguous()
+    places = torch.randperm(PIECES).view(n_sentences, SENTENCE)
+
+    def gathered() -> Tensor:
+        """Sentences of unequal places have to be collected first and put back."""
+        own = states[:, places.view(-1)].view(ROWS, n_sentences, SENTENCE, -1)
+        mixed = (blocks @ own).view(ROWS, PIECES, -1)
+        return torch.zeros_like(states).index_copy_(1, places.view(-1), mixed)
+
+    seconds = rounds(
+        {
+            "D̃ of the batch, once for all layers": lambda: normalised_strength(
+                tree_distances(*columns, depth, inputs["word"])
+            ),
+            "D̃H, one product": lambda: dense @ states,
+            "D̃H, sentences side by side": lambda: (
+                blocks @ states.view(ROWS, n_sentences, SENTENCE, -1)
+            ),
+            "D̃H, sentences collected": gathered,
+            "H W, one product with an h × h matrix": lambda: states @ weight,
+        },
+        repeat=21,
+    )
+    show(
+        f"Parts of a distance layer at {ROWS} x {PIECES}",
+        [{"": name, "ms": 1000 * value} for name, value in seconds.items()],
+    )
+
+
+def main() -> None:
+    with_floor()
+    in_blocks()
+
+
+if __name__ == "__main__":
+    main()

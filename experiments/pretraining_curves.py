@@ -1,0 +1,32 @@
+"""Draw the objectives of pre-training runs over their steps, against chance.
+
+python experiments/pretraining_curves.py RUN RUN... --out curves.svg
+"""
+
+from __future__ import annotations
+
+import argparse
+
+from syntagma.report.curves import write_curves
+
+PANELS = {
+    "hidden pieces, accuracy": ("pieces_accuracy", "pieces_chance"),
+    "distances, accuracy": ("distances_accuracy", "distances_chance"),
+    "heads, accuracy": ("heads_accuracy", "heads_chance"),
+    "hidden heads, accuracy": ("heads_hidden_accuracy", "heads_chance"),
+    "hidden pieces, loss": ("pieces_loss", ""),
+    "distances, loss": ("distances_loss", ""),
+    "heads, loss": ("heads_loss", ""),
+}
+
+
+def main() -> None:
+    arguments = argparse.ArgumentParser(description=__doc__)
+    arguments.add_argument("runs", nargs="+")
+    arguments.add_argument("--out", required=True)
+    options = arguments.parse_args()
+    write_curves(options.runs, PANELS, options.out)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,92 @@
+"""Masked-language-model heads of pretrained encoders: one form, one table of their names.
+
+All of them are a dense layer, an activation, a norm, and scores of the pieces by their own vectors
+with a bias; checkpoints differ in what the parts are called.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+from transformers import AutoModelForMaskedLM, PretrainedConfig
+
+from syntagma.encoders.default import resolve
+from syntagma.encoders.load import encoder_weights, quiet
+from syntagma.encoders.saved import is_saved_model, saved_weights
+
+__all__ = ["LM_HEADS", "HeadNames", "lm_head_weights"]
+
+
+@dataclass(frozen=True, slots=True)
+class HeadNames:
+    """Names of the parts in a model with a masked-language-model head.
+
+    Args:
+        dense: the dense layer.
+        norm: the norm.
+        bias: the bias of the scores; empty where there is none.
+    """
+
+    dense: str
+    norm: str
+    bias: str
+
+
+_BERT = HeadNames(
+    "cls.predictions.transform.dense", "cls.predictions.transform.LayerNorm", "cls.predictions.bias"
+)
+_ROBERTA = HeadNames("lm_head.dense", "lm_head.layer_norm", "lm_head.bias")
+
+LM_HEADS: dict[str, HeadNames] = {
+    "albert": HeadNames("predictions.dense", "predictions.LayerNorm", "predictions.bias"),
+    "bert": _BERT,
+    "camembert": _ROBERTA,
+    "deberta-v2": _BERT,
+    "distilbert": HeadNames("vocab_transform", "vocab_layer_norm", "vocab_projector.bias"),
+    "electra": HeadNames(
+        "generator_predictions.dense", "generator_predictions.LayerNorm", "generator_lm_head.bias"
+    ),
+    "modernbert": HeadNames("head.dense", "head.norm", "decoder.bias"),
+    "mpnet": _ROBERTA,
+    "roberta": _ROBERTA,
+    "xlm-roberta": _ROBERTA,
+}
+
+
+def lm_head_weights(name: str, config: PretrainedConfig) -> dict[str, Tensor]:
+    """The head of a pretrained encoder, as parts of :class:`syntagma.models.piece_head.PieceHead`.
+
+    Args:
+        name: ``default``, a folder, or a hub name.
+        config: the encoder's configuration.
+
+    Returns:
+        Weights by name; empty for a checkpoint without such a head.
+    """
+    if is_saved_model(name):
+        saved = saved_weights(name, encoder_weights=encoder_weights)
+        own = "piece_head."
+        return {key.removeprefix(own): part for key, part in saved.items() if key.startswith(own)}
+    names = LM_HEADS.get(config.model_type)
+    if names is None:
+        return {}
+    with quiet():
+        model, found = AutoModelForMaskedLM.from_pretrained(
+            resolve(name), dtype=torch.float32, output_loading_info=True
+        )
+    missing = {key.rpartition(".")[0] for key in found["missing_keys"]}
+    if names.dense in missing or names.norm in missing:
+        return {}
+    weights: dict[str, Tensor] = model.state_dict()
+    parts = {"dense": names.dense, "norm": names.norm}
+    head = {
+        f"{ours}.{key.removeprefix(theirs + '.')}": weight
+        for ours, theirs in parts.items()
+        for key, weight in weights.items()
+        if key.startswith(theirs + ".")
+    }
+    if names.bias in weights:
+        head["bias"] = weights[names.bias]
+    return head

@@ -1,0 +1,83 @@
+"""Read what is in a model folder of this package: which encoder, and all weights."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import safetensors
+import torch
+from safetensors.torch import load_file
+from torch import Tensor
+from transformers import AutoConfig, PretrainedConfig
+
+from syntagma.encoders import compact
+from syntagma.errors import DamagedFileError, InputError
+from syntagma.files import read_json
+
+__all__ = [
+    "CONFIG",
+    "WEIGHTS",
+    "is_saved_model",
+    "saved_encoder_config",
+    "saved_settings",
+    "saved_weights",
+]
+
+CONFIG = "config.json"
+WEIGHTS = "model.safetensors"
+
+
+def is_saved_model(name: str | Path) -> bool:
+    """Whether a name is a folder that this package wrote."""
+    config = Path(name) / CONFIG
+    return config.is_file() and '"syntagma_version"' in config.read_text(encoding="utf-8")
+
+
+def saved_settings(folder: str | Path) -> dict[str, Any]:
+    """The configuration in a model folder, as it is written."""
+    values: dict[str, Any] = read_json(Path(folder) / CONFIG)
+    return values
+
+
+def saved_encoder_config(folder: str | Path) -> PretrainedConfig:
+    """The configuration of the encoder in a model folder."""
+    return AutoConfig.for_model(**saved_settings(folder)["encoder"])
+
+
+def saved_weights(
+    folder: str | Path, *, encoder_weights: Callable[[str], dict[str, Tensor]]
+) -> dict[str, Tensor]:
+    """All weights in a model folder, in full.
+
+    Args:
+        folder: of the model.
+        encoder_weights: gives the weights of the encoder that compact ones are differences to.
+
+    Raises:
+        InputError: there are none.
+        DamagedFileError: they are damaged.
+    """
+    weights = _load(Path(folder) / WEIGHTS)
+    values = saved_settings(folder)
+    storage = values.get("storage")
+    if storage:
+        base = {f"encoder.{name}": part for name, part in encoder_weights(values["base"]).items()}
+        weights = compact.expand(weights, base, bits=storage["bits"])
+    return weights
+
+
+def _load(path: Path) -> dict[str, Tensor]:
+    if not path.is_file():
+        raise InputError(f"{path}: no such file; the model folder is not complete")
+    try:
+        weights: dict[str, Tensor] = load_file(path)
+    except (safetensors.SafetensorError, ValueError) as error:
+        raise DamagedFileError(
+            f"{path}: damaged ({error}); save or fetch the model again"
+        ) from error
+    return {
+        name: weight.to(torch.float32) if weight.dtype == torch.bfloat16 else weight
+        for name, weight in weights.items()
+    }

@@ -1,0 +1,77 @@
+"""Scores of pieces from states: the head of a masked language model."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Self
+
+import torch
+from torch import Tensor, nn
+from torch.nn import functional as F
+from transformers import PretrainedConfig
+from transformers.activations import ACT2FN
+
+__all__ = ["PieceHead"]
+
+
+class PieceHead(nn.Module):
+    """A dense layer, an activation, a norm, and products with the encoder's own piece vectors.
+
+    Args:
+        width: of the states.
+        embedding_width: of the piece vectors.
+        n_pieces: size of the vocabulary.
+        activation: as Transformers names it.
+        norm_eps: of the norm.
+    """
+
+    def __init__(
+        self,
+        *,
+        width: int,
+        embedding_width: int,
+        n_pieces: int,
+        activation: str = "gelu",
+        norm_eps: float = 1e-12,
+    ) -> None:
+        super().__init__()
+        self.dense = nn.Linear(width, embedding_width)
+        self.activation = ACT2FN[activation]
+        self.norm = nn.LayerNorm(embedding_width, eps=norm_eps)
+        self.bias = nn.Parameter(torch.zeros(n_pieces))
+
+    @classmethod
+    def build(cls, encoder: PretrainedConfig) -> Self:
+        """A head for an encoder."""
+        named = (getattr(encoder, name, None) for name in ("hidden_act", "activation"))
+        return cls(
+            width=encoder.hidden_size,
+            embedding_width=getattr(encoder, "embedding_size", None) or encoder.hidden_size,
+            n_pieces=encoder.vocab_size,
+            activation=next((str(name) for name in named if name), "gelu"),
+            norm_eps=getattr(encoder, "layer_norm_eps", None) or 1e-12,
+        )
+
+    def start_from(self, weights: Mapping[str, Tensor]) -> None:
+        """Take over a pretrained head; biases that it does not have are zero.
+
+        Args:
+            weights: see :func:`syntagma.encoders.lm_heads.lm_head_weights`; may be empty.
+        """
+        if weights:
+            nn.init.zeros_(self.dense.bias)
+            nn.init.zeros_(self.norm.bias)
+        self.load_state_dict(weights, strict=False)
+
+    def forward(self, states: Tensor, piece_vectors: Tensor) -> Tensor:
+        """Scores of all pieces.
+
+        Args:
+            states: ``[n_states, width]``.
+            piece_vectors: the encoder's table, ``[n_pieces, embedding_width]``.
+
+        Returns:
+            ``[n_states, n_pieces]``.
+        """
+        hidden = self.norm(self.activation(self.dense(states)))
+        return F.linear(hidden, piece_vectors, self.bias)

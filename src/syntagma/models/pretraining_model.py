@@ -1,0 +1,233 @@
+"""An encoder that goes on pre-training with syntax: SEPREM's three objectives (section 4.4)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Literal, NamedTuple
+
+import torch
+from torch import Tensor, nn
+from torch.nn import functional as F
+
+from syntagma.encoders.lm_heads import lm_head_weights
+from syntagma.encoders.model import SyntagmaConfig
+from syntagma.errors import InputError
+from syntagma.models.distance_layer import DistanceLayers
+from syntagma.models.guide import Syntax
+from syntagma.models.guided_encoder import GuidedEncoder
+from syntagma.models.objectives import (
+    IGNORED,
+    HiddenDistances,
+    head_places,
+    hide_distances,
+    hide_pieces,
+)
+from syntagma.models.piece_head import PieceHead
+from syntagma.settings import build
+from syntagma.syntax.distances import tree_distances
+
+__all__ = ["OBJECTIVES", "ObjectiveScores", "PretrainingHead", "PretrainingModel"]
+
+OBJECTIVES = ("pieces", "distances", "heads")
+"""Masked language model (MLM), distance prediction (DP) and head prediction (HP)."""
+
+
+@dataclass(frozen=True)
+class PretrainingHead:
+    """Settings of pre-training.
+
+    Args:
+        pieces: weight of the masked language model's loss; 0 leaves the objective out.
+        distances: weight of distance prediction.
+        heads: weight of head prediction.
+        max_length: pieces of a sequence, special ones included.
+        sequences: ``documents`` packs the sentences of a document one after another as far as they
+            fit; ``sentences`` reads each by itself.
+        hidden_pieces: share of the pieces that is chosen.
+        hidden_distances: share of the distances that is chosen.
+        longest: longer distances count as this long.
+        head_width: of the vectors by which words find their heads.
+        mask_id: the piece that stands for a hidden one; found in the tokenizer.
+    """
+
+    pieces: float = 1.0
+    distances: float = 1.0
+    heads: float = 1.0
+    max_length: int = 128
+    sequences: Literal["documents", "sentences"] = "documents"
+    hidden_pieces: float = 0.15
+    hidden_distances: float = 0.15
+    longest: int = 16
+    head_width: int = 256
+    mask_id: int = -1
+
+    def __post_init__(self) -> None:
+        for name in OBJECTIVES:
+            if getattr(self, name) < 0:
+                raise InputError(f"{name} is a weight of at least 0, got {getattr(self, name)}")
+        if not any(getattr(self, name) for name in OBJECTIVES):
+            raise InputError("every objective has weight 0; set pieces, distances or heads to 1")
+        for name in ("hidden_pieces", "hidden_distances"):
+            if not 0 < getattr(self, name) <= 1:
+                raise InputError(f"{name} is a share above 0, got {getattr(self, name)}")
+        for name in ("longest", "head_width"):
+            if getattr(self, name) < 1:
+                raise InputError(f"{name} must be at least 1, got {getattr(self, name)}")
+        if self.max_length < 8:
+            raise InputError(f"max_length must be at least 8, got {self.max_length}")
+
+
+class ObjectiveScores(NamedTuple):
+    """The scores of an objective, and what they should have been.
+
+    Args:
+        scores: ``[n_targets, n_classes]``.
+        targets: the right classes, ``[n_targets]``.
+        hidden: for heads, which arcs were hidden from the layers, ``[n_targets]``.
+    """
+
+    scores: Tensor
+    targets: Tensor
+    hidden: Tensor | None = None
+
+    @property
+    def loss(self) -> Tensor:
+        """Mean cross-entropy, 0 where there is nothing to predict."""
+        if not len(self.targets):
+            return self.scores.sum()
+        return F.cross_entropy(self.scores.float(), self.targets)
+
+
+class PretrainingScores(NamedTuple):
+    """What a batch gives.
+
+    Args:
+        objectives: by their names in :data:`OBJECTIVES`, those with a weight.
+        loss: the weighted sum of their losses.
+    """
+
+    objectives: dict[str, ObjectiveScores]
+    loss: Tensor
+
+
+class PretrainingModel(GuidedEncoder):
+    """A guided encoder with the heads of the objectives.
+
+    The distances that are to be predicted are hidden in what the distance layers read.
+    """
+
+    def __init__(self, config: SyntagmaConfig) -> None:
+        super().__init__(config)
+        self.head: PretrainingHead = build(PretrainingHead, config.head, where="head")
+        width = config.encoder.hidden_size
+        if self.head.pieces:
+            self.piece_head = PieceHead.build(config.encoder)
+        if self.head.distances:
+            # Linear over the states of both pieces put together, one part a piece.
+            self.upper = nn.Linear(width, self.head.longest)
+            self.lower = nn.Linear(width, self.head.longest, bias=False)
+        if self.head.heads:
+            self.as_dependent = nn.Linear(width, self.head.head_width)
+            self.as_head = nn.Linear(width, self.head.head_width)
+        self.post_init()
+
+    def after_encoder_loaded(self) -> None:
+        """Also take over the checkpoint's own language-model head, where it has one."""
+        super().after_encoder_loaded()
+        if self.head.pieces:
+            self.piece_head.start_from(lm_head_weights(self.config.base, self.config.encoder))
+
+    @property
+    def syntax_columns(self) -> tuple[str, ...]:
+        """What guides and objectives read."""
+        read = {*super().syntax_columns, "enter", "exit", "depth", "word"}
+        return tuple(name for name in Syntax._fields if name in read)
+
+    def forward(  # type: ignore[override]
+        self,
+        input_ids: Tensor,
+        attention_mask: Tensor,
+        token_type_ids: Tensor | None = None,
+        **syntax: Any,
+    ) -> PretrainingScores:
+        """Hide, read, predict.
+
+        Args:
+            input_ids: ``[batch, n]``.
+            attention_mask: ``[batch, n]``.
+            token_type_ids: ``[batch, n]``.
+            syntax: ``enter``, ``exit``, ``depth`` and ``word``, and what guides read besides.
+        """
+        word = syntax["word"]
+        read, targets = input_ids, None
+        if self.head.pieces:
+            read, targets = hide_pieces(
+                input_ids,
+                word >= 0,
+                share=self.head.hidden_pieces,
+                mask_id=self.head.mask_id,
+                n_pieces=self.config.encoder.vocab_size,
+            )
+        hidden = self._hide_distances(syntax) if self.head.distances else None
+        states = self.encode(
+            read,
+            attention_mask,
+            token_type_ids,
+            **syntax,
+            distances=None if hidden is None else hidden.distances,
+        ).last_hidden_state
+        objectives = {}
+        if targets is not None:
+            objectives["pieces"] = self._score_pieces(states, targets)
+        if hidden is not None:
+            objectives["distances"] = self._score_distances(states, hidden)
+        if self.head.heads:
+            objectives["heads"] = self._score_heads(states, syntax, hidden)
+        losses = [getattr(self.head, name) * found.loss for name, found in objectives.items()]
+        return PretrainingScores(objectives, torch.stack(losses).sum())
+
+    def _hide_distances(self, syntax: dict[str, Tensor]) -> HiddenDistances:
+        guide = getattr(self, "tree_distance", None)
+        direction = guide.settings.direction if isinstance(guide, DistanceLayers) else "down"
+        distances = tree_distances(*_tree(syntax), direction=direction)
+        return hide_distances(
+            distances,
+            syntax["word"],
+            share=self.head.hidden_distances,
+            longest=self.head.longest,
+        )
+
+    def _score_pieces(self, states: Tensor, targets: Tensor) -> ObjectiveScores:
+        chosen = targets != IGNORED
+        vectors = self.get_input_embeddings().weight
+        return ObjectiveScores(self.piece_head(states[chosen], vectors), targets[chosen])
+
+    def _score_distances(self, states: Tensor, hidden: HiddenDistances) -> ObjectiveScores:
+        row, one, other = hidden.places.T
+        scores = self.upper(states)[row, one] + self.lower(states)[row, other]
+        return ObjectiveScores(scores, hidden.targets.clamp(max=self.head.longest) - 1)
+
+    def _score_heads(
+        self, states: Tensor, syntax: dict[str, Tensor], hidden: HiddenDistances | None
+    ) -> ObjectiveScores:
+        word = syntax["word"]
+        targets = head_places(tree_distances(*_tree(syntax), direction="up"), word)
+        asked = targets != IGNORED
+        # Heads are first pieces of words, and the first piece of all for roots.
+        candidates = asked.clone()
+        candidates[:, 0] = True
+        row, place = asked.nonzero().T
+        products = self.as_dependent(states) @ self.as_head(states).mT
+        scores = products[row, place] / self.head.head_width**0.5
+        scores = scores.masked_fill(~candidates[row], -torch.inf)
+        targets = targets[asked]
+        unseen = None
+        if hidden is not None:
+            read = hidden.distances
+            seen = read[row, place, targets] + read[row, targets, place] > 0
+            unseen = ~seen & (targets > 0)
+        return ObjectiveScores(scores, targets, unseen)
+
+
+def _tree(syntax: dict[str, Tensor]) -> tuple[Tensor, Tensor, Tensor, Tensor]:
+    return syntax["enter"], syntax["exit"], syntax["depth"], syntax["word"]

@@ -1,0 +1,221 @@
+"""An encoder-decoder whose encoder is guided (SG-Net, journal version, section 3.4.3).
+
+The decoder, the search and the loss are those of Transformers; guides act on the encoder alone.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Literal, NamedTuple
+
+from torch import Tensor, nn
+from torch.nn import functional as F
+from transformers import AutoModelForSeq2SeqLM, MarianConfig, PretrainedConfig
+from transformers.modeling_outputs import BaseModelOutput
+
+from syntagma.encoders.model import SyntagmaConfig
+from syntagma.errors import InputError
+from syntagma.models.guided_encoder import GuidedEncoder
+from syntagma.settings import build
+
+__all__ = ["SCRATCH", "TranslationHead", "TranslationModel", "TranslationScores", "fresh_config"]
+
+SCRATCH = "scratch"
+"""The name of an encoder that is not pretrained."""
+
+IGNORED = -100
+
+
+@dataclass(frozen=True)
+class TranslationHead:
+    """Settings of translation; the first ones only for a model that is trained from scratch.
+
+    The defaults are those of the paper (Transformer base of Vaswani et al. 2017).
+
+    Args:
+        width: of the states.
+        n_layers: of the encoder, and of the decoder.
+        n_heads: of the attention.
+        inner_width: inside a layer.
+        dropout: on states.
+        vocabulary: ``bpe``, byte pairs learnt from both languages together, or ``words``.
+        vocabulary_size: the most entries.
+        max_length: pieces of a text; longer pairs are left out of the training, longer sources cut.
+        tokenized: whether the references are words with spaces between them, as BLEU wants them.
+        label_smoothing: share of the probability that goes to all pieces alike.
+        n_beams: of the search.
+        length_penalty: power of the length that a hypothesis' score is divided by.
+    """
+
+    width: int = 512
+    n_layers: int = 6
+    n_heads: int = 8
+    inner_width: int = 2048
+    dropout: float = 0.1
+    vocabulary: Literal["bpe", "words"] = "bpe"
+    vocabulary_size: int = 40000
+    max_length: int = 256
+    tokenized: bool = False
+    label_smoothing: float = 0.1
+    n_beams: int = 5
+    length_penalty: float = 1.0
+
+    def __post_init__(self) -> None:
+        for name in ("width", "n_layers", "n_heads", "inner_width", "vocabulary_size", "n_beams"):
+            if getattr(self, name) < 1:
+                raise InputError(f"{name} must be at least 1, got {getattr(self, name)}")
+        if self.max_length < 4:
+            raise InputError(f"max_length must be at least 4, got {self.max_length}")
+        if self.width % self.n_heads:
+            raise InputError(
+                f"width {self.width} does not divide into {self.n_heads} heads; set n_heads to one "
+                f"of its divisors"
+            )
+        for name in ("dropout", "label_smoothing"):
+            if not 0 <= getattr(self, name) < 1:
+                raise InputError(f"{name} must lie in [0, 1), got {getattr(self, name)}")
+
+
+class TranslationScores(NamedTuple):
+    """Scores of a batch of sentence pairs.
+
+    Args:
+        pieces: logits, ``[batch, n_target, n_pieces]``.
+        loss: where targets were given, the mean over their pieces.
+    """
+
+    pieces: Tensor
+    loss: Tensor | None
+
+
+def fresh_config(head: TranslationHead, tokenizer: Any) -> PretrainedConfig:
+    """The configuration of an encoder-decoder that is trained from scratch.
+
+    Args:
+        head: its sizes.
+        tokenizer: of both languages.
+    """
+    sizes: dict[str, Any] = {}
+    for side in ("encoder", "decoder"):
+        sizes |= {
+            f"{side}_layers": head.n_layers,
+            f"{side}_attention_heads": head.n_heads,
+            f"{side}_ffn_dim": head.inner_width,
+        }
+    return MarianConfig(
+        **sizes,
+        vocab_size=len(tokenizer),
+        d_model=head.width,
+        dropout=head.dropout,
+        attention_dropout=0.0,
+        activation_dropout=0.0,
+        activation_function="relu",
+        max_position_embeddings=head.max_length + 2,
+        scale_embedding=True,
+        share_encoder_decoder_embeddings=True,
+        init_std=head.width**-0.5,
+        pad_token_id=tokenizer.pad_token_id,
+        eos_token_id=tokenizer.eos_token_id,
+        bos_token_id=None,
+        decoder_start_token_id=tokenizer.pad_token_id,
+        forced_eos_token_id=None,
+    )
+
+
+class TranslationModel(GuidedEncoder):
+    """A model of sequences to sequences with guides on its encoder."""
+
+    encoder_class = AutoModelForSeq2SeqLM
+
+    def __init__(self, config: SyntagmaConfig) -> None:
+        super().__init__(config)
+        self.head: TranslationHead = build(TranslationHead, config.head, where="head")
+        self.post_init()
+
+    def _init_weights(self, module: nn.Module) -> None:
+        # Embeddings whose vectors are scaled up begin small; the rest as everywhere here.
+        self.both_sides._init_weights(module)
+
+    @property
+    def both_sides(self) -> Any:
+        """Encoder and decoder, a model of Transformers."""
+        return self.encoder
+
+    @property
+    def trunk(self) -> nn.Module:
+        """The encoder of the two."""
+        trunk: nn.Module = self.both_sides.get_encoder()
+        return trunk
+
+    def forward(  # type: ignore[override]
+        self,
+        input_ids: Tensor,
+        attention_mask: Tensor,
+        labels: Tensor | None = None,
+        decoder_input_ids: Tensor | None = None,
+        **tensors: Any,
+    ) -> TranslationScores:
+        """Score the pieces of the targets.
+
+        Args:
+            input_ids: source, ``[batch, n]``.
+            attention_mask: 0 at padding, ``[batch, n]``.
+            labels: target, negative at padding, ``[batch, n_target]``.
+            decoder_input_ids: what the decoder reads, ``[batch, n_target]``; the target, shifted,
+                where it is not given.
+            tensors: syntax of the source, see :meth:`GuidedEncoder.encode`.
+        """
+        states = self.encode(input_ids, attention_mask, **tensors).last_hidden_state
+        if decoder_input_ids is None:
+            assert labels is not None
+            decoder_input_ids = self.both_sides.prepare_decoder_input_ids_from_labels(labels)
+        scores = self.both_sides(
+            encoder_outputs=BaseModelOutput(last_hidden_state=states),
+            attention_mask=attention_mask,
+            decoder_input_ids=decoder_input_ids,
+            use_cache=False,
+        ).logits.float()
+        loss = None
+        if labels is not None:
+            # Label smoothing is for learning; scores are compared without.
+            smoothing = self.head.label_smoothing if self.training else 0.0
+            loss = F.cross_entropy(
+                scores.flatten(0, 1),
+                labels.flatten(),
+                ignore_index=IGNORED,
+                label_smoothing=smoothing,
+            )
+        return TranslationScores(scores, loss)
+
+    def search(
+        self, input_ids: Tensor, attention_mask: Tensor, **tensors: Any
+    ) -> tuple[Tensor, Tensor]:
+        """The best targets that beam search finds.
+
+        Args:
+            input_ids: source, ``[batch, n]``.
+            attention_mask: 0 at padding, ``[batch, n]``.
+            tensors: syntax of the source.
+
+        Returns:
+            Pieces, ``[batch, n_target]``, and log-probabilities over the length's power,
+            ``[batch]``.
+        """
+        states = self.encode(input_ids, attention_mask, **tensors).last_hidden_state
+        found = self.both_sides.generate(
+            encoder_outputs=BaseModelOutput(last_hidden_state=states),
+            attention_mask=attention_mask,
+            num_beams=self.head.n_beams,
+            length_penalty=self.head.length_penalty,
+            max_new_tokens=self.head.max_length,
+            early_stopping=True,
+            do_sample=False,
+            return_dict_in_generate=True,
+            output_scores=True,
+        )
+        scores = found.get("sequences_scores")
+        if scores is None:
+            # A search with one beam gives the scores of the pieces only.
+            steps = self.both_sides.compute_transition_scores(found.sequences, found.scores)
+            scores = steps.masked_fill(steps.isinf(), 0.0).sum(-1)
+        return found.sequences, scores

@@ -1,0 +1,132 @@
+"""The scores of systems by groups of examples, read from finished runs."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from statistics import mean
+from typing import Any
+
+from syntagma.report.groups import Grouping, group_by, trend
+from syntagma.report.plotting import MARKERS, panels, style_of
+from syntagma.report.runs import System, read_systems
+from syntagma.report.significance import bleu_of_counts
+from syntagma.report.tables import aligned, markdown
+
+__all__ = ["Breakdown", "break_down", "write_breakdowns"]
+
+
+@dataclass(frozen=True, slots=True)
+class Breakdown:
+    """Scores by group.
+
+    Args:
+        grouping: of the dev examples.
+        score: what is shown.
+        systems: by name the score of each group in per cent, a mean over seeds, ``[n_groups]``.
+    """
+
+    grouping: Grouping
+    score: str
+    systems: dict[str, tuple[float, ...]]
+
+    def rows(self) -> list[list[str]]:
+        """The cells of a table, its head first; numbers have a last row with the trend."""
+        names = list(self.systems)
+        rows = [[self.grouping.property, "n", *names]]
+        for number, group in enumerate(self.grouping.groups):
+            scores = (f"{self.systems[name][number]:.1f}" for name in names)
+            rows.append([group.name, str(len(group.keys)), *scores])
+        if self.grouping.is_number:
+            slopes = (trend(self.grouping, self.systems[name])[0] for name in names)
+            rows.append(["slope", "", *(f"{slope:+.3f}" for slope in slopes)])
+        return rows
+
+    def table(self) -> str:
+        """A table for a terminal."""
+        return aligned(self.rows())
+
+    def markdown(self) -> str:
+        """The table in Markdown."""
+        return markdown(self.rows())
+
+
+def write_breakdowns(breakdowns: Sequence[Breakdown], out: str | Path) -> None:
+    """Draw breakdowns, a panel each: points and trend lines for numbers, bars for kinds.
+
+    Args:
+        breakdowns: of the same systems.
+        out: the picture; its ending says which kind.
+
+    Raises:
+        InputError: the picture cannot be written.
+        MissingExtraError: ``matplotlib`` is not installed.
+    """
+    with panels(len(breakdowns), out, width=4.2, height=3.0) as axes:
+        for axis, breakdown in zip(axes, breakdowns, strict=True):
+            draw = _draw_numbers if breakdown.grouping.is_number else _draw_kinds
+            draw(axis, breakdown)
+            axis.set_xlabel(breakdown.grouping.property.replace("_", " "))
+            axis.set_ylabel(f"{breakdown.score}, %")
+
+
+def _draw_numbers(axis: Any, breakdown: Breakdown) -> None:
+    groups = breakdown.grouping.groups
+    middles = [group.middle for group in groups]
+    for number, (name, scores) in enumerate(breakdown.systems.items()):
+        style = style_of(number)
+        axis.plot(
+            middles, scores, MARKERS[number % len(MARKERS)], color=style["color"], markersize=3
+        )
+        slope, height = trend(breakdown.grouping, scores)
+        ends = [middles[0], middles[-1]]
+        axis.plot(ends, [height + slope * end for end in ends], label=name, **style)
+
+
+def _draw_kinds(axis: Any, breakdown: Breakdown) -> None:
+    groups, n_systems = breakdown.grouping.groups, len(breakdown.systems)
+    width = 0.8 / n_systems
+    for number, (name, scores) in enumerate(breakdown.systems.items()):
+        shift = (number - (n_systems - 1) / 2) * width
+        places = [place + shift for place in range(len(groups))]
+        axis.bar(places, scores, width, label=name, color=style_of(number)["color"])
+    labels = [f"{group.name} ({len(group.keys)})" for group in groups]
+    axis.set_xticks(range(len(groups)), labels, rotation=45, ha="right", fontsize=7)
+
+
+def break_down(
+    folders: Sequence[str | Path],
+    property: str,
+    *,
+    cut: str = "size",
+    n_groups: int = 20,
+    values: Mapping[str, float] | None = None,
+) -> Breakdown:
+    """Split the scores of runs by a property of the examples.
+
+    Args:
+        folders: run folders over the same data; those that differ in the seed alone are one system.
+        property: see :func:`syntagma.report.groups.group_by`.
+        cut: see there.
+        n_groups: see there.
+        values: see there.
+
+    Raises:
+        InputError: runs or data cannot be used, or the examples do not have this property.
+    """
+    systems = read_systems(folders)
+    examples = systems[0].runs[0].examples()
+    grouping = group_by(property, examples, cut=cut, n_groups=n_groups, values=values)
+    scores = {
+        system.name: tuple(_score(system, group.keys) for group in grouping.groups)
+        for system in systems
+    }
+    return Breakdown(grouping, systems[0].plan.score, scores)
+
+
+def _score(system: System, keys: Sequence[str]) -> float:
+    """The score of some examples in per cent: their mean, or BLEU over all of them."""
+    if system.runs[0].counts_bleu:
+        return mean(float(bleu_of_counts(run.counts(keys).sum(0))) for run in system.runs)
+    return 100 * float(system.example_scores(keys).mean())

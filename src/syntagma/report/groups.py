@@ -1,0 +1,209 @@
+"""Examples in groups by a property: by length in groups of equal range or of equal size, by kind.
+
+SG-Net's Figs. 4 and 5 (journal version) put questions into 20 groups by their length, once with
+equal steps of length and once with equally many questions, and draw a line through each system.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from syntagma.errors import InputError
+from syntagma.settings import nearest
+
+__all__ = ["KINDS", "NUMBERS", "Group", "Grouping", "group_by", "properties_of", "trend"]
+
+CUTS = ("range", "size")
+N_GROUPS = 20
+
+
+class Group(NamedTuple):
+    """Some of the examples.
+
+    Args:
+        name: a value, or the least and the greatest one.
+        low: least value, or the number of the kind.
+        high: greatest value, or the number of the kind.
+        keys: ids of the examples.
+    """
+
+    name: str
+    low: float
+    high: float
+    keys: tuple[str, ...]
+
+    @property
+    def middle(self) -> float:
+        """Where the group stands on an axis."""
+        return (self.low + self.high) / 2
+
+
+@dataclass(frozen=True, slots=True)
+class Grouping:
+    """All examples in groups by one property.
+
+    Args:
+        property: its name.
+        is_number: whether groups stand in an order with distances.
+        groups: those that are not empty, in order.
+    """
+
+    property: str
+    is_number: bool
+    groups: tuple[Group, ...]
+
+
+def _words(text: str) -> int:
+    return len(text.split())
+
+
+QUESTION_WORDS = ("what", "who", "when", "where", "which", "why", "how many", "how much", "how")
+
+
+def _question_word(example: Any) -> str:
+    """The first question word, ``how many`` and ``how much`` apart; else ``other``."""
+    text = f" {' '.join(example.question.lower().split())} "
+    found = [(text.find(f" {word}"), word) for word in QUESTION_WORDS if f" {word}" in text]
+    if " whose " in text or " whom " in text:
+        found.append((0, "who"))
+    if not found:
+        return "other"
+    first = min(place for place, _ in found)
+    # Of "how" and "how many" at one place the longer one is meant.
+    return max((word for place, word in found if place == first), key=len)
+
+
+MONTHS = "january february march april may june july august september october november december"
+
+
+def _answer_type(example: Any) -> str:
+    """What a gold answer looks like: a date, a number, a name, one word, a phrase, or nothing."""
+    if not example.answers:
+        return "none"
+    words = example.answers[0].split()
+    lower = [word.strip(".,;:()").lower() for word in words]
+    digits = [word for word in lower if any(character.isdigit() for character in word)]
+    years = [word for word in digits if word.isdigit() and len(word) == 4 and word[0] in "12"]
+    if set(lower) & set(MONTHS.split()) or (years and len(words) <= 3):
+        return "date"
+    if digits:
+        return "number"
+    content = [word for word in words if word[:1].isalpha() and len(word) > 3] or words
+    if all(word[:1].isupper() for word in content):
+        return "name"
+    return "word" if len(words) == 1 else "phrase" if len(words) <= 5 else "clause"
+
+
+NUMBERS: dict[str, Callable[[Any], float]] = {
+    "question_length": lambda example: _words(example.question),
+    "passage_length": lambda example: _words(example.passage),
+    "answer_length": lambda example: _words(example.answers[0]) if example.answers else 0,
+    "premise_length": lambda example: _words(example.first),
+    "hypothesis_length": lambda example: _words(example.second),
+    "source_length": lambda example: _words(example.source),
+    "text_length": lambda example: _words(example.text),
+    "options": lambda example: len(example.options),
+}
+"""Properties that are numbers, of examples that have what they count (in words)."""
+
+KINDS: dict[str, Callable[[Any], str]] = {
+    "question_word": _question_word,
+    "answer_type": _answer_type,
+    "subset": lambda example: str(example.subset) or "all",
+    "label": lambda example: str(example.label),
+    "relation": lambda example: str(example.relation),
+}
+"""Properties that are one of several kinds."""
+
+
+def properties_of(example: Any) -> list[str]:
+    """The properties by which examples of a kind can be grouped."""
+    found = []
+    for name, read in {**NUMBERS, **KINDS}.items():
+        try:
+            read(example)
+        except AttributeError:
+            continue
+        found.append(name)
+    return found
+
+
+def group_by(
+    property: str,
+    examples: Sequence[Any],
+    *,
+    cut: str = "size",
+    n_groups: int = N_GROUPS,
+    values: Mapping[str, float] | None = None,
+) -> Grouping:
+    """Put examples into groups.
+
+    Args:
+        property: a name of :data:`NUMBERS` or :data:`KINDS`, or any where values are given.
+        examples: with an ``id`` each.
+        cut: numbers in groups of equal ``range`` or of equal ``size``; groups of equal size may
+            differ where many examples have the same value, which are never parted.
+        n_groups: the most groups of numbers.
+        values: a number for each id, for properties that are measured elsewhere.
+
+    Raises:
+        InputError: the examples do not have this property, or the cut is unknown.
+    """
+    if cut not in CUTS:
+        raise InputError(f"groups are cut by {' or '.join(CUTS)}, got {cut!r}")
+    if not examples:
+        return Grouping(property, True, ())
+    if values is not None:
+        numbers = {example.id: float(values[example.id]) for example in examples}
+        return Grouping(property, True, _cut(numbers, cut, n_groups))
+    known = properties_of(examples[0])
+    if property not in known:
+        raise InputError(f"examples cannot be grouped by {property!r}; {nearest(property, known)}")
+    if property in NUMBERS:
+        numbers = {example.id: float(NUMBERS[property](example)) for example in examples}
+        return Grouping(property, True, _cut(numbers, cut, n_groups))
+    kinds: dict[str, list[str]] = {}
+    for example in examples:
+        kinds.setdefault(KINDS[property](example), []).append(example.id)
+    ordered = sorted(kinds.items(), key=lambda item: (-len(item[1]), item[0]))
+    groups = (Group(name, at, at, tuple(keys)) for at, (name, keys) in enumerate(ordered))
+    return Grouping(property, False, tuple(groups))
+
+
+def _cut(numbers: Mapping[str, float], cut: str, n_groups: int) -> tuple[Group, ...]:
+    keys = sorted(numbers, key=lambda key: numbers[key])
+    values = np.array([numbers[key] for key in keys])
+    if cut == "range":
+        edges = np.linspace(values[0], values[-1], n_groups + 1)[1:-1]
+    else:
+        edges = values[[len(values) * number // n_groups for number in range(1, n_groups)]]
+    owner = np.searchsorted(np.unique(edges), values, side="right")
+    groups = []
+    for number in np.unique(owner):
+        places = np.flatnonzero(owner == number)
+        low, high = values[places[0]], values[places[-1]]
+        name = f"{low:g}" if low == high else f"{low:g}–{high:g}"
+        groups.append(Group(name, low, high, tuple(keys[place] for place in places)))
+    return tuple(groups)
+
+
+def trend(grouping: Grouping, scores: Sequence[float]) -> tuple[float, float]:
+    """The straight line through groups, each weighed by its size (least squares).
+
+    Args:
+        grouping: by a number.
+        scores: of each group, ``[n_groups]``.
+
+    Returns:
+        Its slope, and its height at 0.
+    """
+    if len(grouping.groups) < 2:
+        return 0.0, float(scores[0]) if len(scores) else 0.0
+    middles = [group.middle for group in grouping.groups]
+    weights = np.sqrt([len(group.keys) for group in grouping.groups])
+    slope, height = np.polyfit(middles, scores, 1, w=weights)
+    return float(slope), float(height)

@@ -1,0 +1,77 @@
+"""Parallel text: two files whose lines correspond, ``A.en+A.de``, each possibly gzipped."""
+
+from __future__ import annotations
+
+import logging
+from dataclasses import dataclass
+from itertools import zip_longest
+from pathlib import Path
+
+from syntagma.errors import InputError
+from syntagma.files import read_lines
+
+__all__ = ["ParallelExample", "read_parallel"]
+
+log = logging.getLogger(__name__)
+
+PAIR = "+"
+
+
+@dataclass(frozen=True, slots=True)
+class ParallelExample:
+    """A source and its translation.
+
+    Args:
+        id: number of the line, from 1.
+        source: to translate.
+        target: the reference; empty where there is none.
+    """
+
+    id: str
+    source: str
+    target: str
+
+
+def read_parallel(path: str | Path, *, skip_bad: bool = False) -> list[ParallelExample]:
+    """The pairs of two files, or the sources of one.
+
+    Args:
+        path: ``SOURCE+TARGET``, or ``SOURCE`` for text without references.
+        skip_bad: leave out pairs with an empty side, and count them.
+
+    Raises:
+        InputError: a file cannot be read; they do not have equally many lines; a line is empty and
+            ``skip_bad`` is false; or none is left.
+    """
+    source, _, target = str(path).partition(PAIR)
+    pairs = _zip(source, target) if target else [(line, "") for line in read_lines(source)]
+    examples: list[ParallelExample] = []
+    empty = 0
+    for number, (one, other) in enumerate(pairs, start=1):
+        if one.strip() and (other.strip() or not target):
+            examples.append(ParallelExample(str(number), one.strip(), other.strip()))
+            continue
+        if not skip_bad:
+            place = target if one.strip() else source
+            raise InputError(
+                f"{place}, line {number}: is empty, expected a sentence; --skip-bad leaves such "
+                f"pairs out"
+            )
+        empty += 1
+    if not examples:
+        raise InputError(f"{path}: no sentence")
+    if empty:
+        log.warning("%s: left out %d pairs with an empty side", path, empty)
+    return examples
+
+
+def _zip(source: str, target: str) -> list[tuple[str, str]]:
+    pairs = list(zip_longest(read_lines(source), read_lines(target)))
+    whole = [(one, other) for one, other in pairs if one is not None and other is not None]
+    if len(whole) < len(pairs):
+        counts = [sum(pair[side] is not None for pair in pairs) for side in (0, 1)]
+        raise InputError(
+            f"{source} has {counts[0]} lines and {target} {counts[1]}; expected files whose lines "
+            f"correspond"
+        )
+    return whole

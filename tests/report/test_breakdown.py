@@ -1,0 +1,161 @@
+"""Examples in groups, and the scores of systems by them."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pytest
+import yaml
+
+pytest.importorskip("scipy")
+
+from syntagma.errors import InputError
+from syntagma.report.breakdown import break_down, write_breakdowns
+from syntagma.report.groups import group_by, properties_of, trend
+from syntagma.tasks.pair_data import PairExample
+from syntagma.tasks.squad import SpanExample
+from tests.training.test_run import squad
+
+
+def question(number, text, answer="a", **changes):
+    return SpanExample(
+        str(number), "The pier.", text, answers=(answer,) if answer else (), **changes
+    )
+
+
+LENGTHS = [1, 1, 1, 1, 2, 3, 4, 5, 9, 20]
+EXAMPLES = [question(k, " ".join(["why"] * n)) for k, n in enumerate(LENGTHS)]
+
+
+class TestGroups:
+    def test_equal_ranges_have_equal_steps(self):
+        found = group_by("question_length", EXAMPLES, cut="range", n_groups=4)
+        assert [(group.low, group.high, len(group.keys)) for group in found.groups] == [
+            (1, 5, 8),
+            (9, 9, 1),
+            (20, 20, 1),
+        ]
+
+    def test_equal_sizes_never_part_equal_values(self):
+        found = group_by("question_length", EXAMPLES, cut="size", n_groups=5)
+        owners = {key: number for number, g in enumerate(found.groups) for key in g.keys}
+        assert len(owners) == len(EXAMPLES)
+        assert len({owners[str(k)] for k in range(4)}) == 1
+        sizes = [len(group.keys) for group in found.groups]
+        assert max(sizes) == 4
+        assert sum(sizes) == 10
+        lows = [group.low for group in found.groups]
+        assert lows == sorted(lows)
+
+    def test_twenty_groups_of_many_examples_are_even(self):
+        values = {str(k): float(v) for k, v in enumerate(np.random.default_rng(0).random(1000))}
+        examples = [question(k, "why") for k in range(1000)]
+        found = group_by("confidence", examples, values=values)
+        assert [len(group.keys) for group in found.groups] == [50] * 20
+
+    @pytest.mark.parametrize(
+        ("text", "expected"),
+        [
+            ("How many gulls cried?", "how many"),
+            ("In what year did the pier burn?", "what"),
+            ("Whose boat is it?", "who"),
+            ("The pier burned when?", "when"),
+            ("Name the captain.", "other"),
+            ("how did who leave", "how"),
+        ],
+    )
+    def test_question_words(self, text, expected):
+        (group,) = group_by("question_word", [question(1, text)]).groups
+        assert group.name == expected
+
+    @pytest.mark.parametrize(
+        ("answer", "expected"),
+        [
+            ("", "none"),
+            ("14 March", "date"),
+            ("1931", "date"),
+            ("14 crates", "number"),
+            ("Ms. Okafor", "name"),
+            ("oak", "word"),
+            ("the old pier", "phrase"),
+            ("because the rain fell on the roofs", "clause"),
+        ],
+    )
+    def test_answer_types(self, answer, expected):
+        (group,) = group_by("answer_type", [question(1, "why", answer)]).groups
+        assert group.name == expected
+
+    def test_kinds_come_by_their_size(self):
+        examples = [PairExample(str(k), "a b", "c", "no" if k % 3 else "yes") for k in range(9)]
+        found = group_by("label", examples)
+        assert [(group.name, len(group.keys)) for group in found.groups] == [("no", 6), ("yes", 3)]
+        assert "premise_length" in properties_of(examples[0])
+        assert "question_length" not in properties_of(examples[0])
+
+    def test_unknown_properties_are_named(self):
+        with pytest.raises(InputError, match="did you mean 'question_length'"):
+            group_by("question_lenght", EXAMPLES)
+        with pytest.raises(InputError, match="by range or size, got 'half'"):
+            group_by("question_length", EXAMPLES, cut="half")
+
+    def test_the_trend_is_the_weighted_line(self):
+        found = group_by("question_length", EXAMPLES, cut="range", n_groups=4)
+        scores = [50.0, 40.0, 45.0]
+        x, n = np.array([3.0, 9, 20]), np.array([8, 1, 1])
+        slope, height = trend(found, scores)
+        # The normal equations of least squares, each group n times.
+        mean_x, mean_y = np.average(x, weights=n), np.average(scores, weights=n)
+        expected = (n * (x - mean_x) * (scores - mean_y)).sum() / (n * (x - mean_x) ** 2).sum()
+        assert slope == pytest.approx(expected)
+        assert height == pytest.approx(mean_y - expected * mean_x)
+
+
+def run(folder, data, right, preset="none"):
+    folder.mkdir()
+    settings = {"task": "spans", "preset": preset, "data": {"dev": [data]}, "training": {"seed": 1}}
+    (folder / "experiment.yaml").write_text(yaml.safe_dump(settings))
+    rows = {key: {"exact": float(value), "f1": float(value)} for key, value in right.items()}
+    (folder / "examples.json").write_text(json.dumps(rows))
+    exact = 100 * sum(right.values()) / len(right)
+    (folder / "metrics.json").write_text(json.dumps({"exact": exact, "f1": exact}))
+    return folder
+
+
+@pytest.fixture
+def runs(tmp_path):
+    data = squad(tmp_path / "harbour.json", copies=2)
+    keys = [f"{copy}-{which}" for copy in range(2) for which in [*range(6), "no"]]
+    plain = {key: "no" in key for key in keys}
+    guided = {key: "no" in key or key.startswith("0") for key in keys}
+    return [
+        run(tmp_path / "plain", data, plain),
+        run(tmp_path / "sg-net", data, guided, preset="sg-net"),
+    ]
+
+
+def test_scores_are_those_of_the_groups(runs):
+    found = break_down(runs, "question_word")
+    by_name = {group.name: number for number, group in enumerate(found.grouping.groups)}
+    assert found.systems["plain"][by_name["who"]] == 100
+    assert found.systems["plain"][by_name["what"]] == 0
+    assert found.systems["sg-net"][by_name["what"]] == 50
+    assert found.rows()[0] == ["question_word", "n", "plain", "sg-net"]
+    assert "slope" in break_down(runs, "question_length").table()
+
+
+def test_the_picture_shows_both_systems(runs, tmp_path):
+    pytest.importorskip("matplotlib")
+    found = [break_down(runs, name) for name in ("question_word", "question_length")]
+    write_breakdowns(found, tmp_path / "groups.svg")
+    picture = (tmp_path / "groups.svg").read_text()
+    for word in ("plain", "sg-net", "question length", "what (12)"):
+        assert f">{word}<" in picture
+    with pytest.raises(InputError, match=r"expected a picture as \.svg"):
+        write_breakdowns(found, tmp_path / "groups.bmp")
+
+
+def test_data_that_has_changed_is_refused(runs, tmp_path):
+    squad(tmp_path / "harbour.json", copies=1)
+    with pytest.raises(InputError, match="was scored on other examples"):
+        break_down(runs, "question_word")

@@ -1,0 +1,106 @@
+"""Comparisons of runs: seeds together, the right test, other data refused."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+import yaml
+
+pytest.importorskip("scipy")
+
+from syntagma.errors import InputError
+from syntagma.report.compare import compare_runs
+from syntagma.report.significance import mcnemar, paired_t_test
+
+
+def run(folder, right, *, task="spans", preset="none", seed=1, dev="dev.json"):
+    folder.mkdir(parents=True)
+    key = {"spans": "exact", "pairs": "accuracy"}[task]
+    settings = {
+        "task": task,
+        "preset": preset,
+        "data": {"dev": [f"/somewhere/{seed}/{dev}"]},
+        "training": {"seed": seed, "epochs": 3},
+    }
+    # The folder of the data is nobody's business, its name is.
+    settings["data"]["dev"] = [f"/data/{dev}"]
+    (folder / "experiment.yaml").write_text(yaml.safe_dump(settings))
+    rows = {str(number): {key: value} for number, value in enumerate(right)}
+    (folder / "examples.json").write_text(json.dumps(rows))
+    score = 100 * sum(right) / len(right)
+    (folder / "metrics.json").write_text(json.dumps({key: score, "f1": score + 1}))
+    return folder
+
+
+BASE = [1.0, 0, 0, 1, 0, 0, 1, 0, 1, 0]
+BETTER = [1.0, 1, 1, 1, 0, 1, 1, 1, 0, 0]
+
+
+def test_two_runs_of_spans_are_compared_by_mcnemar(tmp_path):
+    plain = run(tmp_path / "plain", BASE)
+    other = run(tmp_path / "sg-net", BETTER, preset="sg-net")
+    found = compare_runs([plain, other])
+    baseline, system = found.systems
+    assert baseline.p_value is None
+    assert (system.gained, system.lost) == (4, 1)
+    assert system.p_value == pytest.approx(mcnemar(4, 1))
+    assert system.difference == pytest.approx(30)
+    assert "McNemar's exact test on `exact`, n = 10" in found.table()
+    assert json.loads(json.dumps(found.as_json()))["systems"][1]["name"] == "sg-net"
+
+
+def test_seeds_of_one_experiment_are_one_system(tmp_path):
+    folders = []
+    for seed, right in ((1, BASE), (2, BETTER)):
+        folders.append(run(tmp_path / f"plain-{seed}", right, task="pairs", seed=seed))
+    for seed in (1, 2):
+        folders.append(
+            run(tmp_path / f"sg-net-{seed}", BETTER, task="pairs", preset="sg-net", seed=seed)
+        )
+    found = compare_runs(folders)
+    assert [system.name for system in found.systems] == ["plain", "sg-net"]
+    assert found.systems[0].seeds == (1, 2)
+    assert found.systems[0].metrics["accuracy"] == pytest.approx(55)
+    assert found.systems[0].deviations["accuracy"] == pytest.approx(21.2132, abs=1e-3)
+    means = [(a + b) / 2 for a, b in zip(BASE, BETTER, strict=True)]
+    assert found.systems[1].p_value == pytest.approx(paired_t_test(BETTER, means))
+    assert "55.00 ± 21.21" in found.table()
+    assert found.markdown().count("\n") == 3
+
+
+def test_several_comparisons_are_corrected(tmp_path):
+    folders = [run(tmp_path / "plain", BASE)]
+    for preset in ("sg-net", "poi-net"):
+        folders.append(run(tmp_path / preset, BETTER, preset=preset))
+    found = compare_runs(folders)
+    assert found.systems[1].p_holm == pytest.approx(min(1, 2 * found.systems[1].p_value))
+    assert "p (Holm)" in found.table()
+    assert "p (Holm)" not in compare_runs(folders[:2]).table()
+
+
+def test_a_run_beside_itself_differs_in_nothing(tmp_path):
+    plain = run(tmp_path / "plain", BASE)
+    found = compare_runs([plain, plain])
+    assert found.systems[1].p_value == found.systems[1].p_resampled == 1
+    assert found.systems[1].difference == 0
+
+
+def test_what_cannot_be_compared_is_named(tmp_path):
+    plain = run(tmp_path / "plain-1", BASE)
+    cases = {
+        "at least two": [plain],
+        "different tasks: pairs, spans": [plain, run(tmp_path / "b", BASE, task="pairs")],
+        "9 examples": [plain, run(tmp_path / "c", BASE[:9], preset="sg-net")],
+        r"\(test\.json\)": [plain, run(tmp_path / "d", BASE, preset="sg-net", dev="test.json")],
+        "plain-1 has 1 seeds|sg-net has 1 seeds": [
+            plain,
+            run(tmp_path / "plain-2", BASE, seed=2),
+            run(tmp_path / "sg-net", BASE, preset="sg-net"),
+        ],
+        "all runs are of one system": [plain, tmp_path / "plain-2"],
+        "no finished run": [plain, tmp_path],
+    }
+    for message, folders in cases.items():
+        with pytest.raises(InputError, match=message):
+            compare_runs(folders)

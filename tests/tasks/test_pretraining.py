@@ -1,0 +1,447 @@
+"""Continued pre-training: the stream, what is hidden, resuming, and going on from the result."""
+
+from __future__ import annotations
+
+import json
+import logging
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections import Counter
+
+import pytest
+import torch
+from safetensors.torch import load_file
+
+pytest.importorskip("pyarrow")
+
+from syntagma.encoders.lm_heads import LM_HEADS
+from syntagma.encoders.load import load_tokenizer
+from syntagma.errors import DamagedFileError, InputError
+from syntagma.evaluation import open_model
+from syntagma.models.pair_model import PairModel
+from syntagma.parse.corpora import runner
+from syntagma.parse.corpora.annotator import AnnotationSettings
+from syntagma.settings import build
+from syntagma.tasks.corpus_stream import CorpusStream, encode_shard, pack, read_corpus
+from syntagma.tasks.experiment import Experiment
+from syntagma.tasks.pretraining import ObjectiveSums, PretrainingTask
+from syntagma.tasks.stream import Place
+from syntagma.training.run import train
+from tests.conftest import ENCODERS, SENTENCES
+
+
+def make_corpus(folder, copies=6, parser="random:3", **changes):
+    """Records of one to four sentences, in several shards."""
+    source = folder / "harbour.txt"
+    lines = []
+    for copy in range(copies):
+        for number in range(0, 8, 2):
+            some = [SENTENCES[(number + k) % 8] for k in range(1 + (copy + number) % 4)]
+            lines.append(f"{copy}: {' '.join(some)}\n")
+    source.write_text("".join(lines), encoding="utf-8")
+    settings = AnnotationSettings(**({"parser": parser, "shard_characters": 500} | changes))
+    runner.annotate([str(source)], folder / "corpus", settings, workers=1)
+    return folder / "corpus"
+
+
+@pytest.fixture(scope="module")
+def corpus(tmp_path_factory):
+    return make_corpus(tmp_path_factory.mktemp("pretraining"))
+
+
+def experiment(corpus, encoder, *, head=None, training=None, **changes):
+    values = {
+        "task": "pretraining",
+        "data": {"train": [str(corpus)], "dev": [str(corpus)]},
+        "encoder": str(encoder),
+        "preset": "seprem",
+        "head": {"max_length": 40, "head_width": 16, "longest": 6} | (head or {}),
+        "training": {
+            "steps": 12,
+            "learning_rate": 1e-3,
+            "batch_pieces": 256,
+            "checkpoint_steps": 3,
+            "precision": "float32",
+        }
+        | (training or {}),
+    }
+    return build(Experiment, values | changes)
+
+
+def build_task(corpus, encoder, **changes):
+    settings = experiment(corpus, encoder, **changes)
+    examples = PretrainingTask.read(corpus)
+    torch.manual_seed(0)
+    return PretrainingTask.new(settings, examples), examples
+
+
+class TestStream:
+    def stream(self, corpus, encoder, *, skip_bad=False, **changes):
+        options = {"max_pieces": 38, "n_special": 2, "budget": 200, "seed": 5}
+        corpora = [read_corpus(corpus, skip_bad=skip_bad)]
+        return CorpusStream(corpora, load_tokenizer(str(encoder)), **(options | changes))
+
+    @staticmethod
+    def take(stream, n, place=None):
+        found = []
+        source = stream.batches() if place is None else stream.batches(place)
+        for items, after in source:
+            ids = [tuple(part.text.pieces[part.begin : part.end].tolist()) for (part,) in items]
+            found.append((ids, after))
+            if len(found) == n:
+                return found
+        raise AssertionError
+
+    def test_every_place_is_a_place_to_go_on_from(self, corpus, tiny_encoder):
+        stream = self.stream(corpus, tiny_encoder, shards_together=2)
+        whole = self.take(stream, 30)
+        for after in range(0, 29, 3):
+            again = self.take(stream, 29 - after, whole[after][1])
+            assert again == whole[after + 1 :]
+
+    @pytest.mark.parametrize("packing", ["documents", "sentences"])
+    @pytest.mark.parametrize("world", [1, 2, 3])
+    def test_readers_together_see_every_piece_equally_often(
+        self, corpus, tiny_encoder, packing, world
+    ):
+        stream = self.stream(corpus, tiny_encoder, packing=packing, shards_together=1)
+        n_shards = len(stream.corpora[0])
+        seen = Counter()
+        for rank in range(world):
+            part = stream.part(world, rank)
+            # As many turns as make a whole number of passes over all shards.
+            for items, place in part.batches():
+                seen.update(
+                    piece
+                    for (part_,) in items
+                    for piece in part_.text.pieces[part_.begin : part_.end].tolist()
+                )
+                if place == Place(n_shards, 0):
+                    break
+        once = Counter()
+        for shard in stream.corpora[0].corpus.shards():
+            for sentence in encode_shard(shard, stream.tokenizer):
+                once.update(sentence.pieces.tolist())
+        assert seen == Counter({piece: world * n for piece, n in once.items()})
+
+    def test_sequences_are_mixed_and_epochs_differ(self, corpus, tiny_encoder):
+        stream = self.stream(corpus, tiny_encoder, shards_together=1)
+        n_shards = len(stream.corpora[0])
+        epochs = [[], []]
+        for items, place in stream.batches():
+            epoch = min((place.turn - (place.batch == 0)) // n_shards, 2)
+            if epoch == 2:
+                break
+            epochs[epoch].append([part.text.pieces.tolist() for (part,) in items])
+        assert epochs[0] != epochs[1]
+
+    def test_a_sequence_holds_neighbours_of_one_document(self, corpus, tiny_encoder):
+        shard = next(iter(read_corpus(corpus).corpus.shards()))
+        sentences = encode_shard(shard, load_tokenizer(str(tiny_encoder)))
+        owners = shard.document.tolist()
+        found = pack(sentences, owners, 38)
+        assert sum(map(len, found)) == sum(map(len, sentences))
+        assert max(map(len, found)) <= 38
+        assert min(len(part) for part in found) > 0
+        # Sentences of a sequence keep apart: their numbers rise, their intervals do not touch.
+        joined = next(part.text for part in found if part.text.n_sentences > 1)
+        sentence, enter = joined.syntax["sentence"], joined.syntax["enter"]
+        assert (sentence[1:] >= sentence[:-1]).all()
+        assert enter[sentence == 0].max() < enter[sentence == 1].min()
+
+    def test_a_long_sentence_is_cut_and_nothing_lost(self, corpus, tiny_encoder):
+        shard = next(iter(read_corpus(corpus).corpus.shards()))
+        sentences = encode_shard(shard, load_tokenizer(str(tiny_encoder)))
+        found = pack(sentences, list(range(len(sentences))), 5)
+        assert max(map(len, found)) == 5
+        assert sum(map(len, found)) == sum(map(len, sentences))
+
+    def test_a_damaged_shard_is_named_or_left_out(self, tmp_path, tiny_encoder, caplog):
+        folder = make_corpus(tmp_path)
+        path = sorted(folder.glob("*.parquet"))[1]
+        data = bytearray(path.read_bytes())
+        data[len(data) // 2] ^= 1
+        path.write_bytes(data)
+        with pytest.raises(DamagedFileError, match=f"{path.name}: its bytes are not those"):
+            self.take(self.stream(folder, tiny_encoder), 40)
+        with caplog.at_level(logging.WARNING):
+            self.take(self.stream(folder, tiny_encoder, skip_bad=True), 40)
+        assert f"left out a shard: {path}" in caplog.text
+
+    def test_nothing_but_damaged_shards_is_an_error(self, tmp_path, tiny_encoder):
+        folder = make_corpus(tmp_path, copies=1)
+        for path in folder.glob("*.parquet"):
+            path.write_bytes(b"")
+        stream = self.stream(folder, tiny_encoder, skip_bad=True)
+        with pytest.raises(InputError, match="none of the shards can be used"):
+            next(stream.batches())
+
+    def test_a_corpus_without_text_is_refused(self, tmp_path, tiny_encoder):
+        folder = make_corpus(tmp_path, copies=1, text=False)
+        with pytest.raises(InputError, match="annotate without --no-text"):
+            self.take(self.stream(folder, tiny_encoder), 1)
+
+
+PRESETS = {"none": {}, "seprem": {}, "poi-net": {"coattention": False}}
+
+
+@pytest.mark.parametrize("model_type", ENCODERS)
+@pytest.mark.parametrize("preset", PRESETS)
+def test_a_step_lowers_the_loss_and_reaches_every_parameter(
+    preset, model_type, encoder_folders, corpus
+):
+    task, examples = build_task(
+        corpus,
+        encoder_folders[model_type],
+        preset=preset,
+        guides=PRESETS[preset],
+        hidden_dropout=0.0,
+        attention_dropout=0.0,
+    )
+    items, _ = next(task.stream(examples, budget=600, seed=1).batches())
+    batch = task.collate(items)
+    model = task.model.train()
+    optimizer = torch.optim.SGD(model.parameters(), lr=0.02)
+    losses = []
+    for _ in range(4):
+        torch.manual_seed(3)
+        found = model(**batch)
+        losses.append(found.loss.item())
+        assert set(found.objectives) == {"pieces", "distances", "heads"}
+        optimizer.zero_grad()
+        found.loss.backward()
+        optimizer.step()
+    assert losses[-1] < losses[0]
+    unreached = [
+        key for key, parameter in model.named_parameters()
+        if not key.startswith("encoder.") and parameter.grad is None
+    ]  # fmt: skip
+    assert not unreached
+
+
+@pytest.mark.parametrize("chosen", [("pieces",), ("distances",), ("heads", "pieces")])
+def test_any_subset_of_objectives(chosen, corpus, tiny_encoder):
+    weights = dict.fromkeys(("pieces", "distances", "heads"), 0.0) | dict.fromkeys(chosen, 0.5)
+    task, examples = build_task(corpus, tiny_encoder, head=weights)
+    items, _ = next(task.stream(examples, budget=600, seed=1).batches())
+    found = task.model(**task.collate(items))
+    assert set(found.objectives) == set(chosen)
+    expected = sum(0.5 * part.loss for part in found.objectives.values())
+    assert found.loss.item() == pytest.approx(expected.item(), rel=1e-5)
+    names = {name.partition(".")[0] for name, _ in task.model.named_parameters()}
+    assert ("piece_head" in names) == ("pieces" in chosen)
+    assert ("upper" in names) == ("distances" in chosen)
+    assert ("as_head" in names) == ("heads" in chosen)
+
+
+def test_what_is_hidden_does_not_leak(corpus, tiny_encoder, tmp_path, monkeypatch):
+    """With every distance hidden the scores know nothing of the tree."""
+    task, examples = build_task(
+        corpus, tiny_encoder, head={"hidden_distances": 1.0}, hidden_dropout=0.0
+    )
+    other = make_corpus(tmp_path, parser="linear")
+    monkeypatch.setattr("syntagma.models.objectives.HIDDEN", 1.0)
+    scores = []
+    for source in (examples, PretrainingTask.read(other)):
+        batch = task.collate(next(task.stream(source, budget=10_000, seed=1).one_pass()))
+        torch.manual_seed(2)
+        with torch.no_grad():
+            found = task.model.eval()(**batch)
+        assert found.objectives["distances"].targets.numel()
+        scores.append(found.objectives)
+    assert scores[0]["distances"].targets.numel() != scores[1]["distances"].targets.numel()
+    for name in ("pieces", "heads"):
+        assert torch.equal(scores[0][name].scores, scores[1][name].scores)
+    hidden, targets = scores[0]["heads"].hidden, scores[0]["heads"].targets
+    assert torch.equal(hidden, targets > 0), "every arc is hidden"
+
+
+def test_what_is_not_hidden_is_read(corpus, tiny_encoder, tmp_path):
+    task, examples = build_task(corpus, tiny_encoder, hidden_dropout=0.0)
+    other = make_corpus(tmp_path, parser="linear")
+    scores = []
+    for source in (examples, PretrainingTask.read(other)):
+        batch = task.collate(next(task.stream(source, budget=10_000, seed=1).one_pass()))
+        torch.manual_seed(2)
+        with torch.no_grad():
+            scores.append(task.model.eval()(**batch).objectives["pieces"].scores)
+    assert not torch.allclose(*scores)
+
+
+def test_sums_add_up():
+    one = ObjectiveSums(n=4, loss=8.0, right=1, by_class=torch.tensor([3, 1]).numpy())
+    two = ObjectiveSums(n=4, loss=4.0, right=3, by_class=torch.tensor([0, 1, 3]).numpy())
+    assert (one + two).scores == {"loss": 1.5, "accuracy": 50.0, "chance": 37.5}
+
+
+def test_evaluation_always_hides_the_same(corpus, tiny_encoder):
+    task, examples = build_task(corpus, tiny_encoder)
+    torch.manual_seed(1)
+    one = task.evaluate(examples)
+    torch.manual_seed(2)
+    assert task.evaluate(examples) == one
+    assert one["log_likelihood"] == -one["loss"]
+    assert 0 < one["heads_chance"] < 50
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"preset": "sg-net"}, "its mask shows the trees"),
+        ({"preset": "poi-net"}, "needs two texts"),
+        ({"head": {"pieces": 0, "heads": 0, "distances": 0}}, "every objective has weight 0"),
+        ({"head": {"max_length": 4000}}, "longer than the encoder reads"),
+        ({"head": {"hidden_pieces": 0}}, "hidden_pieces is a share above 0"),
+        ({"training": {"steps": None}}, "training.steps: is missing"),
+    ],
+)
+def test_impossible_settings_are_named(changes, message, corpus, tiny_encoder, tmp_path):
+    with pytest.raises(InputError, match=message):
+        train(experiment(corpus, tiny_encoder, **changes), tmp_path / "run")
+
+
+SCRIPT = """
+import sys, torch
+torch.set_num_threads(1)
+from syntagma.training.run import train
+from tests.tasks.test_pretraining import experiment
+workers = int(sys.argv[4])
+settings = experiment(sys.argv[1], sys.argv[2], training={"steps": 40, "data_workers": workers})
+train(settings, sys.argv[3], resume=True)
+"""
+
+
+def start(corpus, encoder, folder, workers=0, launcher=()):
+    environment = {"OMP_NUM_THREADS": "1", "PYTHONPATH": os.pathsep.join(sys.path)}
+    return subprocess.Popen(
+        [sys.executable, *launcher, str(corpus), str(encoder), str(folder), str(workers)],
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+        env=os.environ | environment,
+    )
+
+
+@pytest.mark.parametrize("workers", [0, 2])
+def test_killed_and_resumed_gives_the_same_weights(corpus, tmp_path, tiny_encoder, workers):
+    script = tmp_path / "script.py"
+    script.write_text(SCRIPT)
+    run = (corpus, tiny_encoder)
+    whole = start(*run, tmp_path / "whole", workers, [script])
+    broken = start(*run, tmp_path / "broken", workers, [script])
+    deadline = time.monotonic() + 120
+    while broken.poll() is None and time.monotonic() < deadline:
+        marks = list((tmp_path / "broken" / "checkpoints").glob("checkpoint-*/complete"))
+        if any(int(mark.parent.name.rpartition("-")[2]) >= 9 for mark in marks):
+            break
+        time.sleep(0.01)
+    assert broken.poll() is None, broken.stderr.read().decode()[-2000:]
+    broken.send_signal(signal.SIGKILL)
+    broken.wait()
+    broken = start(*run, tmp_path / "broken", workers, [script])
+    assert broken.wait(timeout=120) == 0, broken.stderr.read().decode()[-2000:]
+    assert whole.wait(timeout=120) == 0, whole.stderr.read().decode()[-2000:]
+    expected = load_file(tmp_path / "whole" / "model.safetensors")
+    found = load_file(tmp_path / "broken" / "model.safetensors")
+    assert all(torch.equal(expected[name], found[name]) for name in expected)
+
+
+def test_two_processes_train_and_resume_with_as_many(corpus, tmp_path, tiny_encoder):
+    script = tmp_path / "script.py"
+    script.write_text(SCRIPT)
+    launcher = ["-m", "torch.distributed.run", "--nproc_per_node=2", "--standalone", str(script)]
+    run = start(corpus, tiny_encoder, tmp_path / "run", 0, launcher)
+    assert run.wait(timeout=180) == 0, run.stderr.read().decode()[-3000:]
+    last = tmp_path / "run" / "checkpoints" / "checkpoint-39"
+    states = [json.loads((last / f"stream-{rank}.json").read_text()) for rank in (0, 1)]
+    assert [state["given"] for state in states] == [39, 39]
+    rows = [json.loads(row) for row in (tmp_path / "run" / "metrics.jsonl").open()]
+    assert sum("eval_loss" in row for row in rows) == 1
+    settings = experiment(corpus, tiny_encoder, training={"steps": 40})
+    with pytest.raises(InputError, match="was written by 2 processes"):
+        train(settings, tmp_path / "run", resume=True)
+
+
+@pytest.fixture(scope="module")
+def chains(tmp_path_factory):
+    """A corpus in which each word hangs on the one before it: there is something to learn."""
+    return make_corpus(tmp_path_factory.mktemp("chains"), parser="linear")
+
+
+@pytest.fixture(scope="module")
+def pretrained(chains, encoder_folders, tmp_path_factory):
+    folder = tmp_path_factory.mktemp("pretrained") / "run"
+    changes = {"steps": 90, "learning_rate": 5e-3, "evaluations": 3}
+    train(experiment(chains, encoder_folders["bert"], training=changes), folder)
+    return folder
+
+
+def test_pretraining_learns_and_reports(pretrained, chains):
+    rows = [json.loads(row) for row in (pretrained / "metrics.jsonl").open()]
+    scores = [row["eval_loss"] for row in rows if "eval_loss" in row]
+    assert len(scores) == 3
+    assert scores[-1] < scores[0]
+    rates = [row for row in rows if "pieces_per_second" in row]
+    assert rates
+    assert all(0 <= row["data_wait"] < 1 and row["pieces_per_second"] > 0 for row in rates)
+    metrics = json.loads((pretrained / "metrics.json").read_text())
+    task = open_model(pretrained)
+    task.precision = "float32"
+    assert task.evaluate(PretrainingTask.read(chains)) == pytest.approx(metrics, rel=1e-4)
+    assert metrics["distances_accuracy"] > metrics["distances_chance"] + 5
+    assert metrics["heads_accuracy"] > metrics["heads_chance"] + 20
+
+
+def test_other_experiments_go_on_from_it(pretrained, tmp_path):
+    weights = load_file(pretrained / "model.safetensors")
+    labels = {"labels": ["no", "yes"]}
+    both = PairModel.from_encoder(
+        str(pretrained), task="pairs", guides={"tree_distance": {}}, labels=labels
+    )
+    alpha = both.tree_distance.alpha.item()
+    assert alpha == weights["tree_distance.alpha"].item() != pytest.approx(0.1)
+    for name, weight in both.named_parameters():
+        if name.startswith(("encoder.", "tree_distance.")):
+            assert torch.equal(weight, weights[name])
+    alone = PairModel.from_encoder(str(pretrained), task="pairs", labels=labels)
+    assert torch.equal(alone.get_input_embeddings().weight, both.get_input_embeddings().weight)
+    assert not hasattr(alone, "tree_distance")
+    # A further pre-training also takes over the piece head.
+    again = PretrainingTask.new(experiment("", pretrained, preset="none"), []).model
+    assert torch.equal(again.piece_head.dense.weight, weights["piece_head.dense.weight"])
+
+
+@pytest.mark.parametrize("model_type", LM_HEADS)
+def test_a_pretrained_head_is_taken_over(model_type, encoder_folders, tmp_path):
+    """Our scores of pieces are those of Transformers' own model."""
+    from transformers import AutoModelForMaskedLM
+
+    from syntagma.encoders.lm_heads import lm_head_weights
+    from syntagma.models.piece_head import PieceHead
+
+    if model_type not in encoder_folders:
+        pytest.skip("no tiny encoder of this kind")
+    torch.manual_seed(0)
+    config = AutoModelForMaskedLM.from_pretrained(encoder_folders[model_type]).config
+    model = AutoModelForMaskedLM.from_config(config).eval()
+    for parameter in model.parameters():
+        parameter.data += 0.1 * torch.randn_like(parameter)
+    model.tie_weights()
+    model.save_pretrained(tmp_path)
+    head = PieceHead.build(config)
+    head.start_from(lm_head_weights(str(tmp_path), config))
+    ids = torch.arange(5, 25).view(2, 10)
+    with torch.no_grad():
+        expected = model(input_ids=ids).logits
+        states = model.base_model(input_ids=ids).last_hidden_state
+        found = head(states, model.get_input_embeddings().weight)
+    torch.testing.assert_close(found, expected, atol=1e-4, rtol=1e-4)
+
+
+def test_an_encoder_without_a_head_begins_afresh(tiny_encoder):
+    from syntagma.encoders.lm_heads import lm_head_weights
+    from syntagma.encoders.load import load_encoder_config
+
+    assert lm_head_weights(tiny_encoder, load_encoder_config(tiny_encoder)) == {}

@@ -1,0 +1,254 @@
+"""Probes of frozen vectors, and the sets that we make for them."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter, defaultdict
+
+import pytest
+import torch
+from safetensors.torch import load_file
+
+from syntagma.errors import InputError
+from syntagma.evaluation import evaluate, open_model
+from syntagma.settings import build
+from syntagma.tasks.experiment import Experiment
+from syntagma.tasks.probing import ProbingTask
+from syntagma.tasks.probing_data import ProbeExample, read_probe, write_probe
+from syntagma.tasks.probing_sets import PROPERTIES, make_set
+from syntagma.text.sentence import Constituent, Parse, Sentence
+from syntagma.training.run import train
+from tests.conftest import SENTENCES
+from tests.tasks.test_pretraining import experiment as pretraining
+from tests.tasks.test_pretraining import make_corpus
+
+
+class TestFiles:
+    def test_parts_and_round_trip(self, tmp_path):
+        examples = [
+            ProbeExample("1", "tr", "NN", "A gull cried ."),
+            ProbeExample("2", "va", "NNS", "Gulls cried ."),
+            ProbeExample("3", "te", "NN", "The gull , it cried ."),
+        ]
+        write_probe(tmp_path / "a.txt", examples)
+        assert read_probe(tmp_path / "a.txt") == examples
+        assert read_probe(f"{tmp_path / 'a.txt'}#va") == [examples[1]]
+
+    @pytest.mark.parametrize(
+        ("text", "part", "message"),
+        [
+            ("tr\tNN\n", "", "line 1: expected tr, va or te, a label and a sentence"),
+            ("tr\tNN\tA .\nxx\tNN\tB .\n", "", "line 2: expected tr"),
+            ("tr\tNN\tA .\n", "#dev", "unknown part 'dev'"),
+            ("tr\tNN\tA .\n", "#te", "no example"),
+        ],
+    )
+    def test_bad_files_are_named(self, tmp_path, text, part, message):
+        (tmp_path / "a.txt").write_text(text)
+        with pytest.raises(InputError, match=message):
+            read_probe(f"{tmp_path / 'a.txt'}{part}")
+
+    def test_bad_lines_are_left_out_and_counted(self, tmp_path, caplog):
+        (tmp_path / "a.txt").write_text("tr\tNN\tA .\nnonsense\n")
+        assert len(read_probe(tmp_path / "a.txt", skip_bad=True)) == 1
+        assert "left out 1 lines" in caplog.text
+
+
+def probe_file(path, copies=6):
+    """Whether a sentence is ours as it is, or all in one repeated word: easy to tell."""
+    rows = []
+    for copy in range(copies):
+        for number, text in enumerate(SENTENCES):
+            split = ("tr", "tr", "va", "te")[(copy + number) % 4]
+            other = " ".join(["gull"] * (4 + number + copy))
+            rows += [("", split, "words", f"{copy} {text}"), ("", split, "gulls", other)]
+    write_probe(path, [ProbeExample(*row) for row in rows])
+    return str(path)
+
+
+def experiment(data, encoder, *, training=None, head=None, **changes):
+    values = {
+        "head": {"max_length": 96} | (head or {}),
+        "task": "probing",
+        "encoder": str(encoder),
+        "parser": "linear",
+        "data": {"train": [f"{data}#tr"], "dev": [f"{data}#va"]},
+        "training": {
+            "encoder": "frozen",
+            "epochs": 20,
+            "learning_rate": 1e-2,
+            "batch_pieces": 16,
+            "precision": "float32",
+        }
+        | (training or {}),
+    }
+    return build(Experiment, values | changes)
+
+
+@pytest.fixture(scope="module")
+def data(tmp_path_factory):
+    return probe_file(tmp_path_factory.mktemp("probing") / "gulls.txt")
+
+
+@pytest.mark.parametrize("hidden", [0, 20])
+@pytest.mark.parametrize("preset", ["none", "sg-net", "seprem", "poi-net"])
+def test_a_probe_learns_and_changes_nothing(preset, hidden, data, tiny_encoder, tmp_path):
+    settings = experiment(data, tiny_encoder, preset=preset, head={"hidden": hidden})
+    metrics = train(settings, tmp_path / "run")
+    assert metrics["accuracy"] == 100
+    assert metrics["majority"] == 50
+    again = evaluate(tmp_path / "run", [f"{data}#te"], by=["label"])
+    assert again["accuracy"] == 100
+    assert again["label.gulls.total"] == again["label.words.total"] == again["total"] / 2
+    # The encoder is as it was.
+    from syntagma.encoders.load import encoder_weights
+
+    model = open_model(tmp_path / "run").model
+    for name, weight in encoder_weights(tiny_encoder).items():
+        assert torch.equal(model.encoder.state_dict()[name], weight)
+    assert len(json.loads((tmp_path / "run" / "examples.json").read_text())) == metrics["total"]
+
+
+def test_the_guides_of_a_saved_model_are_probed(data, tiny_encoder, tmp_path):
+    pytest.importorskip("pyarrow")
+    corpus = make_corpus(tmp_path, copies=2)
+    train(pretraining(corpus, tiny_encoder, training={"steps": 3}), tmp_path / "model")
+    settings = experiment(data, tmp_path / "model", preset="saved", training={"epochs": 1})
+    task = ProbingTask.new(settings, ProbingTask.read(f"{data}#tr"))
+    weights = load_file(tmp_path / "model" / "model.safetensors")
+    assert task.model.tree_distance.alpha.item() == weights["tree_distance.alpha"].item()
+    assert not task.model.tree_distance.alpha.requires_grad
+    assert task.model.config.guides.keys() == {"tree_distance"}
+
+
+def test_impossible_settings_are_named(data, tiny_encoder):
+    examples = ProbingTask.read(f"{data}#tr")
+    with pytest.raises(InputError, match="set it to frozen, not full"):
+        ProbingTask.new(experiment(data, tiny_encoder, training={"encoder": "full"}), examples)
+    with pytest.raises(InputError, match="takes the guides of a model of ours"):
+        ProbingTask.new(experiment(data, tiny_encoder, preset="saved"), examples)
+
+
+VERBS = {"cried": "VBD", "cries": "VBZ", "sank": "VBD", "sinks": "VBZ", "slept": "VBD",
+         "sleeps": "VBZ", "rose": "VBD", "rises": "VBZ"}  # fmt: skip
+NOUNS = {"gull": "NN", "gulls": "NNS", "boat": "NN", "boats": "NNS", "crew": "NN", "crews": "NNS"}
+
+
+def clause(subject, verb, extra=()):
+    """``the SUBJECT VERB quite often (EXTRA) .``: heads, relations, tags, a phrase of two words."""
+    forms = ("the", subject, verb, "quite", "often", *extra, ".")
+    n = len(forms)
+    heads = [2, 3, 0, 5, 3, *[3] * len(extra), 3]
+    relations = ["det", "nsubj", "root", "advmod", "advmod", *["obj"] * len(extra), "punct"]
+    xpos = ["DT", NOUNS[subject], VERBS[verb], "RB", "RB", *[NOUNS[e] for e in extra], "."]
+    upos = ["DET", "NOUN", "VERB", "ADV", "ADV", *["NOUN"] * len(extra), "PUNCT"]
+    phrases = [Constituent("S", 0, n), Constituent("NP", 0, 2)]
+    phrases += [Constituent("VP", 2, n - 1)] * 5
+    return Parse(
+        Sentence.from_words(forms),
+        tuple(heads),
+        tuple(relations),
+        tuple(upos),
+        tuple(xpos),
+        constituents=tuple(phrases),
+    )
+
+
+def coordinated(one, other):
+    """Two clauses, the second one's verb a conjunct of the first's."""
+    a, b = clause(*one), clause(*other)
+    n = len(a) - 1
+    forms = (*a.sentence.forms[:-1], "and", *b.sentence.forms[:-1], ".")
+    heads = [*a.heads[:-1], n + 1 + 3]
+    heads += [head + n + 1 if head else 3 for head in b.heads[:-1]]
+    relations = [*a.relations[:-1], "cc", *b.relations[:-1], "punct"]
+    relations[n + 1 + 2] = "conj"
+    return Parse(
+        Sentence.from_words(forms),
+        (*heads, 3),
+        tuple(relations),
+        (*a.upos[:-1], "CCONJ", *b.upos[:-1], "PUNCT"),
+        (*a.xpos[:-1], "CC", *b.xpos[:-1], "."),
+    )
+
+
+@pytest.fixture(scope="module")
+def parses():
+    simple = [clause(noun, verb) for noun in NOUNS for verb in VERBS]
+    transitive = [
+        clause(noun, verb, (other,)) for noun in NOUNS for verb in VERBS for other in NOUNS
+    ]
+    both = [
+        coordinated((one, "sank"), (other, verb))
+        for one in NOUNS
+        for other in NOUNS
+        for verb in VERBS
+    ]
+    return simple + transitive + both
+
+
+class TestSets:
+    @pytest.mark.parametrize("name", PROPERTIES)
+    def test_classes_are_even_and_splits_keep_apart(self, parses, name):
+        examples = make_set(name, parses, size=200, seed=1)
+        assert examples
+        counts = Counter(example.label for example in examples)
+        assert len(set(counts.values())) == 1
+        splits = defaultdict(set)
+        for example in examples:
+            splits[example.text].add(example.split)
+        assert max(map(len, splits.values())) == 1
+        assert examples == make_set(name, parses, size=200, seed=1)
+        assert examples != make_set(name, parses, size=200, seed=2)
+
+    def test_depths_are_counted(self, parses):
+        examples = make_set("tree_depth", parses, size=100)
+        assert {example.label for example in examples} == {"6"}
+
+    def test_numbers_and_tenses_are_those_of_the_words(self, parses):
+        for example in make_set("subj_number", parses, size=200):
+            assert example.label == NOUNS[example.text.split()[1]]
+        for example in make_set("obj_number", parses, size=200):
+            assert example.label == NOUNS[example.text.split()[5]]
+        for example in make_set("past_present", parses, size=200):
+            past = VERBS[example.text.split()[2]] == "VBD"
+            assert example.label == ("PAST" if past else "PRES")
+
+    def test_no_word_stands_in_two_splits(self, parses):
+        splits = defaultdict(set)
+        for example in make_set("past_present", parses, size=400):
+            splits[example.text.split()[2]].add(example.split)
+        assert max(map(len, splits.values())) == 1
+
+    def test_shifted_words_are_neighbours(self, parses):
+        known = {" ".join(parse.sentence.forms) for parse in parses}
+        for example in make_set("bigram_shift", parses, size=300):
+            assert (example.text in known) == (example.label == "O")
+            if example.label == "I":
+                words = example.text.split()
+                swapped = [
+                    " ".join([*words[:k], words[k + 1], words[k], *words[k + 2 :]])
+                    for k in range(len(words) - 1)
+                ]
+                assert known & set(swapped)
+
+    def test_an_odd_word_has_the_tag_of_the_one_it_replaces(self, parses):
+        tags = NOUNS | VERBS
+        shapes = {tuple(tags.get(form, form) for form in parse.sentence.forms) for parse in parses}
+        for example in make_set("odd_man_out", parses, size=100):
+            assert tuple(tags.get(form, form) for form in example.text.split()) in shapes
+
+    def test_clauses_change_places(self, parses):
+        examples = make_set("coordination_inversion", parses, size=200)
+        known = {parse.sentence.forms for parse in parses}
+        assert {example.label for example in examples} == {"O", "I"}
+        for example in examples:
+            words = example.text.split()
+            joint = words.index("and")
+            first, second = words[:joint], words[joint + 1 : -1]
+            back = (*second, "and", *first, ".")
+            assert (tuple(words) if example.label == "O" else back) in known
+
+    def test_top_phrases_are_read_off(self, parses):
+        found = {example.label for example in make_set("top_constituents", parses, size=100)}
+        assert found == {"NP_VP_."}

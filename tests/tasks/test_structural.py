@@ -1,0 +1,183 @@
+"""Structural probes: trees that lie in the states are found, and counted as in plain Python."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pytest
+import torch
+
+pytest.importorskip("scipy")
+
+from syntagma.errors import InputError
+from syntagma.evaluation import evaluate, open_model
+from syntagma.settings import build
+from syntagma.tasks.experiment import Experiment
+from syntagma.tasks.structural import (
+    Measured,
+    StructuralTask,
+    _depths,
+    _distances,
+    _smallest_tree,
+    _spearman,
+)
+from syntagma.tasks.treebanks import TreeExample
+from syntagma.text.sentence import Parse, Sentence
+from syntagma.training.run import train
+from tests.training.test_run import treebank
+
+
+def example(heads, punctuation=()):
+    forms = [f"w{place}" for place in range(len(heads))]
+    upos = tuple("PUNCT" if place in punctuation else "X" for place in range(len(heads)))
+    gold = Parse(Sentence.from_words(forms), tuple(heads), upos=upos)
+    return TreeExample("a", gold, None)
+
+
+TREE = [2, 0, 2, 5, 3, 2]
+
+
+def walk(heads):
+    """Distances by walking both ways, in plain Python."""
+    n = len(heads)
+    near = np.full((n, n), 99)
+    for place, head in enumerate(heads):
+        near[place, place] = 0
+        if head:
+            near[place, head - 1] = near[head - 1, place] = 1
+    for k in range(n):
+        near = np.minimum(near, near[:, k : k + 1] + near[k : k + 1])
+    return near
+
+
+def test_distances_and_depths_are_those_of_the_tree():
+    tree = example(TREE)
+    assert (_distances(tree) == walk(TREE)).all()
+    assert (_depths(tree) == walk(TREE)[1]).all()
+
+
+def test_gold_distances_give_the_gold_tree():
+    tree = example(TREE, punctuation=[5])
+    words = [0, 1, 2, 3, 4]
+    found = _smallest_tree(_distances(tree), words)
+    assert found == {(0, 1), (1, 2), (3, 4), (2, 4)}
+
+
+@pytest.fixture
+def task(tmp_path, tiny_encoder):
+    return build_task(treebank(tmp_path / "tides.conllu"), tiny_encoder)
+
+
+def experiment(data, encoder, *, head=None, training=None, **changes):
+    values = {
+        "task": "structural",
+        "encoder": str(encoder),
+        "parser": "linear",
+        "data": {"train": [data], "dev": [data]},
+        "head": {"max_length": 96, "rank": 16} | (head or {}),
+        "training": {
+            "encoder": "frozen",
+            "epochs": 40,
+            "learning_rate": 3e-2,
+            "batch_pieces": 128,
+            "precision": "float32",
+        }
+        | (training or {}),
+    }
+    return build(Experiment, values | changes)
+
+
+def build_task(data, encoder, **changes):
+    settings = experiment(data, encoder, **changes)
+    return StructuralTask.new(settings, StructuralTask.read(data))
+
+
+def test_scores_are_counted_by_hand(task):
+    tree = example(TREE, punctuation=[5])
+    gold = Measured(_distances(tree))
+    scores = task.score([tree], [gold])
+    assert scores["uuas"] == scores["accuracy"] == 100
+    # Of the gold arcs 0-1, 1-2, 2-4, 3-4 neighbours have three.
+    assert scores["chain_uuas"] == 75
+    assert scores["spearman"] == pytest.approx(100)
+    near = np.abs(np.subtract.outer(np.arange(6), np.arange(6))).astype(np.float32)
+    assert task.score([tree], [Measured(near)])["uuas"] == 75
+    rows = task.score_examples([tree, tree], [gold, Measured(near)])
+    assert [row["accuracy"] for row in rows.values()] == [4, 3]
+    assert len(rows) == 2, "equal keys of a treebank stay apart"
+
+
+def test_rank_correlation_is_that_of_scipy():
+    from scipy.stats import spearmanr
+
+    random = np.random.default_rng(0)
+    tree = example(TREE)
+    values = random.random((6, 6)).astype(np.float32)
+    gold = _distances(tree)
+    expected = np.mean([spearmanr(gold[row], values[row]).statistic for row in range(6)])
+    assert _spearman([tree], [Measured(values)], _distances) == pytest.approx(100 * expected)
+
+
+@pytest.mark.parametrize("kind", ["distance", "depth"])
+def test_the_loss_is_that_of_the_paper(kind, tmp_path, tiny_encoder):
+    data = treebank(tmp_path / "tides.conllu")
+    task = build_task(data, tiny_encoder, head={"kind": kind})
+    examples = task.read(data)[:3]
+    items = [task.features(examples)[index] for index in range(3)]
+    batch = task.collate(items)
+    with torch.no_grad():
+        found = task.model.train()(**batch)
+    losses = []
+    for item in items:
+        places = item.states.float() @ task.model.projection.weight.T
+        if kind == "depth":
+            seen = (places**2).sum(-1)
+        else:
+            seen = ((places[:, None] - places[None]) ** 2).sum(-1)
+        losses.append((seen - torch.from_numpy(item.targets)).abs().mean().item())
+    assert found.loss.item() == pytest.approx(np.mean(losses), rel=1e-4)
+
+
+@pytest.mark.parametrize("preset", ["none", "sg-net", "seprem"])
+@pytest.mark.parametrize("kind", ["distance", "depth"])
+def test_a_probe_learns_from_frozen_states(kind, preset, tmp_path, tiny_encoder):
+    data = treebank(tmp_path / "tides.conllu")
+    settings = experiment(data, tiny_encoder, head={"kind": kind}, preset=preset)
+    metrics = train(settings, tmp_path / "run")
+    # Every word hangs on the one before it: positions tell.
+    if kind == "distance":
+        assert metrics["chain_uuas"] == 100
+        assert metrics["uuas"] > 60
+    else:
+        assert metrics["root_accuracy"] > 80
+    task = open_model(tmp_path / "run")
+    task.probe.precision = "float32"
+    assert task.evaluate(task.read(data)) == pytest.approx(metrics, rel=1e-3)
+    lines = (tmp_path / "run" / "predictions.jsonl").read_text().splitlines()
+    assert len(json.loads(lines[0])["values"]) == len(task.read(data)[0].gold)
+
+
+def test_the_control_knows_nothing_of_the_sentence(tmp_path, tiny_encoder):
+    data = treebank(tmp_path / "tides.conllu")
+    task = build_task(data, tiny_encoder, head={"states": "embeddings"})
+    examples = task.read(data)
+    words = {}
+    for tree, states in zip(examples, task.probe.word_states(examples), strict=True):
+        for form, state in zip(tree.gold.sentence.forms, states, strict=True):
+            assert torch.equal(words.setdefault(form, state), state)
+
+
+def test_long_sentences_and_learning_encoders_are_refused(tmp_path, tiny_encoder):
+    data = treebank(tmp_path / "tides.conllu")
+    task = build_task(data, tiny_encoder, head={"max_length": 10})
+    with pytest.raises(InputError, match=r"sentence 1 has \d+ pieces, the probe reads 10"):
+        task.features(task.read(data))
+    with pytest.raises(InputError, match="set it to frozen, not full"):
+        build_task(data, tiny_encoder, training={"encoder": "full"})
+
+
+def test_a_saved_probe_is_evaluated(tmp_path, tiny_encoder):
+    data = treebank(tmp_path / "tides.conllu")
+    train(experiment(data, tiny_encoder, training={"epochs": 1}), tmp_path / "run")
+    assert evaluate(tmp_path / "run", [data])["total"] == 24

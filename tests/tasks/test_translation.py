@@ -1,0 +1,335 @@
+"""Translation: files, vocabularies, guided encoder-decoders, scores."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import logging
+from dataclasses import replace
+
+import pytest
+import torch
+from transformers import AutoConfig, AutoModelForSeq2SeqLM
+
+pytest.importorskip("sacrebleu")
+
+from syntagma.errors import InputError
+from syntagma.evaluation import evaluate, open_model, predict
+from syntagma.models.translation_model import TranslationModel
+from syntagma.report.compare import compare_runs
+from syntagma.settings import build
+from syntagma.tasks.experiment import Experiment
+from syntagma.tasks.parallel_text import ParallelExample, read_parallel
+from syntagma.tasks.translation import TranslationTask
+from syntagma.tasks.translation_scores import bleu, sentence_bleu, signature
+from syntagma.tasks.vocabulary import learn_vocabulary
+from syntagma.training.run import train
+from tests.conftest import SENTENCES, build_tokenizer
+
+SIZES = {"width": 32, "n_layers": 2, "n_heads": 4, "inner_width": 64, "dropout": 0.0}
+SMALL = SIZES | {"vocabulary_size": 400, "max_length": 90, "n_beams": 2, "label_smoothing": 0.0}
+
+
+def upper(text: str) -> str:
+    """A language that is easy to learn."""
+    return " ".join(word.upper() for word in text.split())
+
+
+def parallel(folder, copies=2):
+    sources = [text for text in SENTENCES for _ in range(copies)]
+    (folder / "a.en").write_text("".join(f"{text}\n" for text in sources), encoding="utf-8")
+    text = "".join(f"{upper(text)}\n" for text in sources)
+    (folder / "a.up.gz").write_bytes(gzip.compress(text.encode()))
+    return f"{folder / 'a.en'}+{folder / 'a.up.gz'}"
+
+
+def experiment(data, *, head=None, training=None, **changes):
+    values = {
+        "task": "translation",
+        "encoder": "scratch",
+        "parser": "linear",
+        "data": {"train": [data], "dev": [data]},
+        "head": SMALL | (head or {}),
+        "training": {
+            "epochs": 1,
+            "learning_rate": 3e-3,
+            "batch_pieces": 600,
+            "precision": "float32",
+        }
+        | (training or {}),
+    }
+    return build(Experiment, values | changes)
+
+
+def build_task(data, **changes):
+    settings = experiment(data, **changes)
+    examples = TranslationTask.read(data)
+    torch.manual_seed(0)
+    return TranslationTask.new(settings, examples), examples
+
+
+@pytest.fixture(scope="module")
+def data(tmp_path_factory):
+    return parallel(tmp_path_factory.mktemp("parallel"))
+
+
+class TestFiles:
+    def test_lines_correspond(self, data):
+        examples = read_parallel(data)
+        assert len(examples) == 2 * len(SENTENCES)
+        assert examples[0] == ParallelExample("1", SENTENCES[0], upper(SENTENCES[0]))
+
+    def test_sources_alone(self, data):
+        assert read_parallel(data.split("+")[0])[0].target == ""
+
+    @pytest.mark.parametrize(
+        ("one", "other", "message"),
+        [
+            ("a\nb\n", "c\n", r"one has 2 lines and .*other 1; expected files whose lines"),
+            ("a\n\nb\n", "c\nd\ne\n", r"one, line 2: is empty"),
+            ("a\nb\n", "c\n  \n", r"other, line 2: is empty"),
+            ("", "", "no sentence"),
+        ],
+    )
+    def test_bad_files_are_named(self, tmp_path, one, other, message):
+        for name, text in (("one", one), ("other", other)):
+            (tmp_path / name).write_text(text)
+        with pytest.raises(InputError, match=message):
+            read_parallel(f"{tmp_path / 'one'}+{tmp_path / 'other'}")
+
+    def test_empty_lines_are_left_out_and_counted(self, tmp_path, caplog):
+        (tmp_path / "one").write_text("a\n\nb\n")
+        (tmp_path / "other").write_text("c\nd\ne\n")
+        with caplog.at_level(logging.WARNING):
+            found = read_parallel(f"{tmp_path / 'one'}+{tmp_path / 'other'}", skip_bad=True)
+        assert [(example.id, example.source) for example in found] == [("1", "a"), ("3", "b")]
+        assert "left out 1 pairs" in caplog.text
+
+
+class TestVocabulary:
+    @pytest.mark.parametrize("text", ["Zürich, 東京!", "a  b", "don't — ﬁ"])
+    def test_bytes_bring_back_any_text(self, text):
+        tokenizer = learn_vocabulary(SENTENCES, kind="bpe", size=300)
+        ids = tokenizer(text)["input_ids"]
+        assert ids[-1] == tokenizer.eos_token_id
+        assert tokenizer.unk_token_id not in ids
+        decoded = tokenizer.decode(
+            ids, skip_special_tokens=True, clean_up_tokenization_spaces=False
+        )
+        assert decoded.strip() == text
+
+    def test_words_are_what_stands_between_spaces(self):
+        tokenizer = learn_vocabulary(["the cat . the dog"], kind="words", size=6)
+        assert len(tokenizer) == 6
+        ids = tokenizer("the dog sat .")["input_ids"]
+        assert tokenizer.decode(ids, clean_up_tokenization_spaces=False).count("<unk>") >= 1
+        kept = tokenizer("the the")["input_ids"]
+        assert tokenizer.decode(kept, skip_special_tokens=True) == "the the"
+
+
+class TestScores:
+    def test_bleu_is_that_of_a_hand_count(self):
+        # 5 of 6 words, 3 of 5 pairs, 2 of 4 triples, 1 of 3 fours; as long as the reference.
+        found = bleu(["the cat sat on a mat"], ["the cat sat on the mat"], tokenized=True)
+        assert found == pytest.approx(100 * (5 / 6 * 3 / 5 * 2 / 4 * 1 / 3) ** 0.25)
+
+    def test_case_and_tokens_count(self):
+        assert bleu(["The end of it all."], ["The end of it all."]) == pytest.approx(100)
+        assert bleu(["the end of it all."], ["The end of it all."]) < 100
+        raw, reference = ["so it is the end."], ["so it is the end ."]
+        assert bleu(raw, reference) == pytest.approx(100)
+        assert bleu(raw, reference, tokenized=True) < 100
+
+    def test_short_sentences_have_a_score(self):
+        assert sentence_bleu(["yes", "no"], ["yes", "maybe"], tokenized=True) == pytest.approx(
+            [100, 0]
+        )
+
+    def test_the_signature_tells_how(self):
+        assert "tok:13a" in signature()
+        assert "tok:none" in signature(tokenized=True)
+
+
+GUIDES = {
+    "none": {},
+    "sg-net": {},
+    "seprem": {},
+    "poi-net": {"coattention": False},
+}
+
+
+def tiny_seq2seq(model_type, folder):
+    if not folder.exists():
+        tokenizer = build_tokenizer("byte_level")
+        sides = {
+            f"{side}_{key}": value
+            for side in ("encoder", "decoder")
+            for key, value in (("layers", 2), ("attention_heads", 4), ("ffn_dim", 64))
+        }
+        sizes = {
+            "bart": {"d_model": 32, **sides},
+            "mbart": {"d_model": 32, **sides},
+            "marian": {"d_model": 32, **sides},
+            "t5": {"d_model": 32, "d_kv": 8, "num_layers": 2, "num_heads": 4, "d_ff": 64},
+        }[model_type]
+        config = AutoConfig.for_model(
+            model_type,
+            vocab_size=len(tokenizer),
+            pad_token_id=tokenizer.pad_token_id,
+            eos_token_id=tokenizer.eos_token_id,
+            bos_token_id=tokenizer.bos_token_id,
+            decoder_start_token_id=tokenizer.pad_token_id,
+            forced_eos_token_id=None,
+            **sizes,
+        )
+        torch.manual_seed(0)
+        AutoModelForSeq2SeqLM.from_config(config).save_pretrained(folder)
+        tokenizer.save_pretrained(folder)
+    return str(folder)
+
+
+@pytest.fixture(scope="module")
+def pretrained(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("seq2seq")
+    return lambda model_type: tiny_seq2seq(model_type, folder / model_type)
+
+
+@pytest.mark.parametrize("model_type", ["scratch", "bart", "mbart", "marian", "t5"])
+@pytest.mark.parametrize("preset", GUIDES)
+def test_a_step_lowers_the_loss_and_reaches_every_parameter(preset, model_type, data, pretrained):
+    encoder = "scratch" if model_type == "scratch" else pretrained(model_type)
+    task, examples = build_task(data, encoder=encoder, preset=preset, guides=GUIDES[preset])
+    features = task.features(examples)
+    batch = task.collate([features[index] for index in range(4)])
+    model = task.model.train()
+    for module in model.modules():
+        if isinstance(module, torch.nn.Dropout):
+            module.p = 0.0
+    optimizer = torch.optim.Adam(model.parameters(), lr=1e-3)
+    losses = []
+    for _ in range(4):
+        loss = model(**batch).loss
+        losses.append(loss.item())
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+    assert losses[-1] < losses[0]
+    unreached = [
+        key for key, parameter in model.named_parameters()
+        if not key.startswith("encoder.") and parameter.grad is None
+    ]  # fmt: skip
+    assert not unreached
+
+
+def test_without_guides_it_is_the_plain_model(pretrained, data):
+    name = pretrained("bart")
+    plain = AutoModelForSeq2SeqLM.from_pretrained(name).eval()
+    task, examples = build_task(data, encoder=name)
+    batch = task.collate([task.features(examples)[index] for index in range(3)])
+    with torch.no_grad():
+        ours = task.model.eval()(**batch).pieces
+        theirs = plain(
+            input_ids=batch["input_ids"],
+            attention_mask=batch["attention_mask"],
+            labels=batch["labels"].masked_fill(batch["labels"] < 0, -100),
+        ).logits
+    assert torch.equal(ours, theirs)
+
+
+@pytest.mark.parametrize("preset", ["none", "sg-net"])
+def test_padding_and_batches_change_no_translation(preset, data):
+    task, examples = build_task(data, preset=preset)
+    task.translator.precision = "float32"
+    sources = [example.source for example in examples[::2]]
+    together = list(task.translator.stream(sources))
+    for source, found in zip(sources, together, strict=True):
+        alone = task.translator.translate(source)
+        assert alone.text == found.text
+        assert alone.score == pytest.approx(found.score, abs=1e-4)
+
+
+@pytest.mark.parametrize("preset", ["none", "sg-net"])
+def test_saving_and_loading_changes_nothing(preset, data, tmp_path):
+    task, examples = build_task(data, preset=preset)
+    task.save(tmp_path)
+    again = open_model(tmp_path)
+    batch = task.collate([task.features(examples)[index] for index in range(4)])
+    with torch.no_grad():
+        one, other = task.model.eval()(**batch), again.model.eval()(**batch)
+    assert torch.equal(one.pieces, other.pieces)
+    # The piece vectors are shared by both sides and the scores, and stored once.
+    n_values = sum(parameter.numel() for parameter in task.model.parameters())
+    assert (tmp_path / "model.safetensors").stat().st_size < 4.5 * n_values + 100_000
+
+
+@pytest.fixture(scope="module")
+def runs(data, tmp_path_factory):
+    folder = tmp_path_factory.mktemp("runs")
+    for preset in ("none", "sg-net"):
+        training = {"epochs": 45, "batch_pieces": 300, "evaluations": 1, "checkpoint_steps": 1000}
+        head = {"vocabulary": "words", "tokenized": True}
+        train(experiment(data, preset=preset, training=training, head=head), folder / preset)
+    return folder
+
+
+def test_it_learns_to_translate(runs, data, tmp_path):
+    for preset in ("none", "sg-net"):
+        metrics = json.loads((runs / preset / "metrics.json").read_text())
+        assert metrics["bleu"] > 60
+        task = open_model(runs / preset)
+        task.translator.precision = "float32"
+        found = task.evaluate(task.read(data), by=["length"])
+        assert found["bleu"] == pytest.approx(metrics["bleu"])
+        assert found["length.6-10.total"] > 0
+    predict(runs / "none", [data.split("+")[0]], tmp_path / "out.txt")
+    assert len((tmp_path / "out.txt").read_text().splitlines()) == 2 * len(SENTENCES)
+
+
+def test_runs_are_compared_by_the_sign_test(runs):
+    found = compare_runs([runs / "none", runs / "sg-net"])
+    assert found.columns == ("bleu",)
+    assert "sign test" in found.test
+    assert found.systems[1].p_value == 1 or 0 < found.systems[1].p_resampled <= 1
+    assert found.n_examples == 2 * len(SENTENCES)
+
+
+def test_scores_need_references(runs, data):
+    with pytest.raises(InputError, match="no references to score against"):
+        evaluate(runs / "none", [data.split("+")[0]])
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"head": {"n_heads": 5}}, "does not divide into 5 heads"),
+        ({"head": {"max_length": 5}}, "no pair is as short as head.max_length"),
+        ({"head": {"label_smoothing": 1.0}}, r"label_smoothing must lie in \[0, 1\)"),
+        ({"encoder": "/nowhere"}, "no such folder"),
+    ],
+)
+def test_impossible_settings_are_named(changes, message, data, tmp_path):
+    with pytest.raises(InputError, match=message):
+        train(experiment(data, **changes), tmp_path / "run")
+
+
+def test_long_sources_are_cut_with_a_warning(data, caplog):
+    task, _ = build_task(data)
+    task.model.head = replace(task.model.head, max_length=20)
+    with caplog.at_level(logging.WARNING):
+        assert isinstance(task.translator.translate(" ".join(SENTENCES)).text, str)
+    assert "1 of 1 sources are longer than 19 pieces" in caplog.text
+
+
+def test_the_positions_are_sinusoids_after_all():
+    """Giving weights their first values must leave fixed ones as they are."""
+    from syntagma.encoders.model import SyntagmaConfig
+    from syntagma.models.translation_model import TranslationHead, fresh_config
+
+    tokenizer = learn_vocabulary(SENTENCES, kind="bpe", size=300)
+    config = fresh_config(TranslationHead(**SMALL), tokenizer)
+    model = TranslationModel(SyntagmaConfig(encoder=config, task="translation", head=SMALL))
+    positions = model.trunk.embed_positions.weight
+    assert positions[1, 0].item() == pytest.approx(0.8415, abs=1e-4)
+    assert model.encoder.get_input_embeddings().weight.std().item() == pytest.approx(
+        32**-0.5, rel=0.1
+    )
