@@ -141,9 +141,10 @@ class TestScores:
         assert bleu(raw, reference, tokenized=True) < 100
 
     def test_short_sentences_have_a_score(self):
-        assert sentence_bleu(["yes", "no"], ["yes", "maybe"], tokenized=True) == pytest.approx(
-            [100, 0]
-        )
+        rows = sentence_bleu(["yes", "no"], ["yes", "maybe"], tokenized=True)
+        assert [row["bleu"] for row in rows] == pytest.approx([100, 0])
+        assert [row["matches_1"] for row in rows] == [1, 0]
+        assert rows[0]["totals_2"] == 0
 
     def test_the_signature_tells_how(self):
         assert "tok:13a" in signature()
