@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from syntagma.batches import padded_length
 from syntagma.parse.columns import ParsedText
 from syntagma.syntax.encode import COLUMNS, encode_texts
 from syntagma.syntax.tags import PAD, SPE
@@ -76,8 +77,12 @@ def test_two_texts_in_one_sequence_do_not_touch(tokenizers, kind):
     # The special pieces are those that the tokenizer itself would add.
     whole = builder.collate([[Part(texts[3], 0, len(texts[3])), Part(texts[4], 0, len(texts[4]))]])
     expected = tokenizer(TEXTS[3], TEXTS[4], return_token_type_ids=True)
-    assert whole["input_ids"][0].tolist() == expected["input_ids"]
-    assert whole["token_type_ids"][0].tolist() == expected["token_type_ids"]
+    n_whole = len(expected["input_ids"])
+    assert whole["input_ids"][0, :n_whole].tolist() == expected["input_ids"]
+    assert whole["token_type_ids"][0, :n_whole].tolist() == expected["token_type_ids"]
+    # What follows is padding to a round length.
+    assert whole["attention_mask"].sum() == n_whole
+    assert whole["input_ids"].shape[1] == padded_length(n_whole)
     n_pieces = len(texts[3]) + len(texts[4])
     assert builder.n_special(2) == len(expected["input_ids"]) - n_pieces
     # Tags: special pieces and padding have their own.

@@ -142,9 +142,11 @@ class TestStream:
         shard = next(iter(read_corpus(corpus).corpus.shards()))
         sentences = encode_shard(shard, load_tokenizer(str(tiny_encoder)))
         owners = shard.document.tolist()
-        found = pack(sentences, owners, 38)
+        # How many pieces a sentence has is the tokenizer's affair.
+        room = 2 * max(map(len, sentences))
+        found = pack(sentences, owners, room)
         assert sum(map(len, found)) == sum(map(len, sentences))
-        assert max(map(len, found)) <= 38
+        assert max(map(len, found)) <= room
         assert min(len(part) for part in found) > 0
         # Sentences of a sequence keep apart: their numbers rise, their intervals do not touch.
         joined = next(part.text for part in found if part.text.n_sentences > 1)

@@ -10,6 +10,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
+from syntagma.batches import padded_length
 from syntagma.errors import InputError
 from syntagma.syntax.encode import COLUMNS, EncodedText
 from syntagma.syntax.tags import PAD, SPE
@@ -63,9 +64,11 @@ class SequenceBuilder:
     Args:
         tokenizer: the encoder's tokenizer; how it joins one or two texts is found by trying.
         columns: the syntax columns that the model reads, and ``domain`` if it reads that.
+        longest: pieces that the encoder reads at most.
     """
 
-    def __init__(self, tokenizer: Any, *, columns: Sequence[str]) -> None:
+    def __init__(self, tokenizer: Any, *, columns: Sequence[str], longest: int = 8192) -> None:
+        self.longest = longest
         self.pad_id = int(tokenizer.pad_token_id or 0)
         self.gives_domains = DOMAIN in columns
         self.columns = tuple(name for name in columns if name != DOMAIN)
@@ -101,7 +104,8 @@ class SequenceBuilder:
             InputError: the model reads syntax and a text was encoded without.
         """
         lengths = [sum(map(len, parts)) + self.n_special(len(parts)) for parts in sequences]
-        shape = (len(sequences), max(lengths))
+        width = max(max(lengths), min(padded_length(max(lengths)), self.longest))
+        shape = (len(sequences), width)
         batch: dict[str, NDArray[Any]] = {
             "input_ids": np.full(shape, self.pad_id, np.int64),
             "attention_mask": np.zeros(shape, np.int64),
@@ -164,7 +168,7 @@ class SequenceBuilder:
     @staticmethod
     def _set_apart(columns: dict[str, IntArray], lengths: Sequence[int]) -> None:
         """Give pieces without a word intervals below zero, each its own, that no other touches."""
-        place = np.arange(max(lengths), dtype=np.int32)
+        place = np.arange(next(iter(columns.values())).shape[1], dtype=np.int32)
         if "word" in columns:
             alone = {"enter": -1 - place, "exit": -place, "point": -1 - place}
             for name in alone.keys() & columns.keys():

@@ -10,7 +10,7 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
-from syntagma.batches import token_budget_batches
+from syntagma.batches import padded_length, token_budget_batches
 from syntagma.encoders.precision import autocast
 from syntagma.errors import InputError
 from syntagma.models.choice_model import ChoiceModel
@@ -60,7 +60,7 @@ class ChoiceItem:
 
     def __len__(self) -> int:
         """Pieces of all sequences, padded to the longest."""
-        return self.length * len(self.sequences)
+        return padded_length(self.length) * len(self.sequences)
 
 
 class Chooser(TextPredictor[ChoiceModel]):

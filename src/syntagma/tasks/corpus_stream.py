@@ -15,7 +15,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from syntagma.batches import token_budget_batches
+from syntagma.batches import padded_length, token_budget_batches
 from syntagma.errors import DamagedFileError, InputError
 from syntagma.parse.columns import Labels, ParsedText
 from syntagma.parse.corpora.corpus import AnnotatedCorpus
@@ -139,7 +139,7 @@ class CorpusStream(BatchStream):
         """Batches of all sequences once, in a fixed order, for evaluation."""
         for number, shard in self._shards:
             sequences = self._sequences(self.corpora[number].shard(shard))
-            lengths = [len(part) + self.n_special for part in sequences]
+            lengths = self._lengths(sequences)
             for batch in token_budget_batches(lengths, self.budget):
                 yield [(sequences[index],) for index in batch]
 
@@ -159,9 +159,13 @@ class CorpusStream(BatchStream):
             encode_shard(shard, self.tokenizer), _owners(shard, self.packing), self.max_pieces
         )
 
+    def _lengths(self, sequences: Sequence[Part]) -> NDArray[np.int64]:
+        """Pieces of each sequence, padding included."""
+        return np.array([padded_length(len(part) + self.n_special) for part in sequences], np.int64)
+
     def _mix(self, sequences: Sequence[Part], turn: int) -> list[NDArray[np.int64]]:
         random = np.random.default_rng((self.seed, self.rank, turn))
-        lengths = np.array([len(part) + self.n_special for part in sequences], np.int64)
+        lengths = self._lengths(sequences)
         mixed = random.permutation(len(lengths))
         batches = [mixed[batch] for batch in token_budget_batches(lengths[mixed], self.budget)]
         return [batches[index] for index in random.permutation(len(batches))]

@@ -12,7 +12,6 @@ from typing import Any, NamedTuple, Self
 import torch
 from torch import Tensor
 
-from syntagma.batches import token_budget_batches
 from syntagma.encoders.precision import autocast
 from syntagma.errors import InputError
 from syntagma.files import write_text
@@ -116,12 +115,12 @@ class PairClassifier(TextPredictor[PairModel]):
     @torch.inference_mode()
     def _score(self, items: Sequence[PairItem]) -> list[Tensor]:
         scores: dict[int, Tensor] = {}
-        for batch in token_budget_batches([len(item) for item in items], self.batch_pieces):
+        for batch in self.batches(items):
             tensors = self.on_device(self.collate([items[index] for index in batch]))
             tensors.pop("labels", None)
             with autocast(self.model.device, self.precision):
                 found = self.model(**tensors).labels.cpu()
-            scores |= dict(zip(batch.tolist(), found, strict=True))
+            scores |= dict(zip(batch, found, strict=True))
         return [scores[index] for index in range(len(items))]
 
 
@@ -196,7 +195,8 @@ class PairTask(Task[PairExample, Relation]):
             [
                 replace(item, label=codes[example.label])
                 for item, example in zip(items, examples, strict=True)
-            ]
+            ],
+            padded=True,
         )
 
     def collate(self, items: Sequence[PairItem]) -> dict[str, Tensor]:

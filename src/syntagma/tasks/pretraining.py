@@ -133,7 +133,10 @@ class PretrainingTask(Task[TrainingCorpus, Sums]):
         self.tokenizer = tokenizer
         self.precision = precision
         self.batch_pieces = batch_pieces
-        self.builder = SequenceBuilder(tokenizer, columns=model.syntax_columns)
+        self.longest = max_pieces(model.config.encoder)
+        self.builder = SequenceBuilder(
+            tokenizer, columns=model.syntax_columns, longest=self.longest
+        )
 
     @classmethod
     def new(cls, experiment: Experiment, examples: Sequence[TrainingCorpus]) -> Self:

@@ -11,7 +11,6 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from syntagma.batches import token_budget_batches
 from syntagma.encoders.precision import autocast
 from syntagma.errors import InputError
 from syntagma.models.span_model import SpanModel
@@ -141,7 +140,7 @@ class Reader(TextPredictor[SpanModel]):
 
     def _candidates(self, windows: Sequence[SpanWindow]) -> list[WindowCandidates]:
         candidates: list[WindowCandidates | None] = [None] * len(windows)
-        for batch in token_budget_batches([len(window) for window in windows], self.batch_pieces):
+        for batch in self.batches(windows):
             found = self._score([windows[index] for index in batch])
             for index, item in zip(batch, found, strict=True):
                 candidates[index] = item

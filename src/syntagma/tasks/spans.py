@@ -95,7 +95,7 @@ class SpanTask(Task[SpanExample, Answer]):
             gold = _gold_pieces(example, passage)
             for window in self.reader.maker.windows(number, passage, texts[example.question]):
                 items.append(_with_gold(window, gold))
-        return Features(items)
+        return Features(items, padded=True)
 
     def collate(self, items: Sequence[SpanWindow]) -> dict[str, Tensor]:
         """A padded batch with gold positions."""

@@ -11,6 +11,7 @@ from typing import Any, ClassVar, Generic, Self, TypeVar
 
 from torch import Tensor
 
+from syntagma.batches import padded_length
 from syntagma.encoders.model import SyntagmaModel
 from syntagma.errors import InputError
 from syntagma.tasks.experiment import Experiment
@@ -28,9 +29,12 @@ class Features:
 
     Args:
         items: of any kind; the length of one is what it costs in a batch, in pieces.
+        padded: whether batches are padded to round lengths
+            (:func:`syntagma.batches.padded_length`).
     """
 
     items: list[Any]
+    padded: bool = False
 
     def __len__(self) -> int:
         return len(self.items)
@@ -40,8 +44,9 @@ class Features:
 
     @property
     def lengths(self) -> list[int]:
-        """Pieces of each item."""
-        return list(map(len, self.items))
+        """Pieces of each item, padding included."""
+        lengths = map(len, self.items)
+        return list(map(padded_length, lengths) if self.padded else lengths)
 
 
 class Task(ABC, Generic[Example, Prediction]):

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Sequence, Sized
 from pathlib import Path
 from typing import Any, ClassVar, Generic, Self, TypeVar
 
 from torch import Tensor
 
+from syntagma.batches import padded_length, token_budget_batches
 from syntagma.encoders.load import load_tokenizer, max_pieces
 from syntagma.encoders.model import saved_tokenizer
 from syntagma.encoders.precision import Precision, best_device
@@ -43,8 +44,10 @@ class TextEncoder:
         self.tokenizer = tokenizer
         self.store = store if model.reads_syntax else None
         self.mode = model.config.guides.get("ancestor_attention", {}).get("pieces", "share")
-        self.builder = SequenceBuilder(tokenizer, columns=model.syntax_columns)
         self.longest = max_pieces(model.config.encoder)
+        self.builder = SequenceBuilder(
+            tokenizer, columns=model.syntax_columns, longest=self.longest
+        )
 
     def check_length(self, max_length: int) -> None:
         """Check that the encoder can read sequences of a length.
@@ -130,6 +133,11 @@ class TextPredictor(Generic[Model]):
         if model.reads_syntax and not {"source", "store"} & options.keys():
             options["source"] = load_source(model.config.parser, device=device)
         return cls(model, tokenizer, **options)
+
+    def batches(self, items: Sequence[Sized]) -> list[list[int]]:
+        """Indices of items in batches of similar length, within the model's budget of pieces."""
+        lengths = [padded_length(len(item)) for item in items]
+        return [batch.tolist() for batch in token_budget_batches(lengths, self.batch_pieces)]
 
     def on_device(self, tensors: dict[str, Tensor]) -> dict[str, Tensor]:
         """Tensors where the model computes."""

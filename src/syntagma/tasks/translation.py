@@ -241,7 +241,7 @@ class TranslationTask(Task[ParallelExample, Translation]):
                 len(items),
                 longest,
             )
-        return Features(kept)
+        return Features(kept, padded=True)
 
     def collate(self, items: Sequence[SourceItem]) -> dict[str, Tensor]:
         """A padded batch with targets."""

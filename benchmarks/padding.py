@@ -1,0 +1,62 @@
+"""Padding to round lengths: pieces a second in training, with batches as they come and rounded."""
+
+from __future__ import annotations
+
+import numpy as np
+import torch
+
+from benchmarks.timing import rounds, show
+from syntagma.batches import TokenBudgetSampler, padded_length
+from syntagma.encoders.precision import autocast
+from syntagma.models.guided_encoder import GuidedEncoder
+
+BUDGET = 6144
+N_BATCHES = 24
+# Middle and spread of the lengths: pairs of sentences, passages with a question, long passages.
+LENGTHS = {
+    "40 ± 15": (40, 15, 12, 96),
+    "170 ± 60": (170, 60, 60, 384),
+    "330 ± 60": (330, 60, 200, 512),
+}
+STEPS = (1, 8, 16, 32)
+
+
+def round_to(step: int, length: int) -> int:
+    return -(-length // step) * step
+
+
+def measure(name: str, middle: int, spread: int, low: int, high: int) -> dict[str, object]:
+    lengths = np.random.default_rng(0).normal(middle, spread, 20_000).clip(low, high).astype(int)
+    model = GuidedEncoder.from_encoder("default", attention_dropout=0.0).train()
+    optimizer = torch.optim.AdamW(model.parameters(), lr=1e-6, fused=True)
+    ways = {f"multiples of {step}": lambda n, step=step: round_to(step, n) for step in STEPS}
+    ways["ours"] = padded_length
+    n_pieces: dict[str, int] = {}
+
+    def train(way: str) -> None:
+        padded = np.array([ways[way](int(length)) for length in lengths])
+        sampler = TokenBudgetSampler(padded, budget=BUDGET, seed=1)
+        n_pieces[way] = 0
+        for _, batch in zip(range(N_BATCHES), sampler, strict=False):
+            own = torch.from_numpy(lengths[batch])
+            mask = (torch.arange(int(padded[batch].max())) < own.unsqueeze(1)).long()
+            with autocast(model.device):
+                states = model(input_ids=1000 + mask, attention_mask=mask).last_hidden_state
+            states.float().pow(2).mean().backward()
+            optimizer.step()
+            optimizer.zero_grad()
+            n_pieces[way] += int(own.sum())
+
+    seconds = rounds({way: lambda way=way: train(way) for way in ways}, repeat=2)
+    rates = {way: n_pieces[way] / seconds[way] for way in ways}
+    base = rates["multiples of 1"]
+    return {"lengths": name, "pieces/s": base, **{way: rates[way] / base for way in ways}}
+
+
+def main() -> None:
+    rows = [measure(name, *shape) for name, shape in LENGTHS.items()]
+    show("Real pieces a second in training, over batches as they come", rows)
+
+
+if __name__ == "__main__":
+    main()
