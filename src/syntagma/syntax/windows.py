@@ -81,6 +81,11 @@ class SequenceBuilder:
         """Special pieces before the first of two texts."""
         return self._two[0][0]
 
+    @property
+    def prefix_alone(self) -> IntArray:
+        """Special pieces before a text by itself."""
+        return self._one[0][0]
+
     def n_special(self, n_texts: int) -> int:
         """Special pieces around one or two texts."""
         specials, _ = self._one if n_texts == 1 else self._two
