@@ -80,8 +80,11 @@ class Comparison:
 COLUMNS = {
     "spans": (("exact", "f1"), "exact"),
     "parsing": (("uas", "las", "xpos"), "las"),
+    "relations": (("precision", "recall", "f1", "macro_f1", "accuracy"), "accuracy"),
+    "typing": (("precision", "recall", "f1", "macro_f1", "strict_accuracy"), "f1"),
 }
-"""For each task the columns to show and the score of an example that is right or wrong."""
+"""For each task the columns to show, where there are such metrics, and the score of an example that
+is tested."""
 
 
 def mcnemar(gained: int, lost: int) -> float:
@@ -122,7 +125,7 @@ def paired_t_test(ours: Sequence[float], theirs: Sequence[float]) -> float:
     return float(ttest_rel(ours, theirs).pvalue)
 
 
-T_TESTED = ("choice", "pairs")
+T_TESTED = ("choice", "pairs", "relations", "typing")
 """Tasks of classification, for which the papers report the paired t-test; others McNemar's."""
 
 
@@ -164,6 +167,7 @@ def compare_runs(folders: Sequence[str | Path]) -> Comparison:
         else:
             p_value = mcnemar(gained, lost)
         runs.append(ComparedRun(path.name, metrics, difference, p_value, gained, lost))
+    columns = tuple(key for key in columns if any(key in run.metrics for run in runs))
     name = "Paired t-test" if task in T_TESTED else "McNemar's exact test"
     test = f"{name} on `{correct}`"
     return Comparison(task, columns, test, len(scores[0]), tuple(runs))

@@ -17,7 +17,9 @@ TASKS: dict[str, str] = {
     "choice": "syntagma.tasks.choices:ChoiceTask",
     "pairs": "syntagma.tasks.pairs:PairTask",
     "parsing": "syntagma.tasks.parsing:ParsingTask",
+    "relations": "syntagma.tasks.relations:RelationTask",
     "spans": "syntagma.tasks.spans:SpanTask",
+    "typing": "syntagma.tasks.typing:TypingTask",
 }
 """Where each task lives; nothing is imported before it is asked for."""
 
