@@ -51,6 +51,8 @@ def main() -> None:
     run_all(names, seeds, out, options.overrides)
     task = load_experiment(HERE / f"{names[0]}.yaml").task
     columns, correct = COLUMNS.get(task, (("accuracy",), "accuracy"))
+    first = read_json(out / f"{names[0]}-{seeds[0]}" / "metrics.json")
+    columns = tuple(column for column in columns if column in first)
     print(f"\n| {' | '.join(['', *columns, 'Δ', 'p'])} |\n{'|---' * (len(columns) + 3)}|")
     baseline = rows_of(names[0], seeds, out, correct)
     for name in names:
