@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from syntagma.errors import InputError
@@ -151,6 +151,7 @@ class TestLongTexts:
         ),
         st.integers(4, 40),
     )
+    @settings(deadline=None)
     def test_markers_stay_and_the_room_is_used(self, text, room):
         n_pieces, markers = text
         kept = pieces_around(n_pieces, markers, room).tolist()

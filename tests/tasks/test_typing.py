@@ -7,7 +7,7 @@ import json
 import logging
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from syntagma import EntityTyper
@@ -116,6 +116,7 @@ class TestMetrics:
     st.booleans(),
     st.integers(0, 2),
 )
+@settings(deadline=None)
 def test_no_threshold_is_better_than_the_fitted_one(rows, at_least_one, n_unknown):
     values, gold = [row for row, _ in rows], [codes for _, codes in rows]
     n_gold = sum(map(len, gold)) + n_unknown
