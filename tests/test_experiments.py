@@ -8,6 +8,7 @@ import pytest
 
 from syntagma.models.choice_model import ChoiceHead
 from syntagma.models.config import resolve_guides
+from syntagma.models.mention_model import RelationHead, TypingHead
 from syntagma.models.pair_model import PairHead
 from syntagma.models.pretraining_model import PretrainingHead
 from syntagma.models.probe_model import ProbeHead
@@ -26,9 +27,11 @@ HEADS = {
     "parsing": ParserHead,
     "pretraining": PretrainingHead,
     "probing": ProbeHead,
+    "relations": RelationHead,
     "spans": SpanHead,
     "structural": StructuralHead,
     "translation": TranslationHead,
+    "typing": TypingHead,
 }
 
 

@@ -12,6 +12,8 @@ if TYPE_CHECKING:
     from syntagma.tasks.answers import Answer
     from syntagma.tasks.experiment import load_experiment
     from syntagma.tasks.reader import Reader
+    from syntagma.tasks.relations import RelationClassifier
+    from syntagma.tasks.typing import EntityTyper
     from syntagma.text.segment import segment
     from syntagma.text.sentence import Parse, Sentence, Word
     from syntagma.training.run import train
@@ -20,11 +22,13 @@ __version__ = "0.1.0"
 
 __all__ = [
     "Answer",
+    "EntityTyper",
     "GuidedEncoder",
     "InputError",
     "JointParser",
     "Parse",
     "Reader",
+    "RelationClassifier",
     "Sentence",
     "SyntagmaError",
     "Word",
@@ -37,11 +41,13 @@ __all__ = [
 
 _HOMES = {
     "Answer": "syntagma.tasks.answers",
+    "EntityTyper": "syntagma.tasks.typing",
     "GuidedEncoder": "syntagma.models.guided_encoder",
     "InputError": "syntagma.errors",
     "JointParser": "syntagma.parse.parser",
     "Parse": "syntagma.text.sentence",
     "Reader": "syntagma.tasks.reader",
+    "RelationClassifier": "syntagma.tasks.relations",
     "Sentence": "syntagma.text.sentence",
     "SyntagmaError": "syntagma.errors",
     "Word": "syntagma.text.sentence",

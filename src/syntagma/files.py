@@ -21,6 +21,7 @@ __all__ = [
     "open_text",
     "read_json",
     "read_lines",
+    "read_objects",
     "read_text",
     "require_absent",
     "write_folder",
@@ -115,6 +116,36 @@ def read_json(path: str | Path) -> Any:
         raise InputError(
             f"{path}: broken JSON at line {error.lineno}, column {error.colno}: {error.msg}"
         ) from error
+
+
+def read_objects(path: str | Path) -> Iterator[tuple[str, dict[str, Any] | str]]:
+    """The objects of a JSON array, or of a file that has one a line (``.jsonl``).
+
+    Yields:
+        The place of each for messages, and the object or what is wrong with it.
+
+    Raises:
+        InputError: the file cannot be read, or is no JSON array.
+    """
+    if str(path).removesuffix(".gz").endswith(".jsonl"):
+        for number, line in enumerate(read_lines(path), start=1):
+            if line.strip():
+                place = f"{path}, line {number}"
+                try:
+                    yield place, _object(json.loads(line), place)
+                except (json.JSONDecodeError, RecursionError) as error:
+                    yield place, f"{place}: broken JSON ({error})"
+        return
+    rows = read_json(path)
+    if not isinstance(rows, list):
+        raise InputError(f"{path}: expected a list of objects, got {type(rows).__name__}")
+    for number, row in enumerate(rows, start=1):
+        place = f"{path}, entry {number}"
+        yield place, _object(row, place)
+
+
+def _object(row: Any, place: str) -> dict[str, Any] | str:
+    return row if isinstance(row, dict) else f"{place}: expected an object, got {row!r:.40}"
 
 
 @contextmanager

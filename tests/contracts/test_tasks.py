@@ -19,14 +19,25 @@ from syntagma.training.run import _arguments
 from syntagma.training.run_folder import RunFolder
 from syntagma.training.trainer import SyntagmaTrainer
 from tests.conftest import ENCODERS
-from tests.training.test_run import brackets, dream, experiment, pairs, squad, treebank
+from tests.training.test_run import (
+    brackets,
+    dream,
+    experiment,
+    pairs,
+    relations,
+    squad,
+    treebank,
+    typing,
+)
 
 # The parser has no guides; what varies is what it learns of trees.
 PRESETS = ["none", "sg-net", "poi-net", "seprem", "all"]
 GUIDED = {
     "choice": PRESETS,
     "pairs": PRESETS,
+    "relations": PRESETS,
     "spans": PRESETS,
+    "typing": PRESETS,
     "parsing": ["dependencies", "separate", "joint"],
 }
 # What streams its data and hides some at random, what has two sides, and what
@@ -41,6 +52,8 @@ def data(tmp_path_factory) -> dict[str, str]:
     return {
         "choice": dream(folder / "dialogues.json", copies=2),
         "pairs": pairs(folder / "pairs.jsonl", copies=2),
+        "relations": relations(folder / "neighbours.txt", copies=1),
+        "typing": typing(folder / "words.json", copies=1),
         "spans": squad(folder / "harbour.json", copies=2),
         "parsing": treebank(folder / "tides.conllu", copies=1),
         "phrases": brackets(folder / "tides.ptb", copies=1),

@@ -84,3 +84,14 @@ def test_a_folder_without_a_tokenizer_is_named(tmp_path, tiny_encoder):
     shutil.copy(f"{tiny_encoder}/config.json", tmp_path)
     with pytest.raises(InputError, match=f"encoder '{tmp_path}'"):
         load_tokenizer(str(tmp_path))
+
+
+def test_a_tokenizer_that_pads_and_cuts_does_neither(tmp_path, tiny_encoder):
+    tokenizer = load_tokenizer(tiny_encoder)
+    tokenizer.backend_tokenizer.enable_padding(length=128)
+    tokenizer.backend_tokenizer.enable_truncation(3)
+    shutil.copytree(tiny_encoder, tmp_path / "encoder")
+    tokenizer.backend_tokenizer.save(str(tmp_path / "encoder" / "tokenizer.json"))
+    again = load_tokenizer(str(tmp_path / "encoder")).backend_tokenizer
+    pieces = again.encode("the old ferry crossed the river", add_special_tokens=False).tokens
+    assert "".join(pieces).replace("##", "") == "theoldferrycrossedtheriver"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -109,6 +110,40 @@ def pairs(path: Path, copies: int = 4) -> str:
     return str(path)
 
 
+def typing(path: Path, copies: int = 4) -> str:
+    """Every third word of our sentences is a mention; names and long words have types."""
+    rows = []
+    for _ in range(copies):
+        for text in SENTENCES:
+            for word in re.finditer(r"\w+", text):
+                form = word.group()
+                if (word.start() + len(form)) % 3 == 0:
+                    labels = ["name"] * form[0].isupper() + ["long"] * (len(form) > 4)
+                    row = {"sent": text, "start": word.start(), "end": word.end()}
+                    rows.append(row | {"labels": labels, "ents": []})
+    path.write_text(json.dumps(rows), encoding="utf-8")
+    return str(path)
+
+
+def relations(path: Path, copies: int = 4) -> str:
+    """Pairs of neighbours in SemEval's format: which of the two is longer, if one is by far."""
+    lines = []
+    for _ in range(copies):
+        for text in SENTENCES:
+            words = text.split()
+            for place in range(0, len(words) - 1, 3):
+                one, other = (len(word) for word in words[place : place + 2])
+                relation = "Longer(e1,e2)" if one > other + 1 else "Other"
+                relation = "Longer(e2,e1)" if other > one + 1 else relation
+                marked = [*words]
+                marked[place] = f"<e1>{marked[place]}</e1>"
+                marked[place + 1] = f"<e2>{marked[place + 1]}</e2>"
+                lines.append(f'{len(lines) // 4 + 1}\t"{" ".join(marked)}"')
+                lines += [relation, "Comment:", ""]
+    path.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    return str(path)
+
+
 def experiment(task: str, data: str, encoder: str, **changes) -> Experiment:
     training = {
         "epochs": 2,
@@ -122,6 +157,8 @@ def experiment(task: str, data: str, encoder: str, **changes) -> Experiment:
         "spans": {"max_length": 96, "stride": 32, "max_question": 24},
         "choice": {"max_length": 96, "dropout": 0.0},
         "pairs": {"max_length": 64, "dropout": 0.0, "pooling": "max"},
+        "relations": {"max_length": 64, "dropout": 0.0},
+        "typing": {"max_length": 64, "dropout": 0.0},
     }
     values = {
         "task": task,

@@ -164,6 +164,9 @@ def load_tokenizer(name: str, config: PretrainedConfig | None = None) -> Any:
     require_offsets(tokenizer)
     # A limit here only makes the library warn about long texts, which are cut into windows.
     tokenizer.model_max_length = int(1e9)
+    # Some files, that of the default encoder among them, pad and cut every text to 128 pieces.
+    tokenizer.backend_tokenizer.no_padding()
+    tokenizer.backend_tokenizer.no_truncation()
     return tokenizer
 
 

@@ -11,6 +11,7 @@ from syntagma.encoders.saved import is_saved_model
 from syntagma.errors import InputError
 from syntagma.parse.adapters import SpacySource, StanzaSource
 from syntagma.parse.controls import ChainSource, NoisySource, RandomTreeSource
+from syntagma.parse.tacred import TacredSource
 from syntagma.text.conllu import read_conllu
 from syntagma.text.sentence import Parse
 
@@ -75,11 +76,11 @@ def load_source(name: str, *, device: str = "cpu") -> ParseSource:
     """The parse source of a name.
 
     Args:
-        name: ``default-parser`` or a parser's folder; ``conllu:FILE``; ``spacy:NAME``;
-            ``stanza:LANGUAGE``; or a control: ``linear`` (``linear:left``) in which each word hangs
-            on the one before it, ``linear:right``, ``random`` (``random:SEED``), or
-            ``noisy:SHARE:SOURCE`` (``noisy:SHARE,SEED:SOURCE``), another source with that share of
-            its heads replaced.
+        name: ``default-parser`` or a parser's folder; ``conllu:FILE``; ``tacred:FILE`` or
+            ``tacred:FILE,FILE``; ``spacy:NAME``; ``stanza:LANGUAGE``; or a control: ``linear``
+            (``linear:left``) in which each word hangs on the one before it, ``linear:right``,
+            ``random`` (``random:SEED``), or ``noisy:SHARE:SOURCE`` (``noisy:SHARE,SEED:SOURCE``),
+            another source with that share of its heads replaced.
         device: where to compute.
 
     Raises:
@@ -90,6 +91,8 @@ def load_source(name: str, *, device: str = "cpu") -> ParseSource:
         return load_parser(name, device=device)
     if kind == "conllu" and rest:
         return TreebankSource(rest)
+    if kind == "tacred" and rest:
+        return TacredSource(rest.split(","))
     if kind == "spacy" and rest:
         return SpacySource.load(rest)
     if kind == "stanza" and rest:
@@ -104,7 +107,7 @@ def load_source(name: str, *, device: str = "cpu") -> ParseSource:
         return NoisySource(load_source(source, device=device), share, seed)
     raise InputError(
         f"parser {name!r}: expected {DEFAULT_PARSER}, the folder of a parser, conllu:FILE, "
-        f"spacy:NAME, stanza:LANGUAGE, linear, linear:right, random, random:SEED, or "
+        f"tacred:FILE, spacy:NAME, stanza:LANGUAGE, linear, linear:right, random, random:SEED, or "
         f"noisy:SHARE:SOURCE"
     )
 

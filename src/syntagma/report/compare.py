@@ -136,7 +136,8 @@ def compare_runs(folders: Sequence[str | Path]) -> Comparison:
     compared = [s if s.p_value is None else replace(s, p_holm=next(corrected)) for s in compared]
     plan, first = baseline.plan, baseline.runs[0]
     test = f"p: {NAMES[plan.test]} on `{plan.score}`"
-    return Comparison(first.task, plan.columns, test, len(first.rows), tuple(compared))
+    columns = tuple(name for name in plan.columns if name in first.metrics)
+    return Comparison(first.task, columns, test, len(first.rows), tuple(compared))
 
 
 def _compare(system: System, baseline: System) -> ComparedSystem:

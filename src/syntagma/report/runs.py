@@ -40,11 +40,13 @@ PLANS: dict[str, Plan] = {
     "pairs": Plan(("accuracy",), "accuracy", "t"),
     "parsing": Plan(("uas", "las", "xpos"), "las", "mcnemar"),
     "probing": Plan(("accuracy",), "accuracy", "t"),
+    "relations": Plan(("precision", "recall", "f1", "macro_f1", "accuracy"), "accuracy", "t"),
     "spans": Plan(("exact", "f1"), "exact", "mcnemar"),
     "structural": Plan(("accuracy", "spearman"), "accuracy", "mcnemar"),
     "translation": Plan(("bleu",), "bleu", "sign"),
+    "typing": Plan(("precision", "recall", "f1", "macro_f1", "strict_accuracy"), "f1", "t"),
 }
-"""For each task the metrics to show and the test of its paper."""
+"""For each task the metrics to show, where there are such, and the test of its paper."""
 
 COUNTS = (
     *(f"matches_{order}" for order in range(1, 5)),

@@ -44,11 +44,14 @@ def tree_distances(
     if direction not in get_args(Direction):
         raise InputError(f"direction must be one of {', '.join(get_args(Direction))}")
     is_word = word >= 0
-    first = is_word & (word != F.pad(word, (1, 0), value=-1)[:, :-1])
+    first = is_word & _first_met(word)
     # Row i, column j: whether j is an ancestor of i, or stands in the same word.
     above = ancestor_mask(enter, exit)
     if direction == "undirected":
-        return _undirected(above, depth, first, is_word)
+        # One column a place in the tree: a marker stands where a word stands already.
+        places = _first_met(torch.where(is_word, enter, -1))
+        ancestors = above & (is_word & places).unsqueeze(1)
+        return _undirected(ancestors, depth, first, is_word)
     arcs = depth.unsqueeze(2) - depth.unsqueeze(1)
     up = torch.where(above & first.unsqueeze(1), arcs, 0)
     if direction == "up":
@@ -56,14 +59,25 @@ def tree_distances(
     return up.mT if direction == "down" else up + up.mT
 
 
-def _undirected(above: Tensor, depth: Tensor, first: Tensor, is_word: Tensor) -> Tensor:
+def _first_met(values: Tensor) -> Tensor:
+    """Whether a value is met for the first time in its row, ``[batch, n]``.
+
+    Not only where it differs from its neighbour: a marker may stand inside a word.
+    """
+    ordered, places = values.sort(dim=-1, stable=True)
+    fresh = ordered != F.pad(ordered, (1, 0))[:, :-1]
+    fresh[:, :1] = True
+    return torch.zeros_like(fresh).scatter(1, places, fresh)
+
+
+def _undirected(ancestors: Tensor, depth: Tensor, first: Tensor, is_word: Tensor) -> Tensor:
     """Up to the lowest common ancestor and down again.
 
     The depth of that ancestor is the number of ancestors that two words share, themselves counted,
     minus one; words that share none stand in different sentences.
     """
-    ancestors = (above & first.unsqueeze(1)).float()
-    shared = (ancestors @ ancestors.mT).to(depth.dtype)
+    counted = ancestors.float()
+    shared = (counted @ counted.mT).to(depth.dtype)
     between = depth.unsqueeze(2) + depth.unsqueeze(1) - 2 * (shared - 1)
     pair = is_word.unsqueeze(2) & is_word.unsqueeze(1) & (first.unsqueeze(2) | first.unsqueeze(1))
     return torch.where(pair & (shared > 0), between, 0)

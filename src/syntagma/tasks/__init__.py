@@ -19,9 +19,11 @@ TASKS: dict[str, str] = {
     "parsing": "syntagma.tasks.parsing:ParsingTask",
     "pretraining": "syntagma.tasks.pretraining:PretrainingTask",
     "probing": "syntagma.tasks.probing:ProbingTask",
+    "relations": "syntagma.tasks.relations:RelationTask",
     "spans": "syntagma.tasks.spans:SpanTask",
     "structural": "syntagma.tasks.structural:StructuralTask",
     "translation": "syntagma.tasks.translation:TranslationTask",
+    "typing": "syntagma.tasks.typing:TypingTask",
 }
 """Where each task lives; nothing is imported before it is asked for."""
 

@@ -124,8 +124,8 @@ class Experiment:
             the model of ours that ``encoder`` names.
         guides: settings of each guide by name, on top of the preset.
         head: settings of the task.
-        parser: where trees come from: ``default-parser``, a parser's folder, or
-            ``conllu:FILE``.
+        parser: where trees come from: ``default-parser``, a parser's folder, ``conllu:FILE``,
+            ``tacred:FILE``, or what else :func:`syntagma.parse.source.load_source` knows.
         training: how to train.
     """
 

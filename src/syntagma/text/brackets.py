@@ -22,6 +22,7 @@ __all__ = [
     "format_brackets",
     "parse_brackets",
     "read_brackets",
+    "unescape",
     "without_functions",
 ]
 
@@ -62,10 +63,15 @@ class BracketedSentence:
 
     def sentence(self) -> Sentence:
         """The words as people write them: ``(`` for ``-LRB-``, ``"`` for Penn's two quotes."""
-        return Sentence.from_words([_unescape(form) for form in self.forms])
+        return Sentence.from_words([unescape(form) for form in self.forms])
 
 
-def _unescape(form: str) -> str:
+def unescape(form: str) -> str:
+    """A word of a treebank as people write it.
+
+    >>> unescape("-LRB-"), unescape("``"), unescape("1\\\\/2")
+    ('(', '"', '1/2')
+    """
     if form in QUOTES:
         return QUOTES[form]
     form = ESCAPED.sub(lambda match: BRACKETS[match.group()], form)

@@ -1,0 +1,35 @@
+"""Put some sentences of a SemEval-2010 Task 8 file into one file, the others into another.
+
+    python experiments/split_relations.py TRAIN_FILE.TXT.gz --out runs/train.txt runs/dev.txt
+
+The corpus has no development set.  Which sentences go where follows from the seed alone.
+"""
+
+from __future__ import annotations
+
+import argparse
+from itertools import groupby
+from pathlib import Path
+
+import numpy as np
+
+from syntagma.files import read_lines, write_text
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("relations", help="a file in SemEval's format")
+    parser.add_argument("--out", type=Path, nargs=2, required=True, help="train and dev")
+    parser.add_argument("--dev", type=int, default=1000, help="sentences of the second file")
+    parser.add_argument("--seed", type=int, default=1)
+    given = parser.parse_args()
+    groups = groupby(read_lines(given.relations), key=lambda line: bool(line.strip()))
+    blocks = ["\n".join(lines) + "\n\n" for full, lines in groups if full]
+    chosen = np.zeros(len(blocks), bool)
+    chosen[np.random.default_rng(given.seed).permutation(len(blocks))[: given.dev]] = True
+    for path, wanted in zip(given.out, (False, True), strict=True):
+        write_text(path, "".join(b for b, dev in zip(blocks, chosen, strict=True) if dev == wanted))
+
+
+if __name__ == "__main__":
+    main()

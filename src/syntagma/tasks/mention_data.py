@@ -1,0 +1,65 @@
+"""What the files of entity typing and of relations share: mentions as character offsets."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Protocol, TypeVar
+
+from syntagma.errors import InputError
+
+__all__ = ["Mention", "gather", "mention_problem"]
+
+Mention = tuple[int, int]
+"""Offset of the first character, and the one after the last."""
+
+
+class _Example(Protocol):
+    @property
+    def id(self) -> str: ...
+
+
+Example = TypeVar("Example", bound=_Example)
+
+
+def mention_problem(text: str, mention: Mention) -> str:
+    """What is wrong with a mention; empty if nothing is.
+
+    >>> mention_problem("A gull.", (2, 6)), mention_problem("A gull.", (1, 2))
+    ('', 'a mention without characters at (1, 2)')
+    """
+    start, end = mention
+    if not 0 <= start <= len(text) or not 0 <= end <= len(text):
+        return f"a mention at {mention} outside the text of {len(text)} characters"
+    if not text[start:end].strip():
+        return f"a mention without characters at {mention}"
+    return ""
+
+
+def gather(
+    rows: Iterable[tuple[str, Example | str]], *, skip_bad: bool
+) -> tuple[list[Example], list[str]]:
+    """Examples, and what was wrong with those that were left out.
+
+    Args:
+        rows: the place of each, and the example or what is wrong with it.
+        skip_bad: leave bad ones out instead of stopping at the first.
+
+    Raises:
+        InputError: one is bad, or has the id of another, and ``skip_bad`` is false.
+    """
+    examples: list[Example] = []
+    wrong: list[str] = []
+    places: dict[str, str] = {}
+    for place, example in rows:
+        if isinstance(example, str):
+            problem = example
+        elif example.id in places:
+            problem = f"{place}: the id {example.id!r} stands at {places[example.id]} already"
+        else:
+            places[example.id] = place
+            examples.append(example)
+            continue
+        if not skip_bad:
+            raise InputError(problem)
+        wrong.append(problem)
+    return examples, wrong

@@ -1,0 +1,190 @@
+"""Texts with markers as sequences: what is read of long ones, and what the parser sees."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from syntagma.errors import InputError
+from syntagma.tasks.mention_data import gather
+from syntagma.tasks.mentions import Asked, checked, pieces_around
+from syntagma.tasks.relation_data import RelationExample
+from syntagma.tasks.relations import RelationTask
+from syntagma.tasks.typing import TypingTask
+from syntagma.tasks.typing_data import TypingExample
+from tests.conftest import SENTENCES
+from tests.training.test_run import experiment
+
+
+class Recorder:
+    """A parse source that remembers what it was asked."""
+
+    fingerprint = "recorder"
+
+    def __init__(self, source):
+        self.source = source
+        self.seen = []
+
+    def parse_texts(self, texts):
+        texts = list(texts)
+        self.seen += texts
+        return self.source.parse_texts(texts)
+
+
+def typer(encoder, **changes):
+    settings = experiment("typing", "none.json", str(encoder), **changes)
+    return TypingTask.new(settings, [TypingExample("0", "x", (0, 1), ("a", "b"))]).typer
+
+
+def classifier(encoder, **changes):
+    settings = experiment("relations", "none.txt", str(encoder), **changes)
+    example = RelationExample("0", "x", (0, 1), (0, 1), "Other")
+    return RelationTask.new(settings, [example]).classifier
+
+
+def shown(item, tokenizer, signs):
+    """A sequence as text, with its markers as they are written."""
+    names = dict(zip(signs, "@#", strict=False))
+    return " ".join(
+        names.get(piece) or tokenizer.convert_ids_to_tokens(piece)
+        for piece in item.text.pieces.tolist()
+    )
+
+
+@pytest.mark.parametrize("model_type", ["bert", "roberta", "xlm-roberta"])
+def test_the_marker_of_each_mention_is_found_in_the_batch(model_type, encoder_folders):
+    reader = classifier(encoder_folders[model_type], preset="seprem", parser="linear")
+    reader.signs = [11, 12]
+    text = SENTENCES[0]
+    subject, object_ = ((text.index(w), text.index(w) + len(w)) for w in ("wide river", "ferry"))
+    first, second = reader.items(
+        [Asked(text, (subject, object_)), Asked(SENTENCES[4], ((8, 13), (0, 6)))]
+    )
+    batch = reader.collate([first, second])
+    ids = batch["input_ids"]
+    assert [row[places].tolist() for row, places in zip(ids, batch["markers"], strict=True)] == [
+        [11, 12],
+        [11, 12],
+    ]
+    # The subject comes second in the first text: its marker is told first all the same.
+    assert batch["markers"][0, 0] > batch["markers"][0, 1]
+    assert [len(first), len(second)] == batch["attention_mask"].sum(1).tolist()
+    assert "labels" not in batch
+
+
+def test_texts_are_parsed_without_markers(tiny_encoder):
+    reader = classifier(tiny_encoder, preset="seprem", parser="linear")
+    recorder = reader.texts.store.source = Recorder(reader.texts.store.source)
+    text = "A white gull cried over Pier Nine."
+    reader.relation(text, (2, 12), (24, 33))
+    # Two pairs of mentions in one text: it is parsed once.
+    reader.relation(text, (8, 12), (24, 33))
+    assert recorder.seen == [text]
+
+
+def test_mentions_lose_white_space_and_surround_their_pieces(tiny_encoder):
+    reader = classifier(tiny_encoder)
+    reader.signs = [11, 12]
+    text = "the old ferry crossed"
+    (item,) = reader.items([Asked(text, ((3, 8), (8, 13)))])
+    words = shown(item, reader.tokenizer, reader.signs).replace(" ##", "")
+    assert words == "the @ old @ # ferry # crossed"
+
+
+def test_a_blank_mention_is_a_place(tiny_encoder):
+    reader = classifier(tiny_encoder)
+    reader.signs = [11, 12]
+    (item,) = reader.items([Asked("the old ferry", ((4, 4), (13, 13)))])
+    words = shown(item, reader.tokenizer, reader.signs).replace(" ##", "")
+    assert words == "the @ @ old ferry # #"
+
+
+class TestLongTexts:
+    def test_what_stands_around_the_mention_is_kept(self, tiny_encoder):
+        reader = typer(tiny_encoder, head={"max_length": 32})
+        reader.signs = [11]
+        text = "rain " * 100 + "ferry" + " rain" * 100
+        start = text.index("ferry")
+        (item,) = reader.items([Asked(text, ((start, start + 5),))])
+        assert item.truncated
+        assert len(item) == 32 == reader.collate([item])["input_ids"].shape[1]
+        place = item.markers[0] - 1
+        assert item.text.pieces[place] == 11
+        assert item.text.starts[place + 1] == start
+        # As much before it as behind it.
+        assert abs(place - (len(item.text) - place - 3)) <= 2
+        assert reader.types(text, (start, start + 5)).truncated
+
+    @pytest.mark.parametrize("where", [0, 999])
+    def test_at_an_end_the_other_side_has_the_room(self, where, tiny_encoder):
+        reader = typer(tiny_encoder, head={"max_length": 32})
+        text = "rain " * 200
+        start = min(where, len(text) - 5)
+        (item,) = reader.items([Asked(text, ((start, start + 4),))])
+        assert len(item) == 32
+        ends = item.text.starts[0], item.text.ends[-1]
+        assert (ends[0] == 0) if where == 0 else (ends[1] == len(text) - 1)
+
+    def test_mentions_far_apart_are_both_read(self, tiny_encoder):
+        reader = classifier(tiny_encoder, head={"max_length": 32}, preset="seprem", parser="linear")
+        reader.signs = [11, 12]
+        text = "ferry " + "rain " * 100 + "captain"
+        (item,) = reader.items([Asked(text, ((0, 5), (len(text) - 7, len(text))))])
+        assert item.truncated
+        words = shown(item, reader.tokenizer, reader.signs).replace(" ##", "").split()
+        assert words[:3] == ["@", "ferry", "@"]
+        assert words[-3:] == ["#", "captain", "#"]
+        assert [item.text.pieces[place - 1] for place in item.markers] == [11, 12]
+        assert len(item.text.syntax["word"]) == len(item.text)
+
+    def test_the_encoder_must_read_that_much(self, tiny_encoder):
+        reader = typer(tiny_encoder, head={"max_length": 500})
+        with pytest.raises(InputError, match=r"head\.max_length 500 is longer than the encoder"):
+            reader.types("A gull.", (2, 6))
+
+    @given(
+        st.integers(1, 60).flatmap(
+            lambda n: st.tuples(
+                st.just(n), st.lists(st.integers(0, n - 1), min_size=1, max_size=4, unique=True)
+            )
+        ),
+        st.integers(4, 40),
+    )
+    @settings(deadline=None)
+    def test_markers_stay_and_the_room_is_used(self, text, room):
+        n_pieces, markers = text
+        kept = pieces_around(n_pieces, markers, room).tolist()
+        assert len(kept) == min(n_pieces, room)
+        assert kept == sorted(set(kept))
+        assert set(markers) <= set(kept)
+        if max(markers) - min(markers) < room:
+            assert kept == list(range(kept[0], kept[-1] + 1))
+
+
+@pytest.mark.parametrize(
+    ("mention", "message"),
+    [
+        ((2, 9), r"a mention at \(2, 9\) outside the text of 7 characters"),
+        ((-1, 3), r"a mention at \(-1, 3\) outside"),
+        ((2, 2), r"a mention without characters at \(2, 2\); give the offsets"),
+        ((5, 3), "a mention without characters"),
+        ((1, 2), "a mention without characters"),
+    ],
+)
+def test_mentions_without_characters_are_named(mention, message):
+    with pytest.raises(InputError, match=message):
+        checked("A gull.", (2, 6), mention)
+
+
+def test_empty_texts_are_named(tiny_encoder):
+    with pytest.raises(InputError, match="the text is empty"):
+        typer(tiny_encoder).items([Asked(" ", ((0, 0),))])
+
+
+def test_ids_that_repeat_are_named():
+    rows = [(place, TypingExample("7", "x", (0, 1), ())) for place in ("here", "there")]
+    with pytest.raises(InputError, match="there: the id '7' stands at here already"):
+        gather(iter(rows), skip_bad=False)
+    examples, wrong = gather(iter(rows), skip_bad=True)
+    assert (len(examples), len(wrong)) == (1, 1)

@@ -1,0 +1,337 @@
+"""Relations: the formats, the official scores by hand, what is written."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import logging
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from syntagma import RelationClassifier
+from syntagma.errors import InputError
+from syntagma.evaluation import evaluate, open_model, predict
+from syntagma.report.compare import compare_runs
+from syntagma.tasks.relation_data import RelationExample, read_relations
+from syntagma.tasks.relation_metrics import (
+    count_relations,
+    find_negative,
+    is_directed,
+    macro_f1,
+    score_by_relation,
+)
+from syntagma.tasks.relations import MentionRelation, RelationTask
+from syntagma.training.run import train
+from tests.parse.test_tacred import ROW, TEXT
+from tests.training.test_run import experiment, relations
+
+SEMEVAL = """7\t"The <e1>crew</e1> left the <e2>old pier</e2>."
+Entity-Origin(e1,e2)
+Comment: They went by boat.\t12
+
+8\t"A <e2>gull</e2> took <e1>"bread"</e1>, twice."
+Other
+Comment:
+
+"""
+KBP = """0\t"<e1> Ada Obi </e1> runs Obi Boats in ( <e2> Port Ann </e2> ) ."
+per:cities_of_residence(e1,e2)
+Comment:
+
+1\t"She left <e1> </e1> for <e2> Ann </e2>"
+no_relation
+Comment:
+"""
+
+
+def shown(example):
+    return example.text[slice(*example.subject)], example.text[slice(*example.object)]
+
+
+class TestFormats:
+    @pytest.mark.parametrize("ends", ["\n", "\r\n"])
+    def test_semeval(self, tmp_path, ends):
+        path = tmp_path / "TRAIN_FILE.TXT.gz"
+        path.write_bytes(gzip.compress(SEMEVAL.replace("\n", ends).encode()))
+        first, second = read_relations(path).examples
+        assert first.text == "The crew left the old pier."
+        assert shown(first) == ("crew", "old pier")
+        assert (first.id, first.relation) == ("7", "Entity-Origin(e1,e2)")
+        # The tags say which is the subject, not the order; quotes of the sentence's own stay.
+        assert second.text == 'A gull took "bread", twice.'
+        assert shown(second) == ('"bread"', "gull")
+
+    def test_without_relations(self, tmp_path):
+        path = tmp_path / "TEST_FILE.txt"
+        lines = [line for line in SEMEVAL.splitlines() if line[:1].isdigit()]
+        path.write_text("\n".join(lines))
+        assert [example.relation for example in read_relations(path).examples] == ["", ""]
+
+    def test_kbp37_with_spaces_inside_its_tags(self, tmp_path):
+        path = tmp_path / "dev.txt"
+        path.write_text(KBP)
+        found = read_relations(path)
+        first, second = found.examples
+        assert first.text == "Ada Obi runs Obi Boats in ( Port Ann ) ."
+        assert shown(first) == ("Ada Obi", "Port Ann")
+        # A name that the corpus has lost is a place in the text.
+        assert second.text == "She left for Ann"
+        assert shown(second) == ("", "Ann")
+        assert second.subject == (9, 9)
+        assert found.n_blank == 1
+
+    @pytest.mark.parametrize("name", ["train.json", "train.jsonl"])
+    def test_tacred(self, tmp_path, name):
+        rows = [ROW, {key: value for key, value in ROW.items() if key not in ("id", "relation")}]
+        text = json.dumps(rows) if name == "train.json" else "\n".join(map(json.dumps, rows))
+        (tmp_path / name).write_text(text)
+        first, second = read_relations(tmp_path / name).examples
+        assert first.text == TEXT
+        assert shown(first) == ("Mr. Obi", "captain")
+        assert (first.id, first.relation) == ("a1", "per:title")
+        assert (second.id, second.relation) == ("1", "")
+
+    @pytest.mark.parametrize(
+        ("name", "content", "message"),
+        [
+            ("a.json", "[{", "broken JSON at line 1"),
+            ("a.json", [ROW | {"token": []}], "entry 1: expected a list of words as `token`"),
+            (
+                "a.json",
+                [ROW | {"subj_end": 8}],
+                "expected words 0 to 7 as `subj_start` and `subj_end`, got 3 and 8",
+            ),
+            ("a.json", [ROW | {"obj_start": 2}], "`obj_end`, got 2 and 1"),
+            ("a.json", [ROW | {"token": ["Her", " ", *ROW["token"][2:]]}], "without characters"),
+            ("a.json", [ROW | {"relation": 3}], "expected a `relation` in words, got 3"),
+            ("a.json", [ROW, ROW], "entry 2: the id 'a1' stands at .*entry 1 already"),
+            ("a.json", [], "no relation; expected TACRED's objects or SemEval's lines"),
+            (
+                "a.txt",
+                '1\t"No <e1>tags</e1>."\nOther\n',
+                "line 1: expected one <e2> and one </e2> behind it, got <e1> </e1>",
+            ),
+            (
+                "a.txt",
+                '1\t"<e1>a</e1> <e1>b</e1> <e2>c</e2>"\n',
+                "expected one <e1> and one </e1> behind it",
+            ),
+            ("a.txt", '1\t"</e1>a<e1> <e2>c</e2>"\n', "got </e1> <e1> <e2> </e2>"),
+            ("a.txt", '1\t"<e1></e1> <e2>c</e2>"\n', "without characters between <e1> and </e1>"),
+            ("a.txt", SEMEVAL + SEMEVAL, "line 9: the id '7' stands at .*line 1 already"),
+            ("a.txt", "Other\n", "line 1: expected an id, a tab and a sentence, got 'Other'"),
+            ("a.txt", SEMEVAL + "Other\nOther\n", "line 9: expected an id, a tab"),
+            ("a.csv", "x", "expected relations as .json or .jsonl"),
+        ],
+    )
+    def test_what_is_wrong_is_named(self, tmp_path, name, content, message):
+        path = tmp_path / name
+        path.write_text(content if isinstance(content, str) else json.dumps(content))
+        with pytest.raises(InputError, match=message):
+            read_relations(path)
+
+    def test_what_was_left_out_is_counted(self, tmp_path, caplog):
+        path = tmp_path / "a.txt"
+        path.write_text(KBP + '2\t"no tags"\nOther\n\n3\t"<e1>a</e1>"\nOther\n')
+        with caplog.at_level(logging.WARNING):
+            assert len(RelationTask.read(path, skip_bad=True)) == 2
+        assert "left out 2 examples; the first: " in caplog.text
+        assert "1 examples have a mention without characters" in caplog.text
+
+
+class TestScores:
+    """Relation A in both directions, B in one, and the negative class."""
+
+    GOLD = ("A(e1,e2)", "A(e1,e2)", "A(e2,e1)", "B(e1,e2)", "B(e1,e2)", "Other", "Other")
+    FOUND = ("A(e1,e2)", "A(e2,e1)", "A(e2,e1)", "A(e1,e2)", "Other", "B(e1,e2)", "Other")
+
+    def test_micro_without_the_negative_class(self):
+        counts = count_relations(self.GOLD, self.FOUND, "Other")
+        assert (counts.right, counts.predicted, counts.gold) == (2, 5, 5)
+        assert counts.precision == counts.recall == counts.f1 == 40
+        # Without a negative class everything counts, and micro F1 is accuracy.
+        assert count_relations(self.GOLD, self.FOUND, "").f1 == pytest.approx(100 * 3 / 7)
+
+    def test_macro_as_the_official_scorer(self):
+        # A: 2 right of 4 guesses, one of them in the wrong direction, and of 3 gold ones.
+        a = 2 * (2 / 4) * (2 / 3) / (2 / 4 + 2 / 3)
+        # B: none right of 1 guess and 2 gold ones.
+        assert macro_f1(self.GOLD, self.FOUND, "Other") == pytest.approx(100 * (a + 0) / 2)
+
+    def test_classes_that_are_not_gold_are_not_in_the_mean(self):
+        gold = ("A(e1,e2)", "Other")
+        assert macro_f1(gold, ("A(e1,e2)", "C(e1,e2)"), "Other") == 100
+        # But its guess costs precision in the micro score.
+        assert count_relations(gold, ("A(e1,e2)", "C(e1,e2)"), "Other").precision == 50
+        assert macro_f1(("Other",), ("Other",), "Other") == 0
+
+    def test_nothing_guessed(self):
+        counts = count_relations(("A(e1,e2)",), ("Other",), "Other")
+        assert counts.precision == counts.recall == counts.f1 == 0
+
+    def test_by_relation(self):
+        counts = score_by_relation(self.GOLD, self.FOUND)
+        assert list(counts) == ["A(e1,e2)", "A(e2,e1)", "B(e1,e2)", "Other"]
+        assert (counts["Other"].right, counts["Other"].predicted, counts["Other"].gold) == (1, 2, 2)
+
+    def test_names(self):
+        assert find_negative(["per:title", "no_relation"]) == "no_relation"
+        assert find_negative(["NA", "x"]) == "NA"
+        assert find_negative(["per:title"]) == ""
+        assert is_directed(["A(e1,e2)", "Other"], "Other")
+        assert not is_directed(["A(e1,e2)", "none"], "Other")
+        assert not is_directed(["Other"], "Other")
+
+
+LABELS = ["A(e1,e2)", "A(e2,e1)", "B(e1,e2)", "B(e2,e1)", "Other"]
+
+
+@given(st.lists(st.tuples(st.sampled_from(LABELS), st.sampled_from(LABELS)), max_size=20))
+@settings(deadline=None)
+def test_macro_f1_by_the_scorers_own_steps(pairs):
+    """Its confusion matrix with a column of its own for wrong directions, as it is printed."""
+    matrix, wrong, proposed, actual = {}, {}, {}, {}
+    for gold, found in pairs:
+        one, other = gold.split("(")[0], found.split("(")[0]
+        actual[one] = actual.get(one, 0) + 1
+        if gold != found and one == other:
+            wrong[one] = wrong.get(one, 0) + 1
+        else:
+            matrix[other, one] = matrix.get((other, one), 0) + 1
+            proposed[other] = proposed.get(other, 0) + 1
+    scores = []
+    for name in actual.keys() - {"Other"}:
+        right, guesses = matrix.get((name, name), 0), proposed.get(name, 0)
+        precision = right / (guesses + wrong.get(name, 0)) if guesses else 0.0
+        recall = right / actual[name]
+        both = precision + recall
+        scores.append(2 * precision * recall / both if both else 0.0)
+    expected = 100 * sum(scores) / len(scores) if scores else 0.0
+    found = macro_f1([gold for gold, _ in pairs], [label for _, label in pairs], "Other")
+    assert found == pytest.approx(expected)
+
+
+@pytest.fixture(scope="module")
+def run(tmp_path_factory, tiny_encoder):
+    folder = tmp_path_factory.mktemp("relations")
+    data = relations(folder / "train.txt", copies=2)
+    for name, preset in (("plain", "none"), ("seprem", "seprem")):
+        settings = experiment(
+            "relations", data, tiny_encoder, preset=preset, parser="linear",
+            hidden_dropout=0.0, attention_dropout=0.0,
+            training={"epochs": 14, "learning_rate": 3e-3},
+        )  # fmt: skip
+        train(settings, folder / name)
+    return folder, data
+
+
+def test_it_learns_and_says_what_it_confuses(run):
+    folder, data = run
+    scores = evaluate(folder / "seprem", [data], by=["label", "confusion"])
+    assert scores["f1"] > 70
+    assert scores["macro_f1"] > 70
+    assert set(scores) >= {"precision", "recall", "accuracy", "total", "truncated"}
+    confusion = {key: value for key, value in scores.items() if key.startswith("confusion.")}
+    assert sum(confusion.values()) == scores["total"]
+    assert (
+        sum(v for k, v in scores.items() if k.startswith("label.") and k.endswith(".total"))
+        == (scores["total"])
+    )
+
+
+def test_predictions_in_semevals_format_and_in_tacreds(run, tmp_path):
+    folder, data = run
+    predict(folder / "plain", [data], tmp_path / "out.txt")
+    lines = [line.split("\t") for line in (tmp_path / "out.txt").read_text().splitlines()]
+    assert [key for key, _ in lines] == [example.id for example in read_relations(data).examples]
+    assert {label for _, label in lines} <= {"Longer(e1,e2)", "Longer(e2,e1)", "Other"}
+    (tmp_path / "test.json").write_text(json.dumps([ROW, ROW | {"id": "a2"}]))
+    predict(folder / "plain", [tmp_path / "test.json"], tmp_path / "tacred.txt")
+    lines = (tmp_path / "tacred.txt").read_text().splitlines()
+    assert len(lines) == 2
+    assert "\t" not in lines[0]
+
+
+def test_runs_are_compared_by_accuracy(run):
+    folder, _ = run
+    comparison = compare_runs([folder / "plain", folder / "seprem"])
+    assert comparison.test == "Paired t-test on `accuracy`"
+    assert comparison.columns == ("precision", "recall", "f1", "macro_f1", "accuracy")
+    assert comparison.n_examples == len(read_relations(run[1]).examples)
+
+
+def test_alone_and_in_company(run):
+    classifier = RelationClassifier.from_pretrained(run[0] / "seprem")
+    asked = [("A gull cried over Pier Nine.", (2, 6), (18, 27)), ("Rain fell.", (5, 9), (0, 4))]
+    for triple, together in zip(asked, classifier.stream(asked), strict=True):
+        alone = classifier.relation(*triple)
+        assert alone.label == together.label
+        assert alone.probabilities == pytest.approx(together.probabilities, abs=1e-2)
+        assert not alone.truncated
+    # Who is the subject makes a difference.
+    turned = classifier.relation("Rain fell.", (0, 4), (5, 9))
+    assert turned.probabilities != together.probabilities
+    with pytest.raises(InputError, match=r"a mention at \(0, 99\) outside the text"):
+        classifier.relation("Rain fell.", (0, 99), (0, 4))
+
+
+def test_trees_that_the_file_brings_along(tmp_path, tiny_encoder):
+    other = ROW | {"id": "a2", "relation": "no_relation", "obj_start": 6, "obj_end": 6}
+    path = tmp_path / "train.json"
+    path.write_text(json.dumps([ROW, other]))
+    settings = experiment(
+        "relations", str(path), tiny_encoder, preset="seprem", parser=f"tacred:{path}",
+        training={"epochs": 1},
+    )  # fmt: skip
+    metrics = train(settings, tmp_path / "run")
+    assert "macro_f1" not in metrics
+    assert evaluate(tmp_path / "run", [path])["total"] == 2
+    item = open_model(tmp_path / "run").features(read_relations(path).examples).items[0]
+    # The head of "Mr. Obi" is *Obi*, two arcs below *rows*; that of *captain* itself.
+    depths = [item.text.syntax["depth"][place - 1] for place in item.markers]
+    assert depths == [2, 1]
+    assert open_model(tmp_path / "run").classifier.negative == "no_relation"
+
+
+def test_the_negative_class_may_be_named(run, tmp_path):
+    task = open_model(run[0] / "plain")
+    examples = task.read(run[1])
+    gold = [MentionRelation(example.relation, (), False) for example in examples]
+    none = [MentionRelation("Longer(e1,e2)", (), False) for _ in examples]
+    assert task.score(examples, gold)["f1"] == 100
+    task.model.set_head(negative="Longer(e1,e2)")
+    # Where everything is taken for the negative class, nothing is guessed.
+    assert task.score(examples, none)["f1"] == 0
+    settings = experiment(
+        "relations", run[1], str(task.model.config.base), head={"negative": "Othe"}
+    )
+    with pytest.raises(
+        InputError, match=r"head\.negative: no relation 'Othe'; did you mean 'Other'"
+    ):
+        RelationTask.new(settings, examples)
+
+
+def test_unknown_relations_are_never_right_and_counted_once(run, caplog):
+    task = open_model(run[0] / "plain")
+    example = RelationExample("0", "A gull.", (2, 6), (0, 1), "Longer(e3,e4)")
+    found = [MentionRelation("Longer(e1,e2)", (1.0, 0.0, 0.0), False)]
+    with caplog.at_level(logging.WARNING):
+        scores = task.score([example], found)
+        task.score([example], found)
+    assert (scores["accuracy"], scores["recall"]) == (0, 0)
+    assert caplog.text.count("1 gold labels are unknown to the model") == 1
+    assert "did you mean 'Longer(e" in caplog.text
+
+
+def test_examples_without_a_relation_are_predicted_and_not_scored(run):
+    task = open_model(run[0] / "plain")
+    examples = [RelationExample("0", "A gull.", (2, 6), (0, 1), "")]
+    assert task.evaluate(examples)["total"] == 0
+    assert task.score_examples(examples, task.predict(examples)) == {}
+    with pytest.raises(InputError, match="example 0: has no relation to learn from"):
+        task.features(examples)
+    settings = experiment("relations", "none.txt", str(task.model.config.base))
+    with pytest.raises(InputError, match="no example has a relation to learn from"):
+        RelationTask.new(settings, examples)

@@ -1,0 +1,238 @@
+"""Entity typing: the files, the metrics by hand, the threshold, what is written."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import logging
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from syntagma import EntityTyper
+from syntagma.errors import InputError
+from syntagma.evaluation import evaluate, open_model, predict
+from syntagma.report.compare import compare_runs
+from syntagma.tasks.typing import Types, TypingTask
+from syntagma.tasks.typing_data import TypingExample, read_typing
+from syntagma.tasks.typing_metrics import TypingCounts, best_threshold, score_by_type, typing_f1
+from syntagma.training.run import train
+from tests.training.test_run import experiment, typing
+
+ROW = {"sent": "The ferry left Port Ann .", "start": 15, "end": 23, "labels": ["place", "town"]}
+
+
+class TestFormats:
+    @pytest.mark.parametrize("name", ["a.json", "a.jsonl", "a.json.gz", "a.jsonl.gz"])
+    def test_lists_and_lines(self, tmp_path, name):
+        rows = [ROW | {"ents": [["Q1", 4, 9, 0.3]]}, ROW | {"start": 4, "end": 9, "labels": []}]
+        rows.append({key: value for key, value in ROW.items() if key != "labels"} | {"id": "x"})
+        text = json.dumps(rows) if ".jsonl" not in name else "\n".join(map(json.dumps, rows))
+        data = text.encode()
+        (tmp_path / name).write_bytes(gzip.compress(data) if name.endswith(".gz") else data)
+        first, second, third = read_typing(tmp_path / name).examples
+        assert first.text[slice(*first.mention)] == "Port Ann"
+        assert (first.id, first.labels) == ("0", ("place", "town"))
+        assert second.labels == ()
+        assert (third.id, third.labels) == ("x", None)
+
+    @pytest.mark.parametrize(
+        ("name", "content", "message"),
+        [
+            ("a.json", '[{"sent": ', "broken JSON at line 1"),
+            ("a.jsonl", "\n{\n", "line 2: broken JSON"),
+            ("a.json", {"sent": "x"}, "expected a list of objects, got dict"),
+            ("a.json", [3], "entry 1: expected an object, got 3"),
+            ("a.json", [], "no mention; expected objects with sent, start, end and labels"),
+            ("a.json", [ROW | {"sent": " "}], "expected a sentence as `sent`, got ' '"),
+            ("a.json", [ROW | {"start": "3"}], "expected numbers as `start` and `end`, got '3'"),
+            ("a.json", [ROW | {"end": 26}], r"at \(15, 26\) outside the text of 25 characters"),
+            ("a.json", [ROW | {"end": 15}], r"entry 1: a mention without characters at \(15, 15\)"),
+            ("a.json", [ROW | {"labels": "town"}], "expected a list of words as `labels`"),
+            ("a.json", [ROW | {"id": 1}, ROW], "entry 2: the id '1' stands at .*entry 1 already"),
+            ("a.txt", "x", "expected mentions with their types as .json or .jsonl"),
+        ],
+    )
+    def test_what_is_wrong_is_named(self, tmp_path, name, content, message):
+        path = tmp_path / name
+        path.write_text(content if isinstance(content, str) else json.dumps(content))
+        with pytest.raises(InputError, match=message):
+            read_typing(path)
+
+    def test_what_was_left_out_is_counted(self, tmp_path, caplog):
+        path = tmp_path / "a.json"
+        path.write_text(json.dumps([ROW, ROW | {"end": 99}, ROW | {"sent": ""}]))
+        with caplog.at_level(logging.WARNING):
+            assert len(TypingTask.read(path, skip_bad=True)) == 1
+        assert "left out 2 mentions; the first: " in caplog.text
+
+
+class TestMetrics:
+    GOLD = (("a",), ("a", "b"), (), ("c",), ())
+    FOUND = (("a", "b"), ("b",), ("a",), (), ())
+
+    def test_by_hand(self):
+        values = TypingCounts.of_all(self.GOLD, self.FOUND).as_dict()
+        # Right: a of the first, b of the second; 4 are predicted, 4 are gold.
+        assert values["precision"] == values["recall"] == values["f1"] == 50
+        # Precisions 1/2, 1, 0, –, –; recalls 1, 1/2, –, 0, –; both over all five mentions.
+        assert values["macro_precision"] == pytest.approx(100 * 1.5 / 5)
+        assert values["macro_recall"] == pytest.approx(100 * 1.5 / 5)
+        assert values["macro_f1"] == pytest.approx(30)
+        # Only the last set is right: empty, as it should be.
+        assert values["strict_accuracy"] == pytest.approx(20)
+        assert values["total"] == 5
+
+    def test_sums_of_parts(self):
+        parts = [TypingCounts.of_all([g], [f]) for g, f in zip(self.GOLD, self.FOUND, strict=True)]
+        assert sum(parts, TypingCounts()) == TypingCounts.of_all(self.GOLD, self.FOUND)
+
+    def test_nothing_found_and_nothing_there(self):
+        for gold, found in (((), ("a",)), (("a",), ()), ((), ())):
+            values = TypingCounts.of(gold, found).as_dict()
+            assert values["f1"] == values["macro_f1"] == 0
+        assert TypingCounts().as_dict()["f1"] == 0
+        assert typing_f1((), ()) == 1
+        assert typing_f1(("a",), ()) == 0
+        assert typing_f1(("a", "b"), ("b",)) == pytest.approx(2 / 3)
+
+    def test_by_type(self):
+        counts = score_by_type(self.GOLD, self.FOUND)
+        assert list(counts) == ["a", "b", "c"]
+        assert (counts["a"].right, counts["a"].predicted, counts["a"].gold) == (1, 2, 2)
+        assert counts["c"].f1 == 0
+
+
+@given(
+    st.lists(
+        st.tuples(
+            st.lists(st.sampled_from([0.0, 0.1, 0.3, 0.5, 0.9, 1.0]), min_size=3, max_size=3),
+            st.sets(st.integers(0, 2)),
+        ),
+        min_size=1,
+        max_size=8,
+    ),
+    st.booleans(),
+    st.integers(0, 2),
+)
+@settings(deadline=None)
+def test_no_threshold_is_better_than_the_fitted_one(rows, at_least_one, n_unknown):
+    values, gold = [row for row, _ in rows], [codes for _, codes in rows]
+    n_gold = sum(map(len, gold)) + n_unknown
+
+    def f1_at(threshold):
+        right = given = 0
+        for row, codes in zip(values, gold, strict=True):
+            top = row.index(max(row))
+            found = {
+                code for code, value in enumerate(row)
+                if value >= threshold or (at_least_one and code == top)
+            }  # fmt: skip
+            right += len(found & codes)
+            given += len(found)
+        return 2 * right / max(given + n_gold, 1)
+
+    fitted = best_threshold(values, gold, n_gold=n_gold, at_least_one=at_least_one)
+    assert 0 <= fitted <= 1
+    possible = sorted({value for row in values for value in row} - {0.0})
+    best = max(map(f1_at, [*possible, 1.1 if 1.0 not in possible else 1.0]))
+    assert f1_at(fitted) == pytest.approx(best)
+
+
+@pytest.fixture(scope="module")
+def run(tmp_path_factory, tiny_encoder):
+    folder = tmp_path_factory.mktemp("typing")
+    data = typing(folder / "train.json", copies=2)
+    for name, preset in (("plain", "none"), ("seprem", "seprem")):
+        settings = experiment(
+            "typing", data, tiny_encoder, preset=preset, parser="linear",
+            hidden_dropout=0.0, attention_dropout=0.0,
+            training={"epochs": 12, "learning_rate": 3e-3},
+        )  # fmt: skip
+        train(settings, folder / name)
+    return folder, data
+
+
+def test_it_learns_and_fits_its_threshold(run):
+    folder, data = run
+    config = json.loads((folder / "seprem" / "config.json").read_text())
+    assert config["head"]["threshold"] != 0.5
+    scores = evaluate(folder / "seprem", [data], by=["label"])
+    assert scores["f1"] > 75
+    assert scores["label.long.total"] > 10
+    assert set(scores) >= {"precision", "recall", "macro_f1", "strict_accuracy", "total"}
+    assert scores["truncated"] == 0
+    kept = json.loads((folder / "seprem" / "metrics.json").read_text())
+    assert kept["f1"] == pytest.approx(scores["f1"])
+
+
+def test_predictions_are_json(run, tmp_path):
+    folder, data = run
+    n_rows = predict(folder / "plain", [data], tmp_path / "out.json")
+    rows = json.loads((tmp_path / "out.json").read_text())
+    assert len(rows) == n_rows
+    assert set(rows["0"]["probabilities"]) == {"long", "name"}
+    threshold = json.loads((folder / "plain" / "config.json").read_text())["head"]["threshold"]
+    for row in rows.values():
+        given = {name for name, value in row["probabilities"].items() if value >= threshold}
+        assert given == set(row["labels"])
+
+
+def test_runs_are_compared_by_the_f1_of_mentions(run):
+    folder, _ = run
+    comparison = compare_runs([folder / "plain", folder / "seprem"])
+    assert comparison.test == "Paired t-test on `f1`"
+    assert comparison.columns[2:] == ("f1", "macro_f1", "strict_accuracy")
+    assert 0 <= comparison.systems[1].p_value <= 1
+
+
+def test_alone_and_in_company(run):
+    typer = EntityTyper.from_pretrained(run[0] / "seprem")
+    asked = [("A gull cried over Pier Nine.", (2, 6)), ("Rain fell on the roofs.", (17, 22))]
+    for pair, together in zip(asked, typer.stream(asked), strict=True):
+        alone = typer.types(*pair)
+        assert alone.probabilities == pytest.approx(together.probabilities, abs=1e-2)
+    everything = typer.types(*asked[0], threshold=0.0)
+    assert sorted(everything.labels) == typer.labels
+    codes = [typer.labels.index(label) for label in everything.labels]
+    ranked = [everything.probabilities[code] for code in codes]
+    assert ranked == sorted(ranked, reverse=True)
+    assert typer.types(*asked[0], threshold=1.0).labels == ()
+    typer.model.set_head(at_least_one=True)
+    assert typer.types(*asked[0], threshold=1.0).labels == everything.labels[:1]
+    with pytest.raises(InputError, match="a mention without characters"):
+        typer.types("A gull.", (3, 3))
+
+
+def test_unknown_types_are_missed_and_counted_once(run, caplog):
+    task = open_model(run[0] / "plain")
+    examples = [TypingExample(str(n), "A gull.", (2, 6), ("lung",)) for n in range(3)]
+    found = [Types(("long",), (0.9, 0.1), False)] * 3
+    with caplog.at_level(logging.WARNING):
+        scores = task.score(examples, found)
+        task.score(examples, found)
+    assert (scores["precision"], scores["recall"], scores["total"]) == (0, 0, 3)
+    assert caplog.text.count("3 gold labels are unknown to the model") == 1
+    assert "did you mean 'long'?" in caplog.text
+
+
+def test_examples_without_types_are_predicted_and_not_scored(run):
+    task = open_model(run[0] / "plain")
+    examples = [TypingExample("0", "A gull.", (2, 6), None)]
+    assert task.evaluate(examples)["total"] == 0
+    assert task.score_examples(examples, task.predict(examples)) == {}
+    with pytest.raises(InputError, match="mention 0: has no labels to learn from"):
+        task.features(examples)
+    settings = experiment("typing", "none.json", str(task.model.config.base))
+    with pytest.raises(InputError, match="no mention has a label to learn from"):
+        TypingTask.new(settings, examples)
+
+
+def test_the_threshold_stays_where_it_is_told_to(run):
+    folder, data = run
+    task = open_model(folder / "plain")
+    task.model.set_head(threshold=0.5, fit_threshold=False)
+    examples = task.read(data)
+    assert task.fit_after_training(examples, task.predict(examples)) == {}
+    assert task.model.head.threshold == 0.5
