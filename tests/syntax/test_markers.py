@@ -103,9 +103,9 @@ def naive_mask(trees, order, words, heads, mode):
 
 
 def collated(text):
-    """The columns of a text, its special pieces taken off."""
+    """The columns of a text, its special pieces and padding taken off."""
     batch = SequenceBuilder(TOKENIZER, columns=COLUMNS).collate([[Part(text, 0, len(text))]])
-    return {name: tensor[:, 1:-1] for name, tensor in batch.items()}
+    return {name: tensor[:, 1 : 1 + len(text)] for name, tensor in batch.items()}
 
 
 @given(marked_texts())
