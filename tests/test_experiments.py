@@ -8,6 +8,7 @@ import pytest
 
 from syntagma.models.choice_model import ChoiceHead
 from syntagma.models.config import resolve_guides
+from syntagma.models.open_model import OpenHead
 from syntagma.models.pair_model import PairHead
 from syntagma.models.span_model import SpanHead
 from syntagma.parse.scorer import ParserHead
@@ -16,7 +17,13 @@ from syntagma.tasks import TASKS
 from syntagma.tasks.experiment import load_experiment
 
 EXPERIMENTS = sorted((Path(__file__).parent.parent / "experiments").glob("*.yaml"))
-HEADS = {"choice": ChoiceHead, "pairs": PairHead, "parsing": ParserHead, "spans": SpanHead}
+HEADS = {
+    "choice": ChoiceHead,
+    "open_qa": OpenHead,
+    "pairs": PairHead,
+    "parsing": ParserHead,
+    "spans": SpanHead,
+}
 
 
 def test_every_task_has_a_head():

@@ -19,12 +19,13 @@ from syntagma.training.run import _arguments
 from syntagma.training.run_folder import RunFolder
 from syntagma.training.trainer import SyntagmaTrainer
 from tests.conftest import ENCODERS
-from tests.training.test_run import brackets, dream, experiment, pairs, squad, treebank
+from tests.training.test_run import brackets, dream, experiment, open_qa, pairs, squad, treebank
 
 # The parser has no guides; what varies is what it learns of trees.
 PRESETS = ["none", "sg-net", "poi-net", "seprem", "all"]
 GUIDED = {
     "choice": PRESETS,
+    "open_qa": ["none", "seprem", "all"],
     "pairs": PRESETS,
     "spans": PRESETS,
     "parsing": ["dependencies", "separate", "joint"],
@@ -37,6 +38,7 @@ def data(tmp_path_factory) -> dict[str, str]:
     folder = tmp_path_factory.mktemp("data")
     return {
         "choice": dream(folder / "dialogues.json", copies=2),
+        "open_qa": open_qa(folder / "questions.jsonl", copies=2),
         "pairs": pairs(folder / "pairs.jsonl", copies=2),
         "spans": squad(folder / "harbour.json", copies=2),
         "parsing": treebank(folder / "tides.conllu", copies=1),

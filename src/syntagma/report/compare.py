@@ -78,6 +78,7 @@ class Comparison:
 
 
 COLUMNS = {
+    "open_qa": (("exact", "f1"), "exact"),
     "spans": (("exact", "f1"), "exact"),
     "parsing": (("uas", "las", "xpos"), "las"),
 }
