@@ -32,6 +32,9 @@ __all__ = ["OpenQaTask"]
 
 log = logging.getLogger(__name__)
 
+MANY = 10
+"""From so many paragraphs with an answer on, questions are one group."""
+
 NO_PARAGRAPHS = "without paragraphs"
 NO_POSITIVE = "whose paragraphs do not contain an answer"
 
@@ -195,8 +198,11 @@ class OpenQaTask(Task[OpenExample, OpenAnswer]):
         groups: dict[int, list[QuestionScore]] = {}
         rows = _judge(examples, predictions)
         for row, count in zip(rows, self._evidence(examples), strict=True):
-            groups.setdefault(count, []).append(row)
-        return {str(count): Tally.of(rows).as_dict() for count, rows in sorted(groups.items())}
+            groups.setdefault(min(count, MANY), []).append(row)
+        return {
+            f"{count}+" if count == MANY else str(count): Tally.of(rows).as_dict()
+            for count, rows in sorted(groups.items())
+        }
 
     def _evidence(self, examples: Sequence[OpenExample]) -> Iterator[int]:
         """How many of the paragraphs that are read contain an answer."""
