@@ -197,7 +197,10 @@ def evaluate(
         Path | None, typer.Option("--json", help="Also write the metrics as one flat object.")
     ] = None,
     by: Annotated[
-        list[str] | None, typer.Option(help="Also score groups; of a parser: relation, length.")
+        list[str] | None,
+        typer.Option(
+            help="Also score groups; of a parser: relation, length; of open_qa: evidence."
+        ),
     ] = None,
     task: ModelTask = "",
     skip_bad: SkipBad = False,
