@@ -12,7 +12,7 @@ import time
 import pytest
 
 from syntagma.cli import main
-from tests.training.test_run import brackets, dream, squad, treebank
+from tests.training.test_run import brackets, dream, open_qa, squad, treebank
 
 
 @pytest.fixture
@@ -290,6 +290,16 @@ def test_wrong_answers_are_named_or_skipped(run, tmp_path, tiny_encoder):
     assert "pieces would be skipped" in one_line(err)
     code, _, err = run("train", config, "--out", tmp_path / "run", "--set", "data.skip_bad=true")
     assert code == 0
+    # The reader of single passages answers from several.
+    asked = (open_qa(tmp_path / "asked.jsonl", copies=1), "--task", "open_qa")
+    code, out, _ = run("evaluate", tmp_path / "run", *asked, "--by", "evidence")
+    assert code == 0
+    assert "evidence.2.total" in out
+    code, out, _ = run("predict", tmp_path / "run", *asked, "--out", tmp_path / "answers.json")
+    assert f"6 predictions → {tmp_path / 'answers.json'}" in out
+    code, _, err = run("evaluate", tmp_path / "run", *asked[:2], "open")
+    assert code == 2
+    assert "unknown task 'open'; did you mean 'open_qa'" in one_line(err)
 
 
 def test_interrupting_a_training_run_keeps_its_checkpoints(config, tmp_path):

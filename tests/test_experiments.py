@@ -9,6 +9,7 @@ import pytest
 from syntagma.models.choice_model import ChoiceHead
 from syntagma.models.config import resolve_guides
 from syntagma.models.mention_model import RelationHead, TypingHead
+from syntagma.models.open_model import OpenHead
 from syntagma.models.pair_model import PairHead
 from syntagma.models.pretraining_model import PretrainingHead
 from syntagma.models.probe_model import ProbeHead
@@ -23,6 +24,7 @@ from syntagma.tasks.experiment import load_experiment
 EXPERIMENTS = sorted((Path(__file__).parent.parent / "experiments").glob("*.yaml"))
 HEADS = {
     "choice": ChoiceHead,
+    "open_qa": OpenHead,
     "pairs": PairHead,
     "parsing": ParserHead,
     "pretraining": PretrainingHead,

@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from syntagma.parse.source import load_parser
     from syntagma.tasks.answers import Answer
     from syntagma.tasks.experiment import load_experiment
+    from syntagma.tasks.open_reader import OpenReader
     from syntagma.tasks.reader import Reader
     from syntagma.tasks.relations import RelationClassifier
     from syntagma.tasks.typing import EntityTyper
@@ -26,6 +27,7 @@ __all__ = [
     "GuidedEncoder",
     "InputError",
     "JointParser",
+    "OpenReader",
     "Parse",
     "Reader",
     "RelationClassifier",
@@ -45,6 +47,7 @@ _HOMES = {
     "GuidedEncoder": "syntagma.models.guided_encoder",
     "InputError": "syntagma.errors",
     "JointParser": "syntagma.parse.parser",
+    "OpenReader": "syntagma.tasks.open_reader",
     "Parse": "syntagma.text.sentence",
     "Reader": "syntagma.tasks.reader",
     "RelationClassifier": "syntagma.tasks.relations",

@@ -33,6 +33,9 @@ app = typer.Typer(
 )
 
 Device = Annotated[str, typer.Option(help="Where to compute: cpu, cuda, cuda:1, mps.")]
+ModelTask = Annotated[
+    str, typer.Option(help="Not the model's own task: open_qa, of a reader of single passages.")
+]
 SkipBad = Annotated[bool, typer.Option("--skip-bad", help="Leave out bad examples and count them.")]
 
 
@@ -194,15 +197,19 @@ def evaluate(
         Path | None, typer.Option("--json", help="Also write the metrics as one flat object.")
     ] = None,
     by: Annotated[
-        list[str] | None, typer.Option(help="Also score groups; of a parser: relation, length.")
+        list[str] | None,
+        typer.Option(
+            help="Also score groups; of a parser: relation, length; of open_qa: evidence."
+        ),
     ] = None,
+    task: ModelTask = "",
     skip_bad: SkipBad = False,
     device: Device = "cpu",
 ) -> None:
     """Score a model with the official metrics of its task."""
     from syntagma.evaluation import evaluate as run
 
-    metrics = run(model, data, by=by or (), device=device, skip_bad=skip_bad)
+    metrics = run(model, data, task=task, by=by or (), device=device, skip_bad=skip_bad)
     _write_json(json_file, metrics)
     _table(metrics)
 
@@ -212,13 +219,14 @@ def predict(
     model: Annotated[str, typer.Argument(help="A model folder, default-parser, default-reader.")],
     data: Annotated[list[str], typer.Argument(help="Files in a format of the model's task.")],
     out: Annotated[Path, typer.Option(help="The file to write.")],
+    task: ModelTask = "",
     skip_bad: SkipBad = False,
     device: Device = "cpu",
 ) -> None:
     """Write predictions in the task's official format."""
     from syntagma.evaluation import predict as run
 
-    count = run(model, data, out, device=device, skip_bad=skip_bad)
+    count = run(model, data, out, task=task, device=device, skip_bad=skip_bad)
     typer.echo(f"{count} predictions → {out}")
 
 

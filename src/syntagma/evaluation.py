@@ -18,21 +18,21 @@ __all__ = ["evaluate", "open_model", "pack", "predict"]
 SHIPPED = (DEFAULT_PARSER, "default-reader")
 
 
-def open_model(name: str | Path, *, device: str = "cpu") -> Task[Any, Any]:
+def open_model(name: str | Path, *, task: str = "", device: str = "cpu") -> Task[Any, Any]:
     """The task around a saved model.
 
     Args:
         name: ``default-parser``, ``default-reader``, or the folder of a model or run.
+        task: another one than the model was made for: a model for ``spans`` can do ``open_qa``.
         device: where to compute.
 
     Raises:
-        InputError: there is no such model.
+        InputError: there is no such model, or it cannot do the task.
     """
     folder = shipped(str(name)) if str(name) in SHIPPED else Path(name)
     if not folder.is_dir():
         raise InputError(f"{folder}: no such model folder; give one, or {' or '.join(SHIPPED)}")
-    task = find_task(read_config(folder).task)
-    return task.from_folder(folder, device=device)
+    return find_task(task or read_config(folder).task).from_folder(folder, device=device)
 
 
 def _read(task: Task[Any, Any], data: Sequence[str | Path], skip_bad: bool) -> list[Any]:
@@ -43,6 +43,7 @@ def evaluate(
     name: str | Path,
     data: Sequence[str | Path],
     *,
+    task: str = "",
     by: Sequence[str] = (),
     device: str = "cpu",
     skip_bad: bool = False,
@@ -52,6 +53,7 @@ def evaluate(
     Args:
         name: of the model, see :func:`open_model`.
         data: files in a format of the task.
+        task: another one than the model's own, see :func:`open_model`.
         by: also score groups, see :meth:`syntagma.tasks.task.Task.evaluate`.
         device: where to compute.
         skip_bad: leave out bad examples and count them.
@@ -59,8 +61,8 @@ def evaluate(
     Raises:
         InputError: model or data cannot be used.
     """
-    task = open_model(name, device=device)
-    return task.evaluate(_read(task, data, skip_bad), by=by)
+    opened = open_model(name, task=task, device=device)
+    return opened.evaluate(_read(opened, data, skip_bad), by=by)
 
 
 def predict(
@@ -68,6 +70,7 @@ def predict(
     data: Sequence[str | Path],
     out: Path,
     *,
+    task: str = "",
     device: str = "cpu",
     skip_bad: bool = False,
 ) -> int:
@@ -77,6 +80,7 @@ def predict(
         name: of the model, see :func:`open_model`.
         data: files in a format of the task.
         out: the file to write.
+        task: another one than the model's own, see :func:`open_model`.
         device: where to compute.
         skip_bad: leave out bad examples and count them.
 
@@ -86,9 +90,9 @@ def predict(
     Raises:
         InputError: model or data cannot be used, or the file cannot be written.
     """
-    task = open_model(name, device=device)
-    examples = _read(task, data, skip_bad)
-    task.write_predictions(examples, task.predict(examples), out)
+    opened = open_model(name, task=task, device=device)
+    examples = _read(opened, data, skip_bad)
+    opened.write_predictions(examples, opened.predict(examples), out)
     return len(examples)
 
 

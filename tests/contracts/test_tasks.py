@@ -23,6 +23,7 @@ from tests.training.test_run import (
     brackets,
     dream,
     experiment,
+    open_qa,
     pairs,
     relations,
     squad,
@@ -34,6 +35,7 @@ from tests.training.test_run import (
 PRESETS = ["none", "sg-net", "poi-net", "seprem", "all"]
 GUIDED = {
     "choice": PRESETS,
+    "open_qa": ["none", "seprem", "all"],
     "pairs": PRESETS,
     "relations": PRESETS,
     "spans": PRESETS,
@@ -51,6 +53,7 @@ def data(tmp_path_factory) -> dict[str, str]:
     folder = tmp_path_factory.mktemp("data")
     return {
         "choice": dream(folder / "dialogues.json", copies=2),
+        "open_qa": open_qa(folder / "questions.jsonl", copies=2),
         "pairs": pairs(folder / "pairs.jsonl", copies=2),
         "relations": relations(folder / "neighbours.txt", copies=1),
         "typing": typing(folder / "words.json", copies=1),

@@ -144,6 +144,27 @@ def relations(path: Path, copies: int = 4) -> str:
     return str(path)
 
 
+def open_qa(path: Path, copies: int = 4) -> str:
+    """Questions as in :func:`squad`; two of four paragraphs hold the sentence that they quote."""
+    paragraphs, questions = [], []
+    for number in range(8):
+        text = f"{SENTENCES[number]} {SENTENCES[(number + 1) % 8]}"
+        paragraphs.append(json.dumps({"pid": number, "title": "harbour", "text": text}))
+    for number in range(copies):
+        for which, text in enumerate(SENTENCES[:6]):
+            question = {
+                "id": f"{number}-{which}",
+                "question": f"What ends{' so' * number}: " + " ".join(text.split()[:3]) + "?",
+                "answers": [text.split()[-1].rstrip(".?!")],
+                "retrieved": [(which + step) % 8 for step in (4, 0, 7, 2)],
+                "gold_pid": which,
+            }
+            questions.append(json.dumps(question))
+    path.with_name("paragraphs.jsonl").write_text("\n".join(paragraphs), encoding="utf-8")
+    path.write_text("\n".join(questions), encoding="utf-8")
+    return str(path)
+
+
 def experiment(task: str, data: str, encoder: str, **changes) -> Experiment:
     training = {
         "epochs": 2,
@@ -155,6 +176,7 @@ def experiment(task: str, data: str, encoder: str, **changes) -> Experiment:
     heads = {
         "parsing": {"arc_width": 16, "relation_width": 8, "dropout": 0.1},
         "spans": {"max_length": 96, "stride": 32, "max_question": 24},
+        "open_qa": {"max_length": 96, "stride": 32, "max_question": 24},
         "choice": {"max_length": 96, "dropout": 0.0},
         "pairs": {"max_length": 64, "dropout": 0.0, "pooling": "max"},
         "relations": {"max_length": 64, "dropout": 0.0},

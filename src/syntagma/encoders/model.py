@@ -109,12 +109,12 @@ def find_saved(name: str | Path) -> Path | None:
         return None
 
 
-def read_config(folder: str | Path, *, task: str | None = None) -> SyntagmaConfig:
+def read_config(folder: str | Path, *, task: str | tuple[str, ...] | None = None) -> SyntagmaConfig:
     """The configuration in a model folder.
 
     Args:
         folder: a folder that this package wrote.
-        task: the task that the model must be for, if any.
+        task: the task that the model must be for, if any, or several of which it must be for one.
 
     Raises:
         InputError: there is no such folder, or it is of another task or a later version.
@@ -131,10 +131,10 @@ def read_config(folder: str | Path, *, task: str | None = None) -> SyntagmaConfi
             f"{folder}: written by Syntagma {saved}, this is {ours}; "
             f"pip install 'syntagma>={saved}'"
         )
-    if task is not None and values.get("task") != task:
-        raise InputError(
-            f"{folder}: a model for {values.get('task') or 'no task'!r}, expected one for {task!r}"
-        )
+    tasks = (task,) if isinstance(task, str) else task
+    if tasks is not None and values.get("task") not in tasks:
+        came, expected = values.get("task") or "no task", " or ".join(map(repr, tasks))
+        raise InputError(f"{folder}: a model for {came!r}, expected one for {expected}")
     return SyntagmaConfig(**values)
 
 
@@ -222,12 +222,12 @@ class SyntagmaModel(PreTrainedModel):  # type: ignore[misc]
         """Called when the encoder of a new model has its pretrained weights."""
 
     @classmethod
-    def from_folder(cls, folder: str | Path, *, task: str | None = None) -> Self:
+    def from_folder(cls, folder: str | Path, *, task: str | tuple[str, ...] | None = None) -> Self:
         """A saved model.
 
         Args:
             folder: a folder that this package wrote.
-            task: the task that the model must be for, if any.
+            task: as for :func:`read_config`.
 
         Raises:
             InputError: as :func:`read_config`.

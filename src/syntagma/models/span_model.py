@@ -7,7 +7,7 @@ verifier is a linear classifier on the state of the first piece.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any, Literal, NamedTuple
+from typing import Any, ClassVar, Literal, NamedTuple
 
 import torch
 from torch import Tensor, nn
@@ -80,11 +80,17 @@ class SpanScores(NamedTuple):
 
 
 class SpanModel(GuidedEncoder):
-    """A guided encoder with start, end and answerability scores."""
+    """A guided encoder with start, end and answerability scores.
+
+    Attributes:
+        head_class: of its settings.
+    """
+
+    head_class: ClassVar[type[SpanHead]] = SpanHead
 
     def __init__(self, config: SyntagmaConfig) -> None:
         super().__init__(config)
-        self.head = build(SpanHead, config.head, where="head")
+        self.head = build(self.head_class, config.head, where="head")
         width = config.encoder.hidden_size
         self.span_scores = nn.Linear(width, 2)
         self.answerability = nn.Linear(width, 2) if self.head.objective != "spans" else None

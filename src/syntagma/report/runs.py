@@ -37,6 +37,7 @@ class Plan(NamedTuple):
 
 PLANS: dict[str, Plan] = {
     "choice": Plan(("accuracy",), "accuracy", "t"),
+    "open_qa": Plan(("exact", "f1"), "exact", "mcnemar"),
     "pairs": Plan(("accuracy",), "accuracy", "t"),
     "parsing": Plan(("uas", "las", "xpos"), "las", "mcnemar"),
     "probing": Plan(("accuracy",), "accuracy", "t"),

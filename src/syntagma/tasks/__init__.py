@@ -9,12 +9,14 @@ from syntagma.errors import InputError
 from syntagma.settings import nearest
 
 if TYPE_CHECKING:
+    from syntagma.tasks.open_reader import OpenReader
     from syntagma.tasks.task import Task
 
-__all__ = ["TASKS", "find_task"]
+__all__ = ["TASKS", "OpenReader", "find_task"]
 
 TASKS: dict[str, str] = {
     "choice": "syntagma.tasks.choices:ChoiceTask",
+    "open_qa": "syntagma.tasks.open_qa:OpenQaTask",
     "pairs": "syntagma.tasks.pairs:PairTask",
     "parsing": "syntagma.tasks.parsing:ParsingTask",
     "pretraining": "syntagma.tasks.pretraining:PretrainingTask",
@@ -39,3 +41,10 @@ def find_task(name: str) -> type[Task[Any, Any]]:
     module, _, attribute = TASKS[name].partition(":")
     task: type[Task[Any, Any]] = getattr(import_module(module), attribute)
     return task
+
+
+def __getattr__(name: str) -> Any:
+    """Load a public class when it is first asked for."""
+    if name != "OpenReader":
+        raise AttributeError(f"module 'syntagma.tasks' has no attribute {name!r}")
+    return import_module("syntagma.tasks.open_reader").OpenReader

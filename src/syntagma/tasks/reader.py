@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
 from pathlib import Path
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 import torch
@@ -40,7 +40,7 @@ class Reader(TextPredictor[SpanModel]):
     """
 
     model_class = SpanModel
-    task = "spans"
+    task: ClassVar[str | tuple[str, ...]] = "spans"
 
     def __init__(
         self, model: SpanModel, tokenizer: Any, *, verifier: Reader | None = None, **options: Any
@@ -68,7 +68,7 @@ class Reader(TextPredictor[SpanModel]):
         if (verifier := reader.model.head.verifier) and reader.verifier is None:
             place = Path(name) / verifier
             shared = {"store": reader.texts.store} if reader.texts.store else {}
-            reader.verifier = cls.from_pretrained(
+            reader.verifier = Reader.from_pretrained(
                 place if place.is_dir() else verifier, device=device, **shared
             )
         return reader

@@ -86,14 +86,14 @@ class TextPredictor(Generic[Model]):
 
     Attributes:
         model_class: of the model.
-        task: of its folder.
+        task: of its folder, or several of which it may be one.
 
     Raises:
         InputError: the model reads syntax and there is no source.
     """
 
     model_class: ClassVar[type[GuidedEncoder]]
-    task: ClassVar[str]
+    task: ClassVar[str | tuple[str, ...]]
 
     def __init__(
         self,

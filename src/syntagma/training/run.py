@@ -80,7 +80,9 @@ def _read(
         examples = [examples[index] for index in np.sort(chosen)]
     dev: dict[str, Sequence[Any]] = {}
     for path in data.dev:
-        name = Path(path).name.split(".")[0]
+        # Of files that belong together, A+B, the first gives the name.
+        whole = path if Path(path).is_file() else path.partition("+")[0]
+        name = Path(whole).name.split(".")[0]
         if name in dev:
             raise InputError(f"data.dev: two files are called {name!r}; rename one")
         dev[name] = task_class.read(path, skip_bad=data.skip_bad)

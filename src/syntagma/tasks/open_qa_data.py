@@ -1,0 +1,313 @@
+"""Questions with the paragraphs that were retrieved for them, in three layouts.
+
+``dev.jsonl`` beside ``paragraphs.jsonl``
+    Each line a question, ``{"id", "question", "answers": […], "retrieved": [pid, …]}``, perhaps
+    with ``gold_pid``, the paragraph that was asked about; each line of the other file a paragraph,
+    ``{"pid", "text"}``, perhaps with a ``title``. A field ``has_answer`` is not read: which
+    paragraphs contain an answer is found anew, with its place.
+``dev.txt`` beside ``dev.json``
+    SearchQA, Quasar-T, TriviaQA and WebQuestions as Lin et al. (2018) lay them out: each line a
+    question, ``{"question", "answers": […]}`` (``answer`` in some of them), and the same line of
+    the other file the list of its paragraphs, ``[{"document": […]}, …]``, perhaps with an ``id``.
+``questions.jsonl`` beside ``questions.json``
+    DrQA's lists of questions, ``{"question", "answer": […]}``, with paragraphs in lists as above,
+    whose text may also be called ``text``.
+
+Which layout it is, a field ``retrieved`` tells. Questions, answers and texts are strings, or lists
+of words, which are joined by single spaces. All files may be gzipped. Where the paragraphs lie
+elsewhere, or have another name, write both: ``dev.txt+paragraphs.json.gz``.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import zip_longest
+from pathlib import Path
+from typing import Any
+
+from syntagma.errors import InputError
+from syntagma.files import read_lines
+from syntagma.text.pieces import encodable
+
+__all__ = ["OpenExample", "Paragraph", "read_open_qa"]
+
+PAIR = "+"
+BY_ID = "paragraphs.jsonl"
+RETRIEVED = re.compile(r'"retrieved"\s*:')
+
+
+@dataclass(frozen=True, slots=True)
+class Paragraph:
+    """A retrieved text.
+
+    Args:
+        id: as in its file; where there is none, the line and the place in its list.
+        text: questions about the same paragraph share one string object; may be blank.
+        title: of the article, or empty.
+    """
+
+    id: str
+    text: str
+    title: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class OpenExample:
+    """A question with retrieved paragraphs.
+
+    Args:
+        id: unique in its file; its line where the file gives none.
+        question: as asked.
+        answers: gold answers in words, wherever they stand; empty where they are not told.
+        paragraphs: as retrieved, the best first; may be empty.
+        gold: the paragraph that was asked about, where that is known, retrieved or not.
+    """
+
+    id: str
+    question: str
+    answers: tuple[str, ...]
+    paragraphs: tuple[Paragraph, ...]
+    gold: Paragraph | None = None
+
+
+class _BadLine(Exception):
+    """What is wrong with a line, after its place."""
+
+
+Found = Iterator["OpenExample | str"]
+
+
+def read_open_qa(
+    path: str | Path, *, skip_bad: bool = False
+) -> tuple[list[OpenExample], list[str]]:
+    """The questions of a file, and the paragraphs that they name.
+
+    Args:
+        path: the questions, or ``QUESTIONS+PARAGRAPHS``; see the module.
+        skip_bad: leave out what is not as the layout says, instead of stopping.
+
+    Returns:
+        The examples, and what was wrong with the lines left out.
+
+    Raises:
+        InputError: a file is missing or cannot be read; files that correspond line by line are not
+            of one length; a line is not as the layout says, names a paragraph that there is not, or
+            repeats an id, and ``skip_bad`` is false; or no question is left.
+    """
+    examples: dict[str, OpenExample] = {}
+    wrong: list[str] = []
+    for found in _candidates(str(path)):
+        if isinstance(found, OpenExample) and found.id in examples:
+            found = f"{path}: two questions have the id {found.id!r}"
+        if isinstance(found, OpenExample):
+            examples[found.id] = found
+        elif skip_bad:
+            wrong.append(found)
+        else:
+            raise InputError(f"{found} (or leave such lines out: --skip-bad)")
+    if not examples:
+        raise InputError(f"{path}: no questions")
+    return list(examples.values()), wrong
+
+
+def _candidates(path: str) -> Found:
+    first, plus, second = path.partition(PAIR)
+    if not plus or Path(path).is_file():
+        first, second = path, ""
+    if any(RETRIEVED.search(line) for line in read_lines(first)):
+        return _by_id(first, second or _beside(first, BY_ID))
+    name = Path(first.removesuffix(".gz"))
+    if not second and name.suffix not in (".txt", ".jsonl"):
+        raise InputError(
+            f"{first}: expected questions as .txt or .jsonl (also with .gz), or both files as "
+            f"QUESTIONS{PAIR}PARAGRAPHS"
+        )
+    return _by_line(first, second or _beside(first, name.with_suffix(".json").name))
+
+
+def _beside(questions: str, name: str) -> str:
+    """The file of paragraphs in the folder of the questions."""
+    for place in (Path(questions).with_name(name), Path(questions).with_name(f"{name}.gz")):
+        if place.is_file():
+            return str(place)
+    raise InputError(
+        f"{questions}: expected its paragraphs beside it as {name} (or {name}.gz); where they lie "
+        f"elsewhere, write {questions}{PAIR}FILE"
+    )
+
+
+def _by_id(questions: str, paragraphs: str) -> Found:
+    """Questions that name their paragraphs; only those that are named are kept in memory."""
+    rows: list[tuple[str, dict[str, Any]]] = []
+    wanted: dict[str, Paragraph | None] = {}
+    for number, line in _numbered(questions):
+        place = f"{questions}, line {number}"
+        try:
+            row = _object(line, "question, answers and retrieved") | {"line": number}
+            row["retrieved"] = [_key(key, "retrieved") for key in _list(row, "retrieved")]
+            if row.get("gold_pid") is not None:
+                row["gold_pid"] = _key(row["gold_pid"], "gold_pid")
+                wanted[row["gold_pid"]] = None
+            wanted |= dict.fromkeys(row["retrieved"])
+            rows.append((place, row))
+        except _BadLine as error:
+            yield f"{place}: {error}"
+    yield from _fetch(paragraphs, wanted)
+    for place, row in rows:
+        try:
+            named = [_named(key, wanted, paragraphs) for key in row["retrieved"]]
+            gold = row.get("gold_pid")
+            yield _example(row, named, None if gold is None else _named(gold, wanted, paragraphs))
+        except _BadLine as error:
+            yield f"{place}: {error}"
+
+
+def _fetch(path: str, wanted: dict[str, Paragraph | None]) -> Iterator[str]:
+    """Fill in the paragraphs that are wanted; yields what is wrong with lines."""
+    for number, line in _numbered(path):
+        try:
+            row = _object(line, "pid and text")
+            if "pid" not in row:
+                raise _BadLine(f"expected a pid, got only {', '.join(row)!r:.60}")
+            key = _key(row["pid"], "pid")
+            if key not in wanted:
+                continue
+            if wanted[key] is not None:
+                raise _BadLine(f"two paragraphs have the pid {key!r}")
+            title = row.get("title")
+            text = _text(row, "text")
+            wanted[key] = Paragraph(key, text, title if isinstance(title, str) else "")
+        except _BadLine as error:
+            yield f"{path}, line {number}: {error}"
+
+
+def _named(key: str, paragraphs: dict[str, Paragraph | None], path: str) -> Paragraph:
+    paragraph = paragraphs[key]
+    if paragraph is None:
+        raise _BadLine(f"names the paragraph {key!r}, which {path} does not have")
+    return paragraph
+
+
+def _by_line(questions: str, paragraphs: str) -> Found:
+    """Questions and lists of paragraphs that correspond line by line."""
+    texts: dict[str, str] = {}
+    pairs = zip_longest(read_lines(questions), read_lines(paragraphs))
+    for number, (line, beside) in enumerate(pairs, start=1):
+        if not (line or "").strip() and not (beside or "").strip():
+            continue
+        if line is None or beside is None:
+            longer, shorter = (paragraphs, questions) if line is None else (questions, paragraphs)
+            raise InputError(
+                f"{longer}: goes on at line {number}, but {shorter} has only {number - 1}; the "
+                f"files must correspond line by line"
+            )
+        file = questions
+        try:
+            row = _object(line, "question and answer") | {"line": number}
+            file = paragraphs
+            read = _listed(beside, number, texts)
+            file = questions
+            yield _example(row, read)
+        except _BadLine as error:
+            yield f"{file}, line {number}: {error}"
+
+
+def _listed(line: str, number: int, texts: dict[str, str]) -> list[Paragraph]:
+    """The paragraphs of one line."""
+    rows = _parsed(line)
+    if not isinstance(rows, list):
+        raise _BadLine(f"expected a list of paragraphs, got {rows!r:.40}")
+    paragraphs = []
+    for place, row in enumerate(rows):
+        if not isinstance(row, dict):
+            raise _BadLine(f"expected paragraphs as objects with document, got {row!r:.40}")
+        text = _text(row, "document" if "document" in row else "text")
+        parts = row.get("id", row.get("pid", [number, place]))
+        key = "-".join(map(str, parts)) if isinstance(parts, list) else str(parts)
+        paragraphs.append(Paragraph(key, texts.setdefault(text, text)))
+    return paragraphs
+
+
+def _example(
+    row: dict[str, Any], paragraphs: list[Paragraph], gold: Paragraph | None = None
+) -> OpenExample:
+    question = _text(row, "question")
+    if not question.strip():
+        raise _BadLine("the question is empty; write its text")
+    return OpenExample(
+        id=_key(row["id"], "id") if "id" in row else str(row["line"]),
+        question=question,
+        answers=_answers(row),
+        paragraphs=tuple(paragraphs),
+        gold=gold,
+    )
+
+
+def _answers(row: dict[str, Any]) -> tuple[str, ...]:
+    name = "answers" if "answers" in row else "answer"
+    if name not in row:
+        return ()
+    given = [row[name]] if isinstance(row[name], str) else row[name]
+    if not isinstance(given, list) or not given:
+        raise _BadLine(
+            f"expected at least one answer, got {given!r:.40}; leave {name!r} out where it is not "
+            f"told"
+        )
+    answers = tuple(_joined(answer, "an answer") for answer in given)
+    if not all(answer.strip() for answer in answers):
+        raise _BadLine("an answer is empty; write its text")
+    return answers
+
+
+def _numbered(path: str) -> Iterator[tuple[int, str]]:
+    """The lines that are not blank, with their numbers."""
+    return ((number, line) for number, line in enumerate(read_lines(path), start=1) if line.strip())
+
+
+def _parsed(line: str) -> Any:
+    if not line.strip():
+        raise _BadLine("is blank, but the same line of the other file is not")
+    try:
+        return json.loads(line)
+    except json.JSONDecodeError as error:
+        raise _BadLine(f"broken JSON at column {error.colno}: {error.msg}") from error
+    except RecursionError as error:
+        raise _BadLine("nested too deeply to be read") from error
+
+
+def _object(line: str, keys: str) -> dict[str, Any]:
+    row = _parsed(line)
+    if not isinstance(row, dict):
+        raise _BadLine(f"expected an object with {keys}, got {row!r:.40}")
+    return row
+
+
+def _list(row: dict[str, Any], name: str) -> list[Any]:
+    if not isinstance(row.get(name), list):
+        raise _BadLine(f"expected a list as {name!r}, got {row.get(name)!r:.40}")
+    values: list[Any] = row[name]
+    return values
+
+
+def _key(value: Any, name: str) -> str:
+    # True is an int to Python, not to JSON; hence no isinstance.
+    if type(value) not in (int, str):
+        raise _BadLine(f"expected a number or a string as {name!r}, got {value!r:.40}")
+    return str(value)
+
+
+def _text(row: dict[str, Any], name: str) -> str:
+    if name not in row:
+        raise _BadLine(f"expected text as {name!r}, got only {', '.join(row)!r:.60}")
+    return _joined(row[name], f"{name!r}")
+
+
+def _joined(value: Any, name: str) -> str:
+    """A string, or words as one."""
+    words = [value] if isinstance(value, str) else value
+    if not isinstance(words, list) or not all(isinstance(word, str) for word in words):
+        raise _BadLine(f"expected text or a list of words as {name}, got {value!r:.40}")
+    return encodable(" ".join(words))

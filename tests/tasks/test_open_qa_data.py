@@ -1,0 +1,203 @@
+"""Questions with retrieved paragraphs: three layouts, and what is wrong with a file."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import logging
+
+import pytest
+
+from syntagma.errors import InputError
+from syntagma.tasks.open_qa import OpenQaTask
+from syntagma.tasks.open_qa_data import read_open_qa
+
+GULLS = {"pid": 7, "title": "birds", "text": "Two gulls cried on the pier."}
+ROPES = {"pid": "r", "text": "The crew tied the ropes."}
+LAMPS = {"pid": 9, "text": "The lamps went out."}
+WHO = {"id": "q1", "question": "Who cried?", "answers": ["gulls"], "retrieved": [7, "r"]}
+WHAT = {
+    "id": 2,
+    "question": "What was tied?",
+    "retrieved": ["r"],
+    "gold_pid": 9,
+    "answers": "ropes",
+}
+
+
+def lines(*rows):
+    return "".join(f"{row if isinstance(row, str) else json.dumps(row)}\n" for row in rows)
+
+
+def write(folder, **files):
+    """Files by their names, ``_`` for the point; gzipped where the name says so."""
+    for name, content in files.items():
+        path = folder / name.replace("_", ".")
+        path.parent.mkdir(parents=True, exist_ok=True)
+        data = content.encode()
+        path.write_bytes(gzip.compress(data) if path.suffix == ".gz" else data)
+    return folder
+
+
+def only(path):
+    examples, wrong = read_open_qa(path)
+    assert not wrong
+    return examples
+
+
+@pytest.mark.parametrize("end", ["", "_gz"])
+def test_questions_that_name_their_paragraphs(tmp_path, end):
+    asked, texts = lines(WHO, "", WHAT), lines(GULLS, ROPES, LAMPS, {"pid": 8, "text": "x"}, "")
+    write(tmp_path, **{f"dev_jsonl{end}": asked, f"paragraphs_jsonl{end}": texts})
+    one, two = only(tmp_path / f"dev.jsonl{end.replace('_', '.')}")
+    assert (one.id, one.question, one.answers) == ("q1", "Who cried?", ("gulls",))
+    assert [(p.id, p.title, p.text) for p in one.paragraphs] == [
+        ("7", "birds", GULLS["text"]),
+        ("r", "", ROPES["text"]),
+    ]
+    assert one.gold is None
+    assert (two.id, two.answers, two.gold.id) == ("2", ("ropes",), "9")
+    # Shared, not copied.
+    assert one.paragraphs[1] is two.paragraphs[0]
+
+
+def test_paragraphs_that_lie_elsewhere(tmp_path):
+    write(tmp_path / "a", dev_jsonl=lines(WHO))
+    write(tmp_path / "b", texts_gz=lines(GULLS, ROPES))
+    with pytest.raises(InputError, match=r"paragraphs beside it as paragraphs.jsonl .*\+FILE"):
+        read_open_qa(tmp_path / "a" / "dev.jsonl")
+    (one,) = only(f"{tmp_path / 'a' / 'dev.jsonl'}+{tmp_path / 'b' / 'texts.gz'}")
+    assert len(one.paragraphs) == 2
+    # A name may hold the sign itself.
+    write(tmp_path / "a+b", dev_jsonl=lines(WHO), paragraphs_jsonl=lines(GULLS, ROPES))
+    assert only(tmp_path / "a+b" / "dev.jsonl") == [one]
+
+
+@pytest.mark.parametrize("end", ["", "_gz"])
+@pytest.mark.parametrize("name", ["answer", "answers"])
+def test_the_layout_of_searchqa_and_quasar(tmp_path, end, name):
+    texts = [
+        {"id": [0, 0], "question": ["who", "?"], "document": ["two", "gulls", ",", "no", "more"]},
+        {"id": [0, 1], "question": ["who", "?"], "document": []},
+    ]
+    asked = lines({"question": "who ?", name: ["two gulls", "gulls"]}, {"question": "why ?"}, "")
+    write(tmp_path, **{f"dev_txt{end}": asked, f"dev_json{end}": lines(texts, [])})
+    one, two = only(tmp_path / f"dev.txt{end.replace('_', '.')}")
+    assert (one.id, one.answers) == ("1", ("two gulls", "gulls"))
+    assert [(p.id, p.text) for p in one.paragraphs] == [("0-0", "two gulls , no more"), ("0-1", "")]
+    assert (two.id, two.answers, two.paragraphs) == ("2", (), ())
+
+
+def test_the_layout_of_drqa(tmp_path):
+    text = "Two gulls cried."
+    asked = lines({"question": ["Who", "cried?"], "answer": "gulls", "id": "a"},
+                  {"question": "How many?", "answer": [["two"], "2"]})  # fmt: skip
+    write(tmp_path, dev_jsonl=asked, dev_json=lines([{"text": text}], [{"text": text, "id": 5}]))
+    one, two = only(tmp_path / "dev.jsonl")
+    assert (one.id, one.question, one.answers) == ("a", "Who cried?", ("gulls",))
+    assert two.answers == ("two", "2")
+    assert [one.paragraphs[0].id, two.paragraphs[0].id] == ["1-0", "5"]
+    assert one.paragraphs[0].text is two.paragraphs[0].text
+    write(tmp_path, other_gz=lines([{"document": text}], []))
+    assert not only(f"{tmp_path / 'dev.jsonl'}+{tmp_path / 'other.gz'}")[1].paragraphs
+
+
+def test_halves_of_characters_are_replaced(tmp_path):
+    row = WHO | {"retrieved": [1]}
+    write(tmp_path, dev_jsonl=lines(row), paragraphs_jsonl='{"pid": 1, "text": "a \\ud83d b"}')
+    assert only(tmp_path / "dev.jsonl")[0].paragraphs[0].text == "a ? b"
+
+
+@pytest.mark.parametrize(
+    ("questions", "paragraphs", "message"),
+    [
+        (lines(WHO, "{"), "", r"dev.jsonl, line 2: broken JSON at column 2"),
+        (lines(WHO, "[]"), "", r"dev.jsonl, line 2: expected an object with question, answers and"),
+        (lines(WHO, {"id": 1}), "", r"line 2: expected a list as 'retrieved', got None"),
+        (lines(WHO | {"retrieved": [[7]]}), "", r"a number or a string as 'retrieved', got \[7\]"),
+        (lines(WHO | {"gold_pid": True}), "", r"a number or a string as 'gold_pid', got True"),
+        (lines(WHO | {"question": " "}), "", "line 1: the question is empty; write its text"),
+        (lines(WHO | {"question": 3}), "", "expected text or a list of words as 'question', got 3"),
+        (lines(WHO | {"answers": []}), "", r"expected at least one answer, got \[\]; leave"),
+        (lines(WHO | {"answers": ["", "x"]}), "", "line 1: an answer is empty"),
+        (lines(WHO | {"answers": [3]}), "", "a list of words as an answer, got 3"),
+        (lines(WHO | {"id": 1.5}), "", "expected a number or a string as 'id', got 1.5"),
+        (lines({"retrieved": [], "id": 1}), "", "expected text as 'question', got only 'retrieved"),
+        (lines(WHO, "", WHO), "", "two questions have the id 'q1'"),
+        (lines(WHO | {"retrieved": [7, 77]}), "",
+         r"dev.jsonl, line 1: names the paragraph '77', which .*paragraphs.jsonl does not have"),
+        (lines(WHO | {"gold_pid": 78}), "", "line 1: names the paragraph '78'"),
+        (lines(WHO), lines(GULLS), "paragraphs.jsonl, line 3: two paragraphs have the pid '7'"),
+        (lines(WHO), lines("{"), r"paragraphs.jsonl, line 3: broken JSON at column 2"),
+        (lines(WHO), lines("3"), "paragraphs.jsonl, line 3: expected an object with pid and text"),
+        (lines(WHO), lines({"text": "x"}), "line 3: expected a pid, got only 'text'"),
+        (lines(WHO | {"retrieved": [5]}), lines({"pid": 5}), "line 3: expected text as 'text'"),
+        (lines(WHO | {"retrieved": [5]}), lines({"pid": 5, "text": 5}), "list of words as 'text'"),
+        ("\n", "", "no questions"),
+    ],
+)  # fmt: skip
+def test_what_is_wrong_is_named(tmp_path, questions, paragraphs, message):
+    texts = lines(GULLS, ROPES) + paragraphs
+    write(tmp_path, dev_jsonl=questions, paragraphs_jsonl=texts, dev_json="")
+    with pytest.raises(InputError, match=message) as raised:
+        read_open_qa(tmp_path / "dev.jsonl")
+    assert "\n" not in str(raised.value)
+
+
+@pytest.mark.parametrize(
+    ("questions", "paragraphs", "message"),
+    [
+        ("{\n", "[]\n", r"dev.txt, line 1: broken JSON"),
+        ('{"question": "a"}\n', "[\n", r"dev.json, line 1: broken JSON"),
+        ('{"question": "a"}\n', "{}\n", r"dev.json, line 1: expected a list of paragraphs, got {}"),
+        ('{"question": "a"}\n', "[3]\n", "expected paragraphs as objects with document, got 3"),
+        ('{"question": "a"}\n', "[{}]\n", "dev.json, line 1: expected text as 'text', got only ''"),
+        ('{"question": "a"}\n', '[{"document": [3]}]\n', "a list of words as 'document'"),
+        ('{"questio": "a"}\n', "[]\n", r"dev.txt, line 1: expected text as 'question'"),
+        ('\n{"question": "a"}\n', "[]\n[]\n", "dev.txt, line 1: is blank, but the same line of"),
+        ('{"question": "a"}\n{"question": "b"}\n', "[]\n\n", "dev.json, line 2: is blank, but"),
+    ],
+)
+def test_what_is_wrong_in_files_side_by_side(tmp_path, questions, paragraphs, message):
+    write(tmp_path, dev_txt=questions, dev_json=paragraphs)
+    with pytest.raises(InputError, match=message):
+        read_open_qa(tmp_path / "dev.txt")
+
+
+@pytest.mark.parametrize("skip_bad", [False, True])
+def test_files_side_by_side_are_of_one_length(tmp_path, skip_bad):
+    question = '{"question": "a"}\n'
+    write(tmp_path, dev_txt=3 * question, dev_json="[]\n[]\n")
+    with pytest.raises(InputError, match=r"dev.txt: goes on at line 3, but .*dev.json has only 2"):
+        read_open_qa(tmp_path / "dev.txt", skip_bad=skip_bad)
+    write(tmp_path, dev_json=5 * "[]\n")
+    with pytest.raises(InputError, match=r"dev.json: goes on at line 4, but .*dev.txt has only 3"):
+        read_open_qa(tmp_path / "dev.txt", skip_bad=skip_bad)
+    # Blank lines at the end of one are no questions.
+    write(tmp_path, dev_json=3 * "[]\n" + "\n\n")
+    assert len(only(tmp_path / "dev.txt")) == 3
+
+
+def test_files_that_are_not_there_or_called_otherwise(tmp_path):
+    write(tmp_path, dev_txt='{"question": "a"}\n', dev_doc='{"question": "a"}\n')
+    with pytest.raises(InputError, match=r"paragraphs beside it as dev.json \(or dev.json.gz\)"):
+        read_open_qa(tmp_path / "dev.txt")
+    with pytest.raises(InputError, match=r"dev.doc: expected questions as .txt or .jsonl"):
+        read_open_qa(tmp_path / "dev.doc")
+    with pytest.raises(InputError, match=r"none.jsonl: no such file"):
+        read_open_qa(tmp_path / "none.jsonl")
+    with pytest.raises(InputError, match=r"none.json: no such file"):
+        read_open_qa(f"{tmp_path / 'dev.txt'}+{tmp_path / 'none.json'}")
+
+
+def test_bad_lines_are_left_out_and_counted(tmp_path, caplog):
+    asked = lines(WHO, "{", WHO, WHAT | {"retrieved": [3]}, WHAT)
+    write(tmp_path, dev_jsonl=asked, paragraphs_jsonl=lines(GULLS, "[", ROPES, LAMPS))
+    with caplog.at_level(logging.WARNING):
+        examples = OpenQaTask.read(tmp_path / "dev.jsonl", skip_bad=True)
+    assert [example.id for example in examples] == ["q1", "2"]
+    assert "left out 4 lines; the first" in caplog.text
+    write(tmp_path, dev_txt='{"question": "a"}\n{\n{"question": "c"}\n', dev_json="[\n[]\n[]\n")
+    examples, wrong = read_open_qa(tmp_path / "dev.txt", skip_bad=True)
+    assert [(example.id, example.question) for example in examples] == [("3", "c")]
+    assert len(wrong) == 2
