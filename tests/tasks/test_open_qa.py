@@ -392,11 +392,11 @@ def test_runs_are_compared_and_packed(runs, tmp_path):
     pytest.importorskip("scipy")
     folder, _ = runs
     comparison = compare_runs([folder / "plain", folder / "seprem"])
-    assert comparison.test == "McNemar's exact test on `exact`"
+    assert comparison.test == "p: McNemar's exact test on `exact`"
     assert comparison.columns == ("exact", "f1")
     assert comparison.n_examples == 24
-    gained, lost = comparison.runs[1].gained, comparison.runs[1].lost
-    assert comparison.runs[1].difference == pytest.approx(100 * (gained - lost) / 24)
+    gained, lost = comparison.systems[1].gained, comparison.systems[1].lost
+    assert comparison.systems[1].difference == pytest.approx(100 * (gained - lost) / 24)
     pack(folder / "plain", tmp_path / "small", bits=8)
     again = open_model(tmp_path / "small")
     assert isinstance(again, OpenQaTask)
