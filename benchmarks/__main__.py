@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from benchmarks import choice, corpora, distances, guides, masks, parsing
+from benchmarks import choice, corpora, distances, guides, masks, padding, parsing
 
-for measurement in (masks, parsing, guides, distances, choice, corpora):
+for measurement in (masks, parsing, padding, guides, distances, choice, corpora):
     measurement.main()

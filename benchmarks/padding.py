@@ -11,7 +11,7 @@ from syntagma.encoders.precision import autocast
 from syntagma.models.guided_encoder import GuidedEncoder
 
 BUDGET = 6144
-N_BATCHES = 24
+N_BATCHES = 8
 # Middle and spread of the lengths: pairs of sentences, passages with a question, long passages.
 LENGTHS = {
     "40 ± 15": (40, 15, 12, 96),

