@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from pathlib import Path
 
 # Several test processes share the cores; threads that wait for one another by spinning would
@@ -46,14 +47,32 @@ SPECIAL = {
 }
 
 
+def halves(later: str) -> list[str]:
+    """Characters, and first and second halves of words: the trainers' own choices vary.
+
+    Args:
+        later: how pieces inside a word begin.
+    """
+    words = sorted({word for text in SENTENCES for word in re.findall(r"\w+", text.lower())})
+    characters = sorted({character for text in SENTENCES for character in text if character != " "})
+    characters += sorted({c.lower() for c in characters} - {*characters})
+    pieces = [*characters, *(later + character for character in characters)]
+    for word in words:
+        cut = (len(word) + 1) // 2
+        pieces += [word[:cut], later + word[cut:]] if cut < len(word) else [word]
+    return list(dict.fromkeys(pieces))
+
+
 def build_tokenizer(kind: str) -> PreTrainedTokenizerFast:
     cls, sep, pad, unk, mask = SPECIAL[kind]
     special = [pad, unk, cls, sep, mask]
     if kind == "wordpiece":
-        tokenizer = Tokenizer(models.WordPiece(unk_token=unk))
+        vocabulary = [*special, *halves("##")]
+        tokenizer = Tokenizer(
+            models.WordPiece({piece: n for n, piece in enumerate(vocabulary)}, unk_token=unk)
+        )
         tokenizer.normalizer = normalizers.BertNormalizer(lowercase=True)
         tokenizer.pre_tokenizer = pre_tokenizers.BertPreTokenizer()
-        trainer = trainers.WordPieceTrainer(vocab_size=180, special_tokens=special)
         template = (f"{cls} $A {sep}", f"{cls} $A {sep} $B:1 {sep}:1")
     elif kind == "byte_level":
         tokenizer = Tokenizer(models.BPE(unk_token=unk))
@@ -65,12 +84,15 @@ def build_tokenizer(kind: str) -> PreTrainedTokenizerFast:
         )
         template = (f"{cls} $A {sep}", f"{cls} $A {sep} {sep} $B {sep}")
     else:
-        tokenizer = Tokenizer(models.Unigram())
+        # Longer pieces are likelier than the characters in them.
+        scores = [(piece, 0.0) for piece in special]
+        scores += [(piece, -2.0 if len(piece) > 1 else -9.0) for piece in ("▁", *halves(""))]
+        tokenizer = Tokenizer(models.Unigram(scores, unk_id=special.index(unk)))
         tokenizer.normalizer = normalizers.NFKC()
         tokenizer.pre_tokenizer = pre_tokenizers.Metaspace()
-        trainer = trainers.UnigramTrainer(vocab_size=120, special_tokens=special, unk_token=unk)
         template = (f"{cls} $A {sep}", f"{cls} $A {sep} $B:1 {sep}:1")
-    tokenizer.train_from_iterator(SENTENCES, trainer)
+    if kind == "byte_level":
+        tokenizer.train_from_iterator(SENTENCES, trainer)
     ids = [(token, tokenizer.token_to_id(token)) for token in (cls, sep)]
     tokenizer.post_processor = processors.TemplateProcessing(
         single=template[0], pair=template[1], special_tokens=ids
