@@ -65,7 +65,8 @@ def halves(later: str) -> list[str]:
 
 def build_tokenizer(kind: str) -> PreTrainedTokenizerFast:
     cls, sep, pad, unk, mask = SPECIAL[kind]
-    special = [pad, unk, cls, sep, mask]
+    # Where RoBERTa and MPNet have them: the latter's padding is piece 1, whatever its settings.
+    special = [cls, pad, sep, unk, mask]
     if kind == "wordpiece":
         vocabulary = [*special, *halves("##")]
         tokenizer = Tokenizer(
@@ -133,7 +134,7 @@ def tiny_config(model_type: str, vocab_size: int = 400, **changes):
         "num_attention_heads": 4,
         "intermediate_size": 48,
         "max_position_embeddings": 160,
-        "pad_token_id": 0,
+        "pad_token_id": 1,
     }
     if model_type == "distilbert":
         settings = {
@@ -143,10 +144,10 @@ def tiny_config(model_type: str, vocab_size: int = 400, **changes):
             "n_heads": 4,
             "hidden_dim": 48,
             "max_position_embeddings": 160,
-            "pad_token_id": 0,
+            "pad_token_id": 1,
         }
     if model_type == "modernbert":
-        settings |= {"bos_token_id": 2, "eos_token_id": 3, "cls_token_id": 2, "sep_token_id": 3}
+        settings |= {"bos_token_id": 0, "eos_token_id": 2, "cls_token_id": 0, "sep_token_id": 2}
     extra = ENCODERS.get(model_type, ({}, ""))[0]
     return AutoConfig.for_model(model_type, **(settings | extra | changes))
 
