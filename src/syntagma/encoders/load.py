@@ -13,6 +13,7 @@ from torch import nn
 from transformers import AutoConfig, AutoModel, AutoTokenizer, PretrainedConfig
 from transformers.utils import logging
 
+from syntagma.encoders.attention import use_fast_gradients
 from syntagma.encoders.default import DEFAULT, HUB_NAME, resolve
 from syntagma.encoders.saved import (
     is_saved_model,
@@ -109,6 +110,7 @@ def build_encoder(config: PretrainedConfig, auto: Any = AutoModel) -> nn.Module:
         auto: the class of Transformers that builds it.
     """
     encoder: nn.Module = auto.from_config(config, **_options(config, auto))
+    use_fast_gradients(encoder)
     return encoder
 
 

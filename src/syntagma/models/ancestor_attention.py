@@ -7,55 +7,16 @@ pairs a weight, while their figures and released code show none.  Masked pairs g
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
-
 import torch
 from torch import Tensor, nn
-from torch.nn import functional as F
-from torch.nn.attention import SDPBackend, sdpa_kernel
 from transformers import PretrainedConfig
 from transformers.activations import ACT2FN
 
+from syntagma.encoders.attention import attend
 from syntagma.encoders.sites import Sites, last_layer
 from syntagma.errors import InputError
 
-__all__ = ["ACTIVATIONS", "AncestorAttentionLayer", "attend", "copy_layer", "layer_like"]
-
-
-@contextmanager
-def _masked_kernels(device: torch.device) -> Iterator[None]:
-    """Kernels that are right with a boolean mask.
-
-    cuDNN's gives NaN gradients for some lengths (https://github.com/pytorch/pytorch/issues/196678).
-    """
-    if device.type != "cuda":
-        yield
-        return
-    with sdpa_kernel([SDPBackend.EFFICIENT_ATTENTION, SDPBackend.MATH]):
-        yield
-
-
-def attend(
-    query: Tensor, key: Tensor, value: Tensor, mask: Tensor, *, dropout_prob: float = 0.0
-) -> Tensor:
-    """Scaled dot-product attention under a boolean mask.
-
-    Args:
-        query: ``[batch, n_heads, n, width]``.
-        key: the same.
-        value: the same.
-        mask: true where a row may attend to a column; broadcasts to ``[batch, n_heads, n, n]``.
-            Every row must be allowed at least one column.
-        dropout_prob: of the weights.
-
-    Returns:
-        ``[batch, n_heads, n, width]``.
-    """
-    with _masked_kernels(query.device):
-        return F.scaled_dot_product_attention(
-            query, key, value, attn_mask=mask, dropout_p=dropout_prob
-        )
+__all__ = ["ACTIVATIONS", "AncestorAttentionLayer", "copy_layer", "layer_like"]
 
 
 class AncestorAttentionLayer(nn.Module):

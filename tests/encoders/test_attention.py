@@ -1,0 +1,112 @@
+"""Attention is torch's own, with gradients that are at least as exact."""
+
+from __future__ import annotations
+
+import pytest
+import torch
+from torch.nn import functional as F
+from transformers import AutoModel
+
+from syntagma.encoders import attention
+from syntagma.encoders.attention import attend, use_fast_gradients
+from syntagma.encoders.load import build_encoder
+from tests.conftest import ENCODERS, tiny_config
+
+
+def random_inputs(rows=3, n=21, n_heads=2, width=8, dtype=torch.bfloat16):
+    torch.manual_seed(0)
+    parts = [torch.randn(rows, n, n_heads, width, dtype=dtype).transpose(1, 2) for _ in range(3)]
+    mask = torch.rand(rows, 1, n, n) < 0.6
+    mask |= torch.eye(n, dtype=torch.bool)
+    return [part.requires_grad_() for part in parts], mask
+
+
+def gradients(function, parts, mask):
+    for part in parts:
+        part.grad = None
+    states = function(*parts, mask)
+    states.backward(torch.linspace(-1, 1, states.numel()).view_as(states).to(states.dtype))
+    return states.detach(), [part.grad.clone() for part in parts]
+
+
+def torch_attention(query, key, value, mask):
+    return F.scaled_dot_product_attention(query, key, value, attn_mask=mask)
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16, torch.float16])
+def test_states_are_those_of_torch_and_gradients_no_worse(dtype):
+    parts, mask = random_inputs(dtype=dtype)
+    states, ours = gradients(attend, parts, mask)
+    other_states, theirs = gradients(torch_attention, parts, mask)
+    assert torch.equal(states, other_states)
+    exact_parts = [part.detach().double().requires_grad_() for part in parts]
+    _, exact = gradients(torch_attention, exact_parts, mask)
+    for mine, other, right in zip(ours, theirs, exact, strict=True):
+        assert mine.dtype == dtype
+        assert (mine - right).norm() <= 1.05 * (other - right).norm()
+
+
+def test_rounded_numbers_take_the_fast_way_only_where_it_is_right(monkeypatch):
+    calls = []
+    monkeypatch.setattr(
+        attention, "_with_float_gradients",
+        lambda *arguments: calls.append(1) or torch_attention(*arguments[:4]),
+    )  # fmt: skip
+    parts, mask = random_inputs()
+    attend(*parts, mask)
+    assert len(calls) == 1
+    attend(*parts, mask, dropout_prob=0.5)
+    with torch.no_grad():
+        attend(*parts, mask)
+    attend(*(part.float() for part in parts), mask)
+    attend(*(part.detach() for part in parts), mask)
+    learnt = torch.zeros(1, 2, 21, 21, dtype=torch.bfloat16, requires_grad=True)
+    attend(*parts, learnt).sum().backward()
+    assert learnt.grad is not None
+    assert len(calls) == 1
+
+
+@pytest.mark.parametrize("model_type", ENCODERS)
+def test_encoders_read_as_before_and_learn_alike(model_type):
+    torch.manual_seed(0)
+    ours, theirs = (
+        build(tiny_config(model_type, 50, **no_dropout(model_type))).train()
+        for build in (build_encoder, AutoModel.from_config)
+    )
+    if theirs.config._attn_implementation == "sdpa":
+        assert ours.config._attn_implementation == attention.NAME
+    theirs.load_state_dict(ours.state_dict(), strict=False)
+    pieces = torch.randint(5, 50, (3, 40))
+    seen = torch.ones_like(pieces)
+    seen[1, 25:] = 0
+    results = []
+    for encoder in (ours, theirs):
+        with torch.autocast("cpu", torch.bfloat16):
+            states = encoder(input_ids=pieces, attention_mask=seen).last_hidden_state
+        (states.float()[seen.bool()].pow(2) * torch.linspace(0, 1, 32)).sum().backward()
+        shared = {name for name, p in ours.named_parameters() if p.grad is not None}
+        grads = torch.cat([p.grad.flatten() for n, p in encoder.named_parameters() if n in shared])
+        results.append((states.detach(), grads))
+    (one, one_grad), (other, other_grad) = results
+    assert torch.equal(one[seen.bool()], other[seen.bool()])
+    assert (one_grad - other_grad).norm() < 0.02 * other_grad.norm()
+
+
+def no_dropout(model_type):
+    if model_type == "distilbert":
+        return {"dropout": 0.0, "attention_dropout": 0.0}
+    if model_type == "modernbert":
+        return {}
+    return {"hidden_dropout_prob": 0.0, "attention_probs_dropout_prob": 0.0}
+
+
+def test_an_encoder_set_otherwise_is_left_alone():
+    encoder = AutoModel.from_config(tiny_config("bert", 50), attn_implementation="eager")
+    use_fast_gradients(encoder)
+    assert encoder.config._attn_implementation == "eager"
+
+
+def test_no_saved_configuration_names_it():
+    config = build_encoder(tiny_config("bert", 50)).config
+    assert config._attn_implementation == attention.NAME
+    assert attention.NAME not in config.to_json_string()
