@@ -23,6 +23,7 @@ STREET = [
     {"report"},
     {"training"},
     {"evaluation", "reading", "doctor", "annotation"},
+    {"robustness"},
     {"reproduce"},
     {"serve"},
     {"cli"},

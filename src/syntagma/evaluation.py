@@ -18,21 +18,26 @@ __all__ = ["evaluate", "open_model", "pack", "predict"]
 SHIPPED = (DEFAULT_PARSER, "default-reader")
 
 
-def open_model(name: str | Path, *, task: str = "", device: str = "cpu") -> Task[Any, Any]:
+def open_model(
+    name: str | Path, *, task: str = "", parser: str = "", device: str = "cpu"
+) -> Task[Any, Any]:
     """The task around a saved model.
 
     Args:
         name: ``default-parser``, ``default-reader``, or the folder of a model or run.
         task: another one than the model was made for: a model for ``spans`` can do ``open_qa``.
+        parser: where parses come from (:func:`syntagma.parse.source.load_source`), if not from
+            where they came in training: to see what other or worse trees do.
         device: where to compute.
 
     Raises:
-        InputError: there is no such model, or it cannot do the task.
+        InputError: there is no such model, it cannot do the task, or it reads no parses.
     """
     folder = shipped(str(name)) if str(name) in SHIPPED else Path(name)
     if not folder.is_dir():
         raise InputError(f"{folder}: no such model folder; give one, or {' or '.join(SHIPPED)}")
-    return find_task(task or read_config(folder).task).from_folder(folder, device=device)
+    task_class = find_task(task or read_config(folder).task)
+    return task_class.from_folder(folder, device=device, parser=parser)
 
 
 def _read(task: Task[Any, Any], data: Sequence[str | Path], skip_bad: bool) -> list[Any]:
@@ -44,6 +49,7 @@ def evaluate(
     data: Sequence[str | Path],
     *,
     task: str = "",
+    parser: str = "",
     by: Sequence[str] = (),
     device: str = "cpu",
     skip_bad: bool = False,
@@ -54,6 +60,7 @@ def evaluate(
         name: of the model, see :func:`open_model`.
         data: files in a format of the task.
         task: another one than the model's own, see :func:`open_model`.
+        parser: another one than in training, see :func:`open_model`.
         by: also score groups, see :meth:`syntagma.tasks.task.Task.evaluate`.
         device: where to compute.
         skip_bad: leave out bad examples and count them.
@@ -61,7 +68,7 @@ def evaluate(
     Raises:
         InputError: model or data cannot be used.
     """
-    opened = open_model(name, task=task, device=device)
+    opened = open_model(name, task=task, parser=parser, device=device)
     return opened.evaluate(_read(opened, data, skip_bad), by=by)
 
 
@@ -71,6 +78,7 @@ def predict(
     out: Path,
     *,
     task: str = "",
+    parser: str = "",
     device: str = "cpu",
     skip_bad: bool = False,
 ) -> int:
@@ -81,6 +89,7 @@ def predict(
         data: files in a format of the task.
         out: the file to write.
         task: another one than the model's own, see :func:`open_model`.
+        parser: another one than in training, see :func:`open_model`.
         device: where to compute.
         skip_bad: leave out bad examples and count them.
 
@@ -90,7 +99,7 @@ def predict(
     Raises:
         InputError: model or data cannot be used, or the file cannot be written.
     """
-    opened = open_model(name, task=task, device=device)
+    opened = open_model(name, task=task, parser=parser, device=device)
     examples = _read(opened, data, skip_bad)
     opened.write_predictions(examples, opened.predict(examples), out)
     return len(examples)

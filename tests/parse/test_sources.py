@@ -12,8 +12,15 @@ from hypothesis import strategies as st
 
 from syntagma.errors import InputError
 from syntagma.parse.adapters import SpacySource, StanzaSource, one_tree
-from syntagma.parse.controls import ChainSource, NoisySource, RandomTreeSource, replace_heads
+from syntagma.parse.controls import (
+    ChainSource,
+    NoisySource,
+    RandomTreeSource,
+    replace_heads,
+    replace_tags,
+)
 from syntagma.parse.dependency import are_trees
+from syntagma.parse.penn_tags import PENN_TAGS
 from syntagma.parse.source import load_source
 from syntagma.syntax.encode import encode_texts
 from syntagma.text.conllu import TreebankSentence, format_conllu
@@ -88,6 +95,17 @@ def test_noise_moves_the_share_that_was_asked_and_leaves_a_tree(n_words, share, 
     assert [h == 0 for h in noisy.heads] == [h == 0 for h in parse.heads]
 
 
+@pytest.mark.parametrize("share", [0.0, 0.3, 1.0])
+def test_tags_are_replaced_by_others_and_trees_stay(share, ferry):
+    noisy = replace_tags(ferry, share, np.random.default_rng(4))
+    changed = [old != new for old, new in zip(ferry.xpos, noisy.xpos, strict=True)]
+    assert sum(changed) == round(share * 10)
+    assert set(noisy.xpos) - set(ferry.xpos) <= set(PENN_TAGS)
+    assert (noisy.heads, noisy.upos) == (ferry.heads, ferry.upos)
+    chain = Parse(ferry.sentence, ChainSource()._heads(10))
+    assert replace_tags(chain, share, np.random.default_rng(4)) == chain
+
+
 def test_noise_belongs_to_seed_share_and_source():
     plain = ChainSource()
     prints = {
@@ -95,9 +113,10 @@ def test_noise_belongs_to_seed_share_and_source():
         NoisySource(plain, 0.4).fingerprint,
         NoisySource(plain, 0.2, 1).fingerprint,
         NoisySource(ChainSource("right"), 0.2).fingerprint,
+        NoisySource(plain, 0.2, what="tags").fingerprint,
         plain.fingerprint,
     }
-    assert len(prints) == 5
+    assert len(prints) == 6
 
 
 def test_noise_on_a_treebank(tmp_path, ferry):
@@ -106,6 +125,9 @@ def test_noise_on_a_treebank(tmp_path, ferry):
     path.write_text(format_conllu(TreebankSentence.from_parse(ferry, text=text)))
     ((gold,),) = load_source(f"noisy:0:conllu:{path}").parse_texts([text])
     ((noisy,),) = load_source(f"noisy:1,5:conllu:{path}").parse_texts([text])
+    ((both,),) = load_source(f"noisy_tags:1:noisy:1,5:conllu:{path}").parse_texts([text])
+    assert both.heads == noisy.heads
+    assert all(a != b for a, b in zip(both.xpos, gold.xpos, strict=True))
     assert gold.heads == ferry.heads
     assert sum(a != b for a, b in zip(noisy.heads, gold.heads, strict=True)) >= 7
 
@@ -114,6 +136,7 @@ def test_noise_on_a_treebank(tmp_path, ferry):
     ("name", "message"),
     [
         ("noisy:1.5:linear", "the share of replaced heads lies between 0 and 1, got 1.5"),
+        ("noisy_tags:-1:linear", "the share of replaced tags lies between 0 and 1, got -1"),
         ("noisy:half:linear", "expected a share from 0 to 1, and perhaps a seed"),
         ("noisy:0.5", "expected default-parser, the folder of a parser"),
         ("linear:up", "expected default-parser, the folder of a parser"),

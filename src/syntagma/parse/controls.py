@@ -13,10 +13,11 @@ from typing import Literal, Protocol
 import numpy as np
 
 from syntagma.errors import InputError
+from syntagma.parse.penn_tags import PENN_TAGS
 from syntagma.text.segment import segment
 from syntagma.text.sentence import Parse, Sentence
 
-__all__ = ["ChainSource", "NoisySource", "RandomTreeSource", "replace_heads"]
+__all__ = ["ChainSource", "NoisySource", "RandomTreeSource", "replace_heads", "replace_tags"]
 
 RELATION = "dep"
 
@@ -101,35 +102,47 @@ class RandomTreeSource:
 
 
 class NoisySource:
-    """Another source's trees with a share of their heads replaced at random.
+    """Another source's parses with a share of their heads or tags replaced at random.
+
+    SG-Net (journal version) section 7.6 and POI-Net Table 6.
 
     Args:
-        source: of the trees.
-        share: of the words whose head is replaced, the root not among them, 0 to 1.
-        seed: other seeds replace other heads.
+        source: of the parses.
+        share: of the words whose head or tag is replaced, 0 to 1; a root keeps its place.
+        seed: other seeds replace others.
+        what: ``heads`` or ``tags``.
 
     Raises:
         InputError: the share lies outside its range.
     """
 
-    def __init__(self, source: _Source, share: float, seed: int = 0) -> None:
+    def __init__(
+        self,
+        source: _Source,
+        share: float,
+        seed: int = 0,
+        *,
+        what: Literal["heads", "tags"] = "heads",
+    ) -> None:
         if not 0 <= share <= 1:
-            raise InputError(f"the share of replaced heads lies between 0 and 1, got {share}")
+            raise InputError(f"the share of replaced {what} lies between 0 and 1, got {share}")
         self.source = source
         self.share = share
         self.seed = seed
+        self.what = what
 
     @property
     def fingerprint(self) -> str:
         """Of the source, with share and seed."""
-        return f"noisy:{self.share}:{self.seed}:{self.source.fingerprint}"
+        kind = "noisy" if self.what == "heads" else "noisy_tags"
+        return f"{kind}:{self.share}:{self.seed}:{self.source.fingerprint}"
 
     def parse_texts(self, texts: Iterable[str]) -> Iterator[list[Parse]]:
-        """The trees of each text with some heads replaced."""
+        """The parses of each text with some heads or tags replaced."""
+        change = replace_heads if self.what == "heads" else replace_tags
         for parses in self.source.parse_texts(texts):
             yield [
-                replace_heads(parse, self.share, _generator(self.seed, parse.sentence))
-                for parse in parses
+                change(parse, self.share, _generator(self.seed, parse.sentence)) for parse in parses
             ]
 
 
@@ -153,6 +166,23 @@ def replace_heads(parse: Parse, share: float, generator: np.random.Generator) ->
         if places.any():
             heads[word] = int(generator.choice(np.flatnonzero(places))) + 1
     return replace(parse, heads=tuple(heads.tolist()), probabilities=None, constituents=None)
+
+
+def replace_tags(parse: Parse, share: float, generator: np.random.Generator) -> Parse:
+    """A parse in which some words have another Penn tag than before.
+
+    Args:
+        parse: the parse; words without a tag keep none.
+        share: of the tagged words whose tag is replaced; each other tag is as likely.
+        generator: random numbers.
+    """
+    tags = list(parse.xpos)
+    tagged = np.array([word for word, tag in enumerate(tags) if tag != "_"], np.int64)
+    size = round(share * len(tagged))
+    for word in generator.choice(tagged, size=size, replace=False).tolist():
+        others = [tag for tag in PENN_TAGS if tag != tags[word]]
+        tags[word] = others[int(generator.integers(len(others)))]
+    return replace(parse, xpos=tuple(tags))
 
 
 def _descendants(heads: np.ndarray[tuple[int], np.dtype[np.int64]], word: int) -> np.ndarray[

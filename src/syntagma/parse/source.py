@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from importlib import resources
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, Literal, Protocol
 
 from syntagma.encoders.saved import is_saved_model
 from syntagma.errors import InputError
@@ -80,7 +80,8 @@ def load_source(name: str, *, device: str = "cpu") -> ParseSource:
             ``tacred:FILE,FILE``; ``spacy:NAME``; ``stanza:LANGUAGE``; or a control: ``linear``
             (``linear:left``) in which each word hangs on the one before it, ``linear:right``,
             ``random`` (``random:SEED``), or ``noisy:SHARE:SOURCE`` (``noisy:SHARE,SEED:SOURCE``),
-            another source with that share of its heads replaced.
+            another source with that share of its heads replaced, and ``noisy_tags:SHARE:SOURCE``
+            with that share of its tags.
         device: where to compute.
 
     Raises:
@@ -101,14 +102,15 @@ def load_source(name: str, *, device: str = "cpu") -> ParseSource:
         return ChainSource("right" if rest == "right" else "left")
     if kind == "random" and (not rest or rest.isdigit()):
         return RandomTreeSource(int(rest or 0))
-    if kind == "noisy" and ":" in rest:
+    if kind in ("noisy", "noisy_tags") and ":" in rest:
         amount, _, source = rest.partition(":")
         share, seed = _share_and_seed(amount, name)
-        return NoisySource(load_source(source, device=device), share, seed)
+        what: Literal["heads", "tags"] = "heads" if kind == "noisy" else "tags"
+        return NoisySource(load_source(source, device=device), share, seed, what=what)
     raise InputError(
         f"parser {name!r}: expected {DEFAULT_PARSER}, the folder of a parser, conllu:FILE, "
         f"tacred:FILE, spacy:NAME, stanza:LANGUAGE, linear, linear:right, random, random:SEED, or "
-        f"noisy:SHARE:SOURCE"
+        f"noisy:SHARE:SOURCE or noisy_tags:SHARE:SOURCE"
     )
 
 

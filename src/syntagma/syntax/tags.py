@@ -2,14 +2,9 @@
 
 from __future__ import annotations
 
-__all__ = ["ERR", "N_TAGS", "PAD", "PENN_TAGS", "SPE", "TAG_IDS", "tag_ids"]
+from syntagma.parse.penn_tags import PENN_TAGS
 
-PENN_TAGS = (
-    "CC", "CD", "DT", "EX", "FW", "IN", "JJ", "JJR", "JJS", "LS", "MD", "NN",
-    "NNS", "NNP", "NNPS", "PDT", "POS", "PRP", "PRP$", "RB", "RBR", "RBS", "RP", "SYM",
-    "TO", "UH", "VB", "VBD", "VBG", "VBN", "VBP", "VBZ", "WDT", "WP", "WP$", "WRB",
-)  # fmt: skip
-"""The 36 word tags of the Penn Treebank."""
+__all__ = ["ERR", "N_TAGS", "PAD", "PENN_TAGS", "SPE", "TAG_IDS", "tag_ids"]
 
 SPE, PAD, ERR = len(PENN_TAGS), len(PENN_TAGS) + 1, len(PENN_TAGS) + 2
 """Special pieces, padding, and words whose tag is none of the 36 (punctuation among them)."""

@@ -51,9 +51,9 @@ class ChoiceTask(Task[ChoiceExample, Choice]):
         return cls(Chooser(model, **training_options(model, experiment)))
 
     @classmethod
-    def from_folder(cls, folder: str | Path, *, device: str = "cpu") -> Self:
+    def from_folder(cls, folder: str | Path, *, device: str = "cpu", parser: str = "") -> Self:
         """A saved chooser."""
-        return cls(Chooser.from_pretrained(folder, device=device))
+        return cls(Chooser.from_pretrained(folder, device=device, parser=parser))
 
     @classmethod
     def read(cls, path: str | Path, *, skip_bad: bool = False) -> list[ChoiceExample]:

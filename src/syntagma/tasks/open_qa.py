@@ -76,9 +76,9 @@ class OpenQaTask(Task[OpenExample, OpenAnswer]):
         return cls(OpenReader(reader), seed=experiment.training.seed)
 
     @classmethod
-    def from_folder(cls, folder: str | Path, *, device: str = "cpu") -> Self:
+    def from_folder(cls, folder: str | Path, *, device: str = "cpu", parser: str = "") -> Self:
         """A saved reader of this task, or of the task ``spans``."""
-        return cls(OpenReader.from_pretrained(folder, device=device))
+        return cls(OpenReader.from_pretrained(folder, device=device, parser=parser))
 
     @classmethod
     def read(cls, path: str | Path, *, skip_bad: bool = False) -> list[OpenExample]:

@@ -166,9 +166,9 @@ class PairTask(Task[PairExample, Relation]):
         return cls(PairClassifier(model, **training_options(model, experiment)))
 
     @classmethod
-    def from_folder(cls, folder: str | Path, *, device: str = "cpu") -> Self:
+    def from_folder(cls, folder: str | Path, *, device: str = "cpu", parser: str = "") -> Self:
         """A saved classifier."""
-        return cls(PairClassifier.from_pretrained(folder, device=device))
+        return cls(PairClassifier.from_pretrained(folder, device=device, parser=parser))
 
     @classmethod
     def read(cls, path: str | Path, *, skip_bad: bool = False) -> list[PairExample]:

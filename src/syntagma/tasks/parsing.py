@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from syntagma.encoders.load import load_tokenizer
+from syntagma.errors import InputError
 from syntagma.files import write_text
 from syntagma.parse.bracket_scores import BracketScore
 from syntagma.parse.decode import How
@@ -98,11 +99,17 @@ class ParsingTask(Task[TreeExample, Parse]):
         return cls(JointParser(model, tokenizer, precision=precision, decoding=_decoding(model)))
 
     @classmethod
-    def from_folder(cls, folder: str | Path, *, device: str = "cpu") -> Self:
-        """A saved parser."""
-        parser = JointParser.from_folder(folder, device=device)
-        parser.decoding = _decoding(parser.model)
-        return cls(parser)
+    def from_folder(cls, folder: str | Path, *, device: str = "cpu", parser: str = "") -> Self:
+        """A saved parser.
+
+        Raises:
+            InputError: another parser is named: this one parses itself.
+        """
+        if parser:
+            raise InputError(f"{folder}: is a parser itself; it takes no parses from {parser!r}")
+        own = JointParser.from_folder(folder, device=device)
+        own.decoding = _decoding(own.model)
+        return cls(own)
 
     @classmethod
     def read(cls, path: str | Path, *, skip_bad: bool = False) -> list[TreeExample]:

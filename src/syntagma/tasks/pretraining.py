@@ -160,8 +160,16 @@ class PretrainingTask(Task[TrainingCorpus, Sums]):
         return cls(model, tokenizer, precision=experiment.training.precision)
 
     @classmethod
-    def from_folder(cls, folder: str | Path, *, device: str = "cpu") -> Self:
-        """A saved model."""
+    def from_folder(cls, folder: str | Path, *, device: str = "cpu", parser: str = "") -> Self:
+        """A saved model.
+
+        Raises:
+            InputError: a parser is named: the parses come with the corpus.
+        """
+        if parser:
+            raise InputError(
+                f"{folder}: reads the parses of its corpus; annotate the corpus with {parser!r}"
+            )
         model: Any = PretrainingModel.from_folder(folder, task=cls.name).to(device)
         return cls(model, saved_tokenizer(folder, model.config))
 

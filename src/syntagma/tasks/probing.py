@@ -138,9 +138,9 @@ class ProbingTask(Task[ProbeExample, Property]):
         return cls(Probe(model, **training_options(model, experiment)))
 
     @classmethod
-    def from_folder(cls, folder: str | Path, *, device: str = "cpu") -> Self:
+    def from_folder(cls, folder: str | Path, *, device: str = "cpu", parser: str = "") -> Self:
         """A saved probe."""
-        return cls(Probe.from_pretrained(folder, device=device))
+        return cls(Probe.from_pretrained(folder, device=device, parser=parser))
 
     @classmethod
     def read(cls, path: str | Path, *, skip_bad: bool = False) -> list[ProbeExample]:

@@ -140,9 +140,9 @@ class RelationTask(Task[RelationExample, MentionRelation]):
         return cls(RelationClassifier(model, **training_options(model, experiment)))
 
     @classmethod
-    def from_folder(cls, folder: str | Path, *, device: str = "cpu") -> Self:
+    def from_folder(cls, folder: str | Path, *, device: str = "cpu", parser: str = "") -> Self:
         """A saved classifier."""
-        return cls(RelationClassifier.from_pretrained(folder, device=device))
+        return cls(RelationClassifier.from_pretrained(folder, device=device, parser=parser))
 
     @classmethod
     def read(cls, path: str | Path, *, skip_bad: bool = False) -> list[RelationExample]:

@@ -62,9 +62,9 @@ class SpanTask(Task[SpanExample, Answer]):
         return cls(Reader(model, verifier=verifier, **training_options(model, experiment)))
 
     @classmethod
-    def from_folder(cls, folder: str | Path, *, device: str = "cpu") -> Self:
+    def from_folder(cls, folder: str | Path, *, device: str = "cpu", parser: str = "") -> Self:
         """A saved reader."""
-        return cls(Reader.from_pretrained(folder, device=device))
+        return cls(Reader.from_pretrained(folder, device=device, parser=parser))
 
     @classmethod
     def read(cls, path: str | Path, *, skip_bad: bool = False) -> list[SpanExample]:

@@ -171,9 +171,9 @@ class StructuralTask(Task[TreeExample, Measured]):
         return cls(StructuralProbe(model, **training_options(model, experiment)))
 
     @classmethod
-    def from_folder(cls, folder: str | Path, *, device: str = "cpu") -> Self:
+    def from_folder(cls, folder: str | Path, *, device: str = "cpu", parser: str = "") -> Self:
         """A saved probe."""
-        return cls(StructuralProbe.from_pretrained(folder, device=device))
+        return cls(StructuralProbe.from_pretrained(folder, device=device, parser=parser))
 
     @classmethod
     def read(cls, path: str | Path, *, skip_bad: bool = False) -> list[TreeExample]:

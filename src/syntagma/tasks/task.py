@@ -75,8 +75,17 @@ class Task(ABC, Generic[Example, Prediction]):
 
     @classmethod
     @abstractmethod
-    def from_folder(cls, folder: str | Path, *, device: str = "cpu") -> Self:
-        """A saved model."""
+    def from_folder(cls, folder: str | Path, *, device: str = "cpu", parser: str = "") -> Self:
+        """A saved model.
+
+        Args:
+            folder: where it is.
+            device: where to compute.
+            parser: where parses come from, if not from where they came in training.
+
+        Raises:
+            InputError: there is no such model or parser, or the model reads no parses.
+        """
 
     @classmethod
     @abstractmethod

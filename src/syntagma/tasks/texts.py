@@ -116,22 +116,28 @@ class TextPredictor(Generic[Model]):
         self.texts = TextEncoder(model, tokenizer, store)
 
     @classmethod
-    def from_pretrained(cls, name: str | Path, *, device: str = "cpu", **options: Any) -> Self:
+    def from_pretrained(
+        cls, name: str | Path, *, device: str = "cpu", parser: str = "", **options: Any
+    ) -> Self:
         """A saved model.
 
         Args:
             name: its folder, or the name of one that comes with the package.
             device: where to compute.
+            parser: where parses come from (:func:`syntagma.parse.source.load_source`), if not from
+                where they came in training.
             options: of the constructor.
 
         Raises:
-            InputError: there is no such model.
+            InputError: there is no such model or parser, or the model reads no parses.
         """
         folder = Path(name) if Path(name).is_dir() else shipped(str(name))
         model: Any = cls.model_class.from_folder(folder, task=cls.task).to(device)
         tokenizer = saved_tokenizer(folder, model.config)
+        if parser and not model.reads_syntax:
+            raise InputError(f"{name}: reads no syntax, so parser {parser!r} changes nothing")
         if model.reads_syntax and not {"source", "store"} & options.keys():
-            options["source"] = load_source(model.config.parser, device=device)
+            options["source"] = load_source(parser or model.config.parser, device=device)
         return cls(model, tokenizer, **options)
 
     def batches(self, items: Sequence[Sized]) -> list[list[int]]:

@@ -204,9 +204,9 @@ class TranslationTask(Task[ParallelExample, Translation]):
         )
 
     @classmethod
-    def from_folder(cls, folder: str | Path, *, device: str = "cpu") -> Self:
+    def from_folder(cls, folder: str | Path, *, device: str = "cpu", parser: str = "") -> Self:
         """A saved translator."""
-        return cls(Translator.from_pretrained(folder, device=device))
+        return cls(Translator.from_pretrained(folder, device=device, parser=parser))
 
     @classmethod
     def read(cls, path: str | Path, *, skip_bad: bool = False) -> list[ParallelExample]:

@@ -131,9 +131,9 @@ class TypingTask(Task[TypingExample, Types]):
         return cls(EntityTyper(model, **training_options(model, experiment)))
 
     @classmethod
-    def from_folder(cls, folder: str | Path, *, device: str = "cpu") -> Self:
+    def from_folder(cls, folder: str | Path, *, device: str = "cpu", parser: str = "") -> Self:
         """A saved typer."""
-        return cls(EntityTyper.from_pretrained(folder, device=device))
+        return cls(EntityTyper.from_pretrained(folder, device=device, parser=parser))
 
     @classmethod
     def read(cls, path: str | Path, *, skip_bad: bool = False) -> list[TypingExample]:

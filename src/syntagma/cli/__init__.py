@@ -1,0 +1,57 @@
+"""The command line: parse flags, call one public function, print one table.
+
+Nothing heavy is imported before a command runs, so that ``--help`` answers at once.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import traceback
+
+import typer
+
+from syntagma.cli import models, studies, texts  # noqa: F401  (each adds its commands)
+from syntagma.cli.app import app
+from syntagma.errors import InputError
+
+__all__ = ["app", "main"]
+
+OK, OURS, YOURS, INTERRUPTED = 0, 1, 2, 130
+KEPT = "interrupted; what was finished is kept"
+
+
+def main(arguments: list[str] | None = None) -> None:
+    """Run the command line and leave with its exit code."""
+    arguments = sys.argv[1:] if arguments is None else arguments
+    debug = "--debug" in arguments
+    # Batches have many shapes, and oneDNN keeps the compiled code for 1024 of them: gigabytes that
+    # are hardly ever used again.  Read by torch when it is first imported.
+    os.environ.setdefault("ONEDNN_PRIMITIVE_CACHE_CAPACITY", "64")
+    try:
+        code = app(args=arguments, standalone_mode=False) or OK
+        if code == INTERRUPTED:  # Typer turns the user's Ctrl-C into this code.
+            typer.echo(f"syntagma: {KEPT}", err=True)
+    except BrokenPipeError:
+        # The reader of our output has left (`| head`): nobody to tell.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        code = OK
+    except InputError as error:
+        code = _complain(error, debug, str(error), YOURS)
+    except (Exception, KeyboardInterrupt) as error:
+        # Typer raises Click's errors from a copy of Click of its own: known by what they offer.
+        if isinstance(error, KeyboardInterrupt) or type(error).__name__ == "Abort":
+            code = _complain(error, debug, KEPT, INTERRUPTED)
+        elif hasattr(error, "format_message"):
+            code = _complain(error, debug, error.format_message(), YOURS)
+        else:
+            message = f"internal error: {type(error).__name__}: {error} (--debug shows where)"
+            code = _complain(error, debug, message, OURS)
+    sys.exit(code)
+
+
+def _complain(error: BaseException, debug: bool, message: str, code: int) -> int:
+    if debug:
+        traceback.print_exception(error)
+    typer.echo(f"syntagma: {' '.join(message.split())}", err=True)
+    return code

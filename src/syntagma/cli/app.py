@@ -1,0 +1,74 @@
+"""What all commands share: the program, its common flags, and how numbers are shown."""
+
+from __future__ import annotations
+
+import logging
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from syntagma import __version__
+
+__all__ = [
+    "Device",
+    "ModelTask",
+    "OtherParser",
+    "SkipBad",
+    "app",
+    "show_metrics",
+    "write_json_file",
+]
+
+app = typer.Typer(
+    name="syntagma",
+    help="Make any pretrained Transformer encoder read with syntax.",
+    no_args_is_help=True,
+    add_completion=False,
+    rich_markup_mode=None,
+    pretty_exceptions_enable=False,
+)
+
+Device = Annotated[str, typer.Option(help="Where to compute: cpu, cuda, cuda:1, mps.")]
+ModelTask = Annotated[
+    str, typer.Option(help="Not the model's own task: open_qa, of a reader of single passages.")
+]
+OtherParser = Annotated[
+    str,
+    typer.Option(
+        "--parser", help="Parses from elsewhere than in training: noisy:0.2:default-parser, random."
+    ),
+]
+SkipBad = Annotated[bool, typer.Option("--skip-bad", help="Leave out bad examples and count them.")]
+
+
+def _version(wanted: bool) -> None:
+    if wanted:
+        typer.echo(f"syntagma {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def _global(
+    debug: Annotated[bool, typer.Option("--debug", help="Show tracebacks.")] = False,
+    version: Annotated[
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version.")
+    ] = False,
+) -> None:
+    logging.basicConfig(format="%(levelname)s %(message)s", level=logging.WARNING)
+
+
+def show_metrics(values: dict[str, Any]) -> None:
+    """Print numbers, a line each."""
+    width = max(map(len, values), default=0)
+    for name, value in values.items():
+        shown = f"{value:.2f}" if isinstance(value, float) and value % 1 else f"{value:g}"
+        typer.echo(f"{name:<{width}}  {shown:>10}")
+
+
+def write_json_file(path: Path | None, values: dict[str, Any]) -> None:
+    """Write what ``--json`` asks for, if it was given."""
+    if path is not None:
+        from syntagma.files import write_json
+
+        write_json(path, values)

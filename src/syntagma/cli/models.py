@@ -1,0 +1,104 @@
+"""Commands on models: train, evaluate, predict, pack, doctor."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from syntagma.cli.app import (
+    Device,
+    ModelTask,
+    OtherParser,
+    SkipBad,
+    app,
+    show_metrics,
+    write_json_file,
+)
+
+
+@app.command()
+def train(
+    config: Annotated[Path, typer.Argument(help="An experiment, as in experiments/*.yaml.")],
+    out: Annotated[Path | None, typer.Option(help="Run folder; runs/NAME if not given.")] = None,
+    overrides: Annotated[
+        list[str] | None, typer.Option("--set", help="Change a setting: training.epochs=3.")
+    ] = None,
+    resume: Annotated[bool, typer.Option("--resume", help="Go on where a run stopped.")] = False,
+) -> None:
+    """Train a model and leave it, its metrics and its predictions in a run folder."""
+    from syntagma.tasks.experiment import load_experiment
+    from syntagma.training.run import train as run
+
+    experiment = load_experiment(config, overrides)
+    folder = out or Path("runs") / config.stem
+    show_metrics(run(experiment, folder, resume=resume))
+    typer.echo(f"→ {folder}")
+
+
+@app.command()
+def evaluate(
+    model: Annotated[str, typer.Argument(help="A model folder, default-parser, default-reader.")],
+    data: Annotated[list[str], typer.Argument(help="Files in a format of the model's task.")],
+    json_file: Annotated[
+        Path | None, typer.Option("--json", help="Also write the metrics as one flat object.")
+    ] = None,
+    by: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="Also score groups; of a parser: relation, length; of open_qa: evidence."
+        ),
+    ] = None,
+    task: ModelTask = "",
+    parser: OtherParser = "",
+    skip_bad: SkipBad = False,
+    device: Device = "cpu",
+) -> None:
+    """Score a model with the official metrics of its task."""
+    from syntagma.evaluation import evaluate as run
+
+    metrics = run(
+        model, data, task=task, parser=parser, by=by or (), device=device, skip_bad=skip_bad
+    )
+    write_json_file(json_file, metrics)
+    show_metrics(metrics)
+
+
+@app.command()
+def predict(
+    model: Annotated[str, typer.Argument(help="A model folder, default-parser, default-reader.")],
+    data: Annotated[list[str], typer.Argument(help="Files in a format of the model's task.")],
+    out: Annotated[Path, typer.Option(help="The file to write.")],
+    task: ModelTask = "",
+    parser: OtherParser = "",
+    skip_bad: SkipBad = False,
+    device: Device = "cpu",
+) -> None:
+    """Write predictions in the task's official format."""
+    from syntagma.evaluation import predict as run
+
+    count = run(model, data, out, task=task, parser=parser, device=device, skip_bad=skip_bad)
+    typer.echo(f"{count} predictions → {out}")
+
+
+@app.command()
+def pack(
+    run: Annotated[Path, typer.Argument(help="A model or run folder.")],
+    out: Annotated[Path, typer.Option(help="The folder to write.")],
+    bits: Annotated[int, typer.Option(help="4 or 8 bits for each weight that moved.")] = 4,
+) -> None:
+    """Write a small copy of a model: only what differs from its published encoder."""
+    from syntagma.evaluation import pack as run_pack
+
+    size = run_pack(run, out, bits=bits)
+    typer.echo(f"{size / 1e6:.1f} MB → {out}")
+
+
+@app.command()
+def doctor() -> None:
+    """Print versions, devices, the default models, and what is missing."""
+    from syntagma.doctor import report
+
+    for line in report():
+        typer.echo(line)

@@ -1,0 +1,75 @@
+"""Commands on finished runs: compare, noise."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from syntagma.cli.app import Device, app, write_json_file
+from syntagma.errors import InputError
+
+
+@app.command()
+def compare(
+    runs: Annotated[list[Path], typer.Argument(help="Run folders over the same dev data.")],
+    json_file: Annotated[Path | None, typer.Option("--json", help="Also write JSON.")] = None,
+    by: Annotated[
+        list[str] | None,
+        typer.Option(help="Also by groups of examples: question_length, question_word, ..."),
+    ] = None,
+    cut: Annotated[
+        str, typer.Option(help="Numbers in groups of equal `size` or equal `range`.")
+    ] = "size",
+    plot: Annotated[Path | None, typer.Option(help="Draw the groups: .svg, .pdf, .png.")] = None,
+) -> None:
+    """Set runs side by side, the first as the baseline, with the paper's significance test.
+
+    Runs whose settings differ in the seed alone are one system.
+    """
+    from syntagma.report.breakdown import break_down, write_breakdowns
+    from syntagma.report.compare import compare_runs
+
+    comparison = compare_runs(runs)
+    breakdowns = [break_down(runs, name, cut=cut) for name in by or ()]
+    values = comparison.as_json() | {"groups": {b.grouping.property: b.rows() for b in breakdowns}}
+    write_json_file(json_file, values)
+    if plot is not None:
+        write_breakdowns(breakdowns, plot)
+    typer.echo(comparison.table())
+    for breakdown in breakdowns:
+        typer.echo(f"\n{breakdown.table()}")
+
+
+@app.command()
+def noise(
+    runs: Annotated[list[Path], typer.Argument(help="Run folders over the same dev data.")],
+    data: Annotated[
+        list[str] | None, typer.Option(help="Score on other files than the dev files of the runs.")
+    ] = None,
+    kind: Annotated[str, typer.Option(help="What is replaced: heads or tags.")] = "heads",
+    shares: Annotated[
+        str, typer.Option(help="How many: 0,0.2,0.5; the paper's if not given.")
+    ] = "",
+    draws: Annotated[int, typer.Option(help="How often for each share, with other noise.")] = 1,
+    metric: Annotated[str, typer.Option(help="To show, if not the one that is tested.")] = "",
+    json_file: Annotated[Path | None, typer.Option("--json", help="Also write JSON.")] = None,
+    plot: Annotated[Path | None, typer.Option(help="Draw the curve: .svg, .pdf, .png.")] = None,
+    device: Device = "cpu",
+) -> None:
+    """Score models again with a share of the syntax that they read replaced at random."""
+    from syntagma.robustness import noise_curve, write_noise_curves
+
+    try:
+        asked = [float(share) for share in shares.split(",") if share]
+    except ValueError as error:
+        raise InputError(f"--shares: expected numbers as 0,0.2,0.5, got {shares!r}") from error
+    curve = noise_curve(
+        runs, data or (), kind=kind, shares=asked, draws=draws, metric=metric, device=device
+    )
+    write_json_file(json_file, asdict(curve))
+    if plot is not None:
+        write_noise_curves([curve], plot)
+    typer.echo(curve.table())

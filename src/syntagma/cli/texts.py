@@ -1,0 +1,159 @@
+"""Commands on text: parse, annotate, answer."""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import asdict
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from syntagma.cli.app import Device, SkipBad, app, show_metrics, write_json_file
+from syntagma.errors import InputError
+
+
+@app.command()
+def parse(
+    files: Annotated[list[str] | None, typer.Argument(help="Files; - or none: stdin.")] = None,
+    source: Annotated[
+        str,
+        typer.Option("--from", help="text, lines, words (pretokenised), conllu, or parquet."),
+    ] = "text",
+    to: Annotated[str, typer.Option(help="conllu, json, brackets, or svg.")] = "conllu",
+    decoding: Annotated[
+        str | None,
+        typer.Option(help="dependencies, separate (phrases too), or joint: both as one tree."),
+    ] = None,
+    pretokenized: Annotated[
+        bool, typer.Option("--pretokenized", help="The same as --from words.")
+    ] = False,
+    parser: Annotated[str, typer.Option(help="A parser's folder.")] = "default-parser",
+    max_words: Annotated[int, typer.Option(help="Longer sentences are parsed in parts.")] = 4000,
+    precision: Annotated[
+        str, typer.Option(help="float32, or auto: bfloat16 where that is faster.")
+    ] = "float32",
+    device: Device = "cpu",
+) -> None:
+    """Parse text to CoNLL-U, JSON or a picture on standard output."""
+    if source == "parquet":
+        from syntagma.annotation import write_corpora
+
+        write_corpora(files or [], to=to, out=sys.stdout)
+        return
+    from syntagma.parse.source import load_parser
+    from syntagma.report.printing import write_parses
+
+    how = decoding or ("separate" if to == "brackets" else "dependencies")
+    options: dict[str, Any] = {"max_words": max_words, "precision": precision, "decoding": how}
+    write_parses(
+        files or ["-"],
+        load_parser(parser, device=device, **options),
+        kind="words" if pretokenized else source,
+        to=to,
+        out=sys.stdout,
+    )
+
+
+@app.command()
+def annotate(
+    inputs: Annotated[
+        list[str] | None, typer.Argument(help="Files, .gz of files, patterns, or -.")
+    ] = None,
+    out: Annotated[Path | None, typer.Option(help="The folder to write.")] = None,
+    source: Annotated[
+        str,
+        typer.Option(
+            "--from",
+            help="text (a document a line), lines (a sentence a line), words, jsonl, conllu, or a "
+            "task; by the files' names if not given.",
+        ),
+    ] = "",
+    field: Annotated[str, typer.Option(help="Of JSON objects, where their text is.")] = "text",
+    parser: Annotated[str, typer.Option(help="A parse source.")] = "default-parser",
+    precision: Annotated[
+        str, typer.Option(help="float32, or auto: bfloat16 where that is faster.")
+    ] = "float32",
+    workers: Annotated[int | None, typer.Option(help="Processes; one a core or device.")] = None,
+    resume: Annotated[bool, typer.Option("--resume", help="Go on where a run stopped.")] = False,
+    text: Annotated[bool, typer.Option(help="Keep the sentences' text.")] = True,
+    confidence: Annotated[bool, typer.Option(help="Keep arc probabilities.")] = False,
+    shard_characters: Annotated[int, typer.Option(help="Characters of text a shard.")] = 2_000_000,
+    engine: Annotated[str, typer.Option(help="local, or ray: a Ray cluster.")] = "local",
+    check: Annotated[
+        list[Path] | None, typer.Option(help="Compare a finished folder with its manifest.")
+    ] = None,
+    skip_bad: SkipBad = False,
+    device: Device = "cpu",
+) -> None:
+    """Parse a corpus into Parquet shards, or check one."""
+    from syntagma import annotation
+    from syntagma.parse.corpora.annotator import AnnotationSettings
+
+    if check:
+        typer.echo(f"{annotation.check_corpora(check)} sentences are whole")
+        return
+    if not inputs or out is None:
+        raise InputError("expected INPUT… and --out DIR, or --check DIR")
+    choices: dict[str, Any] = {"precision": precision}
+    settings = AnnotationSettings(
+        kind=source,
+        field=field,
+        parser=parser,
+        text=text,
+        confidence=confidence,
+        shard_characters=shard_characters,
+        skip_bad=skip_bad,
+        **choices,
+    )
+    where: dict[str, Any] = {"engine": engine}
+    manifest = annotation.annotate_files(
+        inputs, out, settings, workers=workers, device=device, resume=resume, **where
+    )
+    show_metrics(asdict(manifest.counts))
+    typer.echo(f"→ {out}")
+
+
+@app.command()
+def answer(
+    passage: Annotated[str, typer.Argument(help="A text file, or -.")],
+    questions: Annotated[
+        list[str] | None, typer.Argument(help="Questions about it.", show_default=False)
+    ] = None,
+    questions_file: Annotated[
+        str | None, typer.Option("--questions", help="A file with a question a line, or -.")
+    ] = None,
+    options: Annotated[
+        list[str] | None,
+        typer.Option(help="Choose among these: A | B | C, or the option several times."),
+    ] = None,
+    model: Annotated[
+        str, typer.Option(help="A reader's folder; with --options, a chooser's.")
+    ] = "default-reader",
+    html: Annotated[Path | None, typer.Option(help="Also write a page with pictures.")] = None,
+    top: Annotated[int, typer.Option(help="Answers to print a question.")] = 1,
+    threshold: Annotated[
+        float | None, typer.Option(help="Abstain above these odds; the fitted ones if not given.")
+    ] = None,
+    json_file: Annotated[Path | None, typer.Option("--json", help="Also write JSON.")] = None,
+    device: Device = "cpu",
+) -> None:
+    """Answer questions about a text, or say that it holds no answer."""
+    from syntagma.reading import choose, read_and_answer, read_questions
+
+    asked = [*(questions or []), *(read_questions(questions_file) if questions_file else [])]
+    if options:
+        chosen = choose(passage, asked, options, model=model, device=device)
+        for line in chosen.lines():
+            typer.echo(line)
+        write_json_file(json_file, chosen.as_json())
+        return
+    result = read_and_answer(passage, asked, model=model, threshold=threshold, device=device)
+    for item in result.answers:
+        typer.echo(result.line(item))
+        for span in item.spans[:top] if top > 1 else ():
+            typer.echo(f"    {span.probability:6.1%}  {span.text}")
+    write_json_file(json_file, result.as_json())
+    if html is not None:
+        result.write_page(html)
+        typer.echo(f"→ {html}")
