@@ -283,7 +283,7 @@ def test_nbest_ranks_the_empty_answer_among_the_others(examples, answers, tmp_pa
     nbest = json.loads(path.read_text())
     assert list(nbest) == ["h1", "h2", "o1", "t1"]
     assert [row["text"] for row in nbest["h1"]] == ["nine", "", "nine pear"]
-    assert nbest["h1"][0] == {"text": "nine", "probability": 0.6, "score": 2.0}
+    assert nbest["h1"][0] == {"text": "nine", "probability": 0.6, "score": 2.0, "start": 14}
     assert nbest["h1"][1]["probability"] == pytest.approx(0.1)
     assert nbest["o1"] == [{"text": "", "probability": 1.0, "score": 1.5}]
 

@@ -24,23 +24,32 @@ def compare(
         str, typer.Option(help="Numbers in groups of equal `size` or equal `range`.")
     ] = "size",
     plot: Annotated[Path | None, typer.Option(help="Draw the groups: .svg, .pdf, .png.")] = None,
+    answer_tags: Annotated[
+        bool, typer.Option("--answer-tags", help="Also count tags at the boundaries of answers.")
+    ] = False,
 ) -> None:
     """Set runs side by side, the first as the baseline, with the paper's significance test.
 
     Runs whose settings differ in the seed alone are one system.
     """
+    from syntagma.report.answer_tags import boundary_tags
     from syntagma.report.breakdown import break_down, write_breakdowns
     from syntagma.report.compare import compare_runs
 
     comparison = compare_runs(runs)
     breakdowns = [break_down(runs, name, cut=cut) for name in by or ()]
     values = comparison.as_json() | {"groups": {b.grouping.property: b.rows() for b in breakdowns}}
+    tags = boundary_tags(runs) if answer_tags else None
+    if tags is not None:
+        values["answer_tags"] = asdict(tags)
     write_json_file(json_file, values)
     if plot is not None:
         write_breakdowns(breakdowns, plot)
     typer.echo(comparison.table())
     for breakdown in breakdowns:
         typer.echo(f"\n{breakdown.table()}")
+    if tags is not None:
+        typer.echo(f"\n{tags.table()}")
 
 
 @app.command()

@@ -8,11 +8,14 @@ from pathlib import Path
 from statistics import mean
 from typing import Any
 
-from syntagma.report.groups import Grouping, group_by, trend
+from syntagma.errors import InputError
+from syntagma.report.groups import Grouping, group_by, properties_of, trend
+from syntagma.report.parse_properties import PARSE_PROPERTIES, measure_parses
 from syntagma.report.plotting import MARKERS, panels, style_of
 from syntagma.report.runs import System, read_systems
 from syntagma.report.significance import bleu_of_counts
 from syntagma.report.tables import aligned, markdown
+from syntagma.settings import nearest
 
 __all__ = ["Breakdown", "break_down", "write_breakdowns"]
 
@@ -107,7 +110,8 @@ def break_down(
 
     Args:
         folders: run folders over the same data; those that differ in the seed alone are one system.
-        property: see :func:`syntagma.report.groups.group_by`.
+        property: see :func:`syntagma.report.groups.group_by`; or one of
+            :data:`syntagma.report.parse_properties.PARSE_PROPERTIES`, which parses the examples.
         cut: see there.
         n_groups: see there.
         values: see there.
@@ -117,6 +121,11 @@ def break_down(
     """
     systems = read_systems(folders)
     examples = systems[0].runs[0].examples()
+    known = [*properties_of(examples[0]), *PARSE_PROPERTIES]
+    if values is None and property not in known:
+        raise InputError(f"examples cannot be grouped by {property!r}; {nearest(property, known)}")
+    if values is None and property in PARSE_PROPERTIES:
+        values = measure_parses(property, examples)
     grouping = group_by(property, examples, cut=cut, n_groups=n_groups, values=values)
     scores = {
         system.name: tuple(_score(system, group.keys) for group in grouping.groups)

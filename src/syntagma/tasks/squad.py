@@ -209,9 +209,12 @@ def best_text(answer: Answer) -> str:
 
 def _nbest(answer: Answer) -> list[dict[str, Any]]:
     left = max(0.0, 1.0 - math.fsum(span.probability for span in answer.spans))
-    rows = [(span.text, span.probability, span.score) for span in answer.spans]
-    rows = sorted([*rows, ("", left, answer.null_score)], key=lambda row: -row[2])
-    return [dict(zip(("text", "probability", "score"), row, strict=True)) for row in rows]
+    rows = [
+        {"text": s.text, "probability": s.probability, "score": s.score, "start": s.start}
+        for s in answer.spans
+    ]
+    rows.append({"text": "", "probability": left, "score": answer.null_score})
+    return sorted(rows, key=lambda row: -row["score"])
 
 
 Form = Literal["predictions", "best_predictions", "null_odds", "nbest"]
@@ -234,7 +237,8 @@ def write_predictions(
         answers: one for each, in the same order.
         form: ``predictions``: texts, empty for no answer. ``best_predictions``: the best span's
             even there, with which the official script finds thresholds over ``null_odds``.
-            ``nbest``: candidates, best first, with a ``score`` in place of the two logits.
+            ``nbest``: candidates, best first, with a ``score`` in place of the two logits and the
+            character offset of their ``start``.
 
     Raises:
         InputError: the file cannot be written.

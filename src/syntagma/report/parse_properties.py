@@ -1,0 +1,72 @@
+"""Properties of examples that a parser measures: how deep their trees are, how sure it is of them.
+
+Measured on what is asked or read as a whole: the question of a reading task, the pair of sentences
+of an inference, else the sentence itself.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from statistics import mean
+from typing import Any
+
+import numpy as np
+
+from syntagma.parse.source import DEFAULT_PARSER, ParseSource, load_source
+from syntagma.syntax.ancestors import tour
+from syntagma.text.sentence import Parse
+
+__all__ = ["PARSE_PROPERTIES", "measure_parses"]
+
+
+def _depth(parses: Sequence[Parse]) -> float:
+    """Arcs from the root to the deepest word of any sentence."""
+    depths = [
+        tour(np.array(parse.heads, np.int32), np.zeros(len(parse), np.int32)).depth.max(initial=0)
+        for parse in parses
+    ]
+    return float(max(depths, default=0))
+
+
+def _confidence(parses: Sequence[Parse]) -> float:
+    """Mean probability of the arcs, in per cent; 100 where the source knows none."""
+    found = [probability for parse in parses for probability in parse.probabilities or ()]
+    return 100 * mean(found) if found else 100.0
+
+
+PARSE_PROPERTIES: dict[str, Callable[[Sequence[Parse]], float]] = {
+    "dependency_depth": _depth,
+    "parse_confidence": _confidence,
+}
+"""By name what is measured on the sentences of an example."""
+
+
+def _texts(example: Any) -> list[str]:
+    for names in (("question",), ("first", "second"), ("source",), ("text",)):
+        if all(hasattr(example, name) for name in names):
+            return [text for name in names if (text := getattr(example, name)).strip()]
+    return []
+
+
+def measure_parses(
+    property: str, examples: Sequence[Any], *, source: ParseSource | None = None
+) -> dict[str, float]:
+    """Measure the trees of examples.
+
+    Args:
+        property: a name of :data:`PARSE_PROPERTIES`.
+        examples: of any task that reads texts, with an ``id`` each.
+        source: of the parses; ``default-parser`` if not given.
+
+    Returns:
+        A number for each id.
+    """
+    source = source or load_source(DEFAULT_PARSER)
+    texts = list(dict.fromkeys(text for example in examples for text in _texts(example)))
+    parses = dict(zip(texts, source.parse_texts(texts), strict=True))
+    return {
+        example.id: PARSE_PROPERTIES[property](
+            [parse for text in _texts(example) for parse in parses[text]]
+        )
+        for example in examples
+    }
