@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 from torch import Tensor, nn
@@ -20,6 +21,7 @@ from syntagma.models.distance_layer import DistanceLayers
 from syntagma.models.guide import EmbeddingGuide, Guide, LayerGuide, StateGuide, Syntax
 from syntagma.models.guided_layers import SyntaxGuidedLayers
 from syntagma.models.pos_embedding import TagEmbedding
+from syntagma.settings import to_dict
 
 __all__ = ["BUILDERS", "GuidedEncoder", "GuidedStates"]
 
@@ -45,7 +47,13 @@ class GuidedStates(NamedTuple):
 
 
 class GuidedEncoder(SyntagmaModel):
-    """An encoder with the guides of its configuration; without any it is the plain encoder."""
+    """An encoder with the guides of its configuration; without any it is the plain encoder.
+
+    Attributes:
+        head: the settings of the task's head, a dataclass, in models that have one.
+    """
+
+    head: Any
 
     def __init__(self, config: SyntagmaConfig) -> None:
         super().__init__(config)
@@ -75,6 +83,11 @@ class GuidedEncoder(SyntagmaModel):
         super().post_init()
         for guide in self.guides:
             guide.reset()
+
+    def set_head(self, **values: Any) -> None:
+        """Change settings of the task's head, in the model and in what is saved."""
+        self.head = replace(self.head, **values)
+        self.config.head = to_dict(self.head)
 
     def after_encoder_loaded(self) -> None:
         """Let fresh guides take over from the encoder what they begin with.

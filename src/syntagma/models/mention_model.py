@@ -7,7 +7,7 @@ and chooses one relation.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, ClassVar, NamedTuple
 
 import torch
@@ -17,7 +17,7 @@ from torch.nn import functional as F
 from syntagma.encoders.model import SyntagmaConfig
 from syntagma.errors import InputError
 from syntagma.models.guided_encoder import GuidedEncoder
-from syntagma.settings import build, to_dict
+from syntagma.settings import build
 from syntagma.syntax.markers import MarkerPlace
 
 __all__ = [
@@ -117,11 +117,6 @@ class MentionModel(GuidedEncoder):
         self.dropout = nn.Dropout(self.head.dropout)
         self.label_scores = nn.Linear(width, len(config.labels["labels"]))
         self.post_init()
-
-    def set_head(self, **values: Any) -> None:
-        """Change settings of the head, in the model and in what is saved."""
-        self.head = replace(self.head, **values)
-        self.config.head = to_dict(self.head)
 
     def forward(  # type: ignore[override]
         self,

@@ -6,7 +6,7 @@ verifier is a linear classifier on the state of the first piece.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, ClassVar, Literal, NamedTuple
 
 import torch
@@ -16,7 +16,7 @@ from torch.nn import functional as F
 from syntagma.encoders.model import SyntagmaConfig
 from syntagma.errors import InputError
 from syntagma.models.guided_encoder import GuidedEncoder
-from syntagma.settings import build, to_dict
+from syntagma.settings import build
 
 __all__ = ["SpanHead", "SpanModel", "SpanScores"]
 
@@ -95,11 +95,6 @@ class SpanModel(GuidedEncoder):
         self.span_scores = nn.Linear(width, 2)
         self.answerability = nn.Linear(width, 2) if self.head.objective != "spans" else None
         self.post_init()
-
-    def set_head(self, **values: Any) -> None:
-        """Change settings of the head, in the model and in what is saved."""
-        self.head = replace(self.head, **values)
-        self.config.head = to_dict(self.head)
 
     def forward(  # type: ignore[override]
         self,

@@ -13,7 +13,6 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from syntagma.encoders.precision import autocast
 from syntagma.errors import InputError
 from syntagma.models.mention_model import MentionModel
 from syntagma.settings import nearest
@@ -21,7 +20,7 @@ from syntagma.syntax.encode import EncodedText
 from syntagma.syntax.markers import insert_markers, marker_pieces
 from syntagma.syntax.windows import Part
 from syntagma.tasks.mention_data import Mention, mention_problem
-from syntagma.tasks.texts import TextPredictor
+from syntagma.tasks.texts import LabelPredictor
 
 __all__ = [
     "Asked",
@@ -87,13 +86,13 @@ class ScoredMention(NamedTuple):
     truncated: bool
 
 
-class MentionClassifier(TextPredictor[Model]):
+class MentionClassifier(LabelPredictor[Model]):
     """Classifies mentions by their markers.
 
     Args:
         model: the scorer.
         tokenizer: its encoder's fast tokenizer.
-        options: of :class:`syntagma.tasks.texts.TextPredictor`.
+        options: of :class:`syntagma.tasks.texts.LabelPredictor`.
 
     Raises:
         InputError: the model reads syntax and there is no source.
@@ -113,7 +112,7 @@ class MentionClassifier(TextPredictor[Model]):
         source = iter(asked)
         while chunk := list(islice(source, CHUNK)):
             items = self.items(chunk)
-            for item, scores in zip(items, self._score(items), strict=True):
+            for item, scores in zip(items, self.label_scores(items), strict=True):
                 yield ScoredMention(scores, item.truncated)
             self.texts.forget()
 
@@ -161,17 +160,6 @@ class MentionClassifier(TextPredictor[Model]):
             labels: codes of the labels of each example.
         """
         raise NotImplementedError
-
-    @torch.inference_mode()
-    def _score(self, items: Sequence[MentionItem]) -> list[Tensor]:
-        scores: dict[int, Tensor] = {}
-        for batch in self.batches(items):
-            tensors = self.on_device(self.collate([items[index] for index in batch]))
-            tensors.pop("labels", None)
-            with autocast(self.model.device, self.precision):
-                found = self.model(**tensors).labels.cpu()
-            scores |= dict(zip(batch, found, strict=True))
-        return [scores[index] for index in range(len(items))]
 
 
 def checked(text: str, *mentions: Mention) -> Asked:

@@ -12,7 +12,6 @@ from typing import Any, NamedTuple, Self
 import torch
 from torch import Tensor
 
-from syntagma.encoders.precision import autocast
 from syntagma.errors import InputError
 from syntagma.files import write_text
 from syntagma.models.pair_model import PairHead, PairModel
@@ -20,7 +19,7 @@ from syntagma.syntax.windows import Part
 from syntagma.tasks.experiment import Experiment
 from syntagma.tasks.pair_data import PairExample, read_pairs
 from syntagma.tasks.task import Features, Task
-from syntagma.tasks.texts import TextPredictor, new_model, training_options
+from syntagma.tasks.texts import LabelPredictor, new_model, training_options
 
 __all__ = ["PairClassifier", "PairTask", "Relation"]
 
@@ -60,7 +59,7 @@ class PairItem:
         return self.length
 
 
-class PairClassifier(TextPredictor[PairModel]):
+class PairClassifier(LabelPredictor[PairModel]):
     """Tells how two texts relate."""
 
     model_class = PairModel
@@ -84,7 +83,7 @@ class PairClassifier(TextPredictor[PairModel]):
         source = iter(pairs)
         names = self.labels
         while chunk := list(islice(source, CHUNK)):
-            for row in self._score(self.items(chunk)):
+            for row in self.label_scores(self.items(chunk)):
                 yield Relation(names[int(row.argmax())], tuple(row.softmax(-1).tolist()))
             self.texts.forget()
 
@@ -111,17 +110,6 @@ class PairClassifier(TextPredictor[PairModel]):
         if all(item.label >= 0 for item in items):
             batch["labels"] = torch.tensor([item.label for item in items])
         return batch
-
-    @torch.inference_mode()
-    def _score(self, items: Sequence[PairItem]) -> list[Tensor]:
-        scores: dict[int, Tensor] = {}
-        for batch in self.batches(items):
-            tensors = self.on_device(self.collate([items[index] for index in batch]))
-            tensors.pop("labels", None)
-            with autocast(self.model.device, self.precision):
-                found = self.model(**tensors).labels.cpu()
-            scores |= dict(zip(batch, found, strict=True))
-        return [scores[index] for index in range(len(items))]
 
 
 def _fit(first: int, second: int, room: int) -> tuple[int, int]:

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Sequence, Sized
 from pathlib import Path
 from typing import Any, ClassVar, Generic, Self, TypeVar
 
+import torch
 from torch import Tensor
 
 from syntagma.batches import padded_length, token_budget_batches
 from syntagma.encoders.load import load_tokenizer, max_pieces
 from syntagma.encoders.model import saved_tokenizer
-from syntagma.encoders.precision import Precision, best_device
+from syntagma.encoders.precision import Precision, autocast, best_device
 from syntagma.encoders.saved import is_saved_model, saved_settings
 from syntagma.errors import InputError
 from syntagma.models.config import resolve_guides
@@ -23,7 +25,7 @@ from syntagma.syntax.encode import EncodedText, encode_texts
 from syntagma.syntax.windows import SequenceBuilder
 from syntagma.tasks.experiment import Experiment
 
-__all__ = ["TextEncoder", "TextPredictor", "new_model", "training_options"]
+__all__ = ["LabelPredictor", "TextEncoder", "TextPredictor", "new_model", "training_options"]
 
 Model = TypeVar("Model", bound=GuidedEncoder)
 
@@ -148,6 +150,26 @@ class TextPredictor(Generic[Model]):
     def on_device(self, tensors: dict[str, Tensor]) -> dict[str, Tensor]:
         """Tensors where the model computes."""
         return {name: tensor.to(self.model.device) for name, tensor in tensors.items()}
+
+
+class LabelPredictor(TextPredictor[Model]):
+    """A predictor whose model gives each item a score for every label."""
+
+    @abstractmethod
+    def collate(self, items: Sequence[Any]) -> dict[str, Tensor]:
+        """A padded batch."""
+
+    @torch.inference_mode()
+    def label_scores(self, items: Sequence[Sized]) -> list[Tensor]:
+        """The scores of the labels of each item, ``[n_labels]``, in the order of the items."""
+        scores: dict[int, Tensor] = {}
+        for batch in self.batches(items):
+            tensors = self.on_device(self.collate([items[index] for index in batch]))
+            tensors.pop("labels", None)
+            with autocast(self.model.device, self.precision):
+                found = self.model(**tensors).labels.cpu()
+            scores |= dict(zip(batch, found, strict=True))
+        return [scores[index] for index in range(len(items))]
 
 
 def new_model(
