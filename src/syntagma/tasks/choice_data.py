@@ -177,7 +177,11 @@ def _race_passage(place: str, name: str, text: str) -> Candidates:
         questions, options, answers = (
             record.get(key) for key in ("questions", "options", "answers")
         )
-        rows = list(zip(questions, options, answers or [None] * len(questions), strict=True))
+        answers = answers or [None] * len(questions)
+        counts = len(questions), len(options), len(answers)
+        if len({*counts}) > 1:
+            raise ValueError("got {} questions, {} lists of options, {} answers".format(*counts))
+        rows = list(zip(questions, options, answers, strict=True))
     except (json.JSONDecodeError, KeyError, TypeError, ValueError, AttributeError) as error:
         yield (
             f"{place}: expected an object with article and as many questions, options and answers "
