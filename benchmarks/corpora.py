@@ -1,7 +1,7 @@
 """Annotated corpora: bytes a word and time to read back beside JSON, and sentences/s over workers.
 
 The JSON has what a parsed corpus is usually kept as: an object a sentence with its words, heads,
-relations and tags.  Start-up (a parser a process) is measured on one sentence and taken off.
+relations and tags.
 
     SYNTAGMA_BENCH_TEXT=data/lm/wikipedia_paragraphs.txt.gz python -m benchmarks.corpora
 """
@@ -99,28 +99,30 @@ def storage(folder: Path, source: Path) -> None:
     )
 
 
-def throughput(folder: Path, source: Path) -> None:
+def throughput(folder: Path) -> None:
+    """Two corpora a number of workers: what the longer one takes more is work, not start-up."""
     settings = AnnotationSettings(shard_characters=100_000, precision="auto")
-    empty = folder / "empty.txt"
-    empty.write_text("Nothing.\n")
-    cores = len(os.sched_getaffinity(0))
-    rows = []
-    for workers in sorted({1, 2, cores}):
-        seconds = {}
-        for path in (empty, source):
+    texts = list(itertools.islice(paragraphs(), 4500 * len(os.sched_getaffinity(0))))
+    rows: list[dict[str, object]] = []
+    first = 0.0
+    for workers in sorted({1, 2, len(os.sched_getaffinity(0))}):
+        done = []
+        for share in (1, 3):
+            source = folder / f"{workers}-{share}.txt"
+            source.write_text("".join(f"{line}\n" for line in texts[: 1500 * workers * share]))
             begin = time.perf_counter()
-            manifest = annotate(
-                [str(path)], folder / f"{path.stem}-{workers}", settings, workers=workers
-            )
-            seconds[path] = time.perf_counter() - begin
-        rate = manifest.counts.sentences / (seconds[source] - seconds[empty])
-        first = rows[0]["sentences/s"] if rows else rate
+            counts = annotate(
+                [str(source)], source.with_suffix(""), settings, workers=workers
+            ).counts
+            done.append((time.perf_counter() - begin, counts.sentences, counts.words))
+        seconds, n_sentences, n_words = (more - less for less, more in zip(*done, strict=True))
+        first = first or n_sentences / seconds
         rows.append(
             {
                 "workers": workers,
-                "sentences/s": rate,
-                "words/s": rate * manifest.counts.words / manifest.counts.sentences,
-                "efficiency": rate / first / workers,
+                "sentences/s": n_sentences / seconds,
+                "words/s": n_words / seconds,
+                "efficiency": n_sentences / seconds / first / workers,
             }
         )
     show("Annotating over workers, a core each, bfloat16", rows)
@@ -133,7 +135,7 @@ def main() -> None:
         lines: Iterator[str] = itertools.islice(paragraphs(), 6000)
         source.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
         storage(folder, source)
-        throughput(folder, source)
+        throughput(folder)
 
 
 if __name__ == "__main__":

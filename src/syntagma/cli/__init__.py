@@ -28,6 +28,8 @@ def main(arguments: list[str] | None = None) -> None:
     # Batches have many shapes, and oneDNN keeps the compiled code for 1024 of them: gigabytes that
     # are hardly ever used again.  Read by torch when it is first imported.
     os.environ.setdefault("ONEDNN_PRIMITIVE_CACHE_CAPACITY", "64")
+    # NumPy multiplies next to nothing here; its threads would only spin beside torch's.
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     try:
         code = app(args=arguments, standalone_mode=False) or OK
         if code == INTERRUPTED:  # Typer turns the user's Ctrl-C into this code.

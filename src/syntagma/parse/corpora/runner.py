@@ -28,6 +28,7 @@ from syntagma.parse.corpora.shards import SCHEMA_VERSION, arrow
 __all__ = ["Engine", "annotate"]
 
 Engine = Literal["local", "ray"]
+NUMPY_THREADS = "OPENBLAS_NUM_THREADS"
 Todo = Iterator[tuple[Block, ShardEntry | None]]
 Done = Iterator[tuple[Block, ShardEntry]]
 
@@ -182,6 +183,9 @@ def run_in_pool(work: Work, devices: list[str]) -> Done:
         len(devices), context, _start_worker, (work.settings, work.folder, places)
     )
     pending: dict[Future[ShardEntry], Block] = {}
+    # NumPy's threads, as many as cores in each worker, would wait for one another by spinning.
+    threads = os.environ.get(NUMPY_THREADS)
+    os.environ[NUMPY_THREADS] = "1"
     try:
         for block, entry in work.all_blocks():
             if entry is not None:
@@ -199,6 +203,10 @@ def run_in_pool(work: Work, devices: list[str]) -> Done:
             f"kept: go on with --resume, and fewer --workers if memory is short"
         ) from error
     finally:
+        if threads is None:
+            del os.environ[NUMPY_THREADS]
+        else:
+            os.environ[NUMPY_THREADS] = threads
         # Blocks take minutes: after an error or Ctrl-C nobody waits for them.
         pool.shutdown(wait=False, cancel_futures=True)
         for child in multiprocessing.active_children():
