@@ -55,6 +55,7 @@ def test_help_names_every_command(run):
         "evaluate",
         "predict",
         "answer",
+        "attention",
         "compare",
         "doctor",
     ):

@@ -22,9 +22,10 @@ STREET = [
     {"tasks"},
     {"report"},
     {"training"},
-    {"evaluation", "reading", "doctor", "annotation"},
+    {"evaluation", "reading", "doctor", "annotation", "pictures", "reporting"},
     {"reproduce"},
     {"serve"},
+    {"report_commands"},
     {"cli"},
     {"__main__"},
 ]

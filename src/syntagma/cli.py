@@ -15,7 +15,7 @@ from typing import Annotated, Any
 
 import typer
 
-from syntagma import __version__
+from syntagma import __version__, report_commands
 from syntagma.errors import InputError
 
 __all__ = ["app", "main"]
@@ -304,6 +304,9 @@ def compare(
     typer.echo(comparison.table())
     for breakdown in breakdowns:
         typer.echo(f"\n{breakdown.table()}")
+
+
+app.command()(report_commands.attention)
 
 
 @app.command()
