@@ -306,6 +306,7 @@ def compare(
         typer.echo(f"\n{breakdown.table()}")
 
 
+app.command()(report_commands.report)
 app.command()(report_commands.attention)
 
 

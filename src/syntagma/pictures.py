@@ -28,6 +28,7 @@ __all__ = [
     "GUIDED",
     "Look",
     "Shown",
+    "attention_matrices",
     "attention_matrix",
     "draw_attention",
     "draw_turns",
@@ -137,6 +138,32 @@ def attention_matrix(
     matrix = word_attention(chosen.float().cpu().numpy(), _words(seen, shown), len(words))
     rows = tuple(tuple(round(value, 5) for value in row) for row in matrix.tolist())
     return AttentionMatrix(f"{seen.name}: {where}, {which}", words, words, rows)
+
+
+def attention_matrices(
+    seen: Sequence[Look], shown: Shown, *, layer: int | str | None = None, head: int | None = None
+) -> list[AttentionMatrix]:
+    """The attention of several models over the same words.
+
+    A guided model that stands alone has its encoder's last layer beside the guided one where no
+    layer is named.
+
+    Args:
+        seen: the models.
+        shown: as for :func:`attention_matrix`, and so are the others.
+        layer: of each.
+        head: of each.
+
+    Raises:
+        InputError: there is no such layer or head.
+    """
+    found = []
+    for each in seen:
+        if len(seen) == 1 and layer is None and each.observed.guided:
+            last = len(each.observed.layers)
+            found.append(attention_matrix(each, shown, layer=last, head=head))
+        found.append(attention_matrix(each, shown, layer=layer, head=head))
+    return found
 
 
 def _layer(seen: Look, layer: int | str | None) -> tuple[torch.Tensor, str]:
@@ -261,13 +288,11 @@ def draw_attention(
     texts = _texts(predictors[0], read_text(passage), question, options)
     shown, texts = _shown(show, predictors, texts)
     wanted = int(layer) if layer.isdigit() else layer or None
-    matrices = []
-    for model, predictor in zip(models, predictors, strict=True):
-        seen = look(Path(model).name, predictor, texts)
-        if len(models) == 1 and wanted is None and seen.observed.guided:
-            last = len(seen.observed.layers)
-            matrices.append(attention_matrix(seen, shown, layer=last, head=head))
-        matrices.append(attention_matrix(seen, shown, layer=wanted, head=head))
+    seen = [
+        look(Path(model).name, predictor, texts)
+        for model, predictor in zip(models, predictors, strict=True)
+    ]
+    matrices = attention_matrices(seen, shown, layer=wanted, head=head)
     write_text(out, attention_svg(matrices, title=f"Attention: {question}"))
     return [matrix.title for matrix in matrices]
 

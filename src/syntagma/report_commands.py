@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
-__all__ = ["attention"]
+__all__ = ["attention", "report"]
 
 Device = Annotated[str, typer.Option(help="Where to compute: cpu, cuda, cuda:1, mps.")]
 
@@ -49,3 +49,21 @@ def attention(
     for title in titles:
         typer.echo(title)
     typer.echo(f"→ {out}")
+
+
+def report(
+    runs: Annotated[list[Path], typer.Argument(help="Run folders over the same dev data.")],
+    out: Annotated[Path, typer.Option(help="The folder to write.")],
+    cases: Annotated[
+        int, typer.Option(help="Examples to show, drawn from those where the runs differ.")
+    ] = 12,
+    pictures: Annotated[
+        int, typer.Option(help="Of these, how many with pictures of attention; 0 opens no model.")
+    ] = 3,
+    device: Device = "cpu",
+) -> None:
+    """Write one page about a run, or about several, the first as the baseline."""
+    from syntagma.reporting import write_report
+
+    write_report(runs, out, n_cases=cases, n_pictures=pictures, device=device)
+    typer.echo(f"→ {out / 'index.html'}")
