@@ -167,7 +167,7 @@ def test_seeds_are_one_system(spans, tmp_path):
     found = Balanced(page_of(tmp_path / "report"))
     assert "4 runs" in found.text
     assert "±" in found.text
-    assert "none and sg-net" in found.text
+    assert "none, sg-net" in found.text
     curves = (tmp_path / "report" / "curves.svg").read_text()
     assert curves.count(">sg-net<") == 1
 
@@ -244,7 +244,7 @@ def test_names_cannot_break_the_page(both, tmp_path):
         shutil.copytree(run, folders[-1])
     write_report(folders, tmp_path / "report", n_cases=2, n_pictures=1)
     found = Balanced(page_of(tmp_path / "report"))
-    assert "Report: <b>&amp; and <script>x" in found.text
+    assert "Report: <b>&amp;, <script>x" in found.text
 
 
 @pytest.mark.parametrize("task", [task for task in DATA if task != "spans"])

@@ -81,7 +81,7 @@ def write_report(
             models_part(systems),
             _cases_part(systems, n_cases, n_pictures, device),
         ]
-        names = " and ".join(system.name for system in systems)
+        names = ", ".join(system.name for system in systems)
         first = systems[0].runs[0]
         n_runs = sum(len(system.runs) for system in systems)
         page = report_page(
