@@ -55,7 +55,9 @@ def test_help_names_every_command(run):
         "evaluate",
         "predict",
         "answer",
+        "attention",
         "compare",
+        "report",
         "doctor",
     ):
         assert re.search(rf"^\s+{command}\b", out, re.MULTILINE)
@@ -89,6 +91,37 @@ def test_train_evaluate_predict_parse_compare(run, config, tmp_path):
     code, out, _ = run("compare", folder, folder, "--json", tmp_path / "compared.json")
     assert code == 0
     assert json.loads((tmp_path / "compared.json").read_text())["systems"][1]["p_value"] == 1.0
+
+
+def test_report_and_attention(run, tmp_path, tiny_encoder):
+    data = squad(tmp_path / "harbour.json", copies=1)
+    path = tmp_path / "tiny.yaml"
+    path.write_text(
+        f"task: spans\nencoder: {tiny_encoder}\npreset: sg-net\nparser: linear\n"
+        f"data:\n  train: {data}\n  dev: {data}\n"
+        "head: {max_length: 96, stride: 32, max_question: 24}\n"
+        "training: {epochs: 1, precision: float32}\n"
+    )
+    folder, out = tmp_path / "run", tmp_path / "report"
+    assert run("train", path, "--out", folder)[0] == 0
+    code, text, _ = run("report", folder, "--out", out, "--cases", 2, "--pictures", 1)
+    assert (code, text) == (0, f"→ {out / 'index.html'}\n")
+    code, _, error = run("report", folder, "--out", out)
+    assert code == 2
+    assert "exists and is not empty" in one_line(error)
+    code, _, error = run("report", tmp_path / "nowhere", "--out", tmp_path / "other")
+    assert code == 2
+    assert "no finished run" in one_line(error)
+    passage, picture = tmp_path / "ferry.txt", tmp_path / "attention.svg"
+    passage.write_text("A gull cried. The crew tied the ropes.")
+    asked = ("--passage", passage, "--question", "Who cried?", "--out", picture)
+    code, text, _ = run("attention", folder, *asked, "--head", 1)
+    assert code == 0
+    assert "run: guided layer, head 1 of 4" in text
+    assert picture.read_text().startswith("<svg")
+    code, _, error = run("attention", folder, *asked, "--turns")
+    assert code == 2
+    assert "has no scores of co-attention" in one_line(error)
 
 
 def test_a_question_with_options(run, tmp_path, tiny_encoder):

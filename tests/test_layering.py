@@ -22,7 +22,7 @@ STREET = [
     {"tasks"},
     {"report"},
     {"training"},
-    {"evaluation", "reading", "doctor", "annotation"},
+    {"evaluation", "reading", "doctor", "annotation", "pictures", "reporting"},
     {"robustness"},
     {"reproduce"},
     {"serve"},

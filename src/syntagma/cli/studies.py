@@ -1,4 +1,4 @@
-"""Commands on finished runs: compare, noise."""
+"""Commands on finished runs: compare, noise, report."""
 
 from __future__ import annotations
 
@@ -82,3 +82,22 @@ def noise(
     if plot is not None:
         write_noise_curves([curve], plot)
     typer.echo(curve.table())
+
+
+@app.command()
+def report(
+    runs: Annotated[list[Path], typer.Argument(help="Run folders over the same dev data.")],
+    out: Annotated[Path, typer.Option(help="The folder to write.")],
+    cases: Annotated[
+        int, typer.Option(help="Examples to show, drawn from those where the runs differ.")
+    ] = 12,
+    pictures: Annotated[
+        int, typer.Option(help="Of these, how many with pictures of attention; 0 opens no model.")
+    ] = 3,
+    device: Device = "cpu",
+) -> None:
+    """Write one page about a run, or about several, the first as the baseline."""
+    from syntagma.reporting import write_report
+
+    write_report(runs, out, n_cases=cases, n_pictures=pictures, device=device)
+    typer.echo(f"→ {out / 'index.html'}")

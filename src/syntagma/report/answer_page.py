@@ -74,7 +74,7 @@ def answer_page(
     return Template(_resource("answer_page.html")).substitute(
         title=escape(title),
         summary=_summary(parses, answers),
-        style=_resource("answer_page.css") + selection_css(len(answers)),
+        style=_resource("page.css") + _resource("answer_page.css") + selection_css(len(answers)),
         script=script,
         script_hash=base64.b64encode(hashlib.sha256(script.encode()).digest()).decode(),
         data=json_block(data),

@@ -2,44 +2,48 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from pathlib import Path
 
 from syntagma.errors import InputError
-from syntagma.files import read_lines
 from syntagma.report.plotting import panels, style_of
+from syntagma.report.training_log import read_records
 
-__all__ = ["read_curve", "write_curves"]
+__all__ = ["TRAINING_LOSS", "read_curve", "write_curves"]
+
+TRAINING_LOSS = "train_loss"
 
 
 def read_curve(run: str | Path, metric: str) -> list[tuple[int, float]]:
-    """Step and value of a metric on the dev files, at each evaluation of a run.
+    """Step and value of a metric at each record of a run that has it.
 
     Args:
         run: its folder.
-        metric: as ``metrics.json`` calls it.
+        metric: as ``metrics.json`` calls it, on the dev files; or ``train_loss``, of the training
+            data at each logging step.
 
     Raises:
         InputError: the folder holds no run.
     """
-    path = Path(run) / "metrics.jsonl"
-    if not path.is_file():
-        raise InputError(f"{run}: no run (it has no metrics.jsonl); give a folder that train wrote")
-    rows = [json.loads(line) for line in read_lines(path) if line.rstrip().endswith("}")]
-    key = f"eval_{metric}"
-    return [(row["step"], row[key]) for row in rows if key in row]
+    key = "loss" if metric == TRAINING_LOSS else f"eval_{metric}"
+    return [(row["step"], row[key]) for row in read_records(run) if key in row]
 
 
 def write_curves(
-    runs: Sequence[str | Path], metrics: dict[str, tuple[str, str]], out: str | Path
+    runs: Sequence[str | Path],
+    metrics: dict[str, tuple[str, str]],
+    out: str | Path,
+    *,
+    names: Sequence[str] | None = None,
 ) -> None:
     """Draw runs beside one another.
 
     Args:
-        runs: run folders; their names are the labels.
+        runs: run folders.
         metrics: by title, a metric and the metric that tells what chance gives (or an empty name).
         out: the picture; its ending says which kind.
+        names: the labels of the runs; those of one name, seeds of one system, look alike. By
+            default the names of their folders.
 
     Raises:
         InputError: no run has any of the metrics, or the picture cannot be written.
@@ -50,13 +54,17 @@ def write_curves(
     }
     shown = [title for title, found in curves.items() if any(found)]
     if not shown:
-        names = ", ".join(metric for metric, _ in metrics.values())
-        raise InputError(f"{', '.join(map(str, runs))}: no evaluation with {names}")
+        missing = ", ".join(metric for metric, _ in metrics.values())
+        raise InputError(f"{', '.join(map(str, runs))}: no evaluation with {missing}")
+    labels = list(names or (Path(run).name for run in runs))
+    styles = {label: style_of(number) for number, label in enumerate(dict.fromkeys(labels))}
     with panels(len(shown), out) as axes:
         for axis, title in zip(axes, shown, strict=True):
-            for number, (run, points) in enumerate(zip(runs, curves[title], strict=True)):
+            for label, points in zip(labels, curves[title], strict=True):
                 if points:
-                    axis.plot(*zip(*points, strict=True), label=Path(run).name, **style_of(number))
+                    # A single evaluation is a point.
+                    marker = {"marker": "o", "markersize": 3} if len(points) < 3 else {}
+                    axis.plot(*zip(*points, strict=True), label=label, **styles[label], **marker)
             chance = [value for run in runs for _, value in read_curve(run, metrics[title][1])]
             if chance:
                 axis.axhline(chance[-1], color="#777777", linewidth=0.8)

@@ -104,11 +104,11 @@ class RunScores:
         """What BLEU is computed from, ``[n_keys, 10]``."""
         return np.array([[self.rows[key][name] for name in COUNTS] for key in keys])
 
-    def examples(self) -> list[Any]:
-        """The dev examples, read from their files again.
+    def read_examples(self) -> list[Any]:
+        """All examples of the dev files, read again, in the order of the predictions.
 
         Raises:
-            InputError: the files are no longer there, or hold other examples.
+            InputError: the files are no longer there, or their examples have no ids.
         """
         task, data = find_task(self.task), self.settings["data"]
         examples = [
@@ -116,11 +116,22 @@ class RunScores:
             for path in data["dev"]
             for example in task.read(path, skip_bad=bool(data.get("skip_bad")))
         ]
-        scored = [example for example in examples if example.id in self.rows]
+        if examples and not hasattr(examples[0], "id"):
+            raise InputError(f"examples of the task {self.task} cannot be told apart by an id")
+        return examples
+
+    def examples(self) -> list[Any]:
+        """The dev examples that were scored, read from their files again.
+
+        Raises:
+            InputError: the files are no longer there, or hold other examples.
+        """
+        scored = [example for example in self.read_examples() if example.id in self.rows]
         if len(scored) < len(self.rows):
             raise InputError(
-                f"{self.path}: was scored on other examples than {', '.join(data['dev'])} holds "
-                f"now; put the files back, or train again"
+                f"{self.path}: was scored on other examples than "
+                f"{', '.join(self.settings['data']['dev'])} holds now; put the files back, or "
+                f"train again"
             )
         return scored
 
@@ -181,7 +192,8 @@ def read_systems(folders: Sequence[str | Path]) -> list[System]:
     if len(parted) == 1 and len({run.seed for run in runs}) < len(runs):
         parted = [[run] for run in runs]
     plan = PLANS.get(tasks[0], Plan(("accuracy",), "accuracy", "t"))
-    systems = [System(_name(group), tuple(group), plan) for group in parted]
+    names = _distinct([_name(group) for group in parted], [group[0].path for group in parted])
+    systems = [System(name, tuple(group), plan) for name, group in zip(names, parted, strict=True)]
     for system in systems:
         if len(system.runs) != len(systems[0].runs):
             raise InputError(
@@ -196,6 +208,18 @@ def _name(group: Sequence[RunScores]) -> str:
     if len(group) == 1:
         return first
     return re.sub(rf"[-_.]?(seed)?{group[0].seed}$", "", first) or first
+
+
+def _distinct(names: Sequence[str], paths: Sequence[Path]) -> list[str]:
+    """Names that tell systems apart: with the folder above where they are alike, then numbered."""
+    if len(set(names)) < len(names):
+        longer = zip(names, paths, strict=True)
+        names = [f"{path.parent.name}/{name}".lstrip("/") for name, path in longer]
+    found: list[str] = []
+    for name in names:
+        times = sum(known == name or known.startswith(f"{name} (") for known in found)
+        found.append(f"{name} ({times + 1})" if times else name)
+    return found
 
 
 def _check_same_data(run: RunScores, first: RunScores) -> None:

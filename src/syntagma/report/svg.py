@@ -9,9 +9,11 @@ from __future__ import annotations
 import html
 import re
 import unicodedata
+from collections.abc import Sequence
 from functools import lru_cache
+from typing import NamedTuple
 
-__all__ = ["clean", "escape", "frame", "number", "text_width"]
+__all__ = ["Drawing", "clean", "escape", "frame", "number", "stack", "text_line", "text_width"]
 
 FONTS = "'Helvetica Neue', Arial, 'Liberation Sans', 'Noto Sans', 'DejaVu Sans', sans-serif"
 
@@ -19,15 +21,24 @@ FONTS = "'Helvetica Neue', Arial, 'Liberation Sans', 'Noto Sans', 'DejaVu Sans',
 STYLE = """
 .syntagma-svg { color: #1c2128; }
 .syntagma-svg .paper { fill: #ffffff; }
-.syntagma-svg .arc, .syntagma-svg .tip { color: #0b62a8; }
+.syntagma-svg .arc, .syntagma-svg .tip, .syntagma-svg .cells { color: #0b62a8; }
 .syntagma-svg .tag { color: #57606a; }
 @media screen and (prefers-color-scheme: dark) {
   .syntagma-svg { color: #e6e9ed; }
   .syntagma-svg .paper { fill: #14181d; }
-  .syntagma-svg .arc, .syntagma-svg .tip { color: #79bdf2; }
+  .syntagma-svg .arc, .syntagma-svg .tip, .syntagma-svg .cells { color: #79bdf2; }
   .syntagma-svg .tag { color: #a7b0ba; }
 }
 """
+
+
+class Drawing(NamedTuple):
+    """Elements and the room they take, in pixels."""
+
+    body: str
+    width: float
+    height: float
+
 
 _NOT_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
@@ -86,6 +97,55 @@ def _em_width(character: str) -> float:
     if category == "So" and unicodedata.east_asian_width(character) in "WF":
         return 1.3  # An emoji is wider than high.
     return 0.7 if "LATIN SMALL" in unicodedata.name(character, "") else 1.0
+
+
+def text_line(
+    kind: str,
+    x: float,
+    y: float,
+    size: float,
+    text: str,
+    *,
+    anchor: str = "",
+    turn: float = 0.0,
+) -> str:
+    """One line of text, centred where no other anchor is given.
+
+    Args:
+        kind: its class.
+        x: of the anchor, in pixels.
+        y: of the base line, in pixels.
+        size: of the font, in pixels.
+        text: not yet escaped.
+        anchor: ``start`` or ``end``.
+        turn: degrees about the anchor, clockwise.
+    """
+    place = f'x="{number(x)}" y="{number(y)}" font-size="{number(size)}"'
+    if anchor:
+        place += f' text-anchor="{anchor}"'
+    if turn:
+        place += f' transform="rotate({number(turn)} {number(x)} {number(y)})"'
+    return f'<text class="{kind}" {place}>{escape(text)}</text>'
+
+
+def stack(drawings: Sequence[Drawing], *, beside: bool = False, gap: float = 0.0) -> Drawing:
+    """Drawings one below the other, or beside one another.
+
+    Args:
+        drawings: at least one.
+        beside: in one row.
+        gap: between two, in pixels.
+    """
+    groups, x, y = [], 0.0, 0.0
+    for drawing in drawings:
+        groups.append(f'<g transform="translate({number(x)} {number(y)})">{drawing.body}</g>')
+        if beside:
+            x += drawing.width + gap
+        else:
+            y += drawing.height + gap
+    width = x - gap if beside else max(drawing.width for drawing in drawings)
+    height = max(drawing.height for drawing in drawings) if beside else y - gap
+    return Drawing("\n".join(groups), width, height)
 
 
 def frame(body: str, *, width: float, height: float, title: str, role: str, alone: bool) -> str:

@@ -1,10 +1,12 @@
-"""Tables of cells, for terminals and for Markdown."""
+"""Tables of cells, for terminals, for Markdown and for pages."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
-__all__ = ["aligned", "markdown"]
+from syntagma.report.svg import escape
+
+__all__ = ["aligned", "html_table", "markdown"]
 
 Rows = Sequence[Sequence[str]]
 
@@ -34,3 +36,25 @@ def markdown(rows: Rows) -> str:
     """
     head, *body = (f"| {' | '.join(row)} |" for row in rows)
     return "\n".join([head, "|---" * len(rows[0]) + "|", *body])
+
+
+def html_table(rows: Rows, *, caption: str = "") -> str:
+    """The table for a page, its head first; a wide one scrolls by itself.
+
+    >>> html_table([["", "f1"], ["plain", "80.1"]]).count("<tr>")
+    2
+    """
+
+    def row(cells: Sequence[str], tag: str, scope: str) -> str:
+        first, *rest = map(escape, cells)
+        start = f'<{tag} scope="col">' if tag == "th" else f"<{tag}>"
+        others = "".join(f"{start}{cell}</{tag}>" for cell in rest)
+        return f'<tr><th scope="{scope}">{first}</th>{others}</tr>'
+
+    head, *body = rows
+    named = f"<caption>{escape(caption)}</caption>" if caption else ""
+    inside = "".join(row(cells, "td", "row") for cells in body)
+    return (
+        f'<div class="scroll"><table>{named}<thead>{row(head, "th", "col")}</thead>'
+        f"<tbody>{inside}</tbody></table></div>"
+    )

@@ -1,16 +1,18 @@
-"""Dependency trees as vector pictures: words and tags on a line, labelled arcs above them.
+"""Trees of sentences as vector pictures.
 
-An arc runs from the head to its dependent, where it ends in an arrowhead; the root has an arrow
-from above.  Arcs that the parser itself thinks more likely wrong than right are dashed.
+Dependencies: words and tags on a line, labelled arcs above them.  An arc runs from the head to its
+dependent, where it ends in an arrowhead; the root has an arrow from above.  Arcs that the parser
+itself thinks more likely wrong than right are dashed.  Phrases, where a parse has them, hang below
+as a tree of their own.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple
 
 from syntagma.report.arc_layout import PlacedArc, lay_out_tree
-from syntagma.report.svg import escape, frame, number, text_width
+from syntagma.report.phrase_svg import draw_phrases
+from syntagma.report.svg import Drawing, escape, frame, number, stack, text_line, text_width
 from syntagma.text.sentence import Parse
 
 __all__ = ["dependency_svg", "document_svg"]
@@ -25,14 +27,6 @@ TIP = 7.0
 MARGIN = 12.0
 LEAST_PROBABILITY = 0.5
 UNKNOWN = "_"
-
-
-class Drawing(NamedTuple):
-    """Elements of one tree and the room they take, in pixels."""
-
-    body: str
-    width: float
-    height: float
 
 
 def dependency_svg(
@@ -62,7 +56,7 @@ def dependency_svg(
 
 
 def document_svg(parses: Sequence[Parse], *, title: str = "") -> str:
-    """Draw the trees of a text into one file, one below the other.
+    """Draw the trees of a text into one file, one below the other, phrases below dependencies.
 
     Args:
         parses: the sentences.
@@ -74,6 +68,8 @@ def document_svg(parses: Sequence[Parse], *, title: str = "") -> str:
     groups, width, height = [], 2 * MARGIN, 0.0
     for index, parse in enumerate(parses, start=1):
         drawing = _draw(parse, None)
+        if parse.constituents:
+            drawing = stack([drawing, draw_phrases(parse)])
         name = f"Sentence {index}: {' '.join(parse.sentence.forms)}"
         groups.append(
             f'<g role="img" transform="translate(0 {number(height)})">\n'
@@ -146,9 +142,9 @@ def _labels(parse: Parse) -> list[str]:
 def _draw_word(x: float, form: str, tags: Sequence[str], ground: float) -> str:
     """A word and its tags below it."""
     y = ground + WORD_SIZE
-    texts = [_text("word", x, y, WORD_SIZE, form)]
+    texts = [text_line("word", x, y, WORD_SIZE, form)]
     for row, tag in enumerate(tags, start=1):
-        texts.append(_text("tag", x, y + row * TAG_STEP, TAG_SIZE, tag))
+        texts.append(text_line("tag", x, y + row * TAG_STEP, TAG_SIZE, tag))
     return "".join(texts)
 
 
@@ -174,7 +170,7 @@ def _draw_arc(arc: PlacedArc, parse: Parse, label: str, ground: float) -> str:
         f"<title>{escape(_tooltip(arc, parse, label))}</title>"
         f'<path class="arc" d="{line}" fill="none" stroke="currentColor" stroke-width="{weight}"'
         f'{dashes}/><path class="tip" d="{tip}"/>'
-        + (_text("relation", arc.label_x, top - 4, LABEL_SIZE, label) if label else "")
+        + (text_line("relation", arc.label_x, top - 4, LABEL_SIZE, label) if label else "")
     )
 
 
@@ -186,9 +182,3 @@ def _tooltip(arc: PlacedArc, parse: Parse, label: str) -> str:
         f", probability {parse.probabilities[arc.dependent - 1]:.2f}" if parse.probabilities else ""
     )
     return f"{forms[arc.dependent - 1]}: {label or 'dependent'}{head}{odds}"
-
-
-def _text(kind: str, x: float, y: float, size: float, text: str) -> str:
-    """One line of text, centred."""
-    place = f'x="{number(x)}" y="{number(y)}" font-size="{number(size)}"'
-    return f'<text class="{kind}" {place}>{escape(text)}</text>'

@@ -89,6 +89,16 @@ class SequenceBuilder:
         specials, _ = self._one if n_texts == 1 else self._two
         return sum(map(len, specials))
 
+    def begins(self, parts: Sequence[Part]) -> list[int]:
+        """Position in the sequence of the first piece of each of one or two parts."""
+        specials, _ = self._one if len(parts) == 1 else self._two
+        begins, position = [], 0
+        for special, part in zip(specials, parts, strict=False):
+            position += len(special)
+            begins.append(position)
+            position += len(part)
+        return begins
+
     def collate(self, sequences: Sequence[Sequence[Part]]) -> dict[str, Tensor]:
         """One padded batch.
 

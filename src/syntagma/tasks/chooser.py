@@ -103,7 +103,7 @@ class Chooser(TextPredictor[ChoiceModel]):
                 raise InputError("the passage is empty; expected text")
             if len(options) < 2:
                 raise InputError(f"expected at least two options, got {len(options)}")
-            seconds.append([self._asked(question, option) for option in options])
+            seconds.append([self.asked(question, option) for option in options])
         passages = [passage for passage, _, _ in questions]
         asked = [text for rows in seconds for row in rows for text in row if text]
         texts = self.texts.encode([*passages, *asked])
@@ -112,8 +112,8 @@ class Chooser(TextPredictor[ChoiceModel]):
             for passage, rows in zip(passages, seconds, strict=True)
         ]
 
-    def _asked(self, question: str, option: str) -> tuple[str, ...]:
-        """Question and option as the texts that are read."""
+    def asked(self, question: str, option: str) -> tuple[str, ...]:
+        """Question and option as the texts that are read, one after the other."""
         question, option = question.strip(), option.strip()
         if self.model.head.fill_blank and BLANK in question:
             return (question.replace(BLANK, option, 1),)

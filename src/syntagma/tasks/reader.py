@@ -99,7 +99,7 @@ class Reader(TextPredictor[SpanModel]):
         """Answer (passage, question) pairs as they come, many at a time, in constant memory."""
         source = iter(pairs)
         while chunk := list(islice(source, CHUNK)):
-            windows = self._windows(chunk)
+            windows = self.windows(chunk)
             candidates = self._candidates(windows)
             if self.verifier is not None:
                 verified = self.verifier._verify(chunk)
@@ -118,7 +118,12 @@ class Reader(TextPredictor[SpanModel]):
                 )
             self.texts.forget()
 
-    def _windows(self, pairs: Sequence[tuple[str, str]]) -> list[SpanWindow]:
+    def windows(self, pairs: Sequence[tuple[str, str]]) -> list[SpanWindow]:
+        """The windows of (passage, question) pairs, all of a pair's before those of the next.
+
+        Raises:
+            InputError: passage or question is empty.
+        """
         for passage, question in pairs:
             if not passage.strip() or not question.strip():
                 empty = "question" if passage.strip() else "passage"
@@ -132,7 +137,7 @@ class Reader(TextPredictor[SpanModel]):
 
     def _verify(self, pairs: Sequence[tuple[str, str]]) -> list[float]:
         """Logit of unanswerable minus logit of answerable for each pair."""
-        windows = self._windows(pairs)
+        windows = self.windows(pairs)
         scores = [float("inf")] * len(pairs)
         for window, found in zip(windows, self._candidates(windows), strict=True):
             scores[window.example] = min(scores[window.example], found.verification)

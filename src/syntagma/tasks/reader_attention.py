@@ -10,6 +10,7 @@ import torch
 from syntagma.syntax.encode import EncodedText
 from syntagma.tasks.reader import Reader
 from syntagma.tasks.span_windows import SpanWindow
+from syntagma.text.pieces import word_attention
 
 __all__ = ["ancestor_weights"]
 
@@ -20,8 +21,8 @@ def ancestor_weights(
 ) -> list[list[float]]:
     """The weights of a guided reader's attention from each word of a passage to some words.
 
-    The mean over the heads of the last guided layer; a word's row is that of its first piece, and
-    the weight of a word the sum over its pieces.
+    The mean over the heads of the last guided layer; the weight of a word is the sum over its
+    pieces, that from a word the mean over its pieces.
 
     Args:
         reader: must read syntax.
@@ -57,13 +58,15 @@ def _rows_of_window(
     inside = slice(window.offset, window.offset + window.end - window.begin)
     matrix = attention[0].mean(0)[inside, inside].float().cpu().numpy()
     words = passage.syntax["word"][window.begin : window.end]
-    rows: dict[int, dict[int, float]] = {}
-    for piece, word in enumerate(words.tolist()):
-        if word < 0 or word in rows:
-            continue
-        rows[word] = {
-            int(words[other]): float(matrix[piece, words == words[other]].sum())
-            for other in np.flatnonzero(matrix[piece] > 0)
-            if words[other] >= 0
+    there = np.unique(words[words >= 0])
+    if not len(there):
+        return {}
+    first, last = int(there[0]), int(there[-1])
+    table = word_attention(matrix, np.where(words >= 0, words - first, -1), last - first + 1)
+    return {
+        int(word): {
+            first + int(other): float(table[word - first, other])
+            for other in np.flatnonzero(table[word - first])
         }
-    return rows
+        for word in there
+    }

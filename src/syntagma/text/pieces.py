@@ -25,6 +25,7 @@ __all__ = [
     "pool",
     "require_offsets",
     "spread",
+    "word_attention",
 ]
 
 ABSENT = -100
@@ -33,6 +34,7 @@ ABSENT = -100
 Pooling = Literal["first", "mean"]
 
 IntArray = NDArray[np.int64]
+FloatArray = NDArray[np.float64]
 
 
 def require_offsets(tokenizer: Any) -> None:
@@ -154,3 +156,27 @@ def spread(word_values: ArrayLike, word_of_piece: ArrayLike, *, fill: int = ABSE
     if not len(values):
         return np.full(words.shape, fill, np.int64)
     return np.where(words >= 0, values[np.maximum(words, 0)], fill)
+
+
+def word_attention(weights: ArrayLike, word_of_piece: ArrayLike, n_words: int) -> FloatArray:
+    """Attention between words from attention between their pieces.
+
+    The attention to a word is the sum over its pieces, that from a word the mean over its pieces,
+    so that a row still sums to 1 together with what goes to pieces without a word.
+
+    Args:
+        weights: from each piece to each piece, ``[n_pieces, n_pieces]``.
+        word_of_piece: ``[n_pieces]``, negative where a piece has no word.
+        n_words: how many there are.
+
+    Returns:
+        ``[n_words, n_words]``; zeros for words without pieces.
+
+    >>> word_attention([[0.5, 0.5, 0], [0.1, 0.4, 0.5], [0, 0, 1]], [0, 0, 1], 2).tolist()
+    [[0.75, 0.25], [0.0, 1.0]]
+    """
+    words = np.asarray(word_of_piece, np.int64)
+    member = (words == np.arange(n_words)[:, None]).astype(np.float64)  # [n_words, n_pieces]
+    counts = np.maximum(member.sum(1, keepdims=True), 1)
+    found: FloatArray = member @ np.asarray(weights, np.float64) @ member.T / counts
+    return found

@@ -1,0 +1,124 @@
+"""What a report says of one case: question, gold, every answer, and pictures of it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from syntagma.report.attention_svg import AttentionMatrix, attention_svg
+from syntagma.report.cases import GAINED, LOST, Case
+from syntagma.report.phrase_svg import phrase_svg
+from syntagma.report.report_page import details
+from syntagma.report.svg import escape
+from syntagma.report.tree_svg import dependency_svg
+from syntagma.report.turns_svg import TurnScores, turns_svg
+from syntagma.text.sentence import Parse, Sentence
+
+__all__ = ["CasePictures", "case_card"]
+
+NOTHING = "no answer"
+
+
+@dataclass(frozen=True, slots=True)
+class CasePictures:
+    """What is drawn of a case.
+
+    Args:
+        sentence: of the passage, the one to show.
+        trees: by what it is the tree of, a sentence.
+        attention: by whose words they show, the maps of each system.
+        turns: scores of co-attention of each text.
+    """
+
+    sentence: Sentence | None = None
+    trees: tuple[tuple[str, Parse], ...] = ()
+    attention: tuple[tuple[str, tuple[AttentionMatrix, ...]], ...] = ()
+    turns: tuple[TurnScores, ...] = ()
+
+
+def case_card(number: int, case: Case, pictures: CasePictures, *, baseline: str) -> str:
+    """The card of a case.
+
+    Args:
+        number: from 1.
+        case: the case.
+        pictures: of it.
+        baseline: name of the system that the others are compared with.
+    """
+    told = case.told
+    kinds = {
+        GAINED: f"{case.system} scores higher than {baseline}",
+        LOST: f"{baseline} scores higher than {case.system}",
+    }
+    options = f" — {' | '.join(told.options)}" if told.options else ""
+    return (
+        f'<article class="case" id="case-{number}">'
+        f'<p class="kind">{escape(kinds.get(case.kind, "wrong"))} · {escape(case.key)}</p>'
+        f"<h3><bdi>{escape(told.asked + options)}</bdi></h3>"
+        f"{_answers(case)}{_excerpt(case, pictures.sentence)}{_drawn(pictures)}</article>"
+    )
+
+
+def _answers(case: Case) -> str:
+    """Gold and answers, each with a sign that does not rely on colour."""
+    gold = " / ".join(map(_shown, case.told.gold))
+    rows = [f'<tr><th scope="row">gold</th><td>{gold}</td><td></td></tr>']
+    signs = {0.0: ' class="false"', 1.0: ' class="right"'}
+    signs = signs if set(case.scores.values()) <= signs.keys() else {}
+    for system, answer in case.answers.items():
+        score = case.scores[system]
+        rows.append(
+            f'<tr><th scope="row">{escape(system)}</th><td>{_shown(answer)}</td>'
+            f"<td><span{signs.get(score, '')}>{score:.2f}</span></td></tr>"
+        )
+    return f'<div class="scroll words"><table><tbody>{"".join(rows)}</tbody></table></div>'
+
+
+def _shown(answer: str) -> str:
+    if not answer.strip():
+        return f'<span class="none">{NOTHING}</span>'
+    return f"<bdi>{escape(' '.join(answer.split()))}</bdi>"
+
+
+def _excerpt(case: Case, sentence: Sentence | None) -> str:
+    """The sentence of the passage that holds the gold answer, marked in it."""
+    passage, place = case.told.passage, case.told.place
+    if not passage:
+        return ""
+    start, end = (sentence.start, sentence.end) if sentence else (0, min(len(passage), 300))
+    if place is None or not start <= place[0] < place[1] <= end:
+        text = escape(passage[start:end])
+    else:
+        before, inside, after = (
+            escape(passage[slice(*part)]) for part in ((start, place[0]), place, (place[1], end))
+        )
+        text = f"{before}<mark>{inside}</mark>{after}"
+    dots = ("… " if start else "", " …" if end < len(passage) else "")
+    return f'<p class="excerpt"><bdi>{dots[0]}{text}{dots[1]}</bdi></p>'
+
+
+def _drawn(pictures: CasePictures) -> str:
+    parts = []
+    for place, (name, parse) in enumerate(pictures.trees):
+        tree = dependency_svg(parse, alone=False)
+        if parse.constituents:
+            tree += phrase_svg(parse, alone=False)
+        parts.append(
+            details(f"Tree: {name}", _scroll(tree, f"Tree of the {name}"), open_=not place)
+        )
+    for name, matrices in pictures.attention:
+        title = f"Attention: words of the {name}"
+        picture = attention_svg(matrices, title=title, alone=False)
+        parts.append(details(title, _scroll(picture, title), open_=True))
+    if pictures.turns:
+        title = "Co-attention, turn by turn"
+        picture = turns_svg(pictures.turns, title=title, alone=False)
+        parts.append(details(title, _scroll(picture, title), open_=True))
+    return "".join(parts)
+
+
+def _scroll(picture: str, label: str) -> str:
+    """A wide picture scrolls by itself."""
+    return (
+        f'<div class="scroll" tabindex="0" role="region" aria-label="{escape(label)}">{picture}'
+        "</div>"
+    )

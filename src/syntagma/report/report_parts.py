@@ -1,0 +1,303 @@
+"""The parts of a report that need nothing but saved results.
+
+Scores, settings, groups of examples, training, parameters, and the commands.
+"""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Sequence
+from pathlib import Path
+from statistics import mean, stdev
+from typing import Any, NamedTuple
+
+import yaml
+
+from syntagma.errors import InputError
+from syntagma.report.breakdown import Breakdown, break_down, write_breakdowns
+from syntagma.report.compare import compare_runs
+from syntagma.report.curves import TRAINING_LOSS, write_curves
+from syntagma.report.groups import properties_of
+from syntagma.report.learned import ModelNumbers, read_numbers
+from syntagma.report.report_page import Part, commands, details, plot, plots
+from syntagma.report.runs import PLANS, System
+from syntagma.report.svg import escape
+from syntagma.report.tables import html_table
+from syntagma.report.training_log import Speed, read_speed
+from syntagma.tasks import find_task
+
+__all__ = ["Made", "commands_part", "groups_part", "models_part", "results_part", "training_part"]
+
+Paths = Sequence[str | Path]
+MOST_KINDS = 60
+"""Groups that a plot of kinds can hold."""
+
+
+class Made(NamedTuple):
+    """A part, and the same as plain values.
+
+    Args:
+        part: of the page.
+        values: for ``report.json``.
+        notices: what was left out, and why.
+    """
+
+    part: Part
+    values: Any
+    notices: list[str]
+
+
+def results_part(folders: Paths, systems: Sequence[System]) -> Made:
+    """Scores with their tests, all metrics, and the settings that differ."""
+    notices: list[str] = []
+    body, values = "", None
+    if len(systems) > 1 and systems[0].runs[0].task in PLANS:
+        try:
+            comparison = compare_runs(folders)
+            body = html_table(comparison.rows())
+            test = escape(comparison.test.replace("`", ""))
+            body += (
+                f'<p class="hint">{test}, n = {comparison.n_examples:,}. Δ and p are against the '
+                "first line; + and − count the examples that got better and worse.</p>"
+            )
+            values = comparison.as_json()
+        except InputError as error:
+            notices.append(f"the comparison: {error}")
+    rows = _metrics(systems)
+    shown = html_table(rows)
+    body += details("All metrics", shown) if body else shown
+    body += _settings(systems)
+    metrics = {row[0]: dict(zip(rows[0][1:], row[1:], strict=True)) for row in rows[1:]}
+    return Made(Part("Results", body), {"comparison": values, "metrics": metrics}, notices)
+
+
+def _metrics(systems: Sequence[System]) -> list[list[str]]:
+    """All metrics, a row each."""
+    rows = [["metric", *(system.name for system in systems)]]
+    for name in systems[0].runs[0].metrics:
+        found = [
+            [float(run.metrics[name]) for run in system.runs if name in run.metrics]
+            for system in systems
+        ]
+        rows.append([name, *map(_spread, found)])
+    return rows
+
+
+def _spread(values: Sequence[float], digits: int = 2) -> str:
+    """A mean over seeds with its standard deviation."""
+    if not values:
+        return "–"
+    if len(values) == 1:
+        return f"{values[0]:,.{0 if values[0] == int(values[0]) else digits}f}"
+    return f"{mean(values):,.{digits}f} ± {stdev(values):.{digits}f}"
+
+
+def _settings(systems: Sequence[System]) -> str:
+    """The settings in which systems differ, and all of each."""
+    flat = [_flat(system.runs[0].settings) for system in systems]
+    keys = dict.fromkeys(key for settings in flat for key in settings)
+    rows = [["setting", *(system.name for system in systems)]]
+    for key in keys:
+        found = [str(settings.get(key, "–")) for settings in flat]
+        if len(set(found)) > 1 and key != "training.seed":
+            rows.append([key, *found])
+    body = ""
+    if len(rows) > 1:
+        body = f"<h3>Settings that differ</h3>{html_table(rows)}"
+    for system in systems:
+        text = yaml.safe_dump(system.runs[0].settings, sort_keys=False, allow_unicode=True)
+        body += details(f"All settings of {system.name}", commands([text.rstrip()]))
+    return body
+
+
+def _flat(values: dict[str, Any], prefix: str = "") -> dict[str, Any]:
+    flat: dict[str, Any] = {}
+    for key, value in values.items():
+        inner = isinstance(value, dict)
+        flat |= _flat(value, f"{prefix}{key}.") if inner else {prefix + key: value}
+    return flat
+
+
+def groups_part(folders: Paths, systems: Sequence[System], out: Path) -> Made:
+    """Scores by each property that the examples have.
+
+    Args:
+        folders: of the runs.
+        systems: the same as systems.
+        out: the folder to write plots to.
+    """
+    name = "Groups of examples"
+    try:
+        examples = systems[0].runs[0].examples()
+    except InputError as error:
+        return Made(Part(name, ""), {}, [f"groups of examples: {error}"])
+    notices: list[str] = []
+    figures, tables, values = [], [], {}
+    for property in properties_of(examples[0]) if examples else ():
+        try:
+            found = break_down(folders, property)
+        except InputError as error:
+            notices.append(f"groups by {property}: {error}")
+            continue
+        if not 1 < len(found.grouping.groups) <= MOST_KINDS:
+            continue
+        values[property] = found.rows()
+        title = property.replace("_", " ")
+        tables.append(details(f"By {title}", html_table(found.rows())))
+        try:
+            figures.append(_group_plot(found, out))
+        except InputError as error:
+            notices.append(f"plots: {error}")
+    if not values:
+        return Made(Part(name, ""), {}, notices)
+    score = PLANS[systems[0].runs[0].task].score
+    hint = (
+        f'<p class="hint">{score} of each group. Numbers are cut into groups of equal size, at '
+        "most 20, and have a trend line (least squares, each group as heavy as its examples).</p>"
+    )
+    return Made(Part(name, hint + plots(figures) + "".join(tables)), values, notices)
+
+
+def _group_plot(found: Breakdown, out: Path) -> str:
+    property = found.grouping.property
+    path = out / f"by_{property}.svg"
+    write_breakdowns([found], path)
+    return plot(path, f"{found.score} by {property.replace('_', ' ')}")
+
+
+def training_part(systems: Sequence[System], out: Path) -> Made:
+    """Curves of training, and its speed.
+
+    Args:
+        systems: the runs.
+        out: the folder to write plots to.
+    """
+    runs = [(system.name, run.path) for system in systems for run in system.runs]
+    notices: list[str] = []
+    body, values = "", {}
+    task = systems[0].runs[0].task
+    primary = getattr(find_task(task), "primary", systems[0].plan.score)
+    primary = primary if isinstance(primary, str) else systems[0].plan.score
+    metrics = {"training loss": (TRAINING_LOSS, ""), f"dev {primary}": (primary, "")}
+    try:
+        path = out / "curves.svg"
+        folders = [run for _, run in runs]
+        write_curves(folders, metrics, path, names=[name for name, _ in runs])
+        body = plot(path, f"loss on the training data, and {primary} on the dev files")
+    except InputError as error:
+        notices.append(f"training curves: {error}")
+    try:
+        speeds = {system.name: [read_speed(run.path) for run in system.runs] for system in systems}
+        body += html_table(_speed_rows(speeds))
+        body += (
+            '<p class="hint">Speed is as the trainer measured it, evaluations included; of a '
+            "resumed run, in its last part. Only runs on one machine that did nothing else can be "
+            "compared. "
+            "What is fitted on the dev files (thresholds) is fitted when training has ended, after "
+            "the last point of the curve.</p>"
+        )
+        values = {name: [speed.as_json() for speed in found] for name, found in speeds.items()}
+    except InputError as error:
+        notices.append(f"training speed: {error}")
+    return Made(Part("Training", body), values, notices)
+
+
+def _speed_rows(speeds: dict[str, list[Speed]]) -> list[list[str]]:
+    columns = {
+        "steps": ("steps", 0),
+        "examples/s": ("examples_per_second", 1),
+        "steps/s": ("steps_per_second", 2),
+        "pieces/s": ("pieces_per_second", 0),
+        "hours": ("hours", 2),
+        "seconds an evaluation": ("evaluation_seconds", 1),
+    }
+    found = {
+        title: [[getattr(speed, name) for speed in group] for group in speeds.values()]
+        for title, (name, _) in columns.items()
+    }
+    shown = [
+        title
+        for title, groups in found.items()
+        if any(value is not None for group in groups for value in group)
+    ]
+    rows = [["", *shown]]
+    for place, system in enumerate(speeds):
+        cells = ([v for v in found[title][place] if v is not None] for title in shown)
+        digits = (columns[title][1] for title in shown)
+        rows.append([system, *map(_spread, cells, digits)])
+    return rows
+
+
+def models_part(systems: Sequence[System]) -> Made:
+    """Parameters of the models that are there, and what their guides have learnt."""
+    notices: list[str] = []
+    numbers: dict[str, list[ModelNumbers]] = {}
+    for system in systems:
+        for run in system.runs:
+            try:
+                found = read_numbers(run.path)
+            except InputError as error:
+                notices.append(f"parameters: {error}")
+                continue
+            if found is None:
+                notices.append(
+                    f"{run.path}: the model itself is not there (model.safetensors); its "
+                    f"parameters and pictures"
+                )
+            else:
+                numbers.setdefault(system.name, []).append(found)
+    if not numbers:
+        return Made(Part("Models", ""), {}, notices)
+    body = html_table(_parameter_rows(numbers))
+    every = [each for group in numbers.values() for each in group]
+    names = dict.fromkeys(name for each in every for name in each.learned)
+    if names:
+        rows = [["", *numbers]]
+        for name in names:
+            values = (
+                [n.learned[name] for n in group if name in n.learned] for group in numbers.values()
+            )
+            rows.append([name, *(_spread(found, 4) for found in values)])
+        body += html_table(rows, caption="What guides have learnt, or were set to")
+    plain = {
+        name: [{"parameters": n.parameters, "learned": n.learned} for n in group]
+        for name, group in numbers.items()
+    }
+    return Made(Part("Models", body), plain, notices)
+
+
+def _parameter_rows(numbers: dict[str, list[ModelNumbers]]) -> list[list[str]]:
+    first = {name: group[0] for name, group in numbers.items()}
+    parts = dict.fromkeys(part for found in first.values() for part in found.parameters)
+    rows = [["parameters", *first]]
+    for part in parts:
+        rows.append([part, *(f"{found.parameters.get(part, 0):,}" for found in first.values())])
+    base = next(iter(first.values())).total
+    totals = [found.total for found in first.values()]
+    rows.append(["all", *(f"{total:,}" for total in totals)])
+    if len(totals) > 1:
+        rows.append(["more than the first", *(f"{total / base - 1:+.1%}" for total in totals)])
+    return rows
+
+
+def commands_part(folders: Paths, systems: Sequence[System], out: str | Path) -> Part:
+    """The commands that make everything again."""
+    lines = []
+    for system in systems:
+        for run in system.runs:
+            place = shlex.quote(str(run.path))
+            lines.append(f"syntagma train {place}/experiment.yaml --out {place}")
+    lines.append("")
+    for system in systems:
+        data = shlex.join(systems[0].runs[0].settings.get("data", {}).get("dev", []))
+        lines += (f"syntagma evaluate {shlex.quote(str(run.path))} {data}" for run in system.runs)
+    names = shlex.join(map(str, folders))
+    if len(systems) > 1:
+        lines += ["", f"syntagma compare {names}"]
+    lines += ["", f"syntagma report {names} --out {shlex.quote(str(out))}"]
+    hint = (
+        '<p class="hint">The settings in a run folder are complete; paths in them are those of the '
+        "folder where it was trained. Training needs a new <code>--out</code> where the run is "
+        "still there.</p>"
+    )
+    return Part("Commands", commands(lines) + hint)

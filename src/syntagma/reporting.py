@@ -1,0 +1,253 @@
+"""Write a report: what saved results tell, and pictures of models where these are there."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict
+from functools import cache
+from pathlib import Path
+
+import syntagma
+from syntagma.encoders.saved import WEIGHTS
+from syntagma.errors import InputError
+from syntagma.files import write_folder, write_json, write_text
+from syntagma.parse.source import DEFAULT_PARSER, load_parser
+from syntagma.pictures import (
+    Look,
+    attention_matrices,
+    look,
+    open_predictor,
+    sentences_of,
+    turn_scores,
+)
+from syntagma.report.case_cards import CasePictures, case_card
+from syntagma.report.cases import GAINED, LOST, Case, find_cases
+from syntagma.report.report_page import Part, report_page
+from syntagma.report.report_parts import (
+    Made,
+    commands_part,
+    groups_part,
+    models_part,
+    results_part,
+    training_part,
+)
+from syntagma.report.runs import System, read_systems
+from syntagma.report.svg import escape
+from syntagma.report.turns_svg import TurnScores
+from syntagma.tasks.laid_out import Predictor, Texts
+from syntagma.text.sentence import Parse, Sentence
+
+__all__ = ["write_report"]
+
+PAIRED = ("spans", "choice", "pairs")
+"""Tasks whose models can be watched."""
+ASKED = {"choice": "question", "open_qa": "question", "pairs": "hypothesis", "spans": "question"}
+"""What the second text of a case is, where it is a text of its own."""
+DRAWN = 3
+"""Systems whose attention is drawn, at most."""
+WIDEST = 45
+"""Words of a sentence whose attention is drawn, at most."""
+
+
+def write_report(
+    runs: Sequence[str | Path],
+    out: str | Path,
+    *,
+    n_cases: int = 12,
+    n_pictures: int = 3,
+    device: str = "cpu",
+) -> None:
+    """Write one page about runs, with its plots beside it.
+
+    Args:
+        runs: run folders over the same dev data; those that differ in the seed alone are one
+            system, the first is the baseline.
+        out: the folder to write: ``index.html``, the plots, and ``report.json`` with all values.
+        n_cases: examples to show.
+        n_pictures: of these, how many with pictures of attention; 0 opens no model of a run.
+        device: where to compute.
+
+    Raises:
+        InputError: a folder is no finished run, or they do not belong together, or ``out`` exists.
+    """
+    if n_cases < 0 or n_pictures < 0:
+        raise InputError(f"expected counts from 0, got --cases {n_cases} --pictures {n_pictures}")
+    systems = read_systems(runs)
+    with write_folder(out) as draft:
+        made = [
+            results_part(runs, systems),
+            groups_part(runs, systems, draft),
+            training_part(systems, draft),
+            models_part(systems),
+            _cases_part(systems, n_cases, n_pictures, device),
+        ]
+        names = ", ".join(system.name for system in systems)
+        first = systems[0].runs[0]
+        n_runs = sum(len(system.runs) for system in systems)
+        page = report_page(
+            title=f"Report: {names}",
+            summary=f"Task {first.task}, {n_runs} run{'s' * (n_runs != 1)}, "
+            f"{len(first.rows):,} dev examples ({', '.join(first.data)})",
+            parts=[*(each.part for each in made), commands_part(runs, systems, out)],
+            notices=[notice for each in made for notice in each.notices],
+            note=f"Written by Syntagma {syntagma.__version__}.",
+        )
+        write_text(draft / "index.html", page)
+        values = {each.part.anchor: each.values for each in made}
+        write_json(draft / "report.json", values)
+
+
+def _cases_part(systems: Sequence[System], n_cases: int, n_pictures: int, device: str) -> Made:
+    """The cases with their pictures."""
+    if not n_cases:
+        return Made(Part("Cases", ""), [], [])
+    try:
+        found = find_cases(systems, most=n_cases)
+    except InputError as error:
+        return Made(Part("Cases", ""), [], [f"cases: {error}"])
+    if not found.cases:
+        same = "the systems differ on no example" if len(systems) > 1 else "every example is right"
+        return Made(Part("Cases", ""), [], [f"cases: {same}"])
+    notices: list[str] = []
+    task = systems[0].runs[0].task
+    predictors = _open(systems, device, notices) if n_pictures and task in PAIRED else {}
+    painter = _Painter(task, predictors, notices)
+    baseline = systems[0].name
+    cards = [
+        case_card(
+            number, case, painter.pictures(case, attention=number <= n_pictures), baseline=baseline
+        )
+        for number, case in enumerate(_mixed(found.cases), start=1)
+    ]
+    counts = "; ".join(
+        _told(kind, system, n, baseline) for (kind, system), n in found.counts.items()
+    )
+    hint = f'<p class="hint">{escape(counts)}. Shown are {len(cards)}, drawn at random (seed 0).'
+    if predictors:
+        hint += (
+            " Maps show the mean over all heads; the attention to a word is the sum over its "
+            "pieces, from a word the mean over its pieces; elsewhere are special pieces and words "
+            "that are not shown."
+        )
+    body = hint + "</p>" + "".join(cards)
+    return Made(Part("Cases", body), [asdict(case) for case in found.cases], notices)
+
+
+def _told(kind: str, system: str, count: int, baseline: str) -> str:
+    if kind in (GAINED, LOST):
+        change = "better" if kind == GAINED else "worse"
+        return f"{system} is {change} than {baseline} on {count:,}"
+    return f"{system} is not fully right on {count:,}"
+
+
+def _mixed(cases: Sequence[Case]) -> list[Case]:
+    """One of each kind after another, so that the first ones show all kinds."""
+    groups: dict[tuple[str, str], list[Case]] = {}
+    for case in cases:
+        groups.setdefault((case.kind, case.system), []).append(case)
+    longest = max(map(len, groups.values()), default=0)
+    return [group[n] for n in range(longest) for group in groups.values() if n < len(group)]
+
+
+def _open(systems: Sequence[System], device: str, notices: list[str]) -> dict[str, Predictor]:
+    """The model of each system, that of its first seed, where it is there."""
+    found: dict[str, Predictor] = {}
+    for system in systems[:DRAWN]:
+        folder = system.runs[0].path
+        # Models that were removed are named where their parameters are missing.
+        if (folder / WEIGHTS).is_file():
+            try:
+                found[system.name] = open_predictor(folder, device=device)
+            except InputError as error:
+                notices.append(f"pictures of {system.name}: {error}")
+    return found
+
+
+class _Painter:
+    """Makes the pictures of cases.
+
+    Args:
+        task: of the runs.
+        predictors: the models by system.
+        notices: gets what could not be drawn.
+    """
+
+    def __init__(self, task: str, predictors: dict[str, Predictor], notices: list[str]) -> None:
+        self.task = task
+        self.predictors = predictors
+        self.notices = notices
+        self.parses = cache(self._parses)
+        self.parser = cache(load_parser)
+
+    def pictures(self, case: Case, *, attention: bool) -> CasePictures:
+        """What there is to draw of a case."""
+        told = case.told
+        try:
+            passage = _best(self.parses(told.passage), case) if told.passage.strip() else None
+            name = ASKED.get(self.task, "text")
+            own = self.task in ASKED or not told.passage
+            asked = self.parses(told.asked) if own and told.asked.strip() else ()
+        except InputError as error:
+            self.notices.append(f"trees of cases: {error}")
+            return CasePictures()
+        first = "premise" if self.task == "pairs" else "passage"
+        trees = [(f"sentence of the {first}", passage)] if passage else []
+        trees += [(name, parse) for parse in asked]
+        pictures = CasePictures(passage.sentence if passage else None, tuple(trees))
+        if not attention or not self.predictors:
+            return pictures
+        return self._with_attention(case, pictures, [parse.sentence for parse in asked], name)
+
+    def _parses(self, text: str) -> tuple[Parse, ...]:
+        """The sentences as the first model that reads syntax sees them; else the default parser."""
+        for predictor in self.predictors.values():
+            if (store := predictor.texts.store) is not None:
+                return tuple(store.parsed([text])[0].parses(text))
+        return tuple(self.parser(DEFAULT_PARSER).parse_text(text))
+
+    def _with_attention(
+        self, case: Case, pictures: CasePictures, asked: Sequence[Sentence], name: str
+    ) -> CasePictures:
+        told, sentence = case.told, pictures.sentence
+        place = (sentence.start, sentence.end) if sentence else None
+        right = told.options.index(told.gold[0]) if told.options and told.gold else 0
+        texts = Texts(told.passage, told.asked, told.options, right, place)
+        try:
+            seen = [look(system, model, texts) for system, model in self.predictors.items()]
+        except InputError as error:
+            self.notices.append(f"pictures of case {case.key}: {error}")
+            return pictures
+        shown = [(name, [(told.asked, part) for part in asked])]
+        if sentence is not None and len(sentence) <= WIDEST:
+            shown.append(("sentence", [(told.passage, sentence)]))
+        maps = tuple((title, tuple(attention_matrices(seen, words))) for title, words in shown)
+        turns = tuple(
+            part for each in seen if each.observed.turns is not None for part in self._turns(each)
+        )
+        return CasePictures(sentence, pictures.trees, maps, turns)
+
+    def _turns(self, seen: Look) -> list[TurnScores]:
+        models = list(self.predictors.values())
+        parts = [sentences_of(models, stretch.text) for stretch in seen.laid_out.stretches]
+        return turn_scores(seen, parts)
+
+
+def _best(parses: Sequence[Parse], case: Case) -> Parse | None:
+    """The sentence of a passage to show.
+
+    That of the gold answer; else the one from which a system answered; else the one that has most
+    of the longer words of question and gold answer.
+    """
+    told = case.told
+    starts = [told.place[0]] if told.place else []
+    starts += (told.passage.find(answer) for answer in case.answers.values() if answer.strip())
+    for start in starts:
+        for parse in parses:
+            if parse.sentence.start <= start < parse.sentence.end:
+                return parse
+    wanted = {word.lower() for text in (told.asked, *told.gold) for word in text.split()}
+
+    def likeness(parse: Parse) -> int:
+        return len({form.lower() for form in parse.sentence.forms if len(form) > 3} & wanted)
+
+    return max(parses, key=likeness, default=None)

@@ -1,0 +1,366 @@
+"""The report of runs: that everything is there, is right, and is left out where it cannot be."""
+
+from __future__ import annotations
+
+import json
+import re
+import shutil
+from html.parser import HTMLParser
+
+import pytest
+import torch
+
+pytest.importorskip("scipy")
+pytest.importorskip("matplotlib")
+
+from syntagma import reporting
+from syntagma.errors import InputError
+from syntagma.models.guided_encoder import GuidedEncoder
+from syntagma.report.cases import TOLD, find_cases, read_answers
+from syntagma.report.learned import read_numbers
+from syntagma.report.runs import read_systems
+from syntagma.report.training_log import read_speed
+from syntagma.reporting import write_report
+from syntagma.tasks.parallel_text import ParallelExample
+from syntagma.tasks.probing_data import ProbeExample
+from syntagma.tasks.relation_data import RelationExample
+from syntagma.training.run import train
+from tests.training.test_run import (
+    dream,
+    experiment,
+    open_qa,
+    pairs,
+    relations,
+    squad,
+    treebank,
+    typing,
+)
+
+DATA = {
+    "choice": (dream, "dream.json"),
+    "open_qa": (open_qa, "dev.jsonl"),
+    "pairs": (pairs, "pairs.jsonl"),
+    "parsing": (treebank, "tides.conllu"),
+    "relations": (relations, "relations.txt"),
+    "spans": (squad, "harbour.json"),
+    "typing": (typing, "typing.json"),
+}
+ALONE = {"area", "base", "br", "col", "hr", "img", "input", "link", "meta", "rect", "path"}
+
+
+class Balanced(HTMLParser):
+    """Checks that what is opened is closed, and collects texts and headings."""
+
+    def __init__(self, page):
+        super().__init__()
+        self.opened, self.headings, self.text = [], [], ""
+        self.feed(page)
+        assert self.opened == []
+
+    def handle_starttag(self, tag, attributes):
+        if tag not in ALONE:
+            self.opened.append(tag)
+
+    def handle_endtag(self, tag):
+        if tag not in ALONE:
+            assert self.opened.pop() == tag
+
+    def handle_data(self, data):
+        self.text += data
+        if self.opened and self.opened[-1] == "h2":
+            self.headings.append(data)
+
+
+@pytest.fixture(autouse=True)
+def _small_parser(monkeypatch, tiny_parser):
+    monkeypatch.setattr(reporting, "DEFAULT_PARSER", tiny_parser)
+
+
+def trained(root, encoder, task, name, **changes):
+    write, file = DATA[task]
+    data = root / file
+    if not data.is_file():
+        write(data, copies=1)
+    head = {"arc_width": 8, "relation_width": 4} if task == "parsing" else {}
+    settings = experiment(task, str(data), encoder, head=head, **changes)
+    train(settings, root / name)
+    return root / name
+
+
+@pytest.fixture(scope="module")
+def spans(tmp_path_factory, tiny_encoder):
+    """A plain and a guided reader, each with two seeds."""
+    root = tmp_path_factory.mktemp("spans")
+    runs = {}
+    for preset in ("none", "sg-net"):
+        for seed in (1, 2):
+            folder = trained(
+                root,
+                tiny_encoder,
+                "spans",
+                f"{preset}-{seed}",
+                preset=preset,
+                parser="linear",
+                training={"epochs": 1, "seed": seed},
+            )
+            runs[preset, seed] = folder
+            # So small a model knows nothing: scores that differ are written in.
+            rows = json.loads((folder / "examples.json").read_text())
+            right = {"none": ("0-0", "0-1", "0-no"), "sg-net": ("0-1", "0-2", "0-3")}[preset]
+            for key in rows:
+                rows[key] = dict.fromkeys(("exact", "f1"), float(key in right))
+            (folder / "examples.json").write_text(json.dumps(rows))
+    return runs
+
+
+@pytest.fixture
+def both(spans):
+    return [spans["none", 1], spans["sg-net", 1]]
+
+
+def page_of(out):
+    page = (out / "index.html").read_text(encoding="utf-8")
+    # Nothing from elsewhere, and nothing that runs.
+    addresses = set(re.findall(r"https?://[^\"' )<]+", page))
+    assert addresses <= {"http://www.w3.org/2000/svg", "http://www.w3.org/1999/xlink"}
+    assert "<script" not in page
+    return page
+
+
+def test_a_comparison_has_all_parts(both, tmp_path):
+    out = tmp_path / "new" / "report"
+    write_report(both, out, n_cases=4, n_pictures=2)
+    found = Balanced(page_of(out))
+    assert found.headings == [
+        "Results", "Groups of examples", "Training", "Models", "Cases", "Commands",
+    ]  # fmt: skip
+    assert "Left out" not in found.text
+    for words in (
+        "McNemar's exact test on exact, n = 7",
+        "presetnonesg-net",
+        "By question length",
+        "examples/s",
+        "What guides have learnt, or were set to",
+        f"syntagma train {both[0]}/experiment.yaml --out {both[0]}",
+        f"syntagma report {both[0]} {both[1]} --out {out}",
+    ):
+        assert words in found.text
+    files = sorted(path.name for path in out.iterdir())
+    assert "curves.svg" in files
+    assert "by_question_word.svg" in files
+    values = json.loads((out / "report.json").read_text())
+    assert values["results"]["comparison"]["n_examples"] == 7
+    assert values["models"]["sg-net-1"][0]["parameters"]["ancestor_attention"] > 0
+    assert values["training"]["none-1"][0]["steps"] > 0
+
+
+def test_the_same_runs_give_the_same_bytes(both, tmp_path):
+    for name in ("one", "two"):
+        write_report(both, tmp_path / name, n_cases=2, n_pictures=1)
+    for path in (tmp_path / "one").iterdir():
+        other = (tmp_path / "two" / path.name).read_bytes()
+        assert path.read_bytes().replace(b"/one", b"/two") == other
+
+
+def test_seeds_are_one_system(spans, tmp_path):
+    write_report(list(spans.values()), tmp_path / "report", n_pictures=0)
+    found = Balanced(page_of(tmp_path / "report"))
+    assert "4 runs" in found.text
+    assert "±" in found.text
+    assert "none, sg-net" in found.text
+    curves = (tmp_path / "report" / "curves.svg").read_text()
+    assert curves.count(">sg-net<") == 1
+
+
+def test_one_run_shows_its_errors(both, tmp_path):
+    write_report(both[1:], tmp_path / "report", n_cases=3, n_pictures=1)
+    page = page_of(tmp_path / "report")
+    found = Balanced(page)
+    assert "is not fully right on" in found.text
+    assert "McNemar" not in found.text
+    assert "syntagma compare" not in found.text
+    # A guided model that stands alone has its encoder's last layer beside it.
+    assert "sg-net-1: layer 2 of 2" in page
+    assert "sg-net-1: guided layer" in page
+
+
+def test_without_models_pictures_are_left_out(both, tmp_path):
+    copies = []
+    for run in both:
+        copies.append(tmp_path / run.name)
+        shutil.copytree(run, copies[-1])
+        (copies[-1] / "model.safetensors").unlink()
+    write_report(copies, tmp_path / "report", n_cases=4)
+    page = page_of(tmp_path / "report")
+    found = Balanced(page)
+    assert "Left out" in found.text
+    assert f"{copies[0]}: the model itself is not there (model.safetensors)" in found.text
+    assert "Models" not in found.headings
+    assert "Attention: words of" not in page
+    assert "Cases" in found.headings
+
+
+def test_without_the_data_groups_and_cases_are_left_out(both, tmp_path):
+    folder = tmp_path / "moved"
+    shutil.copytree(both[0], folder)
+    settings = (folder / "experiment.yaml").read_text()
+    data = both[0].parent / "harbour.json"
+    (folder / "experiment.yaml").write_text(settings.replace(str(data), "gone/harbour.json"))
+    write_report([folder], tmp_path / "report")
+    found = Balanced(page_of(tmp_path / "report"))
+    assert found.headings == ["Results", "Training", "Models", "Commands"]
+    assert "cases: gone/harbour.json: no such file" in found.text
+
+
+def test_bad_input_leaves_nothing(both, tmp_path):
+    (tmp_path / "full").mkdir()
+    (tmp_path / "full" / "mine.txt").write_text("mine")
+    cases = [
+        ([tmp_path / "full"], "new", {}, "no finished run"),
+        (both, "full", {}, "exists and is not empty"),
+        (both, "new", {"n_cases": -1}, "expected counts from 0, got --cases -1"),
+    ]
+    for runs, out, options, message in cases:
+        with pytest.raises(InputError, match=message):
+            write_report(runs, tmp_path / out, **options)
+    assert [path.name for path in tmp_path.iterdir()] == ["full"]
+    assert (tmp_path / "full" / "mine.txt").read_text() == "mine"
+
+
+def test_an_error_on_the_way_leaves_nothing(both, tmp_path, monkeypatch):
+    def fail(*_, **__):
+        raise RuntimeError("no")
+
+    monkeypatch.setattr(reporting, "report_page", fail)
+    with pytest.raises(RuntimeError):
+        write_report(both, tmp_path / "report", n_pictures=0)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_names_cannot_break_the_page(both, tmp_path):
+    folders = []
+    for run, name in zip(both, ("<b>&amp;", "<script>x"), strict=True):
+        folders.append(tmp_path / name)
+        shutil.copytree(run, folders[-1])
+    write_report(folders, tmp_path / "report", n_cases=2, n_pictures=1)
+    found = Balanced(page_of(tmp_path / "report"))
+    assert "Report: <b>&amp;, <script>x" in found.text
+
+
+@pytest.mark.parametrize("task", [task for task in DATA if task != "spans"])
+def test_every_task_has_a_report(task, tmp_path, tiny_encoder):
+    preset = "poi-net" if task == "choice" else "sg-net"
+    runs = [
+        trained(tmp_path, tiny_encoder, task, name, training={"epochs": 1}, **settings)
+        for name, settings in {
+            "plain": {},
+            "other": {} if task == "parsing" else {"preset": preset, "parser": "linear"},
+        }.items()
+    ]
+    write_report(runs, tmp_path / "report", n_cases=3, n_pictures=1)
+    page = page_of(tmp_path / "report")
+    found = Balanced(page)
+    assert {"Results", "Training", "Models", "Commands"} <= set(found.headings)
+    if task == "parsing":
+        assert "cases: examples of the task parsing cannot be told in a line" in found.text
+        return
+    drawn = json.loads((tmp_path / "report" / "report.json").read_text())["cases"]
+    assert ("Cases" in found.headings) == bool(drawn)
+    if drawn and task in ("choice", "pairs"):
+        assert "Attention: words of the" in page
+        assert ("Co-attention, turn by turn" in page) == (task == "choice")
+    # Answers are those that the run wrote.
+    answers = read_answers(read_systems(runs)[0].runs[0])
+    assert set(read_systems(runs)[0].runs[0].rows) <= set(answers)
+
+
+class TestCases:
+    def test_drawn_cases_differ_as_they_say(self, spans):
+        systems = read_systems(list(spans.values()))
+        found = find_cases(systems, most=100)
+        rows = [[run.rows for run in system.runs] for system in systems]
+        expected = {"gained": set(), "lost": set()}
+        for key in rows[0][0]:
+            plain, guided = (sum(run[key]["exact"] for run in runs) for runs in rows)
+            if plain != guided:
+                expected["gained" if guided > plain else "lost"].add(key)
+        for kind, keys in expected.items():
+            assert {case.key for case in found.cases if case.kind == kind} == keys
+            assert found.counts[kind, "sg-net"] == len(keys)
+
+    def test_as_many_of_each_kind(self, tmp_path):
+        from tests.report.test_compare import run
+
+        right = [1.0] * 10 + [0.0] * 30
+        wrong = [0.0] * 10 + [1.0] * 30
+        folders = [run(tmp_path / "plain", right), run(tmp_path / "other", wrong, preset="sg-net")]
+        data = squad(tmp_path / "dev.json", copies=6)
+        for folder in folders:
+            rows = json.loads((folder / "examples.json").read_text())
+            named = json.loads((tmp_path / "dev.json").read_text())["data"][0]["paragraphs"]
+            keys = [question["id"] for part in named for question in part["qas"]][:40]
+            moved = dict(zip(keys, rows.values(), strict=True))
+            (folder / "examples.json").write_text(json.dumps(moved))
+            (folder / "predictions.json").write_text(json.dumps(dict.fromkeys(keys, "x")))
+            text = (folder / "experiment.yaml").read_text()
+            (folder / "experiment.yaml").write_text(text.replace("/data/dev.json", data))
+        systems = read_systems(folders)
+        for most, kinds in ((6, (3, 3)), (30, (20, 10))):
+            found = find_cases(systems, most=most)
+            counts = [sum(c.kind == kind for c in found.cases) for kind in ("gained", "lost")]
+            assert tuple(counts) == kinds
+            assert found == find_cases(systems, most=most)
+        assert found.counts == {("gained", "other"): 30, ("lost", "other"): 10}
+
+    def test_predictions_that_are_gone_are_named(self, both, tmp_path):
+        shutil.copytree(both[0], tmp_path / "run")
+        (tmp_path / "run" / "predictions.json").unlink()
+        with pytest.raises(InputError, match=r"predictions\.json: no such file"):
+            find_cases(read_systems([tmp_path / "run"]), most=3)
+
+
+class TestNumbers:
+    @pytest.mark.parametrize("bits", [None, 8])
+    def test_parameters_are_those_of_the_model(self, tiny_encoder, tmp_path, bits):
+        guides = {"tree_distance": {}, "ancestor_attention": {"aggregation": "learned"}}
+        model = GuidedEncoder.from_encoder(tiny_encoder, guides=guides)
+        with torch.no_grad():
+            model.tree_distance.alpha.fill_(0.125)
+            model.ancestor_attention.aggregator.scalars.copy_(torch.tensor([0.0, 1.0]))
+        model.save_folder(tmp_path, bits=bits)
+        found = read_numbers(tmp_path)
+        assert found is not None
+        assert found.total == sum(weight.numel() for weight in model.parameters())
+        for name in ("tree_distance", "ancestor_attention"):
+            part = getattr(model, name)
+            assert found.parameters[name] == sum(weight.numel() for weight in part.parameters())
+        learned = {name.partition(",")[0]: value for name, value in found.learned.items()}
+        share = float(torch.tensor([0.0, 1.0]).softmax(0)[0])
+        assert learned["α"] == 0.125
+        assert learned["share of H"] == pytest.approx(share, abs=1e-3)
+        assert learned["share of H′"] == pytest.approx(1 - share, abs=1e-3)
+
+    def test_no_model_no_numbers(self, tmp_path):
+        assert read_numbers(tmp_path) is None
+
+    def test_hours_are_those_of_the_whole_training(self, tmp_path):
+        rows = [
+            {"step": 50, "loss": 1.0},
+            {"step": 100, "eval_f1": 2.0, "eval_evaluation_seconds": 3.0},
+            {"step": 200, "eval_f1": 2.0, "eval_evaluation_seconds": 5.0},
+            # A resumed run: the time is that of the last part, the speed is right.
+            {"step": 7200, "train_runtime": 100.0, "train_steps_per_second": 2.0},
+        ]
+        (tmp_path / "metrics.jsonl").write_text("\n".join(map(json.dumps, rows)) + "\n")
+        found = read_speed(tmp_path)
+        assert (found.steps, found.hours, found.evaluation_seconds) == (7200, 1.0, 4.0)
+        assert found.examples_per_second is None
+
+
+def test_what_examples_of_other_tasks_ask():
+    told = TOLD["translation"](ParallelExample("1", "Ein Boot.", "A boat."))
+    assert (told.asked, told.gold, told.passage) == ("Ein Boot.", ("A boat.",), "")
+    told = TOLD["probing"](ProbeExample("1", "te", "PAST", "It rained."))
+    assert (told.asked, told.gold) == ("It rained.", ("PAST",))
+    told = TOLD["relations"](RelationExample("1", "A gull saw a boat.", (13, 17), (2, 6), "seen"))
+    assert (told.asked, told.place) == ("boat → gull", (2, 17))
