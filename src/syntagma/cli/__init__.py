@@ -11,7 +11,7 @@ import traceback
 
 import typer
 
-from syntagma.cli import models, studies, texts  # noqa: F401  (each adds its commands)
+from syntagma.cli import experiments, models, studies, texts  # noqa: F401  (each adds its commands)
 from syntagma.cli.app import app
 from syntagma.errors import InputError
 
