@@ -138,9 +138,17 @@ def test_an_entry_without_its_data_names_them(tmp_path):
 def test_what_is_asked_for_is_checked(tmp_path):
     with pytest.raises(InputError, match="--scale is one of tiny, cpu, paper, got 'huge'"):
         Setting(tmp_path, tmp_path, "huge")
-    with pytest.raises(InputError, match="--seeds must be at least 1, got 0"):
-        Setting(tmp_path, tmp_path, seeds=0)
+    with pytest.raises(InputError, match="--seeds must be at least 1, got -1"):
+        Setting(tmp_path, tmp_path, seeds=-1)
 
 
 def test_bases_name_data_sets():
     assert {base.data for base in read_bases().values()} == set(read_datasets())
+
+
+def test_the_paper_says_how_many_seeds(everything):
+    entry = find_entry("poi-net", "table8")
+    for scale, seeds in (("cpu", 1), ("paper", 3)):
+        plan = make_plan(entry, Setting(everything, everything / "out", scale))
+        assert plan.setting.seeds == seeds
+        assert all(len(runs) == seeds for runs in plan.cells.values())

@@ -19,7 +19,9 @@ def reproduce(
     data: Annotated[Path | None, typer.Option(help="The folder of the data; data/.")] = None,
     encoder: Annotated[str, typer.Option(help="Instead of the default or the paper's.")] = "",
     scale: Annotated[str, typer.Option(help="tiny, cpu or paper.")] = "cpu",
-    seeds: Annotated[int, typer.Option(help="Runs a system, each with a seed.")] = 1,
+    seeds: Annotated[
+        int, typer.Option(help="Runs a system; 0: the paper's number at its scale, else one.")
+    ] = 0,
     out: Annotated[Path, typer.Option(help="Where runs and tables go.")] = Path("runs/reproduce"),
     parser: Annotated[str, typer.Option(help="A parse source.")] = "default-parser",
     overrides: Annotated[

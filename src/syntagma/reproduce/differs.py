@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from syntagma.reproduce.entries import read_papers
+from syntagma.reproduce.kinds import UNTRAINED
 from syntagma.reproduce.plan import Plan, Run, Setting, make_run
 from syntagma.reproduce.scores import tested
 from syntagma.settings import to_dict
@@ -39,10 +40,11 @@ def differences(plan: Plan) -> Iterator[str]:
             f"--encoder {min(left_out)} these"
         )
     yield from dict.fromkeys(plan.missing.values())
-    for run in _first_runs(plan):
+    untrained = plan.entry.kind in UNTRAINED
+    for run in [] if untrained else _first_runs(plan):
         yield from _data(run)
         yield from _settings(run, setting)
-    if setting.seeds != paper.seeds:
+    if not untrained and setting.seeds != paper.seeds:
         yield f"seeds: {setting.seeds}; the paper's numbers are of {paper.seeds}"
     if any(part.part == "test_or_dev" for part in plan.entry.columns):
         shown = {runs[0].folder for runs in plan.cells.values()}
@@ -68,7 +70,11 @@ def _data(run: Run) -> Iterator[str]:
     if files.differs:
         yield f"data ({run.base}): {files.differs}"
     if data.limit is not None and (files.n_train is None or data.limit < files.n_train):
-        share = f" of {files.n_train:,} ({data.limit / files.n_train:.0%})" if files.n_train else ""
+        share = (
+            f" of {files.n_train:,} ({100 * data.limit / files.n_train:.2g} %)"
+            if files.n_train
+            else ""
+        )
         yield f"data ({run.base}): {data.limit:,} training examples{share}"
     if data.dev_limit is not None:
         yield f"data ({run.base}): scored on {data.dev_limit:,} of the dev examples"
@@ -78,7 +84,7 @@ def _settings(run: Run, setting: Setting) -> Iterator[str]:
     if setting.scale == "paper" and not setting.overrides:
         return
     full = Setting(setting.data, setting.out, "paper")
-    theirs = make_run(run.base, run.system, full).experiment
+    theirs = make_run(run.asked, run.system, full).experiment
     ours, theirs_flat = _flat(to_dict(run.experiment)), _flat(to_dict(theirs))
     changed = [
         f"{key.rpartition('.')[2]} {_shown(ours.get(key))} ({_shown(theirs_flat.get(key))})"

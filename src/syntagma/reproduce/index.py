@@ -45,9 +45,11 @@ def _status(entry: Entry, data: Path | None) -> str:
         lacking = ", ".join(result["missing"])
         return f"{line}; the rest needs data {lacking}" if lacking else line
     if data is not None:
-        lacking = ", ".join(t for name, t in titles.items() if not find_files(name, data, data))
+        lacking = ", ".join(
+            dict.fromkeys(t for name, t in titles.items() if not find_files(name, data, data))
+        )
         return f"needs data {lacking}" if lacking else "not measured yet, its data are there"
-    return f"needs data {', '.join(titles.values())}"
+    return f"needs data {', '.join(dict.fromkeys(titles.values()))}"
 
 
 def index_lines(data: Path | None = None) -> Iterator[str]:
@@ -72,7 +74,7 @@ def index_page() -> str:
         blocks.append(f"*{paper.document}*, `{name}`.")
         rows = [["", "shows", "data", "status"]]
         for entry in paper.entries.values():
-            data = "; ".join(_data(name) for name in datasets_of(entry))
+            data = "; ".join(dict.fromkeys(map(_data, datasets_of(entry))))
             rows.append([f"`{entry.id}`", entry.caption, data, _status(entry, None)])
         blocks.append(markdown(rows))
         others = ", ".join(f"{id} ({what})" for id, what in paper.others.items())

@@ -11,7 +11,7 @@ from syntagma.reproduce.plan import Plan
 from syntagma.reproduce.result import Cell, Measured, Part
 from syntagma.reproduce.scores import score_of
 
-__all__ = ["KINDS", "find_kind", "layout", "measure_table"]
+__all__ = ["KINDS", "UNTRAINED", "find_kind", "layout", "measure_table"]
 
 Kind = Callable[[Plan], Measured]
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -69,11 +69,11 @@ class Setting:
         encoder: instead of the paper's first; the default one if empty, at the scale of the paper
             its own.
         parser: a parse source.
-        seeds: how many runs a system has.
+        seeds: how many runs a system has; 0 for as many as the paper's at its scale, and one below.
         overrides: ``key=value`` settings for every run.
 
     Raises:
-        InputError: the scale is unknown, or there is no run.
+        InputError: the scale is unknown, or the number of seeds none.
     """
 
     data: Path
@@ -81,13 +81,13 @@ class Setting:
     scale: str = "cpu"
     encoder: str = ""
     parser: str = "default-parser"
-    seeds: int = 1
+    seeds: int = 0
     overrides: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         if self.scale not in SCALES:
             raise InputError(f"--scale is one of {', '.join(SCALES)}, got {self.scale!r}")
-        if self.seeds < 1:
+        if self.seeds < 0:
             raise InputError(f"--seeds must be at least 1, got {self.seeds}")
 
     @property
@@ -106,7 +106,8 @@ class Run:
 
     Args:
         folder: where it lies.
-        base: what it is trained on.
+        base: what it is trained on, below the scale of the paper perhaps another's.
+        asked: the base that was asked for.
         system: what is trained.
         experiment: how.
         files: its data.
@@ -115,6 +116,7 @@ class Run:
 
     folder: Path
     base: str
+    asked: str
     system: str
     experiment: Experiment
     files: Files
@@ -233,7 +235,7 @@ def make_run(
     """
     from syntagma.tasks.experiment import Experiment
 
-    bases, shared = read_bases(), _settings()
+    bases, shared, asked = read_bases(), _settings(), base
     if bases[base].like and setting.scale != "paper":
         base = bases[base].like
     origin = bases[base]
@@ -276,7 +278,7 @@ def make_run(
         name += f"@{encoder.rstrip('/').rpartition('/')[2]}"
     folder = setting.out / setting.scale / base / f"{name}-{seed}"
     experiment = build(Experiment, values, where=f"{base}/{system}")
-    return Run(folder, base, system, experiment, files, tuple(needs))
+    return Run(folder, base, asked, system, experiment, files, tuple(needs))
 
 
 def _encoders(entry: Entry, setting: Setting) -> dict[str, str]:
@@ -297,6 +299,9 @@ def make_plan(entry: Entry, setting: Setting) -> Plan:
     Raises:
         InputError: the data of no cell are there, or a setting is impossible.
     """
+    if not setting.seeds:
+        seeds = read_papers()[entry.paper].seeds if setting.scale == "paper" else 1
+        setting = replace(setting, seeds=seeds)
     encoders = _encoders(entry, setting)
     cells: dict[tuple[int, int], tuple[Run, ...]] = {}
     missing: dict[str, str] = {}
