@@ -10,7 +10,7 @@ import pytest
 pytest.importorskip("scipy")
 
 from syntagma.errors import InputError
-from syntagma.reproduce import figures
+from syntagma.reproduce import figures, index
 from syntagma.reproduce.index import index_page
 from syntagma.reproduce.result import Cell
 from syntagma.reproduce.work import plan_entry, reproduce, run_lines
@@ -186,6 +186,26 @@ def test_a_cell_without_our_number_shows_the_papers():
     assert Cell("a", "b", None, None, 84.1).shown() == "(84.1)"
     assert Cell("a", "b", 50.0, 1.0, None).shown() == "50.00 ± 1.00"
     assert Cell("a", "b").shown() == ""
+
+
+def test_a_result_is_taken_into_the_index(tmp_path, monkeypatch):
+    monkeypatch.setattr(index, "RECORDED", str(tmp_path / "recorded.json"))
+    (tmp_path / "recorded.json").write_text("{}")
+    index.recorded.cache_clear()
+    value = {"paper": "seprem", "id": "table2", "scale": "cpu", "date": "2026-11-30"}
+    value |= {"encoder": "default", "seeds": 1, "summary": "SEPREM 70.1", "missing": ["FIGER"]}
+    result, page = tmp_path / "result.json", tmp_path / "page.md"
+    result.write_text(json.dumps(value))
+    try:
+        assert index.record([result], page) == ["seprem table2"]
+        line = "SEPREM 70.1 (cpu, 2026-11-30); the rest needs data FIGER"
+        assert line in page.read_text()
+        assert any(line in shown for shown in index.index_lines())
+        result.write_text(json.dumps(value | {"scale": "tiny"}))
+        with pytest.raises(InputError, match="numbers of --scale tiny mean nothing"):
+            index.record([result], page)
+    finally:
+        index.recorded.cache_clear()
 
 
 def test_the_page_of_the_index_is_that_of_the_entries():

@@ -98,13 +98,15 @@ def record(results: Sequence[Path], page: Path) -> list[str]:
         The entries' names.
 
     Raises:
-        InputError: a file holds no result.
+        InputError: a file holds no result, or one of a try.
     """
     known, names = dict(recorded()), []
     for path in results:
         value: Mapping[str, Any] = read_json(path)
         if not {"paper", "id", "scale", "date", "summary", "missing"} <= value.keys():
             raise InputError(f"{path}: no result of reproduce; give a result.json")
+        if value["scale"] == "tiny":
+            raise InputError(f"{path}: the numbers of --scale tiny mean nothing; run cpu or paper")
         name = f"{value['paper']} {value['id']}"
         kept = ("scale", "date", "encoder", "seeds", "summary", "missing")
         known[name] = {key: value[key] for key in kept}
