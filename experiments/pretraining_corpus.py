@@ -11,11 +11,7 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from syntagma.annotation import annotate_files
-from syntagma.files import read_lines, write_text
-from syntagma.parse.corpora.annotator import AnnotationSettings
-
-EVERY = 50
+from syntagma.reproduce.recipes import make_corpora
 
 
 def main() -> None:
@@ -24,21 +20,9 @@ def main() -> None:
     arguments.add_argument("--out", type=Path, required=True)
     arguments.add_argument("--workers", type=int)
     options = arguments.parse_args()
-    parts: dict[str, list[str]] = {"train": [], "dev": []}
-    for path in options.files:
-        for number, line in enumerate(read_lines(path)):
-            if line.strip():
-                parts["dev" if number % EVERY == 0 else "train"].append(line.strip())
-    options.out.mkdir(parents=True, exist_ok=True)
-    for name, lines in parts.items():
-        source, folder = options.out / f"{name}.txt", options.out / name
-        write_text(source, "\n".join(lines) + "\n")
-        # Sequences are mixed among a few shards at a time: smaller ones come from more places.
-        settings = AnnotationSettings(shard_characters=500_000)
-        manifest = annotate_files(
-            [str(source)], folder, settings, workers=options.workers, resume=folder.exists()
-        )
-        print(f"{folder}: {manifest.counts.sentences:,} sentences, {manifest.counts.words:,} words")
+    make_corpora(options.files, options.out, workers=options.workers)
+    for name in ("train", "dev"):
+        print(options.out / name)
 
 
 if __name__ == "__main__":

@@ -57,7 +57,10 @@ def test_help_names_every_command(run):
         "answer",
         "attention",
         "compare",
+        "noise",
         "report",
+        "reproduce",
+        "sweep",
         "doctor",
     ):
         assert re.search(rf"^\s+{command}\b", out, re.MULTILINE)
@@ -122,6 +125,47 @@ def test_report_and_attention(run, tmp_path, tiny_encoder):
     code, _, error = run("attention", folder, *asked, "--turns")
     assert code == 2
     assert "has no scores of co-attention" in one_line(error)
+
+
+def test_reproduce(run, tmp_path, tiny_encoder):
+    code, out, _ = run("reproduce", "--list")
+    assert code == 0
+    assert re.search(r"^sg-net +table3 +RACE", out, re.MULTILINE)
+    (tmp_path / "data/dream").mkdir(parents=True)
+    for part in ("train", "dev"):
+        dream(tmp_path / f"data/dream/{part}.json", copies=1)
+    given = ("reproduce", "poi-net", "table8", "--data", tmp_path / "data", "--out", tmp_path / "o")
+    given += ("--encoder", tiny_encoder, "--parser", "linear", "--scale", "tiny")
+    given += ("--set", "head.max_length=64")
+    code, out, _ = run(*given, "--dry-run")
+    assert code == 0
+    assert out.split()[:2] == ["to", "do"]
+    assert not (tmp_path / "o").exists()
+    code, out, _ = run(*given, "--json", tmp_path / "result.json")
+    assert code == 0
+    assert "POI-Net on ALBERT-base" in out
+    assert json.loads((tmp_path / "result.json").read_text())["id"] == "table8"
+    assert run(*given, "--dry-run")[1].split()[0] == "done"
+    for arguments, message in (
+        (["reproduce"], "expected PAPER TABLE, as in sg-net table3, or --list"),
+        (["reproduce", "sg-net", "table30"], "did you mean 'table3'"),
+        (["reproduce", "sg-net", "table3", "--data", tmp_path], "race/RACE.tar.gz under"),
+    ):
+        code, _, err = run(*arguments)
+        assert code == 2
+        assert message in one_line(err)
+
+
+def test_sweep(run, config, tmp_path):
+    pytest.importorskip("optuna")
+    given = ("sweep", config, "--out", tmp_path / "sweep", "--trials", 1)
+    code, out, _ = run(*given, "--space", "head.arc_width=4,8", "--json", tmp_path / "s.json")
+    assert code == 0
+    assert "head.arc_width" in out
+    assert len(json.loads((tmp_path / "s.json").read_text())["trials"]) == 1
+    code, _, err = run(*given)
+    assert code == 2
+    assert "a sweep needs --space" in one_line(err)
 
 
 def test_a_question_with_options(run, tmp_path, tiny_encoder):

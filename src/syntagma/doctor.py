@@ -16,6 +16,7 @@ EXTRAS = {
     "train": ("accelerate",),
     "data": ("pyarrow",),
     "stats": ("scipy",),
+    "sweep": ("optuna",),
     "lora": ("peft",),
     "mt": ("sacrebleu",),
     "plot": ("matplotlib",),

@@ -11,7 +11,7 @@ import traceback
 
 import typer
 
-from syntagma.cli import models, studies, texts  # noqa: F401  (each adds its commands)
+from syntagma.cli import experiments, models, studies, texts  # noqa: F401  (each adds its commands)
 from syntagma.cli.app import app
 from syntagma.errors import InputError
 
@@ -19,6 +19,14 @@ __all__ = ["app", "main"]
 
 OK, OURS, YOURS, INTERRUPTED = 0, 1, 2, 130
 KEPT = "interrupted; what was finished is kept"
+ORDER = (
+    *("parse", "annotate", "train", "evaluate", "predict", "answer", "attention"),
+    *("compare", "noise", "report", "reproduce", "sweep", "pack", "doctor"),
+)
+"""Of the commands in the help."""
+app.registered_commands.sort(
+    key=lambda command: ORDER.index(getattr(command.callback, "__name__", ""))
+)
 
 
 def main(arguments: list[str] | None = None) -> None:

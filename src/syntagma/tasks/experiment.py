@@ -22,6 +22,7 @@ class DataSettings:
         train: files to learn from.
         dev: files to score on after each evaluation interval.
         limit: take only this many training examples, chosen at random with the training seed.
+        dev_limit: score on only this many examples of each dev file, the same ones with every seed.
         skip_bad: leave out examples that are not as the format says, and count them, instead of
             stopping at the first.
     """
@@ -29,13 +30,15 @@ class DataSettings:
     train: tuple[str, ...]
     dev: tuple[str, ...] = ()
     limit: int | None = None
+    dev_limit: int | None = None
     skip_bad: bool = False
 
     def __post_init__(self) -> None:
         if not self.train:
             raise InputError("train names no file")
-        if self.limit is not None and self.limit < 1:
-            raise InputError(f"limit must be at least 1, got {self.limit}")
+        for name, value in (("limit", self.limit), ("dev_limit", self.dev_limit)):
+            if value is not None and value < 1:
+                raise InputError(f"{name} must be at least 1, got {value}")
 
 
 @dataclass(frozen=True)

@@ -75,9 +75,7 @@ def _read(
     examples = [
         example for path in data.train for example in task_class.read(path, skip_bad=data.skip_bad)
     ]
-    if data.limit is not None and data.limit < len(examples):
-        chosen = np.random.default_rng(seed).permutation(len(examples))[: data.limit]
-        examples = [examples[index] for index in np.sort(chosen)]
+    examples = _some(examples, data.limit, seed)
     dev: dict[str, Sequence[Any]] = {}
     for path in data.dev:
         # Of files that belong together, A+B, the first gives the name.
@@ -85,8 +83,16 @@ def _read(
         name = Path(whole).name.split(".")[0]
         if name in dev:
             raise InputError(f"data.dev: two files are called {name!r}; rename one")
-        dev[name] = task_class.read(path, skip_bad=data.skip_bad)
+        dev[name] = _some(task_class.read(path, skip_bad=data.skip_bad), data.dev_limit, seed=0)
     return examples, dev
+
+
+def _some(examples: list[Any], limit: int | None, seed: int) -> list[Any]:
+    """Some of the examples, chosen at random, in their order."""
+    if limit is None or limit >= len(examples):
+        return examples
+    chosen = np.random.default_rng(seed).permutation(len(examples))[:limit]
+    return [examples[index] for index in np.sort(chosen)]
 
 
 def _arguments(run: RunFolder, settings: TrainingSettings, *, evaluates: bool) -> TrainingArguments:

@@ -1,0 +1,111 @@
+"""What differs from the paper, as far as settings and data tell."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from syntagma.reproduce.entries import read_papers
+from syntagma.reproduce.kinds import UNTRAINED
+from syntagma.reproduce.plan import Plan, Run, Setting, make_run
+from syntagma.reproduce.scores import tested
+from syntagma.settings import to_dict
+
+__all__ = ["differences"]
+
+SHOWN = (
+    "head.max_length",
+    "training.epochs",
+    "training.steps",
+    "training.learning_rate",
+    "training.batch_pieces",
+    "training.encoder",
+)
+"""Settings whose values are set beside the paper's."""
+
+
+def differences(plan: Plan) -> Iterator[str]:
+    """A line for each thing that differs from the paper."""
+    paper, setting = read_papers()[plan.entry.paper], plan.setting
+    for name, encoder in plan.encoders.items():
+        theirs = paper.encoders.get(name)
+        if theirs and theirs != encoder:
+            yield f"encoder: {encoder}; the paper's is {theirs}"
+    left_out = {
+        row.encoder for row in plan.entry.rows if row.system and row.encoder not in plan.encoders
+    }
+    if left_out:
+        yield (
+            f"rows on {' and '.join(sorted(left_out))} are not run; --scale paper runs all, "
+            f"--encoder {min(left_out)} these"
+        )
+    yield from dict.fromkeys(plan.missing.values())
+    untrained = plan.entry.kind in UNTRAINED
+    for run in [] if untrained else _first_runs(plan):
+        yield from _data(run)
+        yield from _settings(run, setting)
+    if not untrained and setting.seeds != paper.seeds:
+        yield f"seeds: {setting.seeds}; the paper's numbers are of {paper.seeds}"
+    if any(part.part == "test_or_dev" for part in plan.entry.columns):
+        shown = {runs[0].folder for runs in plan.cells.values()}
+        runs = [run for run in _first_runs(plan) if run.folder in shown]
+        untested = [run.base for run in runs if not tested(run)]
+        if untested:
+            yield f"the paper's numbers are of the test part, ours of dev ({', '.join(untested)})"
+    if any("parser" in run.experiment.parser for run in plan.runs()) or plan.entry.options:
+        yield f"parser: {setting.parser}; the paper's: {paper.parser}"
+    yield from plan.entry.notes
+
+
+def _first_runs(plan: Plan) -> list[Run]:
+    """A run of each base."""
+    found: dict[str, Run] = {}
+    for run in plan.runs():
+        found.setdefault(run.base, run)
+    return list(found.values())
+
+
+def _data(run: Run) -> Iterator[str]:
+    data, files = run.experiment.data, run.files
+    if files.differs:
+        yield f"data ({run.base}): {files.differs}"
+    if data.limit is not None and (files.n_train is None or data.limit < files.n_train):
+        share = (
+            f" of {files.n_train:,} ({100 * data.limit / files.n_train:.2g} %)"
+            if files.n_train
+            else ""
+        )
+        yield f"data ({run.base}): {data.limit:,} training examples{share}"
+    if data.dev_limit is not None:
+        yield f"data ({run.base}): scored on {data.dev_limit:,} of the dev examples"
+
+
+def _settings(run: Run, setting: Setting) -> Iterator[str]:
+    if setting.scale == "paper" and not setting.overrides:
+        return
+    full = Setting(setting.data, setting.out, "paper")
+    theirs = make_run(run.asked, run.system, full).experiment
+    ours, theirs_flat = _flat(to_dict(run.experiment)), _flat(to_dict(theirs))
+    changed = [
+        f"{key.rpartition('.')[2]} {_shown(ours.get(key))} ({_shown(theirs_flat.get(key))})"
+        for key in SHOWN
+        if ours.get(key) != theirs_flat.get(key)
+    ]
+    if changed:
+        yield f"settings ({run.base}), the paper's in parentheses: {', '.join(changed)}"
+
+
+def _shown(value: Any) -> str:
+    if value is None:
+        return "–"
+    return f"{value:g}" if isinstance(value, float) else str(value)
+
+
+def _flat(values: dict[str, Any], prefix: str = "") -> dict[str, Any]:
+    flat: dict[str, Any] = {}
+    for key, value in values.items():
+        if isinstance(value, dict):
+            flat |= _flat(value, f"{prefix}{key}.")
+        else:
+            flat[prefix + key] = value
+    return flat

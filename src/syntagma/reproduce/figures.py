@@ -1,0 +1,106 @@
+"""Figures: scores by groups of examples, parts of speech at the boundaries of answers, pictures."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import Any
+
+from syntagma.errors import InputError, MissingExtraError
+from syntagma.files import write_text
+from syntagma.report.answer_tags import boundary_tags
+from syntagma.report.breakdown import Breakdown, break_down, write_breakdowns
+from syntagma.reproduce.plan import Plan
+from syntagma.reproduce.result import Cell, Measured, Part
+
+__all__ = ["draw_pictures", "measure_groups", "measure_tags"]
+
+
+def _folders(plan: Plan, column: int = 0) -> list[str]:
+    return [str(run.folder) for _, runs in plan.row_runs(column) for run in runs]
+
+
+def measure_groups(plan: Plan) -> Measured:
+    """Scores by groups of examples, with a line through those of each system.
+
+    The options are the property, and how it is cut (``cuts``).
+    """
+    options = plan.entry.options
+    breakdowns: list[Breakdown] = []
+    titles = []
+    for place, column in enumerate(plan.columns):
+        for cut in options["cuts"]:
+            folders = _folders(plan, place)
+            breakdowns.append(break_down(folders, options["property"], cut=cut))
+            titles.append(", ".join(part for part in (column.name, f"equal {cut}") if part))
+    names = [row.name for row, _ in plan.row_runs()]
+    parts, cells = [], []
+    for title, breakdown in zip(titles, breakdowns, strict=True):
+        rows = breakdown.rows()
+        rows[0][2:] = names
+        parts.append(Part(title, rows))
+        slopes = [float(slope) for slope in rows[-1][2:]]
+        cells += [
+            Cell(name, f"slope, {title}", slope) for name, slope in zip(names, slopes, strict=True)
+        ]
+    picture = plan.folder / "figure.svg"
+    try:
+        plan.folder.mkdir(parents=True, exist_ok=True)
+        write_breakdowns(breakdowns, picture)
+    except MissingExtraError as error:
+        return Measured(tuple(parts), tuple(cells), (str(error),))
+    return Measured(tuple(parts), tuple(cells), pictures=(str(picture),))
+
+
+def measure_tags(plan: Plan) -> Measured:
+    """Parts of speech of the first and last words of answers, gold and predicted."""
+    found = boundary_tags(_folders(plan), parser=plan.setting.parser)
+    names = [row.name for row, _ in plan.row_runs()]
+    rows = found.rows()
+    rows[0][2:] = [*names, *(f"{name}, wrong tag" for name in names)]
+    parts = [Part("Ours", rows)]
+    if plan.entry.reference:
+        theirs = [[str(cell) for cell in row] for row in plan.entry.reference]
+        parts.append(Part("The paper's", theirs))
+    wrong = [sum(counts) for counts in found.errors.values()]
+    cells = (
+        Cell(name, "boundaries with a wrong tag", float(count))
+        for name, count in zip(names, wrong, strict=True)
+    )
+    return Measured(tuple(parts), tuple(cells))
+
+
+def draw_pictures(plan: Plan) -> Measured:
+    """Pictures of what a model does as it reads a text of ours.
+
+    The options are the ``picture`` (``attention``, each model's last layer, or ``turns`` of
+    co-attention), the text, and what is asked about it.
+    """
+    drawn_by = _pictures(plan)
+    folders = {row.name: str(runs[0].folder) for row, runs in plan.row_runs()}
+    options = plan.entry.options
+    passage, picture = plan.folder / "passage.txt", plan.folder / f"{options['picture']}.svg"
+    write_text(passage, options["passage"])
+    given: dict[str, Any] = {"out": picture, "options": options.get("options", ())}
+    if options["picture"] == "attention":
+        # The paper shows the first head.
+        given["head"] = 1
+        titles = drawn_by.draw_attention(
+            list(folders.values()), passage, options["question"], **given
+        )
+    else:
+        titles = drawn_by.draw_turns(list(folders.values()), passage, options["question"], **given)
+    rows = [["", "run"], *([name, folder] for name, folder in folders.items())]
+    return Measured((Part("", rows),), lines=tuple(titles), pictures=(str(picture),))
+
+
+def _pictures(plan: Plan) -> Any:
+    name = "syntagma.pictures"
+    try:
+        return import_module(name)
+    except ModuleNotFoundError as error:
+        if error.name != name:
+            raise
+        raise InputError(
+            f"{plan.entry.name} cannot be drawn by this version, which has no {name}; its runs are "
+            f"kept in {plan.setting.out}"
+        ) from error

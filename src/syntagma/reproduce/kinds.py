@@ -1,0 +1,118 @@
+"""The kinds of measurement: each knows how to turn the runs of an entry into tables."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from importlib import import_module
+
+from syntagma.errors import InputError, MissingExtraError
+from syntagma.reproduce.entries import Column, Row
+from syntagma.reproduce.plan import Plan
+from syntagma.reproduce.result import Cell, Measured, Part
+from syntagma.reproduce.scores import score_of
+
+__all__ = ["KINDS", "UNTRAINED", "find_kind", "layout", "measure_table"]
+
+Kind = Callable[[Plan], Measured]
+
+KINDS: dict[str, str] = {
+    "table": "syntagma.reproduce.kinds:measure_table",
+    "groups": "syntagma.reproduce.figures:measure_groups",
+    "tags": "syntagma.reproduce.figures:measure_tags",
+    "pictures": "syntagma.reproduce.figures:draw_pictures",
+    "cases": "syntagma.reproduce.cases:find_cases",
+    "cost": "syntagma.reproduce.costs:measure_costs",
+}
+"""Where each kind lives; nothing is imported before it is asked for."""
+
+UNTRAINED = ("cost",)
+"""Kinds that need no finished run."""
+
+
+def find_kind(name: str) -> Kind:
+    """The measurement of a kind.
+
+    Raises:
+        InputError: there is none.
+    """
+    if name not in KINDS:
+        raise InputError(f"unknown kind of measurement {name!r}; known: {', '.join(KINDS)}")
+    module, _, attribute = KINDS[name].partition(":")
+    kind: Kind = getattr(import_module(module), attribute)
+    return kind
+
+
+def layout(plan: Plan, ours: Callable[[Row, int], tuple[float, float | None] | None]) -> Measured:
+    """A table in the paper's layout.
+
+    Args:
+        plan: of the entry.
+        ours: our number for a row that is run and the number of a column, with its deviation.
+    """
+    entry = plan.entry
+    rows = [["", *(column.name for column in entry.columns)]]
+    cells = []
+    for at, row in enumerate(entry.rows):
+        line = [row.name]
+        for place, column in enumerate(entry.columns):
+            paper = row.paper[place] if place < len(row.paper) else None
+            found = ours(row, place) if (at, place) in plan.cells else None
+            value, spread = found or (None, None)
+            cell = Cell(row.name, column.name, value, spread, paper)
+            line.append(cell.shown())
+            if value is not None or paper is not None:
+                cells.append(cell)
+        rows.append(line)
+    return Measured((Part("", rows),), tuple(cells))
+
+
+def measure_table(plan: Plan) -> Measured:
+    """Rows of systems, columns of metrics."""
+    entry = plan.entry
+    numbers = {id(row): at for at, row in enumerate(entry.rows)}
+
+    def ours(row: Row, place: int) -> tuple[float, float | None] | None:
+        runs = plan.cells[numbers[id(row)], place]
+        return score_of(runs, row, entry.columns[place])
+
+    table = layout(plan, ours)
+    return Measured(table.parts, table.cells, tuple(_tests(plan)))
+
+
+def _tests(plan: Plan) -> Iterator[str]:
+    """The paper's test of each system against the first one trained on the same, on dev."""
+    seen: set[tuple[str, ...]] = set()
+    for place, column in enumerate(plan.columns):
+        groups: dict[tuple[str, str], dict[tuple[str, ...], str]] = {}
+        for row, runs in plan.row_runs(place):
+            key = (runs[0].base, row.encoder)
+            folders = tuple(str(run.folder) for run in runs)
+            groups.setdefault(key, {}).setdefault(folders, row.name)
+        for (base, _), systems in groups.items():
+            folders = tuple(folder for group in systems for folder in group)
+            if len(systems) > 1 and folders not in seen:
+                seen.add(folders)
+                yield from _compared(plan, column, base, systems)
+    if seen and plan.entry.significance:
+        yield f"The paper: {plan.entry.significance}."
+
+
+def _compared(
+    plan: Plan, column: Column, base: str, systems: dict[tuple[str, ...], str]
+) -> Iterator[str]:
+    from syntagma.report.compare import compare_runs
+
+    where = f"{base}, {column.name}" if column.suffix else base
+    try:
+        found = compare_runs([folder for group in systems for folder in group])
+    except MissingExtraError as error:
+        yield f"{where}: {error}"
+        return
+    names = list(systems.values())
+    for system, name in list(zip(found.systems, names, strict=True))[1:]:
+        assert system.p_value is not None
+        yield (
+            f"{where}: {name} against {names[0]} {system.difference:+.2f}, {system.gained} better, "
+            f"{system.lost} worse, p = {system.p_value:.4f}, Holm {system.p_holm:.4f} "
+            f"({found.test.removeprefix('p: ')}, n = {found.n_examples:,} of dev)"
+        )

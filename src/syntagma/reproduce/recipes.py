@@ -1,0 +1,162 @@
+"""Files that are made from others, where a paper's own cannot be had."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import islice
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from syntagma.files import open_text, read_json, read_lines, write_json, write_text
+
+if TYPE_CHECKING:
+    from syntagma.text.sentence import Parse
+
+__all__ = [
+    "RECIPES",
+    "Recipe",
+    "make_corpora",
+    "make_probing_sets",
+]
+
+EVERY = 50
+"""Of so many paragraphs one is kept apart from the others."""
+SMALL = 400
+"""Lines or questions that are enough for a try."""
+PROBES = (
+    "tree_depth",
+    "top_constituents",
+    "bigram_shift",
+    "past_present",
+    "subj_number",
+    "obj_number",
+    "odd_man_out",
+    "coordination_inversion",
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Recipe:
+    """How a file is made.
+
+    Args:
+        needs: the files that it is made from, under the data folder.
+        make: from these, into a folder, with a parser; the last argument asks for little.
+    """
+
+    needs: tuple[str, ...]
+    make: Callable[[list[Path], Path, str, bool], None]
+
+
+def _questions(sources: Sequence[Path], made: Path, parser: str, small: bool) -> None:
+    """``unanswerable.json``: 30,000 questions without an answer from a file of SQuAD 1.1."""
+    from syntagma.tasks.squad import read_squad
+    from syntagma.tasks.unanswerable import make_unanswerable
+
+    examples, _ = read_squad(sources[0])
+    used = examples[:SMALL] if small else examples
+    count = SMALL // 4 if small else 30_000
+    data, _ = make_unanswerable(used, count=count, parser=parser)
+    write_json(made / "unanswerable.json", data, indent=None)
+
+
+def _halves(sources: Sequence[Path], made: Path, parser: str, small: bool) -> None:
+    """``v2_fit.json`` and ``v2_held.json``: every second article, and the others."""
+    content = read_json(sources[0])
+    for first, name in enumerate(("v2_fit.json", "v2_held.json")):
+        part = content | {"data": content["data"][first::2]}
+        write_json(made / name, part, indent=None)
+
+
+def make_corpora(
+    sources: Iterable[Path | str],
+    out: Path,
+    parser: str = "default-parser",
+    small: bool = False,
+    *,
+    workers: int | None = None,
+) -> None:
+    """Folders ``train`` and ``dev`` of annotated text, every fiftieth paragraph in the latter.
+
+    Goes on where it was stopped.
+    """
+    from syntagma.annotation import annotate_files
+    from syntagma.parse.corpora.annotator import AnnotationSettings
+
+    parts: dict[str, list[str]] = {"train": [], "dev": []}
+    for path in sources:
+        for number, line in enumerate(islice(read_lines(path), SMALL if small else None)):
+            if line.strip():
+                parts["dev" if number % EVERY == 0 else "train"].append(line.strip())
+    for name, lines in parts.items():
+        source, folder = out / f"{name}.txt", out / name
+        text = "\n".join(lines) + "\n"
+        if not source.is_file() or open_text(source).read() != text:
+            write_text(source, text)
+        # Sequences are mixed among a few shards at a time: smaller ones come from more places.
+        settings = AnnotationSettings(parser=parser, shard_characters=500_000)
+        annotate_files(
+            [str(source)],
+            folder,
+            settings,
+            workers=1 if small else workers,
+            resume=folder.exists(),
+        )
+
+
+def make_probing_sets(
+    sources: Iterable[Path | str],
+    out: Path,
+    parser: str = "default-parser",
+    small: bool = False,
+    *,
+    size: int = 12_000,
+    n_sentences: int = 120_000,
+    seed: int = 1,
+) -> dict[str, int]:
+    """A file a property in SentEval's style; the number of examples of each."""
+    from syntagma.tasks.probing_data import write_probe
+    from syntagma.tasks.probing_sets import make_set
+
+    limit = 10 * SMALL if small else n_sentences
+    found = list(islice(_parses(sources, parser), limit))
+    counts = {}
+    for name in PROBES:
+        examples = make_set(name, found, size=SMALL if small else size, seed=seed)
+        counts[name] = len(examples)
+        if examples:
+            out.mkdir(parents=True, exist_ok=True)
+            write_probe(out / f"{name}.txt", examples)
+    return counts
+
+
+def _parses(sources: Iterable[Path | str], parser: str) -> Iterator[Parse]:
+    from syntagma.parse.source import load_parser
+
+    lines = (line for path in sources for line in read_lines(path) if line.strip())
+    for sentences in load_parser(parser, decoding="separate").parse_texts(lines):
+        yield from sentences
+
+
+def _corpora(sources: Sequence[Path], made: Path, parser: str, small: bool) -> None:
+    make_corpora(sources, made / "corpora", parser, small)
+
+
+def _probing(sources: Sequence[Path], made: Path, parser: str, small: bool) -> None:
+    make_probing_sets(sources, made / "probing", parser, small)
+
+
+WIKIPEDIA, NEWS, NOVELS = (
+    f"lm/{name}.txt" for name in ("wikipedia_paragraphs", "nltk_abc_news", "english_novels")
+)
+
+RECIPES: dict[str, Recipe] = {
+    "unanswerable.json": Recipe(("squad/train-v1.1.json",), _questions),
+    "v2_fit.json": Recipe(("squad/v2.0-part.json",), _halves),
+    "v2_held.json": Recipe(("squad/v2.0-part.json",), _halves),
+    "corpora/train": Recipe((WIKIPEDIA, NEWS), _corpora),
+    "corpora/dev": Recipe((WIKIPEDIA, NEWS), _corpora),
+    **{f"probing/{name}.txt": Recipe((WIKIPEDIA, NEWS, NOVELS), _probing) for name in PROBES},
+}
+"""By what each makes, under the folder of made files."""

@@ -1,0 +1,156 @@
+"""An entry as it came out: tables in the paper's layout, and what differs from the paper."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from syntagma.files import write_json, write_text
+from syntagma.report.tables import aligned, markdown
+from syntagma.reproduce.entries import read_papers
+
+__all__ = ["Cell", "Measured", "Part", "Reproduction"]
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """A number of ours beside the paper's.
+
+    Args:
+        row: its name.
+        column: its name.
+        ours: a mean over seeds; ``None`` where it was not measured.
+        spread: its sample standard deviation, of several seeds.
+        paper: the paper's; ``None`` where it has none.
+    """
+
+    row: str
+    column: str
+    ours: float | None = None
+    spread: float | None = None
+    paper: float | None = None
+
+    def shown(self) -> str:
+        """Ours, and the paper's in parentheses.
+
+        >>> Cell("SG-Net", "EM", 62.284, None, 85.1).shown()
+        '62.28 (85.1)'
+        """
+        digits = 4 if self.column == "α" else 2
+        ours = "" if self.ours is None else f"{self.ours:.{digits}f}"
+        if self.ours is not None and self.spread is not None:
+            ours += f" ± {self.spread:.{digits}f}"
+        if self.paper is not None:
+            return f"({self.paper})" if self.ours is None else f"{ours} ({self.paper})"
+        return ours
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """A table.
+
+    Args:
+        title: what it shows, where there are several.
+        rows: its cells, the head first.
+    """
+
+    title: str
+    rows: Sequence[Sequence[str]]
+
+
+@dataclass(frozen=True, slots=True)
+class Measured:
+    """What the kind of an entry has measured.
+
+    Args:
+        parts: as tables.
+        cells: the numbers.
+        lines: tests of the differences, and the like.
+        differs: what differs from the paper, that only the measurement could tell.
+        pictures: that were drawn.
+    """
+
+    parts: tuple[Part, ...]
+    cells: tuple[Cell, ...] = ()
+    lines: tuple[str, ...] = ()
+    differs: tuple[str, ...] = ()
+    pictures: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Reproduction:
+    """An entry with our numbers.
+
+    Args:
+        paper: whose.
+        id: of the entry.
+        caption: of the entry.
+        scale: of the runs.
+        seeds: of each system.
+        encoder: of our systems.
+        date: of the measurement, as 2026-11-21.
+        measured: the numbers.
+        differs: what differs from the paper.
+        runs: the run folders.
+        missing: titles of data sets that were not there.
+    """
+
+    paper: str
+    id: str
+    caption: str
+    scale: str
+    seeds: int
+    encoder: str
+    date: str
+    measured: Measured
+    differs: tuple[str, ...]
+    runs: tuple[str, ...]
+    missing: tuple[str, ...] = ()
+
+    @property
+    def title(self) -> str:
+        """Paper, entry and caption."""
+        return f"{read_papers()[self.paper].title}, {self.id}: {self.caption}"
+
+    @property
+    def summary(self) -> str:
+        """Our numbers in a line: each row's, as far as it has some."""
+        found: dict[str, list[str]] = {}
+        for cell in self.measured.cells:
+            if cell.ours is not None:
+                found.setdefault(cell.row, []).append(f"{cell.ours:.2f}")
+        shown = [f"{row} {' / '.join(values)}" for row, values in found.items()]
+        return "; ".join(shown)
+
+    def table(self) -> str:
+        """For a terminal."""
+        blocks = [f"{self.title}\nours (the paper's); scale {self.scale}"]
+        for part in self.measured.parts:
+            title = f"{part.title}\n" if part.title else ""
+            blocks.append(title + aligned(part.rows))
+        blocks.append("\n".join(self.measured.lines))
+        blocks.append("\n- ".join(["What differs from the paper:", *self.differs]))
+        blocks.append("\n".join(f"→ {path}" for path in self.measured.pictures))
+        return "\n\n".join(block for block in blocks if block)
+
+    def markdown(self) -> str:
+        """As a page."""
+        blocks = [f"# {self.title}", f"Ours (the paper's); scale `{self.scale}`, {self.date}."]
+        for part in self.measured.parts:
+            blocks += [f"## {part.title}"] if part.title else []
+            blocks.append(markdown(part.rows))
+        blocks += self.measured.lines
+        blocks += ["What differs from the paper:", "\n".join(f"- {d}" for d in self.differs)]
+        blocks += [f"![]({Path(path).name})" for path in self.measured.pictures]
+        return "\n\n".join(blocks) + "\n"
+
+    def as_json(self) -> dict[str, Any]:
+        """Plain values."""
+        return asdict(self) | {"summary": self.summary}
+
+    def write(self, folder: Path) -> None:
+        """Leave the table as Markdown and JSON in a folder."""
+        write_text(folder / "table.md", self.markdown())
+        write_json(folder / "result.json", self.as_json())

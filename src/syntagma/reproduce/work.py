@@ -1,0 +1,110 @@
+"""Reproduce an entry: make its files, train what is missing, measure, and keep the table."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from datetime import date
+from pathlib import Path
+
+from syntagma.reproduce.datasets import read_datasets
+from syntagma.reproduce.differs import differences
+from syntagma.reproduce.entries import find_entry
+from syntagma.reproduce.kinds import UNTRAINED, find_kind
+from syntagma.reproduce.plan import Plan, Run, Setting, make_plan, read_bases
+from syntagma.reproduce.recipes import RECIPES
+from syntagma.reproduce.result import Reproduction
+
+__all__ = ["plan_entry", "reproduce", "run_lines"]
+
+Say = Callable[[str], None]
+
+
+def plan_entry(paper: str, name: str, setting: Setting) -> Plan:
+    """The runs of an entry.
+
+    Raises:
+        InputError: there is no such entry, or its data are not there.
+    """
+    return make_plan(find_entry(paper, name), setting)
+
+
+def run_lines(plan: Plan) -> Iterable[str]:
+    """A line a run: its state and its folder."""
+    if plan.entry.kind in UNTRAINED:
+        yield "no run is needed"
+        return
+    for run in plan.runs():
+        yield f"{run.state:<6} {run.folder}"
+
+
+def reproduce(plan: Plan, *, say: Say = lambda line: None) -> Reproduction:
+    """Train what is not there yet, measure, and leave ``table.md`` and ``result.json``.
+
+    Runs that were cut go on where they stopped; finished ones are taken as they are.
+
+    Args:
+        plan: of :func:`plan_entry`.
+        say: is told what is done, a line each.
+
+    Raises:
+        InputError: data cannot be used, or a run of the same name has other settings.
+    """
+    kind = find_kind(plan.entry.kind)
+    trained = [] if plan.entry.kind in UNTRAINED else plan.runs()
+    wanted = trained or [run for cell in plan.cells.values() for run in cell]
+    for run in wanted:
+        _make_files(run, plan.setting, say)
+    for number, run in enumerate(trained, start=1):
+        say(f"{number}/{len(trained)} {run.state:<6} {run.folder}")
+        _train(run)
+    measured = kind(plan)
+    runs = tuple(str(run.folder) for run in trained)
+    found = Reproduction(
+        paper=plan.entry.paper,
+        id=plan.entry.id,
+        caption=plan.entry.caption,
+        scale=plan.setting.scale,
+        seeds=plan.setting.seeds,
+        encoder=", ".join(plan.encoders.values()),
+        date=date.today().isoformat(),
+        measured=measured,
+        differs=(*differences(plan), *measured.differs),
+        runs=runs,
+        missing=tuple(read_datasets()[read_bases()[base].data].title for base in plan.missing),
+    )
+    found.write(plan.folder)
+    return found
+
+
+def _train(run: Run) -> None:
+    from syntagma.training.run import train
+    from syntagma.training.run_folder import RunFolder
+
+    if run.state == "done":
+        # Says so if the folder belongs to other settings.
+        RunFolder(run.folder).begin(run.experiment, resume=True)
+    else:
+        train(run.experiment, run.folder, resume=True)
+
+
+def _make_files(run: Run, setting: Setting, say: Say) -> None:
+    """Make those files of a run's data that are made from others and are not there yet."""
+    places = [
+        Path(path.partition("#")[0])
+        for text in (*run.files.train, *run.files.dev, *run.files.test)
+        for path in text.split("+")
+    ]
+    for place in places:
+        # A corpus has its manifest when all of it is there.
+        if not place.is_relative_to(setting.made) or (place / "manifest.json").is_file():
+            continue
+        if place.is_file():
+            continue
+        recipe = RECIPES[place.relative_to(setting.made).as_posix()]
+        sources = [_source(setting.data, name) for name in recipe.needs]
+        say(f"making {place}")
+        recipe.make(sources, setting.made, setting.parser, setting.scale == "tiny")
+
+
+def _source(data: Path, name: str) -> Path:
+    return data / name if (data / name).exists() else data / f"{name}.gz"

@@ -1,0 +1,102 @@
+"""Which settings a sweep may choose, and between which values."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import yaml
+
+from syntagma.errors import InputError
+
+__all__ = ["Dimension", "read_space"]
+
+RANGE = re.compile(r"(?P<low>[^,]+)\.\.(?P<high>[^,:]+)(?::(?P<scale>\w+))?")
+
+
+@dataclass(frozen=True, slots=True)
+class Dimension:
+    """The values that a setting may take.
+
+    Args:
+        key: of the setting, as in ``training.learning_rate``.
+        choices: all of them, where they are counted.
+        low: the least, where they are a range.
+        high: the greatest, itself among them.
+        log: whether factors count instead of differences.
+    """
+
+    key: str
+    choices: tuple[Any, ...] = ()
+    low: float = 0.0
+    high: float = 0.0
+    log: bool = False
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether the values of a range are whole numbers."""
+        return isinstance(self.low, int) and isinstance(self.high, int)
+
+    def as_text(self) -> str:
+        """As it is written on the command line."""
+        if self.choices:
+            return f"{self.key}={','.join(map(str, self.choices))}"
+        return f"{self.key}={self.low}..{self.high}{':log' if self.log else ''}"
+
+
+def read_space(texts: Sequence[str]) -> tuple[Dimension, ...]:
+    """The dimensions of a space.
+
+    Args:
+        texts: ``KEY=A..B`` for a range, ``KEY=A..B:log`` for one of factors, ``KEY=A,B,C`` for some
+            values; ranges between whole numbers have whole numbers.
+
+    Raises:
+        InputError: there is none, one is written otherwise, or named twice.
+
+    >>> [d.as_text() for d in read_space(["training.learning_rate=1e-5..1e-3:log"])]
+    ['training.learning_rate=1e-05..0.001:log']
+    >>> read_space(["preset=none,sg-net"])[0].choices
+    ('none', 'sg-net')
+    """
+    if not texts:
+        raise InputError(
+            "a sweep needs --space, for example --space training.learning_rate=1e-5..1e-3:log"
+        )
+    space = tuple(_dimension(text) for text in texts)
+    keys = [dimension.key for dimension in space]
+    for key in keys:
+        if keys.count(key) > 1:
+            raise InputError(f"--space names {key} twice; write its values together")
+    return space
+
+
+def _dimension(text: str) -> Dimension:
+    key, equals, values = text.partition("=")
+    if not equals or not key or not values:
+        raise InputError(f"--space {text}: expected KEY=A..B, KEY=A..B:log or KEY=A,B,C")
+    found = RANGE.fullmatch(values)
+    if found is None:
+        choices = tuple(yaml.safe_load(value) for value in values.split(","))
+        return Dimension(key, choices)
+    low, high = (_number(found[name], text) for name in ("low", "high"))
+    if found["scale"] not in (None, "log"):
+        raise InputError(f"--space {text}: expected :log or nothing, got :{found['scale']}")
+    if low >= high or (found["scale"] and low <= 0):
+        raise InputError(
+            f"--space {text}: expected a range from less to more{', above 0' * bool(found[3])}"
+        )
+    return Dimension(key, low=low, high=high, log=bool(found["scale"]))
+
+
+def _number(text: str, where: str) -> float:
+    try:
+        return int(text)
+    except ValueError:
+        pass
+    try:
+        return float(text)
+    except ValueError as error:
+        raise InputError(f"--space {where}: expected numbers around .., got {text!r}") from error

@@ -1,0 +1,256 @@
+"""Search a space of settings with Optuna; each trial is an ordinary run folder.
+
+The store is a journal in the sweep's folder.  What is proposed follows from the trials before and
+from the number of the trial alone, so that a sweep that was killed at any moment and goes on comes
+to the same trials as one that never stopped.
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from statistics import mean
+from typing import Any
+
+import yaml
+
+from syntagma.errors import InputError, MissingExtraError
+from syntagma.files import read_json, write_text
+from syntagma.report.tables import aligned
+from syntagma.settings import load_yaml, to_dict
+from syntagma.tasks import find_task
+from syntagma.tasks.experiment import Experiment, load_experiment
+from syntagma.training.search_space import Dimension
+
+__all__ = ["Sweep", "SweepResult", "Trial", "run_sweep"]
+
+SETTINGS, JOURNAL = "sweep.yaml", "trials.journal"
+
+
+@dataclass(frozen=True, slots=True)
+class Sweep:
+    """What is searched.
+
+    Args:
+        config: an experiment file.
+        folder: where trials and store lie.
+        space: the settings to choose.
+        overrides: ``key=value`` settings of every trial.
+        seeds: runs a trial.
+        metric: the metric to raise; the task's primary one if empty.
+        seed: of the proposals.
+    """
+
+    config: Path
+    folder: Path
+    space: tuple[Dimension, ...]
+    overrides: tuple[str, ...] = ()
+    seeds: int = 1
+    metric: str = ""
+    seed: int = 1
+
+    def __post_init__(self) -> None:
+        if self.seeds < 1:
+            raise InputError(f"--seeds must be at least 1, got {self.seeds}")
+
+    def experiment(self, values: Mapping[str, Any], seed: int) -> Experiment:
+        """The experiment of a trial.
+
+        Args:
+            values: what was chosen, by key.
+            seed: number of the run, from 1.
+
+        Raises:
+            InputError: a setting is unknown or impossible.
+        """
+        chosen = [f"{key}={json.dumps(value)}" for key, value in values.items()]
+        seeds = [f"training.seed={seed}"] if self.seeds > 1 else []
+        return load_experiment(self.config, [*self.overrides, *seeds, *chosen])
+
+
+@dataclass(frozen=True, slots=True)
+class Trial:
+    """A setting that was tried.
+
+    Args:
+        number: from 0.
+        values: of the settings, by key.
+        value: of the metric, a mean over seeds; ``None`` if it failed.
+        folders: of its runs.
+    """
+
+    number: int
+    values: dict[str, Any]
+    value: float | None
+    folders: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class SweepResult:
+    """What a sweep has found.
+
+    Args:
+        metric: that was raised.
+        trials: the best first, failed ones last.
+    """
+
+    metric: str
+    trials: tuple[Trial, ...]
+
+    def as_json(self) -> dict[str, Any]:
+        """Plain values."""
+        return asdict(self)
+
+    def table(self) -> str:
+        """For a terminal."""
+        keys = list(dict.fromkeys(key for trial in self.trials for key in trial.values))
+        rows = [["trial", *keys, self.metric]]
+        for trial in self.trials:
+            chosen = [_shown(trial.values.get(key, "")) for key in keys]
+            value = "failed" if trial.value is None else f"{trial.value:.2f}"
+            rows.append([str(trial.number), *chosen, value])
+        return aligned(rows)
+
+
+def _shown(value: Any) -> str:
+    return f"{value:.3g}" if isinstance(value, float) else str(value)
+
+
+def run_sweep(
+    sweep: Sweep, n_trials: int, *, say: Callable[[str], None] = lambda line: None
+) -> SweepResult:
+    """Try settings until there are enough trials, those of earlier calls counted.
+
+    One process works on a sweep at a time.  A trial whose settings are refused, or whose metric is
+    no number, has failed; the first trial must not.
+
+    Args:
+        sweep: what is searched.
+        n_trials: how many trials there are to be in all.
+        say: is told each trial's value.
+
+    Raises:
+        InputError: the folder belongs to another sweep, or no trial's settings can be used.
+        MissingExtraError: Optuna is not installed.
+    """
+    optuna = _optuna()
+    if n_trials < 1:
+        raise InputError(f"--trials must be at least 1, got {n_trials}")
+    base = load_experiment(sweep.config, list(sweep.overrides))
+    metric = sweep.metric or find_task(base.task).primary
+    _begin(sweep, base, metric)
+    journal = optuna.storages.journal.JournalFileBackend(str(sweep.folder / JOURNAL))
+    storage = optuna.storages.JournalStorage(journal)
+    study = optuna.create_study(
+        storage=storage, study_name="sweep", direction="maximize", load_if_exists=True
+    )
+    while len(_finished(study, sweep)) < n_trials:
+        number, values = _next(study, sweep)
+        try:
+            value = _try(sweep, number, values, metric)
+        except InputError as error:
+            if not any(trial.value is not None for trial in study.trials):
+                study.tell(number, state=optuna.trial.TrialState.FAIL)
+                raise
+            say(f"trial {number} failed: {error}")
+            value = math.nan
+        if math.isfinite(value):
+            study.tell(number, value)
+            say(f"trial {number}: {metric} {value:.2f}")
+        else:
+            study.tell(number, state=optuna.trial.TrialState.FAIL)
+    trials = [
+        Trial(trial.number, dict(trial.params), trial.value, _folders(sweep, trial.number))
+        for trial in _finished(study, sweep)
+    ]
+    order = sorted(trials, key=lambda t: -math.inf if t.value is None else t.value, reverse=True)
+    return SweepResult(metric, tuple(order))
+
+
+def _optuna() -> Any:
+    try:
+        import optuna
+    except ImportError as error:
+        raise MissingExtraError("a sweep", "sweep") from error
+    # Says in many lines what we say in one.
+    optuna.logging.set_verbosity(logging.ERROR)
+    return optuna
+
+
+def _begin(sweep: Sweep, base: Experiment, metric: str) -> None:
+    """Write what the folder is for, or check that it is for the same."""
+    settings = {
+        "experiment": to_dict(base),
+        "space": [dimension.as_text() for dimension in sweep.space],
+        "seeds": sweep.seeds,
+        "metric": metric,
+        "seed": sweep.seed,
+    }
+    path = sweep.folder / SETTINGS
+    if not path.is_file():
+        write_text(path, yaml.safe_dump(settings, sort_keys=False, allow_unicode=True))
+        return
+    before = load_yaml(path)
+    for key, value in settings.items():
+        if before.get(key) != value:
+            raise InputError(
+                f"{sweep.folder}: cannot go on with another {key} than {before.get(key)}; give the "
+                f"same, or another --out"
+            )
+
+
+def _finished(study: Any, sweep: Sweep) -> list[Any]:
+    """Trials that have ended, those without all their settings (killed too early) left out."""
+    return [
+        trial
+        for trial in study.trials
+        if trial.state.is_finished() and len(trial.params) == len(sweep.space)
+    ]
+
+
+def _next(study: Any, sweep: Sweep) -> tuple[int, dict[str, Any]]:
+    """The trial that was stopped, or a new one, and its settings."""
+    optuna = _optuna()
+    for trial in study.trials:
+        if not trial.state.is_finished():
+            if len(trial.params) == len(sweep.space):
+                return trial.number, dict(trial.params)
+            study.tell(trial.number, state=optuna.trial.TrialState.FAIL)
+    seed = sweep.seed * 100_003 + len(_finished(study, sweep))
+    study.sampler = optuna.samplers.TPESampler(seed=seed, n_startup_trials=5)
+    trial = study.ask({dimension.key: _distribution(dimension) for dimension in sweep.space})
+    return trial.number, dict(trial.params)
+
+
+def _distribution(dimension: Dimension) -> Any:
+    kinds = _optuna().distributions
+    if dimension.choices:
+        return kinds.CategoricalDistribution(dimension.choices)
+    kind = kinds.IntDistribution if dimension.is_whole else kinds.FloatDistribution
+    return kind(dimension.low, dimension.high, log=dimension.log)
+
+
+def _folders(sweep: Sweep, number: int) -> tuple[str, ...]:
+    name = sweep.folder / f"trial-{number:03d}"
+    if sweep.seeds == 1:
+        return (str(name),)
+    return tuple(f"{name}-{seed}" for seed in range(1, sweep.seeds + 1))
+
+
+def _try(sweep: Sweep, number: int, values: Mapping[str, Any], metric: str) -> float:
+    """The mean of the metric over the runs of a trial."""
+    from syntagma.training.run import train
+
+    found = []
+    for seed, folder in enumerate(_folders(sweep, number), start=1):
+        path = Path(folder) / "metrics.json"
+        experiment = sweep.experiment(values, seed)
+        scores = read_json(path) if path.is_file() else train(experiment, folder, resume=True)
+        if metric not in scores:
+            raise InputError(f"{folder}: has no metric {metric!r}; known: {', '.join(scores)}")
+        found.append(scores[metric])
+    return mean(found)

@@ -1,0 +1,154 @@
+"""Plans: which runs, shared between entries; the same settings as the experiments have."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from syntagma.errors import InputError
+from syntagma.models.config import resolve_guides
+from syntagma.reproduce.datasets import read_datasets
+from syntagma.reproduce.entries import find_entry, read_papers
+from syntagma.reproduce.plan import SCALES, Setting, _settings, make_plan, make_run, read_bases
+from syntagma.tasks.experiment import load_experiment
+
+EXPERIMENTS = Path(__file__).parent.parent.parent / "experiments"
+SAME = {
+    "squad20k_plain": ("squad1", "plain"),
+    "squad20k_sg-net": ("squad1", "sg-net"),
+    "squad20k_poi-net": ("squad1", "poi-net"),
+    "squad20k_poi-net_without_pos": ("squad1", "poi-net_without_pos"),
+    "squad20k_poi-net_without_coattention": ("squad1", "poi-net_without_coattention"),
+    "dream_plain": ("dream", "plain"),
+    "dream_poi-net": ("dream", "poi-net"),
+    "nli_plain": ("nli", "plain"),
+    "nli_sg-net": ("nli", "sg-net"),
+    "nli_sg-net_bi_attention": ("nli", "sg-net_bi_attention"),
+    "nli_sg-net_concatenation": ("nli", "sg-net_concatenation"),
+    "nli_sg-net_guided_only": ("nli", "sg-net_guided_only"),
+    "nli_sg-net_vanilla_only": ("nli", "sg-net_vanilla_only"),
+    "multi30k_plain": ("translation", "plain"),
+    "multi30k_sg-net": ("translation", "sg-net_from_scratch"),
+    "openentity_plain": ("typing", "plain"),
+    "kbp37_plain": ("relations", "plain"),
+    "openqa_plain": ("searchqa", "plain"),
+    "race_plain": ("race", "plain"),
+    "race_sg-net": ("race", "sg-net"),
+    "mlm_pretrain_small": ("pretraining", "mlm"),
+    "seprem_pretrain_small": ("pretraining", "layers_mlm_both"),
+    "seprem_pretrain_small_without_heads": ("pretraining", "layers_mlm_distances"),
+    "seprem_pretrain_small_without_distances": ("pretraining", "layers_mlm_heads"),
+    "seprem_pretrain_small_without_layers": ("pretraining", "mlm_both"),
+}
+"""Experiments whose settings stand in `bases.yaml` too; RACE's budget is in its comment."""
+
+
+@pytest.fixture
+def everything(tmp_path):
+    """A folder with every file of every data set, all of them empty."""
+    for dataset in read_datasets().values():
+        for files in dataset.choices:
+            for path in files.needed:
+                (tmp_path / path).parent.mkdir(parents=True, exist_ok=True)
+                (tmp_path / path).touch()
+    return tmp_path
+
+
+@pytest.mark.parametrize("name", SAME)
+def test_settings_are_those_of_the_experiments(name, everything):
+    ours = make_run(*SAME[name], Setting(everything, everything / "out")).experiment
+    theirs = load_experiment(EXPERIMENTS / f"{name}.yaml")
+    if name.startswith("race"):
+        theirs = replace(
+            theirs,
+            data=replace(theirs.data, limit=10000),
+            training=replace(theirs.training, epochs=1),
+        )
+    assert ours.data.limit == theirs.data.limit
+    assert replace(ours, data=theirs.data) == theirs
+
+
+@pytest.mark.parametrize("scale", SCALES)
+@pytest.mark.parametrize("paper", read_papers())
+def test_every_entry_has_a_plan_at_every_scale(paper, scale, everything):
+    for entry in read_papers()[paper].entries.values():
+        plan = make_plan(entry, Setting(everything, everything / "out", scale, seeds=2))
+        runs = plan.runs()
+        assert not plan.missing
+        assert len({run.folder for run in runs}) == len(runs)
+        places = {run.folder: place for place, run in enumerate(runs)}
+        for run in runs:
+            assert run.state == "to do"
+            assert all(places[needed.folder] < places[run.folder] for needed in run.needs)
+            preset = run.experiment.preset
+            resolve_guides("none" if preset == "saved" else preset, run.experiment.guides)
+        shown = {row.encoder for row, _ in plan.row_runs()}
+        wanted = {row.encoder for row in entry.rows if row.system}
+        assert shown == wanted if scale == "paper" else len(shown) == 1
+
+
+def test_systems_are_all_used():
+    used = {
+        row.system for p in read_papers().values() for e in p.entries.values() for row in e.rows
+    }
+    text = str(_settings()["systems"])
+    for name in _settings()["systems"]:
+        assert name in used or f"/{name}'" in text or name == "poi-net_without_coattention"
+
+
+def test_entries_share_runs(everything):
+    setting = Setting(everything, everything / "out")
+    tables = [make_plan(find_entry("sg-net", name), setting) for name in ("table2", "table6")]
+    shared = set.intersection(*({run.folder for run in plan.runs()} for plan in tables))
+    assert {folder.name for folder in shared} == {"plain-1", "sg-net-1"}
+    race = [
+        make_plan(find_entry(*name), setting)
+        for name in (("sg-net", "table3"), ("poi-net", "table4"))
+    ]
+    shared = set.intersection(*({run.folder for run in plan.runs()} for plan in race))
+    assert {folder.parent.name for folder in shared} == {"race"}
+
+
+def test_a_verifier_is_trained_before_what_asks_it(everything):
+    plan = make_plan(find_entry("sg-net", "table2"), Setting(everything, everything / "out"))
+    names = [run.folder.name for run in plan.runs()]
+    assert names.index("verifier-1") < names.index("sg-net_verifier-1")
+    (run,) = (run for run in plan.runs() if run.system == "sg-net_verifier")
+    assert run.experiment.head["verifier"] == str(run.needs[0].folder)
+
+
+def test_an_encoder_of_the_paper_runs_its_own_rows(everything):
+    entry = find_entry("sg-net", "table3")
+    for name in ("albert", "albert/albert-xxlarge-v2"):
+        plan = make_plan(entry, Setting(everything, everything / "out", encoder=name))
+        assert [row.name for row, _ in plan.row_runs()] == ["ALBERT Baseline", "SG-Net on ALBERT"]
+        assert plan.runs()[0].folder.name == "plain@albert-xxlarge-v2-1"
+    plan = make_plan(entry, Setting(everything, everything / "out", encoder="some/other"))
+    assert [row.encoder for row, _ in plan.row_runs()] == ["bert", "bert"]
+    assert plan.runs()[0].experiment.encoder == "some/other"
+
+
+def test_an_entry_without_its_data_names_them(tmp_path):
+    with pytest.raises(InputError, match=r"sg-net table3 needs RACE: .* put race/"):
+        make_plan(find_entry("sg-net", "table3"), Setting(tmp_path, tmp_path / "out"))
+
+
+def test_what_is_asked_for_is_checked(tmp_path):
+    with pytest.raises(InputError, match="--scale is one of tiny, cpu, paper, got 'huge'"):
+        Setting(tmp_path, tmp_path, "huge")
+    with pytest.raises(InputError, match="--seeds must be at least 1, got -1"):
+        Setting(tmp_path, tmp_path, seeds=-1)
+
+
+def test_bases_name_data_sets():
+    assert {base.data for base in read_bases().values()} == set(read_datasets())
+
+
+def test_the_paper_says_how_many_seeds(everything):
+    entry = find_entry("poi-net", "table8")
+    for scale, seeds in (("cpu", 1), ("paper", 3)):
+        plan = make_plan(entry, Setting(everything, everything / "out", scale))
+        assert plan.setting.seeds == seeds
+        assert all(len(runs) == seeds for runs in plan.cells.values())

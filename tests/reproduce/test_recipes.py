@@ -1,0 +1,77 @@
+"""Files made from others: whole, in the places that data sets name, and not made twice."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from syntagma.parse.controls import ChainSource
+from syntagma.reproduce.plan import Setting
+from syntagma.reproduce.recipes import EVERY, RECIPES, make_probing_sets
+from syntagma.reproduce.work import plan_entry, reproduce
+from syntagma.tasks.probing_data import read_probe
+from tests.conftest import SENTENCES
+from tests.training.test_run import squad
+
+SPANS = ("head.max_length=96", "head.stride=32", "head.max_question=24", "data.limit=30")
+
+
+def test_substitutes_are_made_once_and_said(tmp_path, tiny_encoder, tiny_parser):
+    (tmp_path / "squad").mkdir()
+    squad(tmp_path / "squad/train-v1.1.json", 2)
+    whole = json.loads(Path(squad(tmp_path / "part.json", 2)).read_text())
+    (article,) = whole["data"]
+    whole["data"] = [
+        {"title": str(number), "paragraphs": [paragraph]}
+        for number, paragraph in enumerate(article["paragraphs"])
+    ]
+    (tmp_path / "squad/v2.0-part.json").write_text(json.dumps(whole))
+    setting = Setting(
+        tmp_path, tmp_path / "out", "tiny", tiny_encoder, tiny_parser, overrides=SPANS
+    )
+    plan = plan_entry("sg-net", "table6", setting)
+    said: list[str] = []
+    found = reproduce(plan, say=said.append)
+    made = [line for line in said if line.startswith("making")]
+    assert [line.rpartition("/")[2] for line in made] == [
+        "unanswerable.json",
+        "v2_fit.json",
+    ]
+    held = json.loads((setting.made / "v2_held.json").read_text())
+    assert [article["title"] for article in held["data"]] == ["1"]
+    assert any("made from it" in line for line in found.differs)
+    said.clear()
+    reproduce(plan, say=said.append)
+    assert not [line for line in said if line.startswith("making")]
+
+
+def test_paragraphs_are_parted_into_corpora(tmp_path, tiny_parser):
+    pytest.importorskip("pyarrow")
+    from syntagma.parse.corpora.corpus import AnnotatedCorpus
+
+    sources = []
+    for name in ("a.txt", "b.txt"):
+        lines = [f"{name} {number}. {SENTENCES[number % 8]}" for number in range(EVERY + 5)]
+        (tmp_path / name).write_text("\n".join(lines))
+        sources.append(tmp_path / name)
+    RECIPES["corpora/train"].make(sources, tmp_path / "made", tiny_parser, True)
+    dev = (tmp_path / "made/corpora/dev.txt").read_text().splitlines()
+    assert [line.partition(".txt ")[2].partition(".")[0] for line in dev] == ["0", "50"] * 2
+    assert len(AnnotatedCorpus(tmp_path / "made/corpora/dev")) >= len(dev)
+
+
+def test_probing_sets_are_in_sentevals_format(tmp_path, monkeypatch):
+    class Chains(ChainSource):
+        """Knows no phrases and no tags: only some properties come out."""
+
+    monkeypatch.setattr("syntagma.parse.source.load_parser", lambda name, decoding: Chains())
+    text = tmp_path / "a.txt"
+    text.write_text("\n".join(f"{SENTENCES[n % 8]} {SENTENCES[n % 5]}" for n in range(300)))
+    counts = make_probing_sets([text], tmp_path / "probing", "", True)
+    assert counts["bigram_shift"] > 0
+    for name, count in counts.items():
+        path = tmp_path / f"probing/{name}.txt"
+        assert path.is_file() == bool(count)
+        assert not count or len(read_probe(path)) == count

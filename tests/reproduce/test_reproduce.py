@@ -1,0 +1,213 @@
+"""Entries run from their data to their tables, on a tiny encoder."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+pytest.importorskip("scipy")
+
+from syntagma.errors import InputError
+from syntagma.reproduce import figures, index
+from syntagma.reproduce.index import index_page
+from syntagma.reproduce.result import Cell
+from syntagma.reproduce.work import plan_entry, reproduce, run_lines
+from syntagma.training import run as run_module
+
+
+def test_a_table_stands_beside_the_papers_and_is_not_trained_twice(setting, monkeypatch, tmp_path):
+    wanted = setting("head.max_length=96", "head.stride=32", "head.max_question=24", seeds=2)
+    plan = plan_entry("sg-net", "table6", wanted)
+    assert len(list(run_lines(plan))) == 12
+    said: list[str] = []
+    found = reproduce(plan, say=said.append)
+    cells = {(cell.row, cell.column): cell for cell in found.measured.cells}
+    baseline = cells["baseline", "EM"]
+    scores = [
+        json.loads((run.folder / "metrics.json").read_text())["exact"] for run in plan.cells[0, 0]
+    ]
+    assert baseline.paper == 84.1
+    assert baseline.ours == pytest.approx(sum(scores) / 2)
+    assert baseline.spread is not None
+    assert len(cells) == 12
+    text = found.table()
+    assert f"{baseline.shown()}" in text
+    assert "Bi-attention against baseline" in text
+    assert "the paper's is google-bert/bert-large-cased-whole-word-masking" in text
+    assert "40 training examples" in text
+    assert "epochs 1 (3)" in text
+    assert "seeds: 2; the paper's numbers are of 1" in text
+    assert {line.split()[0] for line in run_lines(plan)} == {"done"}
+    monkeypatch.setattr(run_module, "train", None)
+    again = reproduce(plan)
+    assert again.measured.cells == found.measured.cells
+    saved = json.loads((plan.folder / "result.json").read_text())
+    assert saved["summary"].startswith("baseline ")
+    assert "| baseline |" in (plan.folder / "table.md").read_text()
+
+
+def test_a_run_that_was_cut_goes_on(setting):
+    plan = plan_entry("poi-net", "table8", setting("head.max_length=96", "training.epochs=2"))
+    first = plan.runs()[0]
+    reproduce(plan)
+    (first.folder / "metrics.json").unlink()
+    assert first.state == "begun"
+    reproduce(plan)
+    assert first.state == "done"
+
+
+def test_runs_of_other_settings_are_not_taken(setting):
+    reproduce(plan_entry("poi-net", "table8", setting("head.max_length=96")))
+    other = plan_entry("poi-net", "table8", setting("head.max_length=80"))
+    with pytest.raises(InputError, match=r"head\.max_length=80.* begun with 96"):
+        reproduce(other)
+
+
+def test_noise_is_put_before_the_parser(setting, monkeypatch):
+    from syntagma import evaluation
+
+    asked, opened = [], evaluation.open_model
+
+    def open_model(folder, *, parser, device):
+        asked.append(parser)
+        return opened(folder, parser=parser, device=device)
+
+    monkeypatch.setattr(evaluation, "open_model", open_model)
+    wanted = setting("head.max_length=64", "data.dev_limit=8")
+    plan = plan_entry("sg-net", "section7.6", wanted)
+    assert len(plan.runs()) == 2
+    found = reproduce(plan)
+    assert asked == [f"noisy:{share}:{wanted.parser}" for share in (0.2, 0.4, 0.6, 0.8, "1.0")]
+    cells = {cell.row: cell.ours for cell in found.measured.cells}
+    assert all(cells[row] is not None for row in ("0 %", "20 %", "100 %"))
+    kept = json.loads((plan.cells[0, 0][0].folder / "evaluations.json").read_text())
+    assert [scores["total"] for scores in kept.values()] == [8] * 5
+    reproduce(plan)
+    assert len(asked) == 5
+
+
+def test_a_figure_by_groups_has_its_picture(setting):
+    pytest.importorskip("matplotlib")
+    wanted = setting("head.max_length=96", "head.stride=32", "head.max_question=24")
+    found = reproduce(plan_entry("sg-net", "figure4", wanted))
+    assert [part.title for part in found.measured.parts] == ["equal range", "equal size"]
+    assert found.measured.parts[0].rows[0] == ["question_length", "n", "Baseline", "SG-Net"]
+    (picture,) = found.measured.pictures
+    assert "<svg" in Path(picture).read_text(encoding="utf-8")
+
+
+def test_cases_are_those_that_the_system_alone_gets_right(setting, monkeypatch):
+    wanted = setting("head.max_length=96", "head.stride=32", "head.max_question=24")
+    plan = plan_entry("sg-net", "table9", wanted)
+    for folder in (run.folder for run in plan.runs()):
+        rights = folder.name.startswith("sg-net")
+        reproduce(plan) if not folder.exists() else None
+        rows = json.loads((folder / "examples.json").read_text())
+        for number, row in enumerate(rows.values()):
+            row["exact"] = float(rights and number < 3)
+        (folder / "examples.json").write_text(json.dumps(rows))
+    found = reproduce(plan)
+    assert len(found.measured.parts[0].rows) == 4
+    assert found.measured.lines == (f"3 of {len(rows)} examples are such ones.",)
+
+
+def test_costs_need_no_run(setting):
+    wanted = setting("head.max_length=96")
+    plan = plan_entry("sg-net", "section7.7", wanted)
+    assert list(run_lines(plan)) == ["no run is needed"]
+    found = reproduce(plan)
+    cells = {(cell.row, cell.column.split(",")[0]): cell.ours for cell in found.measured.cells}
+    assert cells["SG-Net", "parameters"] > cells["BERT Baseline", "parameters"]
+    assert cells["SG-Net", "training"] > 0
+    assert not (wanted.out / "tiny" / "nli").exists()
+
+
+def test_pretrained_systems_begin_from_their_pretraining(setting, tmp_path):
+    pytest.importorskip("pyarrow")
+    from tests.conftest import SENTENCES
+
+    wanted = setting("head.max_length=64")
+    (wanted.data / "lm").mkdir(exist_ok=True)
+    for name in ("wikipedia_paragraphs", "nltk_abc_news"):
+        lines = [" ".join(SENTENCES[n % 8 :]) for n in range(60)]
+        (wanted.data / f"lm/{name}.txt").write_text("\n".join(lines))
+    plan = plan_entry("seprem", "table6", wanted)
+    assert {"figer", "quasar", "cosmosqa", "searchqa"} == set(plan.missing)
+    found = reproduce(plan_entry("seprem", "table6", setting("head.max_length=64")))
+    cells = {
+        (cell.row, cell.column): cell for cell in found.measured.cells if cell.ours is not None
+    }
+    assert cells["SEPREM", "α"].ours == pytest.approx(0.1, abs=0.05)
+    assert cells["SEPREM w/o α", "α"].ours == 0.5
+    assert any("billion sentences" in line for line in found.differs)
+    assert any("needs FIGER" in line for line in found.differs)
+    assert found.missing
+
+
+def test_tags_at_boundaries_are_counted_beside_the_papers(setting):
+    wanted = setting("head.max_length=96", "head.stride=32", "head.max_question=24")
+    found = reproduce(plan_entry("poi-net", "table5", wanted))
+    ours, theirs = found.measured.parts
+    assert ours.rows[0][:4] == ["tag", "gold", "Baseline", "POI-Net"]
+    assert theirs.rows[1] == ["NN", "11192", "11254", "11504"]
+
+
+def test_pictures_are_asked_for_with_the_runs_and_our_text(setting, monkeypatch):
+    calls = []
+
+    class Pictures:
+        @staticmethod
+        def draw_attention(models, passage, question, *, out, options, head):
+            calls.append((models, Path(passage).read_text(), question, out, head))
+            return ["plain, layer 2", "sg-net, guided"]
+
+    monkeypatch.setattr(figures, "import_module", lambda name: Pictures)
+    wanted = setting("head.max_length=96", "head.stride=32", "head.max_question=24")
+    plan = plan_entry("sg-net", "figure6", wanted)
+    found = reproduce(plan)
+    ((models, passage, question, out, head),) = calls
+    assert models == [str(run.folder) for run in plan.runs()]
+    assert "Ada Mensah" in passage
+    assert "Ada Mensah" in question
+    assert head == 1
+    assert found.measured.pictures == (str(out),)
+
+    def missing(name):
+        raise ModuleNotFoundError(f"No module named {name!r}", name=name)
+
+    monkeypatch.setattr(figures, "import_module", missing)
+    with pytest.raises(InputError, match=r"figure6 cannot be drawn .* no syntagma\.pictures"):
+        reproduce(plan)
+
+
+def test_a_cell_without_our_number_shows_the_papers():
+    assert Cell("a", "b", None, None, 84.1).shown() == "(84.1)"
+    assert Cell("a", "b", 50.0, 1.0, None).shown() == "50.00 ± 1.00"
+    assert Cell("a", "b").shown() == ""
+
+
+def test_a_result_is_taken_into_the_index(tmp_path, monkeypatch):
+    monkeypatch.setattr(index, "RECORDED", str(tmp_path / "recorded.json"))
+    (tmp_path / "recorded.json").write_text("{}")
+    index.recorded.cache_clear()
+    value = {"paper": "seprem", "id": "table2", "scale": "cpu", "date": "2026-11-30"}
+    value |= {"encoder": "default", "seeds": 1, "summary": "SEPREM 70.1", "missing": ["FIGER"]}
+    result, page = tmp_path / "result.json", tmp_path / "page.md"
+    result.write_text(json.dumps(value))
+    try:
+        assert index.record([result], page) == ["seprem table2"]
+        line = "SEPREM 70.1 (cpu, 2026-11-30); the rest needs data FIGER"
+        assert line in page.read_text()
+        assert any(line in shown for shown in index.index_lines())
+        result.write_text(json.dumps(value | {"scale": "tiny"}))
+        with pytest.raises(InputError, match="numbers of --scale tiny mean nothing"):
+            index.record([result], page)
+    finally:
+        index.recorded.cache_clear()
+
+
+def test_the_page_of_the_index_is_that_of_the_entries():
+    page = Path(__file__).parent.parent.parent / "docs" / "reproduce.md"
+    assert page.read_text(encoding="utf-8") == index_page(), "run experiments/record_results.py"

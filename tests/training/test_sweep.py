@@ -1,0 +1,191 @@
+"""Sweeps: a space is read, searched, and gone on with after a kill."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from dataclasses import replace
+
+import pytest
+
+from syntagma.errors import InputError
+from syntagma.training import sweep as module
+from syntagma.training.search_space import Dimension, read_space
+from syntagma.training.sweep import Sweep, run_sweep
+from tests.training.test_run import pairs
+
+optuna = pytest.importorskip("optuna")
+
+SPACE = ["training.learning_rate=1e-4..1e-2:log", "preset=none,sg-net", "training.epochs=1..2"]
+
+
+@pytest.fixture
+def sweep(tmp_path, tiny_encoder, tiny_parser):
+    data = pairs(tmp_path / "harbour.jsonl", copies=1)
+    config = tmp_path / "pairs.yaml"
+    config.write_text(
+        f"task: pairs\nencoder: {tiny_encoder}\nparser: {tiny_parser}\n"
+        f"data:\n  train: {data}\n  dev: {data}\nhead:\n  max_length: 64\n"
+        "training:\n  precision: float32\n"
+    )
+    return Sweep(config, tmp_path / "sweep", read_space(SPACE))
+
+
+def test_a_space_is_read():
+    rate, preset, epochs = read_space(SPACE)
+    assert rate == Dimension("training.learning_rate", low=1e-4, high=1e-2, log=True)
+    assert preset.choices == ("none", "sg-net")
+    assert epochs.is_whole
+    assert not rate.is_whole
+    assert read_space(["head.dropout=0,0.1,null"])[0].choices == (0, 0.1, None)
+
+
+@pytest.mark.parametrize(
+    ("texts", "message"),
+    [
+        ([], "a sweep needs --space, for example"),
+        (["preset"], r"--space preset: expected KEY=A\.\.B"),
+        (["a.b=3..1"], "a range from less to more"),
+        (["a.b=0..1:log"], "a range from less to more, above 0"),
+        (["a.b=1..2:square"], "expected :log or nothing, got :square"),
+        (["a.b=x..2"], "expected numbers around .., got 'x'"),
+        (["a=1,2", "a=3,4"], "--space names a twice"),
+    ],
+)
+def test_a_space_that_is_none_is_refused(texts, message):
+    with pytest.raises(InputError, match=message):
+        read_space(texts)
+
+
+def test_trials_are_runs_and_more_can_be_added(sweep):
+    said: list[str] = []
+    found = run_sweep(sweep, 2, say=said.append)
+    assert len(found.trials) == len(said) == 2
+    values = [trial.value for trial in found.trials]
+    assert values == sorted(values, reverse=True)
+    assert (sweep.folder / "trial-001" / "config.json").is_file()
+    more = run_sweep(sweep, 3)
+    assert {trial.number for trial in more.trials} == {0, 1, 2}
+    assert more.table().splitlines()[0].split() == [
+        "trial",
+        "training.learning_rate",
+        "preset",
+        "training.epochs",
+        "accuracy",
+    ]
+    with pytest.raises(InputError, match="cannot go on with another space than"):
+        run_sweep(replace(sweep, space=read_space(["preset=none,sg-net"])), 3)
+
+
+def fake(score):
+    def train(experiment, folder, *, resume):
+        settings = experiment.training
+        return {"accuracy": score(experiment.preset, settings.learning_rate, settings.seed)}
+
+    return train
+
+
+def test_the_mean_over_seeds_is_raised(sweep, monkeypatch):
+    rate = {1: 10.0, 2: 30.0}
+    monkeypatch.setattr("syntagma.training.run.train", fake(lambda p, r, seed: rate[seed]))
+    (trial,) = run_sweep(replace(sweep, seeds=2), 1).trials
+    assert trial.value == 20.0
+    assert [folder.rpartition("/")[2] for folder in trial.folders] == ["trial-000-1", "trial-000-2"]
+
+
+def test_what_is_better_is_tried_more_often(sweep, monkeypatch):
+    monkeypatch.setattr(
+        "syntagma.training.run.train", fake(lambda preset, r, s: 10.0 * (preset == "sg-net") - r)
+    )
+    found = run_sweep(sweep, 30)
+    later = [trial.values["preset"] for trial in found.trials if trial.number >= 10]
+    assert later.count("sg-net") > 10
+
+
+def test_a_trial_that_fails_is_counted_and_the_first_must_not(sweep, monkeypatch):
+    def score(preset, rate, seed):
+        if preset == "sg-net":
+            raise InputError("no trees today")
+        return float("nan") if rate < 1e-3 else 50.0
+
+    monkeypatch.setattr("syntagma.training.run.train", fake(lambda *a: 50.0))
+    run_sweep(sweep, 1)
+    monkeypatch.setattr("syntagma.training.run.train", fake(score))
+    said: list[str] = []
+    found = run_sweep(sweep, 12, say=said.append)
+    assert sum(trial.value is None for trial in found.trials) > 0
+    assert any("failed: no trees today" in line for line in said)
+    assert found.trials[0].value == 50.0
+    assert found.table().splitlines()[-1].split()[-1] == "failed"
+    other = replace(sweep, folder=sweep.folder / "other", space=read_space(["preset=sg-net,none"]))
+    always = fake(lambda *a: score("sg-net", 0, 0))
+    monkeypatch.setattr("syntagma.training.run.train", always)
+    with pytest.raises(InputError, match="no trees today"):
+        run_sweep(other, 3)
+
+
+def test_a_metric_that_is_not_there_is_named(sweep, monkeypatch):
+    monkeypatch.setattr("syntagma.training.run.train", fake(lambda *a: 50.0))
+    with pytest.raises(InputError, match="has no metric 'accurracy'; known: accuracy"):
+        run_sweep(replace(sweep, metric="accurracy"), 1)
+
+
+SCRIPT = """
+import sys, torch
+torch.set_num_threads(1)
+from pathlib import Path
+from syntagma.training.search_space import read_space
+from syntagma.training.sweep import Sweep, run_sweep
+found = run_sweep(Sweep(Path(sys.argv[1]), Path(sys.argv[2]), read_space(sys.argv[3:])), 3)
+print(*(f"TRIAL {t.number} {sorted(t.values.items())} {t.value}" for t in found.trials), sep="\\n")
+"""
+
+
+def start(sweep, folder):
+    return subprocess.Popen(
+        [sys.executable, "-c", SCRIPT, str(sweep.config), str(folder), *SPACE],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        env=os.environ | {"OMP_NUM_THREADS": "1"},
+    )
+
+
+def test_killed_and_called_again_gives_the_same_trials(sweep, tmp_path):
+    broken = start(sweep, tmp_path / "broken")
+    deadline = time.monotonic() + 120
+    # In the middle of the second trial.
+    while not (tmp_path / "broken/trial-001/experiment.yaml").is_file():
+        assert broken.poll() is None, broken.stderr.read().decode()[-2000:]
+        assert time.monotonic() < deadline
+        time.sleep(0.01)
+    broken.send_signal(signal.SIGKILL)
+    broken.wait()
+    again, whole = start(sweep, tmp_path / "broken"), start(sweep, tmp_path / "whole")
+    results = []
+    for process in (again, whole):
+        out, err = process.communicate(timeout=240)
+        assert process.returncode == 0, err.decode()[-2000:]
+        lines = out.decode().splitlines()
+        results.append(sorted(line for line in lines if line.startswith("TRIAL")))
+    assert len(results[0]) == 3
+    assert results[0] == results[1]
+    assert len(list((tmp_path / "broken").glob("trial-*/"))) == 3
+
+
+def test_a_trial_without_all_its_settings_is_left_out(sweep, monkeypatch):
+    monkeypatch.setattr("syntagma.training.run.train", fake(lambda *a: 50.0))
+    run_sweep(sweep, 1)
+    journal = optuna.storages.journal.JournalFileBackend(str(sweep.folder / module.JOURNAL))
+    study = optuna.load_study(study_name="sweep", storage=optuna.storages.JournalStorage(journal))
+    study.ask().suggest_float("training.learning_rate", 1e-4, 1e-2, log=True)
+    found = run_sweep(sweep, 2)
+    assert [trial.number for trial in found.trials] in ([0, 2], [2, 0])
+
+
+def test_a_missing_optuna_is_named(sweep, monkeypatch):
+    monkeypatch.setitem(sys.modules, "optuna", None)
+    with pytest.raises(InputError, match=r"pip install 'syntagma\[sweep\]'"):
+        run_sweep(sweep, 1)
