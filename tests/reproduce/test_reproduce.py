@@ -10,7 +10,7 @@ import pytest
 pytest.importorskip("scipy")
 
 from syntagma.errors import InputError
-from syntagma.reproduce import figures, index
+from syntagma.reproduce import index
 from syntagma.reproduce.index import index_page
 from syntagma.reproduce.result import Cell
 from syntagma.reproduce.work import plan_entry, reproduce, run_lines
@@ -154,32 +154,13 @@ def test_tags_at_boundaries_are_counted_beside_the_papers(setting):
     assert theirs.rows[1] == ["NN", "11192", "11254", "11504"]
 
 
-def test_pictures_are_asked_for_with_the_runs_and_our_text(setting, monkeypatch):
-    calls = []
-
-    class Pictures:
-        @staticmethod
-        def draw_attention(models, passage, question, *, out, options, head):
-            calls.append((models, Path(passage).read_text(), question, out, head))
-            return ["plain, layer 2", "sg-net, guided"]
-
-    monkeypatch.setattr(figures, "import_module", lambda name: Pictures)
-    wanted = setting("head.max_length=96", "head.stride=32", "head.max_question=24")
-    plan = plan_entry("sg-net", "figure6", wanted)
-    found = reproduce(plan)
-    ((models, passage, question, out, head),) = calls
-    assert models == [str(run.folder) for run in plan.runs()]
-    assert "Ada Mensah" in passage
-    assert "Ada Mensah" in question
-    assert head == 1
-    assert found.measured.pictures == (str(out),)
-
-    def missing(name):
-        raise ModuleNotFoundError(f"No module named {name!r}", name=name)
-
-    monkeypatch.setattr(figures, "import_module", missing)
-    with pytest.raises(InputError, match=r"figure6 cannot be drawn .* no syntagma\.pictures"):
-        reproduce(plan)
+def test_pictures_are_of_the_runs_and_our_text(setting):
+    wanted = setting("head.max_length=160", "head.stride=32", "head.max_question=24")
+    found = reproduce(plan_entry("sg-net", "figure6", wanted))
+    assert len(found.measured.lines) == 2
+    assert all("head 1 of" in line for line in found.measured.lines)
+    (picture,) = found.measured.pictures
+    assert ">Mensah</text>" in Path(picture).read_text(encoding="utf-8")
 
 
 def test_a_cell_without_our_number_shows_the_papers():

@@ -2,66 +2,43 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from pathlib import Path
-from typing import Any
-
-from syntagma.files import read_json, read_lines
-from syntagma.report.runs import RunScores, read_systems
+from syntagma.report.cases import TOLD, read_answers
+from syntagma.report.runs import read_systems
 from syntagma.reproduce.plan import Plan
 from syntagma.reproduce.result import Cell, Measured, Part
-from syntagma.tasks import find_task
 
-__all__ = ["find_cases"]
+__all__ = ["find_gains"]
 
 LONGEST = 100
 """Characters of a text that are shown."""
 
 
-def find_cases(plan: Plan) -> Measured:
-    """The first examples of the dev data that the second system alone gets right."""
+def find_gains(plan: Plan) -> Measured:
+    """The first examples of the dev data that the second system alone gets right.
+
+    The papers show only such ones; :func:`syntagma.report.cases.find_cases` draws losses as well.
+    """
     named = [(row.name, runs[0].folder) for row, runs in plan.row_runs()]
     (first, _), (second, _) = named
     systems = read_systems([folder for _, folder in named])
     baseline, system = (each.runs[0] for each in systems)
-    plan_of = systems[0].plan
-    before, after = (_predictions(run) for run in (baseline, system))
+    before, after = read_answers(baseline), read_answers(system)
+    tell, score = TOLD[baseline.task], systems[0].plan.score
+    better = [
+        example
+        for example in baseline.examples()
+        if system.rows[example.id][score] > baseline.rows[example.id][score]
+    ]
     rows = [["example", "gold", first, second]]
-    count = 0
-    for example in baseline.examples():
-        key = example.id
-        if system.rows[key][plan_of.score] <= baseline.rows[key][plan_of.score]:
-            continue
-        count += 1
-        if count <= plan.entry.options["n_cases"]:
-            cells = (_text(example), _gold(example), before.get(key, "?"), after.get(key, "?"))
-            rows.append([_short(cell) for cell in cells])
-    cell = Cell(second, "better than the baseline", float(count))
-    line = f"{count} of {len(baseline.rows)} examples are such ones."
+    for example in better[: plan.entry.options["n_cases"]]:
+        told = tell(example)
+        cells = (told.asked, told.gold[0], before[example.id], after[example.id])
+        rows.append([_short(cell) for cell in cells])
+    cell = Cell(second, "better than the baseline", float(len(better)))
+    line = f"{len(better)} of {len(baseline.rows)} examples are such ones."
     return Measured((Part("", rows),), (cell,), (line,))
 
 
-def _text(example: Any) -> str:
-    return str(getattr(example, "question", None) or example.text)
-
-
-def _gold(example: Any) -> str:
-    if hasattr(example, "answers"):
-        return example.answers[0] if example.answers else "—"
-    return str(example.relation)
-
-
-def _predictions(run: RunScores) -> Mapping[str, str]:
-    """What a run has answered, by the examples' ids."""
-    path: Path = run.path / find_task(run.task).predictions_file
-    if path.suffix == ".json":
-        return {key: str(value) or "—" for key, value in read_json(path).items()}
-    lines = [line.split("\t") for line in read_lines(path)]
-    if all(len(line) == 2 for line in lines):
-        return {line[0]: line[1] for line in lines}
-    return dict(zip(run.rows, (line[0] for line in lines), strict=True))
-
-
 def _short(text: str) -> str:
-    text = " ".join(text.split()).replace("|", "/")
+    text = " ".join(text.split()).replace("|", "/") or "—"
     return text if len(text) <= LONGEST else text[: LONGEST - 1] + "…"

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from importlib import import_module
 from typing import Any
 
-from syntagma.errors import InputError, MissingExtraError
+from syntagma.errors import MissingExtraError
 from syntagma.files import write_text
+from syntagma.pictures import draw_attention, draw_turns
 from syntagma.report.answer_tags import boundary_tags
 from syntagma.report.breakdown import Breakdown, break_down, write_breakdowns
 from syntagma.reproduce.plan import Plan
@@ -75,7 +75,6 @@ def draw_pictures(plan: Plan) -> Measured:
     The options are the ``picture`` (``attention``, each model's last layer, or ``turns`` of
     co-attention), the text, and what is asked about it.
     """
-    drawn_by = _pictures(plan)
     folders = {row.name: str(runs[0].folder) for row, runs in plan.row_runs()}
     options = plan.entry.options
     passage, picture = plan.folder / "passage.txt", plan.folder / f"{options['picture']}.svg"
@@ -84,23 +83,8 @@ def draw_pictures(plan: Plan) -> Measured:
     if options["picture"] == "attention":
         # The paper shows the first head.
         given["head"] = 1
-        titles = drawn_by.draw_attention(
-            list(folders.values()), passage, options["question"], **given
-        )
+        titles = draw_attention(list(folders.values()), passage, options["question"], **given)
     else:
-        titles = drawn_by.draw_turns(list(folders.values()), passage, options["question"], **given)
+        titles = draw_turns(list(folders.values()), passage, options["question"], **given)
     rows = [["", "run"], *([name, folder] for name, folder in folders.items())]
     return Measured((Part("", rows),), lines=tuple(titles), pictures=(str(picture),))
-
-
-def _pictures(plan: Plan) -> Any:
-    name = "syntagma.pictures"
-    try:
-        return import_module(name)
-    except ModuleNotFoundError as error:
-        if error.name != name:
-            raise
-        raise InputError(
-            f"{plan.entry.name} cannot be drawn by this version, which has no {name}; its runs are "
-            f"kept in {plan.setting.out}"
-        ) from error

@@ -20,7 +20,7 @@ KINDS: dict[str, str] = {
     "groups": "syntagma.reproduce.figures:measure_groups",
     "tags": "syntagma.reproduce.figures:measure_tags",
     "pictures": "syntagma.reproduce.figures:draw_pictures",
-    "cases": "syntagma.reproduce.cases:find_cases",
+    "cases": "syntagma.reproduce.cases:find_gains",
     "cost": "syntagma.reproduce.costs:measure_costs",
 }
 """Where each kind lives; nothing is imported before it is asked for."""
