@@ -369,3 +369,27 @@ def test_killed_and_resumed_gives_the_same_weights(tmp_path, tiny_encoder):
         ]
 
     assert losses("whole") == losses("broken")
+
+
+def test_metrics_are_moved_into_place_last(tmp_path, tiny_encoder, monkeypatch):
+    """A run that was killed as its results were put into place is not taken for a finished one."""
+    data = squad(tmp_path / "harbour.json", copies=1)
+    settings = experiment("spans", data, tiny_encoder, training={"epochs": 1})
+    moved = []
+    move = Path.replace
+
+    def cut(path, target):
+        if path.parent.name.startswith(".kept."):
+            moved.append(path.name)
+            if len(moved) == 4:
+                raise KeyboardInterrupt
+        return move(path, target)
+
+    monkeypatch.setattr(Path, "replace", cut)
+    with pytest.raises(KeyboardInterrupt):
+        train(settings, tmp_path / "run")
+    assert not (tmp_path / "run" / "metrics.json").exists()
+    (tmp_path / "run" / ".kept.killed").mkdir()
+    train(settings, tmp_path / "run", resume=True)
+    assert moved[-1] == "metrics.json"
+    assert not list((tmp_path / "run").glob(".kept.*"))

@@ -13,6 +13,7 @@ from syntagma.errors import InputError
 from syntagma.reproduce.datasets import Files, expand, find_files, missing_line
 from syntagma.reproduce.entries import Column, Entry, Row, package_file, read_papers
 from syntagma.settings import apply_overrides, build, load_yaml
+from syntagma.training.run_folder import RESULT
 
 if TYPE_CHECKING:
     from syntagma.tasks.experiment import Experiment
@@ -127,9 +128,7 @@ class Run:
         """``done``, ``begun`` or ``to do``."""
         if not (self.folder / "experiment.yaml").is_file():
             return "to do"
-        kept = all((self.folder / name).is_file() for name in ("metrics.json", "examples.json"))
-        # A run that was killed while it moved its results into place has left a draft.
-        return "done" if kept and not list(self.folder.glob(".kept.*")) else "begun"
+        return "done" if (self.folder / RESULT).is_file() else "begun"
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,7 +19,7 @@ from syntagma.tasks import find_task
 from syntagma.tasks.experiment import DataSettings, Experiment, TrainingSettings
 from syntagma.tasks.task import Task
 from syntagma.training.adapt import prepare_encoder
-from syntagma.training.run_folder import RunFolder
+from syntagma.training.run_folder import RESULT, RunFolder
 from syntagma.training.stream_loader import StreamLoader
 from syntagma.training.trainer import SyntagmaTrainer
 
@@ -137,6 +137,8 @@ def _finish(
             predictions = task.predict(examples)
         metrics = task.score(examples, predictions)
     with disk_errors(run.path):
+        for cut in run.path.glob(".kept.*"):
+            shutil.rmtree(cut)
         draft = Path(tempfile.mkdtemp(dir=run.path, prefix=".kept."))
         try:
             if examples:
@@ -144,8 +146,9 @@ def _finish(
                 write_json(draft / "examples.json", task.score_examples(examples, predictions))
             # A frozen encoder is not saved again: it is left out as a difference of nothing.
             task.save(draft, bits=8 if frozen else None)
-            write_json(draft / "metrics.json", metrics)
-            for path in draft.iterdir():
+            write_json(draft / RESULT, metrics)
+            # What says that a run is finished comes last.
+            for path in sorted(draft.iterdir(), key=lambda path: path.name == RESULT):
                 target = run.path / path.name
                 if target.is_dir():
                     shutil.rmtree(target)

@@ -3,7 +3,7 @@
 ``experiment.yaml``    the settings, complete
 ``metrics.jsonl``      a line each logging step and each evaluation
 ``checkpoints/``       what to resume from, and the best weights so far
-``metrics.json``       the metrics of the kept model
+``metrics.json``       the metrics of the kept model; written last, so a run that has it is finished
 ``examples.json``      its score on each dev example, for significance tests
 ``predictions.json``   its predictions in the task's format (``.conllu`` for parsers)
 ``config.json``, ``model.safetensors``, …   the kept model
@@ -25,7 +25,9 @@ from syntagma.files import require_absent, write_text
 from syntagma.settings import to_dict
 from syntagma.tasks.experiment import Experiment
 
-__all__ = ["RunFolder"]
+__all__ = ["RESULT", "RunFolder"]
+
+RESULT = "metrics.json"
 
 COMPLETE = "complete"
 
