@@ -26,7 +26,7 @@ from syntagma.parse.corpora.annotator import AnnotationSettings
 from syntagma.parse.corpora.blocks import blocks, units
 from syntagma.parse.corpora.corpus import AnnotatedCorpus
 from syntagma.parse.corpora.documents import expand, kind_of, reader_of
-from syntagma.parse.corpora.shards import read_shard
+from syntagma.parse.corpora.shards import Shard
 from syntagma.parse.source import load_source
 from tests.conftest import SENTENCES
 from tests.training.test_run import squad, treebank
@@ -240,11 +240,11 @@ class TestShards:
         path = next(folder.glob("*.parquet"))
         monkeypatch.setattr(shards_module, "SCHEMA_VERSION", 2)
         with pytest.raises(DamagedFileError, match="has schema 1, this version reads 2"):
-            read_shard(path)
+            Shard(path)
         other = tmp_path / "x.parquet"
         other.write_bytes(path.read_bytes()[:-40])
         with pytest.raises(DamagedFileError, match="damaged, or no shard"):
-            read_shard(other)
+            Shard(other)
 
 
 class TestKinds:
@@ -390,10 +390,10 @@ class TestCheck:
         assert contents(folder) == before
 
     def test_trees_are_checked(self, copy, monkeypatch):
-        monkeypatch.setattr("syntagma.parse.corpora.corpus.read_shard", lambda path: broken)
+        monkeypatch.setattr("syntagma.parse.corpora.corpus.Shard", lambda path: broken)
         for change in (lambda h: h * 0, lambda h: np.where(h == 0, 1, h), lambda h: h + 99):
-            broken = read_shard(sorted(copy[1].glob("*.parquet"))[0])
-            object.__setattr__(broken, "heads", change(broken.heads))
+            broken = Shard(sorted(copy[1].glob("*.parquet"))[0])
+            broken.heads = change(broken.heads)
             assert any("are no trees" in line for line in AnnotatedCorpus(copy[1]).check())
 
 

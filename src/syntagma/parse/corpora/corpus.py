@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from syntagma.errors import DamagedFileError, InputError, MissingExtraError
 from syntagma.parse.columns import Labels
 from syntagma.parse.corpora.ledger import Manifest, ShardEntry, checksum, read_manifest
-from syntagma.parse.corpora.shards import LABELS, Shard, read_shard
+from syntagma.parse.corpora.shards import LABELS, Shard
 from syntagma.text.sentence import Parse, Sentence
 
 __all__ = ["AnnotatedCorpus"]
@@ -81,7 +81,7 @@ class AnnotatedCorpus:
             raise DamagedFileError(
                 f"{path}: its bytes are not those that were written; annotate again with --resume"
             )
-        return read_shard(path)
+        return Shard(path)
 
     def sentences(self) -> Iterator[CorpusSentence]:
         """The sentences in their order.
@@ -139,7 +139,7 @@ class AnnotatedCorpus:
             elif checksum(path) != entry.checksum:
                 problems.append(f"{entry.name}: its bytes are not those that were written")
             else:
-                problems += _problems(entry, read_shard(path))
+                problems += _problems(entry, Shard(path))
         records = self.manifest.counts
         if records.records != records.documents + records.blank + records.skipped:
             problems.append("manifest.json: its counts do not account for every record")
@@ -215,7 +215,7 @@ def _sentences(shard: Shard, texts: Sequence[str]) -> Iterator[CorpusSentence]:
 def _rows(paths: list[str], names: dict[str, list[str]]) -> Iterator[dict[str, Any]]:
     """Rows of some shards, label codes changed to those of the whole corpus."""
     for path in paths:
-        shard = read_shard(path)
+        shard = Shard(path)
         codes = {}
         for name in LABELS:
             new = Labels(names[name])

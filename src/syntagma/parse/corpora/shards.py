@@ -21,8 +21,9 @@ and, unless left out, ``text``: the sentence as it stands in the record.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -33,7 +34,7 @@ from syntagma.errors import DamagedFileError, MissingExtraError
 from syntagma.parse.columns import Labels
 from syntagma.text.sentence import Parse
 
-__all__ = ["SCHEMA_VERSION", "Shard", "ShardWriter", "read_shard"]
+__all__ = ["SCHEMA_VERSION", "Shard", "ShardWriter"]
 
 SCHEMA_VERSION = 1
 METADATA = b"syntagma"
@@ -165,11 +166,13 @@ class ShardWriter:
         )
 
 
-@dataclass(frozen=True, slots=True, eq=False)
 class Shard:
-    """The sentences of a shard as flat columns.
+    """The sentences of a shard as flat columns, each read from the file when it is first asked for.
 
     Args:
+        path: of the file.
+
+    Attributes:
         metadata: as written, with ``schema`` and ``labels``.
         file: number of the input file of each sentence, ``[n_sentences]``.
         document: number of the record in its file, from 1, ``[n_sentences]``.
@@ -183,24 +186,30 @@ class Shard:
         xpos: codes, ``[n_words]``.
         confidence: probabilities of the arcs, ``[n_words]``, or ``None``.
         texts: the sentences' text, ``[n_sentences]``, or ``None``.
+
+    Raises:
+        DamagedFileError: the file is no shard, or its schema is newer than this version; columns
+            raise it too.
+        MissingExtraError: ``pyarrow`` is not installed.
     """
 
-    metadata: dict[str, Any]
-    file: IntArray
-    document: IntArray
-    sentence: IntArray
-    bounds: IntArray
-    starts: IntArray
-    ends: IntArray
-    heads: IntArray
-    relations: IntArray
-    upos: IntArray
-    xpos: IntArray
-    confidence: NDArray[np.float32] | None
-    texts: Sequence[str] | None
+    def __init__(self, path: str | Path) -> None:
+        self.path = Path(path)
+        with self._reading():
+            with arrow().parquet.ParquetFile(self.path) as file:
+                self._footer = file.metadata
+                self._names = set(file.schema_arrow.names)
+                self.metadata: dict[str, Any] = json.loads(file.schema_arrow.metadata[METADATA])
+            version = self.metadata["schema"]
+        if version != SCHEMA_VERSION:
+            raise DamagedFileError(
+                f"{path}: has schema {version}, this version reads {SCHEMA_VERSION}; "
+                f"use the version of syntagma that wrote it"
+            )
 
     def __len__(self) -> int:
-        return len(self.document)
+        n_rows: int = self._footer.num_rows
+        return n_rows
 
     @property
     def labels(self) -> dict[str, list[str]]:
@@ -208,68 +217,100 @@ class Shard:
         labels: dict[str, list[str]] = self.metadata["labels"]
         return labels
 
+    @cached_property
+    def file(self) -> IntArray:
+        return self._numbers("file")
 
-def read_shard(path: str | Path) -> Shard:
-    """Read a shard.
+    @cached_property
+    def document(self) -> IntArray:
+        return self._numbers("document")
 
-    Raises:
-        DamagedFileError: the file is no shard, or its schema is newer than this version.
-        MissingExtraError: ``pyarrow`` is not installed.
-    """
-    pa = arrow()
-    try:
-        table = pa.parquet.read_table(path)
-        metadata = json.loads(table.schema.metadata[METADATA])
-        version = metadata["schema"]
-        if version != SCHEMA_VERSION:
+    @cached_property
+    def sentence(self) -> IntArray:
+        return self._numbers("sentence")
+
+    @cached_property
+    def bounds(self) -> IntArray:
+        return self._heads[0]
+
+    @cached_property
+    def heads(self) -> IntArray:
+        bounds, steps = self._heads
+        # The distance to the head, counted from the word's own place in its sentence.
+        own = np.arange(1, len(steps) + 1) - np.repeat(bounds[:-1], np.diff(bounds))
+        found: IntArray = np.where(steps == 0, 0, steps + own)
+        return found
+
+    @property
+    def starts(self) -> IntArray:
+        return self._offsets[0]
+
+    @property
+    def ends(self) -> IntArray:
+        return self._offsets[1]
+
+    @cached_property
+    def relations(self) -> IntArray:
+        return self._lists("relations")[1]
+
+    @cached_property
+    def upos(self) -> IntArray:
+        return self._lists("upos")[1]
+
+    @cached_property
+    def xpos(self) -> IntArray:
+        return self._lists("xpos")[1]
+
+    @cached_property
+    def confidence(self) -> NDArray[np.float32] | None:
+        if "confidence" not in self._names:
+            return None
+        return (self._lists("confidence")[1] / 255).astype(np.float32)
+
+    @cached_property
+    def texts(self) -> Sequence[str] | None:
+        if "text" not in self._names:
+            return None
+        with self._reading():
+            texts: list[str] = self._column("text").to_pylist()
+        return texts
+
+    @cached_property
+    def _heads(self) -> tuple[IntArray, IntArray]:
+        return self._lists("heads")
+
+    @cached_property
+    def _offsets(self) -> tuple[IntArray, IntArray]:
+        gaps, lengths = (self._lists(name)[1] for name in ("gaps", "lengths"))
+        return _offsets(gaps, lengths, self.bounds, self._numbers("start"))
+
+    def _column(self, name: str) -> Any:
+        with arrow().parquet.ParquetFile(self.path, metadata=self._footer) as file:
+            column = file.read([name])[name]
+        return column.chunk(0) if column.num_chunks == 1 else column.combine_chunks()
+
+    def _numbers(self, name: str) -> IntArray:
+        with self._reading():
+            found: IntArray = self._column(name).to_numpy().astype(np.int64)
+        return found
+
+    def _lists(self, name: str) -> tuple[IntArray, IntArray]:
+        """Where the list of each sentence begins, and the numbers of all."""
+        with self._reading():
+            column = self._column(name)
+            bounds, values = column.offsets.to_numpy(), column.values.to_numpy()
+        return bounds.astype(np.int64), values.astype(np.int64)
+
+    @contextmanager
+    def _reading(self) -> Iterator[None]:
+        """Name the file in any error that reading it gives."""
+        pa = arrow()
+        try:
+            yield
+        except (pa.ArrowException, OSError, KeyError, TypeError, ValueError) as error:
             raise DamagedFileError(
-                f"{path}: has schema {version}, this version reads {SCHEMA_VERSION}; "
-                f"use the version of syntagma that wrote it"
-            )
-        return _from_table(table.combine_chunks(), metadata)
-    except (pa.ArrowException, OSError, KeyError, TypeError, ValueError) as error:
-        raise DamagedFileError(
-            f"{path}: damaged, or no shard of an annotated corpus ({error})"
-        ) from error
-
-
-def _from_table(table: Any, metadata: dict[str, Any]) -> Shard:
-    lists = {
-        name: _chunk(table, name)
-        for name in ("gaps", "lengths", "heads", *LABELS, "confidence")
-        if name in table.column_names
-    }
-    bounds = lists["heads"].offsets.to_numpy().astype(np.int64)
-    values = {name: column.values.to_numpy().astype(np.int64) for name, column in lists.items()}
-    n_words = np.diff(bounds)
-    own = np.arange(len(values["heads"])) - np.repeat(bounds[:-1], n_words) + 1
-    starts, ends = _offsets(values["gaps"], values["lengths"], bounds, _numbers(table, "start"))
-    confidence = values.get("confidence")
-    return Shard(
-        metadata=metadata,
-        file=_numbers(table, "file"),
-        document=_numbers(table, "document"),
-        sentence=_numbers(table, "sentence"),
-        bounds=bounds,
-        starts=starts,
-        ends=ends,
-        heads=np.where(values["heads"] == 0, 0, values["heads"] + own),
-        relations=values["relations"],
-        upos=values["upos"],
-        xpos=values["xpos"],
-        confidence=None if confidence is None else (confidence / 255).astype(np.float32),
-        texts=table["text"].to_pylist() if "text" in table.column_names else None,
-    )
-
-
-def _chunk(table: Any, name: str) -> Any:
-    chunks = table[name].chunks
-    return chunks[0] if chunks else table[name].combine_chunks()
-
-
-def _numbers(table: Any, name: str) -> IntArray:
-    found: IntArray = table[name].to_numpy().astype(np.int64)
-    return found
+                f"{self.path}: damaged, or no shard of an annotated corpus ({error})"
+            ) from error
 
 
 def _offsets(
