@@ -22,18 +22,21 @@ from syntagma.pictures import (
 )
 from syntagma.report.case_cards import CasePictures, case_card
 from syntagma.report.cases import GAINED, LOST, Case, find_cases
-from syntagma.report.report_page import Part, report_page
+from syntagma.report.report_page import Part, plot, plots, report_page
 from syntagma.report.report_parts import (
     Made,
     commands_part,
     groups_part,
     models_part,
     results_part,
+    tags_part,
     training_part,
 )
 from syntagma.report.runs import System, read_systems
 from syntagma.report.svg import escape
+from syntagma.report.tables import html_table
 from syntagma.report.turns_svg import TurnScores
+from syntagma.robustness import noise_curve, write_noise_curves
 from syntagma.tasks.laid_out import Predictor, Texts
 from syntagma.text.sentence import Parse, Sentence
 
@@ -55,6 +58,7 @@ def write_report(
     *,
     n_cases: int = 12,
     n_pictures: int = 3,
+    noise: Sequence[str] = (),
     device: str = "cpu",
 ) -> None:
     """Write one page about runs, with its plots beside it.
@@ -65,6 +69,7 @@ def write_report(
         out: the folder to write: ``index.html``, the plots, and ``report.json`` with all values.
         n_cases: examples to show.
         n_pictures: of these, how many with pictures of attention; 0 opens no model of a run.
+        noise: ``heads``, ``tags`` or both: score the models again with a share of them replaced.
         device: where to compute.
 
     Raises:
@@ -76,7 +81,9 @@ def write_report(
     with write_folder(out) as draft:
         made = [
             results_part(runs, systems),
-            groups_part(runs, systems, draft),
+            groups_part(runs, systems, draft, parser=DEFAULT_PARSER),
+            tags_part(runs, systems, parser=DEFAULT_PARSER),
+            *(_noise_part(runs, kind, draft, device) for kind in noise),
             training_part(systems, draft),
             models_part(systems),
             _cases_part(systems, n_cases, n_pictures, device),
@@ -95,6 +102,27 @@ def write_report(
         write_text(draft / "index.html", page)
         values = {each.part.anchor: each.values for each in made}
         write_json(draft / "report.json", values)
+
+
+def _noise_part(runs: Sequence[str | Path], kind: str, out: Path, device: str) -> Made:
+    """Scores over the share of heads or tags replaced."""
+    name = f"Noise: {kind} replaced"
+    try:
+        curve = noise_curve(runs, kind=kind, device=device)
+    except InputError as error:
+        return Made(Part(name, ""), {}, [f"noise on {kind}: {error}"])
+    body, notices = html_table(curve.rows()), []
+    try:
+        path = out / f"noise_{kind}.svg"
+        write_noise_curves([curve], path)
+        body = plots([plot(path, f"{curve.score} over the share of {kind} replaced")]) + body
+    except InputError as error:
+        notices.append(f"plots: {error}")
+    hint = (
+        '<p class="hint">The models are scored again while that share of what the parser gives is '
+        "replaced at random; a model that does not read it stays as it is.</p>"
+    )
+    return Made(Part(name, hint + body), asdict(curve), notices)
 
 
 def _cases_part(systems: Sequence[System], n_cases: int, n_pictures: int, device: str) -> Made:

@@ -94,10 +94,13 @@ def report(
     pictures: Annotated[
         int, typer.Option(help="Of these, how many with pictures of attention; 0 opens no model.")
     ] = 3,
+    noise: Annotated[
+        list[str] | None, typer.Option(help="Also with heads, or tags, replaced at random.")
+    ] = None,
     device: Device = "cpu",
 ) -> None:
     """Write one page about a run, or about several, the first as the baseline."""
     from syntagma.reporting import write_report
 
-    write_report(runs, out, n_cases=cases, n_pictures=pictures, device=device)
+    write_report(runs, out, n_cases=cases, n_pictures=pictures, noise=noise or (), device=device)
     typer.echo(f"→ {out / 'index.html'}")

@@ -125,7 +125,7 @@ def break_down(
     if values is None and property not in known:
         raise InputError(f"examples cannot be grouped by {property!r}; {nearest(property, known)}")
     if values is None and property in PARSE_PROPERTIES:
-        values = measure_parses(property, examples)
+        values = measure_parses(examples)[property]
     grouping = group_by(property, examples, cut=cut, n_groups=n_groups, values=values)
     scores = {
         system.name: tuple(_score(system, group.keys) for group in grouping.groups)

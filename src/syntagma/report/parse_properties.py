@@ -49,24 +49,25 @@ def _texts(example: Any) -> list[str]:
 
 
 def measure_parses(
-    property: str, examples: Sequence[Any], *, source: ParseSource | None = None
-) -> dict[str, float]:
+    examples: Sequence[Any], *, source: ParseSource | None = None
+) -> dict[str, dict[str, float]]:
     """Measure the trees of examples.
 
     Args:
-        property: a name of :data:`PARSE_PROPERTIES`.
         examples: of any task that reads texts, with an ``id`` each.
         source: of the parses; ``default-parser`` if not given.
 
     Returns:
-        A number for each id.
+        For each name of :data:`PARSE_PROPERTIES` a number for each id.
     """
     source = source or load_source(DEFAULT_PARSER)
     texts = list(dict.fromkeys(text for example in examples for text in _texts(example)))
     parses = dict(zip(texts, source.parse_texts(texts), strict=True))
-    return {
-        example.id: PARSE_PROPERTIES[property](
-            [parse for text in _texts(example) for parse in parses[text]]
-        )
+    own = {
+        example.id: [parse for text in _texts(example) for parse in parses[text]]
         for example in examples
+    }
+    return {
+        name: {key: measure(found) for key, found in own.items()}
+        for name, measure in PARSE_PROPERTIES.items()
     }

@@ -14,11 +14,14 @@ from typing import Any, NamedTuple
 import yaml
 
 from syntagma.errors import InputError
+from syntagma.parse.source import DEFAULT_PARSER, load_source
+from syntagma.report.answer_tags import boundary_tags
 from syntagma.report.breakdown import Breakdown, break_down, write_breakdowns
 from syntagma.report.compare import compare_runs
 from syntagma.report.curves import TRAINING_LOSS, write_curves
 from syntagma.report.groups import properties_of
 from syntagma.report.learned import ModelNumbers, read_numbers
+from syntagma.report.parse_properties import measure_parses
 from syntagma.report.report_page import Part, commands, details, plot, plots
 from syntagma.report.runs import PLANS, System
 from syntagma.report.svg import escape
@@ -26,7 +29,15 @@ from syntagma.report.tables import html_table
 from syntagma.report.training_log import Speed, read_speed
 from syntagma.tasks import find_task
 
-__all__ = ["Made", "commands_part", "groups_part", "models_part", "results_part", "training_part"]
+__all__ = [
+    "Made",
+    "commands_part",
+    "groups_part",
+    "models_part",
+    "results_part",
+    "tags_part",
+    "training_part",
+]
 
 Paths = Sequence[str | Path]
 MOST_KINDS = 60
@@ -118,13 +129,16 @@ def _flat(values: dict[str, Any], prefix: str = "") -> dict[str, Any]:
     return flat
 
 
-def groups_part(folders: Paths, systems: Sequence[System], out: Path) -> Made:
-    """Scores by each property that the examples have.
+def groups_part(
+    folders: Paths, systems: Sequence[System], out: Path, *, parser: str = DEFAULT_PARSER
+) -> Made:
+    """Scores by each property that the examples have, and by what a parser measures on them.
 
     Args:
         folders: of the runs.
         systems: the same as systems.
         out: the folder to write plots to.
+        parser: see :func:`syntagma.parse.source.load_source`.
     """
     name = "Groups of examples"
     try:
@@ -133,9 +147,14 @@ def groups_part(folders: Paths, systems: Sequence[System], out: Path) -> Made:
         return Made(Part(name, ""), {}, [f"groups of examples: {error}"])
     notices: list[str] = []
     figures, tables, values = [], [], {}
-    for property in properties_of(examples[0]) if examples else ():
+    measured: dict[str, dict[str, float]] = {}
+    try:
+        measured = measure_parses(examples, source=load_source(parser))
+    except InputError as error:
+        notices.append(f"groups by what a parser measures: {error}")
+    for property in [*properties_of(examples[0]), *measured] if examples else ():
         try:
-            found = break_down(folders, property)
+            found = break_down(folders, property, values=measured.get(property))
         except InputError as error:
             notices.append(f"groups by {property}: {error}")
             continue
@@ -156,6 +175,29 @@ def groups_part(folders: Paths, systems: Sequence[System], out: Path) -> Made:
         "most 20, and have a trend line (least squares, each group as heavy as its examples).</p>"
     )
     return Made(Part(name, hint + plots(figures) + "".join(tables)), values, notices)
+
+
+def tags_part(folders: Paths, systems: Sequence[System], *, parser: str = DEFAULT_PARSER) -> Made:
+    """Parts of speech at the boundaries of answers, for readers.
+
+    Args:
+        folders: of the runs.
+        systems: the same as systems.
+        parser: gives the tags.
+    """
+    name = "Answer boundaries"
+    if systems[0].runs[0].task != "spans":
+        return Made(Part(name, ""), {}, [])
+    try:
+        found = boundary_tags(folders, parser=parser)
+    except InputError as error:
+        return Made(Part(name, ""), {}, [f"tags at answer boundaries: {error}"])
+    hint = (
+        '<p class="hint">How often a Penn tag stands at the first or the last word of the gold '
+        "answer and of each system's; and, where a system answers, how often its own boundary word "
+        f"has another tag than the gold one. {found.n_questions:,} questions with an answer.</p>"
+    )
+    return Made(Part(name, hint + html_table(found.rows())), found.rows(least=0), [])
 
 
 def _group_plot(found: Breakdown, out: Path) -> str:
