@@ -84,6 +84,17 @@ def test_a_sentence_beyond_the_encoders_length_is_read_in_windows(parser):
     assert are_trees(np.array([parse.heads]), np.array([3000])).all()
 
 
+def test_several_sentences_beyond_the_encoders_length(parser):
+    """Long sentences of one length are not padded to one batch, which no encoder could read."""
+    words = " ".join(SENTENCES).split() * 6
+    long = [Sentence.from_words(words[start : start + 120]) for start in range(4)]
+    short = sentences(3)
+    found = parser.parse([long[0], *short, *long[1:]])
+    assert [parse.sentence for parse in found] == [long[0], *short, *long[1:]]
+    for parse in found:
+        assert parse.heads == parser.parse([parse.sentence])[0].heads
+
+
 def test_windows_leave_no_piece_out(parser, monkeypatch):
     """Each piece gets the state of exactly one window, in order."""
     seen = {}

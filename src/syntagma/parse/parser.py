@@ -149,11 +149,21 @@ class JointParser:
                 parses[index] = self._parse_in_parts(sentence)
         todo = [index for index, parse in enumerate(parses) if parse is None]
         encoded = self.encoder.encode([sentences[index] for index in todo])
-        for batch in token_budget_batches([len(item) + 2 for item in encoded], self.budget):
+        for batch in self._batches(encoded):
             codes = self._decode([encoded[index] for index in batch])
             for index, code in zip(batch, codes, strict=True):
                 parses[todo[index]] = self._parse_of(sentences[todo[index]], code)
         return [parse for parse in parses if parse is not None]
+
+    def _batches(self, encoded: Sequence[EncodedSentence]) -> Iterator[Sequence[int]]:
+        """Indices of sentences of similar length; one beyond the encoder's length stands alone."""
+        lengths = np.array([len(item) for item in encoded], np.int64)
+        short = np.flatnonzero(lengths <= self.max_content)
+        n_special = self.encoder.n_special
+        for batch in token_budget_batches((lengths[short] + n_special).tolist(), self.budget):
+            yield short[batch].tolist()
+        for index in np.flatnonzero(lengths > self.max_content).tolist():
+            yield [index]
 
     def _parse_of(self, sentence: Sentence, codes: Codes) -> Parse:
         xpos = tuple(self._xpos[codes.xpos])
@@ -180,7 +190,7 @@ class JointParser:
             return decode(self.model, states, n_words, how=self.decoding)
 
     def _score(self, batch: Sequence[EncodedSentence]) -> WordStates:
-        if len(batch) == 1 and len(batch[0]) > self.max_content:
+        if len(batch[0]) > self.max_content:
             return self._score_long(batch[0])
         tensors = {
             name: value.to(self.model.device) for name, value in self.encoder.collate(batch).items()
