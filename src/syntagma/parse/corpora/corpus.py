@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from syntagma.errors import DamagedFileError, InputError, MissingExtraError
 from syntagma.parse.columns import Labels
 from syntagma.parse.corpora.ledger import Manifest, ShardEntry, checksum, read_manifest
-from syntagma.parse.corpora.shards import LABELS, Shard
+from syntagma.parse.corpora.shards import LABELS, IntArray, Shard
 from syntagma.text.sentence import Parse, Sentence
 
 __all__ = ["AnnotatedCorpus"]
@@ -169,7 +169,7 @@ def _problems(entry: ShardEntry, shard: Shard) -> list[str]:
     return found
 
 
-def _are_trees(heads: NDArray[np.int64], bounds: NDArray[np.int64]) -> NDArray[np.bool_]:
+def _are_trees(heads: IntArray, bounds: IntArray) -> NDArray[np.bool_]:
     """Whether each sentence has one root that all its words lead to, ``[n_sentences]``."""
     n_words = np.diff(bounds)
     sentence = np.repeat(np.arange(len(n_words)), n_words)

@@ -46,7 +46,7 @@ LEVEL = 9
 BY_DICTIONARY = ("file", "document", "sentence", "start", "heads", "gaps", "text")
 BY_BYTES = ("relations", "upos", "xpos", "lengths", "confidence")
 
-IntArray = NDArray[np.int64]
+IntArray = NDArray[np.integer[Any]]
 
 
 def arrow() -> Any:
@@ -169,6 +169,8 @@ class ShardWriter:
 class Shard:
     """The sentences of a shard as flat columns, each read from the file when it is first asked for.
 
+    Columns are of 32 bits (documents of 64) and may be read-only.
+
     Args:
         path: of the file.
 
@@ -236,10 +238,13 @@ class Shard:
     @cached_property
     def heads(self) -> IntArray:
         bounds, steps = self._heads
-        # The distance to the head, counted from the word's own place in its sentence.
-        own = np.arange(1, len(steps) + 1) - np.repeat(bounds[:-1], np.diff(bounds))
-        found: IntArray = np.where(steps == 0, 0, steps + own)
-        return found
+        # A head is stored as the way to it from the word's own place in its sentence.  In place:
+        # fresh memory costs more than the sums.
+        heads = np.arange(1, len(steps) + 1, dtype=np.int32)
+        heads -= np.repeat(bounds[:-1], np.diff(bounds))
+        heads += steps
+        heads *= steps != 0
+        return heads
 
     @property
     def starts(self) -> IntArray:
@@ -291,15 +296,14 @@ class Shard:
 
     def _numbers(self, name: str) -> IntArray:
         with self._reading():
-            found: IntArray = self._column(name).to_numpy().astype(np.int64)
+            found: IntArray = self._column(name).to_numpy()
         return found
 
     def _lists(self, name: str) -> tuple[IntArray, IntArray]:
         """Where the list of each sentence begins, and the numbers of all."""
         with self._reading():
             column = self._column(name)
-            bounds, values = column.offsets.to_numpy(), column.values.to_numpy()
-        return bounds.astype(np.int64), values.astype(np.int64)
+            return column.offsets.to_numpy(), column.values.to_numpy()
 
     @contextmanager
     def _reading(self) -> Iterator[None]:
@@ -319,8 +323,9 @@ def _offsets(
     """Character offsets of all words from gaps, lengths and the start of each sentence."""
     if not len(gaps):
         return gaps, lengths
-    ends = np.cumsum(gaps + lengths)
-    n_words = np.diff(bounds)
-    before = np.concatenate([[0], ends])[bounds[:-1]]
-    ends = ends + np.repeat(first - before, n_words)
+    # The sum over a whole shard may wrap; what is left of it within a record does not.
+    ends = gaps + lengths
+    np.cumsum(ends, dtype=ends.dtype, out=ends)
+    before = np.concatenate([np.zeros(1, ends.dtype), ends])[bounds[:-1]]
+    ends += np.repeat(first - before, np.diff(bounds))
     return ends - lengths, ends
