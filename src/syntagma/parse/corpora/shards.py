@@ -290,8 +290,10 @@ class Shard:
         return _offsets(gaps, lengths, self.bounds, self._numbers("start"))
 
     def _column(self, name: str) -> Any:
-        with arrow().parquet.ParquetFile(self.path, metadata=self._footer) as file:
-            column = file.read([name])[name]
+        options = {"metadata": self._footer, "pre_buffer": False}
+        with arrow().parquet.ParquetFile(self.path, **options) as file:
+            # Threads share out columns, and this is one.
+            column = file.read([name], use_threads=False)[name]
         return column.chunk(0) if column.num_chunks == 1 else column.combine_chunks()
 
     def _numbers(self, name: str) -> IntArray:
