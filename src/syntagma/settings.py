@@ -15,7 +15,7 @@ import yaml
 from syntagma.errors import InputError
 from syntagma.files import read_text
 
-__all__ = ["apply_overrides", "build", "load_yaml", "nearest", "to_dict"]
+__all__ = ["apply_overrides", "build", "flatten", "load_yaml", "nearest", "to_dict"]
 
 T = TypeVar("T")
 
@@ -48,6 +48,19 @@ def load_yaml(path: str | Path) -> dict[str, Any]:
     if not isinstance(value, dict):
         raise InputError(f"{path}: expected `key: value` lines, got {type(value).__name__}")
     return value
+
+
+def flatten(values: Mapping[str, Any], prefix: str = "") -> dict[str, Any]:
+    """Nested settings as one level, their keys joined by points.
+
+    >>> flatten({"a": {"b": 1}, "c": 2})
+    {'a.b': 1, 'c': 2}
+    """
+    flat: dict[str, Any] = {}
+    for key, value in values.items():
+        inner = isinstance(value, Mapping)
+        flat |= flatten(value, f"{prefix}{key}.") if inner else {prefix + key: value}
+    return flat
 
 
 def apply_overrides(values: dict[str, Any], overrides: Sequence[str]) -> dict[str, Any]:

@@ -27,6 +27,7 @@ from syntagma.report.runs import PLANS, System
 from syntagma.report.svg import escape
 from syntagma.report.tables import html_table
 from syntagma.report.training_log import Speed, read_speed
+from syntagma.settings import flatten
 from syntagma.tasks import find_task
 
 __all__ = [
@@ -105,7 +106,7 @@ def _spread(values: Sequence[float], digits: int = 2) -> str:
 
 def _settings(systems: Sequence[System]) -> str:
     """The settings in which systems differ, and all of each."""
-    flat = [_flat(system.runs[0].settings) for system in systems]
+    flat = [flatten(system.runs[0].settings) for system in systems]
     keys = dict.fromkeys(key for settings in flat for key in settings)
     rows = [["setting", *(system.name for system in systems)]]
     for key in keys:
@@ -119,14 +120,6 @@ def _settings(systems: Sequence[System]) -> str:
         text = yaml.safe_dump(system.runs[0].settings, sort_keys=False, allow_unicode=True)
         body += details(f"All settings of {system.name}", commands([text.rstrip()]))
     return body
-
-
-def _flat(values: dict[str, Any], prefix: str = "") -> dict[str, Any]:
-    flat: dict[str, Any] = {}
-    for key, value in values.items():
-        inner = isinstance(value, dict)
-        flat |= _flat(value, f"{prefix}{key}.") if inner else {prefix + key: value}
-    return flat
 
 
 def groups_part(

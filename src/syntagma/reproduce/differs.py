@@ -9,7 +9,7 @@ from syntagma.reproduce.entries import read_papers
 from syntagma.reproduce.kinds import UNTRAINED
 from syntagma.reproduce.plan import Plan, Run, Setting, make_run
 from syntagma.reproduce.scores import tested
-from syntagma.settings import to_dict
+from syntagma.settings import flatten, to_dict
 
 __all__ = ["differences"]
 
@@ -85,7 +85,7 @@ def _settings(run: Run, setting: Setting) -> Iterator[str]:
         return
     full = Setting(setting.data, setting.out, "paper")
     theirs = make_run(run.asked, run.system, full).experiment
-    ours, theirs_flat = _flat(to_dict(run.experiment)), _flat(to_dict(theirs))
+    ours, theirs_flat = flatten(to_dict(run.experiment)), flatten(to_dict(theirs))
     changed = [
         f"{key.rpartition('.')[2]} {_shown(ours.get(key))} ({_shown(theirs_flat.get(key))})"
         for key in SHOWN
@@ -99,13 +99,3 @@ def _shown(value: Any) -> str:
     if value is None:
         return "–"
     return f"{value:g}" if isinstance(value, float) else str(value)
-
-
-def _flat(values: dict[str, Any], prefix: str = "") -> dict[str, Any]:
-    flat: dict[str, Any] = {}
-    for key, value in values.items():
-        if isinstance(value, dict):
-            flat |= _flat(value, f"{prefix}{key}.")
-        else:
-            flat[prefix + key] = value
-    return flat

@@ -13,14 +13,13 @@ from torch import Tensor
 
 from syntagma.batches import token_budget_batches
 from syntagma.encoders.precision import autocast
-from syntagma.errors import InputError
 from syntagma.files import write_text
 from syntagma.models.probe_model import ProbeHead, ProbeModel
 from syntagma.syntax.windows import Part
 from syntagma.tasks.experiment import Experiment
 from syntagma.tasks.probing_data import ProbeExample, read_probe
 from syntagma.tasks.task import Features, Task
-from syntagma.tasks.texts import TextPredictor, new_model, training_options
+from syntagma.tasks.texts import TextPredictor, new_model, require_frozen, training_options
 
 __all__ = ["Probe", "ProbingTask", "Property"]
 
@@ -128,11 +127,7 @@ class ProbingTask(Task[ProbeExample, Property]):
         Raises:
             InputError: the encoder is to learn.
         """
-        if experiment.training.encoder != "frozen":
-            raise InputError(
-                f"training.encoder: a probe looks at what is there and changes nothing; set it to "
-                f"frozen, not {experiment.training.encoder}"
-            )
+        require_frozen(experiment)
         labels = {"labels": sorted({example.label for example in examples})}
         model = new_model(ProbeModel, experiment, task=cls.name, head=ProbeHead, labels=labels)
         return cls(Probe(model, **training_options(model, experiment)))

@@ -26,7 +26,7 @@ from syntagma.syntax.encode import EncodedText, encode_texts
 from syntagma.syntax.windows import Part
 from syntagma.tasks.experiment import Experiment
 from syntagma.tasks.task import Features, Task
-from syntagma.tasks.texts import TextPredictor, new_model, training_options
+from syntagma.tasks.texts import TextPredictor, new_model, require_frozen, training_options
 from syntagma.tasks.treebanks import TreeExample, read_treebank
 from syntagma.text.pieces import align, pool
 from syntagma.text.sentence import Sentence
@@ -162,11 +162,7 @@ class StructuralTask(Task[TreeExample, Measured]):
         Raises:
             InputError: the encoder is to learn.
         """
-        if experiment.training.encoder != "frozen":
-            raise InputError(
-                f"training.encoder: a probe looks at what is there and changes nothing; set it to "
-                f"frozen, not {experiment.training.encoder}"
-            )
+        require_frozen(experiment)
         model = new_model(StructuralModel, experiment, task=cls.name, head=StructuralHead)
         return cls(StructuralProbe(model, **training_options(model, experiment)))
 

@@ -25,7 +25,14 @@ from syntagma.syntax.encode import EncodedText, encode_texts
 from syntagma.syntax.windows import SequenceBuilder
 from syntagma.tasks.experiment import Experiment
 
-__all__ = ["LabelPredictor", "TextEncoder", "TextPredictor", "new_model", "training_options"]
+__all__ = [
+    "LabelPredictor",
+    "TextEncoder",
+    "TextPredictor",
+    "new_model",
+    "require_frozen",
+    "training_options",
+]
 
 Model = TypeVar("Model", bound=GuidedEncoder)
 
@@ -213,6 +220,19 @@ def new_model(
         attention_dropout=experiment.attention_dropout,
     )
     return model
+
+
+def require_frozen(experiment: Experiment) -> None:
+    """Check that the encoder of a probe stays as it is.
+
+    Raises:
+        InputError: it is to learn.
+    """
+    if experiment.training.encoder != "frozen":
+        raise InputError(
+            f"training.encoder: a probe looks at what is there and changes nothing; set it to "
+            f"frozen, not {experiment.training.encoder}"
+        )
 
 
 def training_options(model: GuidedEncoder, experiment: Experiment) -> dict[str, Any]:

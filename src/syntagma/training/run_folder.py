@@ -22,7 +22,7 @@ from transformers.trainer_utils import PREFIX_CHECKPOINT_DIR
 
 from syntagma.errors import InputError
 from syntagma.files import require_absent, write_text
-from syntagma.settings import to_dict
+from syntagma.settings import flatten, to_dict
 from syntagma.tasks.experiment import Experiment
 
 __all__ = ["RESULT", "RunFolder"]
@@ -78,8 +78,8 @@ class RunFolder:
         write_text(self.experiment, text)
 
     def _check_same(self, experiment: Experiment) -> None:
-        saved = _flat(yaml.safe_load(self.experiment.read_text(encoding="utf-8")))
-        ours = _flat(to_dict(experiment))
+        saved = flatten(yaml.safe_load(self.experiment.read_text(encoding="utf-8")))
+        ours = flatten(to_dict(experiment))
         for key in sorted(saved.keys() | ours.keys()):
             if saved.get(key) != ours.get(key):
                 raise InputError(
@@ -126,13 +126,3 @@ class RunFolder:
         """Step and primary metric of each evaluation so far."""
         key = f"eval_{primary}"
         return [(record["step"], record[key]) for record in self.records() if key in record]
-
-
-def _flat(values: dict[str, Any], prefix: str = "") -> dict[str, Any]:
-    flat: dict[str, Any] = {}
-    for key, value in values.items():
-        if isinstance(value, dict):
-            flat |= _flat(value, f"{prefix}{key}.")
-        else:
-            flat[prefix + key] = value
-    return flat
