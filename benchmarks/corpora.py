@@ -12,12 +12,13 @@ import gzip
 import itertools
 import json
 import os
+import shutil
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
+from statistics import median
 
-import numpy as np
 import pyarrow.parquet as parquet
 
 from benchmarks.text import paragraphs
@@ -27,6 +28,7 @@ from syntagma.parse.corpora.corpus import AnnotatedCorpus
 from syntagma.parse.corpora.runner import annotate
 
 TREE = ("heads", "relations", "upos", "xpos")
+ROUNDS = 5
 OFFSETS = ("file", "document", "sentence", "start", "gaps", "lengths")
 
 
@@ -86,14 +88,16 @@ def storage(folder: Path, source: Path) -> None:
         with open(folder / "parses.jsonl", encoding="utf-8") as file:
             return [json.loads(line)["heads"] for line in file]
 
-    def heads() -> list[np.ndarray]:
-        return [shard.heads for shard in corpus.shards()]
+    def columns(*names: str) -> Callable[[], object]:
+        return lambda: [getattr(shard, name) for shard in corpus.shards() for name in names]
 
-    def everything() -> list[object]:
-        names = ("starts", "ends", "heads", "relations", "upos", "xpos", "texts")
-        return [getattr(shard, name) for shard in corpus.shards() for name in names]
-
-    ways = {"JSON": from_json, "Parquet, heads": heads, "Parquet, all columns": everything}
+    ways = {
+        "JSON": from_json,
+        "Parquet: heads": columns("heads"),
+        "Parquet: heads, relations, UPOS, XPOS": columns(*TREE),
+        "… with character offsets": columns(*TREE, "starts", "ends"),
+        "… with the text": columns(*TREE, "starts", "ends", "texts"),
+    }
     seconds = rounds(ways, repeat=9)
     show(
         "Reading back",
@@ -105,29 +109,40 @@ def storage(folder: Path, source: Path) -> None:
 
 
 def throughput(folder: Path) -> None:
-    """Two corpora a number of workers: what the longer one takes more is work, not start-up."""
+    """Two corpora a number of workers: what the longer one takes more is work, not start-up.
+
+    In turns, and medians, since what a core can do changes with what else the machine has to do.
+    """
+    n_cores = len(os.sched_getaffinity(0))
     settings = AnnotationSettings(shard_characters=100_000, precision="auto")
-    texts = list(itertools.islice(paragraphs(), 4500 * len(os.sched_getaffinity(0))))
-    rows: list[dict[str, object]] = []
-    first = 0.0
-    for workers in sorted({1, 2, len(os.sched_getaffinity(0))}):
+    texts = list(itertools.islice(paragraphs(), 1500 * n_cores))
+
+    def rates(workers: int) -> tuple[float, float]:
         done = []
         for share in (1, 3):
             source = folder / f"{workers}-{share}.txt"
-            source.write_text("".join(f"{line}\n" for line in texts[: 1500 * workers * share]))
+            source.write_text("".join(f"{line}\n" for line in texts[: 500 * workers * share]))
+            out = source.with_suffix("")
             begin = time.perf_counter()
-            counts = annotate(
-                [str(source)], source.with_suffix(""), settings, workers=workers
-            ).counts
+            counts = annotate([str(source)], out, settings, workers=workers).counts
             done.append((time.perf_counter() - begin, counts.sentences, counts.words))
+            shutil.rmtree(out)
         seconds, n_sentences, n_words = (more - less for less, more in zip(*done, strict=True))
-        first = first or n_sentences / seconds
+        return n_sentences / seconds, n_words / seconds
+
+    counts = sorted({1, 2, n_cores})
+    found = [{workers: rates(workers) for workers in counts} for _ in range(ROUNDS)]
+    rows: list[dict[str, object]] = []
+    for workers in counts:
+        shares = [speeds[workers][0] / speeds[1][0] / workers for speeds in found]
         rows.append(
             {
                 "workers": workers,
-                "sentences/s": n_sentences / seconds,
-                "words/s": n_words / seconds,
-                "efficiency": n_sentences / seconds / first / workers,
+                "sentences/s": median(speeds[workers][0] for speeds in found),
+                "words/s": median(speeds[workers][1] for speeds in found),
+                "efficiency": median(shares),
+                "lowest": min(shares),
+                "highest": max(shares),
             }
         )
     show("Annotating over workers, a core each, bfloat16", rows)

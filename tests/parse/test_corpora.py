@@ -26,8 +26,9 @@ from syntagma.parse.corpora.annotator import AnnotationSettings
 from syntagma.parse.corpora.blocks import blocks, units
 from syntagma.parse.corpora.corpus import AnnotatedCorpus
 from syntagma.parse.corpora.documents import expand, kind_of, reader_of
-from syntagma.parse.corpora.shards import Shard
+from syntagma.parse.corpora.shards import Shard, ShardWriter
 from syntagma.parse.source import load_source
+from syntagma.text.sentence import Parse, Sentence
 from tests.conftest import SENTENCES
 from tests.training.test_run import squad, treebank
 
@@ -199,9 +200,34 @@ class TestShards:
         shard = next(AnnotatedCorpus(folder).shards())
         assert shard.labels["relations"] == ["dep", "root"]
         assert shard.metadata["fingerprint"] == "random:3"
-        assert shard.metadata["schema"] == 1
+        assert shard.metadata["schema"] == 2
+        assert shard.upos.dtype == np.uint8
         assert shard.confidence.min() == 1.0
         assert shard.bounds[-1] == len(shard.heads)
+
+    @pytest.mark.parametrize(
+        ("n_words", "length", "types"),
+        [
+            (3, 4, ("|i1", "|u1")),
+            (130, 256, ("<i2", "<u2")),
+            (40_000, 1, ("<i4", "|u1")),
+            (2, 70_000, ("|i1", "<i4")),
+        ],
+    )
+    def test_numbers_are_as_wide_as_they_must_be(self, tmp_path, n_words, length, types):
+        forms = ["x" * length] * n_words
+        text = " ".join(forms)
+        # Every word hangs on the last one, and a second sentence is short.
+        far = Parse(Sentence.from_words(forms), (n_words,) * (n_words - 1) + (0,))
+        near = Parse(Sentence.from_words(forms[:2]), (0, 1))
+        writer = ShardWriter({})
+        writer.add(0, 1, text, [far, near])
+        writer.write(tmp_path / "a.parquet", {})
+        shard = Shard(tmp_path / "a.parquet")
+        assert tuple(shard.metadata["types"][name] for name in ("heads", "lengths")) == types
+        assert shard.heads.tolist() == [*far.heads, 0, 1]
+        assert shard.ends.tolist() == [*far.sentence.ends, *near.sentence.ends]
+        assert shard.starts.tolist() == [*far.sentence.starts, *near.sentence.starts]
 
     def test_without_text(self, corpus, tmp_path):
         source, _, _ = corpus
@@ -238,8 +264,8 @@ class TestShards:
     def test_another_version_and_another_file(self, corpus, tmp_path, monkeypatch):
         _, folder, _ = corpus
         path = next(folder.glob("*.parquet"))
-        monkeypatch.setattr(shards_module, "SCHEMA_VERSION", 2)
-        with pytest.raises(DamagedFileError, match="has schema 1, this version reads 2"):
+        monkeypatch.setattr(shards_module, "SCHEMA_VERSION", 3)
+        with pytest.raises(DamagedFileError, match="has schema 2, this version reads 3"):
             Shard(path)
         other = tmp_path / "x.parquet"
         other.write_bytes(path.read_bytes()[:-40])
