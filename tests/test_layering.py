@@ -13,7 +13,7 @@ import syntagma
 
 ROOT = Path(syntagma.__file__).parent
 STREET = [
-    {"errors", "files", "settings", "batches"},
+    {"errors", "files", "settings", "batches", "progress"},
     {"text"},
     {"encoders"},
     {"parse"},

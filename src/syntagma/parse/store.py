@@ -22,11 +22,11 @@ import safetensors
 from numpy.typing import NDArray
 from safetensors.numpy import load as load_tensors
 from safetensors.numpy import save as save_tensors
-from tqdm.auto import tqdm
 
 from syntagma.errors import InputError
 from syntagma.parse.columns import Labels, ParsedText
 from syntagma.parse.source import ParseSource
+from syntagma.progress import progress_bar
 
 __all__ = ["ParseStore", "cache_folder"]
 
@@ -81,8 +81,8 @@ class ParseStore:
         keys = [_key(text) for text in texts]
         new = {key: text for key, text in zip(keys, texts, strict=True) if key not in self._known}
         if new:
-            bar = tqdm(total=len(new), desc="parsing", unit="text", disable=len(new) < self.group)
-            with bar:
+            few = len(new) < self.group
+            with progress_bar(total=len(new), desc="parsing", unit="text", disable=few) as bar:
                 for part in _groups(new.items(), self.group):
                     self._parse(part)
                     bar.update(len(part))

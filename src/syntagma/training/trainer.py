@@ -24,6 +24,7 @@ from syntagma.encoders.load import quiet
 from syntagma.encoders.precision import autocast
 from syntagma.errors import InputError
 from syntagma.files import disk_errors
+from syntagma.progress import progress_bar
 from syntagma.tasks.experiment import TrainingSettings
 from syntagma.tasks.stream import BatchStream
 from syntagma.tasks.task import Task
@@ -52,9 +53,7 @@ class _Progress(TrainerCallback):  # type: ignore[misc]
 
     def on_train_begin(self, args: Any, state: Any, control: Any, **kwargs: Any) -> None:
         if state.is_world_process_zero:
-            self.bar = tqdm(
-                total=state.max_steps, initial=state.global_step, unit="step", mininterval=1
-            )
+            self.bar = progress_bar(total=state.max_steps, initial=state.global_step, unit="step")
 
     def on_step_end(self, args: Any, state: Any, control: Any, **kwargs: Any) -> None:
         if self.bar is not None:
@@ -64,7 +63,7 @@ class _Progress(TrainerCallback):  # type: ignore[misc]
         if self.bar is None or logs is None:
             return
         if "loss" in logs:
-            self.bar.set_postfix(loss=f"{float(logs['loss']):.3f}")
+            self.bar.set_postfix(loss=f"{float(logs['loss']):.3f}", refresh=False)
         if (value := logs.get(f"eval_{self.primary}")) is not None:
             place = f"epoch {state.epoch:.2f}  step {state.global_step}"
             self.bar.write(f"{place}  {self.primary} {value:.2f}")

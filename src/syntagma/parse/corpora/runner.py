@@ -15,7 +15,6 @@ from pathlib import Path
 from typing import Any, Literal, get_args
 
 import torch
-from tqdm.auto import tqdm
 
 from syntagma.errors import InputError
 from syntagma.files import STANDARD_INPUT
@@ -24,6 +23,7 @@ from syntagma.parse.corpora.blocks import Block, blocks, units
 from syntagma.parse.corpora.documents import Reader, expand, reader_of
 from syntagma.parse.corpora.ledger import CorpusFolder, Manifest, ShardEntry
 from syntagma.parse.corpora.shards import SCHEMA_VERSION, arrow
+from syntagma.progress import progress_bar
 
 __all__ = ["Engine", "annotate"]
 
@@ -248,7 +248,7 @@ class _Progress:
 
     def __init__(self, paths: list[str]) -> None:
         known = [path for path in paths if path != STANDARD_INPUT]
-        self.bar = tqdm(
+        self.bar = progress_bar(
             total=sum(Path(path).stat().st_size for path in known) or None,
             unit="B",
             unit_scale=True,
