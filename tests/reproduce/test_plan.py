@@ -66,6 +66,11 @@ def test_settings_are_those_of_the_experiments(name, everything):
             data=replace(theirs.data, limit=10000),
             training=replace(theirs.training, epochs=1),
         )
+    base, system = SAME[name]
+    if start := read_bases()[base].start:
+        assert Path(ours.encoder).parts[-2:] == (start, f"{system}-1")
+        assert theirs.encoder == f"runs/squad20k_{system}"
+        theirs = replace(theirs, encoder=ours.encoder)
     assert ours.data.limit == theirs.data.limit
     assert replace(ours, data=theirs.data) == theirs
 
@@ -108,7 +113,7 @@ def test_entries_share_runs(everything):
         for name in (("sg-net", "table3"), ("poi-net", "table4"))
     ]
     shared = set.intersection(*({run.folder for run in plan.runs()} for plan in race))
-    assert {folder.parent.name for folder in shared} == {"race"}
+    assert {folder.parent.name for folder in shared} == {"race", "squad1"}
 
 
 def test_a_verifier_is_trained_before_what_asks_it(everything):

@@ -42,6 +42,8 @@ class Base:
         data: a data set.
         like: below the scale of the paper it is this base.
         encoder: instead of the one that is asked for.
+        start: below the scale of the paper, the base on which a system is trained first: what a
+            large encoder learns from the task alone, a small one does not.
         one_seed: whether its runs have one seed, however many there are of those that use them.
         all: settings at every scale.
         tiny: settings for a try, on top of those for a processor.
@@ -52,6 +54,7 @@ class Base:
     data: str
     like: str = ""
     encoder: str = ""
+    start: str = ""
     one_seed: bool = False
     all: dict[str, Any] = field(default_factory=dict)
     tiny: dict[str, Any] = field(default_factory=dict)
@@ -71,7 +74,7 @@ class Setting:
             its own.
         parser: a parse source.
         seeds: how many runs a system has; 0 for as many as the paper's at its scale, and one below.
-        overrides: ``key=value`` settings for every run.
+        overrides: ``key=value`` settings for every run, ``base/key=value`` for those on a base.
 
     Raises:
         InputError: the scale is unknown, or the number of seeds none.
@@ -90,11 +93,27 @@ class Setting:
             raise InputError(f"--scale is one of {', '.join(SCALES)}, got {self.scale!r}")
         if self.seeds < 0:
             raise InputError(f"--seeds must be at least 1, got {self.seeds}")
+        for override in self.overrides:
+            base, slash, _ = override.partition("=")[0].rpartition("/")
+            if slash and base not in read_bases():
+                raise InputError(
+                    f"--set {override}: no base {base!r}; the bases are {', '.join(read_bases())}"
+                )
 
     @property
     def made(self) -> Path:
         """Where made files lie."""
         return self.out / ("made-tiny" if self.scale == "tiny" else "made")
+
+    def overrides_of(self, base: str) -> list[str]:
+        """The overrides that hold for runs on a base, as ``key=value``."""
+        found = []
+        for override in self.overrides:
+            key, equals, value = override.partition("=")
+            only, _, key = key.rpartition("/")
+            if only in ("", base):
+                found.append(f"{key}{equals}{value}")
+        return found
 
     def files(self, data: str) -> Files | None:
         """The files of a data set, where they are there."""
@@ -259,6 +278,19 @@ def make_run(
         {"training": {"seed": seed}},
     )
     needs: list[Run] = []
+    if origin.start and setting.scale != "paper":
+        # The system is the same there, so its guides are those that it has learnt.
+        guided = {"guides": changes["guides"]} if changes and "guides" in changes else {}
+        first = make_run(
+            origin.start,
+            system,
+            setting,
+            encoder=encoder,
+            suffix=suffix if guided else "",
+            changes=guided,
+        )
+        needs.append(first)
+        values |= {"encoder": str(first.folder), "preset": "saved", "guides": {}}
 
     def resolve(value: Any) -> Any:
         if isinstance(value, Mapping):
@@ -271,7 +303,7 @@ def make_run(
             return str(run.folder)
         return value
 
-    values = apply_overrides(resolve(values), setting.overrides)
+    values = apply_overrides(resolve(values), setting.overrides_of(base))
     name = "-".join(part for part in (system, suffix) if part)
     if encoder != DEFAULT and not origin.encoder:
         name += f"@{encoder.rstrip('/').rpartition('/')[2]}"
@@ -335,18 +367,21 @@ def make_plan(entry: Entry, setting: Setting) -> Plan:
 
 def _lacking(base: str, system: str, setting: Setting) -> str:
     """What to fetch for a system, or for those that it begins from; empty if all is there."""
-    for data in data_of(base, system):
+    for data in data_of(base, system, setting.scale):
         if setting.files(data) is None:
             return missing_line(data, setting.data)
     return ""
 
 
-def data_of(base: str, system: str) -> list[str]:
+def data_of(base: str, system: str, scale: str = "paper") -> list[str]:
     """The data sets of a run, and of those that it begins from."""
-    found = {read_bases()[base].data: None}
+    origin = read_bases()[base]
+    found = {origin.data: None}
+    if origin.start and scale != "paper":
+        found |= dict.fromkeys(data_of(origin.start, system, scale))
     for value in _references(_settings()["systems"][system]):
         their_base, _, their_system = value.removeprefix(REFERENCE).partition("/")
-        found |= dict.fromkeys(data_of(their_base, their_system))
+        found |= dict.fromkeys(data_of(their_base, their_system, scale))
     return list(found)
 
 
