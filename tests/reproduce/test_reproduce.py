@@ -52,7 +52,9 @@ def test_a_table_stands_beside_the_papers_and_is_not_trained_twice(setting, monk
 
 
 def test_a_run_that_was_cut_goes_on(setting):
-    plan = plan_entry("poi-net", "table8", setting("head.max_length=96", *READER, "training.epochs=2"))
+    plan = plan_entry(
+        "poi-net", "table8", setting("head.max_length=96", *READER, "training.epochs=2")
+    )
     first = plan.runs()[0]
     reproduce(plan)
     (first.folder / "metrics.json").unlink()
