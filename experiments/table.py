@@ -2,7 +2,8 @@
 
     python experiments/table.py dream_plain dream_poi-net --seeds 1 2 3 --out runs/dream
 
-Goes on where it was stopped.  The tests are those of `syntagma compare`.
+Goes on where it was stopped; started several times at once, it shares out the runs.  The tests are
+those of `syntagma compare`.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ from pathlib import Path
 
 from syntagma.report.compare import compare_runs
 from syntagma.tasks.experiment import load_experiment
-from syntagma.training.run import train
+from syntagma.training.share import Job, train_all
 
 HERE = Path(__file__).parent
 
@@ -25,15 +26,15 @@ def main() -> None:
     arguments.add_argument("--set", action="append", default=[], dest="overrides")
     options = arguments.parse_args()
     names, seeds, out = options.experiments, options.seeds, options.out
+    jobs = []
     # A whole row of systems with each seed: what is there after a while is already a table.
     for seed in seeds:
         for name in names:
-            folder = out / f"{name}-{seed}"
-            if not (folder / "metrics.json").is_file():
-                changes = [f"training.seed={seed}", *options.overrides]
-                train(
-                    load_experiment(HERE / f"{name}.yaml", changes), folder, resume=folder.exists()
-                )
+            changes = [f"training.seed={seed}", *options.overrides]
+            jobs.append(
+                Job(load_experiment(HERE / f"{name}.yaml", changes), out / f"{name}-{seed}")
+            )
+    train_all(jobs, say=print)
     found = compare_runs([out / f"{name}-{seed}" for name in names for seed in seeds])
     print(f"\n{found.markdown()}\n\n{found.test}, n = {found.n_examples:,}")
 

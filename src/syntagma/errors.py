@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-__all__ = ["DamagedFileError", "InputError", "MissingExtraError", "SyntagmaError"]
+__all__ = ["BusyError", "DamagedFileError", "InputError", "MissingExtraError", "SyntagmaError"]
 
 
 class SyntagmaError(Exception):
@@ -18,6 +18,10 @@ class InputError(SyntagmaError, ValueError):
 
 class DamagedFileError(InputError):
     """A file that this package wrote earlier can no longer be read as written."""
+
+
+class BusyError(InputError):
+    """Another process is at work in the folder."""
 
 
 class MissingExtraError(InputError):

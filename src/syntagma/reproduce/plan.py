@@ -13,7 +13,7 @@ from syntagma.errors import InputError
 from syntagma.reproduce.datasets import Files, expand, find_files, missing_line
 from syntagma.reproduce.entries import Column, Entry, Row, package_file, read_papers
 from syntagma.settings import apply_overrides, build, load_yaml
-from syntagma.training.run_folder import RESULT
+from syntagma.training.run_folder import RunFolder
 
 if TYPE_CHECKING:
     from syntagma.tasks.experiment import Experiment
@@ -145,9 +145,7 @@ class Run:
     @property
     def state(self) -> str:
         """``done``, ``begun`` or ``to do``."""
-        if not (self.folder / "experiment.yaml").is_file():
-            return "to do"
-        return "done" if (self.folder / RESULT).is_file() else "begun"
+        return RunFolder(self.folder).state
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,6 +6,8 @@ from collections.abc import Callable, Iterable
 from datetime import date
 from pathlib import Path
 
+from filelock import FileLock
+
 from syntagma.reproduce.datasets import read_datasets
 from syntagma.reproduce.differs import differences
 from syntagma.reproduce.entries import find_entry
@@ -13,6 +15,7 @@ from syntagma.reproduce.kinds import UNTRAINED, find_kind
 from syntagma.reproduce.plan import Plan, Run, Setting, make_plan, read_bases
 from syntagma.reproduce.recipes import RECIPES
 from syntagma.reproduce.result import Reproduction
+from syntagma.training.share import Job, train_all
 
 __all__ = ["plan_entry", "reproduce", "run_lines"]
 
@@ -40,7 +43,8 @@ def run_lines(plan: Plan) -> Iterable[str]:
 def reproduce(plan: Plan, *, say: Say = lambda line: None) -> Reproduction:
     """Train what is not there yet, measure, and leave ``table.md`` and ``result.json``.
 
-    Runs that were cut go on where they stopped; finished ones are taken as they are.
+    Runs that were cut go on where they stopped; finished ones are taken as they are.  Several
+    processes may reproduce at the same time, and share out what is to be trained.
 
     Args:
         plan: of :func:`plan_entry`.
@@ -52,11 +56,13 @@ def reproduce(plan: Plan, *, say: Say = lambda line: None) -> Reproduction:
     kind = find_kind(plan.entry.kind)
     trained = [] if plan.entry.kind in UNTRAINED else plan.runs()
     wanted = trained or [run for cell in plan.cells.values() for run in cell]
-    for run in wanted:
-        _make_files(run, plan.setting, say)
-    for number, run in enumerate(trained, start=1):
-        say(f"{number}/{len(trained)} {run.state:<6} {run.folder}")
-        _train(run)
+    made = plan.setting.made
+    made.mkdir(parents=True, exist_ok=True)
+    # What another process is making is waited for.
+    with FileLock(made / ".lock"):
+        for run in wanted:
+            _make_files(run, plan.setting, say)
+    train_all([_job(run) for run in trained], say=say)
     measured = kind(plan)
     runs = tuple(str(run.folder) for run in trained)
     found = Reproduction(
@@ -76,15 +82,8 @@ def reproduce(plan: Plan, *, say: Say = lambda line: None) -> Reproduction:
     return found
 
 
-def _train(run: Run) -> None:
-    from syntagma.training.run import train
-    from syntagma.training.run_folder import RunFolder
-
-    if run.state == "done":
-        # Says so if the folder belongs to other settings.
-        RunFolder(run.folder).begin(run.experiment, resume=True)
-    else:
-        train(run.experiment, run.folder, resume=True)
+def _job(run: Run) -> Job:
+    return Job(run.experiment, run.folder, tuple(needed.folder for needed in run.needs))
 
 
 def _make_files(run: Run, setting: Setting, say: Say) -> None:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 import tempfile
 from collections.abc import Sequence
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
@@ -40,8 +42,15 @@ def train(experiment: Experiment, folder: str | Path, *, resume: bool = False) -
 
     Raises:
         InputError: data or settings cannot be used, or the folder exists.
+        BusyError: another process trains it.
     """
     run = RunFolder(Path(folder))
+    # Of the processes of one training, the first speaks for all.
+    with run.claimed() if os.environ.get("RANK", "0") == "0" else nullcontext():
+        return _train(experiment, run, resume=resume)
+
+
+def _train(experiment: Experiment, run: RunFolder, *, resume: bool) -> dict[str, float]:
     task_class = find_task(experiment.task)
     settings = experiment.training
     examples, dev = _read(task_class, experiment.data, settings.seed)

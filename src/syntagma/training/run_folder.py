@@ -13,23 +13,29 @@ from __future__ import annotations
 
 import json
 import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import yaml
-from transformers.trainer_utils import PREFIX_CHECKPOINT_DIR
+from filelock import FileLock, Timeout
 
-from syntagma.errors import InputError
+from syntagma.errors import BusyError, InputError
 from syntagma.files import require_absent, write_text
 from syntagma.settings import flatten, to_dict
-from syntagma.tasks.experiment import Experiment
+
+if TYPE_CHECKING:
+    from syntagma.tasks.experiment import Experiment
 
 __all__ = ["RESULT", "RunFolder"]
 
 RESULT = "metrics.json"
 
 COMPLETE = "complete"
+CHECKPOINT = "checkpoint"
+"""What the trainer of transformers calls them; its own constant costs the import of all of it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,6 +68,32 @@ class RunFolder:
         """The settings."""
         return self.path / "experiment.yaml"
 
+    @property
+    def state(self) -> str:
+        """``done``, ``begun`` or ``to do``."""
+        if not self.experiment.is_file():
+            return "to do"
+        return "done" if (self.path / RESULT).is_file() else "begun"
+
+    @contextmanager
+    def claimed(self) -> Iterator[None]:
+        """Keep other processes out, on this machine and on others that share the folder.
+
+        Raises:
+            BusyError: one is in it.
+        """
+        self.path.parent.mkdir(parents=True, exist_ok=True)
+        # Beside the folder, which must not be there before it is begun.
+        lock = FileLock(self.path.parent / f".{self.path.name}.lock")
+        try:
+            lock.acquire(timeout=0)
+        except Timeout as error:
+            raise BusyError(f"{self.path}: another process trains it") from error
+        try:
+            yield
+        finally:
+            lock.release()
+
     def begin(self, experiment: Experiment, *, resume: bool) -> None:
         """Make the folder, or check that it belongs to the same experiment.
 
@@ -90,7 +122,7 @@ class RunFolder:
     def last_checkpoint(self) -> Path | None:
         """The newest checkpoint that was written to its end; half-written ones are removed."""
         found = []
-        for path in self.checkpoints.glob(f"{PREFIX_CHECKPOINT_DIR}-*"):
+        for path in self.checkpoints.glob(f"{CHECKPOINT}-*"):
             if (path / COMPLETE).is_file():
                 found.append(path)
             else:
@@ -99,7 +131,7 @@ class RunFolder:
 
     def checkpoint(self, step: int) -> Path:
         """Where the checkpoint of a step lies."""
-        return self.checkpoints / f"{PREFIX_CHECKPOINT_DIR}-{step}"
+        return self.checkpoints / f"{CHECKPOINT}-{step}"
 
     def mark_complete(self, step: int) -> None:
         """Say that a checkpoint is whole; a killed run may leave one half-written."""
