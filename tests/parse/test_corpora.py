@@ -444,6 +444,10 @@ def world(tmp_path_factory):
     return folder, path, contents(folder / "whole")
 
 
+def children(pid):
+    return [int(child) for child in Path(f"/proc/{pid}/task/{pid}/children").read_text().split()]
+
+
 class TestProcesses:
     def start(self, world, out, workers, engine="local"):
         folder, path, _ = world
@@ -474,11 +478,9 @@ class TestProcesses:
         out = tmp_path / "out"
         process = self.start(world, out, 2)
         self.wait_for_shards(out, 3, process)
-        children = Path(f"/proc/{process.pid}/task/{process.pid}/children").read_text().split()
-        workers = [
-            pid for pid in children if "spawn_main" in Path(f"/proc/{pid}/cmdline").read_text()
-        ]
-        os.kill(int(workers[0]), signal.SIGKILL)
+        workers = [worker for server in children(process.pid) for worker in children(server)]
+        assert len(workers) == 2
+        os.kill(workers[0], signal.SIGKILL)
         assert process.wait(60) == 1
         message = process.stderr.read()
         assert "a worker was killed, perhaps for want of memory" in message

@@ -175,7 +175,7 @@ def run_in_process(work: Work, devices: list[str]) -> Done:
 
 def run_in_pool(work: Work, devices: list[str]) -> Done:
     """Work in as many processes as there are devices."""
-    context = multiprocessing.get_context("spawn")
+    context = _context()
     places = context.Queue()
     for device in devices:
         places.put(device)
@@ -211,6 +211,15 @@ def run_in_pool(work: Work, devices: list[str]) -> Done:
         pool.shutdown(wait=False, cancel_futures=True)
         for child in multiprocessing.active_children():
             child.terminate()
+
+
+def _context() -> Any:
+    """Processes that begin clean; where it can be, the packages are imported once for all."""
+    if "forkserver" not in multiprocessing.get_all_start_methods():
+        return multiprocessing.get_context("spawn")
+    context = multiprocessing.get_context("forkserver")
+    context.set_forkserver_preload([Annotator.__module__])
+    return context
 
 
 def _finished(pending: dict[Future[ShardEntry], Block]) -> Done:
