@@ -35,8 +35,9 @@ def main() -> None:
                 Job(load_experiment(HERE / f"{name}.yaml", changes), out / f"{name}-{seed}")
             )
     train_all(jobs, say=print)
-    found = compare_runs([out / f"{name}-{seed}" for name in names for seed in seeds])
-    print(f"\n{found.markdown()}\n\n{found.test}, n = {found.n_examples:,}")
+    if len(names) > 1:
+        found = compare_runs([out / f"{name}-{seed}" for name in names for seed in seeds])
+        print(f"\n{found.markdown()}\n\n{found.test}, n = {found.n_examples:,}")
 
 
 if __name__ == "__main__":
