@@ -1,118 +1,105 @@
-"""Train readers on a machine with a GPU and no network, and print the table.
+"""Reproduce tables on a machine with a GPU and no network.
 
-Here, with the package, its data under `data/` and `runs/made.json` (see reader_sg-net.yaml):
+Here, with the package and its data under `data/`:
 
-    python experiments/gpu.py prepare .carry
+    python experiments/gpu.py prepare .carry squad dream nli
 
 There, from the source tree:
 
-    PYTHONPATH=src python experiments/gpu.py run .carry OUT --seeds 1 2 3
+    PYTHONPATH=src python experiments/gpu.py run .carry OUT sg-net/table6 poi-net/table8 \\
+        --seeds 3 --set squad1/data.limit=null
 
-Each system and seed leaves a packed model and its metrics in OUT.
+Each entry leaves its table and its result in OUT, as `syntagma reproduce` writes them; `--pack
+squad1/sg-net-1` leaves that run's model there too.  What was cut goes on, as long as the machine
+keeps its files.
 """
 
 from __future__ import annotations
 
 import argparse
-import gzip
-import json
 import os
 import shutil
 import tarfile
 import tempfile
-import time
 from pathlib import Path
 
-SQUAD = ["train-v1.1.json.gz", "dev-v1.1.json.gz"]
-MADE = ["made.json", "v2_fit.json", "v2_held.json"]
-SYSTEMS = ("plain", "sg-net")
 ARCHIVE = "carried.tar.xz"
+RUNS = Path(tempfile.gettempdir()) / "syntagma-runs"
 
 
-def prepare(carry: Path) -> None:
-    """The encoder in float16, and the data, compressed."""
+def prepare(carry: Path, data: Path, folders: list[str]) -> None:
+    """The encoder in float16, and folders of data as they are."""
     from safetensors.torch import load_file, save_file
 
     from syntagma.encoders.default import find_default
 
     source = find_default()
     assert source is not None
-    draft = Path(tempfile.mkdtemp())
-    (draft / "encoder").mkdir()
-    for name in ("config.json", "tokenizer.json", "tokenizer_config.json"):
-        shutil.copy(source / name, draft / "encoder")
-    weights = {name: w.half() for name, w in load_file(source / "model.safetensors").items()
-               if w.is_floating_point() and "pooler" not in name}  # fmt: skip
-    save_file(weights, draft / "encoder" / "model.safetensors", metadata={"format": "pt"})
-    for name in SQUAD:
-        (draft / name.removesuffix(".gz")).write_bytes(
-            gzip.decompress((Path("data/squad") / name).read_bytes())
-        )
-    for name in MADE:
-        shutil.copy(Path("runs") / name, draft)
-    carry.mkdir(exist_ok=True)
-    with tarfile.open(carry / ARCHIVE, "w:xz") as archive:
-        archive.add(draft, ".")
-    shutil.rmtree(draft)
+    with tempfile.TemporaryDirectory() as name:
+        encoder = Path(name)
+        for part in ("config.json", "tokenizer.json", "tokenizer_config.json"):
+            shutil.copy(source / part, encoder)
+        weights = {
+            key: value.half()
+            for key, value in load_file(source / "model.safetensors").items()
+            if value.is_floating_point() and "pooler" not in key
+        }
+        save_file(weights, encoder / "model.safetensors", metadata={"format": "pt"})
+        carry.mkdir(exist_ok=True)
+        with tarfile.open(carry / ARCHIVE, "w:xz") as archive:
+            archive.add(encoder, "encoder")
+            for folder in folders:
+                archive.add(data / folder, f"data/{folder}")
     print(f"{(carry / ARCHIVE).stat().st_size / 2**20:.1f} MiB in {carry / ARCHIVE}")
 
 
-def run(
-    carry: Path, out: Path, *, seeds: list[int], systems: list[str], changes: list[str]
-) -> None:
-    """Train each system with each seed, score it, and print the table so far."""
+def run(carry: Path, out: Path, options: argparse.Namespace) -> None:
+    """Reproduce entries one after another, and keep what each leaves."""
     place = Path(tempfile.gettempdir()) / "syntagma-carried"
     if not place.is_dir():
         with tarfile.open(carry / ARCHIVE) as archive:
             archive.extractall(place, filter="data")
     os.environ["SYNTAGMA_ENCODER"] = str(place / "encoder")
-    os.environ.setdefault("SYNTAGMA_CACHE", "/tmp/syntagma-cache")
-    from syntagma.encoders.precision import best_device
-    from syntagma.evaluation import evaluate, pack
-    from syntagma.tasks.experiment import load_experiment
-    from syntagma.training.run import train
+    os.environ.setdefault("SYNTAGMA_CACHE", str(RUNS / "cache"))
+    from syntagma.evaluation import pack
+    from syntagma.reproduce.plan import Setting
+    from syntagma.reproduce.work import plan_entry, reproduce
 
-    rows = []
-    for seed in seeds:
-        for system in systems:
-            name = f"{system}-{seed}"
-            folder = Path("/tmp/runs") / name
-            settings = [
-                f"data.train=[{place}/train-v1.1.json, {place}/made.json]",
-                f"data.dev={place}/v2_fit.json",
-                f"training.seed={seed}",
-                *changes,
-            ]
-            begin = time.perf_counter()
-            experiment = load_experiment(f"experiments/reader_{system}.yaml", settings)
-            train(experiment, folder, resume=True)
-            row = {"run": name, "seconds": round(time.perf_counter() - begin)}
-            for part, path in (("1.1", "dev-v1.1.json"), ("2.0", "v2_held.json")):
-                scores = evaluate(folder, [place / path], device=best_device())
-                row |= {f"{part} {key}": scores[key] for key in ("exact", "f1")}
-                (out / f"{name}.{part}.json").write_text(json.dumps(scores))
-            if not (out / name).exists():
-                pack(folder, out / name, bits=4)
-            rows.append(row)
-            print(json.dumps(row), flush=True)
-    print("\n" + "  ".join(rows[0]))
-    for row in rows:
-        print("  ".join(f"{v:.2f}" if isinstance(v, float) else str(v) for v in row.values()))
+    setting = Setting(
+        place / "data", RUNS, options.scale, seeds=options.seeds, overrides=tuple(options.overrides)
+    )
+    out.mkdir(parents=True, exist_ok=True)
+    for name in options.what:
+        paper, _, entry = name.partition("/")
+        plan = plan_entry(paper, entry, setting)
+        print(f"\n{reproduce(plan, say=print).table()}\n", flush=True)
+        for path in plan.folder.iterdir():
+            if path.is_file():
+                shutil.copy(path, out / f"{plan.folder.name}.{path.name}")
+    for name in options.pack:
+        pack(RUNS / setting.scale / name, out / name.replace("/", "_"), bits=4)
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("what", choices=["prepare", "run"])
-    parser.add_argument("carry", type=Path)
-    parser.add_argument("out", type=Path, nargs="?")
-    parser.add_argument("--seeds", type=int, nargs="+", default=[1])
-    parser.add_argument("--systems", nargs="+", default=list(SYSTEMS))
-    parser.add_argument("--set", dest="changes", action="append", default=[])
-    given = parser.parse_args()
-    if given.what == "prepare":
-        prepare(given.carry)
+    steps = parser.add_subparsers(dest="step", required=True)
+    here = steps.add_parser("prepare")
+    here.add_argument("carry", type=Path)
+    here.add_argument("what", nargs="+", help="folders of the data")
+    here.add_argument("--data", type=Path, default=Path("data"))
+    there = steps.add_parser("run")
+    there.add_argument("carry", type=Path)
+    there.add_argument("out", type=Path)
+    there.add_argument("what", nargs="+", help="PAPER/ENTRY")
+    there.add_argument("--seeds", type=int, default=1)
+    there.add_argument("--scale", default="cpu")
+    there.add_argument("--set", dest="overrides", action="append", default=[])
+    there.add_argument("--pack", action="append", default=[], help="BASE/RUN to keep")
+    options = parser.parse_args()
+    if options.step == "prepare":
+        prepare(options.carry, options.data, options.what)
     else:
-        run(given.carry, given.out, seeds=given.seeds, systems=given.systems, changes=given.changes)
+        run(options.carry, options.out, options)
 
 
 if __name__ == "__main__":
