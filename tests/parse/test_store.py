@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import logging
+import time
+from concurrent.futures import ThreadPoolExecutor
+from threading import Event
 
 import pytest
 
@@ -41,6 +44,40 @@ def test_texts_are_parsed_once(tmp_path):
     assert source.count == len(SENTENCES) + 1
     expected = list(load_source("linear").parse_texts(texts))
     assert first == expected
+
+
+def test_several_processes_share_out_the_texts(tmp_path, monkeypatch):
+    monkeypatch.setattr("syntagma.parse.store.PAUSE", 0.01)
+    texts = [f"{sentence} {number}." for number in range(5) for sentence in SENTENCES]
+    sources = [Counting() for _ in range(3)]
+    stores = [ParseStore(source, tmp_path, group=4) for source in sources]
+    with ThreadPoolExecutor(3) as pool:
+        found = list(pool.map(lambda store: parses(store, texts), stores))
+    assert found == [list(load_source("linear").parse_texts(texts))] * 3
+    assert sum(source.count for source in sources) == len(texts)
+    assert not list(tmp_path.rglob("*.lock"))
+
+
+def test_what_another_holds_is_waited_for(tmp_path, monkeypatch):
+    monkeypatch.setattr("syntagma.parse.store.PAUSE", 0.01)
+    begun, go_on = Event(), Event()
+
+    class Slow(Counting):
+        def parse_texts(self, texts):
+            begun.set()
+            assert go_on.wait(10)
+            yield from super().parse_texts(texts)
+
+    slow, quick = Slow(), Counting()
+    with ThreadPoolExecutor(2) as pool:
+        first = pool.submit(ParseStore(slow, tmp_path).parsed, SENTENCES)
+        assert begun.wait(10)
+        second = pool.submit(ParseStore(quick, tmp_path).parsed, SENTENCES)
+        time.sleep(0.05)
+        assert not second.done()
+        go_on.set()
+        assert len(first.result(10)) == len(second.result(10)) == len(SENTENCES)
+    assert (slow.count, quick.count) == (len(SENTENCES), 0)
 
 
 def test_another_source_has_its_own_place(tmp_path):

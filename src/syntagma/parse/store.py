@@ -2,8 +2,9 @@
 
 Texts are found by a hash of their characters; what is kept belongs to one parse source, named by
 its fingerprint.  New texts are parsed in groups, and each group is written whole or not at all as
-one safetensors file with a checksum, so that a killed run loses at most one group.  A damaged file
-is named, removed and its texts parsed again.
+one safetensors file with a checksum, so that a killed run loses at most one group.  Processes that
+want the same texts at the same time share out the groups.  A damaged file is named, removed and its
+texts parsed again.
 """
 
 from __future__ import annotations
@@ -13,12 +14,15 @@ import json
 import logging
 import os
 import tempfile
+import time
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from itertools import islice
 from pathlib import Path
 
 import numpy as np
 import safetensors
+from filelock import FileLock, Timeout
 from numpy.typing import NDArray
 from safetensors.numpy import load as load_tensors
 from safetensors.numpy import save as save_tensors
@@ -35,6 +39,7 @@ log = logging.getLogger(__name__)
 FORMAT = 1
 GROUP = 2000
 """Texts that are parsed and written together."""
+PAUSE = 1.0
 
 COLUMNS = ("starts", "ends", "sentences", "heads", "relations", "upos", "xpos")
 LABELS = ("relation_labels", "upos_labels", "xpos_labels")
@@ -68,9 +73,8 @@ class ParseStore:
         name = hashlib.blake2b(f"{FORMAT}:{source.fingerprint}".encode(), digest_size=8).hexdigest()
         self.folder = folder / "parses" / name if folder else None
         self._known: dict[str, ParsedText] = {}
-        if self.folder is not None and self.folder.is_dir():
-            for path in sorted(self.folder.glob("*.safetensors")):
-                self._known.update(_read_or_remove(path))
+        self._read: set[Path] = set()
+        self._read_new()
 
     def parsed(self, texts: Sequence[str]) -> list[ParsedText]:
         """The parses of texts, in their order.
@@ -83,9 +87,17 @@ class ParseStore:
         if new:
             few = len(new) < self.group
             with progress_bar(total=len(new), desc="parsing", unit="text", disable=few) as bar:
-                for part in _groups(new.items(), self.group):
-                    self._parse(part)
-                    bar.update(len(part))
+                waiting = list(_groups(new.items(), self.group))
+                while waiting:
+                    left = []
+                    for part in waiting:
+                        if self._parse_unless_held(part):
+                            bar.update(len(part))
+                        else:
+                            left.append(part)
+                    if len(left) == len(waiting):
+                        time.sleep(PAUSE)
+                    waiting = left
         return [self._known[key] for key in keys]
 
     def forget(self) -> None:
@@ -95,6 +107,38 @@ class ParseStore:
         """
         if self.folder is None and len(self._known) > self.group:
             self._known.clear()
+
+    def _read_new(self) -> None:
+        """Read the files that were not there before."""
+        if self.folder is None or not self.folder.is_dir():
+            return
+        for path in sorted(set(self.folder.glob("*.safetensors")) - self._read):
+            self._known.update(_read_or_remove(path))
+            self._read.add(path)
+
+    def _parse_unless_held(self, part: list[tuple[str, str]]) -> bool:
+        """Parse a group, unless another process is at it."""
+        if self.folder is None:
+            self._parse(part)
+            return True
+        path = self.folder / f".{_key(' '.join(key for key, _ in part))}.lock"
+        lock = FileLock(path)
+        with _writing(path):
+            self.folder.mkdir(parents=True, exist_ok=True)
+            try:
+                lock.acquire(timeout=0)
+            except Timeout:
+                return False
+        try:
+            self._read_new()
+            rest = [(key, text) for key, text in part if key not in self._known]
+            if rest:
+                self._parse(rest)
+        finally:
+            # Whoever comes by this very file now parses the group once more, and no harm is done.
+            path.unlink(missing_ok=True)
+            lock.release()
+        return True
 
     def _parse(self, part: list[tuple[str, str]]) -> None:
         labels = {name: Labels() for name in LABELS}
@@ -124,12 +168,18 @@ def _write(folder: Path, columns: dict[str, ParsedText], labels: dict[str, Label
     digest = hashlib.blake2b(data, digest_size=16).hexdigest()
     # The checksum is the name: a file whose bytes changed no longer fits it.
     path = folder / f"{digest}.safetensors"
-    try:
+    with _writing(path):
         folder.mkdir(parents=True, exist_ok=True)
         handle, draft = tempfile.mkstemp(dir=folder)
         with open(handle, "wb") as file:
             file.write(data)
         os.replace(draft, path)
+
+
+@contextmanager
+def _writing(path: Path) -> Iterator[None]:
+    try:
+        yield
     except OSError as error:
         raise InputError(
             f"{path}: cannot be written ({error.strerror}); set SYNTAGMA_CACHE to a folder with "
