@@ -132,11 +132,14 @@ def test_reproduce(run, tmp_path, tiny_encoder):
     assert code == 0
     assert re.search(r"^sg-net +table3 +RACE", out, re.MULTILINE)
     (tmp_path / "data/dream").mkdir(parents=True)
+    (tmp_path / "data/squad").mkdir()
     for part in ("train", "dev"):
         dream(tmp_path / f"data/dream/{part}.json", copies=1)
+        squad(tmp_path / f"data/squad/{part}-v1.1.json", copies=1)
     given = ("reproduce", "poi-net", "table8", "--data", tmp_path / "data", "--out", tmp_path / "o")
     given += ("--encoder", tiny_encoder, "--parser", "linear", "--scale", "tiny")
-    given += ("--set", "head.max_length=64")
+    given += ("--set", "head.max_length=64", "--set", "squad1/head.stride=16")
+    given += ("--set", "squad1/head.max_question=24")
     code, out, _ = run(*given, "--dry-run")
     assert code == 0
     assert out.split()[:2] == ["to", "do"]
@@ -150,6 +153,7 @@ def test_reproduce(run, tmp_path, tiny_encoder):
         (["reproduce"], "expected PAPER TABLE, as in sg-net table3, or --list"),
         (["reproduce", "sg-net", "table30"], "did you mean 'table3'"),
         (["reproduce", "sg-net", "table3", "--data", tmp_path], "race/RACE.tar.gz under"),
+        ([*given, "--set", "squad/head.stride=16"], "no base 'squad'; the bases are squad1, "),
     ):
         code, _, err = run(*arguments)
         assert code == 2

@@ -49,4 +49,10 @@ def test_it_loads_and_names_its_command(path):
     experiment = load_experiment(path)
     assert experiment.data.dev
     build(HEADS[experiment.task], experiment.head, where="head")
-    resolve_guides(experiment.preset, experiment.guides)
+    if experiment.preset == "saved":
+        # Begins from a run whose own experiment is here and named.
+        start = experiment.encoder.removeprefix("runs/")
+        assert (path.parent / f"{start}.yaml").is_file()
+        assert f"experiments/{start}.yaml" in path.read_text(encoding="utf-8")
+    else:
+        resolve_guides(experiment.preset, experiment.guides)
