@@ -76,9 +76,10 @@ def _done(job: Job, place: str, say: Callable[[str], None]) -> bool:
         return True
     if any(RunFolder(folder).state != "done" for folder in job.needs):
         return False
-    with run.claimed():
-        say(line)
+    # Imported first: it takes seconds, in which another process might come.
     from syntagma.training.run import train
 
+    with run.claimed():
+        say(line)
     train(job.experiment, job.folder, resume=True)
     return True
