@@ -148,7 +148,7 @@ class ParseStore:
             columns[key] = ParsedText.from_parses(sentences, **labels)
         self._known.update(columns)
         if self.folder is not None:
-            _write(self.folder, columns, labels)
+            self._read.add(_write(self.folder, columns, labels))
 
 
 def _groups(items: Iterable[tuple[str, str]], size: int) -> Iterator[list[tuple[str, str]]]:
@@ -157,7 +157,7 @@ def _groups(items: Iterable[tuple[str, str]], size: int) -> Iterator[list[tuple[
         yield group
 
 
-def _write(folder: Path, columns: dict[str, ParsedText], labels: dict[str, Labels]) -> None:
+def _write(folder: Path, columns: dict[str, ParsedText], labels: dict[str, Labels]) -> Path:
     arrays: dict[str, NDArray[np.int32]] = {
         name: np.concatenate([getattr(text, name) for text in columns.values()]) for name in COLUMNS
     }
@@ -174,6 +174,7 @@ def _write(folder: Path, columns: dict[str, ParsedText], labels: dict[str, Label
         with open(handle, "wb") as file:
             file.write(data)
         os.replace(draft, path)
+    return path
 
 
 @contextmanager

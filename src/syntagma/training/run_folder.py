@@ -88,7 +88,9 @@ class RunFolder:
         try:
             lock.acquire(timeout=0)
         except Timeout as error:
-            raise BusyError(f"{self.path}: another process trains it") from error
+            raise BusyError(
+                f"{self.path}: another process trains it; wait for that one, or name another folder"
+            ) from error
         try:
             yield
         finally:
