@@ -22,6 +22,7 @@ from syntagma.tasks.experiment import Experiment
 from syntagma.text.conllu import TreebankSentence, format_conllu
 from syntagma.text.sentence import Parse, Sentence
 from syntagma.training.run import train
+from syntagma.training.run_folder import RunFolder
 from tests.conftest import SENTENCES
 
 
@@ -245,6 +246,17 @@ def test_resuming_a_finished_run_changes_nothing(parser_run, tiny_encoder):
     )
     after = load_file(run / "model.safetensors")
     assert all(torch.equal(before[name], after[name]) for name in before)
+
+
+def test_without_a_checkpoint_the_records_begin_again_too(tmp_path, tiny_encoder):
+    data = treebank(tmp_path / "tides.conllu", copies=1)
+    settings = experiment("parsing", data, tiny_encoder, training={"epochs": 1})
+    train(settings, tmp_path / "whole")
+    RunFolder(tmp_path / "cut").begin(settings, resume=True)
+    RunFolder(tmp_path / "cut").add_record({"step": 7, "loss": 1.0})
+    train(settings, tmp_path / "cut", resume=True)
+    steps = [record["step"] for record in RunFolder(tmp_path / "cut").records()]
+    assert steps == [record["step"] for record in RunFolder(tmp_path / "whole").records()]
 
 
 @pytest.mark.parametrize("bits", [4, 8])

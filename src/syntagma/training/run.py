@@ -65,8 +65,8 @@ def _train(experiment: Experiment, run: RunFolder, *, resume: bool) -> dict[str,
         task=task, settings=settings, arguments=arguments, train=examples, dev=dev, folder=run
     )
     checkpoint = run.last_checkpoint() if resume else None
-    if checkpoint is not None and arguments.process_index == 0:
-        run.forget_after(int(checkpoint.name.rpartition("-")[2]))
+    if arguments.process_index == 0:
+        run.forget_after(int(checkpoint.name.rpartition("-")[2]) if checkpoint else 0)
     if checkpoint is not None and isinstance(trainer.loader, StreamLoader):
         trainer.loader.load(checkpoint)
     trainer.train(resume_from_checkpoint=str(checkpoint) if checkpoint else None)

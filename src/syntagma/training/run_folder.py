@@ -148,6 +148,8 @@ class RunFolder:
 
     def forget_after(self, step: int) -> None:
         """Drop the records of steps that a resumed run does again."""
+        if not self.metrics.is_file():
+            return
         kept = [json.dumps(record) + "\n" for record in self.records() if record["step"] <= step]
         write_text(self.metrics, "".join(kept))
 
