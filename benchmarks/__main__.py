@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from benchmarks import attention, choice, corpora, distances, guides, masks, padding, parsing
+from benchmarks import choice, corpora, distances, guides, masks, padding, parsing, training
 
-for measurement in (masks, parsing, attention, padding, guides, distances, choice, corpora):
+for measurement in (masks, parsing, training, padding, guides, distances, choice, corpora):
     measurement.main()

@@ -4,7 +4,7 @@ On processors the backward half of torch's fused kernel is slow in bfloat16: wit
 a row it takes 15 times as long as the forward half, and six times as long as its own float32
 version.  So the forward half runs as torch has it, and the backward half in float32 on the same
 numbers; its gradients are nearer to the exact ones, and its memory still grows with the length, not
-with its square (``python -m benchmarks.attention``).
+with its square (``python -m benchmarks.training``).
 """
 
 from __future__ import annotations

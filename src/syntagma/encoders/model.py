@@ -20,6 +20,7 @@ from transformers import AutoConfig, AutoModel, PretrainedConfig, PreTrainedMode
 
 import syntagma
 from syntagma.encoders import compact
+from syntagma.encoders.dropout import use_fast_dropout
 from syntagma.encoders.load import (
     build_encoder,
     encoder_weights,
@@ -164,6 +165,11 @@ class SyntagmaModel(PreTrainedModel):  # type: ignore[misc]
     def __init__(self, config: SyntagmaConfig) -> None:
         super().__init__(config)
         self.encoder = build_encoder(config.encoder, self.encoder_class)
+
+    def post_init(self) -> None:
+        """Give fresh weights their first values, once all parts are there."""
+        super().post_init()
+        use_fast_dropout(self)
 
     def _init_weights(self, module: nn.Module) -> None:
         if isinstance(module, nn.Linear | nn.Embedding):

@@ -201,9 +201,11 @@ def new_model(
     """
     if experiment.preset == SAVED:
         if not is_saved_model(experiment.encoder):
+            wrong = "is none" if Path(experiment.encoder).is_dir() else "is no folder yet"
             raise InputError(
                 f"preset saved: takes the guides of a model of ours, and encoder "
-                f"{experiment.encoder!r} is none; name its folder, or another preset"
+                f"{experiment.encoder!r} {wrong}; train that model first, name another folder, "
+                f"or give another preset"
             )
         own = saved_settings(experiment.encoder)["guides"]
         guides = resolve_guides("none", own | experiment.guides)
