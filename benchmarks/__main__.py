@@ -2,7 +2,17 @@
 
 from __future__ import annotations
 
-from benchmarks import choice, corpora, distances, guides, masks, padding, parsing, training
+from importlib import import_module
 
-for measurement in (masks, parsing, training, padding, guides, distances, choice, corpora):
-    measurement.main()
+for name in (
+    "masks",
+    "parsing",
+    "training",
+    "padding",
+    "guides",
+    "distances",
+    "choice",
+    "translation",
+    "corpora",
+):
+    import_module(f"benchmarks.{name}").main()

@@ -16,7 +16,7 @@ from syntagma.report.significance import mcnemar, paired_t_test
 
 def run(folder, right, *, task="spans", preset="none", seed=1, dev="dev.json"):
     folder.mkdir(parents=True)
-    key = {"spans": "exact", "pairs": "accuracy"}[task]
+    key = {"spans": "exact"}.get(task, "accuracy")
     settings = {
         "task": task,
         "preset": preset,
@@ -100,6 +100,10 @@ def test_what_cannot_be_compared_is_named(tmp_path):
         ],
         "all runs are of one system": [plain, tmp_path / "plain-2"],
         "no finished run": [plain, tmp_path],
+        "pretraining have no answers": [
+            run(tmp_path / "e", BASE, task="pretraining"),
+            run(tmp_path / "f", BASE, task="pretraining", preset="seprem"),
+        ],
     }
     for message, folders in cases.items():
         with pytest.raises(InputError, match=message):

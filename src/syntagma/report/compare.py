@@ -9,7 +9,7 @@ from statistics import mean, stdev
 from typing import Any
 
 from syntagma.errors import InputError
-from syntagma.report.runs import System, read_systems
+from syntagma.report.runs import PLANS, System, read_systems
 from syntagma.report.significance import (
     holm,
     paired_bootstrap,
@@ -122,7 +122,8 @@ def compare_runs(folders: Sequence[str | Path]) -> Comparison:
 
     Raises:
         InputError: there are fewer than two, one is no finished run, they were scored on different
-            examples, are of different tasks, or have not equally many seeds.
+            examples, are of different tasks or of one without answers, or have not equally many
+            seeds.
         MissingExtraError: scipy is not installed.
     """
     if len(folders) < 2:
@@ -131,6 +132,11 @@ def compare_runs(folders: Sequence[str | Path]) -> Comparison:
     baseline = systems[0]
     if len(systems) < 2:
         raise InputError(f"all runs are of one system ({baseline.name}); name those of another too")
+    if (task := baseline.runs[0].task) not in PLANS:
+        raise InputError(
+            f"runs of the task {task} have no answers to compare; compare what was fine-tuned from "
+            f"them, and look at their curves with `syntagma report RUN… --out DIR`"
+        )
     compared = [_compare(system, baseline) for system in systems]
     corrected = iter(holm([s.p_value for s in compared if s.p_value is not None]))
     compared = [s if s.p_value is None else replace(s, p_holm=next(corrected)) for s in compared]
