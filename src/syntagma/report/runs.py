@@ -234,9 +234,12 @@ def _check_same_data(run: RunScores, first: RunScores) -> None:
 def _read(path: Path) -> RunScores:
     for name in ("experiment.yaml", "metrics.json", "examples.json"):
         if not (path / name).is_file():
-            raise InputError(
-                f"{path}: no finished run (it has no {name}); train it to its end first"
+            why = (
+                "it was trained without data.dev, and nothing was scored"
+                if name == "examples.json" and not load_yaml(path / "experiment.yaml")["data"]["dev"]
+                else f"it has no {name}; train it to its end first"
             )
+            raise InputError(f"{path}: no finished run with scores ({why})")
     return RunScores(
         path,
         load_yaml(path / "experiment.yaml"),
