@@ -108,3 +108,15 @@ def test_what_cannot_be_compared_is_named(tmp_path):
     for message, folders in cases.items():
         with pytest.raises(InputError, match=message):
             compare_runs(folders)
+
+
+def test_a_run_without_dev_files_says_so(tmp_path):
+    plain, other = run(tmp_path / "plain", BASE), run(tmp_path / "other", BASE)
+    (other / "examples.json").unlink()
+    with pytest.raises(InputError, match=r"it has no examples\.json; train it to its end"):
+        compare_runs([plain, other])
+    settings = yaml.safe_load((other / "experiment.yaml").read_text())
+    settings["data"]["dev"] = []
+    (other / "experiment.yaml").write_text(yaml.safe_dump(settings))
+    with pytest.raises(InputError, match=r"trained without data\.dev"):
+        compare_runs([plain, other])
