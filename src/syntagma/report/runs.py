@@ -236,7 +236,8 @@ def _read(path: Path) -> RunScores:
         if not (path / name).is_file():
             why = (
                 "it was trained without data.dev, and nothing was scored"
-                if name == "examples.json" and not load_yaml(path / "experiment.yaml")["data"]["dev"]
+                if name == "examples.json"
+                and not load_yaml(path / "experiment.yaml")["data"]["dev"]
                 else f"it has no {name}; train it to its end first"
             )
             raise InputError(f"{path}: no finished run with scores ({why})")
