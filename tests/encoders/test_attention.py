@@ -92,6 +92,28 @@ def test_encoders_read_as_before_and_learn_alike(model_type):
     assert (one_grad - other_grad).norm() < 0.02 * other_grad.norm()
 
 
+@pytest.mark.parametrize("n_target", [1, 2, 17])
+def test_decoders_learn_alike(n_target):
+    """Of attention to what is before, the source, and one's own text."""
+    torch.manual_seed(0)
+    config = tiny_config("bart", 50, dropout=0.0, attention_dropout=0.0, activation_dropout=0.0)
+    ours, theirs = build_encoder(config).train(), AutoModel.from_config(config).train()
+    theirs.load_state_dict(ours.state_dict())
+    source, target = torch.randint(5, 50, (3, 20)), torch.randint(5, 50, (3, n_target))
+    results = []
+    for model, rounded in ((theirs.double(), False), (ours, True)):
+        with torch.autocast("cpu", torch.bfloat16, enabled=rounded):
+            states = model(input_ids=source, decoder_input_ids=target, use_cache=False)[0]
+        (states.double().pow(2) * torch.linspace(0, 1, states.shape[-1])).sum().backward()
+        grads = {name: p.grad.double() for name, p in model.named_parameters()}
+        results.append((states.detach().double(), grads))
+    (exact, exact_grads), (found, found_grads) = results
+    assert (found - exact).norm() < 0.02 * exact.norm()
+    for name, exact in exact_grads.items():
+        if "k_proj.bias" not in name and exact.norm() > 1e-6:
+            assert (found_grads[name] - exact).norm() < 0.1 * exact.norm() + 1e-3, name
+
+
 def no_dropout(model_type):
     if model_type == "distilbert":
         return {"dropout": 0.0, "attention_dropout": 0.0}

@@ -36,11 +36,17 @@ class _FloatGradients(torch.autograd.Function):
 
     @staticmethod
     def forward(
-        context: Any, query: Tensor, key: Tensor, value: Tensor, bias: Tensor | None, scale: float
+        context: Any,
+        query: Tensor,
+        key: Tensor,
+        value: Tensor,
+        bias: Tensor | None,
+        causal: bool,
+        scale: float,
     ) -> Tensor:
-        states, log_sums = _forward(query, key, value, 0.0, False, attn_mask=bias, scale=scale)
+        states, log_sums = _forward(query, key, value, 0.0, causal, attn_mask=bias, scale=scale)
         context.save_for_backward(query, key, value, bias, states, log_sums)
-        context.scale = scale
+        context.causal, context.scale = causal, scale
         return states
 
     @staticmethod
@@ -53,12 +59,12 @@ class _FloatGradients(torch.autograd.Function):
             states.float(),
             log_sums,
             0.0,
-            False,
+            context.causal,
             attn_mask=None if bias is None else bias.float(),
             scale=context.scale,
         )
         dtype = inputs[0].dtype
-        return (*(part.to(dtype) for part in gradients), None, None)
+        return (*(part.to(dtype) for part in gradients), None, None, None)
 
 
 def _has_slow_gradients(query: Tensor, key: Tensor, value: Tensor, mask: Tensor | None) -> bool:
@@ -75,7 +81,13 @@ def _has_slow_gradients(query: Tensor, key: Tensor, value: Tensor, mask: Tensor 
 
 
 def _with_float_gradients(
-    query: Tensor, key: Tensor, value: Tensor, mask: Tensor | None, scale: float | None
+    query: Tensor,
+    key: Tensor,
+    value: Tensor,
+    mask: Tensor | None,
+    *,
+    causal: bool = False,
+    scale: float | None = None,
 ) -> Tensor:
     bias = mask
     if mask is not None and mask.dtype == torch.bool:
@@ -83,7 +95,7 @@ def _with_float_gradients(
     elif mask is not None:
         bias = mask.to(query.dtype)
     scale = query.shape[-1] ** -0.5 if scale is None else scale
-    states: Tensor = _FloatGradients.apply(query, key, value, bias, scale)
+    states: Tensor = _FloatGradients.apply(query, key, value, bias, causal, scale)
     return states
 
 
@@ -117,7 +129,7 @@ def attend(
         ``[batch, n_heads, n, width]``.
     """
     if not dropout_prob and _has_slow_gradients(query, key, value, mask):
-        return _with_float_gradients(query, key, value, mask, None)
+        return _with_float_gradients(query, key, value, mask)
     with _masked_kernels(query.device):
         return F.scaled_dot_product_attention(
             query, key, value, attn_mask=mask, dropout_p=dropout_prob
@@ -136,17 +148,20 @@ def _encoder_attention(
     **options: Any,
 ) -> tuple[Tensor, None]:
     """What an encoder of Transformers calls in each layer; its own attention where that is fast."""
-    causal = getattr(module, "is_causal", True) if is_causal is None else is_causal
-    plain = attention_mask is not None or not causal or query.shape[2] == 1
+    if is_causal is None:
+        is_causal = getattr(module, "is_causal", True)
+    causal = is_causal and attention_mask is None and query.shape[2] > 1
     # Whoever hands on a bias, a cache or a cap means something that is not done here.
     extras = any(options.get(name) is not None for name in ("position_bias", "cache", "softcap"))
     if (
-        plain
-        and not extras
+        not extras
         and not dropout
+        and not (causal and query.shape[2] != key.shape[2])
         and _has_slow_gradients(query, key, value, attention_mask)
     ):
-        states = _with_float_gradients(query, key, value, attention_mask, scaling)
+        states = _with_float_gradients(
+            query, key, value, attention_mask, causal=causal, scale=scaling
+        )
         return states.transpose(1, 2).contiguous(), None
     return sdpa_attention_forward(
         module,
