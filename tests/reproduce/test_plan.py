@@ -117,6 +117,23 @@ def test_entries_share_runs(everything):
     assert {folder.parent.name for folder in shared} == {"race", "dream", "squad1"}
 
 
+def test_what_has_no_weights_of_its_own_begins_from_the_same_run(everything):
+    setting = Setting(everything, everything / "out")
+    plan = make_plan(find_entry("poi-net", "figure4"), setting)
+    starts = {run.folder.name for run in plan.runs() if run.base == "squad1"}
+    assert starts == {"poi-net-1", "poi-net_without_coattention-1", "poi-net_multi_head-1"}
+    last = make_run(
+        "race", "poi-net_average", setting, suffix="turns2",
+        changes={"guides": {"coattention": {"turns": 2}}},
+    )  # fmt: skip
+    assert Path(last.experiment.encoder) == setting.out / "cpu" / "dream" / "poi-net-1"
+    assert last.experiment.preset == "saved"
+    assert last.experiment.guides == {"coattention": {"integration": "average", "turns": 2}}
+    paper = make_run("race_max", "poi-net_average", replace(setting, scale="paper"))
+    assert paper.experiment.preset == "poi-net"
+    assert paper.needs == ()
+
+
 def test_a_verifier_is_trained_before_what_asks_it(everything):
     plan = make_plan(find_entry("sg-net", "table2"), Setting(everything, everything / "out"))
     names = [run.folder.name for run in plan.runs()]

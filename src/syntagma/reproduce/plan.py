@@ -276,19 +276,17 @@ def make_run(
         {"training": {"seed": seed}},
     )
     needs: list[Run] = []
+    teacher = values.pop("begins_as", system)
     if origin.start and setting.scale != "paper":
-        # The system is the same there, so its guides are those that it has learnt.
-        guided = {"guides": changes["guides"]} if changes and "guides" in changes else {}
-        first = make_run(
-            origin.start,
-            system,
-            setting,
-            encoder=encoder,
-            suffix=suffix if guided else "",
-            changes=guided,
-        )
+        first = make_run(origin.start, teacher, setting, encoder=encoder)
         needs.append(first)
-        values |= {"encoder": str(first.folder), "preset": "saved", "guides": {}}
+        # The guides are those that the system has learnt there, but for what is changed on them.
+        changed = teacher != system or "guides" in (changes or {})
+        values |= {
+            "encoder": str(first.folder),
+            "preset": "saved",
+            "guides": values.get("guides", {}) if changed else {},
+        }
 
     def resolve(value: Any) -> Any:
         if isinstance(value, Mapping):
