@@ -120,3 +120,20 @@ def test_a_run_without_dev_files_says_so(tmp_path):
     (other / "experiment.yaml").write_text(yaml.safe_dump(settings))
     with pytest.raises(InputError, match=r"trained without data\.dev"):
         compare_runs([plain, other])
+
+
+def test_settings_that_came_later_do_not_part_runs(tmp_path):
+    folders = [
+        run(tmp_path / f"{preset}-{seed}", right, preset=preset, seed=seed)
+        for preset, right in (("none", BASE), ("sg-net", BETTER))
+        for seed in (1, 2)
+    ]
+    settings = yaml.safe_load((folders[1] / "experiment.yaml").read_text())
+    settings["data"]["dev_limit"] = None
+    settings["training"]["checkpoint_steps"] = 500
+    (folders[1] / "experiment.yaml").write_text(yaml.safe_dump(settings))
+    assert [system.seeds for system in compare_runs(folders).systems] == [(1, 2), (1, 2)]
+    settings["training"]["checkpoint_steps"] = 100
+    (folders[1] / "experiment.yaml").write_text(yaml.safe_dump(settings))
+    with pytest.raises(InputError, match="compare equally many"):
+        compare_runs(folders)

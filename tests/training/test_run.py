@@ -234,6 +234,18 @@ def test_resuming_with_other_settings_is_refused(parser_run, tiny_encoder):
         train(experiment("parsing", data, tiny_encoder), run, resume=True)
 
 
+def test_a_run_from_before_a_setting_came_can_be_resumed(tmp_path, tiny_encoder):
+    data = treebank(tmp_path / "tides.conllu", copies=1)
+    settings = experiment("parsing", data, tiny_encoder, training={"epochs": 1})
+    run = RunFolder(tmp_path / "run")
+    run.begin(settings, resume=False)
+    lines = run.experiment.read_text().splitlines(keepends=True)
+    kept = [line for line in lines if "second_moment" not in line]
+    assert len(kept) == len(lines) - 1
+    run.experiment.write_text("".join(kept))
+    run.begin(settings, resume=True)
+
+
 def test_resuming_a_finished_run_changes_nothing(parser_run, tiny_encoder):
     run, data = parser_run
     before = load_file(run / "model.safetensors")

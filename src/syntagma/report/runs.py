@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 
 from syntagma.errors import InputError
 from syntagma.files import read_json
-from syntagma.settings import load_yaml
 from syntagma.tasks import find_task
+from syntagma.tasks.experiment import load_run_settings
 
 __all__ = ["PLANS", "Plan", "RunScores", "System", "read_systems"]
 
@@ -237,13 +237,13 @@ def _read(path: Path) -> RunScores:
             why = (
                 "it was trained without data.dev, and nothing was scored"
                 if name == "examples.json"
-                and not load_yaml(path / "experiment.yaml")["data"]["dev"]
+                and not load_run_settings(path / "experiment.yaml")["data"]["dev"]
                 else f"it has no {name}; train it to its end first"
             )
             raise InputError(f"{path}: no finished run with scores ({why})")
     return RunScores(
         path,
-        load_yaml(path / "experiment.yaml"),
+        load_run_settings(path / "experiment.yaml"),
         read_json(path / "metrics.json"),
         read_json(path / "examples.json"),
     )

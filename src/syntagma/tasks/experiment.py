@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
@@ -9,9 +10,15 @@ from typing import Any, Literal
 from syntagma.encoders.default import DEFAULT
 from syntagma.encoders.precision import Precision
 from syntagma.errors import InputError
-from syntagma.settings import apply_overrides, build, load_yaml
+from syntagma.settings import apply_overrides, build, load_yaml, to_dict
 
-__all__ = ["DataSettings", "Experiment", "TrainingSettings", "load_experiment"]
+__all__ = [
+    "DataSettings",
+    "Experiment",
+    "TrainingSettings",
+    "load_experiment",
+    "load_run_settings",
+]
 
 
 @dataclass(frozen=True)
@@ -158,3 +165,26 @@ def load_experiment(path: str | Path, overrides: list[str] | None = None) -> Exp
     """
     values = apply_overrides(load_yaml(path), overrides or [])
     return build(Experiment, values, where=str(path))
+
+
+def load_run_settings(path: str | Path) -> dict[str, Any]:
+    """The settings that a run has left.
+
+    A run of an earlier version had settings that have come since at their defaults.
+
+    Args:
+        path: its ``experiment.yaml``.
+
+    Raises:
+        InputError: the file is not YAML.
+    """
+    defaults = to_dict(Experiment("", DataSettings(("",))))
+    return _filled(load_yaml(path), defaults)
+
+
+def _filled(values: Mapping[str, Any], defaults: Mapping[str, Any]) -> dict[str, Any]:
+    filled = {**defaults, **values}
+    for key, default in defaults.items():
+        if isinstance(default, Mapping) and isinstance(filled[key], Mapping):
+            filled[key] = _filled(filled[key], default)
+    return filled

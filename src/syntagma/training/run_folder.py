@@ -112,7 +112,9 @@ class RunFolder:
         write_text(self.experiment, text)
 
     def _check_same(self, experiment: Experiment) -> None:
-        saved = flatten(yaml.safe_load(self.experiment.read_text(encoding="utf-8")))
+        from syntagma.tasks.experiment import load_run_settings
+
+        saved = flatten(load_run_settings(self.experiment))
         ours = flatten(to_dict(experiment))
         for key in sorted(saved.keys() | ours.keys()):
             if saved.get(key) != ours.get(key):
