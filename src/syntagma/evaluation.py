@@ -7,15 +7,13 @@ from pathlib import Path
 from typing import Any
 
 from syntagma.encoders.model import read_config
+from syntagma.encoders.shipped import SHIPPED, shipped
 from syntagma.errors import InputError
 from syntagma.files import write_folder
-from syntagma.parse.source import DEFAULT_PARSER, shipped
 from syntagma.tasks import find_task
 from syntagma.tasks.task import Task
 
 __all__ = ["evaluate", "open_model", "pack", "predict"]
-
-SHIPPED = (DEFAULT_PARSER, "default-reader")
 
 
 def open_model(

@@ -7,9 +7,10 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from syntagma.encoders.shipped import DEFAULT_PARSER
 from syntagma.errors import InputError
 from syntagma.files import read_lines, read_text, write_text
-from syntagma.parse.source import DEFAULT_PARSER, load_parser
+from syntagma.parse.source import load_parser
 from syntagma.report.answer_page import answer_page
 from syntagma.report.page_data import RowWeights, sdoi_rows
 from syntagma.tasks.answers import Answer

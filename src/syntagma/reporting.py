@@ -9,9 +9,10 @@ from pathlib import Path
 
 import syntagma
 from syntagma.encoders.saved import WEIGHTS
+from syntagma.encoders.shipped import DEFAULT_PARSER
 from syntagma.errors import InputError
 from syntagma.files import write_folder, write_json, write_text
-from syntagma.parse.source import DEFAULT_PARSER, load_parser
+from syntagma.parse.source import load_parser
 from syntagma.pictures import (
     Look,
     attention_matrices,

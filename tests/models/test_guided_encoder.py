@@ -234,7 +234,7 @@ def test_guides_that_need_no_site_work_on_an_encoder_without_a_row():
     assert model(**batch()).last_hidden_state.shape == (3, 9, 32)
     model.ancestor_attention.settings = AncestorAttention(initialise="last_layer")
     with pytest.raises(InputError, match="'rembert' is not in the table"):
-        model.after_encoder_loaded()
+        model.after_encoder_loaded("rembert")
 
 
 @pytest.mark.parametrize(

@@ -395,6 +395,27 @@ def test_killed_and_resumed_gives_the_same_weights(tmp_path, tiny_encoder):
     assert losses("whole") == losses("broken")
 
 
+def test_a_model_is_gone_on_with(tmp_path, tiny_encoder):
+    """With its head where that was for the same task, and a fresh one where it was not."""
+    data = squad(tmp_path / "harbour.json", copies=1)
+    still = {"epochs": 1, "learning_rate": 1e-12}
+    train(experiment("spans", data, tiny_encoder, training={"epochs": 1}), tmp_path / "first")
+    first = load_file(tmp_path / "first" / "model.safetensors")
+    for preset, same in (("saved", True), ("none", False)):
+        settings = experiment(
+            "spans", data, str(tmp_path / "first"), preset=preset, training=still
+        )
+        train(settings, tmp_path / preset)
+        found = load_file(tmp_path / preset / "model.safetensors")
+        assert found.keys() == first.keys()
+        heads = [name for name in found if not name.startswith("encoder.")]
+        moved = [name for name in heads if not torch.allclose(found[name], first[name], atol=1e-6)]
+        assert heads
+        assert bool(moved) != same
+        # What it is packed as a difference to is the encoder that all began from.
+        assert json.loads((tmp_path / preset / "config.json").read_text())["base"] == tiny_encoder
+
+
 def test_metrics_are_moved_into_place_last(tmp_path, tiny_encoder, monkeypatch):
     """A run that was killed as its results were put into place is not taken for a finished one."""
     data = squad(tmp_path / "harbour.json", copies=1)

@@ -8,6 +8,7 @@ import os
 from importlib import metadata
 from pathlib import Path
 
+from syntagma.encoders.shipped import SHIPPED, shipped
 from syntagma.errors import DamagedFileError, InputError
 
 __all__ = ["DEFAULT", "find_default", "resolve"]
@@ -57,8 +58,11 @@ def resolve(name: str) -> str:
     """What to load for an encoder's name: a folder, or a name on the Hugging Face hub.
 
     Args:
-        name: ``default``, a folder, or a hub name.
+        name: ``default``, a folder, the name of a model that comes with the package, or a hub
+            name.
     """
+    if name in SHIPPED and not Path(name).is_dir():
+        return str(shipped(name))
     if name != DEFAULT:
         return name
     folder = find_default()

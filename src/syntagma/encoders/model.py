@@ -27,7 +27,13 @@ from syntagma.encoders.load import (
     load_encoder_config,
     load_tokenizer,
 )
-from syntagma.encoders.saved import CONFIG, WEIGHTS, is_saved_model, saved_weights
+from syntagma.encoders.saved import (
+    CONFIG,
+    WEIGHTS,
+    is_saved_model,
+    published_encoder,
+    saved_weights,
+)
 from syntagma.encoders.sites import set_dropout
 from syntagma.errors import DamagedFileError, InputError
 from syntagma.files import read_json
@@ -206,7 +212,8 @@ class SyntagmaModel(PreTrainedModel):  # type: ignore[misc]
         """A new model on a pretrained encoder.
 
         Args:
-            name: ``default``, a folder, or a hub name.
+            name: ``default``, a folder, or a hub name; of a model of ours its encoder is taken, and
+                the guides that the new model has too.
             settings: fields of :class:`SyntagmaConfig`, ``hidden_dropout`` and
                 ``attention_dropout`` of the encoder among them.
 
@@ -219,13 +226,17 @@ class SyntagmaModel(PreTrainedModel):  # type: ignore[misc]
             hidden=settings.pop("hidden_dropout", None),
             attention=settings.pop("attention_dropout", None),
         )
-        model = cls(SyntagmaConfig(encoder=encoder, base=name, **settings))
+        model = cls(SyntagmaConfig(encoder=encoder, base=published_encoder(name), **settings))
         model.encoder.load_state_dict(encoder_weights(name, cls.encoder_class))
-        model.after_encoder_loaded()
+        model.after_encoder_loaded(name)
         return model.eval()
 
-    def after_encoder_loaded(self) -> None:
-        """Called when the encoder of a new model has its pretrained weights."""
+    def after_encoder_loaded(self, name: str) -> None:
+        """Called when the encoder of a new model has its pretrained weights.
+
+        Args:
+            name: where they are from, as for :meth:`from_encoder`.
+        """
 
     @classmethod
     def from_folder(cls, folder: str | Path, *, task: str | tuple[str, ...] | None = None) -> Self:

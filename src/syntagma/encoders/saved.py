@@ -13,6 +13,7 @@ from torch import Tensor
 from transformers import AutoConfig, PretrainedConfig
 
 from syntagma.encoders import compact
+from syntagma.encoders.default import resolve
 from syntagma.errors import DamagedFileError, InputError
 from syntagma.files import read_json
 
@@ -20,6 +21,7 @@ __all__ = [
     "CONFIG",
     "WEIGHTS",
     "is_saved_model",
+    "published_encoder",
     "saved_encoder_config",
     "saved_settings",
     "saved_weights",
@@ -30,15 +32,22 @@ WEIGHTS = "model.safetensors"
 
 
 def is_saved_model(name: str | Path) -> bool:
-    """Whether a name is a folder that this package wrote."""
-    config = Path(name) / CONFIG
+    """Whether a name is a folder that this package wrote, or a model that comes with it."""
+    config = Path(resolve(str(name))) / CONFIG
     return config.is_file() and '"syntagma_version"' in config.read_text(encoding="utf-8")
 
 
 def saved_settings(folder: str | Path) -> dict[str, Any]:
     """The configuration in a model folder, as it is written."""
-    values: dict[str, Any] = read_json(Path(folder) / CONFIG)
+    values: dict[str, Any] = read_json(Path(resolve(str(folder))) / CONFIG)
     return values
+
+
+def published_encoder(name: str) -> str:
+    """The name of the encoder that a model began from, or of the encoder itself."""
+    while is_saved_model(name):
+        name = saved_settings(name)["base"]
+    return name
 
 
 def saved_encoder_config(folder: str | Path) -> PretrainedConfig:
@@ -59,7 +68,7 @@ def saved_weights(
         InputError: there are none.
         DamagedFileError: they are damaged.
     """
-    weights = _load(Path(folder) / WEIGHTS)
+    weights = _load(Path(resolve(str(folder))) / WEIGHTS)
     values = saved_settings(folder)
     storage = values.get("storage")
     if storage:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any, NamedTuple
@@ -12,7 +12,7 @@ from torch import Tensor, nn
 
 from syntagma.encoders.load import encoder_weights
 from syntagma.encoders.model import SyntagmaConfig, SyntagmaModel
-from syntagma.encoders.saved import is_saved_model, saved_weights
+from syntagma.encoders.saved import is_saved_model, saved_settings, saved_weights
 from syntagma.encoders.sites import find_sites, layers
 from syntagma.errors import InputError
 from syntagma.models.coattention import CoAttentionGuide
@@ -89,20 +89,24 @@ class GuidedEncoder(SyntagmaModel):
         self.head = replace(self.head, **values)
         self.config.head = to_dict(self.head)
 
-    def after_encoder_loaded(self) -> None:
+    def after_encoder_loaded(self, name: str) -> None:
         """Let fresh guides take over from the encoder what they begin with.
 
         Guides that were pre-trained with it go on from there.
+
+        Args:
+            name: of the encoder.
 
         Raises:
             InputError: a guide does not fit the pre-trained one.
         """
         for guide in self.guides:
             guide.start_from(self.trunk, self.config.encoder)
-        if is_saved_model(self.config.base):
-            self._take_guides(saved_weights(self.config.base, encoder_weights=encoder_weights))
+        if is_saved_model(name):
+            self._take_guides(name)
 
-    def _take_guides(self, weights: Mapping[str, Tensor]) -> None:
+    def _take_guides(self, folder: str) -> None:
+        weights = saved_weights(folder, encoder_weights=encoder_weights)
         for name in GUIDES:
             guide = getattr(self, name, None)
             own = {
@@ -116,9 +120,33 @@ class GuidedEncoder(SyntagmaModel):
                 guide.load_state_dict(own)
             except RuntimeError as error:
                 raise InputError(
-                    f"guides.{name}: does not fit the one in {self.config.base}; give it the "
+                    f"guides.{name}: does not fit the one in {folder}; give it the "
                     f"settings in the config.json there, or start from another encoder"
                 ) from error
+
+    def take_head(self, folder: str) -> bool:
+        """Go on with the head of a saved model, where it was for the same task and labels.
+
+        Args:
+            folder: of the model.
+
+        Returns:
+            Whether it was.
+        """
+        saved = saved_settings(folder)
+        if saved["task"] != self.config.task or saved["labels"] != self.config.labels:
+            return False
+        weights = saved_weights(folder, encoder_weights=encoder_weights)
+        own = self.state_dict()
+        head = {
+            name: weight
+            for name, weight in weights.items()
+            if name.partition(".")[0] not in ("encoder", *GUIDES)
+            and name in own
+            and weight.shape == own[name].shape
+        }
+        self.load_state_dict(head, strict=False)
+        return True
 
     @property
     def syntax_columns(self) -> tuple[str, ...]:

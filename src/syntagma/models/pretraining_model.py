@@ -131,11 +131,11 @@ class PretrainingModel(GuidedEncoder):
             self.as_head = nn.Linear(width, self.head.head_width)
         self.post_init()
 
-    def after_encoder_loaded(self) -> None:
+    def after_encoder_loaded(self, name: str) -> None:
         """Also take over the checkpoint's own language-model head, where it has one."""
-        super().after_encoder_loaded()
+        super().after_encoder_loaded(name)
         if self.head.pieces:
-            self.piece_head.start_from(lm_head_weights(self.config.base, self.config.encoder))
+            self.piece_head.start_from(lm_head_weights(name, self.config.encoder))
 
     @property
     def syntax_columns(self) -> tuple[str, ...]:

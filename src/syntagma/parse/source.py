@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from importlib import resources
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, Protocol
 
 from syntagma.encoders.saved import is_saved_model
+from syntagma.encoders.shipped import DEFAULT_PARSER, shipped
 from syntagma.errors import InputError
 from syntagma.parse.adapters import SpacySource, StanzaSource
 from syntagma.parse.controls import ChainSource, NoisySource, RandomTreeSource
@@ -19,15 +19,11 @@ if TYPE_CHECKING:
     from syntagma.parse.parser import JointParser
 
 __all__ = [
-    "DEFAULT_PARSER",
     "ParseSource",
     "TreebankSource",
     "load_parser",
     "load_source",
-    "shipped",
 ]
-
-DEFAULT_PARSER = "default-parser"
 
 
 class ParseSource(Protocol):
@@ -41,18 +37,6 @@ class ParseSource(Protocol):
     def parse_texts(self, texts: Iterable[str]) -> Iterator[list[Parse]]:
         """The sentences of each text, in order; offsets index into the text."""
         ...
-
-
-def shipped(name: str) -> Path:
-    """The folder of a model that comes with the package.
-
-    Raises:
-        InputError: the package holds no such model.
-    """
-    folder = Path(str(resources.files("syntagma"))) / "weights" / name
-    if not (folder / "config.json").is_file():
-        raise InputError(f"{name}: this installation holds no such model; give a model folder")
-    return folder
 
 
 def load_parser(name: str, *, device: str = "cpu", **options: Any) -> JointParser:

@@ -11,10 +11,11 @@ from typing import Any
 
 import numpy as np
 
+from syntagma.encoders.shipped import DEFAULT_PARSER
 from syntagma.errors import InputError
 from syntagma.files import read_json
 from syntagma.parse.columns import ParsedText
-from syntagma.parse.source import DEFAULT_PARSER, load_source
+from syntagma.parse.source import load_source
 from syntagma.parse.store import ParseStore, cache_folder
 from syntagma.report.runs import RunScores, read_systems
 from syntagma.report.tables import aligned, markdown

@@ -12,7 +12,8 @@ from typing import Any
 
 import numpy as np
 
-from syntagma.parse.source import DEFAULT_PARSER, ParseSource, load_source
+from syntagma.encoders.shipped import DEFAULT_PARSER
+from syntagma.parse.source import ParseSource, load_source
 from syntagma.syntax.ancestors import tour
 from syntagma.text.sentence import Parse
 

@@ -13,8 +13,9 @@ from typing import Any, NamedTuple
 
 import yaml
 
+from syntagma.encoders.shipped import DEFAULT_PARSER
 from syntagma.errors import InputError
-from syntagma.parse.source import DEFAULT_PARSER, load_source
+from syntagma.parse.source import load_source
 from syntagma.report.answer_tags import boundary_tags
 from syntagma.report.breakdown import Breakdown, break_down, write_breakdowns
 from syntagma.report.compare import compare_runs

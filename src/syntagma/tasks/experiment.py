@@ -130,8 +130,9 @@ class Experiment:
         hidden_dropout: of the encoder; its own if not given.
         attention_dropout: of the encoder's attention weights; its own if not given. On processors
             0 makes training about three times as fast, because fused attention has no dropout.
-        preset: guides of a paper (:data:`syntagma.models.config.PRESETS`), or ``saved``: those of
-            the model of ours that ``encoder`` names.
+        preset: guides of a paper (:data:`syntagma.models.config.PRESETS`), or ``saved``: go on from
+            the model of ours that ``encoder`` names, with its guides, and its head where that was
+            for the same task.
         guides: settings of each guide by name, on top of the preset.
         head: settings of the task.
         parser: where trees come from: ``default-parser``, a parser's folder, ``conllu:FILE``,

@@ -12,6 +12,7 @@ import torch
 from torch import Tensor
 
 from syntagma.encoders.precision import autocast
+from syntagma.encoders.shipped import DEFAULT_READER
 from syntagma.errors import InputError
 from syntagma.models.span_model import SpanModel
 from syntagma.tasks.answers import Answer
@@ -19,9 +20,8 @@ from syntagma.tasks.span_decode import WindowCandidates, best_spans, decode_answ
 from syntagma.tasks.span_windows import SpanWindow, WindowMaker
 from syntagma.tasks.texts import TextPredictor
 
-__all__ = ["DEFAULT_READER", "Reader"]
+__all__ = ["Reader"]
 
-DEFAULT_READER = "default-reader"
 CHUNK = 256
 """Questions that are read together."""
 

@@ -15,10 +15,11 @@ from syntagma.encoders.load import load_tokenizer, max_pieces
 from syntagma.encoders.model import saved_tokenizer
 from syntagma.encoders.precision import Precision, autocast, best_device
 from syntagma.encoders.saved import is_saved_model, saved_settings
+from syntagma.encoders.shipped import shipped
 from syntagma.errors import InputError
 from syntagma.models.config import resolve_guides
 from syntagma.models.guided_encoder import GuidedEncoder
-from syntagma.parse.source import ParseSource, load_source, shipped
+from syntagma.parse.source import ParseSource, load_source
 from syntagma.parse.store import ParseStore, cache_folder
 from syntagma.settings import build, to_dict
 from syntagma.syntax.encode import EncodedText, encode_texts
@@ -187,7 +188,10 @@ def new_model(
     head: type,
     labels: dict[str, list[str]] | None = None,
 ) -> Model:
-    """A fresh model with the guides and the encoder of an experiment.
+    """A model with the guides and the encoder of an experiment.
+
+    With the preset ``saved`` it goes on from the saved model, with its head too where that was for
+    the same task and labels; else its head is fresh.
 
     Args:
         model_class: of the model.
@@ -221,6 +225,8 @@ def new_model(
         hidden_dropout=experiment.hidden_dropout,
         attention_dropout=experiment.attention_dropout,
     )
+    if experiment.preset == SAVED:
+        model.take_head(experiment.encoder)
     return model
 
 

@@ -10,6 +10,7 @@ from itertools import chain, islice
 from pathlib import Path
 
 from syntagma.encoders.precision import Precision
+from syntagma.encoders.shipped import DEFAULT_PARSER
 from syntagma.errors import InputError
 from syntagma.files import disk_errors
 from syntagma.parse.corpora.blocks import Block
@@ -17,7 +18,7 @@ from syntagma.parse.corpora.documents import Record
 from syntagma.parse.corpora.ledger import ENDING, ShardEntry, checksum
 from syntagma.parse.corpora.shards import ShardWriter
 from syntagma.parse.parser import JointParser
-from syntagma.parse.source import DEFAULT_PARSER, ParseSource, load_parser, load_source
+from syntagma.parse.source import ParseSource, load_parser, load_source
 from syntagma.text.segment import segment
 from syntagma.text.sentence import Parse, Sentence
 

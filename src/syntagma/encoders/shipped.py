@@ -1,0 +1,26 @@
+"""The models that come with the package."""
+
+from __future__ import annotations
+
+from importlib import resources
+from pathlib import Path
+
+from syntagma.errors import InputError
+
+__all__ = ["DEFAULT_PARSER", "DEFAULT_READER", "SHIPPED", "shipped"]
+
+DEFAULT_PARSER = "default-parser"
+DEFAULT_READER = "default-reader"
+SHIPPED = (DEFAULT_PARSER, DEFAULT_READER)
+
+
+def shipped(name: str) -> Path:
+    """The folder of a model that comes with the package.
+
+    Raises:
+        InputError: the package holds no such model.
+    """
+    folder = Path(str(resources.files("syntagma"))) / "weights" / name
+    if not (folder / "config.json").is_file():
+        raise InputError(f"{name}: this installation holds no such model; give a model folder")
+    return folder
