@@ -402,9 +402,7 @@ def test_a_model_is_gone_on_with(tmp_path, tiny_encoder):
     train(experiment("spans", data, tiny_encoder, training={"epochs": 1}), tmp_path / "first")
     first = load_file(tmp_path / "first" / "model.safetensors")
     for preset, same in (("saved", True), ("none", False)):
-        settings = experiment(
-            "spans", data, str(tmp_path / "first"), preset=preset, training=still
-        )
+        settings = experiment("spans", data, str(tmp_path / "first"), preset=preset, training=still)
         train(settings, tmp_path / preset)
         found = load_file(tmp_path / preset / "model.safetensors")
         assert found.keys() == first.keys()
