@@ -130,10 +130,10 @@ def test_settings_that_came_later_do_not_part_runs(tmp_path):
     ]
     settings = yaml.safe_load((folders[1] / "experiment.yaml").read_text())
     settings["data"]["dev_limit"] = None
-    settings["training"]["checkpoint_steps"] = 500
+    settings["training"]["checkpoint_steps"] = 100
     (folders[1] / "experiment.yaml").write_text(yaml.safe_dump(settings))
     assert [system.seeds for system in compare_runs(folders).systems] == [(1, 2), (1, 2)]
-    settings["training"]["checkpoint_steps"] = 100
+    settings["training"]["warmup"] = 0.2
     (folders[1] / "experiment.yaml").write_text(yaml.safe_dump(settings))
     with pytest.raises(InputError, match="compare equally many"):
         compare_runs(folders)

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from syntagma.errors import InputError
 from syntagma.files import read_json
 from syntagma.tasks import find_task
-from syntagma.tasks.experiment import load_run_settings
+from syntagma.tasks.experiment import PRACTICAL, load_run_settings
 
 __all__ = ["PLANS", "Plan", "RunScores", "System", "read_systems"]
 
@@ -86,8 +86,12 @@ class RunScores:
 
     @property
     def kind(self) -> str:
-        """What runs of one system have in common: all settings but the seed."""
-        training = {k: v for k, v in self.settings.get("training", {}).items() if k != "seed"}
+        """What runs of one system have in common: all settings but the seed and practical ones."""
+        training = {
+            name: value
+            for name, value in self.settings["training"].items()
+            if name not in ("seed", *PRACTICAL)
+        }
         return repr(sorted({**self.settings, "training": training}.items(), key=str))
 
     @property

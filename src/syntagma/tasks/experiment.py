@@ -13,6 +13,7 @@ from syntagma.errors import InputError
 from syntagma.settings import apply_overrides, build, load_yaml, to_dict
 
 __all__ = [
+    "PRACTICAL",
     "DataSettings",
     "Experiment",
     "TrainingSettings",
@@ -93,7 +94,7 @@ class TrainingSettings:
     lora_rank: int = 16
     evaluations: int = 1
     patience: int = 0
-    checkpoint_steps: int = 500
+    checkpoint_steps: int = 200
     data_workers: int = 0
 
     def __post_init__(self) -> None:
@@ -156,6 +157,10 @@ class Experiment:
             value = getattr(self, name)
             if value is not None and not 0 <= value < 1:
                 raise InputError(f"{name} is a probability from 0 to below 1, got {value}")
+
+
+PRACTICAL = ("checkpoint_steps",)
+"""Settings of training that do not change what is learnt."""
 
 
 def load_experiment(path: str | Path, overrides: list[str] | None = None) -> Experiment:

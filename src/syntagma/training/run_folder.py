@@ -112,11 +112,12 @@ class RunFolder:
         write_text(self.experiment, text)
 
     def _check_same(self, experiment: Experiment) -> None:
-        from syntagma.tasks.experiment import load_run_settings
+        from syntagma.tasks.experiment import PRACTICAL, load_run_settings
 
         saved = flatten(load_run_settings(self.experiment))
         ours = flatten(to_dict(experiment))
-        for key in sorted(saved.keys() | ours.keys()):
+        practical = {f"training.{name}" for name in PRACTICAL}
+        for key in sorted((saved.keys() | ours.keys()) - practical):
             if saved.get(key) != ours.get(key):
                 raise InputError(
                     f"{self.path}: cannot resume with {key}={ours.get(key)!r}, the run was begun "
