@@ -124,18 +124,15 @@ class GuidedEncoder(SyntagmaModel):
                     f"settings in the config.json there, or start from another encoder"
                 ) from error
 
-    def take_head(self, folder: str) -> bool:
+    def take_head(self, folder: str) -> None:
         """Go on with the head of a saved model, where it was for the same task and labels.
 
         Args:
             folder: of the model.
-
-        Returns:
-            Whether it was.
         """
         saved = saved_settings(folder)
         if saved["task"] != self.config.task or saved["labels"] != self.config.labels:
-            return False
+            return
         weights = saved_weights(folder, encoder_weights=encoder_weights)
         own = self.state_dict()
         head = {
@@ -146,7 +143,6 @@ class GuidedEncoder(SyntagmaModel):
             and weight.shape == own[name].shape
         }
         self.load_state_dict(head, strict=False)
-        return True
 
     @property
     def syntax_columns(self) -> tuple[str, ...]:

@@ -239,7 +239,7 @@ def _read(path: Path) -> RunScores:
     for name in ("experiment.yaml", "metrics.json", "examples.json"):
         if not (path / name).is_file():
             why = (
-                "it was trained without data.dev, and nothing was scored"
+                "it was trained without data.dev, so nothing was scored; train it with dev files"
                 if name == "examples.json"
                 and not load_run_settings(path / "experiment.yaml")["data"]["dev"]
                 else f"it has no {name}; train it to its end first"
