@@ -17,8 +17,8 @@ from syntagma.models.choice_model import ChoiceModel
 from syntagma.models.config import resolve_guides
 from syntagma.parse.source import load_source
 from syntagma.parse.store import ParseStore
-from syntagma.tasks.choice_data import read_choices
-from syntagma.tasks.chooser import ChoiceItem, Chooser
+from syntagma.tasks.choice.chooser import ChoiceItem, Chooser
+from syntagma.tasks.choice.data import read_choices
 
 QUESTIONS = 128
 AT_ONCE = 4

@@ -24,8 +24,8 @@ from syntagma.models.translation_model import (
 from syntagma.parse.source import load_source
 from syntagma.parse.store import ParseStore
 from syntagma.settings import to_dict
-from syntagma.tasks.translation import Translator
-from syntagma.tasks.vocabulary import learn_vocabulary
+from syntagma.tasks.translation.task import Translator
+from syntagma.tasks.translation.vocabulary import learn_vocabulary
 
 SENTENCES = 256
 PIECES = 24

@@ -2,7 +2,7 @@
 
     python experiments/make_probing_sets.py --out runs/probing FILE.txt.gz FILE.txt.gz
 
-One file a property, in SentEval's format; the rules are in `syntagma.tasks.probing_sets`.
+One file a property, in SentEval's format; the rules are in `syntagma.tasks.probing.sets`.
 """
 
 from __future__ import annotations

@@ -13,7 +13,7 @@ from pathlib import Path
 
 from syntagma.files import read_json, write_json
 from syntagma.tasks.experiment import load_experiment
-from syntagma.tasks.parsing import ParsingTask
+from syntagma.tasks.parsing.task import ParsingTask
 from syntagma.training.run import train
 
 EXPERIMENT = Path(__file__).parent / "parser_ptb_sample.yaml"

@@ -16,7 +16,7 @@ from syntagma.evaluation import open_model
 from syntagma.files import read_json, write_json
 from syntagma.report.significance import paired_t_test
 from syntagma.tasks.experiment import load_experiment
-from syntagma.tasks.probing_sets import PROPERTIES
+from syntagma.tasks.probing.sets import PROPERTIES
 from syntagma.training.run import train
 
 HERE = Path(__file__).parent

@@ -15,7 +15,7 @@ from pathlib import Path
 
 from syntagma.evaluation import open_model
 from syntagma.report.significance import mcnemar
-from syntagma.tasks.squad import SpanExample
+from syntagma.tasks.spans.squad import SpanExample
 from syntagma.tasks.task import Task
 
 HEAD = ("file", "reader", "parameters", "EM", "F1", "only it", "only baseline", "McNemar p", "F1*")

@@ -25,10 +25,10 @@ from syntagma.pictures import (
     turn_scores,
 )
 from syntagma.settings import to_dict
-from syntagma.tasks.chooser import Chooser
+from syntagma.tasks.choice.chooser import Chooser
 from syntagma.tasks.laid_out import Texts, lay_out
-from syntagma.tasks.pairs import PairClassifier
-from syntagma.tasks.reader import Reader
+from syntagma.tasks.pairs.task import PairClassifier
+from syntagma.tasks.spans.reader import Reader
 from tests.conftest import ENCODERS, SENTENCES
 
 PASSAGE = " ".join(SENTENCES[:6])

@@ -21,9 +21,9 @@ from syntagma.report.learned import read_numbers
 from syntagma.report.runs import read_systems
 from syntagma.report.training_log import read_speed
 from syntagma.reporting import write_report
-from syntagma.tasks.parallel_text import ParallelExample
-from syntagma.tasks.probing_data import ProbeExample
-from syntagma.tasks.relation_data import RelationExample
+from syntagma.tasks.probing.data import ProbeExample
+from syntagma.tasks.relations.data import RelationExample
+from syntagma.tasks.translation.parallel_text import ParallelExample
 from syntagma.training.run import train
 from tests.training.test_run import (
     dream,

@@ -9,12 +9,15 @@ if TYPE_CHECKING:
     from syntagma.models.guided_encoder import GuidedEncoder
     from syntagma.parse.parser import JointParser
     from syntagma.parse.source import load_parser
-    from syntagma.tasks.answers import Answer
+    from syntagma.tasks.choice.chooser import Chooser
     from syntagma.tasks.experiment import load_experiment
-    from syntagma.tasks.open_reader import OpenReader
-    from syntagma.tasks.reader import Reader
-    from syntagma.tasks.relations import RelationClassifier
-    from syntagma.tasks.typing import EntityTyper
+    from syntagma.tasks.open_qa.reader import OpenReader
+    from syntagma.tasks.pairs.task import PairClassifier
+    from syntagma.tasks.relations.task import RelationClassifier
+    from syntagma.tasks.spans.answers import Answer
+    from syntagma.tasks.spans.reader import Reader
+    from syntagma.tasks.translation.task import Translator
+    from syntagma.tasks.typing.task import EntityTyper
     from syntagma.text.segment import segment
     from syntagma.text.sentence import Parse, Sentence, Word
     from syntagma.training.run import train
@@ -23,16 +26,19 @@ __version__ = "0.1.0"
 
 __all__ = [
     "Answer",
+    "Chooser",
     "EntityTyper",
     "GuidedEncoder",
     "InputError",
     "JointParser",
     "OpenReader",
+    "PairClassifier",
     "Parse",
     "Reader",
     "RelationClassifier",
     "Sentence",
     "SyntagmaError",
+    "Translator",
     "Word",
     "__version__",
     "load_experiment",
@@ -42,17 +48,20 @@ __all__ = [
 ]
 
 _HOMES = {
-    "Answer": "syntagma.tasks.answers",
-    "EntityTyper": "syntagma.tasks.typing",
+    "Answer": "syntagma.tasks.spans.answers",
+    "Chooser": "syntagma.tasks.choice.chooser",
+    "EntityTyper": "syntagma.tasks.typing.task",
     "GuidedEncoder": "syntagma.models.guided_encoder",
     "InputError": "syntagma.errors",
     "JointParser": "syntagma.parse.parser",
-    "OpenReader": "syntagma.tasks.open_reader",
+    "OpenReader": "syntagma.tasks.open_qa.reader",
+    "PairClassifier": "syntagma.tasks.pairs.task",
     "Parse": "syntagma.text.sentence",
-    "Reader": "syntagma.tasks.reader",
-    "RelationClassifier": "syntagma.tasks.relations",
+    "Reader": "syntagma.tasks.spans.reader",
+    "RelationClassifier": "syntagma.tasks.relations.task",
     "Sentence": "syntagma.text.sentence",
     "SyntagmaError": "syntagma.errors",
+    "Translator": "syntagma.tasks.translation.task",
     "Word": "syntagma.text.sentence",
     "load_experiment": "syntagma.tasks.experiment",
     "load_parser": "syntagma.parse.source",

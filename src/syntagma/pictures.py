@@ -16,10 +16,10 @@ from syntagma.files import read_text, write_text
 from syntagma.models.observe import Observed, observe
 from syntagma.report.attention_svg import AttentionMatrix, attention_svg
 from syntagma.report.turns_svg import TurnScores, turns_svg
-from syntagma.tasks.chooser import Chooser
+from syntagma.tasks.choice.chooser import Chooser
 from syntagma.tasks.laid_out import LaidOut, Predictor, Texts, lay_out
-from syntagma.tasks.pairs import PairClassifier
-from syntagma.tasks.reader import Reader
+from syntagma.tasks.pairs.task import PairClassifier
+from syntagma.tasks.spans.reader import Reader
 from syntagma.text.pieces import align, pool, word_attention
 from syntagma.text.segment import segment
 from syntagma.text.sentence import Sentence

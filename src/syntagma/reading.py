@@ -13,10 +13,10 @@ from syntagma.files import read_lines, read_text, write_text
 from syntagma.parse.source import load_parser
 from syntagma.report.answer_page import answer_page
 from syntagma.report.page_data import RowWeights, sdoi_rows
-from syntagma.tasks.answers import Answer
-from syntagma.tasks.chooser import Choice, Chooser
-from syntagma.tasks.reader import Reader
-from syntagma.tasks.reader_attention import ancestor_weights
+from syntagma.tasks.choice.chooser import Choice, Chooser
+from syntagma.tasks.spans.answers import Answer
+from syntagma.tasks.spans.attention import ancestor_weights
+from syntagma.tasks.spans.reader import Reader
 from syntagma.text.sentence import Parse
 
 __all__ = ["Choosing", "Reading", "choose", "read_and_answer", "read_questions"]

@@ -15,7 +15,7 @@ from syntagma.report.answer_cards import default_question
 from syntagma.report.answer_page import answer_page
 from syntagma.report.page_data import json_block, sdoi_rows
 from syntagma.report.passage_marks import passage_html, tokens_of
-from syntagma.tasks.answers import Answer, Span
+from syntagma.tasks.spans.answers import Answer, Span
 from syntagma.text.sentence import Parse, Sentence
 
 VOID = {"meta", "input", "br", "link"}

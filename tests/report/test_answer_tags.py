@@ -15,8 +15,8 @@ from syntagma.report import answer_tags, breakdown
 from syntagma.report.answer_tags import boundary_tags
 from syntagma.report.breakdown import break_down
 from syntagma.report.parse_properties import measure_parses
-from syntagma.tasks.pair_data import PairExample
-from syntagma.tasks.squad import SpanExample
+from syntagma.tasks.pairs.data import PairExample
+from syntagma.tasks.spans.squad import SpanExample
 
 PASSAGE = "The ferry left Lisbon in 1931 with oranges. Ana Reyes slept. The ferry sank."
 QUESTIONS = {

@@ -13,8 +13,8 @@ pytest.importorskip("scipy")
 from syntagma.errors import InputError
 from syntagma.report.breakdown import break_down, write_breakdowns
 from syntagma.report.groups import group_by, properties_of, trend
-from syntagma.tasks.pair_data import PairExample
-from syntagma.tasks.squad import SpanExample
+from syntagma.tasks.pairs.data import PairExample
+from syntagma.tasks.spans.squad import SpanExample
 from tests.training.test_run import squad
 
 

@@ -70,7 +70,7 @@ def test_holm_is_that_of_a_hand_count():
 
 def test_bleu_of_counts_is_that_of_sacrebleu():
     metrics = pytest.importorskip("sacrebleu.metrics")
-    from syntagma.tasks.translation_scores import sentence_bleu
+    from syntagma.tasks.translation.scores import sentence_bleu
 
     names = [*(f"matches_{k}" for k in range(1, 5)), *(f"totals_{k}" for k in range(1, 5)),
              "length", "reference_length"]  # fmt: skip
@@ -94,7 +94,7 @@ def test_the_bootstrap_agrees_with_sacrebleu():
     metrics = pytest.importorskip("sacrebleu.metrics")
     from sacrebleu.significance import PairedTest
 
-    from syntagma.tasks.translation_scores import sentence_bleu
+    from syntagma.tasks.translation.scores import sentence_bleu
 
     random = np.random.default_rng(3)
     words = [f"w{number}" for number in range(30)]

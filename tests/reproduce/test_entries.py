@@ -11,7 +11,7 @@ from syntagma.reproduce.index import datasets_of
 from syntagma.reproduce.kinds import KINDS, find_kind
 from syntagma.reproduce.plan import _settings, read_bases
 from syntagma.reproduce.recipes import PROBES, RECIPES
-from syntagma.tasks.probing_sets import PROPERTIES
+from syntagma.tasks.probing.sets import PROPERTIES
 
 ENTRIES = [entry for paper in read_papers().values() for entry in paper.entries.values()]
 CONTENTS = {

@@ -11,7 +11,7 @@ from syntagma.parse.controls import ChainSource
 from syntagma.reproduce.plan import Setting
 from syntagma.reproduce.recipes import EVERY, RECIPES, make_probing_sets
 from syntagma.reproduce.work import plan_entry, reproduce
-from syntagma.tasks.probing_data import read_probe
+from syntagma.tasks.probing.data import read_probe
 from tests.conftest import SENTENCES
 from tests.training.test_run import squad
 

@@ -16,9 +16,9 @@ from syntagma.errors import InputError
 from syntagma.evaluation import evaluate, predict
 from syntagma.models.choice_model import ChoiceHead, ChoiceModel
 from syntagma.syntax.encode import concatenate
-from syntagma.tasks.choice_data import read_choices
-from syntagma.tasks.choices import ChoiceTask
-from syntagma.tasks.chooser import Chooser
+from syntagma.tasks.choice.chooser import Chooser
+from syntagma.tasks.choice.data import read_choices
+from syntagma.tasks.choice.task import ChoiceTask
 from syntagma.training.run import train
 from tests.conftest import SENTENCES
 from tests.training.test_run import dream, experiment

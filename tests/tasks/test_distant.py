@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from syntagma.tasks.distant import AnswerFinder, _normalised
-from syntagma.tasks.span_metrics import normalise
+from syntagma.tasks.open_qa.distant import AnswerFinder, _normalised
+from syntagma.tasks.spans.metrics import normalise
 
 WORDS = [
     "a",

@@ -7,12 +7,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from syntagma.errors import InputError
-from syntagma.tasks.mention_data import gather
-from syntagma.tasks.mentions import Asked, checked, pieces_around
-from syntagma.tasks.relation_data import RelationExample
-from syntagma.tasks.relations import RelationTask
-from syntagma.tasks.typing import TypingTask
-from syntagma.tasks.typing_data import TypingExample
+from syntagma.tasks.mentions.data import gather
+from syntagma.tasks.mentions.task import Asked, checked, pieces_around
+from syntagma.tasks.relations.data import RelationExample
+from syntagma.tasks.relations.task import RelationTask
+from syntagma.tasks.typing.data import TypingExample
+from syntagma.tasks.typing.task import TypingTask
 from tests.conftest import SENTENCES
 from tests.training.test_run import experiment
 

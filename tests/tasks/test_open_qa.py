@@ -19,15 +19,15 @@ from syntagma.evaluation import evaluate, open_model, pack, predict
 from syntagma.models.open_model import OpenHead, OpenModel
 from syntagma.models.span_model import SpanModel
 from syntagma.report.compare import compare_runs
-from syntagma.tasks.answers import Answer, Span
 from syntagma.tasks.experiment import DataSettings
-from syntagma.tasks.open_answers import OpenAnswer, ReadParagraph, pool
-from syntagma.tasks.open_qa import OpenQaTask
-from syntagma.tasks.open_qa_data import OpenExample, Paragraph
-from syntagma.tasks.open_reader import OpenReader, ParagraphReader
-from syntagma.tasks.reader import Reader
-from syntagma.tasks.span_metrics import normalise
-from syntagma.tasks.spans import SpanTask
+from syntagma.tasks.open_qa.answers import OpenAnswer, ReadParagraph, pool
+from syntagma.tasks.open_qa.data import OpenExample, Paragraph
+from syntagma.tasks.open_qa.reader import OpenReader, ParagraphReader
+from syntagma.tasks.open_qa.task import OpenQaTask
+from syntagma.tasks.spans.answers import Answer, Span
+from syntagma.tasks.spans.metrics import normalise
+from syntagma.tasks.spans.reader import Reader
+from syntagma.tasks.spans.task import SpanTask
 from syntagma.training.run import train
 from tests.conftest import SENTENCES
 from tests.training.test_run import experiment, open_qa
@@ -177,7 +177,7 @@ class TestReader:
             task.reader.answer(" ", ["A gull cried."])
 
     def test_it_is_exported(self):
-        assert syntagma.OpenReader is syntagma.tasks.OpenReader is OpenReader
+        assert syntagma.OpenReader is OpenReader
         with pytest.raises(AttributeError, match="has no attribute 'OpenRaeder'"):
             _ = syntagma.tasks.OpenRaeder
 

@@ -9,8 +9,8 @@ import logging
 import pytest
 
 from syntagma.errors import InputError
-from syntagma.tasks.open_qa import OpenQaTask
-from syntagma.tasks.open_qa_data import read_open_qa
+from syntagma.tasks.open_qa.data import read_open_qa
+from syntagma.tasks.open_qa.task import OpenQaTask
 
 GULLS = {"pid": 7, "title": "birds", "text": "Two gulls cried on the pier."}
 ROPES = {"pid": "r", "text": "The crew tied the ropes."}

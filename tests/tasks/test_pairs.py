@@ -10,8 +10,8 @@ import pytest
 from syntagma.errors import InputError
 from syntagma.evaluation import evaluate, predict
 from syntagma.models.pair_model import PairHead
-from syntagma.tasks.pair_data import read_pairs
-from syntagma.tasks.pairs import PairClassifier, PairTask
+from syntagma.tasks.pairs.data import read_pairs
+from syntagma.tasks.pairs.task import PairClassifier, PairTask
 from syntagma.training.run import train
 from tests.training.test_run import experiment, pairs
 

@@ -11,8 +11,8 @@ from syntagma.errors import InputError
 from syntagma.evaluation import evaluate, predict
 from syntagma.parse.parser import JointParser
 from syntagma.parse.phrases import agree
-from syntagma.tasks.parsing import ParsingTask
-from syntagma.tasks.treebanks import read_treebank
+from syntagma.tasks.parsing.task import ParsingTask
+from syntagma.tasks.parsing.treebanks import read_treebank
 from syntagma.text.brackets import read_brackets
 from syntagma.training.run import train
 from tests.training.test_run import brackets, experiment, treebank

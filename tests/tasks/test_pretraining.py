@@ -25,9 +25,9 @@ from syntagma.models.pair_model import PairModel
 from syntagma.parse.corpora import runner
 from syntagma.parse.corpora.annotator import AnnotationSettings
 from syntagma.settings import build
-from syntagma.tasks.corpus_stream import CorpusStream, encode_shard, pack, read_corpus
 from syntagma.tasks.experiment import Experiment
-from syntagma.tasks.pretraining import ObjectiveSums, PretrainingTask
+from syntagma.tasks.pretraining.corpus_stream import CorpusStream, encode_shard, pack, read_corpus
+from syntagma.tasks.pretraining.task import ObjectiveSums, PretrainingTask
 from syntagma.tasks.stream import Place
 from syntagma.training.run import train
 from tests.conftest import ENCODERS, SENTENCES

@@ -13,9 +13,9 @@ from syntagma.errors import InputError
 from syntagma.evaluation import evaluate, open_model
 from syntagma.settings import build
 from syntagma.tasks.experiment import Experiment
-from syntagma.tasks.probing import ProbingTask
-from syntagma.tasks.probing_data import ProbeExample, read_probe, write_probe
-from syntagma.tasks.probing_sets import PROPERTIES, make_set
+from syntagma.tasks.probing.data import ProbeExample, read_probe, write_probe
+from syntagma.tasks.probing.sets import PROPERTIES, make_set
+from syntagma.tasks.probing.task import ProbingTask
 from syntagma.text.sentence import Constituent, Parse, Sentence
 from syntagma.training.run import train
 from tests.conftest import SENTENCES

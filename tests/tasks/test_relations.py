@@ -14,15 +14,15 @@ from syntagma import RelationClassifier
 from syntagma.errors import InputError
 from syntagma.evaluation import evaluate, open_model, predict
 from syntagma.report.compare import compare_runs
-from syntagma.tasks.relation_data import RelationExample, read_relations
-from syntagma.tasks.relation_metrics import (
+from syntagma.tasks.relations.data import RelationExample, read_relations
+from syntagma.tasks.relations.metrics import (
     count_relations,
     find_negative,
     is_directed,
     macro_f1,
     score_by_relation,
 )
-from syntagma.tasks.relations import MentionRelation, RelationTask
+from syntagma.tasks.relations.task import MentionRelation, RelationTask
 from syntagma.training.run import train
 from tests.parse.test_tacred import ROW, TEXT
 from tests.training.test_run import experiment, relations

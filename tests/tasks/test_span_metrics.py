@@ -8,8 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from syntagma.errors import InputError
-from syntagma.tasks.answers import Answer, Span
-from syntagma.tasks.span_metrics import (
+from syntagma.tasks.spans.answers import Answer, Span
+from syntagma.tasks.spans.metrics import (
     QuestionScore,
     SpanScore,
     abstain,
@@ -23,7 +23,7 @@ from syntagma.tasks.span_metrics import (
     official_best,
     score_answers,
 )
-from syntagma.tasks.squad import SpanExample
+from syntagma.tasks.spans.squad import SpanExample
 
 # Words that vanish, articles that appear only without punctuation, and ordinary ones.
 WORDS = ["the", "A.", "an", "!", "bell", "Bell's", "noon", "nine", "pear-tree", "therein", "Ñandú"]

@@ -11,12 +11,12 @@ import torch
 
 from syntagma.errors import InputError
 from syntagma.models.span_model import SpanHead, SpanModel
-from syntagma.tasks.answers import Answer, Span
-from syntagma.tasks.reader import Reader
-from syntagma.tasks.span_decode import WindowCandidates, best_spans, decode_answer
-from syntagma.tasks.span_windows import WindowMaker
-from syntagma.tasks.spans import SpanTask
-from syntagma.tasks.squad import SpanExample
+from syntagma.tasks.spans.answers import Answer, Span
+from syntagma.tasks.spans.decode import WindowCandidates, best_spans, decode_answer
+from syntagma.tasks.spans.reader import Reader
+from syntagma.tasks.spans.squad import SpanExample
+from syntagma.tasks.spans.task import SpanTask
+from syntagma.tasks.spans.windows import WindowMaker
 from tests.conftest import ENCODERS, SENTENCES
 
 PASSAGE = " ".join(SENTENCES)

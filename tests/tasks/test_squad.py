@@ -6,8 +6,8 @@ import math
 import pytest
 
 from syntagma.errors import InputError
-from syntagma.tasks.answers import Answer, Span
-from syntagma.tasks.squad import (
+from syntagma.tasks.spans.answers import Answer, Span
+from syntagma.tasks.spans.squad import (
     SpanExample,
     best_text,
     read_null_odds,

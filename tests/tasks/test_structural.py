@@ -14,7 +14,8 @@ from syntagma.errors import InputError
 from syntagma.evaluation import evaluate, open_model
 from syntagma.settings import build
 from syntagma.tasks.experiment import Experiment
-from syntagma.tasks.structural import (
+from syntagma.tasks.parsing.treebanks import TreeExample
+from syntagma.tasks.probing.structural import (
     Measured,
     StructuralTask,
     _depths,
@@ -22,7 +23,6 @@ from syntagma.tasks.structural import (
     _smallest_tree,
     _spearman,
 )
-from syntagma.tasks.treebanks import TreeExample
 from syntagma.text.sentence import Parse, Sentence
 from syntagma.training.run import train
 from tests.training.test_run import treebank

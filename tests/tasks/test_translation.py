@@ -19,10 +19,10 @@ from syntagma.models.translation_model import TranslationModel
 from syntagma.report.compare import compare_runs
 from syntagma.settings import build
 from syntagma.tasks.experiment import Experiment
-from syntagma.tasks.parallel_text import ParallelExample, read_parallel
-from syntagma.tasks.translation import TranslationTask, Translator
-from syntagma.tasks.translation_scores import bleu, sentence_bleu, signature
-from syntagma.tasks.vocabulary import learn_vocabulary
+from syntagma.tasks.translation.parallel_text import ParallelExample, read_parallel
+from syntagma.tasks.translation.scores import bleu, sentence_bleu, signature
+from syntagma.tasks.translation.task import TranslationTask, Translator
+from syntagma.tasks.translation.vocabulary import learn_vocabulary
 from syntagma.training.run import train
 from tests.conftest import SENTENCES, build_tokenizer
 

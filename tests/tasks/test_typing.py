@@ -14,9 +14,9 @@ from syntagma import EntityTyper
 from syntagma.errors import InputError
 from syntagma.evaluation import evaluate, open_model, predict
 from syntagma.report.compare import compare_runs
-from syntagma.tasks.typing import Types, TypingTask
-from syntagma.tasks.typing_data import TypingExample, read_typing
-from syntagma.tasks.typing_metrics import TypingCounts, best_threshold, score_by_type, typing_f1
+from syntagma.tasks.typing.data import TypingExample, read_typing
+from syntagma.tasks.typing.metrics import TypingCounts, best_threshold, score_by_type, typing_f1
+from syntagma.tasks.typing.task import Types, TypingTask
 from syntagma.training.run import train
 from tests.training.test_run import experiment, typing
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import random
 
-from syntagma.tasks.squad import SpanExample, read_squad
-from syntagma.tasks.unanswerable import _Mention, _reversed, _swapped, make_unanswerable
+from syntagma.tasks.spans.squad import SpanExample, read_squad
+from syntagma.tasks.spans.unanswerable import _Mention, _reversed, _swapped, make_unanswerable
 from tests.training.test_run import squad
 
 

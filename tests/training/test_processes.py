@@ -89,7 +89,7 @@ def test_a_verifier_is_asked_and_carried_along(tmp_path, tiny_encoder):
     metrics = train(reader, tmp_path / "reader")
     assert metrics["total"] == 21
     # The reader carries its verifier along.
-    from syntagma.tasks.reader import Reader
+    from syntagma.tasks.spans.reader import Reader
 
     (tmp_path / "verifier").rename(tmp_path / "gone")
     answer = Reader.from_pretrained(tmp_path / "reader").answer("A gull cried.", "Who sang?")

@@ -20,7 +20,7 @@ class OpenHead(SpanHead):
     Args:
         paragraphs: the most that are read to answer a question, those retrieved first.
         aggregate: what several places of one answer count together: ``sum`` or ``max``
-            (:mod:`syntagma.tasks.open_answers`).
+            (:mod:`syntagma.tasks.open_qa.answers`).
         train_paragraphs: the most from which those to learn from are chosen, those retrieved first.
         train_positives: the most with an answer that are learned from, a question.
         train_negatives: the most without one, a question.

@@ -10,7 +10,7 @@ import math
 from collections.abc import Iterable, Sequence
 
 from syntagma.report.svg import escape, number
-from syntagma.tasks.answers import Answer, Span
+from syntagma.tasks.spans.answers import Answer, Span
 
 __all__ = ["answer_card", "default_question", "question_list", "selection_css"]
 

@@ -24,7 +24,7 @@ from syntagma.report.page_data import RowWeights, json_block, page_data, sentenc
 from syntagma.report.passage_marks import passage_html, tokens_of
 from syntagma.report.svg import escape
 from syntagma.report.tree_svg import dependency_svg
-from syntagma.tasks.answers import Answer
+from syntagma.tasks.spans.answers import Answer
 from syntagma.text.sentence import Parse
 
 __all__ = ["answer_page"]

@@ -9,7 +9,7 @@ import json
 from collections.abc import Sequence
 from typing import Any
 
-from syntagma.tasks.answers import Answer
+from syntagma.tasks.spans.answers import Answer
 from syntagma.text.sentence import Parse
 
 __all__ = ["RowWeights", "json_block", "page_data", "sdoi_rows", "sentences_of"]

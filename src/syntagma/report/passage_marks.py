@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from syntagma.report.svg import escape
-from syntagma.tasks.answers import Answer
+from syntagma.tasks.spans.answers import Answer
 from syntagma.text.sentence import Parse
 
 __all__ = ["Token", "passage_html", "tokens_of"]

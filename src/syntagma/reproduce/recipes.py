@@ -51,8 +51,8 @@ class Recipe:
 
 def _questions(sources: Sequence[Path], made: Path, parser: str, small: bool) -> None:
     """``unanswerable.json``: 30,000 questions without an answer from a file of SQuAD 1.1."""
-    from syntagma.tasks.squad import read_squad
-    from syntagma.tasks.unanswerable import make_unanswerable
+    from syntagma.tasks.spans.squad import read_squad
+    from syntagma.tasks.spans.unanswerable import make_unanswerable
 
     examples, _ = read_squad(sources[0])
     used = examples[:SMALL] if small else examples
@@ -116,8 +116,8 @@ def make_probing_sets(
     seed: int = 1,
 ) -> dict[str, int]:
     """A file a property in SentEval's style; the number of examples of each."""
-    from syntagma.tasks.probing_data import write_probe
-    from syntagma.tasks.probing_sets import make_set
+    from syntagma.tasks.probing.data import write_probe
+    from syntagma.tasks.probing.sets import make_set
 
     limit = 10 * SMALL if small else n_sentences
     found = list(islice(_parses(sources, parser), limit))

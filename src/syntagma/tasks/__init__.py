@@ -1,4 +1,4 @@
-"""What the models are used for: one file a task, one row in :data:`TASKS`."""
+"""What the models are used for: one folder a task, one row in :data:`TASKS`."""
 
 from __future__ import annotations
 
@@ -9,23 +9,22 @@ from syntagma.errors import InputError
 from syntagma.settings import nearest
 
 if TYPE_CHECKING:
-    from syntagma.tasks.open_reader import OpenReader
     from syntagma.tasks.task import Task
 
-__all__ = ["TASKS", "OpenReader", "find_task"]
+__all__ = ["TASKS", "find_task"]
 
 TASKS: dict[str, str] = {
-    "choice": "syntagma.tasks.choices:ChoiceTask",
-    "open_qa": "syntagma.tasks.open_qa:OpenQaTask",
-    "pairs": "syntagma.tasks.pairs:PairTask",
-    "parsing": "syntagma.tasks.parsing:ParsingTask",
-    "pretraining": "syntagma.tasks.pretraining:PretrainingTask",
-    "probing": "syntagma.tasks.probing:ProbingTask",
-    "relations": "syntagma.tasks.relations:RelationTask",
-    "spans": "syntagma.tasks.spans:SpanTask",
-    "structural": "syntagma.tasks.structural:StructuralTask",
-    "translation": "syntagma.tasks.translation:TranslationTask",
-    "typing": "syntagma.tasks.typing:TypingTask",
+    "choice": "syntagma.tasks.choice.task:ChoiceTask",
+    "open_qa": "syntagma.tasks.open_qa.task:OpenQaTask",
+    "pairs": "syntagma.tasks.pairs.task:PairTask",
+    "parsing": "syntagma.tasks.parsing.task:ParsingTask",
+    "pretraining": "syntagma.tasks.pretraining.task:PretrainingTask",
+    "probing": "syntagma.tasks.probing.task:ProbingTask",
+    "relations": "syntagma.tasks.relations.task:RelationTask",
+    "spans": "syntagma.tasks.spans.task:SpanTask",
+    "structural": "syntagma.tasks.probing.structural:StructuralTask",
+    "translation": "syntagma.tasks.translation.task:TranslationTask",
+    "typing": "syntagma.tasks.typing.task:TypingTask",
 }
 """Where each task lives; nothing is imported before it is asked for."""
 
@@ -41,10 +40,3 @@ def find_task(name: str) -> type[Task[Any, Any]]:
     module, _, attribute = TASKS[name].partition(":")
     task: type[Task[Any, Any]] = getattr(import_module(module), attribute)
     return task
-
-
-def __getattr__(name: str) -> Any:
-    """Load a public class when it is first asked for."""
-    if name != "OpenReader":
-        raise AttributeError(f"module 'syntagma.tasks' has no attribute {name!r}")
-    return import_module("syntagma.tasks.open_reader").OpenReader

@@ -14,9 +14,9 @@ from torch import Tensor
 from syntagma.errors import InputError
 from syntagma.syntax.encode import EncodedText
 from syntagma.syntax.windows import Part
-from syntagma.tasks.chooser import Chooser
-from syntagma.tasks.pairs import PairClassifier
-from syntagma.tasks.reader import Reader
+from syntagma.tasks.choice.chooser import Chooser
+from syntagma.tasks.pairs.task import PairClassifier
+from syntagma.tasks.spans.reader import Reader
 
 __all__ = ["LaidOut", "Predictor", "Stretch", "Texts", "lay_out"]
 

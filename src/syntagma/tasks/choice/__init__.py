@@ -1,0 +1,1 @@
+"""Reading comprehension with options."""

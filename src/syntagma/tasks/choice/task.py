@@ -1,0 +1,158 @@
+"""The task of multiple-choice reading comprehension: RACE, DREAM, CosmosQA, SWAG, MCTest."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, Self
+
+from torch import Tensor
+
+from syntagma.errors import InputError
+from syntagma.files import write_json
+from syntagma.models.choice_model import ChoiceHead, ChoiceModel
+from syntagma.tasks.choice.chooser import Choice, ChoiceItem, Chooser
+from syntagma.tasks.choice.data import ChoiceExample, read_choices
+from syntagma.tasks.experiment import Experiment
+from syntagma.tasks.task import Features, Task
+from syntagma.tasks.texts import new_model, training_options
+
+__all__ = ["ChoiceTask"]
+
+log = logging.getLogger(__name__)
+
+
+class ChoiceTask(Task[ChoiceExample, Choice]):
+    """One of several options.
+
+    Args:
+        chooser: the chooser to train or use.
+    """
+
+    name = "choice"
+    primary = "accuracy"
+    breakdowns = ("subset",)
+
+    def __init__(self, chooser: Chooser) -> None:
+        self.chooser = chooser
+        self.tokenizer = chooser.tokenizer
+
+    @property
+    def model(self) -> ChoiceModel:  # type: ignore[override]
+        """The scorer."""
+        return self.chooser.model
+
+    @classmethod
+    def new(cls, experiment: Experiment, examples: Sequence[ChoiceExample]) -> Self:
+        """A fresh chooser with the experiment's guides."""
+        model = new_model(ChoiceModel, experiment, task=cls.name, head=ChoiceHead)
+        return cls(Chooser(model, **training_options(model, experiment)))
+
+    @classmethod
+    def from_folder(cls, folder: str | Path, *, device: str = "cpu", parser: str = "") -> Self:
+        """A saved chooser."""
+        return cls(Chooser.from_pretrained(folder, device=device, parser=parser))
+
+    @classmethod
+    def read(cls, path: str | Path, *, skip_bad: bool = False) -> list[ChoiceExample]:
+        """Questions of a file, see :mod:`syntagma.tasks.choice.data`."""
+        examples, wrong = read_choices(path, skip_bad=skip_bad)
+        if wrong:
+            log.warning("%s: left out %d questions; the first: %s", path, len(wrong), wrong[0])
+        return examples
+
+    @classmethod
+    def texts(cls, examples: Sequence[ChoiceExample]) -> Iterator[str]:
+        """Each passage, question and option once."""
+        seen: set[str] = set()
+        for example in examples:
+            for text in (example.passage, example.question.strip(), *example.options):
+                if text.strip() and text not in seen:
+                    seen.add(text)
+                    yield text
+
+    def features(self, examples: Sequence[ChoiceExample]) -> Features:
+        """Training items.
+
+        Raises:
+            InputError: an example has no answer to learn from.
+        """
+        answers = []
+        for example in examples:
+            if example.answer is None:
+                raise InputError(f"question {example.id}: has no answer to learn from")
+            answers.append(example.answer)
+        items = self.chooser.items([(e.passage, e.question, e.options) for e in examples])
+        return Features(
+            [replace(item, answer=answer) for item, answer in zip(items, answers, strict=True)]
+        )
+
+    def collate(self, items: Sequence[ChoiceItem]) -> dict[str, Tensor]:
+        """A padded batch with the right options."""
+        return self.chooser.collate(items)
+
+    def predict(self, examples: Sequence[ChoiceExample]) -> list[Choice]:
+        """The chosen options."""
+        self.model.eval()
+        return list(
+            self.chooser.stream(
+                (example.passage, example.question, example.options) for example in examples
+            )
+        )
+
+    def score(
+        self, examples: Sequence[ChoiceExample], predictions: Sequence[Choice]
+    ) -> dict[str, float]:
+        """Accuracy over the questions whose answer is told, in per cent."""
+        told = [
+            (example, choice)
+            for example, choice in zip(examples, predictions, strict=True)
+            if example.answer is not None
+        ]
+        right = sum(example.answer == choice.chosen for example, choice in told)
+        truncated = sum(choice.truncated for _, choice in told)
+        total = max(len(told), 1)
+        values = {"accuracy": 100 * right / total, "total": float(len(told))}
+        for subset, scores in self.breakdown("subset", examples, predictions).items():
+            if subset:
+                values[f"accuracy_{subset}"] = scores["accuracy"]
+        return values | {"truncated": 100 * truncated / total}
+
+    def breakdown(
+        self, by: str, examples: Sequence[ChoiceExample], predictions: Sequence[Choice]
+    ) -> dict[str, dict[str, float]]:
+        """Accuracy of each subset."""
+        groups: dict[str, list[bool]] = {}
+        for example, choice in zip(examples, predictions, strict=True):
+            if example.answer is not None:
+                groups.setdefault(example.subset, []).append(example.answer == choice.chosen)
+        return {
+            subset: {"accuracy": 100 * sum(right) / len(right), "total": float(len(right))}
+            for subset, right in sorted(groups.items())
+        }
+
+    def score_examples(
+        self, examples: Sequence[ChoiceExample], predictions: Sequence[Choice]
+    ) -> dict[str, dict[str, float]]:
+        """Whether each question is answered right."""
+        return {
+            example.id: {"accuracy": float(example.answer == choice.chosen)}
+            for example, choice in zip(examples, predictions, strict=True)
+            if example.answer is not None
+        }
+
+    def write_predictions(
+        self, examples: Sequence[ChoiceExample], predictions: Sequence[Choice], path: Path
+    ) -> None:
+        """Write an object of each question's option, its number, and all probabilities."""
+        rows: dict[str, Any] = {
+            example.id: {
+                "chosen": choice.chosen,
+                "option": choice.option,
+                "probabilities": [round(p, 6) for p in choice.probabilities],
+            }
+            for example, choice in zip(examples, predictions, strict=True)
+        }
+        write_json(path, rows)

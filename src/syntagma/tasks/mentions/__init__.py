@@ -1,0 +1,1 @@
+"""What the tasks share that classify mentions marked in a sentence."""

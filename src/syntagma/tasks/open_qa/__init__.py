@@ -1,0 +1,1 @@
+"""Open-domain questions, answered from many retrieved paragraphs."""

@@ -1,0 +1,107 @@
+"""A reader of many paragraphs: give it a question and what was retrieved, get one answer."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import islice
+from pathlib import Path
+from typing import Any, Self
+
+from syntagma.models.open_model import OpenHead, OpenModel
+from syntagma.tasks.open_qa.answers import OpenAnswer, ReadParagraph, pool
+from syntagma.tasks.open_qa.data import Paragraph
+from syntagma.tasks.spans.reader import Reader
+
+__all__ = ["OpenReader", "ParagraphReader"]
+
+CHUNK = 64
+"""Questions whose paragraphs are read together."""
+
+Texts = Sequence["str | Paragraph"]
+
+
+class ParagraphReader(Reader):
+    """Reads single paragraphs, with the settings of open-domain question answering."""
+
+    model_class = OpenModel
+    task = ("open_qa", "spans")
+
+
+class OpenReader:
+    """Answers a question from several paragraphs.
+
+    Args:
+        reader: of each paragraph.
+    """
+
+    def __init__(self, reader: ParagraphReader) -> None:
+        self.reader = reader
+
+    @classmethod
+    def from_pretrained(
+        cls, name: str | Path = "default", *, device: str = "cpu", **options: Any
+    ) -> Self:
+        """A saved reader.
+
+        Args:
+            name: the folder of a model of the task ``open_qa`` or ``spans``; ``default`` is the
+                reader that comes with the package.
+            device: where to compute.
+            options: of :class:`syntagma.tasks.spans.reader.Reader`.
+
+        Raises:
+            InputError: there is no such reader.
+        """
+        return cls(ParagraphReader.from_pretrained(name, device=device, **options))
+
+    @property
+    def head(self) -> OpenHead:
+        """Its settings."""
+        head = self.reader.model.head
+        assert isinstance(head, OpenHead)
+        return head
+
+    def answer(self, question: str, paragraphs: Texts) -> OpenAnswer:
+        """The answer to one question.
+
+        Args:
+            question: any question.
+            paragraphs: texts, or paragraphs with ids; all are read, blank ones left out.
+
+        Raises:
+            InputError: the question is empty.
+        """
+        return next(self.stream([(question, paragraphs)]))
+
+    def stream(self, asked: Iterable[tuple[str, Texts]]) -> Iterator[OpenAnswer]:
+        """Answer questions as they come, many paragraphs at a time, in constant memory.
+
+        A text that is given twice for one question is read and counted once.
+        """
+        source = iter(asked)
+        while chunk := list(islice(source, CHUNK)):
+            reads = [
+                (number, question, paragraph, place)
+                for number, (question, paragraphs) in enumerate(chunk)
+                for paragraph, place in _different(paragraphs)
+            ]
+            answers = self.reader.stream(
+                ((paragraph.text, question) for _, question, paragraph, _ in reads),
+                threshold=math.inf,
+            )
+            found: list[list[ReadParagraph]] = [[] for _ in chunk]
+            for (number, _, paragraph, place), answer in zip(reads, answers, strict=True):
+                found[number].append(ReadParagraph(place, paragraph.id, answer))
+            for (question, _), read in zip(chunk, found, strict=True):
+                yield pool(question, read, self.head)
+
+
+def _different(paragraphs: Texts) -> list[tuple[Paragraph, int]]:
+    """The different texts with something to read, and their places in the list."""
+    first: dict[str, tuple[Paragraph, int]] = {}
+    for place, given in enumerate(paragraphs):
+        paragraph = Paragraph(str(place), given) if isinstance(given, str) else given
+        if paragraph.text.strip():
+            first.setdefault(paragraph.text, (paragraph, place))
+    return list(first.values())

@@ -1,0 +1,1 @@
+"""Two texts and how they relate: inference."""

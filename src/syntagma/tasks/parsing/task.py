@@ -1,0 +1,300 @@
+"""The task of parsing: treebanks in, a joint parser out."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Self
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+
+from syntagma.encoders.load import load_tokenizer
+from syntagma.errors import InputError
+from syntagma.files import write_text
+from syntagma.parse.bracket_scores import BracketScore
+from syntagma.parse.decode import How
+from syntagma.parse.encode import EncodedSentence
+from syntagma.parse.parser import JointParser
+from syntagma.parse.phrases import collapse
+from syntagma.parse.scorer import ParserHead, ParserModel
+from syntagma.parse.scores import AttachmentScore, by_length, by_relation, group_order
+from syntagma.settings import build, to_dict
+from syntagma.tasks.experiment import Experiment
+from syntagma.tasks.parsing.treebanks import TreeExample, is_bracket_file, read_treebank
+from syntagma.tasks.task import Features, Task
+from syntagma.text.brackets import format_brackets
+from syntagma.text.conllu import TreebankSentence, format_conllu
+from syntagma.text.pieces import ABSENT
+from syntagma.text.sentence import Parse
+
+__all__ = ["ParsingTask", "TreeExample"]
+
+UNKNOWN = "_"
+COLUMNS = ("relations", "upos", "xpos")
+
+PRIMARY = {"both": "las_f1_mean", "dependencies": "las", "constituents": "bracket_f1"}
+"""By what models are chosen: a parser that knows phrases is to be good at all that it learnt."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Item:
+    """A sentence to learn from: its pieces, its labels a word, and its phrases.
+
+    Args:
+        phrases: start, end and label (from 1) of each phrase, ``[n_phrases, 3]``.
+        kind: what is known of the phrases, see :class:`syntagma.parse.span_scorer.GoldSpans`.
+    """
+
+    encoded: EncodedSentence
+    gold: dict[str, NDArray[np.int64]]
+    phrases: NDArray[np.int64]
+    kind: int
+
+    def __len__(self) -> int:
+        return len(self.encoded) + 2
+
+
+class ParsingTask(Task[TreeExample, Parse]):
+    """Parsing into dependencies and phrases, and tagging, trained jointly.
+
+    Args:
+        parser: the parser to train or use.
+    """
+
+    name = "parsing"
+    primary = "las"
+    breakdowns = ("relation", "length")
+    predictions_file = "predictions.conllu"
+
+    def __init__(self, parser: JointParser) -> None:
+        self.parser = parser
+        self.tokenizer = parser.encoder.tokenizer
+        if self.model.spans is not None:
+            self.primary = PRIMARY[self.model.head.views]
+
+    @property
+    def model(self) -> ParserModel:  # type: ignore[override]
+        """The scorer."""
+        return self.parser.model
+
+    @classmethod
+    def new(cls, experiment: Experiment, examples: Sequence[TreeExample]) -> Self:
+        """A fresh parser whose labels are those of the examples."""
+        tokenizer = load_tokenizer(experiment.encoder)
+        head = build(ParserHead, experiment.head, where="head")
+        settings = to_dict(head) | {"mask_piece": tokenizer.mask_token_id or 0}
+        model = ParserModel.from_encoder(
+            experiment.encoder,
+            task=cls.name,
+            head=settings,
+            labels=_labels(examples, phrases=head.views != "dependencies"),
+            hidden_dropout=experiment.hidden_dropout,
+            attention_dropout=experiment.attention_dropout,
+        )
+        precision = experiment.training.precision
+        return cls(JointParser(model, tokenizer, precision=precision, decoding=_decoding(model)))
+
+    @classmethod
+    def from_folder(cls, folder: str | Path, *, device: str = "cpu", parser: str = "") -> Self:
+        """A saved parser.
+
+        Raises:
+            InputError: another parser is named: this one parses itself.
+        """
+        if parser:
+            raise InputError(f"{folder}: is a parser itself; it takes no parses from {parser!r}")
+        own = JointParser.from_folder(folder, device=device)
+        own.decoding = _decoding(own.model)
+        return cls(own)
+
+    @classmethod
+    def read(cls, path: str | Path, *, skip_bad: bool = False) -> list[TreeExample]:
+        """Sentences of a treebank, see :func:`syntagma.tasks.parsing.treebanks.read_treebank`."""
+        return read_treebank(path, skip_bad=skip_bad)
+
+    @classmethod
+    def texts(cls, examples: Sequence[TreeExample]) -> Iterator[str]:
+        """The text of each sentence."""
+        for example in examples:
+            yield example.source.text if example.source else " ".join(example.gold.sentence.forms)
+
+    def features(self, examples: Sequence[TreeExample]) -> Features:
+        """Training items; sentences longer than the encoder reads are left out."""
+        codes = {
+            name: {label: code for code, label in enumerate(self.model.config.labels[name])}
+            for name in COLUMNS
+        }
+        labels = self.model.config.labels.get("constituents", [])
+        phrase_codes = {label: code for code, label in enumerate(labels, start=1)}
+        encoded = self.parser.encoder.encode([example.gold.sentence for example in examples])
+        items = []
+        for example, pieces in zip(examples, encoded, strict=True):
+            if not 0 < len(pieces) <= self.parser.max_content:
+                continue
+            gold = {"heads": np.array(example.gold.heads, np.int64)}
+            for name in COLUMNS:
+                known = codes[name]
+                values = getattr(example.gold, name)
+                gold[name] = np.array([known.get(value, ABSENT) for value in values], np.int64)
+            spans = collapse(example.gold.constituents or ())
+            phrases = [(start, end, phrase_codes.get(label, 0)) for start, end, label in spans]
+            has_phrases = bool(phrase_codes) and example.gold.constituents is not None
+            items.append(
+                _Item(
+                    pieces,
+                    gold,
+                    np.array(phrases, np.int64).reshape(-1, 3),
+                    (1 + example.agrees) if has_phrases else 0,
+                )
+            )
+        return Features(items)
+
+    def collate(self, items: Sequence[_Item]) -> dict[str, Tensor]:
+        """A padded batch with gold labels."""
+        batch = self.parser.encoder.collate([item.encoded for item in items])
+        for name in ("heads", *COLUMNS):
+            padded = np.full(batch["shapes"].shape, ABSENT, np.int64)
+            for row, item in enumerate(items):
+                padded[row, : len(item.gold[name])] = item.gold[name]
+            batch[name] = torch.from_numpy(padded)
+        if any(item.kind for item in items):
+            rows = np.repeat(np.arange(len(items)), [len(item.phrases) for item in items])
+            spans = np.concatenate([item.phrases for item in items])
+            batch["phrases"] = torch.from_numpy(np.column_stack([rows, spans]))
+            batch["phrase_kinds"] = torch.tensor([item.kind for item in items])
+        return batch
+
+    def predict(self, examples: Sequence[TreeExample]) -> list[Parse]:
+        """Parses of the gold words."""
+        self.model.eval()
+        return self.parser.parse(example.gold.sentence for example in examples)
+
+    def score(
+        self, examples: Sequence[TreeExample], predictions: Sequence[Parse]
+    ) -> dict[str, float]:
+        """Attachment scores, tag accuracy and bracket scores, in per cent.
+
+        Arcs are scored where the treebank has dependencies, brackets where it has phrases.
+        """
+        pairs = list(zip(examples, predictions, strict=True))
+        attached = [(example.gold, parse) for example, parse in pairs if example.source]
+        arcs = _total(attached)
+        no_punctuation = _total(attached, punctuation=False)
+        words = _total([(example.gold, parse) for example, parse in pairs])
+        brackets = sum(
+            (
+                BracketScore.of(
+                    example.gold.constituents, parse.constituents or (), example.gold.xpos
+                )
+                for example, parse in pairs
+                if example.gold.constituents is not None and parse.constituents is not None
+            ),
+            BracketScore(),
+        )
+        values: dict[str, float] = {}
+        if arcs.words:
+            values |= {"uas": arcs.uas, "las": arcs.las, "upos": arcs.upos}
+        values["xpos"] = words.xpos
+        if arcs.words:
+            values |= {
+                "uas_without_punctuation": no_punctuation.uas,
+                "las_without_punctuation": no_punctuation.las,
+                "las_with_subtypes": arcs.las_subtypes,
+                "exact_trees": arcs.exact,
+            }
+        if brackets.sentences:
+            values |= {
+                "bracket_f1": brackets.f1,
+                "bracket_precision": brackets.precision,
+                "bracket_recall": brackets.recall,
+                "complete_match": brackets.complete_match,
+            }
+        if self.model.spans is not None:
+            known = [values[key] for key in ("las", "bracket_f1") if key in values]
+            if known:
+                values["las_f1_mean"] = sum(known) / len(known)
+        return values | {"sentences": float(words.sentences), "words": float(words.words)}
+
+    def breakdown(
+        self, by: str, examples: Sequence[TreeExample], predictions: Sequence[Parse]
+    ) -> dict[str, dict[str, float]]:
+        """Attachment scores of the words of each relation, or of sentences of each length."""
+        groups: dict[str, AttachmentScore] = {}
+        for example, parse in zip(examples, predictions, strict=True):
+            if example.source is None:
+                continue
+            by_group = by_relation if by == "relation" else by_length
+            for name, score in by_group(example.gold, parse).items():
+                groups[name] = groups.get(name, AttachmentScore()) + score
+        return {
+            name: {"words": score.words, "uas": score.uas, "las": score.las}
+            for name, score in sorted(groups.items(), key=lambda item: group_order(item[0]))
+        }
+
+    def score_examples(
+        self, examples: Sequence[TreeExample], predictions: Sequence[Parse]
+    ) -> dict[str, dict[str, float]]:
+        """Words, right heads and right arcs of each sentence."""
+        rows: dict[str, dict[str, float]] = {}
+        for example, parse in zip(examples, predictions, strict=True):
+            score = AttachmentScore.of(example.gold, parse)
+            rows[example.key] = {
+                "words": score.words,
+                "uas": score.heads_right,
+                "las": score.arcs_right,
+            }
+        return rows
+
+    def speed(self, examples: Sequence[TreeExample], seconds: float) -> dict[str, float]:
+        """Sentences a second."""
+        return {"sentences_per_second": len(examples) / seconds}
+
+    def write_predictions(
+        self, examples: Sequence[TreeExample], predictions: Sequence[Parse], path: Path
+    ) -> None:
+        """Write the predicted trees over the treebank's own words.
+
+        A path that ends as files of brackets do gets brackets; another gets CoNLL-U, with the rows
+        of the treebank where it has some.
+        """
+        write = _as_brackets if is_bracket_file(path) else _as_conllu
+        write_text(path, "".join(map(write, examples, predictions)))
+
+
+def _as_conllu(example: TreeExample, parse: Parse) -> str:
+    if example.source is not None:
+        return format_conllu(example.source.with_parse(parse))
+    return format_conllu(TreebankSentence.from_parse(parse, text=" ".join(parse.sentence.forms)))
+
+
+def _as_brackets(example: TreeExample, parse: Parse) -> str:
+    forms = example.brackets.forms if example.brackets else parse.sentence.forms
+    return format_brackets(forms, parse.xpos, parse.constituents or ()) + "\n"
+
+
+def _total(pairs: Iterable[tuple[Parse, Parse]], *, punctuation: bool = True) -> AttachmentScore:
+    scores = (AttachmentScore.of(gold, parse, punctuation=punctuation) for gold, parse in pairs)
+    return sum(scores, AttachmentScore())
+
+
+def _decoding(model: ParserModel) -> How:
+    """All that the parser knows, in the way in which it learnt it."""
+    return "dependencies" if model.spans is None else model.decoding
+
+
+def _labels(examples: Sequence[TreeExample], *, phrases: bool) -> dict[str, list[str]]:
+    """All labels in order of the alphabet; treebanks without a column give the unknown label."""
+    labels = {}
+    for name in COLUMNS:
+        found = {label for example in examples for label in getattr(example.gold, name)}
+        labels[name] = sorted(found - {UNKNOWN}) or [UNKNOWN]
+    chains = {
+        span.label for example in examples for span in collapse(example.gold.constituents or ())
+    }
+    if phrases and chains:
+        labels["constituents"] = sorted(chains)
+    return labels

@@ -1,0 +1,1 @@
+"""Continued pre-training on words, heads and distances."""

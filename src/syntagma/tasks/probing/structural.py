@@ -1,0 +1,355 @@
+"""The task of structural probing: how much of a tree a linear map finds in frozen states."""
+
+from __future__ import annotations
+
+import json
+import logging
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import NamedTuple, Self
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+
+from syntagma.batches import token_budget_batches
+from syntagma.encoders.precision import autocast
+from syntagma.errors import InputError, MissingExtraError
+from syntagma.files import write_text
+from syntagma.models.structural_model import StructuralHead, StructuralModel
+from syntagma.parse.columns import ParsedText
+from syntagma.syntax.ancestors import tour_of
+from syntagma.syntax.encode import EncodedText, encode_texts
+from syntagma.syntax.windows import Part
+from syntagma.tasks.experiment import Experiment
+from syntagma.tasks.parsing.treebanks import TreeExample, read_treebank
+from syntagma.tasks.task import Features, Task
+from syntagma.tasks.texts import TextPredictor, new_model, require_frozen, training_options
+from syntagma.text.pieces import align, pool
+from syntagma.text.sentence import Sentence
+
+__all__ = ["Measured", "StructuralProbe", "StructuralTask"]
+
+log = logging.getLogger(__name__)
+
+FloatArray = NDArray[np.float32]
+PUNCTUATION = "PUNCT"
+LENGTHS = (5, 50)
+"""Of the sentences whose rank correlations are averaged, length by length, as in the paper."""
+
+
+class Measured(NamedTuple):
+    """What a probe sees in a sentence.
+
+    Args:
+        values: squared distances, ``[n_words, n_words]``, or squared lengths, ``[n_words]``.
+    """
+
+    values: FloatArray
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class StatesItem:
+    """The states of a sentence's words, and what they should tell.
+
+    Args:
+        states: ``[n_words, width]``, in half precision.
+        targets: distances, ``[n_words, n_words]``, or depths, ``[n_words]``.
+    """
+
+    states: Tensor
+    targets: FloatArray
+
+    def __len__(self) -> int:
+        return len(self.states)
+
+
+class StructuralProbe(TextPredictor[StructuralModel]):
+    """Reads the states of words, and measures them."""
+
+    model_class = StructuralModel
+    task = "structural"
+
+    @torch.inference_mode()
+    def word_states(self, examples: Sequence[TreeExample]) -> list[Tensor]:
+        """The mean state of each word's pieces, ``[n_words, width]`` a sentence.
+
+        The words are those of the treebank, and guides read its gold trees.
+
+        Raises:
+            InputError: a sentence is longer than the probe reads.
+        """
+        self.texts.check_length(self.model.head.max_length)
+        self.model.eval()
+        special = self.texts.builder.n_special(1)
+        before = len(self.texts.builder.prefix(1))
+        sentences = [Sentence.from_words(example.gold.sentence.forms) for example in examples]
+        encoded = self._encode(examples, sentences)
+        lengths = [len(text) + special for text in encoded]
+        for example, length in zip(examples, lengths, strict=True):
+            if length > self.model.head.max_length:
+                raise InputError(
+                    f"sentence {example.key} has {length} pieces, the probe reads "
+                    f"{self.model.head.max_length}; raise head.max_length, or use --skip-bad"
+                )
+        found: dict[int, Tensor] = {}
+        for batch in token_budget_batches(lengths, self.batch_pieces):
+            parts = [(Part(encoded[index], 0, len(encoded[index])),) for index in batch]
+            tensors = self.on_device(self.texts.builder.collate(parts))
+            with autocast(self.model.device, self.precision):
+                states = self.model.piece_states(**tensors).float().cpu()
+            for row, index in enumerate(batch.tolist()):
+                text, words = encoded[index], sentences[index]
+                owner = torch.from_numpy(align(words.starts, words.ends, text.starts, text.ends))
+                own = states[row : row + 1, before : before + len(text)]
+                found[index] = pool(own, owner.unsqueeze(0), len(words), how="mean")[0].half()
+        return [found[index] for index in range(len(examples))]
+
+    def _encode(
+        self, examples: Sequence[TreeExample], sentences: Sequence[Sentence]
+    ) -> list[EncodedText]:
+        parsed = None
+        if self.model.reads_syntax:
+            golds = [
+                replace(example.gold, sentence=sentence, constituents=None)
+                for example, sentence in zip(examples, sentences, strict=True)
+            ]
+            parsed = [ParsedText.from_parses([gold]) for gold in golds]
+        texts = [" ".join(sentence.forms) for sentence in sentences]
+        return encode_texts(texts, self.tokenizer, parsed, mode=self.texts.mode)
+
+    @torch.inference_mode()
+    def measure(self, states: Sequence[Tensor]) -> list[Measured]:
+        """Squared distances or lengths of the words of sentences."""
+        self.model.eval()
+        found = []
+        for words in states:
+            own = words.float().unsqueeze(0).to(self.model.device)
+            inside = torch.ones(own.shape[:2], dtype=torch.bool, device=own.device)
+            found.append(Measured(self.model(own, inside).values[0].float().cpu().numpy()))
+        return found
+
+
+class StructuralTask(Task[TreeExample, Measured]):
+    """A linear map of frozen states, learnt from gold trees.
+
+    Args:
+        probe: the probe to train or use.
+    """
+
+    name = "structural"
+    primary = "accuracy"
+    predictions_file = "predictions.jsonl"
+
+    def __init__(self, probe: StructuralProbe) -> None:
+        self.probe = probe
+        self.tokenizer = probe.tokenizer
+        # By identity; the examples are kept so that no other takes their place.
+        self._known: dict[int, tuple[TreeExample, Tensor]] = {}
+
+    @property
+    def model(self) -> StructuralModel:  # type: ignore[override]
+        """Encoder and linear map."""
+        return self.probe.model
+
+    @classmethod
+    def new(cls, experiment: Experiment, examples: Sequence[TreeExample]) -> Self:
+        """A fresh linear map on a frozen encoder with its guides.
+
+        Raises:
+            InputError: the encoder is to learn.
+        """
+        require_frozen(experiment)
+        model = new_model(StructuralModel, experiment, task=cls.name, head=StructuralHead)
+        return cls(StructuralProbe(model, **training_options(model, experiment)))
+
+    @classmethod
+    def from_folder(cls, folder: str | Path, *, device: str = "cpu", parser: str = "") -> Self:
+        """A saved probe."""
+        return cls(StructuralProbe.from_pretrained(folder, device=device, parser=parser))
+
+    @classmethod
+    def read(cls, path: str | Path, *, skip_bad: bool = False) -> list[TreeExample]:
+        """Trees of a treebank, see :func:`syntagma.tasks.parsing.treebanks.read_treebank`."""
+        return read_treebank(path, skip_bad=skip_bad)
+
+    @classmethod
+    def texts(cls, examples: Sequence[TreeExample]) -> Iterator[str]:
+        """The words of each sentence with spaces between them."""
+        yield from (" ".join(example.gold.sentence.forms) for example in examples)
+
+    def _states(self, examples: Sequence[TreeExample]) -> list[Tensor]:
+        """States of the examples, each computed once: the encoder never changes."""
+        new = [example for example in examples if id(example) not in self._known]
+        for example, states in zip(new, self.probe.word_states(new), strict=True):
+            self._known[id(example)] = example, states
+        return [self._known[id(example)][1] for example in examples]
+
+    def features(self, examples: Sequence[TreeExample]) -> Features:
+        """States of words with the distances or depths of their trees."""
+        target = _distances if self.model.head.kind == "distance" else _depths
+        return Features(
+            [
+                StatesItem(states, target(example))
+                for states, example in zip(self._states(examples), examples, strict=True)
+            ]
+        )
+
+    def collate(self, items: Sequence[StatesItem]) -> dict[str, Tensor]:
+        """A padded batch of states with their targets."""
+        longest = max(map(len, items))
+        words = torch.zeros(len(items), longest, items[0].states.shape[1])
+        inside = torch.zeros(len(items), longest, dtype=torch.bool)
+        targets = torch.zeros(len(items), *[longest] * items[0].targets.ndim)
+        for row, item in enumerate(items):
+            n = len(item)
+            words[row, :n] = item.states.float()
+            inside[row, :n] = True
+            own = targets[row, :n, :n] if item.targets.ndim == 2 else targets[row, :n]
+            own.copy_(torch.from_numpy(item.targets))
+        return {"words": words, "inside": inside, "targets": targets}
+
+    def predict(self, examples: Sequence[TreeExample]) -> list[Measured]:
+        """What the probe sees in each sentence."""
+        return self.probe.measure(self._states(examples))
+
+    def score(
+        self, examples: Sequence[TreeExample], predictions: Sequence[Measured]
+    ) -> dict[str, float]:
+        """How much of the trees was found, in per cent.
+
+        Distances: ``uuas``, the share of the gold arcs (between words that are no punctuation) in
+        the smallest tree over the distances, ``chain_uuas``, that of connecting neighbours, and
+        ``spearman``, the correlation of each word's distances.  Depths: ``root_accuracy``, the
+        share of sentences whose least deep word is the root, and ``spearman``.  ``accuracy`` is the
+        first of each.
+
+        Raises:
+            MissingExtraError: scipy is not installed.
+        """
+        counts = self._counts(examples, predictions)
+        right, total = sum(row[0] for row in counts), max(sum(row[1] for row in counts), 1)
+        accuracy = 100 * right / total
+        values = {"accuracy": accuracy, "total": float(len(examples))}
+        if self.model.head.kind == "distance":
+            chain = sum(len(_neighbours(example) & _gold_arcs(example)) for example in examples)
+            values |= {"uuas": accuracy, "chain_uuas": 100 * chain / total}
+            values["spearman"] = _spearman(examples, predictions, _distances)
+        else:
+            values["root_accuracy"] = accuracy
+            values["spearman"] = _spearman(examples, predictions, _depths)
+        return values
+
+    def _counts(
+        self, examples: Sequence[TreeExample], predictions: Sequence[Measured]
+    ) -> list[tuple[int, int]]:
+        """Right arcs (or roots) and gold ones, a sentence."""
+        rows = []
+        for example, found in zip(examples, predictions, strict=True):
+            words = _words(example)
+            if self.model.head.kind == "distance":
+                gold = _gold_arcs(example)
+                rows.append((len(gold & _smallest_tree(found.values, words)), len(gold)))
+            else:
+                least = min(words, key=lambda word: found.values[word], default=-1)
+                rows.append((int(least == example.gold.heads.index(0)), 1))
+        return rows
+
+    def score_examples(
+        self, examples: Sequence[TreeExample], predictions: Sequence[Measured]
+    ) -> dict[str, dict[str, float]]:
+        """Right and gold arcs (or roots) of each sentence."""
+        return {
+            f"{number}:{example.key}": {"accuracy": float(right), "words": float(total)}
+            for number, (example, (right, total)) in enumerate(
+                zip(examples, self._counts(examples, predictions), strict=True)
+            )
+        }
+
+    def write_predictions(
+        self, examples: Sequence[TreeExample], predictions: Sequence[Measured], path: Path
+    ) -> None:
+        """Write a JSON line a sentence: its key, and what the probe sees."""
+        lines = (
+            json.dumps({"key": example.key, "values": np.round(found.values, 3).tolist()})
+            for example, found in zip(examples, predictions, strict=True)
+        )
+        write_text(path, "".join(f"{line}\n" for line in lines))
+
+
+def _distances(example: TreeExample) -> FloatArray:
+    """Arcs between any two words of a tree, ``[n_words, n_words]``."""
+    heads = example.gold.heads
+    n_words = len(heads)
+    above = np.zeros((n_words, n_words), bool)
+    for word in range(n_words):
+        place = word + 1
+        while place:
+            above[word, place - 1] = True
+            place = heads[place - 1]
+    depth = above.sum(1)
+    shared = above.astype(int) @ above.T.astype(int)
+    return (depth[:, None] + depth[None] - 2 * shared).astype(np.float32)
+
+
+def _depths(example: TreeExample) -> FloatArray:
+    """Arcs between each word and the root, ``[n_words]``."""
+    return tour_of(ParsedText.from_parses([example.gold])).depth.astype(np.float32)
+
+
+def _words(example: TreeExample) -> list[int]:
+    """Places of the words that are no punctuation."""
+    return [place for place, tag in enumerate(example.gold.upos) if tag != PUNCTUATION]
+
+
+Arcs = set[tuple[int, int]]
+
+
+def _gold_arcs(example: TreeExample) -> Arcs:
+    words = set(_words(example))
+    arcs = ((place, head - 1) for place, head in enumerate(example.gold.heads) if head)
+    return {(min(arc), max(arc)) for arc in arcs if words.issuperset(arc)}
+
+
+def _neighbours(example: TreeExample) -> Arcs:
+    words = _words(example)
+    return set(zip(words, words[1:], strict=False))
+
+
+def _smallest_tree(distances: FloatArray, words: list[int]) -> Arcs:
+    """The arcs of the smallest spanning tree over some words."""
+    try:
+        from scipy.sparse.csgraph import minimum_spanning_tree
+    except ImportError as error:
+        raise MissingExtraError("structural probes", "stats") from error
+    if len(words) < 2:
+        return set()
+    # To scipy a weight of 0 is no arc.
+    weights = distances[np.ix_(words, words)] + 1e-6
+    rows, columns = minimum_spanning_tree(np.triu(weights, 1)).nonzero()
+    return {(words[row], words[column]) for row, column in zip(rows, columns, strict=True)}
+
+
+def _spearman(
+    examples: Sequence[TreeExample],
+    predictions: Sequence[Measured],
+    target: Callable[[TreeExample], FloatArray],
+) -> float:
+    """Rank correlation of each row, averaged by sentence, then by length, in per cent."""
+    from scipy.stats import rankdata
+
+    by_length: dict[int, list[float]] = defaultdict(list)
+    low, high = LENGTHS
+    for example, found in zip(examples, predictions, strict=True):
+        if low <= len(example.gold) <= high:
+            gold = np.atleast_2d(rankdata(target(example), axis=-1))
+            seen = np.atleast_2d(rankdata(found.values, axis=-1))
+            gold, seen = (ranks - ranks.mean(1, keepdims=True) for ranks in (gold, seen))
+            norms = np.sqrt((gold**2).sum(1) * (seen**2).sum(1))
+            rows = (gold * seen).sum(1) / np.where(norms > 0, norms, 1)
+            by_length[len(example.gold)].append(float(rows.mean()))
+    means = [float(np.mean(values)) for values in by_length.values()]
+    return 100 * float(np.mean(means)) if means else 0.0

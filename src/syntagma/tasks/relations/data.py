@@ -1,0 +1,230 @@
+"""Relation files: TACRED, SemEval-2010 Task 8, KBP37.
+
+``.json`` and ``.jsonl`` are TACRED's: lists of words with the places of subject and object; the
+text is made of the words as :mod:`syntagma.parse.tacred` says.  ``.txt`` is SemEval's, and KBP37's,
+which has spaces inside the tags::
+
+    7⇥"The <e1>crew</e1> left the <e2>pier</e2>."
+    Entity-Origin(e1,e2)
+    Comment: …
+
+``e1`` is the subject.  An example without a relation can be predicted, not scored.  All may be
+gzipped.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from syntagma.errors import InputError
+from syntagma.files import read_lines, read_objects
+from syntagma.parse.tacred import tacred_words
+from syntagma.tasks.mentions.data import Mention, gather, mention_problem
+
+__all__ = ["RelationExample", "RelationFile", "read_relations"]
+
+TAG = re.compile(r"</?e[12]>")
+BEGIN = re.compile(r"(\S+)\t\s*(.*\S)\s*")
+SPACED = re.compile(r"<e[12]>\s")
+
+
+@dataclass(frozen=True, slots=True)
+class RelationExample:
+    """Two mentions and how they relate.
+
+    Args:
+        id: unique in its file.
+        text: the sentence.
+        subject: where the one stands.
+        object: where the other stands.
+        relation: from subject to object; empty where it is not told.
+        tagged: whether the file is SemEval's, whose predictions name ids.
+    """
+
+    id: str
+    text: str
+    subject: Mention
+    object: Mention
+    relation: str
+    tagged: bool = False
+
+
+class RelationFile(NamedTuple):
+    """What a file holds.
+
+    Args:
+        examples: the pairs of mentions.
+        wrong: what was wrong with those left out.
+    """
+
+    examples: list[RelationExample]
+    wrong: list[str]
+
+    @property
+    def n_blank(self) -> int:
+        """Examples of which a mention has no characters, as dozens of KBP37 have lost theirs."""
+        return sum(
+            example.subject[0] == example.subject[1] or example.object[0] == example.object[1]
+            for example in self.examples
+        )
+
+
+def read_relations(path: str | Path, *, skip_bad: bool = False) -> RelationFile:
+    """The pairs of mentions of a file.
+
+    Args:
+        path: see the module.
+        skip_bad: leave out what is not as the format says, instead of stopping.
+
+    Raises:
+        InputError: the file cannot be read, or a pair is not as the format says and ``skip_bad``
+            is false, or none is left.
+    """
+    name = str(path).removesuffix(".gz").lower()
+    if name.endswith((".json", ".jsonl")):
+        rows = _tacred(path)
+    elif name.endswith(".txt"):
+        rows = _tagged(path)
+    else:
+        raise InputError(
+            f"{path}: expected relations as .json or .jsonl (TACRED) or .txt (SemEval, KBP37), "
+            f"also with .gz; rename the file"
+        )
+    found = RelationFile(*gather(rows, skip_bad=skip_bad))
+    if not found.examples:
+        raise InputError(f"{path}: no relation; expected TACRED's objects or SemEval's lines")
+    return found
+
+
+def _tacred(path: str | Path) -> Iterator[tuple[str, RelationExample | str]]:
+    for number, (place, row) in enumerate(read_objects(path)):
+        yield place, row if isinstance(row, str) else _tacred_example(row, place, number)
+
+
+def _tacred_example(row: dict[str, Any], place: str, number: int) -> RelationExample | str:
+    """The example of a row, or what is wrong with it."""
+    words = tacred_words(row)
+    if words is None:
+        return f"{place}: expected a list of words as `token`, got {row.get('token')!r:.40}"
+    text = " ".join(words.forms)
+    mentions = []
+    for name in ("subj", "obj"):
+        first, last = row.get(f"{name}_start"), row.get(f"{name}_end")
+        if type(first) is not int or type(last) is not int or not 0 <= first <= last < len(words):
+            return (
+                f"{place}: expected words 0 to {len(words) - 1} as `{name}_start` and "
+                f"`{name}_end`, got {first!r:.20} and {last!r:.20}"
+            )
+        mentions.append((words.starts[first], words.ends[last]))
+        if problem := mention_problem(text, mentions[-1]):
+            return f"{place}: {problem}"
+    subject, object_ = mentions
+    relation = row.get("relation", "")
+    if not isinstance(relation, str):
+        return f"{place}: expected a `relation` in words, got {relation!r:.40}"
+    return RelationExample(str(row.get("id", number)), text, subject, object_, relation)
+
+
+class _Block(NamedTuple):
+    """Lines that belong together.
+
+    Args:
+        place: of the first.
+        id: of the sentence.
+        sentence: with tags.
+        relation: where there is a line for it.
+        wrong: what is wrong.
+    """
+
+    place: str
+    id: str = ""
+    sentence: str = ""
+    relation: str = ""
+    wrong: str = ""
+
+
+def _tagged(path: str | Path) -> Iterator[tuple[str, RelationExample | str]]:
+    for block in _blocks(path):
+        yield block.place, block.wrong or _tagged_example(block)
+
+
+def _blocks(path: str | Path) -> Iterator[_Block]:
+    block: _Block | None = None
+    for number, line in enumerate(read_lines(path), start=1):
+        place = f"{path}, line {number}"
+        begins = BEGIN.fullmatch(line)
+        if not line.strip() or line.lstrip().startswith("Comment:"):
+            continue
+        if begins:
+            if block is not None:
+                yield block
+            block = _Block(place, *begins.groups())
+        elif block is not None and not block.relation:
+            block = block._replace(relation=line.strip())
+        else:
+            wrong = f"{place}: expected an id, a tab and a sentence, got {line[:40]!r}"
+            if block is not None:
+                yield block
+            block = None
+            yield _Block(place, wrong=wrong)
+    if block is not None:
+        yield block
+
+
+def _tagged_example(block: _Block) -> RelationExample | str:
+    """The example of a block, or what is wrong with it."""
+    sentence = block.sentence
+    if len(sentence) > 1 and sentence[0] == sentence[-1] == '"':
+        sentence = sentence[1:-1].strip()
+    found = TAG.findall(sentence)
+    for name in ("e1", "e2"):
+        if [tag for tag in found if name in tag] != [f"<{name}>", f"</{name}>"]:
+            return (
+                f"{block.place}: expected one <{name}> and one </{name}> behind it, "
+                f"got {' '.join(found) or 'no tags'}"
+            )
+        if f"<{name}></{name}>" in sentence:
+            return f"{block.place}: a mention without characters between <{name}> and </{name}>"
+    text, offsets = (_untag_words if SPACED.search(sentence) else _untag)(sentence)
+    return RelationExample(
+        block.id,
+        text,
+        (offsets["<e1>"], offsets["</e1>"]),
+        (offsets["<e2>"], offsets["</e2>"]),
+        block.relation,
+        tagged=True,
+    )
+
+
+def _untag(sentence: str) -> tuple[str, dict[str, int]]:
+    """A sentence without its tags, and the offset of each."""
+    text, offsets, begin = "", {}, 0
+    for tag in TAG.finditer(sentence):
+        text += sentence[begin : tag.start()]
+        offsets[tag.group()] = len(text)
+        begin = tag.end()
+    return text + sentence[begin:], offsets
+
+
+def _untag_words(sentence: str) -> tuple[str, dict[str, int]]:
+    """The same where tags stand between words like words (KBP37).
+
+    >>> _untag_words("<e1> Ada </e1> left <e2> </e2> .")
+    ('Ada left .', {'<e1>': 0, '</e1>': 3, '<e2>': 9, '</e2>': 9})
+    """
+    tokens = TAG.sub(r" \g<0> ", sentence).split()
+    text = " ".join(token for token in tokens if not TAG.fullmatch(token))
+    offsets: dict[str, int] = {}
+    following = 0
+    for token in tokens:
+        if not TAG.fullmatch(token):
+            following += len(token) + 1
+        elif token[1] == "/":
+            offsets[token] = max(offsets[f"<{token[2:]}"], following - 1)
+        else:
+            offsets[token] = min(following, len(text))
+    return text, offsets

@@ -1,0 +1,273 @@
+"""The task of relation classification: TACRED, SemEval-2010 Task 8, KBP37."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import NamedTuple, Self
+
+import torch
+from torch import Tensor
+
+from syntagma.errors import InputError
+from syntagma.files import write_text
+from syntagma.models.mention_model import RelationHead, RelationModel
+from syntagma.settings import nearest
+from syntagma.tasks.experiment import Experiment
+from syntagma.tasks.mentions.data import Mention
+from syntagma.tasks.mentions.task import (
+    Asked,
+    MentionClassifier,
+    MentionItem,
+    checked,
+    warn_of_unknown,
+)
+from syntagma.tasks.relations.data import RelationExample, read_relations
+from syntagma.tasks.relations.metrics import (
+    count_relations,
+    find_negative,
+    is_directed,
+    macro_f1,
+    score_by_relation,
+)
+from syntagma.tasks.task import Features, Task
+from syntagma.tasks.texts import new_model, training_options
+
+__all__ = ["MentionRelation", "RelationClassifier", "RelationTask"]
+
+log = logging.getLogger(__name__)
+
+
+class MentionRelation(NamedTuple):
+    """How two mentions relate.
+
+    Args:
+        label: the most probable relation.
+        probabilities: of every relation, in the order of the model's labels.
+        truncated: whether the text was too long.
+    """
+
+    label: str
+    probabilities: tuple[float, ...]
+    truncated: bool
+
+
+class RelationClassifier(MentionClassifier[RelationModel]):
+    """Tells how two mentions in a text relate."""
+
+    model_class = RelationModel
+    task = "relations"
+
+    @property
+    def negative(self) -> str:
+        """The relation that says that there is none; empty where no label says so."""
+        return self.model.head.negative or find_negative(self.labels)
+
+    def relation(self, text: str, subject: Mention, object: Mention) -> MentionRelation:
+        """How two mentions relate.
+
+        Args:
+            text: any text.
+            subject: offset of its first character, and the one after its last.
+            object: the same of the other mention.
+
+        Raises:
+            InputError: a mention has no characters, or lies outside the text.
+        """
+        return next(self.stream([(text, subject, object)]))
+
+    def stream(self, pairs: Iterable[tuple[str, Mention, Mention]]) -> Iterator[MentionRelation]:
+        """Classify (text, subject, object) as they come, many at a time, in constant memory."""
+        yield from self.classify(checked(*pair) for pair in pairs)
+
+    def classify(self, asked: Iterable[Asked]) -> Iterator[MentionRelation]:
+        """Classify pairs of mentions, some of which may have no characters."""
+        names = self.labels
+        for scores, truncated in self.score_stream(asked):
+            probabilities = tuple(scores.softmax(-1).tolist())
+            yield MentionRelation(names[int(scores.argmax())], probabilities, truncated)
+
+    def gold_tensor(self, labels: Sequence[tuple[int, ...]]) -> Tensor:
+        """The relation of each example, ``[n_examples]``.
+
+        Args:
+            labels: its code, alone.
+        """
+        return torch.tensor([code for (code,) in labels])
+
+
+class RelationTask(Task[RelationExample, MentionRelation]):
+    """One relation a pair of mentions; which there are follows from the training data.
+
+    Args:
+        classifier: the classifier to train or use.
+    """
+
+    name = "relations"
+    primary = "f1"
+    breakdowns = ("label", "confusion")
+    predictions_file = "predictions.txt"
+
+    def __init__(self, classifier: RelationClassifier) -> None:
+        self.classifier = classifier
+        self.tokenizer = classifier.tokenizer
+        self._unknown: set[str] = set()
+
+    @property
+    def model(self) -> RelationModel:  # type: ignore[override]
+        """The scorer."""
+        return self.classifier.model
+
+    @classmethod
+    def new(cls, experiment: Experiment, examples: Sequence[RelationExample]) -> Self:
+        """A fresh classifier with the experiment's guides and the examples' relations.
+
+        Raises:
+            InputError: no example has a relation, or ``head.negative`` is none of them.
+        """
+        names = sorted({example.relation for example in examples} - {""})
+        if not names:
+            raise InputError("data.train: no example has a relation to learn from")
+        labels = {"labels": names}
+        model = new_model(
+            RelationModel, experiment, task=cls.name, head=RelationHead, labels=labels
+        )
+        negative = model.head.negative
+        if negative and negative not in names:
+            raise InputError(f"head.negative: no relation {negative!r}; {nearest(negative, names)}")
+        return cls(RelationClassifier(model, **training_options(model, experiment)))
+
+    @classmethod
+    def from_folder(cls, folder: str | Path, *, device: str = "cpu", parser: str = "") -> Self:
+        """A saved classifier."""
+        return cls(RelationClassifier.from_pretrained(folder, device=device, parser=parser))
+
+    @classmethod
+    def read(cls, path: str | Path, *, skip_bad: bool = False) -> list[RelationExample]:
+        """Pairs of mentions of a file, see :mod:`syntagma.tasks.relations.data`."""
+        found = read_relations(path, skip_bad=skip_bad)
+        if found.wrong:
+            log.warning("%s: left out %d examples; the first: %s",
+                        path, len(found.wrong), found.wrong[0])  # fmt: skip
+        if found.n_blank:
+            log.warning(
+                "%s: %d examples have a mention without characters; its markers stand side by side",
+                path,
+                found.n_blank,
+            )
+        return found.examples
+
+    @classmethod
+    def texts(cls, examples: Sequence[RelationExample]) -> Iterator[str]:
+        """Each sentence once."""
+        yield from dict.fromkeys(example.text for example in examples)
+
+    def features(self, examples: Sequence[RelationExample]) -> Features:
+        """Training items.
+
+        Raises:
+            InputError: the relation of an example is not told.
+        """
+        codes = {label: code for code, label in enumerate(self.classifier.labels)}
+        for example in examples:
+            if not example.relation:
+                raise InputError(f"example {example.id}: has no relation to learn from")
+        items = self.classifier.items(list(map(_asked, examples)))
+        return Features(
+            [
+                replace(item, labels=(codes[example.relation],))
+                for item, example in zip(items, examples, strict=True)
+            ],
+            padded=True,
+        )
+
+    def collate(self, items: Sequence[MentionItem]) -> dict[str, Tensor]:
+        """A padded batch with gold relations."""
+        return self.classifier.collate(items)
+
+    def predict(self, examples: Sequence[RelationExample]) -> list[MentionRelation]:
+        """The most probable relations."""
+        self.model.eval()
+        return list(self.classifier.classify(map(_asked, examples)))
+
+    def score(
+        self, examples: Sequence[RelationExample], predictions: Sequence[MentionRelation]
+    ) -> dict[str, float]:
+        """The metrics of :mod:`syntagma.tasks.relations.metrics`, and the share of cut texts.
+
+        Accuracy counts the negative class as well.  ``macro_f1`` is there for labels with direction
+        only.  A gold relation that the model does not know is never right; a warning counts them.
+        """
+        pairs = _told(examples, predictions)
+        gold, found = [example.relation for example, _ in pairs], [p.label for _, p in pairs]
+        labels, negative = self.classifier.labels, self.classifier.negative
+        if set(gold) - set(labels) - self._unknown:
+            self._unknown |= warn_of_unknown(gold, labels)
+        right = sum(golden == label for golden, label in zip(gold, found, strict=True))
+        total = max(len(pairs), 1)
+        values = count_relations(gold, found, negative).as_dict()
+        if is_directed(labels, negative):
+            values["macro_f1"] = macro_f1(gold, found, negative)
+        truncated = sum(prediction.truncated for _, prediction in pairs)
+        return values | {
+            "accuracy": 100 * right / total,
+            "total": float(len(pairs)),
+            "truncated": 100 * truncated / total,
+        }
+
+    def breakdown(
+        self,
+        by: str,
+        examples: Sequence[RelationExample],
+        predictions: Sequence[MentionRelation],
+    ) -> dict[str, dict[str, float]]:
+        """By ``label``: the scores of each relation; by ``confusion``: what each was taken for."""
+        pairs = _told(examples, predictions)
+        if by == "confusion":
+            rows: dict[str, dict[str, float]] = {}
+            for example, prediction in pairs:
+                row = rows.setdefault(example.relation, {})
+                row[prediction.label] = row.get(prediction.label, 0.0) + 1
+            return {label: dict(sorted(row.items())) for label, row in sorted(rows.items())}
+        counts = score_by_relation([e.relation for e, _ in pairs], [p.label for _, p in pairs])
+        return {label: own.as_dict() | {"total": float(own.gold)} for label, own in counts.items()}
+
+    def score_examples(
+        self, examples: Sequence[RelationExample], predictions: Sequence[MentionRelation]
+    ) -> dict[str, dict[str, float]]:
+        """Whether each relation is right, the negative one among them."""
+        return {
+            example.id: {"accuracy": float(example.relation == prediction.label)}
+            for example, prediction in _told(examples, predictions)
+        }
+
+    def write_predictions(
+        self,
+        examples: Sequence[RelationExample],
+        predictions: Sequence[MentionRelation],
+        path: Path,
+    ) -> None:
+        """Write a line an example: SemEval's id and relation, or TACRED's relation alone."""
+        with_ids = any(example.tagged for example in examples)
+        lines = [
+            f"{example.id}\t{prediction.label}" if with_ids else prediction.label
+            for example, prediction in zip(examples, predictions, strict=True)
+        ]
+        write_text(path, "".join(f"{line}\n" for line in lines))
+
+
+def _asked(example: RelationExample) -> Asked:
+    return Asked(example.text, (example.subject, example.object))
+
+
+def _told(
+    examples: Sequence[RelationExample], predictions: Sequence[MentionRelation]
+) -> list[tuple[RelationExample, MentionRelation]]:
+    """The examples whose relation is told, with what was predicted."""
+    return [
+        (example, prediction)
+        for example, prediction in zip(examples, predictions, strict=True)
+        if example.relation
+    ]

@@ -1,0 +1,1 @@
+"""Reading comprehension whose answers are spans of a passage."""

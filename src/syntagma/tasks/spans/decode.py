@@ -1,0 +1,146 @@
+"""From start and end scores to answers: the best spans over all windows of a passage."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+
+from syntagma.models.span_model import SpanHead
+from syntagma.tasks.spans.answers import Answer, Span
+from syntagma.tasks.spans.windows import SpanWindow
+
+__all__ = ["WindowCandidates", "best_spans", "decode_answer"]
+
+
+class WindowCandidates(NamedTuple):
+    """The best spans of one window.
+
+    Args:
+        scores: start plus end, best first, ``[n_best]``.
+        first: position of the first piece, ``[n_best]``.
+        last: position of the last piece, ``[n_best]``.
+        null_score: start plus end of the first piece (journal eq. 12).
+        verification: logit of unanswerable minus logit of answerable; 0 without a verifier.
+    """
+
+    scores: NDArray[np.float32]
+    first: NDArray[np.int64]
+    last: NDArray[np.int64]
+    null_score: float
+    verification: float
+
+
+def best_spans(
+    start: Tensor, end: Tensor, *, max_answer: int, n_best: int
+) -> tuple[Tensor, Tensor, Tensor]:
+    """The best ``s_k + e_l`` with ``k ≤ l < k + max_answer``, leaving out position 0.
+
+    Args:
+        start: ``[batch, n]``, minus infinity where no answer may begin.
+        end: ``[batch, n]``.
+        max_answer: pieces of the longest answer.
+        n_best: how many.
+
+    Returns:
+        Scores, first and last positions, each ``[batch, n_best]``, best first; scores of minus
+        infinity fill the rest where there are fewer spans.
+    """
+    n = start.shape[1]
+    padded = torch.nn.functional.pad(end, (0, max_answer - 1), value=-torch.inf)
+    # [batch, n, max_answer]: the end scores from each start on
+    ends = padded.unfold(1, max_answer, 1)
+    scores = start.unsqueeze(2) + ends
+    scores[:, 0] = -torch.inf
+    best = scores.flatten(1).topk(min(n_best, n * max_answer), dim=1)
+    first = best.indices // max_answer
+    return best.values, first, first + best.indices % max_answer
+
+
+def decode_answer(
+    question: str,
+    passage: str,
+    windows: Sequence[SpanWindow],
+    candidates: Iterable[WindowCandidates],
+    head: SpanHead,
+    *,
+    threshold: float | None = None,
+) -> Answer:
+    """Join the windows of a question into one answer.
+
+    A span that several windows see counts once, with its best score; the null score and the
+    verification score are the least over the windows: a passage holds no answer only if none of
+    its windows does.
+
+    Args:
+        question: as asked.
+        passage: the text.
+        windows: all windows of the question.
+        candidates: the best spans of each.
+        head: thresholds and weights.
+        threshold: replaces the fitted one.
+    """
+    spans: dict[tuple[int, int], float] = {}
+    null_score = verification = float("inf")
+    for window, found in zip(windows, candidates, strict=True):
+        null_score = min(null_score, found.null_score)
+        verification = min(verification, found.verification)
+        shift = window.begin - window.offset
+        starts = window.passage.starts
+        ends = window.passage.ends
+        for score, first, last in zip(found.scores, found.first, found.last, strict=True):
+            if score == -np.inf:
+                break
+            place = _without_space(passage, int(starts[first + shift]), int(ends[last + shift]))
+            if place[0] < place[1] and float(score) > spans.get(place, -np.inf):
+                spans[place] = float(score)
+    ranked = sorted(spans.items(), key=lambda item: (-item[1], item[0]))[: head.n_best]
+    return _answer(question, passage, ranked, null_score, verification, head, threshold)
+
+
+def _without_space(passage: str, start: int, end: int) -> tuple[int, int]:
+    """The interval without white space around it: some tokenizers count a space to its word."""
+    while start < end and passage[start].isspace():
+        start += 1
+    while start < end and passage[end - 1].isspace():
+        end -= 1
+    return start, end
+
+
+def _answer(
+    question: str,
+    passage: str,
+    ranked: list[tuple[tuple[int, int], float]],
+    null_score: float,
+    verification: float,
+    head: SpanHead,
+    threshold: float | None,
+) -> Answer:
+    threshold = head.null_threshold if threshold is None else threshold
+    scores = np.array([null_score, *(score for _, score in ranked)], np.float64)
+    shares = np.exp(scores - scores.max())
+    shares /= shares.sum()
+    spans = tuple(
+        Span(passage[start:end], start, end, score, float(share))
+        for ((start, end), score), share in zip(ranked, shares[1:], strict=True)
+    )
+    best = spans[0].score if spans else float("-inf")
+    odds = head.span_weight * (null_score - best) + head.answerability_weight * verification
+    answered = bool(spans) and odds <= threshold
+    return Answer(
+        question=question,
+        text=spans[0].text if answered else "",
+        start=spans[0].start if answered else None,
+        end=spans[0].end if answered else None,
+        score=best,
+        null_score=null_score,
+        verification=verification,
+        null_odds=odds,
+        threshold=threshold,
+        probability=spans[0].probability if answered else float(shares[0]),
+        spans=spans,
+    )

@@ -1,0 +1,358 @@
+"""The official metrics of SQuAD 1.1 and 2.0: exact match, F1, and the threshold for abstaining.
+
+Rajpurkar et al. (2016, 2018). The two evaluation scripts differ where normalised text is empty:
+1.1 keeps such gold answers and gives two empty texts an F1 of 0; 2.0 drops such gold answers,
+scores against the empty text if none are left, and gives two empty texts an F1 of 1. The rules of
+1.1 apply to data in which no question is impossible.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+import string
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Literal
+
+from syntagma.errors import InputError
+from syntagma.tasks.spans.answers import Answer
+from syntagma.tasks.spans.squad import SpanExample, best_text
+
+__all__ = [
+    "Cut",
+    "QuestionScore",
+    "SpanScore",
+    "Tally",
+    "abstain",
+    "abstains",
+    "best_threshold",
+    "evaluate_spans",
+    "exact_of",
+    "f1_of",
+    "judge",
+    "normalise",
+    "official_best",
+    "score_answers",
+]
+
+Rules = Literal["1.1", "2.0"]
+Metric = Literal["exact", "f1"]
+ARTICLES = re.compile(r"\b(?:a|an|the)\b")
+NO_PUNCTUATION = str.maketrans("", "", string.punctuation)
+
+
+def normalise(text: str) -> str:
+    """Lower case, without ASCII punctuation and articles, single spaces.
+
+    >>> normalise("The  U.S. Army's")
+    'us armys'
+    """
+    # In this order: without its points, "A." is an article.
+    return " ".join(ARTICLES.sub(" ", text.lower().translate(NO_PUNCTUATION)).split())
+
+
+def _gold_texts(golds: Iterable[str], rules: Rules) -> list[str]:
+    texts = [normalise(gold) for gold in golds]
+    return texts if rules == "1.1" else [text for text in texts if text] or [""]
+
+
+def exact_of(prediction: str, golds: Sequence[str], *, rules: Rules = "2.0") -> int:
+    """1 if the prediction is one of the gold answers after normalising, else 0.
+
+    Args:
+        prediction: empty for no answer.
+        golds: none where the question has no answer.
+        rules: of which script.
+    """
+    return int(normalise(prediction) in _gold_texts(golds, rules))
+
+
+def f1_of(prediction: str, golds: Sequence[str], *, rules: Rules = "2.0") -> float:
+    """Overlap of words with the gold answer that fits best, 0 to 1; arguments as above."""
+    words = normalise(prediction).split()
+    return max(_overlap(words, gold.split(), rules) for gold in _gold_texts(golds, rules))
+
+
+def _overlap(predicted: list[str], gold: list[str], rules: Rules) -> float:
+    if rules == "2.0" and not (predicted and gold):
+        return float(predicted == gold)
+    shared = (Counter(predicted) & Counter(gold)).total()
+    if not shared:
+        return 0.0
+    # In these steps, not as 2 * shared / (both lengths): the last digit would differ.
+    precision, recall = shared / len(predicted), shared / len(gold)
+    return 2 * precision * recall / (precision + recall)
+
+
+@dataclass(frozen=True, slots=True)
+class QuestionScore:
+    """How right a prediction is.
+
+    Args:
+        exact: 0 or 1.
+        f1: 0 to 1.
+        has_answers: whether the question has gold answers; else it is impossible.
+        answered: whether the prediction is a text that is not empty.
+        missing: whether there is no prediction, not even an empty one; it is wrong then.
+    """
+
+    exact: int
+    f1: float
+    has_answers: bool
+    answered: bool
+    missing: bool = False
+
+
+def judge(
+    examples: Sequence[SpanExample],
+    predictions: Sequence[str | None],
+    *,
+    rules: Rules | None = None,
+) -> list[QuestionScore]:
+    """The score of each question, from which sums, thresholds and significance tests are made.
+
+    Args:
+        examples: questions with gold answers.
+        predictions: a text for each, empty for no answer; ``None`` where one is missing.
+        rules: of which script; if not given, 2.0 where a question is impossible, else 1.1.
+
+    Raises:
+        InputError: a question has no gold answers and is not marked as impossible.
+    """
+    if rules is None:
+        rules = "2.0" if any(example.is_impossible for example in examples) else "1.1"
+    return [_judge(*pair, rules) for pair in zip(examples, predictions, strict=True)]
+
+
+def _judge(example: SpanExample, prediction: str | None, rules: Rules) -> QuestionScore:
+    if not example.is_labelled:
+        raise InputError(
+            f"question {example.id!r}: expected gold answers or is_impossible, got neither; a test "
+            f"file can be predicted, but not scored"
+        )
+    if prediction is None:
+        return QuestionScore(0, 0.0, example.has_answers, answered=False, missing=True)
+    return QuestionScore(
+        exact=exact_of(prediction, example.answers, rules=rules),
+        f1=f1_of(prediction, example.answers, rules=rules),
+        has_answers=example.has_answers,
+        answered=bool(prediction),
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Tally:
+    """Questions, and the sums of their exact matches and F1; add two to tally their union."""
+
+    total: int = 0
+    exact: int = 0
+    f1: float = 0.0
+
+    @classmethod
+    def of(cls, rows: Sequence[QuestionScore]) -> Tally:
+        """The sums over some questions."""
+        return cls(len(rows), sum(row.exact for row in rows), sum(row.f1 for row in rows))
+
+    def __add__(self, other: Tally) -> Tally:
+        return Tally(self.total + other.total, self.exact + other.exact, self.f1 + other.f1)
+
+    def as_dict(self, prefix: str = "") -> dict[str, float]:
+        """Means in per cent and the number of questions, under the official names."""
+        exact, f1 = (100.0 * value / max(self.total, 1) for value in (self.exact, self.f1))
+        return {f"{prefix}exact": exact, f"{prefix}f1": f1, f"{prefix}total": self.total}
+
+
+@dataclass(frozen=True, slots=True)
+class SpanScore:
+    """How good answers are, as sums; add two scores to score their union.
+
+    Args:
+        overall: all questions; kept beside the parts, whose sum could differ in the last digit.
+        has_answers: those with gold answers.
+        no_answers: the impossible ones.
+        missing: how many had no prediction; they count as wrong.
+    """
+
+    overall: Tally = Tally()
+    has_answers: Tally = Tally()
+    no_answers: Tally = Tally()
+    missing: int = 0
+
+    @classmethod
+    def of(cls, rows: Sequence[QuestionScore]) -> SpanScore:
+        """The sums over some questions."""
+        return cls(
+            overall=Tally.of(rows),
+            has_answers=Tally.of([row for row in rows if row.has_answers]),
+            no_answers=Tally.of([row for row in rows if not row.has_answers]),
+            missing=sum(row.missing for row in rows),
+        )
+
+    def __add__(self, other: SpanScore) -> SpanScore:
+        return SpanScore(
+            self.overall + other.overall,
+            self.has_answers + other.has_answers,
+            self.no_answers + other.no_answers,
+            self.missing + other.missing,
+        )
+
+    @property
+    def exact(self) -> float:
+        """Exact match, in per cent."""
+        return self.as_dict()["exact"]
+
+    @property
+    def f1(self) -> float:
+        """F1, in per cent."""
+        return self.as_dict()["f1"]
+
+    def as_dict(self) -> dict[str, float]:
+        """Every metric there are questions for, under the official names."""
+        metrics = self.overall.as_dict()
+        for prefix, part in (("HasAns_", self.has_answers), ("NoAns_", self.no_answers)):
+            metrics |= part.as_dict(prefix) if part.total else {}
+        return metrics | ({"missing": self.missing} if self.missing else {})
+
+
+@dataclass(frozen=True, slots=True)
+class Cut:
+    """A threshold, and the metric in per cent where the reader abstains above it."""
+
+    threshold: float
+    value: float
+
+
+def abstains(null_odds: float, threshold: float) -> bool:
+    """Whether a reader gives no answer: an answer whose odds equal the threshold is given."""
+    return null_odds > threshold
+
+
+def abstain(
+    rows: Sequence[QuestionScore], null_odds: Sequence[float], threshold: float
+) -> list[QuestionScore]:
+    """Scores after abstaining: right where the question is impossible, else wrong."""
+    return [
+        replace(row, exact=int(not row.has_answers), f1=float(not row.has_answers), answered=False)
+        if abstains(odds, threshold) and not row.missing
+        else row
+        for row, odds in zip(rows, null_odds, strict=True)
+    ]
+
+
+def official_best(
+    rows: Sequence[QuestionScore], null_odds: Sequence[float], *, metric: Metric = "f1"
+) -> Cut:
+    """The best value over thresholds, and the threshold, as the script of 2.0 defines them.
+
+    Answers are let in one by one, by rising odds, equal odds in the order given; the first best
+    state counts, the state without any answer under the threshold 0. An answer to an impossible
+    question costs 1, whatever its text. So the value can lie above what any threshold reaches
+    (between equal odds) and the threshold can miss it; :func:`best_threshold` is the one to use.
+
+    Args:
+        rows: scores of the best spans, as if the reader never abstained.
+        null_odds: by how much no answer outscores the best span, for each.
+        metric: which.
+    """
+    pairs = [pair for pair in zip(rows, null_odds, strict=True) if not pair[0].missing]
+    best = current = float(sum(not row.has_answers for row, _ in pairs))
+    threshold = 0.0
+    for row, odds in sorted(pairs, key=lambda pair: pair[1]):
+        current += getattr(row, metric) if row.has_answers else -row.answered
+        if current > best:
+            best, threshold = current, odds
+    return Cut(threshold, 100.0 * best / max(len(rows), 1))
+
+
+def best_threshold(
+    rows: Sequence[QuestionScore], null_odds: Sequence[float], *, metric: Metric = "f1"
+) -> Cut:
+    """The threshold that serves a metric best, found in one sweep (SG-Net's δ).
+
+    It lies halfway between the odds of the last answer given and of the first withheld, so that
+    rounding in another batch changes no decision; of equally good ones, it is the lowest.
+    Arguments as in :func:`official_best`, whose value it equals where no odds are equal and no
+    answer to an impossible question normalises to nothing.
+    """
+    pairs = [pair for pair in zip(rows, null_odds, strict=True) if not pair[0].missing]
+    pairs.sort(key=lambda pair: pair[1])
+    odds = [value for _, value in pairs]
+    best = current = float(sum(not row.has_answers for row, _ in pairs))
+    kept = 0
+    for given, (row, value) in enumerate(pairs, start=1):
+        current += getattr(row, metric) - (not row.has_answers)
+        # No threshold separates equal odds.
+        if current > best and (given == len(odds) or odds[given] > value):
+            best, kept = current, given
+    return Cut(_between(odds, kept), 100.0 * best / max(len(rows), 1))
+
+
+def _between(odds: Sequence[float], kept: int) -> float:
+    """A threshold at or above the first ``kept`` of sorted odds and below the others."""
+    if not odds:
+        return 0.0
+    if kept == len(odds):
+        return odds[-1] + 1.0
+    if kept == 0:
+        return min(odds[0] - 1.0, math.nextafter(odds[0], -math.inf))
+    middle = odds[kept - 1] / 2 + odds[kept] / 2
+    return middle if odds[kept - 1] <= middle < odds[kept] else odds[kept - 1]
+
+
+def evaluate_spans(
+    examples: Sequence[SpanExample],
+    predictions: Mapping[str, str],
+    *,
+    null_odds: Mapping[str, float] | None = None,
+    threshold: float = math.inf,
+) -> dict[str, float]:
+    """The official metrics of a file of predictions, flat, under the official names.
+
+    Args:
+        examples: questions with gold answers.
+        predictions: texts by id; a missing one counts as wrong and as ``missing``.
+        null_odds: by id; with them come the ``best_`` metrics, which mean something where
+            ``predictions`` are the best spans even where the reader abstains.
+        threshold: abstain where the odds exceed it; the official script's default of 1 is for
+            probabilities, not odds.
+
+    Raises:
+        InputError: a question has no gold answers, or a prediction no odds.
+    """
+    rows = judge(examples, [predictions.get(example.id) for example in examples])
+    if null_odds is None:
+        return SpanScore.of(rows).as_dict()
+    for example, row in zip(examples, rows, strict=True):
+        if not row.missing and example.id not in null_odds:
+            raise InputError(
+                f"expected null odds for every prediction, got none for {example.id!r}"
+            )
+    odds = [null_odds.get(example.id, 0.0) for example in examples]
+    metrics = SpanScore.of(abstain(rows, odds, threshold)).as_dict()
+    # Equal odds are swept in the order of their file, not of the data.
+    place = {key: number for number, key in enumerate(null_odds)}
+    order = sorted(range(len(rows)), key=lambda i: place.get(examples[i].id, 0))
+    return metrics | _best([rows[i] for i in order], [odds[i] for i in order])
+
+
+def score_answers(examples: Sequence[SpanExample], answers: Sequence[Answer]) -> dict[str, float]:
+    """The official metrics of a reader's answers: as given, and with the best thresholds.
+
+    Raises:
+        InputError: a question has no gold answers.
+    """
+    given = judge(examples, [answer.text for answer in answers])
+    best = judge(examples, [best_text(answer) for answer in answers])
+    return SpanScore.of(given).as_dict() | _best(best, [answer.null_odds for answer in answers])
+
+
+def _best(rows: Sequence[QuestionScore], null_odds: Sequence[float]) -> dict[str, float]:
+    exact, f1 = (official_best(rows, null_odds, metric=metric) for metric in ("exact", "f1"))
+    return {
+        "best_exact": exact.value,
+        "best_exact_thresh": exact.threshold,
+        "best_f1": f1.value,
+        "best_f1_thresh": f1.threshold,
+    }

@@ -1,0 +1,184 @@
+"""A reader: give it passages and questions, get answers with their places in your text."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import islice
+from pathlib import Path
+from typing import Any, ClassVar, Self
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from syntagma.encoders.precision import autocast
+from syntagma.encoders.shipped import DEFAULT_READER
+from syntagma.errors import InputError
+from syntagma.models.span_model import SpanModel
+from syntagma.tasks.spans.answers import Answer
+from syntagma.tasks.spans.decode import WindowCandidates, best_spans, decode_answer
+from syntagma.tasks.spans.windows import SpanWindow, WindowMaker
+from syntagma.tasks.texts import TextPredictor
+
+__all__ = ["Reader"]
+
+CHUNK = 256
+"""Questions that are read together."""
+
+
+class Reader(TextPredictor[SpanModel]):
+    """Answers questions about passages, or says that a passage holds no answer.
+
+    Args:
+        model: the scorer.
+        tokenizer: its encoder's fast tokenizer.
+        verifier: a second reader whose answerability scores are asked for.
+        options: of :class:`syntagma.tasks.texts.TextPredictor`.
+
+    Raises:
+        InputError: the model reads syntax and there is no source.
+    """
+
+    model_class = SpanModel
+    task: ClassVar[str | tuple[str, ...]] = "spans"
+
+    def __init__(
+        self, model: SpanModel, tokenizer: Any, *, verifier: Reader | None = None, **options: Any
+    ) -> None:
+        super().__init__(model, tokenizer, **options)
+        self.verifier = verifier
+        self.maker = WindowMaker(self.texts, model.head)
+
+    @classmethod
+    def from_pretrained(
+        cls, name: str | Path = "default", *, device: str = "cpu", **options: Any
+    ) -> Self:
+        """A saved reader.
+
+        Args:
+            name: ``default`` (or ``default-reader``) or a reader's folder.
+            device: where to compute.
+            options: of the constructor.
+
+        Raises:
+            InputError: there is no such reader.
+        """
+        name = DEFAULT_READER if str(name) == "default" else name
+        reader = super().from_pretrained(name, device=device, **options)
+        if (verifier := reader.model.head.verifier) and reader.verifier is None:
+            place = Path(name) / verifier
+            shared = {"store": reader.texts.store} if reader.texts.store else {}
+            reader.verifier = Reader.from_pretrained(
+                place if place.is_dir() else verifier, device=device, **shared
+            )
+        return reader
+
+    def answer(self, passage: str, question: str, *, threshold: float | None = None) -> Answer:
+        """The answer to one question.
+
+        Args:
+            passage: any text.
+            question: any question about it.
+            threshold: abstain where the odds against an answer exceed it; the fitted one if not
+                given, infinity never to abstain.
+
+        Raises:
+            InputError: passage or question is empty.
+        """
+        return next(self.stream([(passage, question)], threshold=threshold))
+
+    def answer_all(
+        self, passage: str, questions: Sequence[str], *, threshold: float | None = None
+    ) -> list[Answer]:
+        """The answers to several questions about one passage, in their order."""
+        return list(self.stream(((passage, q) for q in questions), threshold=threshold))
+
+    def stream(
+        self, pairs: Iterable[tuple[str, str]], *, threshold: float | None = None
+    ) -> Iterator[Answer]:
+        """Answer (passage, question) pairs as they come, many at a time, in constant memory."""
+        source = iter(pairs)
+        while chunk := list(islice(source, CHUNK)):
+            windows = self.windows(chunk)
+            candidates = self._candidates(windows)
+            if self.verifier is not None:
+                verified = self.verifier._verify(chunk)
+            for number, (passage, question) in enumerate(chunk):
+                mine = [i for i, window in enumerate(windows) if window.example == number]
+                found = [candidates[i] for i in mine]
+                if self.verifier is not None:
+                    found = [item._replace(verification=verified[number]) for item in found]
+                yield decode_answer(
+                    question,
+                    passage,
+                    [windows[i] for i in mine],
+                    found,
+                    self.model.head,
+                    threshold=threshold,
+                )
+            self.texts.forget()
+
+    def windows(self, pairs: Sequence[tuple[str, str]]) -> list[SpanWindow]:
+        """The windows of (passage, question) pairs, all of a pair's before those of the next.
+
+        Raises:
+            InputError: passage or question is empty.
+        """
+        for passage, question in pairs:
+            if not passage.strip() or not question.strip():
+                empty = "question" if passage.strip() else "passage"
+                raise InputError(f"the {empty} is empty; expected text")
+        texts = self.texts.encode([text for pair in pairs for text in pair])
+        return [
+            window
+            for number, (passage, question) in enumerate(pairs)
+            for window in self.maker.windows(number, texts[passage], texts[question])
+        ]
+
+    def _verify(self, pairs: Sequence[tuple[str, str]]) -> list[float]:
+        """Logit of unanswerable minus logit of answerable for each pair."""
+        windows = self.windows(pairs)
+        scores = [float("inf")] * len(pairs)
+        for window, found in zip(windows, self._candidates(windows), strict=True):
+            scores[window.example] = min(scores[window.example], found.verification)
+        return scores
+
+    def _candidates(self, windows: Sequence[SpanWindow]) -> list[WindowCandidates]:
+        candidates: list[WindowCandidates | None] = [None] * len(windows)
+        for batch in self.batches(windows):
+            found = self._score([windows[index] for index in batch])
+            for index, item in zip(batch, found, strict=True):
+                candidates[index] = item
+        return [item for item in candidates if item is not None]
+
+    @torch.inference_mode()
+    def _score(self, windows: Sequence[SpanWindow]) -> list[WindowCandidates]:
+        batch = self.batch(windows)
+        with autocast(self.model.device, self.precision):
+            scores = self.model(**batch)
+        best, first, last = (
+            tensor.cpu().numpy()
+            for tensor in best_spans(
+                scores.start,
+                scores.end,
+                max_answer=self.model.head.max_answer,
+                n_best=self.model.head.n_best,
+            )
+        )
+        null_scores = (scores.start[:, 0] + scores.end[:, 0]).tolist()
+        verification = np.zeros(len(windows))
+        if scores.answerability is not None:
+            verification = (scores.answerability[:, 1] - scores.answerability[:, 0]).cpu().numpy()
+        return [
+            WindowCandidates(
+                best[row], first[row], last[row], null_scores[row], float(verification[row])
+            )
+            for row in range(len(windows))
+        ]
+
+    def batch(self, windows: Sequence[SpanWindow]) -> dict[str, Tensor]:
+        """The tensors of some windows, on the model's device."""
+        tensors = self.maker.collate(windows)
+        for name in ("start_positions", "end_positions"):
+            del tensors[name]
+        return self.on_device(tensors)

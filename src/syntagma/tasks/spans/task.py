@@ -1,0 +1,199 @@
+"""The task of reading comprehension by spans: SQuAD 1.1 and 2.0."""
+
+from __future__ import annotations
+
+import logging
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Self
+
+import numpy as np
+from torch import Tensor
+
+from syntagma.models.span_model import SpanHead, SpanModel
+from syntagma.syntax.encode import EncodedText
+from syntagma.tasks.experiment import Experiment
+from syntagma.tasks.spans.answers import Answer
+from syntagma.tasks.spans.metrics import best_threshold, judge, score_answers
+from syntagma.tasks.spans.reader import Reader
+from syntagma.tasks.spans.squad import SpanExample, best_text, read_squad, write_predictions
+from syntagma.tasks.spans.windows import SpanWindow
+from syntagma.tasks.task import Features, Task
+from syntagma.tasks.texts import new_model, training_options
+
+__all__ = ["SpanTask"]
+
+log = logging.getLogger(__name__)
+
+VERIFIER = "verifier"
+VERIFIER_WEIGHTS = (0.0, 0.25, 0.5, 1.0, 2.0, 4.0)
+
+
+class SpanTask(Task[SpanExample, Answer]):
+    """Answers as spans of the passage, with abstention.
+
+    Args:
+        reader: the reader to train or use.
+    """
+
+    name = "spans"
+    primary = "f1"
+
+    def __init__(self, reader: Reader) -> None:
+        self.reader = reader
+        self.tokenizer = reader.tokenizer
+        if reader.model.head.objective == "answerability":
+            self.primary = "accuracy"
+
+    @property
+    def model(self) -> SpanModel:  # type: ignore[override]
+        """The scorer."""
+        return self.reader.model
+
+    @classmethod
+    def new(cls, experiment: Experiment, examples: Sequence[SpanExample]) -> Self:
+        """A fresh reader with the experiment's guides."""
+        model = new_model(SpanModel, experiment, task=cls.name, head=SpanHead)
+        verifier = None
+        if model.head.verifier:
+            verifier = Reader.from_pretrained(model.head.verifier)
+        return cls(Reader(model, verifier=verifier, **training_options(model, experiment)))
+
+    @classmethod
+    def from_folder(cls, folder: str | Path, *, device: str = "cpu", parser: str = "") -> Self:
+        """A saved reader."""
+        return cls(Reader.from_pretrained(folder, device=device, parser=parser))
+
+    @classmethod
+    def read(cls, path: str | Path, *, skip_bad: bool = False) -> list[SpanExample]:
+        """Questions of a SQuAD file."""
+        examples, skipped = read_squad(path, skip_bad=skip_bad)
+        if skipped.total:
+            log.warning("%s: %s", path, skipped)
+        return examples
+
+    @classmethod
+    def texts(cls, examples: Sequence[SpanExample]) -> Iterator[str]:
+        """Each passage once, before the questions about it."""
+        seen: set[str] = set()
+        for example in examples:
+            for text in (example.passage, example.question):
+                if text not in seen:
+                    seen.add(text)
+                    yield text
+
+    def features(self, examples: Sequence[SpanExample]) -> Features:
+        """Training windows; the gold span is the first answer's."""
+        texts = self.reader.texts.encode(
+            [text for example in examples for text in (example.passage, example.question)]
+        )
+        items = []
+        for number, example in enumerate(examples):
+            passage = texts[example.passage]
+            gold = _gold_pieces(example, passage)
+            for window in self.reader.maker.windows(number, passage, texts[example.question]):
+                items.append(_with_gold(window, gold))
+        return Features(items, padded=True)
+
+    def collate(self, items: Sequence[SpanWindow]) -> dict[str, Tensor]:
+        """A padded batch with gold positions."""
+        return self.reader.maker.collate(items)
+
+    def predict(self, examples: Sequence[SpanExample]) -> list[Answer]:
+        """Answers; never the empty one where every question is known to have an answer.
+
+        So a reader that can abstain is still scored by the rules of SQuAD 1.1 on its files.
+        """
+        self.model.eval()
+        always = all(example.has_answers for example in examples)
+        pairs = ((example.passage, example.question) for example in examples)
+        return list(self.reader.stream(pairs, threshold=math.inf if always else None))
+
+    def score(
+        self, examples: Sequence[SpanExample], predictions: Sequence[Answer]
+    ) -> dict[str, float]:
+        """The official metrics (:mod:`syntagma.tasks.spans.metrics`)."""
+        if self.model.head.objective == "answerability":
+            return _score_verifier(examples, predictions)
+        return score_answers(examples, predictions)
+
+    def score_examples(
+        self, examples: Sequence[SpanExample], predictions: Sequence[Answer]
+    ) -> dict[str, dict[str, float]]:
+        """Exact match and F1 of each question."""
+        rows = judge(examples, [answer.text for answer in predictions])
+        return {
+            example.id: {"exact": row.exact, "f1": row.f1}
+            for example, row in zip(examples, rows, strict=True)
+        }
+
+    def fit_after_training(
+        self, examples: Sequence[SpanExample], predictions: Sequence[Answer]
+    ) -> dict[str, float]:
+        """Fit δ, and the verifier's β₂ where there is one, in one sweep each (eq. 14)."""
+        if all(example.has_answers for example in examples):
+            return {}
+        rows = judge(examples, [best_text(answer) for answer in predictions])
+        verified = any(answer.verification for answer in predictions)
+        fits = []
+        for weight in VERIFIER_WEIGHTS if verified else (0.0,):
+            odds = [
+                answer.null_score - answer.score + weight * answer.verification
+                for answer in predictions
+            ]
+            fits.append((best_threshold(rows, odds), weight))
+        cut, weight = max(fits, key=lambda fit: fit[0].value)
+        fitted = {"null_threshold": cut.threshold, "answerability_weight": weight}
+        self.model.set_head(**fitted)
+        return fitted
+
+    def write_predictions(
+        self, examples: Sequence[SpanExample], predictions: Sequence[Answer], path: Path
+    ) -> None:
+        """Write ``predictions.json`` and beside it the official ``null_odds`` and ``nbest``."""
+        write_predictions(path, examples, predictions)
+        for form in ("null_odds", "nbest"):
+            place = path.with_name(f"{path.stem}.{form}{path.suffix}")
+            write_predictions(place, examples, predictions, form=form)
+
+    def save(self, folder: Path, *, bits: int | None = None) -> None:
+        """Write the reader, its verifier beside it."""
+        if self.reader.verifier is not None:
+            # From now on it is found beside the reader, wherever that goes.
+            self.model.set_head(verifier=VERIFIER)
+        super().save(folder, bits=bits)
+        if self.reader.verifier is not None:
+            place = folder / VERIFIER
+            place.mkdir(exist_ok=True)
+            type(self)(self.reader.verifier).save(place, bits=bits)
+
+
+def _score_verifier(
+    examples: Sequence[SpanExample], predictions: Sequence[Answer]
+) -> dict[str, float]:
+    right = sum(
+        (answer.verification > 0) == example.is_impossible
+        for example, answer in zip(examples, predictions, strict=True)
+    )
+    return {"accuracy": 100 * right / max(len(examples), 1), "total": float(len(examples))}
+
+
+def _gold_pieces(example: SpanExample, passage: EncodedText) -> tuple[int, int] | None:
+    """First and last piece of the first gold answer, or ``None`` without one."""
+    if not example.answers:
+        return None
+    answer, begin = example.answers[0], example.answer_starts[0]
+    begin += len(answer) - len(answer.lstrip())
+    end = begin + len(answer.strip())
+    first = int(np.searchsorted(passage.ends, begin, side="right"))
+    last = int(np.searchsorted(passage.starts, end, side="left")) - 1
+    return (first, last) if first <= last else None
+
+
+def _with_gold(window: SpanWindow, gold: tuple[int, int] | None) -> SpanWindow:
+    if gold is None or gold[0] < window.begin or gold[1] >= window.end:
+        return window
+    shift = window.offset - window.begin
+    return replace(window, start=gold[0] + shift, last=gold[1] + shift)

@@ -1,0 +1,1 @@
+"""Translation, trained from scratch or from a pretrained model."""

@@ -1,0 +1,334 @@
+"""The task of translation (SG-Net, journal version, sections 3.4.3 and 5.2)."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import islice
+from pathlib import Path
+from typing import Any, NamedTuple, Self
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+
+from syntagma.batches import token_budget_batches
+from syntagma.encoders.load import load_tokenizer
+from syntagma.encoders.model import SyntagmaConfig
+from syntagma.encoders.precision import autocast
+from syntagma.errors import InputError
+from syntagma.files import write_text
+from syntagma.models.config import resolve_guides
+from syntagma.models.translation_model import (
+    IGNORED,
+    SCRATCH,
+    TranslationHead,
+    TranslationModel,
+    fresh_config,
+)
+from syntagma.settings import build, to_dict
+from syntagma.syntax.windows import Part
+from syntagma.tasks.experiment import Experiment
+from syntagma.tasks.task import Features, Task
+from syntagma.tasks.texts import TextPredictor, new_model, training_store
+from syntagma.tasks.translation.parallel_text import ParallelExample, read_parallel
+from syntagma.tasks.translation.scores import bleu, sentence_bleu, signature
+from syntagma.tasks.translation.vocabulary import learn_vocabulary
+
+__all__ = ["Translation", "TranslationTask", "Translator"]
+
+log = logging.getLogger(__name__)
+
+CHUNK = 2048
+"""Sentences that are translated together."""
+
+
+class Translation(NamedTuple):
+    """A translated text.
+
+    Args:
+        text: the best hypothesis.
+        score: its log-probability over a power of its length.
+    """
+
+    text: str
+    score: float
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class SourceItem:
+    """A source, and its target where it is known.
+
+    Args:
+        part: the source.
+        n_special: special pieces around it.
+        target: pieces, the last one its end, ``[n_target]``; empty where it is not known.
+    """
+
+    part: Part
+    n_special: int
+    target: NDArray[np.int64]
+
+    def __len__(self) -> int:
+        return max(len(self.part) + self.n_special, len(self.target))
+
+
+class Translator(TextPredictor[TranslationModel]):
+    """Translates texts, sentence by sentence or longer."""
+
+    model_class = TranslationModel
+    task = "translation"
+
+    def translate(self, text: str) -> Translation:
+        """The translation of a text.
+
+        Raises:
+            InputError: it is empty.
+        """
+        return next(self.stream([text]))
+
+    def stream(self, texts: Iterable[str]) -> Iterator[Translation]:
+        """Translate texts as they come, many at a time, in constant memory.
+
+        Raises:
+            InputError: one of them is empty.
+        """
+        source = iter(texts)
+        while chunk := list(islice(source, CHUNK)):
+            yield from self._search(self.items(chunk))
+            self.texts.forget()
+
+    def items(
+        self, sources: Sequence[str], targets: Sequence[str] | None = None
+    ) -> list[SourceItem]:
+        """Texts as pieces; sources that are too long lose their end."""
+        self.texts.check_length(self.model.head.max_length)
+        for text in sources:
+            if not text.strip():
+                raise InputError("a source is empty; expected text")
+        encoded = self.texts.encode(sources)
+        special = self.texts.builder.n_special(1)
+        room = self.model.head.max_length - special
+        goals = [np.zeros(0, np.int64)] * len(sources)
+        if targets is not None:
+            pieces = self.tokenizer(text_target=list(targets))["input_ids"]
+            goals = [np.array(ids, np.int64) for ids in pieces]
+        n_cut = sum(len(encoded[text]) > room for text in sources)
+        if n_cut and targets is None:
+            log.warning(
+                "%d of %d sources are longer than %d pieces and lose their end",
+                n_cut,
+                len(sources),
+                room,
+            )
+        return [
+            SourceItem(
+                Part(encoded[text], 0, min(len(encoded[text]), room if targets is None else 10**9)),
+                special,
+                goal,
+            )
+            for text, goal in zip(sources, goals, strict=True)
+        ]
+
+    def collate(self, items: Sequence[SourceItem]) -> dict[str, Tensor]:
+        """A padded batch, with targets where they are known."""
+        batch = self.texts.builder.collate([(item.part,) for item in items])
+        if all(len(item.target) for item in items):
+            labels = torch.full((len(items), max(len(item.target) for item in items)), IGNORED)
+            for row, item in enumerate(items):
+                labels[row, : len(item.target)] = torch.from_numpy(item.target)
+            batch["labels"] = labels
+        return batch
+
+    @torch.inference_mode()
+    def _search(self, items: Sequence[SourceItem]) -> list[Translation]:
+        found: dict[int, Translation] = {}
+        # Each source has as many hypotheses as the search has beams.
+        budget = max(self.batch_pieces // self.model.head.n_beams, 1)
+        for batch in token_budget_batches([len(item) for item in items], budget):
+            tensors = self.on_device(self.collate([items[index] for index in batch]))
+            tensors.pop("labels", None)
+            tensors.pop("token_type_ids", None)
+            with autocast(self.model.device, self.precision):
+                pieces, scores = self.model.search(**tensors)
+            texts = self.tokenizer.batch_decode(
+                pieces, skip_special_tokens=True, clean_up_tokenization_spaces=False
+            )
+            for index, text, score in zip(batch.tolist(), texts, scores.tolist(), strict=True):
+                found[index] = Translation(text.strip(), score)
+        return [found[index] for index in range(len(items))]
+
+
+class TranslationTask(Task[ParallelExample, Translation]):
+    """Sequences to sequences.
+
+    Args:
+        translator: the translator to train or use.
+    """
+
+    name = "translation"
+    primary = "bleu"
+    predictions_file = "predictions.txt"
+    breakdowns = ("length",)
+
+    def __init__(self, translator: Translator) -> None:
+        self.translator = translator
+        self.tokenizer = translator.tokenizer
+
+    @property
+    def model(self) -> TranslationModel:  # type: ignore[override]
+        """The scorer."""
+        return self.translator.model
+
+    @classmethod
+    def new(cls, experiment: Experiment, examples: Sequence[ParallelExample]) -> Self:
+        """A model from scratch with a vocabulary of the examples, or a pretrained one.
+
+        Raises:
+            InputError: a setting is impossible, or there is no such model.
+        """
+        if experiment.encoder == SCRATCH:
+            model, tokenizer = _from_scratch(experiment, examples)
+        else:
+            tokenizer = load_tokenizer(experiment.encoder)
+            model = new_model(TranslationModel, experiment, task=cls.name, head=TranslationHead)
+        return cls(
+            Translator(
+                model,
+                tokenizer,
+                store=training_store(model, experiment),
+                precision=experiment.training.precision,
+            )
+        )
+
+    @classmethod
+    def from_folder(cls, folder: str | Path, *, device: str = "cpu", parser: str = "") -> Self:
+        """A saved translator."""
+        return cls(Translator.from_pretrained(folder, device=device, parser=parser))
+
+    @classmethod
+    def read(cls, path: str | Path, *, skip_bad: bool = False) -> list[ParallelExample]:
+        """Parallel text, see :func:`syntagma.tasks.translation.parallel_text.read_parallel`."""
+        return read_parallel(path, skip_bad=skip_bad)
+
+    @classmethod
+    def texts(cls, examples: Sequence[ParallelExample]) -> Iterator[str]:
+        """Each source once: only they are parsed."""
+        yield from dict.fromkeys(example.source for example in examples)
+
+    def features(self, examples: Sequence[ParallelExample]) -> Features:
+        """Training pairs; those that are too long are left out and counted.
+
+        Raises:
+            InputError: an example has no reference, or none is short enough.
+        """
+        for example in examples:
+            if not example.target:
+                raise InputError("data.train: has no references; name both files, SOURCE+TARGET")
+        items = self.translator.items(
+            [example.source for example in examples], [example.target for example in examples]
+        )
+        longest = self.model.head.max_length
+        kept = [item for item in items if len(item) <= longest]
+        if not kept:
+            raise InputError(f"data.train: no pair is as short as head.max_length ({longest})")
+        if len(kept) < len(items):
+            log.warning(
+                "left out %d of %d pairs longer than %d pieces",
+                len(items) - len(kept),
+                len(items),
+                longest,
+            )
+        return Features(kept, padded=True)
+
+    def collate(self, items: Sequence[SourceItem]) -> dict[str, Tensor]:
+        """A padded batch with targets."""
+        return self.translator.collate(items)
+
+    def predict(self, examples: Sequence[ParallelExample]) -> list[Translation]:
+        """The best hypotheses of a beam search."""
+        self.model.eval()
+        return list(self.translator.stream(example.source for example in examples))
+
+    def score(
+        self, examples: Sequence[ParallelExample], predictions: Sequence[Translation]
+    ) -> dict[str, float]:
+        """BLEU, in per cent: of raw text with mteval's tokenisation, or of words as they are.
+
+        Raises:
+            InputError: an example has no reference.
+        """
+        hypotheses, references = _texts(examples, predictions)
+        return {
+            "bleu": bleu(hypotheses, references, tokenized=self.model.head.tokenized),
+            "total": float(len(examples)),
+        }
+
+    def breakdown(
+        self, by: str, examples: Sequence[ParallelExample], predictions: Sequence[Translation]
+    ) -> dict[str, dict[str, float]]:
+        """By ``length``: BLEU of sources of so many words, in steps of five (Fig. 5)."""
+        groups: dict[int, list[int]] = {}
+        for number, example in enumerate(examples):
+            groups.setdefault((len(example.source.split()) - 1) // 5, []).append(number)
+        return {
+            f"{5 * group + 1}-{5 * group + 5}": self.score(
+                [examples[number] for number in numbers],
+                [predictions[number] for number in numbers],
+            )
+            for group, numbers in sorted(groups.items())
+        }
+
+    def score_examples(
+        self, examples: Sequence[ParallelExample], predictions: Sequence[Translation]
+    ) -> dict[str, dict[str, float]]:
+        """BLEU of each sentence, for the sign test, and its counts, for the bootstrap."""
+        hypotheses, references = _texts(examples, predictions)
+        scores = sentence_bleu(hypotheses, references, tokenized=self.model.head.tokenized)
+        return {example.id: score for example, score in zip(examples, scores, strict=True)}
+
+    def speed(self, examples: Sequence[ParallelExample], seconds: float) -> dict[str, float]:
+        """Sentences a second."""
+        return {"sentences_per_second": len(examples) / seconds}
+
+    def write_predictions(
+        self, examples: Sequence[ParallelExample], predictions: Sequence[Translation], path: Path
+    ) -> None:
+        """Write a line a translation."""
+        write_text(path, "".join(f"{found.text}\n" for found in predictions))
+
+    @property
+    def signature(self) -> str:
+        """How BLEU is computed, as sacrebleu writes it."""
+        return signature(tokenized=self.model.head.tokenized)
+
+
+def _texts(
+    examples: Sequence[ParallelExample], predictions: Sequence[Translation]
+) -> tuple[list[str], list[str]]:
+    references = [example.target for example in examples]
+    if not all(references):
+        raise InputError("there are no references to score against; name both files, SOURCE+TARGET")
+    return [found.text for found in predictions], references
+
+
+def _from_scratch(
+    experiment: Experiment, examples: Sequence[ParallelExample]
+) -> tuple[TranslationModel, Any]:
+    head = build(TranslationHead, experiment.head, where="head")
+    guides = resolve_guides(experiment.preset, experiment.guides)
+    texts = (text for example in examples for text in (example.source, example.target))
+    tokenizer = learn_vocabulary(texts, kind=head.vocabulary, size=head.vocabulary_size)
+    model = TranslationModel(
+        SyntagmaConfig(
+            encoder=fresh_config(head, tokenizer),
+            base=SCRATCH,
+            task=TranslationTask.name,
+            guides=guides,
+            head=to_dict(head),
+            parser=experiment.parser if guides else "",
+        )
+    )
+    return model, tokenizer

@@ -1,0 +1,146 @@
+"""How well types are found: strict, loose macro and loose micro (Ling and Weld 2012).
+
+As ERNIE's and K-Adapter's scripts compute them, also where a set is empty:
+
+strict accuracy
+    the share of mentions whose predicted set is the gold set; two empty sets are equal.
+loose macro
+    precision is the mean over *all* mentions of the share of predicted types that are right, recall
+    that of the share of gold types that are found; a mention without predicted types adds 0 to the
+    one, a mention without gold types 0 to the other, and both are counted in the mean.
+loose micro
+    over the types of all mentions together; a mention without gold types costs precision where
+    types are predicted for it, and nothing else.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from syntagma.tasks.mentions.label_counts import LabelCounts, f1_of
+
+__all__ = ["TypingCounts", "best_threshold", "score_by_type", "typing_f1"]
+
+
+@dataclass(frozen=True, slots=True)
+class TypingCounts:
+    """Counts over mentions; add two to score their union.
+
+    Args:
+        total: mentions.
+        exact: those whose set of types is right.
+        precisions: sum over mentions of the share of predicted types that are right.
+        recalls: sum over mentions of the share of gold types that are found.
+        labels: types of all mentions.
+    """
+
+    total: int = 0
+    exact: int = 0
+    precisions: float = 0.0
+    recalls: float = 0.0
+    labels: LabelCounts = field(default_factory=LabelCounts)
+
+    @classmethod
+    def of(cls, gold: Collection[str], predicted: Collection[str]) -> TypingCounts:
+        """The counts of one mention."""
+        right = len(set(gold) & set(predicted))
+        return cls(
+            1,
+            int(set(gold) == set(predicted)),
+            right / len(predicted) if predicted else 0.0,
+            right / len(gold) if gold else 0.0,
+            LabelCounts(right, len(predicted), len(gold)),
+        )
+
+    @classmethod
+    def of_all(
+        cls, gold: Iterable[Collection[str]], predicted: Iterable[Collection[str]]
+    ) -> TypingCounts:
+        """The counts of many mentions."""
+        return sum(map(cls.of, gold, predicted), cls())
+
+    def __add__(self, other: TypingCounts) -> TypingCounts:
+        return TypingCounts(
+            self.total + other.total,
+            self.exact + other.exact,
+            self.precisions + other.precisions,
+            self.recalls + other.recalls,
+            self.labels + other.labels,
+        )
+
+    def as_dict(self) -> dict[str, float]:
+        """The metrics, in per cent, under the names of the command line's contract.
+
+        ``precision``, ``recall`` and ``f1`` are the loose micro ones.
+        """
+        total = max(self.total, 1)
+        macro_precision, macro_recall = 100 * self.precisions / total, 100 * self.recalls / total
+        return self.labels.as_dict() | {
+            "macro_precision": macro_precision,
+            "macro_recall": macro_recall,
+            "macro_f1": f1_of(macro_precision, macro_recall),
+            "strict_accuracy": 100 * self.exact / total,
+            "total": float(self.total),
+        }
+
+
+def typing_f1(gold: Collection[str], predicted: Collection[str]) -> float:
+    """F1 of one mention's types, 0 to 1; 1 for two empty sets."""
+    if not gold and not predicted:
+        return 1.0
+    return 2 * len(set(gold) & set(predicted)) / (len(gold) + len(predicted))
+
+
+def score_by_type(
+    gold: Sequence[Collection[str]], predicted: Sequence[Collection[str]]
+) -> dict[str, LabelCounts]:
+    """The counts of each type by itself."""
+    counts: dict[str, LabelCounts] = {}
+    for golden, found in zip(gold, predicted, strict=True):
+        for label in {*golden, *found}:
+            one = LabelCounts(
+                int(label in golden and label in found), int(label in found), int(label in golden)
+            )
+            counts[label] = counts.get(label, LabelCounts()) + one
+    return dict(sorted(counts.items()))
+
+
+def best_threshold(
+    probabilities: Sequence[Sequence[float]],
+    gold: Sequence[Collection[int]],
+    *,
+    n_gold: int,
+    at_least_one: bool = False,
+) -> float:
+    """The threshold with the best loose micro F1, found in one sweep.
+
+    It lies halfway between the probabilities of the last type given and of the first withheld, so
+    that rounding in another batch changes no decision; of equally good ones it is the highest.
+
+    Args:
+        probabilities: of every type for each mention, ``[n_mentions, n_labels]``.
+        gold: codes of the gold types of each mention.
+        n_gold: gold types in all, those without a code among them.
+        at_least_one: whether the most probable type is given below the threshold too.
+    """
+    values = np.asarray(probabilities, np.float64)
+    right = np.zeros(values.shape, bool)
+    for row, codes in enumerate(gold):
+        right[row, list(codes)] = True
+    n_given, n_right = 0, 0
+    free = np.ones(values.shape, bool)
+    if at_least_one:
+        free[np.arange(len(values)), values.argmax(1)] = False
+        n_given, n_right = int((~free).sum()), int(right[~free].sum())
+    order = np.argsort(-values[free], kind="stable")
+    falling = np.append(values[free][order], 0.0)
+    found = np.concatenate([[0], np.cumsum(right[free][order])])
+    given = np.arange(len(falling))
+    f1 = 2 * (found + n_right) / np.maximum(given + n_given + n_gold, 1)
+    # No threshold separates equal probabilities: the last of them decides for all.
+    ahead = np.append(1.0, falling)[:-1]
+    best = int(np.argmax(np.where(falling < ahead, f1, -1.0)))
+    return float(ahead[best] + falling[best]) / 2

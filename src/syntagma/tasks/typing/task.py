@@ -1,0 +1,256 @@
+"""The task of entity typing: Open Entity, FIGER."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, NamedTuple, Self
+
+import torch
+from torch import Tensor
+
+from syntagma.errors import InputError
+from syntagma.files import write_json
+from syntagma.models.mention_model import TypingHead, TypingModel
+from syntagma.tasks.experiment import Experiment
+from syntagma.tasks.mentions.data import Mention
+from syntagma.tasks.mentions.task import (
+    Asked,
+    MentionClassifier,
+    MentionItem,
+    checked,
+    warn_of_unknown,
+)
+from syntagma.tasks.task import Features, Task
+from syntagma.tasks.texts import new_model, training_options
+from syntagma.tasks.typing.data import TypingExample, read_typing
+from syntagma.tasks.typing.metrics import TypingCounts, best_threshold, score_by_type, typing_f1
+
+__all__ = ["EntityTyper", "Types", "TypingTask"]
+
+log = logging.getLogger(__name__)
+
+
+class Types(NamedTuple):
+    """The types of a mention.
+
+    Args:
+        labels: those that are given to it, perhaps none, the most probable first.
+        probabilities: of every type, in the order of the model's labels.
+        truncated: whether the text was too long.
+    """
+
+    labels: tuple[str, ...]
+    probabilities: tuple[float, ...]
+    truncated: bool
+
+
+class EntityTyper(MentionClassifier[TypingModel]):
+    """Tells the types of what a mention in a text refers to."""
+
+    model_class = TypingModel
+    task = "typing"
+
+    def types(self, text: str, mention: Mention, *, threshold: float | None = None) -> Types:
+        """The types of one mention.
+
+        Args:
+            text: any text.
+            mention: offset of its first character, and the one after its last.
+            threshold: give types whose probability reaches it; the fitted one if not given.
+
+        Raises:
+            InputError: the mention has no characters, or lies outside the text.
+        """
+        return next(self.stream([(text, mention)], threshold=threshold))
+
+    def stream(
+        self, mentions: Iterable[tuple[str, Mention]], *, threshold: float | None = None
+    ) -> Iterator[Types]:
+        """The types of (text, mention) pairs as they come, many at a time, in constant memory."""
+        names, head = self.labels, self.model.head
+        cut = head.threshold if threshold is None else threshold
+        for scores, truncated in self.score_stream(checked(*pair) for pair in mentions):
+            probabilities = scores.sigmoid()
+            ranked = probabilities.argsort(descending=True, stable=True).tolist()
+            values = probabilities.tolist()
+            given = [
+                code
+                for rank, code in enumerate(ranked)
+                if values[code] >= cut or (head.at_least_one and rank == 0)
+            ]
+            yield Types(tuple(names[code] for code in given), tuple(values), truncated)
+
+    def gold_tensor(self, labels: Sequence[tuple[int, ...]]) -> Tensor:
+        """1 for each type that a mention has, ``[n_examples, n_labels]``.
+
+        Args:
+            labels: codes of the types of each mention.
+        """
+        gold = torch.zeros(len(labels), len(self.labels))
+        for row, codes in enumerate(labels):
+            gold[row, list(codes)] = 1.0
+        return gold
+
+
+class TypingTask(Task[TypingExample, Types]):
+    """Any number of types a mention; which there are follows from the training data.
+
+    Args:
+        typer: the typer to train or use.
+    """
+
+    name = "typing"
+    primary = "f1"
+    breakdowns = ("label",)
+
+    def __init__(self, typer: EntityTyper) -> None:
+        self.typer = typer
+        self.tokenizer = typer.tokenizer
+        self._unknown: set[str] = set()
+
+    @property
+    def model(self) -> TypingModel:  # type: ignore[override]
+        """The scorer."""
+        return self.typer.model
+
+    @classmethod
+    def new(cls, experiment: Experiment, examples: Sequence[TypingExample]) -> Self:
+        """A fresh typer with the experiment's guides and the examples' types.
+
+        Raises:
+            InputError: no example has a type.
+        """
+        names = sorted({label for example in examples for label in example.labels or ()})
+        if not names:
+            raise InputError("data.train: no mention has a label to learn from")
+        labels = {"labels": names}
+        model = new_model(TypingModel, experiment, task=cls.name, head=TypingHead, labels=labels)
+        return cls(EntityTyper(model, **training_options(model, experiment)))
+
+    @classmethod
+    def from_folder(cls, folder: str | Path, *, device: str = "cpu", parser: str = "") -> Self:
+        """A saved typer."""
+        return cls(EntityTyper.from_pretrained(folder, device=device, parser=parser))
+
+    @classmethod
+    def read(cls, path: str | Path, *, skip_bad: bool = False) -> list[TypingExample]:
+        """Mentions of a file, see :mod:`syntagma.tasks.typing.data`."""
+        examples, wrong = read_typing(path, skip_bad=skip_bad)
+        if wrong:
+            log.warning("%s: left out %d mentions; the first: %s", path, len(wrong), wrong[0])
+        return examples
+
+    @classmethod
+    def texts(cls, examples: Sequence[TypingExample]) -> Iterator[str]:
+        """Each sentence once."""
+        yield from dict.fromkeys(example.text for example in examples)
+
+    def features(self, examples: Sequence[TypingExample]) -> Features:
+        """Training items.
+
+        Raises:
+            InputError: the types of an example are not told.
+        """
+        codes = {label: code for code, label in enumerate(self.typer.labels)}
+        gold = []
+        for example in examples:
+            if example.labels is None:
+                raise InputError(f"mention {example.id}: has no labels to learn from")
+            gold.append(tuple(codes[label] for label in example.labels))
+        items = self.typer.items([Asked(e.text, (e.mention,)) for e in examples])
+        items = [replace(item, labels=own) for item, own in zip(items, gold, strict=True)]
+        return Features(items, padded=True)
+
+    def collate(self, items: Sequence[MentionItem]) -> dict[str, Tensor]:
+        """A padded batch with gold types."""
+        return self.typer.collate(items)
+
+    def predict(self, examples: Sequence[TypingExample]) -> list[Types]:
+        """The types at the model's threshold."""
+        self.model.eval()
+        return list(self.typer.stream((e.text, e.mention) for e in examples))
+
+    def score(
+        self, examples: Sequence[TypingExample], predictions: Sequence[Types]
+    ) -> dict[str, float]:
+        """The metrics of :mod:`syntagma.tasks.typing.metrics`, and the share of cut texts.
+
+        Gold types that the model does not know are counted as missed, with a warning.
+        """
+        told, found = _told(examples, predictions)
+        gold = [label for labels in told for label in labels]
+        if set(gold) - set(self.typer.labels) - self._unknown:
+            self._unknown |= warn_of_unknown(gold, self.typer.labels)
+        counts = TypingCounts.of_all(told, (types.labels for types in found))
+        truncated = sum(types.truncated for types in found)
+        return counts.as_dict() | {"truncated": 100 * truncated / max(len(found), 1)}
+
+    def breakdown(
+        self, by: str, examples: Sequence[TypingExample], predictions: Sequence[Types]
+    ) -> dict[str, dict[str, float]]:
+        """Precision, recall and F1 of each type, and how many mentions have it."""
+        told, found = _told(examples, predictions)
+        counts = score_by_type(told, [types.labels for types in found])
+        return {label: own.as_dict() | {"total": float(own.gold)} for label, own in counts.items()}
+
+    def score_examples(
+        self, examples: Sequence[TypingExample], predictions: Sequence[Types]
+    ) -> dict[str, dict[str, float]]:
+        """F1 of each mention's types, and whether the set is right."""
+        return {
+            example.id: {
+                "f1": typing_f1(example.labels, types.labels),
+                "strict_accuracy": float(set(example.labels) == set(types.labels)),
+            }
+            for example, types in zip(examples, predictions, strict=True)
+            if example.labels is not None
+        }
+
+    def fit_after_training(
+        self, examples: Sequence[TypingExample], predictions: Sequence[Types]
+    ) -> dict[str, float]:
+        """Fit the threshold to the loose micro F1, where the head's settings say so."""
+        told, found = _told(examples, predictions)
+        if not self.model.head.fit_threshold or not any(told):
+            return {}
+        codes = {label: code for code, label in enumerate(self.typer.labels)}
+        threshold = best_threshold(
+            [types.probabilities for types in found],
+            [[codes[label] for label in labels if label in codes] for labels in told],
+            n_gold=sum(map(len, told)),
+            at_least_one=self.model.head.at_least_one,
+        )
+        self.model.set_head(threshold=threshold)
+        return {"threshold": threshold}
+
+    def write_predictions(
+        self, examples: Sequence[TypingExample], predictions: Sequence[Types], path: Path
+    ) -> None:
+        """Write an object of each mention's types and the probabilities of all."""
+        names = self.typer.labels
+        rows: dict[str, Any] = {
+            example.id: {
+                "labels": list(types.labels),
+                "probabilities": {
+                    name: round(value, 6)
+                    for name, value in zip(names, types.probabilities, strict=True)
+                },
+            }
+            for example, types in zip(examples, predictions, strict=True)
+        }
+        write_json(path, rows)
+
+
+def _told(
+    examples: Sequence[TypingExample], predictions: Sequence[Types]
+) -> tuple[list[tuple[str, ...]], list[Types]]:
+    """Gold types and predictions of the examples whose types are told."""
+    pairs = [
+        (example.labels, types)
+        for example, types in zip(examples, predictions, strict=True)
+        if example.labels is not None
+    ]
+    return [labels for labels, _ in pairs], [types for _, types in pairs]
