@@ -1,36 +1,30 @@
-"""Annotate a corpus: one process a core or device, nothing lost when it is killed."""
+"""Annotate a corpus: on one machine or a cluster, nothing lost when it is killed."""
 
 from __future__ import annotations
 
-import multiprocessing
 import os
-import signal
-import threading
 import time
-from collections.abc import Iterator, Sequence
-from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
-from concurrent.futures.process import BrokenProcessPool
+from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
-from typing import Any, Literal, get_args
+from typing import Literal, get_args
 
 import torch
 
 from syntagma.errors import InputError
 from syntagma.files import STANDARD_INPUT
-from syntagma.parse.corpora.annotator import AnnotationSettings, Annotator, open_source
-from syntagma.parse.corpora.blocks import Block, blocks, units
+from syntagma.parse.corpora.annotator import AnnotationSettings, open_source
+from syntagma.parse.corpora.blocks import Block
 from syntagma.parse.corpora.documents import Reader, expand, reader_of
 from syntagma.parse.corpora.ledger import CorpusFolder, Manifest, ShardEntry
+from syntagma.parse.corpora.local_engine import run_in_pool, run_in_process
 from syntagma.parse.corpora.shards import SCHEMA_VERSION, arrow
+from syntagma.parse.corpora.work import Work
 from syntagma.progress import progress_bar
 
 __all__ = ["Engine", "annotate"]
 
 Engine = Literal["local", "ray"]
-NUMPY_THREADS = "OPENBLAS_NUM_THREADS"
-Todo = Iterator[tuple[Block, ShardEntry | None]]
-Done = Iterator[tuple[Block, ShardEntry]]
 
 
 def annotate(
@@ -96,61 +90,6 @@ def annotate(
     return folder.finish(entries, paths)
 
 
-class Work:
-    """The blocks of a corpus, and which of them are done."""
-
-    def __init__(
-        self,
-        paths: list[str],
-        reader: Reader,
-        settings: AnnotationSettings,
-        folder: Path,
-        done: dict[str, ShardEntry],
-    ) -> None:
-        self.paths = paths
-        self.reader = reader
-        self.settings = settings
-        self.folder = folder
-        self.done = done
-
-    def units(self) -> list[list[int]]:
-        """Files that are read one after another."""
-        return units(self.paths)
-
-    def blocks(self, unit: int, numbers: Sequence[int]) -> Todo:
-        """The blocks of a unit, with the shard of each that is done.
-
-        Raises:
-            InputError: the input is no longer what a finished shard was made from.
-        """
-        for block in blocks(
-            self.paths,
-            numbers,
-            self.reader,
-            unit=unit,
-            characters=self.settings.shard_characters,
-            skip_bad=self.settings.skip_bad,
-        ):
-            entry = self.done.get(f"{block.name}.parquet")
-            if entry is not None and entry.input != block.digest:
-                raise InputError(
-                    f"{self.folder}: the input has changed since {entry.name} was made; name a new "
-                    f"folder"
-                )
-            yield block, entry
-
-    def all_blocks(self) -> Todo:
-        """The blocks of all units, positions counted over all."""
-        before = 0
-        for unit, numbers in enumerate(self.units()):
-            position = 0
-            for block, entry in self.blocks(unit, numbers):
-                position = block.position
-                block.position += before
-                yield block, entry
-            before += position
-
-
 def _devices(device: str, workers: int | None) -> list[str]:
     """Where each worker computes."""
     if device == "cuda":
@@ -159,97 +98,6 @@ def _devices(device: str, workers: int | None) -> list[str]:
             raise InputError("--device cuda: there is no such device; use cpu")
         return [f"cuda:{index % count}" for index in range(workers or count)]
     return [device] * (workers or len(os.sched_getaffinity(0)))
-
-
-def run_in_process(work: Work, devices: list[str]) -> Done:
-    """Work in this process."""
-    threads = torch.get_num_threads()
-    torch.set_num_threads(1)
-    annotator = Annotator(work.settings, work.folder, devices[0])
-    try:
-        for block, entry in work.all_blocks():
-            yield block, entry or annotator.shard(block)
-    finally:
-        torch.set_num_threads(threads)
-
-
-def run_in_pool(work: Work, devices: list[str]) -> Done:
-    """Work in as many processes as there are devices."""
-    context = _context()
-    places = context.Queue()
-    for device in devices:
-        places.put(device)
-    pool = ProcessPoolExecutor(
-        len(devices), context, _start_worker, (work.settings, work.folder, places)
-    )
-    pending: dict[Future[ShardEntry], Block] = {}
-    # NumPy's threads, as many as cores in each worker, would wait for one another by spinning.
-    threads = os.environ.get(NUMPY_THREADS)
-    os.environ[NUMPY_THREADS] = "1"
-    try:
-        for block, entry in work.all_blocks():
-            if entry is not None:
-                yield block, entry
-                continue
-            while len(pending) >= 2 * len(devices):
-                yield from _finished(pending)
-            pending[pool.submit(_shard, block)] = block
-        while pending:
-            yield from _finished(pending)
-        pool.shutdown()
-    except BrokenProcessPool as error:
-        raise InputError(
-            f"{work.folder}: a worker was killed, perhaps for want of memory; what was finished is "
-            f"kept: go on with --resume, and fewer --workers if memory is short"
-        ) from error
-    finally:
-        if threads is None:
-            del os.environ[NUMPY_THREADS]
-        else:
-            os.environ[NUMPY_THREADS] = threads
-        # Blocks take minutes: after an error or Ctrl-C nobody waits for them.
-        pool.shutdown(wait=False, cancel_futures=True)
-        for child in multiprocessing.active_children():
-            child.terminate()
-
-
-def _context() -> Any:
-    """Processes that begin clean; where it can be, the packages are imported once for all."""
-    if "forkserver" not in multiprocessing.get_all_start_methods():
-        return multiprocessing.get_context("spawn")
-    context = multiprocessing.get_context("forkserver")
-    context.set_forkserver_preload([Annotator.__module__])
-    return context
-
-
-def _finished(pending: dict[Future[ShardEntry], Block]) -> Done:
-    ready, _ = wait(pending, return_when=FIRST_COMPLETED)
-    for future in ready:
-        yield pending.pop(future), future.result()
-
-
-_annotator: Annotator | None = None
-
-
-def _shard(block: Block) -> ShardEntry:
-    assert _annotator is not None
-    return _annotator.shard(block)
-
-
-def _start_worker(settings: AnnotationSettings, folder: Path, places: Any) -> None:
-    """Load the parser once a process; leave when the parent is gone."""
-    global _annotator
-    torch.set_num_threads(1)
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-    threading.Thread(target=_leave_with_parent, daemon=True).start()
-    _annotator = Annotator(settings, folder, places.get())
-
-
-def _leave_with_parent() -> None:
-    parent = multiprocessing.parent_process()
-    if parent is not None:
-        parent.join()
-        os._exit(1)
 
 
 class _Progress:
