@@ -22,6 +22,7 @@ from syntagma.files import (
     write_text,
 )
 from syntagma.settings import apply_overrides, build, load_yaml, to_dict
+from syntagma.tasks.task import distinct
 
 
 @dataclass(frozen=True)
@@ -35,6 +36,18 @@ class Outer:
     size: int
     inner: Inner = field(default_factory=Inner)
     limit: int | None = None
+
+
+@dataclass(frozen=True)
+class Named:
+    id: str
+
+
+def test_the_same_ids_in_two_files_are_told_apart():
+    parts = {"a": [Named("1"), Named("2")], "b": [Named("3")]}
+    assert distinct(parts) == parts
+    parts["b"].append(Named("1"))
+    assert [e.id for part in distinct(parts).values() for e in part] == ["a/1", "a/2", "b/3", "b/1"]
 
 
 def test_settings_are_built_and_taken_apart():

@@ -11,7 +11,7 @@ from syntagma.encoders.shipped import SHIPPED, shipped
 from syntagma.errors import InputError
 from syntagma.files import write_folder
 from syntagma.tasks import find_task
-from syntagma.tasks.task import Task
+from syntagma.tasks.task import Task, distinct
 
 __all__ = ["evaluate", "open_model", "pack", "predict"]
 
@@ -39,7 +39,8 @@ def open_model(
 
 
 def _read(task: Task[Any, Any], data: Sequence[str | Path], skip_bad: bool) -> list[Any]:
-    return [example for path in data for example in task.read(path, skip_bad=skip_bad)]
+    parts = {str(path): task.read(path, skip_bad=skip_bad) for path in data}
+    return [example for part in distinct(parts).values() for example in part]
 
 
 def evaluate(

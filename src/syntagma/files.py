@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import csv
 import gzip
 import io
 import json
 import os
 import shutil
 import sys
+import tarfile
 import tempfile
-from collections.abc import Iterator
+import zlib
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, Any
@@ -19,9 +22,11 @@ from syntagma.errors import InputError
 __all__ = [
     "disk_errors",
     "open_text",
+    "read_errors",
     "read_json",
     "read_lines",
     "read_objects",
+    "read_table",
     "read_text",
     "require_absent",
     "write_folder",
@@ -30,6 +35,7 @@ __all__ = [
 ]
 
 STANDARD_INPUT = "-"
+BYTE_ORDER_MARK = "\ufeff"
 
 
 def open_text(path: str | Path) -> IO[str]:
@@ -57,6 +63,33 @@ def open_text(path: str | Path) -> IO[str]:
     return open(path, encoding="utf-8", newline="")
 
 
+@contextmanager
+def read_errors(path: str | Path, after: Callable[[], str] = str) -> Iterator[None]:
+    """Turn what reading a damaged file gives into one clear line.
+
+    Args:
+        path: of the file.
+        after: says how far it could be read.
+
+    Raises:
+        InputError: reading failed inside the block.
+    """
+    try:
+        yield
+    except UnicodeDecodeError as error:
+        place = after() or f" at byte {error.start}"
+        raise InputError(
+            f"{path}: not UTF-8{place} ({error.reason}); convert it, for example with "
+            f"`iconv -f latin1 -t utf-8`"
+        ) from error
+    except (EOFError, gzip.BadGzipFile, zlib.error) as error:
+        raise InputError(f"{path}: damaged gzip file{after()}; fetch it again") from error
+    except tarfile.TarError as error:
+        raise InputError(f"{path}: damaged archive ({error}); fetch it again") from error
+    except csv.Error as error:
+        raise InputError(f"{path}: broken table{after()} ({error})") from error
+
+
 def read_lines(path: str | Path) -> Iterator[str]:
     """Yield the lines of a text file without their line ends, in constant memory.
 
@@ -64,20 +97,10 @@ def read_lines(path: str | Path) -> Iterator[str]:
         InputError: the file cannot be read or is not UTF-8; the line is named.
     """
     number = 0
-    try:
-        with open_text(path) as lines:
-            for line in lines:
-                number += 1
-                yield line.rstrip("\r\n")
-    except UnicodeDecodeError as error:
-        raise InputError(
-            f"{path}: not UTF-8 after line {number} ({error.reason}); convert it, for example with "
-            f"`iconv -f latin1 -t utf-8`"
-        ) from error
-    except (EOFError, gzip.BadGzipFile) as error:
-        raise InputError(
-            f"{path}: damaged gzip file after line {number}; fetch it again"
-        ) from error
+    with read_errors(path, lambda: f" after line {number}"), open_text(path) as lines:
+        for line in lines:
+            number += 1
+            yield line.rstrip("\r\n")
 
 
 def read_text(path: str | Path) -> str:
@@ -86,19 +109,48 @@ def read_text(path: str | Path) -> str:
     Raises:
         InputError: the file cannot be read, is not UTF-8, or is empty.
     """
-    try:
-        with open_text(path) as file:
-            text = file.read()
-    except UnicodeDecodeError as error:
-        raise InputError(
-            f"{path}: not UTF-8 at byte {error.start} ({error.reason}); convert it, for example "
-            f"with `iconv -f latin1 -t utf-8`"
-        ) from error
-    except (EOFError, gzip.BadGzipFile) as error:
-        raise InputError(f"{path}: damaged gzip file; fetch it again") from error
+    with read_errors(path), open_text(path) as file:
+        text = file.read()
     if not text.strip():
         raise InputError(f"{path}: is empty; expected text")
     return text
+
+
+Row = dict[str, str | None]
+
+
+def read_table(
+    path: str | Path, *, separator: str = ",", quoted: bool = True
+) -> tuple[list[str], Iterator[Row]]:
+    """The names of the columns of a table, and its rows; cells that a row lacks are ``None``.
+
+    Args:
+        path: of the file.
+        separator: between cells.
+        quoted: whether quotes may stand around a cell; else they are characters like any other.
+
+    Raises:
+        InputError: the file cannot be read, is empty, or is no table.
+    """
+    rows = _table(path, separator, csv.QUOTE_MINIMAL if quoted else csv.QUOTE_NONE)
+    names = next(rows, None)
+    if names is None:
+        raise InputError(f"{path}: is empty; expected a table with the names of its columns")
+    return list(names), rows
+
+
+def _table(path: str | Path, separator: str, quoting: Any) -> Iterator[Row]:
+    """The row of the names, each its own value, then the others."""
+    number = 0
+    with read_errors(path, lambda: f" after line {number}"), open_text(path) as lines:
+        reader = csv.DictReader(lines, delimiter=separator, quoting=quoting)
+        if not reader.fieldnames:
+            return
+        reader.fieldnames = [name.removeprefix(BYTE_ORDER_MARK) for name in reader.fieldnames]
+        yield {name: name for name in reader.fieldnames}
+        for row in reader:
+            number = reader.line_num
+            yield row
 
 
 def read_json(path: str | Path) -> Any:
@@ -107,7 +159,7 @@ def read_json(path: str | Path) -> Any:
     Raises:
         InputError: the file cannot be read, or is not JSON; line and column are named.
     """
-    text = read_text(path)
+    text = read_text(path).removeprefix(BYTE_ORDER_MARK)
     try:
         return json.loads(text)
     except RecursionError as error:
@@ -132,7 +184,7 @@ def read_objects(path: str | Path) -> Iterator[tuple[str, dict[str, Any] | str]]
             if line.strip():
                 place = f"{path}, line {number}"
                 try:
-                    yield place, _object(json.loads(line), place)
+                    yield place, _object(json.loads(line.removeprefix(BYTE_ORDER_MARK)), place)
                 except (json.JSONDecodeError, RecursionError) as error:
                     yield place, f"{place}: broken JSON ({error})"
         return

@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from syntagma.encoders.shipped import DEFAULT_PARSER
+from syntagma.encoders.shipped import DEFAULT_PARSER, DEFAULT_READER
 from syntagma.errors import InputError
 from syntagma.files import read_lines, read_text, write_text
 from syntagma.parse.source import load_parser
@@ -113,6 +113,8 @@ class Choosing:
                 zip(self.options, choice.probabilities, strict=True)
             ):
                 yield f"  {'→' if number == choice.chosen else ' '} {p:6.1%}  {option}"
+            if choice.truncated:
+                yield "  (too long for the model: the end of the text was not read)"
 
     def as_json(self) -> dict[str, Any]:
         """Plain values."""
@@ -138,12 +140,16 @@ def choose(
         device: where to compute.
 
     Raises:
-        InputError: file or model cannot be used, or there are not two options.
+        InputError: file or model cannot be used, there are not two options, or one is empty.
     """
     if not questions:
         raise InputError("no question; write one after the file, or --questions FILE")
+    if model == DEFAULT_READER:
+        raise InputError("--options needs a model that chooses: --model FOLDER, trained on choice")
     if len(options) == 1:
         options = [option.strip() for option in options[0].split("|")]
+    if not all(option.strip() for option in options):
+        raise InputError(f"an option is empty: {' | '.join(options)!r}")
     passage = read_text(path)
     chooser = Chooser.from_pretrained(model, device=device)
     choices = chooser.stream((passage, question, options) for question in questions)

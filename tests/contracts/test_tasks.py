@@ -72,6 +72,9 @@ def build_task(name, preset, encoder_folder, data, **training):
             guides = {"ancestor_attention": {}, "tree_distance": {}}
             changes |= {"preset": "poi-net", "guides": guides}
     path = data[name]
+    if name == "choice":
+        # Of a fresh model's options the greatest values may all be the same.
+        changes["head"] = {"pooling": "mean"}
     if name == "parsing":
         changes["head"] = {"arc_width": 16, "relation_width": 8, "span_width": 16, "dropout": 0.0}
         if preset != "dependencies":

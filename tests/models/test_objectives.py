@@ -118,12 +118,21 @@ class TestDistances:
 
 def test_heads_are_first_pieces_and_roots_point_to_the_beginning():
     tree = columns()
-    found = head_places(tree_distances(*tree, direction="up"), tree[3])[0].tolist()
+    found = head_places(tree_distances(*tree, direction="up"), tree[3], tree[2])
     first = first_places()
-    expected = [IGNORED] * len(found)
+    expected = [IGNORED] * tree[3].shape[1]
     offset = 0
     for heads in HEADS:
         for number, head in enumerate(heads):
             expected[first[offset + number]] = first[offset + head - 1] if head else 0
         offset += len(heads)
-    assert found == expected
+    assert found.targets[0].tolist() == expected
+    assert found.candidates[0].nonzero().squeeze(1).tolist() == [0, *first]
+
+
+def test_words_whose_head_was_cut_off_have_no_head_to_find():
+    # Of the first sentence only the first word is left, whose head comes second.
+    tree = tuple(column[:, :2] for column in columns())
+    found = head_places(tree_distances(*tree, direction="up"), tree[3], tree[2])
+    assert found.targets.tolist() == [[IGNORED, IGNORED]]
+    assert found.candidates.tolist() == [[True, True]]

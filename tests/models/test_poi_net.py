@@ -14,6 +14,7 @@ from syntagma.errors import InputError
 from syntagma.models.coattention import IterativeCoAttention
 from syntagma.models.config import resolve_guides
 from syntagma.models.guided_encoder import GuidedEncoder
+from syntagma.models.pooling import find_pooling
 from syntagma.syntax.tags import N_TAGS
 from tests.conftest import ENCODERS, tiny_config
 
@@ -116,15 +117,25 @@ def test_degenerate_domains_give_finite_states_and_gradients(how, domain, equal)
         torch.testing.assert_close(found.states[inside], states.detach()[inside])
 
 
-def test_gradients_are_those_of_finite_differences():
+@pytest.mark.parametrize("how", INTEGRATIONS)
+def test_gradients_are_those_of_finite_differences(how):
     torch.manual_seed(3)
     states = torch.randn(1, 6, 4, dtype=torch.double, requires_grad=True)
     domain = torch.tensor([[0, 0, 0, 0, 1, 1]])
+    attention = IterativeCoAttention(turns=3, integration=how)
+    assert torch.autograd.gradcheck(lambda x: attention(x, domain).states, (states,))
+
+
+def test_scores_are_not_rounded_in_mixed_precision():
+    torch.manual_seed(5)
+    states = torch.randn(1, 40, 16)
+    domain = torch.tensor([[0] * 30 + [1] * 10])
     attention = IterativeCoAttention(turns=3)
-    # Scores are computed in single precision: differences are taken wide enough for that.
-    assert torch.autograd.gradcheck(
-        lambda x: attention(x, domain).states, (states,), eps=1e-2, atol=5e-2, rtol=5e-2
-    )
+    expected = attention(states, domain)
+    with torch.autocast("cpu", torch.bfloat16):
+        found = attention(states, domain)
+    assert found.scores.dtype == torch.float32
+    torch.testing.assert_close(found.scores, expected.scores)
 
 
 def test_padding_and_company_change_nothing():
@@ -263,3 +274,13 @@ def test_settings_are_checked():
     assert order == ["pos_embedding", "coattention"]
     assert isinstance(model_of("bert").guides, list)
     assert nn.Module not in [type(guide) for guide in model_of("bert").guides]
+
+
+def test_the_first_piece_does_not_stand_for_a_sequence_behind_co_attention():
+    weighs = {"coattention": {}}
+    assert find_pooling("auto", weighs) == "max"
+    assert find_pooling("mean", weighs) == "mean"
+    for guides in ({}, {"coattention": {"kind": "multi_head"}}, {"coattention": {"turns": 0}}):
+        assert find_pooling("auto", guides) == find_pooling("first", guides) == "first"
+    with pytest.raises(InputError, match=r"head.pooling: .* expected max or mean, got first"):
+        find_pooling("first", weighs)

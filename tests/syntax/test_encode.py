@@ -46,6 +46,19 @@ def test_together_as_alone(tokenizers, kind, mode):
         assert found.syntax["word"].max(initial=-1) < found.n_words
 
 
+@pytest.mark.parametrize("kind", ["wordpiece", "byte_level", "unigram"])
+def test_a_text_after_a_space_is_cut_as_in_running_text(tokenizers, kind):
+    text = TEXTS[0]
+    before = "Rain."
+    (whole,) = encode_texts([f"{before} {text}"], tokenizers[kind])
+    (found,) = encode_texts([text], tokenizers[kind], [right_branching(text)], spaced=True)
+    n_before = len(whole) - len(found)
+    assert np.array_equal(found.pieces, whole.pieces[n_before:])
+    assert np.array_equal(found.ends, whole.ends[n_before:] - len(before) - 1)
+    (plain,) = encode_texts([text], tokenizers[kind], [right_branching(text)])
+    assert (found.n_words, found.n_sentences) == (plain.n_words, plain.n_sentences)
+
+
 def test_no_texts(tokenizers):
     assert encode_texts([], tokenizers["wordpiece"], []) == []
 

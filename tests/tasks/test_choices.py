@@ -54,6 +54,10 @@ class TestFormats:
         first, second = only(tmp_path / "RACE" / "dev" / "high" / "7.txt")
         assert (first.answer, second.answer) == (0, 2)
         assert second.options == ("river", "pier", "town")
+        # Wherever the folder lies and however much of it is given, a question has the same id.
+        assert {e.id for e in whole} == {e.id for e in only(archive)}
+        assert {e.id for e in dev} == {e.id for e in only(tmp_path / "RACE" / "dev")}
+        assert (first.id, first.subset) == ("dev/high/7-0", "high")
         assert len({example.id for example in whole}) == 6
         with pytest.raises(InputError, match="no text files in test"):
             read_choices(f"{archive}#test")
@@ -101,6 +105,12 @@ class TestFormats:
         assert (one.question, one.subset, one.answer) == ("Who rowed?", "one", None)
         (tmp_path / "mc.dev.ans").write_text("A\tB\n")
         assert [example.answer for example in only(path)] == [0, 1]
+        (tmp_path / "mc.dev.ans").rename(tmp_path / "plain")
+        (tmp_path / "mc.dev.ans.gz").write_bytes(gzip.compress(b"B\tA\n"))
+        assert [example.answer for example in only(path)] == [1, 0]
+        (tmp_path / "mc.dev.ans.gz").write_bytes(gzip.compress(b"B\tA\nA\tA\n"))
+        with pytest.raises(InputError, match="each of the 1 stories, got 2"):
+            read_choices(path)
         assert several.subset == "multiple"
 
     @pytest.mark.parametrize(
@@ -115,6 +125,19 @@ class TestFormats:
             ("a.json", "[[1, 2]]", r"expected \[turns, "),
             ("a.json", '[[["x"], [{"question": "q", "choice": ["a", "b"], "answer": "c"}], "1"]]',
              "answer 'c' is not a choice"),
+            ("a.json", '[[["x"], [{"question": "q", "choice": null}], "1"]]',
+             "two options, got None"),
+            ("a.json", '[[["x"], [{"question": "q", "choice": {}, "answer": "c"}], "1"]]',
+             "two options, got {}"),
+            ("a.json", '[["x: y", [{"question": "q", "choice": ["a", "b"]}], "1"]]',
+             "turns are a list of strings, got 'x: y'"),
+            ("a.txt", "[" * 100_000, "expected an object with article"),
+            ("a.jsonl", "[1]\n", r"expected an object, got \[1\]"),
+            ("a.jsonl", '{"context": "c", "question": "q", "answer0": "x", "answer1": "y", '
+             '"answer3": "z"}', r"expected answer0, answer1, answer2 …, got those of \[0, 1, 3\]"),
+            ("a.csv", "", "is empty"),
+            ("a.csv", 'context,question,answer0\nx,"' + "y" * 200_000, "broken table after line 0"),
+            ("a.tsv", "\t".join("abcdefgh"), "expected `one: ` or `multiple: ` before 'd'"),
             ("a.jsonl", "{}\n", "expected a passage, got None"),
             ("a.jsonl", "{\n", "line 1: broken JSON"),
             ("a.jsonl", '{"context": "c", "question": "q", "answer0": "x"}', "least two options"),
@@ -140,6 +163,53 @@ class TestFormats:
             assert len(ChoiceTask.read(path, skip_bad=True)) == 1
         assert "left out 1 questions" in caplog.text
 
+    @pytest.mark.parametrize("name", ["a.csv", "a.jsonl", "a.json", "a.txt", "RACE.tar"])
+    def test_damaged_files_are_named(self, tmp_path, name):
+        whole = gzip.compress(bytes(range(256)) * 400 + b"\n", 0)
+        path = tmp_path / f"{name}.gz"
+        path.write_bytes(whole[:5000])
+        with pytest.raises(InputError, match=r"not UTF-8|damaged"):
+            read_choices(path)
+        text = gzip.compress(json.dumps([RACE] * 500).encode())
+        path.write_bytes(text[:-20])
+        with pytest.raises(InputError, match=r"damaged gzip file|is no tar archive"):
+            read_choices(path)
+        path.write_bytes(text[:40] + b"\xff\xff" + text[42:])
+        with pytest.raises(InputError, match=r"damaged gzip file|is no tar archive"):
+            read_choices(path)
+
+    def test_a_cut_archive_is_named(self, tmp_path):
+        (tmp_path / "dev" / "high").mkdir(parents=True)
+        for number in range(50):
+            (tmp_path / "dev" / "high" / f"{number}.txt").write_text(json.dumps(RACE) * number)
+        archive = tmp_path / "RACE.tar.gz"
+        with tarfile.open(archive, "w:gz") as tar:
+            tar.add(tmp_path / "dev", arcname="dev")
+        archive.write_bytes(archive.read_bytes()[:-200])
+        with pytest.raises(InputError, match=r"damaged (gzip file|archive)"):
+            read_choices(archive, skip_bad=True)
+
+    def test_bad_files_of_a_folder_are_left_out(self, tmp_path):
+        (tmp_path / "1.txt").write_text(json.dumps(RACE))
+        (tmp_path / "2.txt").write_text("")
+        (tmp_path / "3.txt").write_bytes(b"\xff\xfe")
+        archive = tmp_path / "x.tar"
+        with tarfile.open(archive, "w") as tar:
+            for path in sorted(tmp_path.glob("*.txt")):
+                tar.add(path, arcname=path.name)
+        for place in (tmp_path, archive):
+            examples, wrong = read_choices(place, skip_bad=True)
+            assert len(examples) == 2
+            assert len(wrong) == 2
+            assert "3.txt: not UTF-8" in wrong[1]
+        with pytest.raises(InputError, match=r"2.txt: is empty"):
+            read_choices(tmp_path)
+
+    def test_a_mark_of_byte_order_is_no_part_of_a_name(self, tmp_path):
+        row = "\ufeffcontext,question,answer0,answer1,label\nx,y,a,b,1\n"
+        (tmp_path / "a.csv").write_text(row)
+        assert only(tmp_path / "a.csv")[0].answer == 1
+
     def test_the_same_id_twice(self, tmp_path):
         path = tmp_path / "a.json"
         row = [["x"], [{"question": "q", "choice": ["a", "b"]}], "1"]
@@ -151,7 +221,7 @@ class TestFormats:
         path = tmp_path / "RACE.tar.gz"
         buffer = io.BytesIO(b"not an archive")
         path.write_bytes(gzip.compress(buffer.getvalue()))
-        with pytest.raises(InputError, match="expected an object with article"):
+        with pytest.raises(InputError, match="is no tar archive; fetch it again"):
             read_choices(path)
 
 
@@ -286,8 +356,12 @@ def test_questions_without_an_answer(tmp_path, tiny_encoder):
     rows = [[["x y."], [{"question": "q", "choice": ["a", "b"]}], "1"]]
     path = tmp_path / "a.json"
     path.write_text(json.dumps(rows))
-    with pytest.raises(InputError, match="question 1-0: has no answer to learn from"):
+    with pytest.raises(InputError, match="for none of the 1 examples it is told what is right"):
         train(experiment("choice", str(path), tiny_encoder), tmp_path / "run")
     task = ChoiceTask(new_chooser(tiny_encoder))
     examples = task.read(path)
-    assert task.score(examples, task.predict(examples))["total"] == 0
+    with pytest.raises(InputError, match="question 1-0: has no answer to learn from"):
+        task.features(examples)
+    with pytest.raises(InputError, match="nothing to score; `syntagma predict` writes"):
+        task.evaluate(examples)
+    assert len(task.predict(examples)) == 1

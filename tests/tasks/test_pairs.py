@@ -32,10 +32,11 @@ class TestFormats:
         path.write_text("\n".join(map(json.dumps, rows)) + "\n\n")
         found = read_pairs(path)
         assert found.unlabelled == 2
-        ((key, first, second, label),) = [
-            (e.id, e.first, e.second, e.label) for e in found.examples
+        assert [(e.id, e.second, e.label) for e in found.examples] == [
+            ("a", "Two.", "neutral"),
+            ("b", "Two.", None),
+            ("3", "Three.", None),
         ]
-        assert (key, first, second, label) == ("a", "One.", "Two.", "neutral")
 
     def test_tables_with_quotes_of_their_own(self, tmp_path):
         path = write(
@@ -44,12 +45,15 @@ class TestFormats:
                 ("index", "sentence1", "sentence2", "label1", "gold_label"),
                 ("0", 'He said "no', "No.", "x", "entailment"),
                 ("0", "Yes.", "No.", "x", "contradiction"),
+                ("3", "No.", "No.", "x", "-1"),
+                ("3", "No.", "Yes.", "x", "hidden"),
             ],
         )
         found = read_pairs(path).examples
         assert found[0].first == 'He said "no'
         # An id that repeats is told apart by its line.
-        assert [example.id for example in found] == ["0", "3"]
+        assert [example.id for example in found] == ["0", "0@3", "3", "3@5"]
+        assert [example.label for example in found][2:] == [None, None]
 
     def test_sick_and_commas(self, tmp_path):
         sick = write(
@@ -71,13 +75,16 @@ class TestFormats:
         ("name", "content", "message"),
         [
             ("a.jsonl", "{", "line 1: broken JSON"),
-            ("a.jsonl", "[]", "expected an object with sentence1"),
+            ("a.jsonl", "[]", r"line 1: expected an object, got \[\]"),
+            ("a.jsonl", "[" * 100_000, "line 1: broken JSON"),
             ("a.jsonl", '{"sentence1": "x"}', "expected a second sentence, got None"),
             ("a.jsonl", '{"sentence1": "x", "sentence2": "y", "label": [1]}', "a label in words"),
+            ("a.jsonl", "\n", "no pairs"),
+            ("a.tsv", "", "is empty"),
             (
-                "a.jsonl",
-                '{"sentence1": "x", "sentence2": "y", "label": "-"}',
-                "no pair with a label",
+                "a.tsv",
+                "sentence1\tsentence2\tlabel\nx\ty\n",
+                "line 2: ends before its column label",
             ),
             ("a.tsv", "x\ty\n", "expected a column sentence1 or sentence_A or premise, got x, y"),
             ("a.xml", "", "expected pairs as .jsonl, .tsv, .txt or .csv"),
@@ -94,8 +101,8 @@ class TestFormats:
         lines = [json.dumps(good), "{", json.dumps(good | {"label": "-"})]
         path.write_text("\n".join(lines))
         with caplog.at_level(logging.WARNING):
-            assert len(PairTask.read(path, skip_bad=True)) == 1
-        assert "left out 1 pairs without a gold label" in caplog.text
+            assert len(PairTask.read(path, skip_bad=True)) == 2
+        assert "1 pairs have no gold label" in caplog.text
         assert "left out 1 pairs; " in caplog.text
 
 

@@ -328,7 +328,9 @@ def test_unknown_relations_are_never_right_and_counted_once(run, caplog):
 def test_examples_without_a_relation_are_predicted_and_not_scored(run):
     task = open_model(run[0] / "plain")
     examples = [RelationExample("0", "A gull.", (2, 6), (0, 1), "")]
-    assert task.evaluate(examples)["total"] == 0
+    with pytest.raises(InputError, match="for none of the 1 examples it is told what is right"):
+        task.evaluate(examples)
+    assert task.score(examples, task.predict(examples))["total"] == 0
     assert task.score_examples(examples, task.predict(examples)) == {}
     with pytest.raises(InputError, match="example 0: has no relation to learn from"):
         task.features(examples)

@@ -293,7 +293,7 @@ def test_runs_are_compared_by_the_sign_test(runs):
 
 
 def test_scores_need_references(runs, data):
-    with pytest.raises(InputError, match="no references to score against"):
+    with pytest.raises(InputError, match="for none of the 16 examples it is told"):
         evaluate(runs / "none", [data.split("+")[0]])
 
 

@@ -220,7 +220,9 @@ def test_unknown_types_are_missed_and_counted_once(run, caplog):
 def test_examples_without_types_are_predicted_and_not_scored(run):
     task = open_model(run[0] / "plain")
     examples = [TypingExample("0", "A gull.", (2, 6), None)]
-    assert task.evaluate(examples)["total"] == 0
+    with pytest.raises(InputError, match="for none of the 1 examples it is told what is right"):
+        task.evaluate(examples)
+    assert task.score(examples, task.predict(examples))["total"] == 0
     assert task.score_examples(examples, task.predict(examples)) == {}
     with pytest.raises(InputError, match="mention 0: has no labels to learn from"):
         task.features(examples)

@@ -50,7 +50,9 @@ def main(arguments: list[str] | None = None) -> None:
         code = _complain(error, debug, str(error), YOURS)
     except (Exception, KeyboardInterrupt) as error:
         # Typer raises Click's errors from a copy of Click of its own: known by what they offer.
-        if isinstance(error, KeyboardInterrupt) or type(error).__name__ == "Abort":
+        # It makes an Abort of Ctrl-C, but of an end of file too, which nobody asked for.
+        stopped = type(error).__name__ == "Abort" and not isinstance(error.__cause__, EOFError)
+        if isinstance(error, KeyboardInterrupt) or stopped:
             code = _complain(error, debug, KEPT, INTERRUPTED)
         elif hasattr(error, "format_message"):
             code = _complain(error, debug, error.format_message(), YOURS)

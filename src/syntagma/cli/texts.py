@@ -143,6 +143,9 @@ def answer(
 
     asked = [*(questions or []), *(read_questions(questions_file) if questions_file else [])]
     if options:
+        for flag, given in (("--html", html), ("--threshold", threshold), ("--top", top != 1)):
+            if given not in (None, False):
+                raise InputError(f"{flag} is for answers in the text; leave it out with --options")
         chosen = choose(passage, asked, options, model=model, device=device)
         for line in chosen.lines():
             typer.echo(line)

@@ -16,7 +16,7 @@ from torch.nn import functional as F
 from syntagma.encoders.model import SyntagmaConfig
 from syntagma.errors import InputError
 from syntagma.models.guided_encoder import GuidedEncoder
-from syntagma.models.pooling import Pooling, pool_states
+from syntagma.models.pooling import Pooling, find_pooling, pool_states
 from syntagma.settings import build
 
 __all__ = ["ChoiceHead", "ChoiceModel", "ChoiceScores"]
@@ -68,6 +68,7 @@ class ChoiceModel(GuidedEncoder):
     def __init__(self, config: SyntagmaConfig) -> None:
         super().__init__(config)
         self.head = build(ChoiceHead, config.head, where="head")
+        self.pooling = find_pooling(self.head.pooling, config.guides)
         self.dropout = nn.Dropout(self.head.dropout)
         self.option_score = nn.Linear(config.encoder.hidden_size, 1)
         self.post_init()
@@ -90,7 +91,7 @@ class ChoiceModel(GuidedEncoder):
             tensors: token types and syntax, see :meth:`GuidedEncoder.encode`.
         """
         states = self.encode(input_ids, attention_mask, **tensors).last_hidden_state
-        pooled = pool_states(states, attention_mask, self.head.pooling)
+        pooled = pool_states(states, attention_mask, self.pooling)
         scores = self.option_score(self.dropout(pooled)).squeeze(-1).float()
         place = torch.arange(int(n_options.max()), device=scores.device)
         options = scores.new_full((len(n_options), len(place)), -torch.inf)

@@ -71,7 +71,7 @@ class IterativeCoAttention(nn.Module):
         inside = domain.unsqueeze(1) == torch.arange(2, device=domain.device).unsqueeze(1)
         scores, confidences = [], []
         # 1.0 before the first turn (section 2.3), so that β of the first turn is 1.
-        highest = states.new_ones(len(states), 2, dtype=torch.float)
+        highest = states.new_ones(len(states), 2, dtype=_exact(states))
         scaled = states
         for _ in range(self.turns):
             # A domain is weighed by the other one's pool, and by the confidence of that pool.
@@ -191,8 +191,18 @@ def _pool(states: Tensor, inside: Tensor) -> Tensor:
 
 
 def _cosines(states: Tensor, pools: Tensor) -> Tensor:
-    """Cosine of every piece with each pool, ``[batch, 2, n]``."""
-    return F.normalize(pools.float(), dim=-1) @ F.normalize(states.float(), dim=-1).mT
+    """Cosine of every piece with each pool, ``[batch, 2, n]``.
+
+    Not in bfloat16: a third of the pieces of a passage would share their score with another one.
+    """
+    exact = _exact(states)
+    with torch.autocast(states.device.type, enabled=False):
+        return F.normalize(pools.to(exact), dim=-1) @ F.normalize(states.to(exact), dim=-1).mT
+
+
+def _exact(states: Tensor) -> torch.dtype:
+    """The type that scores are computed in: float32 at least."""
+    return torch.promote_types(states.dtype, torch.float32)
 
 
 def _highest(cosines: Tensor, inside: Tensor) -> Tensor:

@@ -14,6 +14,7 @@ from torch.nn import functional as F
 
 __all__ = [
     "IGNORED",
+    "HeadPlaces",
     "HiddenDistances",
     "HiddenPieces",
     "head_places",
@@ -52,6 +53,20 @@ class HiddenDistances(NamedTuple):
 
     distances: Tensor
     places: Tensor
+    targets: Tensor
+
+
+class HeadPlaces(NamedTuple):
+    """Where heads stand.
+
+    Args:
+        candidates: the first pieces of words, and the special piece that begins the sequence,
+            which stands for the head of roots, ``[batch, n]``.
+        targets: place of the first piece of each word's head; :data:`IGNORED` for all pieces but
+            the first of a word, and for words whose head is not in the sequence, ``[batch, n]``.
+    """
+
+    candidates: Tensor
     targets: Tensor
 
 
@@ -119,18 +134,20 @@ def _draw_pairs(first: Tensor) -> Tensor:
     return drawn.gather(1, first.unsqueeze(2).expand(batch, n, n))
 
 
-def head_places(up: Tensor, word: Tensor) -> Tensor:
+def head_places(up: Tensor, word: Tensor, depth: Tensor) -> HeadPlaces:
     """Where the head of each word stands.
 
     Args:
         up: distances from dependent to head, ``[batch, n, n]``.
         word: number of the word, ``[batch, n]``.
-
-    Returns:
-        The place of the head's first piece, 0 (the special piece that begins the sequence) for
-        roots, :data:`IGNORED` for all pieces but the first of a word, ``[batch, n]``.
+        depth: arcs between the word and its root, ``[batch, n]``.
     """
     is_head = up == 1
-    places = torch.where(is_head.any(2), is_head.int().argmax(2), 0)
     first = _first_pieces(word) == torch.arange(word.shape[1], device=word.device)
-    return places.masked_fill(~(first & (word >= 0)), IGNORED)
+    first &= word >= 0
+    # Where a sentence is cut, the head of a word may be gone.
+    known = is_head.any(2) | (depth == 0)
+    places = torch.where(is_head.any(2), is_head.int().argmax(2), 0)
+    candidates = first.clone()
+    candidates[:, 0] = True
+    return HeadPlaces(candidates, places.masked_fill(~(first & known), IGNORED))

@@ -11,7 +11,7 @@ from torch.nn import functional as F
 from syntagma.encoders.model import SyntagmaConfig
 from syntagma.errors import InputError
 from syntagma.models.guided_encoder import GuidedEncoder
-from syntagma.models.pooling import Pooling, pool_states
+from syntagma.models.pooling import AnyPooling, find_pooling, pool_states
 from syntagma.settings import build
 
 __all__ = ["PairHead", "PairModel", "PairScores"]
@@ -24,13 +24,13 @@ class PairHead:
     Args:
         max_length: pieces of a sequence, special ones included; the longer text loses its end
             first.
-        pooling: how a sequence becomes one vector; with co-attention ``max`` or ``mean``, because
-            the state of the first piece may be weighed with 0.
+        pooling: how a sequence becomes one vector; ``auto`` is ``first``, and ``max`` behind
+            iterative co-attention.
         dropout: on that vector.
     """
 
     max_length: int = 128
-    pooling: Pooling = "first"
+    pooling: AnyPooling = "auto"
     dropout: float = 0.1
 
     def __post_init__(self) -> None:
@@ -58,6 +58,7 @@ class PairModel(GuidedEncoder):
     def __init__(self, config: SyntagmaConfig) -> None:
         super().__init__(config)
         self.head = build(PairHead, config.head, where="head")
+        self.pooling = find_pooling(self.head.pooling, config.guides)
         self.dropout = nn.Dropout(self.head.dropout)
         self.label_scores = nn.Linear(config.encoder.hidden_size, len(config.labels["labels"]))
         self.post_init()
@@ -78,6 +79,6 @@ class PairModel(GuidedEncoder):
             tensors: token types and syntax, see :meth:`GuidedEncoder.encode`.
         """
         states = self.encode(input_ids, attention_mask, **tensors).last_hidden_state
-        pooled = pool_states(states, attention_mask, self.head.pooling)
+        pooled = pool_states(states, attention_mask, self.pooling)
         scores = self.label_scores(self.dropout(pooled)).float()
         return PairScores(scores, None if labels is None else F.cross_entropy(scores, labels))

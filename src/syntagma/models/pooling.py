@@ -2,14 +2,44 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from collections.abc import Mapping
+from typing import Any, Literal
 
 import torch
 from torch import Tensor
 
-__all__ = ["Pooling", "pool_states"]
+from syntagma.errors import InputError
+from syntagma.models.config import read_guides
+
+__all__ = ["AnyPooling", "Pooling", "find_pooling", "pool_states"]
 
 Pooling = Literal["first", "max", "mean"]
+AnyPooling = Literal["auto", "first", "max", "mean"]
+
+
+def find_pooling(how: AnyPooling, guides: Mapping[str, Any]) -> Pooling:
+    """How sequences are pooled behind some guides.
+
+    Iterative co-attention weighs the piece that fits the other text least with 0, and the first
+    piece may be the one.
+
+    Args:
+        how: what was asked for; ``auto`` is ``first`` where that can be.
+        guides: settings by guide.
+
+    Raises:
+        InputError: ``first`` was asked for behind iterative co-attention.
+    """
+    coattention = read_guides(guides).get("coattention")
+    weighs = coattention is not None and coattention.kind == "iterative" and coattention.turns > 0
+    if how == "first" and weighs:
+        raise InputError(
+            "head.pooling: behind iterative co-attention, which may weigh the first piece with 0, "
+            "expected max or mean, got first"
+        )
+    if how == "auto":
+        return "max" if weighs else "first"
+    return how
 
 
 def pool_states(states: Tensor, attention_mask: Tensor, how: Pooling) -> Tensor:

@@ -211,11 +211,9 @@ class PretrainingModel(GuidedEncoder):
         self, states: Tensor, syntax: dict[str, Tensor], hidden: HiddenDistances | None
     ) -> ObjectiveScores:
         word = syntax["word"]
-        targets = head_places(tree_distances(*_tree(syntax), direction="up"), word)
+        up = tree_distances(*_tree(syntax), direction="up")
+        candidates, targets = head_places(up, word, syntax["depth"])
         asked = targets != IGNORED
-        # Heads are first pieces of words, and the first piece of all for roots.
-        candidates = asked.clone()
-        candidates[:, 0] = True
         row, place = asked.nonzero().T
         products = self.as_dependent(states) @ self.as_head(states).mT
         scores = products[row, place] / self.head.head_width**0.5

@@ -6,7 +6,6 @@ from collections.abc import Iterator
 from typing import Any
 
 from syntagma.reproduce.entries import read_papers
-from syntagma.reproduce.kinds import UNTRAINED
 from syntagma.reproduce.plan import Plan, Run, Setting, make_run
 from syntagma.reproduce.scores import tested
 from syntagma.settings import flatten, to_dict
@@ -40,7 +39,7 @@ def differences(plan: Plan) -> Iterator[str]:
             f"--encoder {min(left_out)} these"
         )
     yield from dict.fromkeys(plan.missing.values())
-    untrained = plan.entry.kind in UNTRAINED
+    untrained = not plan.entry.trains
     for run in [] if untrained else _first_runs(plan):
         yield from _data(run)
         yield from _settings(run, setting)

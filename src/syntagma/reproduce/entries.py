@@ -112,6 +112,11 @@ class Entry:
                 raise InputError(f"row {row.name!r} has more numbers than there are columns")
 
     @property
+    def trains(self) -> bool:
+        """Whether it is measured on finished runs; what things cost, fresh models tell."""
+        return self.kind != "cost"
+
+    @property
     def name(self) -> str:
         """As it is asked for on the command line."""
         return f"{self.paper} {self.id}"

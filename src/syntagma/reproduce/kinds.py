@@ -11,7 +11,7 @@ from syntagma.reproduce.plan import Plan
 from syntagma.reproduce.result import Cell, Measured, Part
 from syntagma.reproduce.scores import score_of
 
-__all__ = ["KINDS", "UNTRAINED", "find_kind", "layout", "measure_table"]
+__all__ = ["KINDS", "find_kind", "layout", "measure_table"]
 
 Kind = Callable[[Plan], Measured]
 
@@ -24,9 +24,6 @@ KINDS: dict[str, str] = {
     "cost": "syntagma.reproduce.costs:measure_costs",
 }
 """Where each kind lives; nothing is imported before it is asked for."""
-
-UNTRAINED = ("cost",)
-"""Kinds that need no finished run."""
 
 
 def find_kind(name: str) -> Kind:

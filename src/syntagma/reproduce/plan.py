@@ -234,6 +234,7 @@ def make_run(
     seed: int = 1,
     suffix: str = "",
     changes: Mapping[str, Any] | None = None,
+    fresh: bool = False,
 ) -> Run:
     """The run of a system.
 
@@ -245,6 +246,7 @@ def make_run(
         seed: of the training.
         suffix: of its name, where there are changes.
         changes: settings on top of the system's.
+        fresh: begin from the encoder itself, also on a base that has a start.
 
     Raises:
         InputError: the data are not there, or a setting is impossible.
@@ -277,7 +279,7 @@ def make_run(
     )
     needs: list[Run] = []
     teacher = values.pop("begins_as", system)
-    if origin.start and setting.scale != "paper":
+    if origin.start and setting.scale != "paper" and not fresh:
         first = make_run(origin.start, teacher, setting, encoder=encoder)
         needs.append(first)
         # The guides are those that the system has learnt there, but for what is changed on them.
@@ -339,7 +341,7 @@ def make_plan(entry: Entry, setting: Setting) -> Plan:
             if not row.system or row.encoder not in encoders:
                 continue
             system = column.system or row.system
-            lacking = _lacking(base, system, setting)
+            lacking = _lacking(base, system, setting.scale if entry.trains else "paper", setting)
             if lacking:
                 missing[base] = lacking
                 continue
@@ -353,6 +355,7 @@ def make_plan(entry: Entry, setting: Setting) -> Plan:
                     seed=seed,
                     suffix=column.suffix,
                     changes=column.set,
+                    fresh=not entry.trains,
                 )
                 for seed in range(1, seeds + 1)
             )
@@ -361,9 +364,9 @@ def make_plan(entry: Entry, setting: Setting) -> Plan:
     return Plan(entry, setting, encoders, cells, missing)
 
 
-def _lacking(base: str, system: str, setting: Setting) -> str:
+def _lacking(base: str, system: str, scale: str, setting: Setting) -> str:
     """What to fetch for a system, or for those that it begins from; empty if all is there."""
-    for data in data_of(base, system, setting.scale):
+    for data in data_of(base, system, scale):
         if setting.files(data) is None:
             return missing_line(data, setting.data)
     return ""

@@ -11,7 +11,7 @@ from filelock import FileLock
 from syntagma.reproduce.datasets import read_datasets
 from syntagma.reproduce.differs import differences
 from syntagma.reproduce.entries import find_entry
-from syntagma.reproduce.kinds import UNTRAINED, find_kind
+from syntagma.reproduce.kinds import find_kind
 from syntagma.reproduce.plan import Plan, Run, Setting, make_plan, read_bases
 from syntagma.reproduce.recipes import RECIPES
 from syntagma.reproduce.result import Reproduction
@@ -33,7 +33,7 @@ def plan_entry(paper: str, name: str, setting: Setting) -> Plan:
 
 def run_lines(plan: Plan) -> Iterable[str]:
     """A line a run: its state and its folder."""
-    if plan.entry.kind in UNTRAINED:
+    if not plan.entry.trains:
         yield "no run is needed"
         return
     for run in plan.runs():
@@ -54,7 +54,7 @@ def reproduce(plan: Plan, *, say: Say = lambda line: None) -> Reproduction:
         InputError: data cannot be used, or a run of the same name has other settings.
     """
     kind = find_kind(plan.entry.kind)
-    trained = [] if plan.entry.kind in UNTRAINED else plan.runs()
+    trained = plan.runs() if plan.entry.trains else []
     wanted = trained or [run for cell in plan.cells.values() for run in cell]
     made = plan.setting.made
     made.mkdir(parents=True, exist_ok=True)

@@ -122,6 +122,7 @@ def encode_texts(
     parsed: Sequence[ParsedText] | None = None,
     *,
     mode: PieceMode = "share",
+    spaced: bool = False,
 ) -> list[EncodedText]:
     """Cut texts into pieces and give each piece its place in the tree.
 
@@ -130,6 +131,8 @@ def encode_texts(
         tokenizer: a fast tokenizer.
         parsed: the parse of each text, ``[n_texts]``; ``None`` to do without syntax.
         mode: how words reach their pieces.
+        spaced: cut as after a space in running text: to a byte-level vocabulary a word that begins
+            a text is another one than a word after others.
 
     Raises:
         InputError: the tokenizer gives no character offsets.
@@ -137,8 +140,9 @@ def encode_texts(
     require_offsets(tokenizer)
     if not texts:
         return []
+    lead = " " if spaced else ""
     encodings = tokenizer.backend_tokenizer.encode_batch(
-        list(map(encodable, texts)), add_special_tokens=False
+        [lead + encodable(text) for text in texts], add_special_tokens=False
     )
     n_pieces = np.array([len(encoding.ids) for encoding in encodings])
     bounds = np.concatenate([[0], np.cumsum(n_pieces)]).tolist()
@@ -147,7 +151,7 @@ def encode_texts(
     offsets = np.concatenate(
         [np.asarray(encoding.offsets, np.int32).reshape(-1, 2) for encoding in encodings]
     )
-    starts, ends = np.ascontiguousarray(offsets.T)
+    starts, ends = np.ascontiguousarray(np.maximum(offsets - len(lead), 0).T)
     columns = [(pieces[own], starts[own], ends[own]) for own in slices]
     if parsed is None:
         return [EncodedText(*parts) for parts in columns]

@@ -135,18 +135,19 @@ def _laid_out(
             far as there is room.
     """
     passage = contents[0][0]
-    encoded = predictor.texts.encode([text for texts in contents for text in texts])
+    first = predictor.texts.encode([texts[0] for texts in contents])
+    behind = predictor.texts.encode([texts[1] for texts in contents if texts[1:]], spaced=True)
     stretches = []
     for part, begin, texts in zip(
         parts, predictor.texts.builder.begins(parts), contents, strict=True
     ):
         cut = len(part)
         if len(texts) > 1 and texts[0] == passage:
-            cut = max(len(part) - len(encoded[texts[1]]), 0)
+            cut = max(len(part) - len(behind[texts[1]]), 0)
         elif len(texts) > 1:
-            cut = min(len(encoded[texts[0]]), len(part))
-        for text, first, beyond in zip(texts, (0, cut), (cut, len(part)), strict=False):
-            pieces = part.text.part(part.begin + first, part.begin + beyond)
-            stretches.append(Stretch(text, begin + first, pieces))
+            cut = min(len(first[texts[0]]), len(part))
+        for text, start, end in zip(texts, (0, cut), (cut, len(part)), strict=False):
+            pieces = part.text.part(part.begin + start, part.begin + end)
+            stretches.append(Stretch(text, begin + start, pieces))
     batch = predictor.on_device(predictor.texts.builder.collate([parts]))
     return LaidOut(batch, tuple(stretches))

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import logging
 import time
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, ClassVar, Generic, Self, TypeVar
 
@@ -17,7 +18,9 @@ from syntagma.errors import InputError
 from syntagma.tasks.experiment import Experiment
 from syntagma.tasks.stream import BatchStream
 
-__all__ = ["Features", "Task"]
+__all__ = ["Features", "Task", "distinct"]
+
+log = logging.getLogger(__name__)
 
 Example = TypeVar("Example")
 Prediction = TypeVar("Prediction")
@@ -47,6 +50,22 @@ class Features:
         """Pieces of each item, padding included."""
         lengths = map(len, self.items)
         return list(map(padded_length, lengths) if self.padded else lengths)
+
+
+def distinct(parts: Mapping[str, Sequence[Any]]) -> dict[str, list[Any]]:
+    """Examples of several files; where two have the same id, all get their file's name before it.
+
+    Args:
+        parts: the examples of each file, by its name.
+    """
+    ids = [{getattr(example, "id", None) for example in part} - {None} for part in parts.values()]
+    if len(set().union(*ids)) == sum(map(len, ids)):
+        return {name: list(part) for name, part in parts.items()}
+    log.warning("files have the same ids: each gets the name of its file before it")
+    return {
+        name: [replace(example, id=f"{name}/{example.id}") for example in part]
+        for name, part in parts.items()
+    }
 
 
 class Task(ABC, Generic[Example, Prediction]):
@@ -96,6 +115,28 @@ class Task(ABC, Generic[Example, Prediction]):
     @abstractmethod
     def texts(cls, examples: Sequence[Example]) -> Iterator[str]:
         """The running texts of examples, each once: what there is to parse."""
+
+    @classmethod
+    def has_gold(cls, example: Example) -> bool:
+        """Whether it is told what is right for an example."""
+        return True
+
+    @classmethod
+    def require_gold(cls, examples: Sequence[Example], where: str) -> None:
+        """Check that there is something to score against.
+
+        Args:
+            examples: to be scored.
+            where: they come from, for the message.
+
+        Raises:
+            InputError: it is told for none of them what is right.
+        """
+        if not any(map(cls.has_gold, examples)):
+            raise InputError(
+                f"{where}: for none of the {len(examples)} examples it is told what is right, so "
+                f"there is nothing to score; `syntagma predict` writes what a model says to them"
+            )
 
     @abstractmethod
     def features(self, examples: Sequence[Example]) -> Features:
@@ -155,7 +196,7 @@ class Task(ABC, Generic[Example, Prediction]):
                 called ``relation.nsubj.las``.
 
         Raises:
-            InputError: the task has no such breakdown.
+            InputError: the task has no such breakdown, or nothing to score against.
         """
         for name in by:
             if name not in self.breakdowns:
@@ -163,6 +204,7 @@ class Task(ABC, Generic[Example, Prediction]):
                     f"--by {name}: the task {self.name} can be split by "
                     f"{' or '.join(self.breakdowns) or 'nothing'}"
                 )
+        self.require_gold(examples, "data")
         begin = time.perf_counter()
         predictions = self.predict(examples)
         seconds = time.perf_counter() - begin

@@ -70,11 +70,16 @@ class TextEncoder:
                 f"head.max_length {max_length} is longer than the encoder reads ({self.longest})"
             )
 
-    def encode(self, texts: Sequence[str]) -> dict[str, EncodedText]:
-        """Each different text as pieces with their syntax."""
+    def encode(self, texts: Sequence[str], *, spaced: bool = False) -> dict[str, EncodedText]:
+        """Each different text as pieces with their syntax.
+
+        Args:
+            texts: raw texts.
+            spaced: as after a space in running text (:func:`syntagma.syntax.encode.encode_texts`).
+        """
         unique = list(dict.fromkeys(texts))
         parsed = self.store.parsed(unique) if self.store is not None else None
-        encoded = encode_texts(unique, self.tokenizer, parsed, mode=self.mode)
+        encoded = encode_texts(unique, self.tokenizer, parsed, mode=self.mode, spaced=spaced)
         return dict(zip(unique, encoded, strict=True))
 
     def forget(self) -> None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import shutil
 import tempfile
-from collections.abc import Sequence
 from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
@@ -19,7 +18,7 @@ from syntagma.errors import InputError, MissingExtraError
 from syntagma.files import disk_errors, write_json
 from syntagma.tasks import find_task
 from syntagma.tasks.experiment import DataSettings, Experiment, TrainingSettings
-from syntagma.tasks.task import Task
+from syntagma.tasks.task import Task, distinct
 from syntagma.training.adapt import prepare_encoder
 from syntagma.training.run_folder import RESULT, RunFolder
 from syntagma.training.stream_loader import StreamLoader
@@ -80,20 +79,23 @@ def _train(experiment: Experiment, run: RunFolder, *, resume: bool) -> dict[str,
 
 def _read(
     task_class: type[Task[Any, Any]], data: DataSettings, seed: int
-) -> tuple[list[Any], dict[str, Sequence[Any]]]:
+) -> tuple[list[Any], dict[str, list[Any]]]:
     examples = [
         example for path in data.train for example in task_class.read(path, skip_bad=data.skip_bad)
     ]
     examples = _some(examples, data.limit, seed)
-    dev: dict[str, Sequence[Any]] = {}
+    dev: dict[str, list[Any]] = {}
     for path in data.dev:
         # Of files that belong together, A+B, the first gives the name.
         whole = path if Path(path).is_file() else path.partition("+")[0]
         name = Path(whole).name.split(".")[0]
+        # Parts of one archive have its name in common.
+        name = path if name in dev else name
         if name in dev:
-            raise InputError(f"data.dev: two files are called {name!r}; rename one")
+            raise InputError(f"data.dev: {name} stands there twice")
         dev[name] = _some(task_class.read(path, skip_bad=data.skip_bad), data.dev_limit, seed=0)
-    return examples, dev
+        task_class.require_gold(dev[name], f"data.dev: {path}")
+    return examples, distinct(dev)
 
 
 def _some(examples: list[Any], limit: int | None, seed: int) -> list[Any]:
@@ -134,7 +136,7 @@ def _arguments(run: RunFolder, settings: TrainingSettings, *, evaluates: bool) -
 
 
 def _finish(
-    task: Task[Any, Any], dev: dict[str, Sequence[Any]], run: RunFolder, *, frozen: bool
+    task: Task[Any, Any], dev: dict[str, list[Any]], run: RunFolder, *, frozen: bool
 ) -> dict[str, float]:
     """Fit what is fitted on dev data, write predictions, metrics and the kept model."""
     task.model.eval()

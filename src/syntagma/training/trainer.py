@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import torch
@@ -95,7 +95,7 @@ class SyntagmaTrainer(Trainer):  # type: ignore[misc]
         settings: TrainingSettings,
         arguments: TrainingArguments,
         train: Sequence[Any],
-        dev: dict[str, Sequence[Any]],
+        dev: Mapping[str, Sequence[Any]],
         folder: RunFolder,
     ) -> None:
         self.task = task

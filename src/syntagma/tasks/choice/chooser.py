@@ -33,7 +33,7 @@ class Choice(NamedTuple):
         chosen: number of the best option, from 0.
         option: the option itself.
         probabilities: of all options.
-        truncated: whether the passage lost its end in at least one sequence.
+        truncated: whether a text lost its end in at least one sequence.
     """
 
     chosen: int
@@ -49,7 +49,7 @@ class ChoiceItem:
     Args:
         sequences: the two parts of each.
         length: pieces of the longest, special ones included.
-        truncated: whether the passage lost its end.
+        truncated: whether a text lost its end.
         answer: position of the right option, negative where it is not told.
     """
 
@@ -97,19 +97,25 @@ class Chooser(TextPredictor[ChoiceModel]):
     def items(self, questions: Sequence[tuple[str, str, Sequence[str]]]) -> list[ChoiceItem]:
         """Questions as sequences; each text is parsed and cut into pieces once."""
         self.texts.check_length(self.model.head.max_length)
-        seconds = []
+        rows = []
         for passage, question, options in questions:
             if not passage.strip():
                 raise InputError("the passage is empty; expected text")
             if len(options) < 2:
                 raise InputError(f"expected at least two options, got {len(options)}")
-            seconds.append([self.asked(question, option) for option in options])
-        passages = [passage for passage, _, _ in questions]
-        asked = [text for rows in seconds for row in rows for text in row if text]
-        texts = self.texts.encode([*passages, *asked])
+            rows.append([self._placed(self.asked(question, option)) for option in options])
+        passages = self.texts.encode([passage for passage, _, _ in questions])
+        wanted = dict.fromkeys(key for options in rows for row in options for key in row)
+        asked = {
+            (text, spaced): encoded
+            for spaced in (False, True)
+            for text, encoded in self.texts.encode(
+                [text for text, is_spaced in wanted if is_spaced is spaced], spaced=spaced
+            ).items()
+        }
         return [
-            self._item(texts[passage], [[texts[text] for text in row if text] for row in rows])
-            for passage, rows in zip(passages, seconds, strict=True)
+            self._item(passages[passage], [[asked[key] for key in row] for row in options])
+            for (passage, _, _), options in zip(questions, rows, strict=True)
         ]
 
     def asked(self, question: str, option: str) -> tuple[str, ...]:
@@ -117,19 +123,27 @@ class Chooser(TextPredictor[ChoiceModel]):
         question, option = question.strip(), option.strip()
         if self.model.head.fill_blank and BLANK in question:
             return (question.replace(BLANK, option, 1),)
-        return (question, option) if question else (option,)
+        return tuple(text for text in (question, option) if text)
+
+    def _placed(self, texts: tuple[str, ...]) -> list[tuple[str, bool]]:
+        """Each text, and whether it stands behind another one in its part, after a space."""
+        behind = 1 if self.model.head.layout == "passage|question+option" else 0
+        return [(text, len(texts) > 1 and place == behind) for place, text in enumerate(texts)]
 
     def _item(self, passage: EncodedText, options: list[list[EncodedText]]) -> ChoiceItem:
-        """The sequences of one question; only the passage loses what does not fit."""
+        """The sequences of one question; the passage loses what does not fit.
+
+        Only where question and option alone would fill more than three quarters of a sequence, and
+        leave no room for the passage, do they lose their end too.
+        """
         room = self.model.head.max_length - self.texts.builder.n_special(2)
         with_option = self.model.head.layout == "passage|question+option"
         sequences, truncated, longest = [], False, 0
         for texts in options:
-            # Options of hundreds of words leave a quarter of the room to the passage.
-            asked = concatenate(texts) if texts else passage.part(0, 0)
-            asked = asked.part(0, min(len(asked), room - room // 4))
+            whole = concatenate(texts) if texts else passage.part(0, 0)
+            asked = whole.part(0, min(len(whole), room - min(len(passage), room // 4)))
             taken = min(len(passage), room - len(asked))
-            truncated |= taken < len(passage)
+            truncated |= taken < len(passage) or len(asked) < len(whole)
             first, second = passage.part(0, taken), asked
             if not with_option and len(texts) > 1:
                 first = concatenate([first, texts[0].part(0, min(len(texts[0]), len(asked)))])

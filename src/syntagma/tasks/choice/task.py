@@ -64,6 +64,11 @@ class ChoiceTask(Task[ChoiceExample, Choice]):
         return examples
 
     @classmethod
+    def has_gold(cls, example: ChoiceExample) -> bool:
+        """Whether the right option is told."""
+        return example.answer is not None
+
+    @classmethod
     def texts(cls, examples: Sequence[ChoiceExample]) -> Iterator[str]:
         """Each passage, question and option once."""
         seen: set[str] = set()
@@ -116,17 +121,16 @@ class ChoiceTask(Task[ChoiceExample, Choice]):
         total = max(len(told), 1)
         values = {"accuracy": 100 * right / total, "total": float(len(told))}
         for subset, scores in self.breakdown("subset", examples, predictions).items():
-            if subset:
-                values[f"accuracy_{subset}"] = scores["accuracy"]
+            values[f"accuracy_{subset}"] = scores["accuracy"]
         return values | {"truncated": 100 * truncated / total}
 
     def breakdown(
         self, by: str, examples: Sequence[ChoiceExample], predictions: Sequence[Choice]
     ) -> dict[str, dict[str, float]]:
-        """Accuracy of each subset."""
+        """Accuracy of each subset; what belongs to none is left out."""
         groups: dict[str, list[bool]] = {}
         for example, choice in zip(examples, predictions, strict=True):
-            if example.answer is not None:
+            if example.answer is not None and example.subset:
                 groups.setdefault(example.subset, []).append(example.answer == choice.chosen)
         return {
             subset: {"accuracy": 100 * sum(right) / len(right), "total": float(len(right))}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from typing import Any, NamedTuple, TypeVar
@@ -15,7 +15,6 @@ from torch import Tensor
 
 from syntagma.errors import InputError
 from syntagma.models.mention_model import MentionModel
-from syntagma.settings import nearest
 from syntagma.syntax.encode import EncodedText
 from syntagma.syntax.markers import insert_markers, marker_pieces
 from syntagma.syntax.windows import Part
@@ -29,7 +28,6 @@ __all__ = [
     "ScoredMention",
     "checked",
     "pieces_around",
-    "warn_of_unknown",
 ]
 
 log = logging.getLogger(__name__)
@@ -207,24 +205,3 @@ def pieces_around(n_pieces: int, markers: Sequence[int], room: int) -> NDArray[n
     places = np.arange(n_pieces)
     distance = np.abs(places[:, None] - np.asarray(markers)).min(1)
     return np.sort(np.argsort(distance, kind="stable")[:room])
-
-
-def warn_of_unknown(gold: Iterable[str], known: Collection[str]) -> set[str]:
-    """Log how many gold labels a model does not know: none of them is ever given.
-
-    Args:
-        gold: every label of every example.
-        known: the model's.
-
-    Returns:
-        The unknown ones.
-    """
-    unknown = [label for label in gold if label not in known]
-    if unknown:
-        log.warning(
-            "%d gold labels are unknown to the model and count as missed, such as %r; %s",
-            len(unknown),
-            unknown[0],
-            nearest(unknown[0], list(known)),
-        )
-    return set(unknown)

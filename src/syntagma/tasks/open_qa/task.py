@@ -89,6 +89,11 @@ class OpenQaTask(Task[OpenExample, OpenAnswer]):
         return examples
 
     @classmethod
+    def has_gold(cls, example: OpenExample) -> bool:
+        """Whether an answer is told."""
+        return bool(example.answers)
+
+    @classmethod
     def texts(cls, examples: Sequence[OpenExample]) -> Iterator[str]:
         """Each paragraph and question once."""
         seen: set[str] = set()

@@ -2,21 +2,19 @@
 
 ``.jsonl`` with ``sentence1``, ``sentence2`` and ``gold_label``; ``.tsv``, ``.txt`` and ``.csv``
 with these columns, with GLUE's (``label``), or with those of SICK (``sentence_A``, ``sentence_B``,
-``entailment_label``).  All may be gzipped.  Pairs without a label, or with ``-`` where annotators
-did not agree, are left out and counted.
+``entailment_label``).  All may be gzipped.  Pairs without a label, or with ``-`` or ``-1`` where
+annotators did not agree, are read and counted; they are neither learnt from nor scored.
 """
 
 from __future__ import annotations
 
-import csv
-import json
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from syntagma.errors import InputError
-from syntagma.files import open_text, read_lines
+from syntagma.files import read_objects, read_table
 
 __all__ = ["PairExample", "PairFile", "read_pairs"]
 
@@ -24,7 +22,7 @@ FIRST = ("sentence1", "sentence_A", "premise")
 SECOND = ("sentence2", "sentence_B", "hypothesis")
 LABEL = ("gold_label", "entailment_label", "label", "entailment_judgment")
 KEY = ("pairID", "pair_ID", "promptID", "index", "id")
-NO_LABEL = ("", "-", "hidden")
+NO_LABEL = ("", "-", "-1", "hidden")
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,21 +33,21 @@ class PairExample:
         id: unique in its file.
         first: the premise.
         second: the hypothesis.
-        label: the gold label, in lower case.
+        label: the gold label, in lower case; ``None`` where it is not told.
     """
 
     id: str
     first: str
     second: str
-    label: str
+    label: str | None
 
 
 class PairFile(NamedTuple):
     """What a file holds.
 
     Args:
-        examples: the pairs with a label.
-        unlabelled: how many had none.
+        examples: the pairs.
+        unlabelled: how many of them have no label.
         wrong: what was wrong with those left out.
     """
 
@@ -67,94 +65,73 @@ def read_pairs(path: str | Path, *, skip_bad: bool = False) -> PairFile:
 
     Raises:
         InputError: the file cannot be read, or a pair is not as the format says and ``skip_bad`` is
-            false, or no pair with a label is left.
+            false, or no pair is left.
     """
-    found = PairFile([], 0, [])
+    examples: list[PairExample] = []
+    wrong: list[str] = []
     seen: set[str] = set()
     for place, row in _rows(str(path)):
-        if isinstance(row, str):
-            problem, example = row, None
-        else:
-            problem, example = _example(row, place)
-        if problem:
+        example = row if isinstance(row, str) else _example(row, place)
+        if isinstance(example, str):
             if not skip_bad:
-                raise InputError(problem)
-            found.wrong.append(problem)
-        elif example is None:
-            found = found._replace(unlabelled=found.unlabelled + 1)
-        else:
-            # SNLI's ids are unique; where others repeat, the line tells them apart.
-            if example.id in seen or not example.id:
-                example = PairExample(place.rpartition(" ")[2], *_texts(example))
-            seen.add(example.id)
-            found.examples.append(example)
-    if not found.examples:
-        raise InputError(f"{path}: no pair with a label ({found.unlabelled} without)")
-    return found
-
-
-def _texts(example: PairExample) -> tuple[str, str, str]:
-    return example.first, example.second, example.label
+                raise InputError(example)
+            wrong.append(example)
+            continue
+        # SNLI's ids are unique; where others repeat, the line tells them apart.
+        line = place.rpartition(" ")[2]
+        key = example.id or line
+        while key in seen:
+            key = f"{key}@{line}"
+        seen.add(key)
+        examples.append(replace(example, id=key))
+    if not examples:
+        raise InputError(f"{path}: no pairs")
+    return PairFile(examples, sum(example.label is None for example in examples), wrong)
 
 
 def _rows(path: str) -> Iterator[tuple[str, Mapping[str, Any] | str]]:
     """Each row with its place, or what is wrong with it."""
     name = path.removesuffix(".gz")
     if name.endswith(".jsonl"):
-        yield from _json_rows(path)
+        yield from read_objects(path)
     elif name.endswith((".tsv", ".txt", ".csv")):
         yield from _table_rows(path, "," if name.endswith(".csv") else "\t")
     else:
-        raise InputError(
-            f"{path}: expected pairs as .jsonl, .tsv, .txt or .csv (also with .gz); rename the file"
-        )
-
-
-def _json_rows(path: str) -> Iterator[tuple[str, Mapping[str, Any] | str]]:
-    for number, line in enumerate(read_lines(path), start=1):
-        if not line.strip():
-            continue
-        place = f"{path}, line {number}"
-        try:
-            row = json.loads(line)
-        except json.JSONDecodeError as error:
-            yield place, f"{place}: broken JSON ({error})"
-            continue
-        if not isinstance(row, dict):
-            yield place, f"{place}: expected an object with sentence1, sentence2 and gold_label"
-            continue
-        yield place, row
+        raise InputError(f"{path}: expected pairs as .jsonl, .tsv, .txt or .csv (also with .gz)")
 
 
 def _table_rows(path: str, separator: str) -> Iterator[tuple[str, Mapping[str, Any] | str]]:
-    with open_text(path) as lines:
-        # SNLI's and MNLI's tables do not quote: a quote is a character like any other.
-        plain: dict[str, Any] = {} if separator == "," else {"quoting": csv.QUOTE_NONE}
-        reader = csv.DictReader(lines, delimiter=separator, **plain)
-        names = reader.fieldnames or []
-        for wanted in (FIRST, SECOND):
-            if not set(wanted) & set(names):
-                raise InputError(
-                    f"{path}: expected a column {' or '.join(wanted)}, got {', '.join(names)}"
-                )
-        for number, row in enumerate(reader, start=2):
-            yield f"{path}, line {number}", row
+    # SNLI's and MNLI's tables do not quote: a quote is a character like any other.
+    names, rows = read_table(path, separator=separator, quoted=separator == ",")
+    for wanted in (FIRST, SECOND):
+        if not {*wanted} & {*names}:
+            raise InputError(
+                f"{path}: expected a column {' or '.join(wanted)}, got {', '.join(names)}"
+            )
+    needed = [name for name in (*FIRST, *SECOND, *LABEL) if name in names]
+    for number, row in enumerate(rows, start=2):
+        place = f"{path}, line {number}"
+        lacking = next((name for name in needed if row[name] is None), "")
+        yield place, f"{place}: ends before its column {lacking}" if lacking else row
 
 
 def _pick(row: Mapping[str, Any], names: tuple[str, ...]) -> Any:
     return next((row[name] for name in names if name in row), None)
 
 
-def _example(row: Mapping[str, Any], place: str) -> tuple[str, PairExample | None]:
-    """What is wrong with a row, and its example; neither for a row without a label."""
+def _example(row: Mapping[str, Any], place: str) -> PairExample | str:
+    """The example of a row, or what is wrong with it."""
     first, second, label = (_pick(row, names) for names in (FIRST, SECOND, LABEL))
     for name, text in (("first", first), ("second", second)):
         if not isinstance(text, str) or not text.strip():
-            return f"{place}: expected a {name} sentence, got {text!r:.40}", None
-    if label is None or (isinstance(label, str) and label.strip() in NO_LABEL):
-        return "", None
-    if not isinstance(label, str | int):
-        return f"{place}: expected a label in words, got {label!r:.40}", None
-    return "", PairExample(
-        str(_pick(row, KEY) or ""), str(first), str(second), str(label).strip().lower()
+            return f"{place}: expected a {name} sentence, got {text!r:.40}"
+    if label is not None and (isinstance(label, bool) or not isinstance(label, str | int)):
+        return f"{place}: expected a label in words, got {label!r:.40}"
+    told = "" if label is None else str(label).strip().lower()
+    key = _pick(row, KEY)
+    return PairExample(
+        "" if key is None else str(key),
+        str(first),
+        str(second),
+        None if told in NO_LABEL else told,
     )

@@ -17,6 +17,7 @@ from syntagma.files import write_text
 from syntagma.models.pair_model import PairHead, PairModel
 from syntagma.syntax.windows import Part
 from syntagma.tasks.experiment import Experiment
+from syntagma.tasks.labels import warn_of_unknown
 from syntagma.tasks.pairs.data import PairExample, read_pairs
 from syntagma.tasks.task import Features, Task
 from syntagma.tasks.texts import LabelPredictor, new_model, training_options
@@ -140,6 +141,7 @@ class PairTask(Task[PairExample, Relation]):
     def __init__(self, classifier: PairClassifier) -> None:
         self.classifier = classifier
         self.tokenizer = classifier.tokenizer
+        self._unknown: set[str] = set()
 
     @property
     def model(self) -> PairModel:  # type: ignore[override]
@@ -149,7 +151,9 @@ class PairTask(Task[PairExample, Relation]):
     @classmethod
     def new(cls, experiment: Experiment, examples: Sequence[PairExample]) -> Self:
         """A fresh classifier with the experiment's guides and the examples' labels."""
-        labels = {"labels": sorted({example.label for example in examples})}
+        labels = {"labels": sorted({e.label for e in examples if e.label is not None})}
+        if not labels["labels"]:
+            raise InputError(f"none of the {len(examples)} pairs has a label to learn from")
         model = new_model(PairModel, experiment, task=cls.name, head=PairHead, labels=labels)
         return cls(PairClassifier(model, **training_options(model, experiment)))
 
@@ -163,10 +167,16 @@ class PairTask(Task[PairExample, Relation]):
         """Pairs of a file, see :mod:`syntagma.tasks.pairs.data`."""
         found = read_pairs(path, skip_bad=skip_bad)
         if found.unlabelled:
-            log.warning("%s: left out %d pairs without a gold label", path, found.unlabelled)
+            log.warning("%s: %d pairs have no gold label; they are not scored or learnt from",
+                        path, found.unlabelled)  # fmt: skip
         if found.wrong:
             log.warning("%s: left out %d pairs; %s", path, len(found.wrong), found.wrong[0])
         return found.examples
+
+    @classmethod
+    def has_gold(cls, example: PairExample) -> bool:
+        """Whether its label is told."""
+        return example.label is not None
 
     @classmethod
     def texts(cls, examples: Sequence[PairExample]) -> Iterator[str]:
@@ -176,14 +186,12 @@ class PairTask(Task[PairExample, Relation]):
         )
 
     def features(self, examples: Sequence[PairExample]) -> Features:
-        """Training items."""
+        """Training items; pairs without a gold label have none."""
         codes = {label: code for code, label in enumerate(self.classifier.labels)}
-        items = self.classifier.items([(e.first, e.second) for e in examples])
+        told = [(e, codes[e.label]) for e in examples if e.label is not None]
+        items = self.classifier.items([(e.first, e.second) for e, _ in told])
         return Features(
-            [
-                replace(item, label=codes[example.label])
-                for item, example in zip(items, examples, strict=True)
-            ],
+            [replace(item, label=code) for item, (_, code) in zip(items, told, strict=True)],
             padded=True,
         )
 
@@ -199,22 +207,25 @@ class PairTask(Task[PairExample, Relation]):
     def score(
         self, examples: Sequence[PairExample], predictions: Sequence[Relation]
     ) -> dict[str, float]:
-        """Accuracy, in per cent; a gold label that the model does not know is never right."""
-        right = sum(
-            example.label == found.label
-            for example, found in zip(examples, predictions, strict=True)
-        )
-        total = len(examples)
-        return {"accuracy": 100 * right / max(total, 1), "total": float(total)}
+        """Accuracy of the pairs with a gold label, in per cent.
+
+        A label that the model does not know is never right.
+        """
+        told = _told(examples, predictions)
+        gold = [label for label, _ in told]
+        if {*gold} - {*self.classifier.labels} - self._unknown:
+            self._unknown |= warn_of_unknown(gold, self.classifier.labels)
+        right = sum(label == found for label, found in told)
+        return {"accuracy": 100 * right / max(len(told), 1), "total": float(len(told))}
 
     def breakdown(
         self, by: str, examples: Sequence[PairExample], predictions: Sequence[Relation]
     ) -> dict[str, dict[str, float]]:
         """By ``label``: accuracy of each gold label; by ``confusion``: what each was taken for."""
         rows: dict[str, dict[str, float]] = {}
-        for example, found in zip(examples, predictions, strict=True):
-            row = rows.setdefault(example.label, {})
-            row[found.label] = row.get(found.label, 0.0) + 1
+        for label, found in _told(examples, predictions):
+            row = rows.setdefault(label, {})
+            row[found] = row.get(found, 0.0) + 1
         if by == "confusion":
             return {label: dict(sorted(row.items())) for label, row in sorted(rows.items())}
         return {
@@ -232,12 +243,24 @@ class PairTask(Task[PairExample, Relation]):
         return {
             example.id: {"accuracy": float(example.label == found.label)}
             for example, found in zip(examples, predictions, strict=True)
+            if example.label is not None
         }
 
     def write_predictions(
         self, examples: Sequence[PairExample], predictions: Sequence[Relation], path: Path
     ) -> None:
-        """Write a table of ids and labels, as the GLUE server wants it."""
+        """Write a table of ids and labels, of all pairs, labelled or not."""
         rows: Iterable[Any] = zip(examples, predictions, strict=True)
         lines = ["pairID\tgold_label", *(f"{e.id}\t{found.label}" for e, found in rows)]
         write_text(path, "\n".join(lines) + "\n")
+
+
+def _told(
+    examples: Sequence[PairExample], predictions: Sequence[Relation]
+) -> list[tuple[str, str]]:
+    """Gold and predicted label of the pairs whose label is told."""
+    return [
+        (example.label, found.label)
+        for example, found in zip(examples, predictions, strict=True)
+        if example.label is not None
+    ]

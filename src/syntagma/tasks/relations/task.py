@@ -16,13 +16,13 @@ from syntagma.files import write_text
 from syntagma.models.mention_model import RelationHead, RelationModel
 from syntagma.settings import nearest
 from syntagma.tasks.experiment import Experiment
+from syntagma.tasks.labels import warn_of_unknown
 from syntagma.tasks.mentions.data import Mention
 from syntagma.tasks.mentions.task import (
     Asked,
     MentionClassifier,
     MentionItem,
     checked,
-    warn_of_unknown,
 )
 from syntagma.tasks.relations.data import RelationExample, read_relations
 from syntagma.tasks.relations.metrics import (
@@ -158,6 +158,11 @@ class RelationTask(Task[RelationExample, MentionRelation]):
                 found.n_blank,
             )
         return found.examples
+
+    @classmethod
+    def has_gold(cls, example: RelationExample) -> bool:
+        """Whether its relation is told."""
+        return bool(example.relation)
 
     @classmethod
     def texts(cls, examples: Sequence[RelationExample]) -> Iterator[str]:

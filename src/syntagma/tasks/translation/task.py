@@ -214,6 +214,11 @@ class TranslationTask(Task[ParallelExample, Translation]):
         return read_parallel(path, skip_bad=skip_bad)
 
     @classmethod
+    def has_gold(cls, example: ParallelExample) -> bool:
+        """Whether there is a reference."""
+        return bool(example.target)
+
+    @classmethod
     def texts(cls, examples: Sequence[ParallelExample]) -> Iterator[str]:
         """Each source once: only they are parsed."""
         yield from dict.fromkeys(example.source for example in examples)

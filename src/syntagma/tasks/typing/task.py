@@ -15,13 +15,13 @@ from syntagma.errors import InputError
 from syntagma.files import write_json
 from syntagma.models.mention_model import TypingHead, TypingModel
 from syntagma.tasks.experiment import Experiment
+from syntagma.tasks.labels import warn_of_unknown
 from syntagma.tasks.mentions.data import Mention
 from syntagma.tasks.mentions.task import (
     Asked,
     MentionClassifier,
     MentionItem,
     checked,
-    warn_of_unknown,
 )
 from syntagma.tasks.task import Features, Task
 from syntagma.tasks.texts import new_model, training_options
@@ -142,6 +142,11 @@ class TypingTask(Task[TypingExample, Types]):
         if wrong:
             log.warning("%s: left out %d mentions; the first: %s", path, len(wrong), wrong[0])
         return examples
+
+    @classmethod
+    def has_gold(cls, example: TypingExample) -> bool:
+        """Whether its types are told."""
+        return example.labels is not None
 
     @classmethod
     def texts(cls, examples: Sequence[TypingExample]) -> Iterator[str]:

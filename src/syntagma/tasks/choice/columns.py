@@ -1,0 +1,106 @@
+"""CosmosQA and SWAG: a question a row, its options in columns with numbers."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from syntagma.errors import InputError
+from syntagma.files import read_objects, read_table
+from syntagma.tasks.choice.example import BadExample, Candidates, ChoiceExample, checked
+
+__all__ = ["lines", "table"]
+
+Row = Mapping[str, Any]
+
+
+def lines(file: str) -> Candidates:
+    """CosmosQA as an object a line.
+
+    Raises:
+        InputError: the file cannot be read.
+    """
+    yield from _questions(file, read_objects(file), _cosmos)
+
+
+def table(file: str) -> Candidates:
+    """CosmosQA or SWAG as a table with commas, by the names of its columns.
+
+    Raises:
+        InputError: the file cannot be read, or has other columns.
+    """
+    names, rows = read_table(file)
+    cosmos = {"context", "question", "answer0"} <= {*names}
+    if not cosmos and not {"sent1", "sent2", "ending0"} <= {*names}:
+        raise InputError(
+            f"{file}: expected the columns of CosmosQA (context, question, answer0 …) or of "
+            f"SWAG (sent1, sent2, ending0 …), got {', '.join(names)}"
+        )
+    numbered = ((f"{file}, row {number}", row) for number, row in enumerate(rows, start=1))
+    yield from _questions(file, numbered, _cosmos if cosmos else _swag)
+
+
+def _questions(
+    file: str, rows: Any, convert: Callable[[str, Row, str], ChoiceExample | str]
+) -> Candidates:
+    passages: dict[str, str] = {}
+    stem = Path(file).name.split(".")[0]
+    for number, (place, row) in enumerate(rows, start=1):
+        if isinstance(row, str):
+            yield row
+            continue
+        try:
+            found = convert(place, row, f"{stem}-{number}")
+        except BadExample as error:
+            found = f"{place}: {error}"
+        if isinstance(found, ChoiceExample):
+            found = replace(found, passage=passages.setdefault(found.passage, found.passage))
+        yield found
+
+
+def _cosmos(place: str, row: Row, key: str) -> ChoiceExample | str:
+    return checked(
+        place,
+        key=str(row.get("id") or key),
+        passage=row.get("context"),
+        question=row.get("question"),
+        options=_numbered(row, "answer"),
+        answer=_number(row.get("label")),
+    )
+
+
+def _swag(place: str, row: Row, key: str) -> ChoiceExample | str:
+    return checked(
+        place,
+        key=key,
+        passage=row.get("sent1"),
+        question=row.get("sent2"),
+        options=_numbered(row, "ending"),
+        answer=_number(row.get("label")),
+    )
+
+
+def _numbered(row: Row, name: str) -> list[Any]:
+    """The columns ``name0``, ``name1``, …
+
+    Raises:
+        BadExample: one is missing between others.
+    """
+    numbers = sorted(
+        int(match[1]) for key in row if (match := re.fullmatch(rf"{name}(\d+)", str(key)))
+    )
+    if numbers != list(range(len(numbers))):
+        raise BadExample(f"expected {name}0, {name}1, {name}2 …, got those of {numbers}")
+    return [row[f"{name}{number}"] for number in numbers]
+
+
+def _number(label: Any) -> int | None:
+    if label is None or label == "":
+        return None
+    try:
+        return int(label)
+    except (TypeError, ValueError) as error:
+        raise BadExample(f"expected a label 0, 1, 2 …, got {label!r:.20}") from error

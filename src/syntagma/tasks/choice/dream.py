@@ -1,0 +1,52 @@
+"""DREAM: a list of dialogues, each with its turns and its questions."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from syntagma.errors import InputError
+from syntagma.files import read_json
+from syntagma.tasks.choice.example import Candidates, checked
+
+__all__ = ["dream"]
+
+
+def dream(file: str) -> Candidates:
+    """Questions about dialogues; a passage has a line a turn.
+
+    Raises:
+        InputError: the file cannot be read, or is no list.
+    """
+    records = read_json(file)
+    if not isinstance(records, list):
+        raise InputError(
+            f"{file}: expected DREAM's list of dialogues, got {type(records).__name__}"
+        )
+    for number, record in enumerate(records, start=1):
+        yield from _dialogue(f"{file}, dialogue {number}", record)
+
+
+def _dialogue(place: str, record: Any) -> Candidates:
+    try:
+        turns, questions, key = record
+        if not isinstance(turns, list):
+            raise TypeError(f"turns are a list of strings, got {turns!r:.30}")
+        passage = "\n".join(turns)
+        rows = [(row["question"], row["choice"], row.get("answer")) for row in questions]
+    except (TypeError, ValueError, KeyError, AttributeError) as error:
+        yield f"{place}: expected [turns, [{{question, choice, answer}}, …], id] ({error})"
+        return
+    for number, (question, choices, answer) in enumerate(rows):
+        at = f"{place}, question {number + 1}"
+        listed = choices if isinstance(choices, list) else []
+        if answer is not None and listed and answer not in listed:
+            yield f"{at}: answer {answer!r:.40} is not a choice"
+            continue
+        yield checked(
+            at,
+            key=f"{key}-{number}",
+            passage=passage,
+            question=question,
+            options=choices,
+            answer=listed.index(answer) if answer is not None and listed else None,
+        )

@@ -1,0 +1,77 @@
+"""A question with its options, and what can be wrong with one in a file."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+__all__ = ["BadExample", "Candidates", "ChoiceExample", "checked", "letter"]
+
+LETTERS = "ABCDEFGHIJ"
+
+
+@dataclass(frozen=True, slots=True)
+class ChoiceExample:
+    """A question with its options.
+
+    Args:
+        id: unique in its file.
+        passage: examples about the same passage share one string object.
+        question: may be empty.
+        options: any number, at least two.
+        answer: position of the right option, or ``None`` where it is not told.
+        subset: part of the data that is scored by itself, or empty.
+    """
+
+    id: str
+    passage: str
+    question: str
+    options: tuple[str, ...]
+    answer: int | None
+    subset: str = ""
+
+
+Candidates = Iterator["ChoiceExample | str"]
+"""Examples, and what is wrong with those that cannot be read."""
+
+
+class BadExample(Exception):
+    """What is wrong with an example."""
+
+
+def checked(
+    place: str,
+    *,
+    key: str,
+    passage: Any,
+    question: Any,
+    options: Any,
+    answer: int | None,
+    subset: str = "",
+) -> ChoiceExample | str:
+    """An example, or what is wrong with it."""
+    if not isinstance(passage, str) or not passage.strip():
+        return f"{place}: expected a passage, got {passage!r:.40}"
+    if not isinstance(question, str):
+        return f"{place}: expected a question, got {question!r:.40}"
+    if not isinstance(options, list) or len(options) < 2:
+        return f"{place}: expected at least two options, got {options!r:.60}"
+    if not all(isinstance(option, str) for option in options):
+        return f"{place}: expected options in words, got {options!r:.60}"
+    if answer is not None and not 0 <= answer < len(options):
+        return f"{place}: answer {answer} is none of its {len(options)} options"
+    return ChoiceExample(key, passage, question, tuple(options), answer, subset)
+
+
+def letter(found: Any) -> int | None:
+    """The position that an answer A, B, C … names; ``None`` where there is no answer.
+
+    Raises:
+        BadExample: it is no such letter.
+    """
+    if found is None or found == "":
+        return None
+    if not isinstance(found, str) or len(found) != 1 or found not in LETTERS:
+        raise BadExample(f"expected an answer A, B, C …, got {found!r:.20}")
+    return LETTERS.index(found)

@@ -1,0 +1,140 @@
+"""RACE: a file a passage, in folders ``train``, ``dev``, ``test`` of ``middle`` and ``high``."""
+
+from __future__ import annotations
+
+import json
+import tarfile
+from collections.abc import Iterator
+from pathlib import Path, PurePath, PurePosixPath
+
+from syntagma.errors import InputError
+from syntagma.files import read_errors, read_text
+from syntagma.tasks.choice.example import BadExample, Candidates, checked, letter
+
+__all__ = ["PART", "race"]
+
+PART = "#"
+SUBSETS = ("middle", "high")
+PARTS = ("train", "dev", "test")
+
+File = tuple[str, PurePath, "str | InputError"]
+"""The name of a file, the longest path that is known of it, and its text or why there is none."""
+
+
+def race(file: str, part: str) -> Candidates:
+    """Questions of a folder, an archive or one text file.
+
+    Args:
+        file: its path.
+        part: only what lies in folders of these names, as in ``dev/high``; all if empty.
+
+    Raises:
+        InputError: there is no text file, or the archive cannot be read.
+    """
+    found = False
+    for name, path, text in _files(file, part):
+        found = True
+        if isinstance(text, InputError):
+            yield str(text)
+        else:
+            subset, stem = _place(name, path)
+            yield from _passage(f"{file}: {name}", subset, stem, text)
+    if not found:
+        raise InputError(
+            f"{file}: no text files{' in ' + part if part else ''}; expected RACE's folders, as in "
+            f"RACE/dev/high/1.txt, and parts as in RACE.tar.gz{PART}dev/high"
+        )
+
+
+def _files(file: str, part: str) -> Iterator[File]:
+    path = Path(file)
+    if path.is_dir():
+        for one in sorted([*path.rglob("*.txt"), *path.rglob("*.txt.gz")]):
+            name = one.relative_to(path).as_posix()
+            if _inside(name, part):
+                yield name, one.resolve(), _text(one)
+        return
+    with read_errors(path):
+        is_archive = tarfile.is_tarfile(path)
+    if not is_archive:
+        if path.name.removesuffix(".gz").endswith((".tar", ".tgz")):
+            raise InputError(f"{file}: is no tar archive; fetch it again")
+        yield path.name, path.resolve(), read_text(path)
+        return
+    with read_errors(path), tarfile.open(path) as archive:
+        for member in archive:
+            wanted = member.name.endswith(".txt") and _inside(member.name, part)
+            if member.isfile() and wanted:
+                content = archive.extractfile(member)
+                assert content is not None
+                text = _decoded(f"{file}: {member.name}", content.read())
+                yield member.name, PurePosixPath(member.name), text
+
+
+def _inside(name: str, part: str) -> bool:
+    return not part or f"/{part.strip('/')}/" in f"/{name}"
+
+
+def _text(path: Path) -> str | InputError:
+    try:
+        return read_text(path)
+    except InputError as error:
+        return error
+
+
+def _decoded(place: str, content: bytes) -> str | InputError:
+    try:
+        with read_errors(place):
+            return content.decode("utf-8")
+    except InputError as error:
+        return error
+
+
+def _place(name: str, path: PurePath) -> tuple[str, str]:
+    """The subset that a file belongs to, and its name as it is called wherever the folder lies.
+
+    >>> _place("1.txt", PurePosixPath("/data/RACE/dev/high/1.txt"))
+    ('high', 'dev/high/1')
+    >>> _place("mine/1.txt", PurePosixPath("/data/mine/1.txt"))
+    ('', 'mine/1')
+    """
+    folders = path.parts[:-1]
+    if not folders or folders[-1] not in SUBSETS:
+        return "", name.removesuffix(".gz").removesuffix(".txt")
+    first = len(folders) - (2 if folders[-2:-1] and folders[-2] in PARTS else 1)
+    stem = path.name.removesuffix(".gz").removesuffix(".txt")
+    return folders[-1], "/".join((*folders[first:], stem))
+
+
+def _passage(place: str, subset: str, stem: str, text: str) -> Candidates:
+    try:
+        record = json.loads(text)
+        passage = record["article"]
+        questions, options, answers = (
+            record.get(key) for key in ("questions", "options", "answers")
+        )
+        answers = answers or [None] * len(questions)
+        counts = len(questions), len(options), len(answers)
+        if len({*counts}) > 1:
+            raise ValueError("got {} questions, {} lists of options, {} answers".format(*counts))
+        rows = list(zip(questions, options, answers, strict=True))
+    except (KeyError, TypeError, ValueError, AttributeError, RecursionError) as error:
+        yield (
+            f"{place}: expected an object with article and as many questions, options and answers "
+            f"({error})"
+        )
+        return
+    for number, (question, choices, answer) in enumerate(rows):
+        at = f"{place}, question {number + 1}"
+        try:
+            yield checked(
+                at,
+                key=f"{stem}-{number}",
+                passage=passage,
+                question=question,
+                options=choices,
+                answer=letter(answer),
+                subset=subset,
+            )
+        except BadExample as error:
+            yield f"{at}: {error}"
