@@ -47,7 +47,8 @@ def evaluate(
     by: Annotated[
         list[str] | None,
         typer.Option(
-            help="Also score groups; of a parser: relation, length; of open_qa: evidence."
+            help="Also score groups. parsing: relation, length; choice: subset; open_qa: evidence; "
+            "pairs, relations: label, confusion; typing, probing: label; translation: length."
         ),
     ] = None,
     task: ModelTask = "",
