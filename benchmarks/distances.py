@@ -2,35 +2,48 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 
 from benchmarks.guides import PIECES, ROWS, batch, measure
 from benchmarks.timing import rounds, show
 from syntagma.models.distance_layer import DistanceLayer
+from syntagma.models.guided_encoder import GuidedEncoder
 from syntagma.syntax.distances import normalised_strength, tree_distances
 
 SENTENCE = 24
 """Pieces of a sentence in :func:`benchmarks.guides.batch`."""
 
 
-class TwoProducts(DistanceLayer):
-    """The floor: both products with h × h matrices, and nothing of the tree."""
+class TwoProducts(nn.Module):
+    """The floor: both products with h × h matrices and the gate, and nothing of the tree."""
+
+    def __init__(self, layer: DistanceLayer) -> None:
+        super().__init__()
+        self.own, self.related = layer.own, layer.related
 
     def forward(self, states: Tensor, strength: Tensor) -> Tensor:
         floor: Tensor = self.own(states) + self.related(states)
         return floor
 
 
+def without_trees(model: GuidedEncoder) -> None:
+    """Take the tree out of a model's distance layers."""
+    guide: Any = model.tree_distance
+    guide.layers = nn.ModuleList(map(TwoProducts, guide.layers))
+    guide.prepare = lambda syntax: None
+
+
 def with_floor() -> None:
-    """Training step and inference, plain, with the two products alone, and whole."""
-    measure("SEPREM", {"plain": ("none", {}), "seprem": ("seprem", {})})
-    whole = DistanceLayer.forward
-    DistanceLayer.forward = TwoProducts.forward  # type: ignore[method-assign]
-    try:
-        measure("SEPREM without D̃H", {"plain": ("none", {}), "two products": ("seprem", {})})
-    finally:
-        DistanceLayer.forward = whole  # type: ignore[method-assign]
+    """Training step and inference: plain, with the two products alone, and whole."""
+    presets: dict[str, tuple[str, dict[str, object]]] = {
+        "plain": ("none", {}),
+        "seprem, two products alone": ("seprem", {}),
+        "seprem": ("seprem", {}),
+    }
+    measure("SEPREM", presets, {"seprem, two products alone": without_trees})
 
 
 def in_blocks() -> None:

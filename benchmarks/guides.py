@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import resource
+from collections.abc import Callable, Mapping
+from types import MappingProxyType
 
 import torch
 
@@ -48,15 +50,48 @@ def batch() -> dict[str, torch.Tensor]:
     }
 
 
-def measure(title: str, presets: dict[str, tuple[str, dict[str, object]]]) -> None:
-    """Time guides against the first of them."""
+def kept_for_backward(model: GuidedEncoder, inputs: dict[str, torch.Tensor]) -> int:
+    """Bytes of what a forward pass keeps for its backward half, weights not counted."""
+    weights = {weight.untyped_storage().data_ptr() for weight in model.parameters()}
+    kept: dict[int, int] = {}
+
+    def keep(tensor: torch.Tensor) -> torch.Tensor:
+        storage = tensor.untyped_storage()
+        if storage.data_ptr() not in weights:
+            kept[storage.data_ptr()] = storage.nbytes()
+        return tensor
+
+    with (
+        torch.autograd.graph.saved_tensors_hooks(keep, lambda tensor: tensor),
+        autocast(model.device),
+    ):
+        states = model.train()(**inputs).last_hidden_state
+    assert states.requires_grad
+    return sum(kept.values())
+
+
+def measure(
+    title: str,
+    presets: dict[str, tuple[str, dict[str, object]]],
+    changes: Mapping[str, Callable[[GuidedEncoder], None]] = MappingProxyType({}),
+) -> None:
+    """Time guides against the first of them.
+
+    Args:
+        title: of the table.
+        presets: preset and guides of each model.
+        changes: what is done to a model before.
+    """
     inputs = batch()
-    callables, parameters = {}, {}
+    callables, parameters, kept = {}, {}, {}
     for name, (preset, guides) in presets.items():
         model = GuidedEncoder.from_encoder(
             "default", guides=resolve_guides(preset, guides), attention_dropout=0.0
         )
+        if name in changes:
+            changes[name](model)
         parameters[name] = sum(p.numel() for p in model.parameters())
+        kept[name] = kept_for_backward(model, inputs)
         optimizer = torch.optim.AdamW(model.parameters(), lr=1e-6, fused=True)
 
         def step(model=model, optimizer=optimizer) -> None:
@@ -84,6 +119,7 @@ def measure(title: str, presets: dict[str, tuple[str, dict[str, object]]]) -> No
             value = seconds[f"{name} | {kind}"]
             row[f"{kind}, examples/s"] = ROWS / value
             row[f"{kind}, ratio"] = value / seconds[f"{base} | {kind}"]
+        row["kept for backward, MiB"] = kept[name] / 2**20
         rows.append(row)
     show(f"{title} at {ROWS} x {PIECES}", rows)
 

@@ -13,7 +13,9 @@ from pathlib import Path
 
 import numpy as np
 
+from syntagma.errors import InputError
 from syntagma.files import read_lines, write_text
+from syntagma.tasks.relations.data import read_relations
 
 
 def main() -> None:
@@ -23,8 +25,14 @@ def main() -> None:
     parser.add_argument("--dev", type=int, default=1000, help="sentences of the second file")
     parser.add_argument("--seed", type=int, default=1)
     given = parser.parse_args()
+    try:
+        read_relations(given.relations)
+    except InputError as error:
+        parser.error(str(error))
     groups = groupby(read_lines(given.relations), key=lambda line: bool(line.strip()))
     blocks = ["\n".join(lines) + "\n\n" for full, lines in groups if full]
+    if not 0 < given.dev < len(blocks):
+        parser.error(f"--dev: expected 1 to {len(blocks) - 1} of {len(blocks)}, got {given.dev}")
     chosen = np.zeros(len(blocks), bool)
     chosen[np.random.default_rng(given.seed).permutation(len(blocks))[: given.dev]] = True
     for path, wanted in zip(given.out, (False, True), strict=True):

@@ -2,7 +2,16 @@
 
 from __future__ import annotations
 
-__all__ = ["BusyError", "DamagedFileError", "InputError", "MissingExtraError", "SyntagmaError"]
+from collections.abc import Sequence
+
+__all__ = [
+    "BusyError",
+    "DamagedFileError",
+    "InputError",
+    "MissingExtraError",
+    "SyntagmaError",
+    "first_wrong",
+]
 
 
 class SyntagmaError(Exception):
@@ -34,3 +43,12 @@ class MissingExtraError(InputError):
 
     def __init__(self, purpose: str, extra: str) -> None:
         super().__init__(f"{purpose} needs an extra: pip install 'syntagma[{extra}]'")
+
+
+def first_wrong(wrong: Sequence[str]) -> str:
+    """The end of a message that nothing could be used: what was wrong with the first, if any was.
+
+    >>> first_wrong(["a.json, entry 1: expected a passage, got None"])
+    '; a.json, entry 1: expected a passage, got None'
+    """
+    return f"; {wrong[0]}" if wrong else ""

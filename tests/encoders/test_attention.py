@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 import torch
 from torch.nn import functional as F
-from transformers import AutoModel
+from transformers import AutoModel, AutoModelForSeq2SeqLM
 
 from syntagma.encoders import attention
 from syntagma.encoders.attention import attend, use_fast_gradients
@@ -97,7 +97,8 @@ def test_decoders_learn_alike(n_target):
     """Of attention to what is before, the source, and one's own text."""
     torch.manual_seed(0)
     config = tiny_config("bart", 50, dropout=0.0, attention_dropout=0.0, activation_dropout=0.0)
-    ours, theirs = build_encoder(config).train(), AutoModel.from_config(config).train()
+    both = AutoModelForSeq2SeqLM
+    ours, theirs = build_encoder(config, both).train(), both.from_config(config).train()
     theirs.load_state_dict(ours.state_dict())
     source, target = torch.randint(5, 50, (3, 20)), torch.randint(5, 50, (3, n_target))
     results = []

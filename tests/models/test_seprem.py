@@ -6,11 +6,13 @@ import pytest
 import torch
 from hypothesis import given
 from hypothesis import strategies as st
+from transformers import AutoConfig, AutoModel
 
 from syntagma.encoders.sites import SITES
 from syntagma.encoders.sites import layers as layers_of
 from syntagma.errors import InputError
 from syntagma.models.config import resolve_guides
+from syntagma.models.guided_encoder import GuidedEncoder
 from syntagma.parse.columns import ParsedText
 from syntagma.syntax.distances import normalised_strength, tree_distances
 from syntagma.syntax.encode import piece_syntax
@@ -183,6 +185,30 @@ class TestLayer:
         assert guide.alpha.grad.abs() > 0
         for name, parameter in guide.named_parameters():
             assert parameter.grad.abs().sum() > 0, name
+
+
+@pytest.mark.parametrize("model_type", ["bart", "marian", "mbart", "t5"])
+def test_of_models_with_a_decoder_the_encoder_is_guided(model_type, tmp_path):
+    sizes = {"vocab_size": 100, "d_model": 32, "pad_token_id": 1}
+    if model_type == "t5":
+        sizes |= {"num_layers": 2, "num_heads": 4, "d_ff": 48, "d_kv": 8}
+    else:
+        sizes |= {"max_position_embeddings": 160, "decoder_start_token_id": 2}
+        for side in ("encoder", "decoder"):
+            sizes |= {f"{side}_layers": 2, f"{side}_attention_heads": 4, f"{side}_ffn_dim": 48}
+    torch.manual_seed(0)
+    whole = AutoModel.from_config(AutoConfig.for_model(model_type, **sizes)).eval()
+    whole.save_pretrained(tmp_path)
+    batch = inputs()
+    plain = {name: batch[name] for name in ("input_ids", "attention_mask")}
+    with torch.no_grad():
+        expected = whole.get_encoder()(**plain).last_hidden_state
+        still = GuidedEncoder.from_encoder(str(tmp_path), guides={"tree_distance": {"alpha": 0.0}})
+        found = still.eval()(**batch).last_hidden_state
+        assert torch.equal(found, expected)
+    model = GuidedEncoder.from_encoder(str(tmp_path), guides={"tree_distance": {}})
+    model(**batch).last_hidden_state.pow(2).sum().backward()
+    assert all(layer.related.weight.grad.any() for layer in model.tree_distance.layers)
 
 
 def test_alpha_may_stay_as_it_is():

@@ -339,9 +339,13 @@ class TestScores:
         assert {candidate.paragraph for candidate in answer.candidates} == {0}
 
     def test_answers_that_are_not_told(self, task):
-        untold = [example((), "A gull.")]
-        with pytest.raises(InputError, match="question 'q': expected answers, got none; a test fi"):
-            task.score(untold, task.predict(untold))
+        told, untold = example(("gull",), "A gull."), replace(example((), "A gull."), id="r")
+        both = [told, untold]
+        predictions = task.predict(both)
+        assert task.score(both, predictions) == task.score(both[:1], predictions[:1])
+        assert task.score_examples(both, predictions).keys() == {told.id}
+        with pytest.raises(InputError, match="for none of the 1 examples it is told"):
+            task.evaluate([untold])
 
     def test_texts_are_given_once(self, task):
         gold = Paragraph("x", "Rain.")

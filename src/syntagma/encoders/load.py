@@ -102,6 +102,13 @@ def _options(config: PretrainedConfig, auto: Any) -> dict[str, Any]:
     return {"add_pooling_layer": False} if "add_pooling_layer" in accepted else {}
 
 
+def _trunk(model: Any, auto: Any) -> nn.Module:
+    """The encoder of a model that also has a decoder, where no more is asked for."""
+    wants_all = auto is not AutoModel or not model.config.is_encoder_decoder
+    trunk: nn.Module = model if wants_all else model.get_encoder()
+    return trunk
+
+
 def build_encoder(config: PretrainedConfig, auto: Any = AutoModel) -> nn.Module:
     """An encoder of the given configuration with fresh weights.
 
@@ -109,7 +116,7 @@ def build_encoder(config: PretrainedConfig, auto: Any = AutoModel) -> nn.Module:
         config: of the encoder.
         auto: the class of Transformers that builds it.
     """
-    encoder: nn.Module = auto.from_config(config, **_options(config, auto))
+    encoder: nn.Module = _trunk(auto.from_config(config, **_options(config, auto)), auto)
     use_fast_gradients(encoder)
     return encoder
 
@@ -137,7 +144,7 @@ def encoder_weights(name: str, auto: Any = AutoModel) -> dict[str, torch.Tensor]
             )
     except (OSError, ValueError, KeyError) as error:
         raise _explain(name, error) from error
-    weights: dict[str, torch.Tensor] = encoder.state_dict()
+    weights: dict[str, torch.Tensor] = _trunk(encoder, auto).state_dict()
     return weights
 
 

@@ -14,6 +14,7 @@ from transformers import PretrainedConfig
 from transformers.activations import ACT2FN
 
 from syntagma.encoders.sites import find_sites
+from syntagma.errors import InputError
 from syntagma.models.ancestor_attention import ACTIVATIONS
 from syntagma.models.config import TreeDistance
 from syntagma.models.guide import LayerGuide, Syntax
@@ -81,6 +82,18 @@ class DistanceLayers(LayerGuide):
         return cls(
             settings, n_layers=n_layers, width=encoder.hidden_size, activation=str(activation)
         )
+
+    @torch.no_grad()
+    def go_on_from(self, weights: dict[str, Tensor], trained: TreeDistance) -> None:
+        """Take over trained layers; α too, unless it is to begin elsewhere."""
+        if trained.direction != self.settings.direction:
+            raise InputError(
+                f"guides.tree_distance.direction: the layers were trained on paths "
+                f"{trained.direction!r}, not {self.settings.direction!r}"
+            )
+        super().go_on_from(weights, trained)
+        if trained.alpha != self.settings.alpha:
+            self.reset()
 
     @torch.no_grad()
     def reset(self) -> None:

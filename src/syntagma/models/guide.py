@@ -85,6 +85,19 @@ class Guide(nn.Module):
     def start_from(self, encoder: nn.Module, config: PretrainedConfig) -> None:
         """Take over what a fresh guide begins with from the encoder's pretrained weights."""
 
+    def go_on_from(self, weights: dict[str, Tensor], trained: Any) -> None:
+        """Take over the weights of a trained guide.
+
+        Args:
+            weights: by their names in the guide.
+            trained: the settings that it was trained with.
+
+        Raises:
+            InputError: they mean something else under this guide's own settings.
+            RuntimeError: they do not fit.
+        """
+        self.load_state_dict(weights)
+
     def reset(self) -> None:
         """Give weights their first values where those of the encoder's kind do not do."""
 

@@ -107,6 +107,7 @@ class GuidedEncoder(SyntagmaModel):
 
     def _take_guides(self, folder: str) -> None:
         weights = saved_weights(folder, encoder_weights=encoder_weights)
+        trained = read_guides(saved_settings(folder)["guides"])
         for name in GUIDES:
             guide = getattr(self, name, None)
             own = {
@@ -117,7 +118,7 @@ class GuidedEncoder(SyntagmaModel):
             if not own or not isinstance(guide, Guide):
                 continue
             try:
-                guide.load_state_dict(own)
+                guide.go_on_from(own, trained[name])
             except RuntimeError as error:
                 raise InputError(
                     f"guides.{name}: does not fit the one in {folder}; give it the "

@@ -11,7 +11,12 @@ from torch.nn import functional as F
 from transformers import PretrainedConfig
 from transformers.activations import ACT2FN
 
+from syntagma.models.ancestor_attention import ACTIVATIONS
+
 __all__ = ["PieceHead"]
+
+NORM_EPS = ("layer_norm_eps", "norm_eps", "layer_norm_epsilon")
+"""What they call the smallest variance that a norm divides by."""
 
 
 class PieceHead(nn.Module):
@@ -43,13 +48,15 @@ class PieceHead(nn.Module):
     @classmethod
     def build(cls, encoder: PretrainedConfig) -> Self:
         """A head for an encoder."""
-        named = (getattr(encoder, name, None) for name in ("hidden_act", "activation"))
+        names = ("classifier_activation", *ACTIVATIONS)
+        named = (getattr(encoder, name, None) for name in names)
+        eps = (getattr(encoder, name, None) for name in NORM_EPS)
         return cls(
             width=encoder.hidden_size,
             embedding_width=getattr(encoder, "embedding_size", None) or encoder.hidden_size,
             n_pieces=encoder.vocab_size,
             activation=next((str(name) for name in named if name), "gelu"),
-            norm_eps=getattr(encoder, "layer_norm_eps", None) or 1e-12,
+            norm_eps=next((float(value) for value in eps if value), 1e-12),
         )
 
     def start_from(self, weights: Mapping[str, Tensor]) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple
 
@@ -63,7 +64,7 @@ class PretrainingHead:
 
     def __post_init__(self) -> None:
         for name in OBJECTIVES:
-            if getattr(self, name) < 0:
+            if not 0 <= getattr(self, name) < math.inf:
                 raise InputError(f"{name} is a weight of at least 0, got {getattr(self, name)}")
         if not any(getattr(self, name) for name in OBJECTIVES):
             raise InputError("every objective has weight 0; set pieces, distances or heads to 1")

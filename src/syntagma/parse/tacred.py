@@ -6,6 +6,7 @@ A text is the words of a sentence with one space between them, written as people
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -18,6 +19,8 @@ from syntagma.text.conllu import TreebankSentence
 from syntagma.text.sentence import Parse, Sentence
 
 __all__ = ["TacredSource", "tacred_words"]
+
+log = logging.getLogger(__name__)
 
 COLUMNS = ("stanford_pos", "stanford_head", "stanford_deprel")
 
@@ -48,8 +51,11 @@ class TacredSource:
         for path in self.paths:
             for place, row in read_objects(path):
                 parse = _parse(row, place)
-                # A sentence stands there once for each pair of its names, always as the same tree.
-                self._parses[" ".join(parse.sentence.forms)] = parse
+                # A sentence stands there once for each pair of its names, with the same tree.
+                text = " ".join(parse.sentence.forms)
+                if self._parses.setdefault(text, parse).heads != parse.heads:
+                    log.warning("%s: the tree is another than the first one of this text, which is "
+                                "the one that is read", place)  # fmt: skip
 
     @property
     def fingerprint(self) -> str:

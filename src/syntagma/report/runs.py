@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from syntagma.errors import InputError
 from syntagma.files import read_json
+from syntagma.settings import flatten
 from syntagma.tasks import find_task
 from syntagma.tasks.experiment import PRACTICAL, load_run_settings
 
@@ -87,12 +88,9 @@ class RunScores:
     @property
     def kind(self) -> str:
         """What runs of one system have in common: all settings but the seed and practical ones."""
-        training = {
-            name: value
-            for name, value in self.settings["training"].items()
-            if name not in ("seed", *PRACTICAL)
-        }
-        return repr(sorted({**self.settings, "training": training}.items(), key=str))
+        settings = flatten(self.settings)
+        ignored = {"training.seed", *PRACTICAL}
+        return repr(sorted((key, str(settings[key])) for key in settings.keys() - ignored))
 
     @property
     def data(self) -> list[str]:

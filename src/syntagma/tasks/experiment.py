@@ -159,7 +159,7 @@ class Experiment:
                 raise InputError(f"{name} is a probability from 0 to below 1, got {value}")
 
 
-PRACTICAL = ("checkpoint_steps",)
+PRACTICAL = ("training.checkpoint_steps", "data.skip_bad")
 """Settings of training that do not change what is learnt."""
 
 

@@ -76,6 +76,7 @@ class Task(ABC, Generic[Example, Prediction]):
         primary: the metric by which models are chosen; greater is better.
         predictions_file: what predictions are called in a run folder.
         breakdowns: by what :meth:`breakdown` can split the score.
+        streams: whether its examples are whole corpora, of which none is left out.
         model: the model.
         tokenizer: its encoder's fast tokenizer.
     """
@@ -84,6 +85,7 @@ class Task(ABC, Generic[Example, Prediction]):
     primary: str
     predictions_file: ClassVar[str] = "predictions.json"
     breakdowns: ClassVar[tuple[str, ...]] = ()
+    streams: ClassVar[bool] = False
     model: SyntagmaModel
     tokenizer: Any
 

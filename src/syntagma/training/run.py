@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import logging
 import os
 import shutil
 import tempfile
 from contextlib import nullcontext
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -25,6 +27,8 @@ from syntagma.training.stream_loader import StreamLoader
 from syntagma.training.trainer import SyntagmaTrainer
 
 __all__ = ["train"]
+
+log = logging.getLogger(__name__)
 
 
 def train(experiment: Experiment, folder: str | Path, *, resume: bool = False) -> dict[str, float]:
@@ -58,11 +62,21 @@ def _train(experiment: Experiment, run: RunFolder, *, resume: bool) -> dict[str,
     merge = prepare_encoder(task.model, settings)
     arguments = _arguments(run, settings, evaluates=bool(dev))
     with arguments.main_process_first(local=False):
+        is_new = not run.path.exists()
         if arguments.process_index == 0:
             run.begin(experiment, resume=resume)
-    trainer = SyntagmaTrainer(
-        task=task, settings=settings, arguments=arguments, train=examples, dev=dev, folder=run
-    )
+    try:
+        trainer = SyntagmaTrainer(
+            task=task, settings=settings, arguments=arguments, train=examples, dev=dev, folder=run
+        )
+    except BaseException:
+        # Nothing is there yet that could be gone on with.
+        if is_new and arguments.process_index == 0:
+            shutil.rmtree(run.path, ignore_errors=True)
+        raise
+    if arguments.process_index:
+        # All processes have built the same model; what they drop and hide is to differ.
+        torch.manual_seed(settings.seed + arguments.process_index)
     checkpoint = run.last_checkpoint() if resume else None
     if arguments.process_index == 0:
         run.forget_after(int(checkpoint.name.rpartition("-")[2]) if checkpoint else 0)
@@ -83,7 +97,17 @@ def _read(
     examples = [
         example for path in data.train for example in task_class.read(path, skip_bad=data.skip_bad)
     ]
-    examples = _some(examples, data.limit, seed)
+    if task_class.streams and (data.limit, data.dev_limit) != (None, None):
+        log.warning("data.limit and data.dev_limit do not hold for corpora, which are read as a "
+                    "stream: training.steps says how much of them")  # fmt: skip
+        data = replace(data, limit=None, dev_limit=None)
+    task_class.require_gold(examples, "data.train")
+    told = [example for example in examples if task_class.has_gold(example)]
+    if len(told) < len(examples):
+        n_left_out = len(examples) - len(told)
+        log.warning("data.train: it is not told what is right for %d of %d examples; left out",
+                    n_left_out, len(examples))  # fmt: skip
+    examples = _some(told, data.limit, seed)
     dev: dict[str, list[Any]] = {}
     for path in data.dev:
         # Of files that belong together, A+B, the first gives the name.

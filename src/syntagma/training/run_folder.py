@@ -116,8 +116,7 @@ class RunFolder:
 
         saved = flatten(load_run_settings(self.experiment))
         ours = flatten(to_dict(experiment))
-        practical = {f"training.{name}" for name in PRACTICAL}
-        for key in sorted((saved.keys() | ours.keys()) - practical):
+        for key in sorted((saved.keys() | ours.keys()) - {*PRACTICAL}):
             if saved.get(key) != ours.get(key):
                 raise InputError(
                     f"{self.path}: cannot resume with {key}={ours.get(key)!r}, the run was begun "

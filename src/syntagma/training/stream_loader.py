@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -87,6 +88,7 @@ class StreamLoader:
     def _begin_counting(self) -> None:
         self.n_pieces = 0
         self.waited = 0.0
+        self.paused = 0.0
         self.since = time.perf_counter()
 
     def __iter__(self) -> Iterator[Batch]:
@@ -119,10 +121,20 @@ class StreamLoader:
             self.n_pieces += int(batch["attention_mask"].sum())
             yield batch
 
-    def rates(self) -> dict[str, float]:
-        """Pieces a second and the share of the time spent waiting for data, since the last call."""
-        seconds = max(time.perf_counter() - self.since, 1e-9)
-        rates = {"pieces_per_second": self.n_pieces / seconds, "data_wait": self.waited / seconds}
+    @contextmanager
+    def pause(self) -> Iterator[None]:
+        """Do what is no training; its time does not count."""
+        begin = time.perf_counter()
+        yield
+        self.paused += time.perf_counter() - begin
+
+    def rates(self) -> tuple[float, float]:
+        """Pieces a second of this process, and the share of the time in which it waited for data.
+
+        Both since the last call.
+        """
+        seconds = max(time.perf_counter() - self.since - self.paused, 1e-9)
+        rates = self.n_pieces / seconds, self.waited / seconds
         self._begin_counting()
         return rates
 
@@ -139,11 +151,16 @@ class StreamLoader:
         """
         path = folder / f"stream-{self.rank}.json"
         n_ranks = len(list(folder.glob("stream-*.json")))
-        state = read_json(path) if path.is_file() else {"places": []}
-        if n_ranks != self.world or len(state["places"]) != len(self.places):
+        if n_ranks != self.world:
             raise InputError(
-                f"{folder}: was written by {n_ranks} processes with {len(state['places'])} data "
-                f"workers each, not {self.world} with {len(self.places)}; resume with as many"
+                f"{folder}: was written by {n_ranks} processes, not {self.world}; resume with as "
+                f"many"
+            )
+        state = read_json(path)
+        if len(state["places"]) != len(self.places):
+            raise InputError(
+                f"{folder}: its batches were made by {len(state['places'])} processes, not "
+                f"{len(self.places)}; resume with the same training.data_workers"
             )
         self.given = state["given"]
         self.places = [Place(*place) for place in state["places"]]

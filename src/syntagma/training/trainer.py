@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from typing import Any
 
 import torch
@@ -44,8 +46,19 @@ class _SetEpoch(TrainerCallback):  # type: ignore[misc]
         self.sampler.set_epoch(int(state.epoch or 0))
 
 
+class _LogBeforeSaving(TrainerCallback):  # type: ignore[misc]
+    """Begin a new mean of the loss at each checkpoint, so that a resumed run has the same ones."""
+
+    def on_step_end(self, args: Any, state: Any, control: Any, **kwargs: Any) -> None:
+        if state.global_step % args.save_steps == 0:
+            control.should_log = True
+
+
 class _Progress(TrainerCallback):  # type: ignore[misc]
-    """A bar with the loss, and a line with the primary metric after each evaluation."""
+    """A bar with the loss, and a line with the primary metric after each evaluation.
+
+    Of a stream the bar also tells pieces a second and the share of the time spent waiting for data.
+    """
 
     def __init__(self, primary: str) -> None:
         self.primary = primary
@@ -63,12 +76,17 @@ class _Progress(TrainerCallback):  # type: ignore[misc]
         if self.bar is None or logs is None:
             return
         if "loss" in logs:
-            self.bar.set_postfix(loss=f"{float(logs['loss']):.3f}", refresh=False)
+            shown = {"loss": f"{float(logs['loss']):.3f}"}
+            if "pieces_per_second" in logs:
+                shown["pieces/s"] = f"{logs['pieces_per_second']:,.0f}"
+                shown["data wait"] = f"{logs['data_wait']:.1%}"
+            self.bar.set_postfix(shown, refresh=False)
         if (value := logs.get(f"eval_{self.primary}")) is not None:
             place = f"epoch {state.epoch:.2f}  step {state.global_step}"
             self.bar.write(f"{place}  {self.primary} {value:.2f}")
 
-    def on_train_end(self, args: Any, state: Any, control: Any, **kwargs: Any) -> None:
+    def close(self) -> None:
+        """Leave the line to others."""
         if self.bar is not None:
             self.bar.close()
 
@@ -113,8 +131,10 @@ class SyntagmaTrainer(Trainer):  # type: ignore[misc]
             args=arguments,
             eval_dataset=[example for part in dev.values() for example in part] or None,
             data_collator=task.collate,
-            callbacks=[_Progress(task.primary)],
+            callbacks=[_LogBeforeSaving()],
         )
+        self.progress = _Progress(task.primary)
+        self.add_callback(self.progress)
         if isinstance(self.loader, DataLoader):
             assert isinstance(self.loader.batch_sampler, TokenBudgetSampler)
             self.add_callback(_SetEpoch(self.loader.batch_sampler))
@@ -135,6 +155,8 @@ class SyntagmaTrainer(Trainer):  # type: ignore[misc]
         )
         steps_per_epoch = -(-len(sampler) // self.settings.accumulate)
         arguments.eval_steps = max(1, steps_per_epoch // self.settings.evaluations)
+        n_steps = self.settings.steps or round(steps_per_epoch * self.settings.epochs)
+        arguments.logging_steps = max(1, min(arguments.logging_steps, n_steps))
         return DataLoader(
             features,  # type: ignore[arg-type]
             batch_sampler=sampler,  # type: ignore[arg-type]
@@ -152,6 +174,7 @@ class SyntagmaTrainer(Trainer):  # type: ignore[misc]
                 "steps to stop"
             )
         arguments.eval_steps = max(1, self.settings.steps // self.settings.evaluations)
+        arguments.logging_steps = min(arguments.logging_steps, self.settings.steps)
         # The stream itself finds the place where a resumed run goes on.
         arguments.ignore_data_skip = True
         return StreamLoader(
@@ -162,6 +185,13 @@ class SyntagmaTrainer(Trainer):  # type: ignore[misc]
             rank=arguments.process_index,
             pin_memory=arguments.device.type == "cuda",
         )
+
+    def train(self, *args: Any, **kwargs: Any) -> Any:
+        """Train; the bar ends with it, however it ends."""
+        try:
+            return super().train(*args, **kwargs)
+        finally:
+            self.progress.close()
 
     def get_train_dataloader(self) -> Any:
         """Batches of similar length."""
@@ -189,7 +219,8 @@ class SyntagmaTrainer(Trainer):  # type: ignore[misc]
         if not self.dev:
             return {}
         begin = time.perf_counter()
-        values = self._score_dev()
+        with self._paused():
+            values = self._score_dev()
         values["evaluation_seconds"] = time.perf_counter() - begin
         before = self.folder.evaluations(self.task.primary)
         if self.task.primary not in values:
@@ -198,6 +229,11 @@ class SyntagmaTrainer(Trainer):  # type: ignore[misc]
                 f"tell; they give {', '.join(values)}"
             )
         score = values[self.task.primary]
+        if not math.isfinite(score):
+            raise InputError(
+                f"training: {self.task.primary} is {score} after {self.state.global_step} steps; "
+                f"begin again with a lower training.learning_rate or a longer warmup"
+            )
         best_step, best = max(before, key=lambda item: item[1], default=(0, float("-inf")))
         if score > best:
             best_step = self.state.global_step
@@ -234,18 +270,28 @@ class SyntagmaTrainer(Trainer):  # type: ignore[misc]
             save_file(self.task.model.weights(), draft)
             draft.replace(path)
 
+    def _paused(self) -> AbstractContextManager[None]:
+        """The time inside does not count as training."""
+        return self.loader.pause() if isinstance(self.loader, StreamLoader) else nullcontext()
+
     def log(self, logs: dict[str, float], *args: Any, **kwargs: Any) -> None:
-        """Also append to ``metrics.jsonl``."""
+        """Also append to ``metrics.jsonl``; of a stream with its rates over all processes."""
+        if isinstance(self.loader, StreamLoader):
+            # It has no epochs, and a resumed run would count from its checkpoint on.
+            self.state.epoch = self.state.global_step / self.state.max_steps
+            if "loss" in logs:
+                rates = torch.tensor(self.loader.rates(), device=self.args.device)
+                speed, waited = self.accelerator.reduce(rates, "sum").tolist()
+                logs["pieces_per_second"] = speed
+                logs["data_wait"] = waited / self.args.world_size
         super().log(logs, *args, **kwargs)
-        if isinstance(self.loader, StreamLoader) and "loss" in logs:
-            logs = {**logs, **self.loader.rates()}
         if self.is_world_process_zero():
             self.folder.add_record(
                 {"step": self.state.global_step, "epoch": self.state.epoch, **logs}
             )
 
     def _save_checkpoint(self, model: nn.Module, trial: Any) -> None:
-        with quiet(), disk_errors(self.folder.checkpoints):
+        with self._paused(), quiet(), disk_errors(self.folder.checkpoints):
             super()._save_checkpoint(model, trial)
             if isinstance(self.loader, StreamLoader):
                 self.loader.save(self.folder.checkpoint(self.state.global_step))

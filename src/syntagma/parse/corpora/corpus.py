@@ -83,6 +83,22 @@ class AnnotatedCorpus:
             )
         return Shard(path)
 
+    def check_sizes(self) -> None:
+        """Check that all shards are there and as long as they were; quick, unlike :meth:`check`.
+
+        Raises:
+            DamagedFileError: one is not.
+        """
+        for entry in self.manifest.shards:
+            path = self.folder / entry.name
+            if not path.is_file():
+                raise DamagedFileError(f"{path}: is missing; annotate again with --resume")
+            if path.stat().st_size != entry.bytes:
+                raise DamagedFileError(
+                    f"{path}: has {path.stat().st_size} bytes instead of the {entry.bytes} that "
+                    f"were written; annotate again with --resume"
+                )
+
     def sentences(self) -> Iterator[CorpusSentence]:
         """The sentences in their order.
 

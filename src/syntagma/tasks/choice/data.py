@@ -15,7 +15,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from syntagma.errors import InputError
+from syntagma.errors import InputError, first_wrong
 from syntagma.tasks.choice.columns import lines, table
 from syntagma.tasks.choice.dream import dream
 from syntagma.tasks.choice.example import Candidates, ChoiceExample
@@ -57,7 +57,7 @@ def read_choices(
         seen.add(found.id)
         examples.append(found)
     if not examples:
-        raise InputError(f"{path}: no questions")
+        raise InputError(f"{path}: no questions{first_wrong(wrong)}")
     return examples, wrong
 
 

@@ -28,7 +28,7 @@ from itertools import zip_longest
 from pathlib import Path
 from typing import Any
 
-from syntagma.errors import InputError
+from syntagma.errors import InputError, first_wrong
 from syntagma.files import read_lines
 from syntagma.text.pieces import encodable
 
@@ -109,7 +109,7 @@ def read_open_qa(
         else:
             raise InputError(f"{found} (or leave such lines out: --skip-bad)")
     if not examples:
-        raise InputError(f"{path}: no questions")
+        raise InputError(f"{path}: no questions{first_wrong(wrong)}")
     return list(examples.values()), wrong
 
 

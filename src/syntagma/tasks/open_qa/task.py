@@ -180,8 +180,8 @@ class OpenQaTask(Task[OpenExample, OpenAnswer]):
         answer, the most that exact match can reach but by chance; ``answerable_exact`` and
         ``answerable_f1`` are the metrics of these.
         """
-        rows = _judge(examples, predictions)
-        answerable = [row for row, n in zip(rows, self._evidence(examples), strict=True) if n]
+        told, rows = _judge(examples, predictions)
+        answerable = [row for row, n in zip(rows, self._evidence(told), strict=True) if n]
         values = Tally.of(rows).as_dict()
         values["answerable"] = 100 * len(answerable) / max(len(rows), 1)
         return values | Tally.of(answerable).as_dict("answerable_")
@@ -189,11 +189,10 @@ class OpenQaTask(Task[OpenExample, OpenAnswer]):
     def score_examples(
         self, examples: Sequence[OpenExample], predictions: Sequence[OpenAnswer]
     ) -> dict[str, dict[str, float]]:
-        """Exact match and F1 of each question."""
-        rows = _judge(examples, predictions)
+        """Exact match and F1 of each question whose answers are told."""
         return {
             example.id: {"exact": row.exact, "f1": row.f1}
-            for example, row in zip(examples, rows, strict=True)
+            for example, row in zip(*_judge(examples, predictions), strict=True)
         }
 
     def breakdown(
@@ -201,8 +200,8 @@ class OpenQaTask(Task[OpenExample, OpenAnswer]):
     ) -> dict[str, dict[str, float]]:
         """By ``evidence``: in how many paragraphs that were read an answer stands."""
         groups: dict[int, list[QuestionScore]] = {}
-        rows = _judge(examples, predictions)
-        for row, count in zip(rows, self._evidence(examples), strict=True):
+        told, rows = _judge(examples, predictions)
+        for row, count in zip(rows, self._evidence(told), strict=True):
             groups.setdefault(min(count, MANY), []).append(row)
         return {
             f"{count}+" if count == MANY else str(count): Tally.of(rows).as_dict()
@@ -254,15 +253,13 @@ def _span_example(
 
 def _judge(
     examples: Sequence[OpenExample], predictions: Sequence[OpenAnswer]
-) -> list[QuestionScore]:
-    """The score of each question; one that was not answered is wrong."""
-    rows = []
+) -> tuple[list[OpenExample], list[QuestionScore]]:
+    """The questions whose answers are told, and their scores; what was not answered is wrong."""
+    told, rows = [], []
     for example, answer in zip(examples, predictions, strict=True):
         if not example.answers:
-            raise InputError(
-                f"question {example.id!r}: expected answers, got none; a test file without them "
-                f"can be predicted, but not scored"
-            )
+            continue
+        told.append(example)
         rows.append(
             QuestionScore(
                 exact=exact_of(answer.text, example.answers, rules="1.1") if answer.text else 0,
@@ -271,4 +268,4 @@ def _judge(
                 answered=bool(answer.text),
             )
         )
-    return rows
+    return told, rows

@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from syntagma.errors import InputError
+from syntagma.errors import InputError, first_wrong
 from syntagma.files import read_objects, read_table
 
 __all__ = ["PairExample", "PairFile", "read_pairs"]
@@ -85,7 +85,7 @@ def read_pairs(path: str | Path, *, skip_bad: bool = False) -> PairFile:
         seen.add(key)
         examples.append(replace(example, id=key))
     if not examples:
-        raise InputError(f"{path}: no pairs")
+        raise InputError(f"{path}: no pairs{first_wrong(wrong)}")
     return PairFile(examples, sum(example.label is None for example in examples), wrong)
 
 

@@ -125,10 +125,10 @@ class CorpusStream(BatchStream):
         while True:
             sequences = self._read(turn)
             batches = self._mix(sequences, turn)
-            empty = 0 if batches else empty + self.shards_together * self.world
+            after = self._after(turn)
+            empty = 0 if batches else empty + (after - turn) * self.world
             if empty >= len(self._shards) + self.shards_together * self.world:
                 raise InputError("data.train: none of the shards can be used")
-            after = turn + self.shards_together
             for number in range(given, len(batches)):
                 last = number + 1 == len(batches)
                 items = [(sequences[index],) for index in batches[number]]
@@ -143,9 +143,18 @@ class CorpusStream(BatchStream):
             for batch in token_budget_batches(lengths, self.budget):
                 yield [(sequences[index],) for index in batch]
 
+    def _after(self, turn: int) -> int:
+        """Where the next turn begins; none reaches into the next epoch, so that nothing is read
+        again as long as there is something new.
+        """
+        n_shards = len(self._shards)
+        epoch = (turn * self.world + self.rank) // n_shards
+        last = ((epoch + 1) * n_shards - 1 - self.rank) // self.world
+        return min(turn + self.shards_together, last + 1)
+
     def _read(self, turn: int) -> list[Part]:
         sequences: list[Part] = []
-        for own in range(turn, turn + self.shards_together):
+        for own in range(turn, self._after(turn)):
             epoch, place = divmod(own * self.world + self.rank, len(self._shards))
             order = np.random.default_rng((self.seed, epoch)).permutation(len(self._shards))
             number, shard = self._shards[order[place]]
@@ -246,5 +255,10 @@ def read_corpus(path: str | Path, *, skip_bad: bool = False) -> TrainingCorpus:
 
     Raises:
         InputError: it holds no finished corpus.
+        DamagedFileError: a shard is missing or cut short, and damaged ones are not left out.
     """
-    return TrainingCorpus(AnnotatedCorpus(path), skip_bad)
+    corpus = AnnotatedCorpus(path)
+    if not skip_bad:
+        # Found out now, and not after hours, when it is the shard's turn.
+        corpus.check_sizes()
+    return TrainingCorpus(corpus, skip_bad)

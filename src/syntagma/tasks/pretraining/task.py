@@ -120,6 +120,7 @@ class PretrainingTask(Task[TrainingCorpus, Sums]):
 
     name = "pretraining"
     primary = "log_likelihood"
+    streams = True
 
     def __init__(
         self,
@@ -146,13 +147,15 @@ class PretrainingTask(Task[TrainingCorpus, Sums]):
             InputError: a guide shows what is to be predicted, or the encoder cannot read so long a
                 sequence or has no piece that stands for a hidden one.
         """
+        if "mask_id" in experiment.head:
+            raise InputError("head.mask_id: is that of the encoder; leave it out")
         tokenizer = load_tokenizer(experiment.encoder)
-        if tokenizer.mask_token_id is None:
+        if tokenizer.mask_token_id is None and experiment.head.get("pieces", 1.0):
             raise InputError(
                 f"encoder {experiment.encoder!r}: has no mask piece; pre-training hides pieces "
                 f"behind one, take a masked language model"
             )
-        head = {**experiment.head, "mask_id": tokenizer.mask_token_id}
+        head = {**experiment.head, "mask_id": tokenizer.mask_token_id or 0}
         model = new_model(
             PretrainingModel, replace(experiment, head=head), task=cls.name, head=PretrainingHead
         )

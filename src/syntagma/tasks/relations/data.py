@@ -20,7 +20,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from syntagma.errors import InputError
+from syntagma.errors import InputError, first_wrong
 from syntagma.files import read_lines, read_objects
 from syntagma.parse.tacred import tacred_words
 from syntagma.tasks.mentions.data import Mention, gather, mention_problem
@@ -96,7 +96,8 @@ def read_relations(path: str | Path, *, skip_bad: bool = False) -> RelationFile:
         )
     found = RelationFile(*gather(rows, skip_bad=skip_bad))
     if not found.examples:
-        raise InputError(f"{path}: no relation; expected TACRED's objects or SemEval's lines")
+        wanted = "expected TACRED's objects or SemEval's lines"
+        raise InputError(f"{path}: no relation; {wanted}{first_wrong(found.wrong)}")
     return found
 
 

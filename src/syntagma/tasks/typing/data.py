@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from syntagma.errors import InputError
+from syntagma.errors import InputError, first_wrong
 from syntagma.files import read_objects
 from syntagma.tasks.mentions.data import Mention, gather, mention_problem
 
@@ -66,7 +66,8 @@ def read_typing(path: str | Path, *, skip_bad: bool = False) -> TypingFile:
         )
     found = TypingFile(*gather(_examples(path), skip_bad=skip_bad))
     if not found.examples:
-        raise InputError(f"{path}: no mention; expected objects with sent, start, end and labels")
+        wanted = "expected objects with sent, start, end and labels"
+        raise InputError(f"{path}: no mention; {wanted}{first_wrong(found.wrong)}")
     return found
 
 
