@@ -11,6 +11,7 @@ import argparse
 from pathlib import Path
 
 from syntagma.encoders.shipped import DEFAULT_PARSER
+from syntagma.errors import in_one_line
 from syntagma.reproduce.recipes import make_probing_sets
 
 
@@ -36,4 +37,5 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    with in_one_line():
+        main()

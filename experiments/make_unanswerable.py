@@ -10,6 +10,7 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
+from syntagma.errors import in_one_line
 from syntagma.files import write_json
 from syntagma.tasks.spans.squad import read_squad
 from syntagma.tasks.spans.unanswerable import make_unanswerable
@@ -32,4 +33,5 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    with in_one_line():
+        main()

@@ -11,6 +11,7 @@ import argparse
 import statistics
 from pathlib import Path
 
+from syntagma.errors import in_one_line
 from syntagma.files import read_json, write_json
 from syntagma.tasks.experiment import load_experiment
 from syntagma.tasks.parsing.task import ParsingTask
@@ -76,4 +77,5 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    with in_one_line():
+        main()

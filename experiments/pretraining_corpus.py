@@ -11,6 +11,7 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
+from syntagma.errors import in_one_line
 from syntagma.reproduce.recipes import make_corpora
 
 
@@ -26,4 +27,5 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    with in_one_line():
+        main()

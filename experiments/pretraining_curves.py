@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import argparse
 
+from syntagma.errors import in_one_line
 from syntagma.report.curves import write_curves
 
 PANELS = {
@@ -29,4 +30,5 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    with in_one_line():
+        main()

@@ -12,6 +12,7 @@ import argparse
 from pathlib import Path
 
 from syntagma.encoders.saved import is_saved_model
+from syntagma.errors import in_one_line
 from syntagma.evaluation import open_model
 from syntagma.files import read_json, write_json
 from syntagma.report.significance import paired_t_test
@@ -62,4 +63,5 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    with in_one_line():
+        main()

@@ -13,6 +13,7 @@ import argparse
 import math
 from pathlib import Path
 
+from syntagma.errors import in_one_line
 from syntagma.evaluation import open_model
 from syntagma.report.significance import mcnemar
 from syntagma.tasks.spans.squad import SpanExample
@@ -59,4 +60,5 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    with in_one_line():
+        main()

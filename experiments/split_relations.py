@@ -13,7 +13,7 @@ from pathlib import Path
 
 import numpy as np
 
-from syntagma.errors import InputError
+from syntagma.errors import InputError, in_one_line
 from syntagma.files import read_lines, write_text
 from syntagma.tasks.relations.data import read_relations
 
@@ -40,4 +40,5 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    with in_one_line():
+        main()

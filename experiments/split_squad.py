@@ -10,6 +10,7 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
+from syntagma.errors import in_one_line
 from syntagma.files import read_json, write_json
 
 
@@ -24,4 +25,5 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    with in_one_line():
+        main()

@@ -11,6 +11,7 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
+from syntagma.errors import in_one_line
 from syntagma.report.compare import compare_runs
 from syntagma.tasks.experiment import load_experiment
 from syntagma.training.share import Job, train_all
@@ -41,4 +42,5 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    with in_one_line():
+        main()

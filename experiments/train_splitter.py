@@ -22,6 +22,7 @@ import torch
 from safetensors.numpy import save_file
 from torch import Tensor, nn
 
+from syntagma.errors import in_one_line
 from syntagma.text.documents import RawDocument, read_documents
 from syntagma.text.gaps import (
     CONTEXT_SIZES,
@@ -207,4 +208,5 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    with in_one_line():
+        main()

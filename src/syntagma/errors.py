@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import sys
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 
 __all__ = [
     "BusyError",
@@ -11,6 +13,7 @@ __all__ = [
     "MissingExtraError",
     "SyntagmaError",
     "first_wrong",
+    "in_one_line",
 ]
 
 
@@ -52,3 +55,13 @@ def first_wrong(wrong: Sequence[str]) -> str:
     '; a.json, entry 1: expected a passage, got None'
     """
     return f"; {wrong[0]}" if wrong else ""
+
+
+@contextmanager
+def in_one_line() -> Iterator[None]:
+    """For scripts: an :class:`InputError` ends the program with its message in one line, code 2."""
+    try:
+        yield
+    except InputError as error:
+        print(" ".join(str(error).split()), file=sys.stderr)
+        sys.exit(2)

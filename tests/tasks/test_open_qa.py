@@ -173,6 +173,8 @@ class TestReader:
             assert bool(alone.text) == bool(asked[one][1])
 
     def test_an_empty_question_is_refused(self, task):
+        with pytest.raises(InputError, match="expected a list of texts, got one text"):
+            task.reader.answer("Who?", "A gull cried.")
         with pytest.raises(InputError, match="the question is empty"):
             task.reader.answer(" ", ["A gull cried."])
 

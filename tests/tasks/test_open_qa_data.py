@@ -151,7 +151,7 @@ def test_what_is_wrong_is_named(tmp_path, questions, paragraphs, message):
         ('{"question": "a"}\n', "[\n", r"dev.json, line 1: broken JSON"),
         ('{"question": "a"}\n', "{}\n", r"dev.json, line 1: expected a list of paragraphs, got {}"),
         ('{"question": "a"}\n', "[3]\n", "expected paragraphs as objects with document, got 3"),
-        ('{"question": "a"}\n', "[{}]\n", "dev.json, line 1: expected text as 'text', got only ''"),
+        ('{"question": "a"}\n', "[{}]\n", "dev.json, line 1: expected text as 'document' or 'text', got only ''"),
         ('{"question": "a"}\n', '[{"document": [3]}]\n', "a list of words as 'document'"),
         ('{"questio": "a"}\n', "[]\n", r"dev.txt, line 1: expected text as 'question'"),
         ('\n{"question": "a"}\n', "[]\n[]\n", "dev.txt, line 1: is blank, but the same line of"),
@@ -169,6 +169,9 @@ def test_files_side_by_side_are_of_one_length(tmp_path, skip_bad):
     question = '{"question": "a"}\n'
     write(tmp_path, dev_txt=3 * question, dev_json="[]\n[]\n")
     with pytest.raises(InputError, match=r"dev.txt: goes on at line 3, but .*dev.json has only 2"):
+        read_open_qa(tmp_path / "dev.txt", skip_bad=skip_bad)
+    write(tmp_path, dev_json="")
+    with pytest.raises(InputError, match=r"dev.json: is empty; expected a line for each of .*txt"):
         read_open_qa(tmp_path / "dev.txt", skip_bad=skip_bad)
     write(tmp_path, dev_json=5 * "[]\n")
     with pytest.raises(InputError, match=r"dev.json: goes on at line 4, but .*dev.txt has only 3"):

@@ -200,6 +200,8 @@ def _by_line(questions: str, paragraphs: str) -> Found:
             continue
         if line is None or beside is None:
             longer, shorter = (paragraphs, questions) if line is None else (questions, paragraphs)
+            if number == 1:
+                raise InputError(f"{shorter}: is empty; expected a line for each of {longer}")
             raise InputError(
                 f"{longer}: goes on at line {number}, but {shorter} has only {number - 1}; the "
                 f"files must correspond line by line"
@@ -224,6 +226,10 @@ def _listed(line: str, number: int, texts: dict[str, str]) -> list[Paragraph]:
     for place, row in enumerate(rows):
         if not isinstance(row, dict):
             raise _BadLine(f"expected paragraphs as objects with document, got {row!r:.40}")
+        if not {"document", "text"} & row.keys():
+            raise _BadLine(
+                f"expected text as 'document' or 'text', got only {', '.join(row)!r:.60}"
+            )
         text = _text(row, "document" if "document" in row else "text")
         parts = row.get("id", row.get("pid", [number, place]))
         key = "-".join(map(str, parts)) if isinstance(parts, list) else str(parts)

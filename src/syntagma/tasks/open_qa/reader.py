@@ -8,6 +8,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Any, Self
 
+from syntagma.errors import InputError
 from syntagma.models.open_model import OpenHead, OpenModel
 from syntagma.tasks.open_qa.answers import OpenAnswer, ReadParagraph, pool
 from syntagma.tasks.open_qa.data import Paragraph
@@ -70,7 +71,7 @@ class OpenReader:
             paragraphs: texts, or paragraphs with ids; all are read, blank ones left out.
 
         Raises:
-            InputError: the question is empty.
+            InputError: the question is empty, or the paragraphs are one string.
         """
         return next(self.stream([(question, paragraphs)]))
 
@@ -98,7 +99,13 @@ class OpenReader:
 
 
 def _different(paragraphs: Texts) -> list[tuple[Paragraph, int]]:
-    """The different texts with something to read, and their places in the list."""
+    """The different texts with something to read, and their places in the list.
+
+    Raises:
+        InputError: it is one text instead of several.
+    """
+    if isinstance(paragraphs, str):
+        raise InputError("paragraphs: expected a list of texts, got one text; write [text]")
     first: dict[str, tuple[Paragraph, int]] = {}
     for place, given in enumerate(paragraphs):
         paragraph = Paragraph(str(place), given) if isinstance(given, str) else given
