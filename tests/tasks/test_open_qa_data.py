@@ -151,7 +151,11 @@ def test_what_is_wrong_is_named(tmp_path, questions, paragraphs, message):
         ('{"question": "a"}\n', "[\n", r"dev.json, line 1: broken JSON"),
         ('{"question": "a"}\n', "{}\n", r"dev.json, line 1: expected a list of paragraphs, got {}"),
         ('{"question": "a"}\n', "[3]\n", "expected paragraphs as objects with document, got 3"),
-        ('{"question": "a"}\n', "[{}]\n", "dev.json, line 1: expected text as 'document' or 'text', got only ''"),
+        (
+            '{"question": "a"}\n',
+            "[{}]\n",
+            "dev.json, line 1: expected text as 'document' or 'text', got only ''",
+        ),
         ('{"question": "a"}\n', '[{"document": [3]}]\n', "a list of words as 'document'"),
         ('{"questio": "a"}\n', "[]\n", r"dev.txt, line 1: expected text as 'question'"),
         ('\n{"question": "a"}\n', "[]\n[]\n", "dev.txt, line 1: is blank, but the same line of"),
