@@ -10,7 +10,7 @@ import yaml
 pytest.importorskip("scipy")
 
 from syntagma.errors import InputError
-from syntagma.report.compare import compare_runs
+from syntagma.report.compare import compare_runs, show_p
 from syntagma.report.significance import mcnemar, paired_t_test
 
 
@@ -41,6 +41,7 @@ def test_two_runs_of_spans_are_compared_by_mcnemar(tmp_path):
     plain = run(tmp_path / "plain", BASE)
     other = run(tmp_path / "sg-net", BETTER, preset="sg-net")
     found = compare_runs([plain, other])
+    assert show_p(0.0) == "<0.0001"
     baseline, system = found.systems
     assert baseline.p_value is None
     assert (system.gained, system.lost) == (4, 1)
@@ -66,6 +67,7 @@ def test_seeds_of_one_experiment_are_one_system(tmp_path):
     means = [(a + b) / 2 for a, b in zip(BASE, BETTER, strict=True)]
     assert found.systems[1].p_value == pytest.approx(paired_t_test(BETTER, means))
     assert "55.00 ± 21.21" in found.table()
+    assert "paired t-test on the means of `accuracy` over 2 seeds" in found.table()
     assert found.markdown().count("\n") == 3
 
 
@@ -105,9 +107,24 @@ def test_what_cannot_be_compared_is_named(tmp_path):
             run(tmp_path / "f", BASE, task="pretraining", preset="seprem"),
         ],
     }
+    other = run(tmp_path / "other", BASE, preset="sg-net")
+    cases["is of the same system and seed as .*plain-1; name one run a seed"] = [
+        plain, plain, other, other,
+    ]  # fmt: skip
+    one = [run(tmp_path / f"one-{preset}", [1.0], preset=preset) for preset in ("none", "sg-net")]
+    cases["was scored on 1 examples; a test needs two"] = one
+    listed = run(tmp_path / "listed", BASE, preset="sg-net")
+    (listed / "examples.json").write_text("[]")
+    cases["examples.json: expected an object, got list"] = [plain, listed]
     for message, folders in cases.items():
         with pytest.raises(InputError, match=message):
             compare_runs(folders)
+
+
+def test_a_gzipped_file_holds_the_same_data(tmp_path):
+    plain = run(tmp_path / "plain", BASE)
+    other = run(tmp_path / "other", BETTER, preset="sg-net", dev="dev.json.gz")
+    assert compare_runs([plain, other]).n_examples == 10
 
 
 def test_a_run_without_dev_files_says_so(tmp_path):

@@ -88,6 +88,13 @@ def fake(score):
     return train
 
 
+def test_the_first_trials_are_not_alike(sweep, monkeypatch):
+    monkeypatch.setattr("syntagma.training.run.train", fake(lambda preset, rate, seed: rate))
+    wide = replace(sweep, space=read_space(["training.learning_rate=1e-5..1e-1:log"]))
+    rates = [trial.value for trial in run_sweep(wide, 4).trials]
+    assert max(rates) > 10 * min(rates)
+
+
 def test_the_mean_over_seeds_is_raised(sweep, monkeypatch):
     rate = {1: 10.0, 2: 30.0}
     monkeypatch.setattr("syntagma.training.run.train", fake(lambda p, r, seed: rate[seed]))

@@ -36,6 +36,8 @@ def compare(
     from syntagma.report.breakdown import break_down, write_breakdowns
     from syntagma.report.compare import compare_runs
 
+    if plot is not None and not by:
+        raise InputError("--plot draws groups of examples; say by what with --by")
     comparison = compare_runs(runs)
     breakdowns = [break_down(runs, name, cut=cut) for name in by or ()]
     values = comparison.as_json() | {"groups": {b.grouping.property: b.rows() for b in breakdowns}}

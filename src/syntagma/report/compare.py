@@ -19,7 +19,7 @@ from syntagma.report.significance import (
 )
 from syntagma.report.tables import aligned, markdown
 
-__all__ = ["ComparedSystem", "Comparison", "compare_runs"]
+__all__ = ["ComparedSystem", "Comparison", "compare_runs", "show_p"]
 
 NAMES = {
     "mcnemar": "McNemar's exact test",
@@ -99,7 +99,7 @@ class Comparison:
             else:
                 row += [f"{system.difference:+.2f}", str(system.gained), str(system.lost)]
                 shown = [system.p_value, *([system.p_holm] if corrected else [])]
-                row += [f"{p:.4f}" for p in [*shown, system.p_resampled] if p is not None]
+                row += [show_p(p) for p in [*shown, system.p_resampled] if p is not None]
             rows.append(row)
         return rows
 
@@ -110,6 +110,15 @@ class Comparison:
     def markdown(self) -> str:
         """The table in Markdown."""
         return markdown(self.rows())
+
+
+def show_p(p_value: float) -> str:
+    """A p value with four digits, never as none at all.
+
+    >>> show_p(0.03125), show_p(1e-9)
+    ('0.0312', '<0.0001')
+    """
+    return "<0.0001" if p_value < 0.00005 else f"{p_value:.4f}"
 
 
 def compare_runs(folders: Sequence[str | Path]) -> Comparison:
@@ -123,13 +132,18 @@ def compare_runs(folders: Sequence[str | Path]) -> Comparison:
     Raises:
         InputError: there are fewer than two, one is no finished run, they were scored on different
             examples, are of different tasks or of one without answers, or have not equally many
-            seeds.
+            seeds, or a run is named twice.
         MissingExtraError: scipy is not installed.
     """
     if len(folders) < 2:
         raise InputError("compare needs at least two run folders, the baseline first")
     systems = read_systems(folders)
     baseline = systems[0]
+    n_examples = len(baseline.runs[0].rows)
+    if n_examples < 2:
+        raise InputError(
+            f"{baseline.runs[0].path}: was scored on {n_examples} examples; a test needs two"
+        )
     if len(systems) < 2:
         raise InputError(f"all runs are of one system ({baseline.name}); name those of another too")
     if (task := baseline.runs[0].task) not in PLANS:
@@ -142,6 +156,13 @@ def compare_runs(folders: Sequence[str | Path]) -> Comparison:
     compared = [s if s.p_value is None else replace(s, p_holm=next(corrected)) for s in compared]
     plan, first = baseline.plan, baseline.runs[0]
     test = f"p: {NAMES[plan.test]} on `{plan.score}`"
+    n_seeds = len(baseline.runs)
+    if n_seeds > 1:
+        name = "sign test" if plan.test == "mcnemar" else NAMES[plan.test]
+        test = (
+            f"p: {name} on the means of `{plan.score}` over {n_seeds} seeds, over examples (how "
+            f"much runs differ by their seeds, ± says)"
+        )
     columns = tuple(name for name in plan.columns if name in first.metrics)
     return Comparison(first.task, columns, test, len(first.rows), tuple(compared))
 

@@ -95,7 +95,8 @@ class RunScores:
     @property
     def data(self) -> list[str]:
         """Names of its dev files."""
-        return [Path(path).name for path in self.settings.get("data", {}).get("dev", [])]
+        paths = self.settings.get("data", {}).get("dev", [])
+        return [Path(path).name.removesuffix(".gz") for path in paths]
 
     @property
     def counts_bleu(self) -> bool:
@@ -193,6 +194,15 @@ def read_systems(folders: Sequence[str | Path]) -> list[System]:
     parted = list(groups.values())
     if len(parted) == 1 and len({run.seed for run in runs}) < len(runs):
         parted = [[run] for run in runs]
+    for group in parted:
+        by_seed: dict[int, RunScores] = {}
+        for run in group:
+            if run.seed in by_seed:
+                raise InputError(
+                    f"{run.path}: is of the same system and seed as {by_seed[run.seed].path}; name "
+                    f"one run a seed"
+                )
+            by_seed[run.seed] = run
     plan = PLANS.get(tasks[0], Plan(("accuracy",), "accuracy", "t"))
     names = _distinct([_name(group) for group in parted], [group[0].path for group in parted])
     systems = [System(name, tuple(group), plan) for name, group in zip(names, parted, strict=True)]
@@ -243,9 +253,8 @@ def _read(path: Path) -> RunScores:
                 else f"it has no {name}; train it to its end first"
             )
             raise InputError(f"{path}: no finished run with scores ({why})")
-    return RunScores(
-        path,
-        load_run_settings(path / "experiment.yaml"),
-        read_json(path / "metrics.json"),
-        read_json(path / "examples.json"),
-    )
+    values = [read_json(path / name) for name in ("metrics.json", "examples.json")]
+    for name, value in zip(("metrics.json", "examples.json"), values, strict=True):
+        if not isinstance(value, dict):
+            raise InputError(f"{path / name}: expected an object, got {type(value).__name__}")
+    return RunScores(path, load_run_settings(path / "experiment.yaml"), *values)

@@ -97,7 +97,7 @@ def _tests(plan: Plan) -> Iterator[str]:
 def _compared(
     plan: Plan, column: Column, base: str, systems: dict[tuple[str, ...], str]
 ) -> Iterator[str]:
-    from syntagma.report.compare import compare_runs
+    from syntagma.report.compare import compare_runs, show_p
 
     where = f"{base}, {column.name}" if column.suffix else base
     try:
@@ -108,8 +108,9 @@ def _compared(
     names = list(systems.values())
     for system, name in list(zip(found.systems, names, strict=True))[1:]:
         assert system.p_value is not None
+        assert system.p_holm is not None
         yield (
             f"{where}: {name} against {names[0]} {system.difference:+.2f}, {system.gained} better, "
-            f"{system.lost} worse, p = {system.p_value:.4f}, Holm {system.p_holm:.4f} "
+            f"{system.lost} worse, p = {show_p(system.p_value)}, Holm {show_p(system.p_holm)} "
             f"({found.test.removeprefix('p: ')}, n = {found.n_examples:,} of dev)"
         )

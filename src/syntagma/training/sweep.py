@@ -16,6 +16,7 @@ from pathlib import Path
 from statistics import mean
 from typing import Any
 
+import numpy as np
 import yaml
 
 from syntagma.errors import InputError, MissingExtraError
@@ -220,7 +221,9 @@ def _next(study: Any, sweep: Sweep) -> tuple[int, dict[str, Any]]:
             if len(trial.params) == len(sweep.space):
                 return trial.number, dict(trial.params)
             study.tell(trial.number, state=optuna.trial.TrialState.FAIL)
-    seed = sweep.seed * 100_003 + len(_finished(study, sweep))
+    # Numbers beside each other would give nearly the same first proposals.
+    sequence = np.random.SeedSequence([sweep.seed, len(_finished(study, sweep))])
+    seed = int(sequence.generate_state(1)[0])
     study.sampler = optuna.samplers.TPESampler(seed=seed, n_startup_trials=5)
     trial = study.ask({dimension.key: _distribution(dimension) for dimension in sweep.space})
     return trial.number, dict(trial.params)
