@@ -175,3 +175,21 @@ def test_the_paper_says_how_many_seeds(everything):
         plan = make_plan(entry, Setting(everything, everything / "out", scale))
         assert plan.setting.seeds == seeds
         assert all(len(runs) == seeds for runs in plan.cells.values())
+
+
+@pytest.mark.parametrize(
+    ("paper", "max_length", "rate"), [("poi-net", 512, 1e-5), ("sg-net", 384, 2e-5)]
+)
+def test_on_squad2_each_system_has_the_settings_of_its_paper(
+    everything, tmp_path, paper, max_length, rate
+):
+    table = {"poi-net": "table3", "sg-net": "table2"}[paper]
+    plan = make_plan(find_entry(paper, table), Setting(everything, tmp_path / "out", scale="paper"))
+    found = [run for run in plan.runs() if run.asked.startswith("squad2")]
+    assert found
+    for run in found:
+        assert run.experiment.head["max_length"] == max_length
+        assert run.experiment.training.learning_rate == rate
+    # Below that scale they share their runs.
+    small = make_plan(find_entry(paper, table), Setting(everything, tmp_path / "out"))
+    assert {run.base for run in small.runs() if run.asked.startswith("squad2")} == {"squad2"}
