@@ -16,6 +16,7 @@ from syntagma.files import read_json
 from syntagma.settings import flatten
 from syntagma.tasks import find_task
 from syntagma.tasks.experiment import PRACTICAL, load_run_settings
+from syntagma.tasks.task import distinct, names_of
 
 __all__ = ["PLANS", "Plan", "RunScores", "System", "read_systems"]
 
@@ -114,11 +115,11 @@ class RunScores:
             InputError: the files are no longer there, or their examples have no ids.
         """
         task, data = find_task(self.task), self.settings["data"]
-        examples = [
-            example
-            for path in data["dev"]
-            for example in task.read(path, skip_bad=bool(data.get("skip_bad")))
-        ]
+        parts = {
+            name: task.read(path, skip_bad=bool(data.get("skip_bad")))
+            for name, path in zip(names_of(data["dev"]), data["dev"], strict=True)
+        }
+        examples = [example for part in distinct(parts).values() for example in part]
         if examples and not hasattr(examples[0], "id"):
             raise InputError(f"examples of the task {self.task} cannot be told apart by an id")
         return examples

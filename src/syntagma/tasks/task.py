@@ -18,7 +18,7 @@ from syntagma.errors import InputError
 from syntagma.tasks.experiment import Experiment
 from syntagma.tasks.stream import BatchStream
 
-__all__ = ["Features", "Task", "distinct"]
+__all__ = ["Features", "Task", "distinct", "names_of"]
 
 log = logging.getLogger(__name__)
 
@@ -50,6 +50,26 @@ class Features:
         """Pieces of each item, padding included."""
         lengths = map(len, self.items)
         return list(map(padded_length, lengths) if self.padded else lengths)
+
+
+def names_of(paths: Sequence[str]) -> list[str]:
+    """A name for each data file: without folder and ending, or its path where that is another's.
+
+    Raises:
+        InputError: a file is named twice.
+
+    >>> names_of(["data/en.txt+data/de.txt", "RACE.tar.gz#dev", "RACE.tar.gz#test"])
+    ['en', 'RACE', 'RACE.tar.gz#test']
+    """
+    names: list[str] = []
+    for path in paths:
+        # Of files that belong together, A+B, the first gives the name.
+        whole = path if Path(path).is_file() else path.partition("+")[0]
+        short = Path(whole).name.split(".")[0]
+        names.append(path if short in names else short)
+    if len(set(names)) < len(names):
+        raise InputError(f"a file is named twice: {', '.join(paths)}")
+    return names
 
 
 def distinct(parts: Mapping[str, Sequence[Any]]) -> dict[str, list[Any]]:

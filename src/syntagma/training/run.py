@@ -16,11 +16,11 @@ import torch
 from safetensors.torch import load_file
 from transformers import TrainingArguments, set_seed
 
-from syntagma.errors import InputError, MissingExtraError
+from syntagma.errors import MissingExtraError
 from syntagma.files import disk_errors, write_json
 from syntagma.tasks import find_task
 from syntagma.tasks.experiment import DataSettings, Experiment, TrainingSettings
-from syntagma.tasks.task import Task, distinct
+from syntagma.tasks.task import Task, distinct, names_of
 from syntagma.training.adapt import prepare_encoder
 from syntagma.training.run_folder import RESULT, RunFolder
 from syntagma.training.stream_loader import StreamLoader
@@ -109,14 +109,7 @@ def _read(
                     n_left_out, len(examples))  # fmt: skip
     examples = _some(told, data.limit, seed)
     dev: dict[str, list[Any]] = {}
-    for path in data.dev:
-        # Of files that belong together, A+B, the first gives the name.
-        whole = path if Path(path).is_file() else path.partition("+")[0]
-        name = Path(whole).name.split(".")[0]
-        # Parts of one archive have its name in common.
-        name = path if name in dev else name
-        if name in dev:
-            raise InputError(f"data.dev: {name} stands there twice")
+    for name, path in zip(names_of(data.dev), data.dev, strict=True):
         dev[name] = _some(task_class.read(path, skip_bad=data.skip_bad), data.dev_limit, seed=0)
         task_class.require_gold(dev[name], f"data.dev: {path}")
     return examples, distinct(dev)
