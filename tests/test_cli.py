@@ -197,6 +197,10 @@ def test_a_question_with_options(run, tmp_path, tiny_encoder):
         (["answer", passage, "Who?", "--options", "a|b"], "--options needs a model that chooses"),
         ([*given, "--options", "a| |b"], "an option is empty"),
         ([*given, "--options", "a|b", "--top", "2"], "--top is for answers in the text"),
+        (
+            [*given, "--options", "a|b", "--threshold", "0"],
+            "--threshold is for answers in the text",
+        ),
     ):
         code, _, err = run(*arguments)
         assert code == 2

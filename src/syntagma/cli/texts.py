@@ -143,8 +143,13 @@ def answer(
 
     asked = [*(questions or []), *(read_questions(questions_file) if questions_file else [])]
     if options:
-        for flag, given in (("--html", html), ("--threshold", threshold), ("--top", top != 1)):
-            if given not in (None, False):
+        given = {
+            "--html": html is not None,
+            "--threshold": threshold is not None,
+            "--top": top != 1,
+        }
+        for flag, is_given in given.items():
+            if is_given:
                 raise InputError(f"{flag} is for answers in the text; leave it out with --options")
         chosen = choose(passage, asked, options, model=model, device=device)
         for line in chosen.lines():
