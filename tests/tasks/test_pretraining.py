@@ -30,6 +30,7 @@ from syntagma.tasks.pretraining.corpus_stream import CorpusStream, encode_shard,
 from syntagma.tasks.pretraining.task import ObjectiveSums, PretrainingTask
 from syntagma.tasks.stream import Place
 from syntagma.training.run import train
+from syntagma.training.run_folder import RunFolder
 from tests.conftest import ENCODERS, SENTENCES
 
 
@@ -392,6 +393,16 @@ def start(corpus, encoder, folder, workers=0, launcher=()):
     )
 
 
+def wait_for_checkpoint(run, folder, step=9):
+    deadline = time.monotonic() + 120
+    while run.poll() is None and time.monotonic() < deadline:
+        marks = (folder / "checkpoints").glob("checkpoint-*/complete")
+        if any(int(mark.parent.name.rpartition("-")[2]) >= step for mark in marks):
+            break
+        time.sleep(0.01)
+    assert run.poll() is None, run.stderr.read().decode()[-2000:]
+
+
 @pytest.mark.parametrize("workers", [0, 2])
 def test_killed_and_resumed_gives_the_same_weights(corpus, tmp_path, tiny_encoder, workers):
     script = tmp_path / "script.py"
@@ -399,13 +410,7 @@ def test_killed_and_resumed_gives_the_same_weights(corpus, tmp_path, tiny_encode
     run = (corpus, tiny_encoder)
     whole = start(*run, tmp_path / "whole", workers, [script])
     broken = start(*run, tmp_path / "broken", workers, [script])
-    deadline = time.monotonic() + 120
-    while broken.poll() is None and time.monotonic() < deadline:
-        marks = list((tmp_path / "broken" / "checkpoints").glob("checkpoint-*/complete"))
-        if any(int(mark.parent.name.rpartition("-")[2]) >= 9 for mark in marks):
-            break
-        time.sleep(0.01)
-    assert broken.poll() is None, broken.stderr.read().decode()[-2000:]
+    wait_for_checkpoint(broken, tmp_path / "broken")
     broken.send_signal(signal.SIGKILL)
     broken.wait()
     broken = start(*run, tmp_path / "broken", workers, [script])
@@ -426,16 +431,22 @@ def test_two_processes_train_and_resume_with_as_many(corpus, tmp_path, tiny_enco
     script = tmp_path / "script.py"
     script.write_text(SCRIPT)
     launcher = ["-m", "torch.distributed.run", "--nproc_per_node=2", "--standalone", str(script)]
-    run = start(corpus, tiny_encoder, tmp_path / "run", 0, launcher)
-    assert run.wait(timeout=180) == 0, run.stderr.read().decode()[-3000:]
-    last = tmp_path / "run" / "checkpoints" / "checkpoint-39"
+    folder = tmp_path / "run"
+    run = start(corpus, tiny_encoder, folder, 0, launcher)
+    wait_for_checkpoint(run, folder)
+    run.terminate()  # the launcher ends its processes
+    run.wait()
+    last = RunFolder(folder).last_checkpoint()
     states = [json.loads((last / f"stream-{rank}.json").read_text()) for rank in (0, 1)]
-    assert [state["given"] for state in states] == [39, 39]
-    rows = [json.loads(row) for row in (tmp_path / "run" / "metrics.jsonl").open()]
-    assert sum("eval_loss" in row for row in rows) == 1
+    step = int(last.name.rpartition("-")[2])
+    assert [state["given"] for state in states] == [step, step]
     settings = experiment(corpus, tiny_encoder, training={"steps": 40})
     with pytest.raises(InputError, match="was written by 2 processes"):
-        train(settings, tmp_path / "run", resume=True)
+        train(settings, folder, resume=True)
+    run = start(corpus, tiny_encoder, folder, 0, launcher)
+    assert run.wait(timeout=180) == 0, run.stderr.read().decode()[-3000:]
+    rows = [json.loads(row) for row in (folder / "metrics.jsonl").open()]
+    assert sum("eval_loss" in row for row in rows) == 1
 
 
 @pytest.fixture(scope="module")

@@ -248,16 +248,17 @@ def test_a_run_from_before_a_setting_came_can_be_resumed(tmp_path, tiny_encoder)
 
 def test_resuming_a_finished_run_changes_nothing(parser_run, tiny_encoder):
     run, data = parser_run
-    before = load_file(run / "model.safetensors")
-    train(
+    before = {path.name: path.stat().st_mtime_ns for path in run.iterdir()}
+    assert "checkpoints" not in before
+    metrics = train(
         experiment(
             "parsing", data, tiny_encoder, training={"epochs": 40, "head_learning_rate": 1e-2}
         ),
         run,
         resume=True,
     )
-    after = load_file(run / "model.safetensors")
-    assert all(torch.equal(before[name], after[name]) for name in before)
+    assert metrics == json.loads((run / "metrics.json").read_text())
+    assert {path.name: path.stat().st_mtime_ns for path in run.iterdir()} == before
 
 
 def test_without_a_checkpoint_the_records_begin_again_too(tmp_path, tiny_encoder):

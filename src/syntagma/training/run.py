@@ -38,7 +38,7 @@ def train(experiment: Experiment, folder: str | Path, *, resume: bool = False) -
         experiment: what to train.
         folder: the run folder; it must not exist, unless ``resume``.
         resume: go on from the last checkpoint in the folder, where there is one; the result is
-            that of a run that never stopped.
+            that of a run that never stopped. A finished run is left as it is.
 
     Returns:
         The metrics of the kept model on the dev files.
@@ -50,6 +50,10 @@ def train(experiment: Experiment, folder: str | Path, *, resume: bool = False) -
     run = RunFolder(Path(folder))
     # Of the processes of one training, the first speaks for all.
     with run.claimed() if os.environ.get("RANK", "0") == "0" else nullcontext():
+        if resume and run.state == "done":
+            run.begin(experiment, resume=True)
+            log.warning("%s is finished; nothing is left to do", run.path)
+            return run.result()
         return _train(experiment, run, resume=resume)
 
 
@@ -183,4 +187,6 @@ def _finish(
                 path.replace(target)
         finally:
             shutil.rmtree(draft, ignore_errors=True)
+        # They take five times the room of the model, and nothing goes on from them any more.
+        shutil.rmtree(run.checkpoints, ignore_errors=True)
     return metrics

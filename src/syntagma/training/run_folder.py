@@ -2,7 +2,7 @@
 
 ``experiment.yaml``    the settings, complete
 ``metrics.jsonl``      a line each logging step and each evaluation
-``checkpoints/``       what to resume from, and the best weights so far
+``checkpoints/``       what to resume from, and the best weights so far; gone when it is finished
 ``metrics.json``       the metrics of the kept model; written last, so a run that has it is finished
 ``examples.json``      its score on each dev example, for significance tests
 ``predictions.json``   its predictions in the task's format (``.conllu`` for parsers)
@@ -23,7 +23,7 @@ import yaml
 from filelock import FileLock, Timeout
 
 from syntagma.errors import BusyError, InputError
-from syntagma.files import require_absent, write_text
+from syntagma.files import read_json, require_absent, write_text
 from syntagma.settings import flatten, to_dict
 
 if TYPE_CHECKING:
@@ -74,6 +74,10 @@ class RunFolder:
         if not self.experiment.is_file():
             return "to do"
         return "done" if (self.path / RESULT).is_file() else "begun"
+
+    def result(self) -> dict[str, float]:
+        """The metrics of the kept model, of a run that is done."""
+        return dict(read_json(self.path / RESULT))
 
     @contextmanager
     def claimed(self) -> Iterator[None]:
