@@ -92,7 +92,7 @@ def noise_curve(
     if draws < 1:
         raise InputError(f"noise must be drawn at least once, got {draws}")
     systems = read_systems(folders)
-    metric = metric or systems[0].plan.score
+    metric = metric or systems[0].plan.metric
     shares = tuple(shares) or SHARES[kind]
     curves = {}
     for system in systems:

@@ -20,6 +20,7 @@ from syntagma.parse.controls import (
     replace_tags,
 )
 from syntagma.parse.dependency import are_trees
+from syntagma.parse.given_words import GivenWordsSource
 from syntagma.parse.penn_tags import PENN_TAGS
 from syntagma.parse.source import load_source
 from syntagma.syntax.encode import encode_texts
@@ -275,3 +276,58 @@ class TestStanza:
         monkeypatch.setenv("STANZA_RESOURCES_DIR", str(tmp_path))
         with pytest.raises(InputError, match="no models; get them with"):
             load_source("stanza:en")
+
+
+class _Recorder:
+    """Stands for a parser of ours: keeps what it was given."""
+
+    fingerprint = "parser:recorder"
+
+    def __init__(self):
+        self.seen = []
+
+    def parse_stream(self, sentences):
+        for sentence in sentences:
+            self.seen.append(sentence.forms)
+            yield Parse(sentence, tuple(range(len(sentence))))
+
+
+def test_given_words_stay_as_they_are():
+    parser = _Recorder()
+    source = GivenWordsSource(parser)
+    text = "the well @-@ known cook &apos;s &quot; wife &quot; ."
+    first, nothing, two = source.parse_texts([text, " ", "one line\nanother . line"])
+    assert [parse.sentence.forms for parse in first] == [tuple(text.split())]
+    assert parser.seen[0] == ("the", "well", "-", "known", "cook", "'s", '"', "wife", '"', ".")
+    assert nothing == []
+    assert [parse.sentence.forms for parse in two] == [("one", "line"), ("another", ".", "line")]
+    words = first[0].sentence
+    spans = zip(words.starts, words.ends, strict=True)
+    assert [text[start:end] for start, end in spans] == text.split()
+    assert source.fingerprint != parser.fingerprint
+
+
+@pytest.mark.parametrize("name", ["linear", "random:3", "noisy:0.5:linear"])
+def test_controls_keep_given_words(name):
+    text = "Mr. Low can't . He won't"
+    ((parse,),) = load_source(name, mode="words").parse_texts([text])
+    assert parse.sentence.forms == ("Mr.", "Low", "can't", ".", "He", "won't")
+    raw, words = (load_source(name, mode=mode).fingerprint for mode in ("raw", "words"))
+    assert raw != words
+
+
+def test_treebanks_are_asked_by_their_words(tmp_path):
+    rows = "# text = Stop!\n1\tStop\t_\tVERB\t_\t_\t0\troot\t_\tSpaceAfter=No\n"
+    rows += "2\t!\t_\tPUNCT\t_\t_\t1\tpunct\t_\t_\n\n"
+    one, other = tmp_path / "a.conllu", tmp_path / "b.conllu"
+    one.write_text(rows)
+    other.write_text(rows.replace("Stop", "Go"))
+    source = load_source(f"conllu:{one},{other}", mode="words")
+    for text in ("Stop !", "Go !"):
+        ((parse,),) = source.parse_texts([text])
+        assert parse.heads == (0, 1)
+        assert (parse.sentence.starts[1], parse.sentence.ends[1]) == (len(text) - 1, len(text))
+    with pytest.raises(
+        InputError, match=r"a\.conllu, .*b\.conllu: no sentence with the text 'Wait"
+    ):
+        list(source.parse_texts(["Wait !"]))

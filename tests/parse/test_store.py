@@ -125,7 +125,7 @@ def test_a_treebank_as_a_source(tmp_path, ferry):
     assert isinstance(source, TreebankSource)
     (found,) = source.parse_texts([text])
     assert found == [ferry]
-    with pytest.raises(InputError, match="has no sentence with the text 'Go!'"):
+    with pytest.raises(InputError, match="no sentence with the text 'Go!'"):
         list(source.parse_texts(["Go!"]))
 
 

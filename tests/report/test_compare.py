@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from math import comb
 
 import pytest
 import yaml
@@ -47,7 +48,7 @@ def test_two_runs_of_spans_are_compared_by_mcnemar(tmp_path):
     assert (system.gained, system.lost) == (4, 1)
     assert system.p_value == pytest.approx(mcnemar(4, 1))
     assert system.difference == pytest.approx(30)
-    assert "McNemar's exact test on `exact`, n = 10" in found.table()
+    assert "McNemar's exact test on `exact`; resampled: permutation test, n = 10" in found.table()
     assert json.loads(json.dumps(found.as_json()))["systems"][1]["name"] == "sg-net"
 
 
@@ -69,6 +70,42 @@ def test_seeds_of_one_experiment_are_one_system(tmp_path):
     assert "55.00 ± 21.21" in found.table()
     assert "paired t-test on the means of `accuracy` over 2 seeds" in found.table()
     assert found.markdown().count("\n") == 3
+
+
+def test_micro_f1_is_tested_as_what_it_is(tmp_path):
+    """Two systems equally often right, of which one finds more: accuracy would see nothing."""
+    gold = [1, 1, 1, 1, 0, 0, 0, 0]
+    found = {"plain": [1, 0, 0, 0, 0, 0, 0, 0], "seprem": [1, 1, 1, 1, 1, 1, 1, 0]}
+    folders = []
+    for name, predicted in found.items():
+        right = [float(a == b) for a, b in zip(gold, predicted, strict=True)]
+        folders.append(run(tmp_path / name, right, task="relations", preset=name))
+        rows = {
+            str(number): {"accuracy": right[number], "right": a * b, "predicted": b, "gold": a}
+            for number, (a, b) in enumerate(zip(gold, predicted, strict=True))
+        }
+        (folders[-1] / "examples.json").write_text(json.dumps(rows))
+        f1 = 200 * sum(row["right"] for row in rows.values()) / (sum(gold) + sum(predicted))
+        (folders[-1] / "metrics.json").write_text(json.dumps({"accuracy": 62.5, "f1": f1}))
+    table = compare_runs(folders)
+    _, system = table.systems
+    assert (system.gained, system.lost) == (3, 3)
+    assert system.difference == pytest.approx(800 / 11 - 40)
+    # Of the six examples that differ, a of the found and b of the wrongly found are exchanged.
+    exact = sum(
+        comb(3, a) * comb(3, b) / 64
+        for a in range(4)
+        for b in range(4)
+        if abs(2 * (4 - a) / (11 - a - b) - 2 * (1 + a) / (5 + a + b)) >= 8 / 11 - 0.4 - 1e-9
+    )
+    assert system.p_value == pytest.approx(exact, abs=0.015)
+    assert "Δ f1" in table.table()
+    assert "approximate randomisation on `f1`; resampled: paired bootstrap" in table.table()
+    (folders[0] / "examples.json").write_text(
+        json.dumps({str(n): {"accuracy": 1} for n in range(8)})
+    )
+    with pytest.raises(InputError, match="examples have no gold, predicted, right; it was written"):
+        compare_runs(folders)
 
 
 def test_several_comparisons_are_corrected(tmp_path):

@@ -10,14 +10,15 @@ import pytest
 pytest.importorskip("scipy")
 
 from syntagma.report.significance import (
-    bleu_of_counts,
     holm,
     mcnemar,
     paired_bootstrap,
     paired_t_test,
     permutation_test,
+    randomisation_test,
     sign_test,
 )
+from syntagma.report.sums import ARCS, BLEU, MICRO_F1
 
 
 def test_mcnemar_is_the_binomial_tail_twice():
@@ -68,12 +69,10 @@ def test_holm_is_that_of_a_hand_count():
     assert holm([]) == []
 
 
-def test_bleu_of_counts_is_that_of_sacrebleu():
+def test_bleu_of_sums_is_that_of_sacrebleu():
     metrics = pytest.importorskip("sacrebleu.metrics")
     from syntagma.tasks.translation.scores import sentence_bleu
 
-    names = [*(f"matches_{k}" for k in range(1, 5)), *(f"totals_{k}" for k in range(1, 5)),
-             "length", "reference_length"]  # fmt: skip
     hypotheses = [
         "a cat sat on the old mat .",
         "the dog ran over the hill",
@@ -85,9 +84,9 @@ def test_bleu_of_counts_is_that_of_sacrebleu():
         "so it goes again",
     ]
     rows = sentence_bleu(hypotheses, references, tokenized=True)
-    counts = np.array([[row[name] for name in names] for row in rows])
+    counts = np.array([[row[name] for name in BLEU.names] for row in rows])
     expected = metrics.BLEU(tokenize="none", force=True).corpus_score(hypotheses, [references])
-    assert bleu_of_counts(counts.sum(0)) == pytest.approx(expected.score)
+    assert BLEU.value(counts.sum(0)) == pytest.approx(expected.score)
 
 
 def test_the_bootstrap_agrees_with_sacrebleu():
@@ -108,15 +107,16 @@ def test_the_bootstrap_agrees_with_sacrebleu():
 
     texts = [" ".join(reference) for reference in references]
     theirs, ours = noisy(0.12), noisy(0.10)
-    names = [*(f"matches_{k}" for k in range(1, 5)), *(f"totals_{k}" for k in range(1, 5)),
-             "length", "reference_length"]  # fmt: skip
     counts = [
         np.array(
-            [[row[name] for name in names] for row in sentence_bleu(system, texts, tokenized=True)]
+            [
+                [row[name] for name in BLEU.names]
+                for row in sentence_bleu(system, texts, tokenized=True)
+            ]
         )
         for system in (ours, theirs)
     ]
-    found = paired_bootstrap([counts[0]], [counts[1]])
+    found = paired_bootstrap([counts[0]], [counts[1]], BLEU)
     _, tested = PairedTest(
         [("theirs", theirs), ("ours", ours)],
         {"BLEU": metrics.BLEU(tokenize="none", force=True, references=[texts])},
@@ -126,4 +126,45 @@ def test_the_bootstrap_agrees_with_sacrebleu():
     )()
     # Theirs counts the differences on the side of the observed one only.
     assert found == pytest.approx(2 * tested["BLEU"][1].p_value, abs=0.05)
-    assert paired_bootstrap([counts[0]], [counts[0]]) == 1
+    assert paired_bootstrap([counts[0]], [counts[0]], BLEU) == 1
+
+
+def test_micro_f1_of_sums_is_that_of_scikit_learns_definition():
+    sums = np.array([[3.0, 5, 4], [0, 0, 0], [2, 2, 6]])
+    # 2 · 3 / (5 + 4), nothing found of nothing, 2 · 2 / (2 + 6).
+    assert MICRO_F1.value(sums).tolist() == pytest.approx([600 / 9, 0, 50])
+    assert float(MICRO_F1.value(sums.sum(0))) == pytest.approx(1000 / 17)
+
+
+def test_approximate_randomisation_is_the_exact_test_for_few_examples():
+    """Over all 2⁶ exchanges of a small case, computed one by one."""
+    ours = np.array([[2.0, 2, 2], [1, 1, 3], [1, 2, 1], [0, 1, 1], [2, 3, 2], [1, 1, 1]])
+    theirs = np.array([[1.0, 2, 2], [0, 1, 3], [1, 3, 1], [0, 2, 1], [1, 3, 2], [1, 1, 1]])
+
+    def difference(swapped):
+        chosen = np.array(swapped, bool)[:, None]
+        first, second = np.where(chosen, theirs, ours), np.where(chosen, ours, theirs)
+        return float(MICRO_F1.value(first.sum(0)) - MICRO_F1.value(second.sum(0)))
+
+    observed = abs(difference([0] * 6))
+    all_swaps = [[number >> bit & 1 for bit in range(6)] for number in range(64)]
+    exact = np.mean([abs(difference(swaps)) >= observed - 1e-9 for swaps in all_swaps])
+    assert randomisation_test([ours], [theirs], MICRO_F1) == pytest.approx(exact, abs=0.015)
+    assert randomisation_test([ours], [ours], MICRO_F1) == 1
+
+
+def test_over_sentences_of_equal_length_it_is_the_permutation_test():
+    random = np.random.default_rng(5)
+    theirs = random.integers(3, 9, 40).astype(float)
+    ours = np.minimum(theirs + random.integers(-1, 3, 40), 10)
+    rows = [[np.stack([right, np.full(40, 10.0)], 1)] for right in (ours, theirs)]
+    expected = permutation_test(ours.tolist(), theirs.tolist())
+    assert randomisation_test(*rows, ARCS) == pytest.approx(expected, abs=0.01)
+
+
+def test_seeds_count_with_their_examples():
+    """Exchanged together: a second seed that says the same changes nothing."""
+    random = np.random.default_rng(6)
+    ours, theirs = random.integers(0, 4, (2, 60, 3)).astype(float)
+    once = randomisation_test([ours], [theirs], MICRO_F1)
+    assert randomisation_test([ours, ours], [theirs, theirs], MICRO_F1) == once

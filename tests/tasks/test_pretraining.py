@@ -327,7 +327,7 @@ def test_evaluation_always_hides_the_same(corpus, tiny_encoder):
         ({"training": {"steps": None}}, "training.steps: is missing"),
         ({"head": {"pieces": float("nan")}}, "pieces is a weight of at least 0, got nan"),
         ({"head": {"mask_id": 7}}, "head.mask_id: is that of the encoder"),
-        ({"parser": "random"}, "parser 'random': a corpus holds its own parses"),
+        ({"parser": "random"}, "parser 'random': the corpus holds the parses of"),
         (
             {"training": {"learning_rate": 1e30, "max_gradient_norm": 1e30, "warmup": 0.0}},
             "log_likelihood is nan after 12 steps; begin again with a lower",

@@ -7,6 +7,7 @@ import json
 import numpy as np
 import pytest
 import torch
+from safetensors.torch import load_file
 
 pytest.importorskip("scipy")
 
@@ -29,9 +30,8 @@ from tests.training.test_run import treebank
 
 
 def example(heads, punctuation=()):
-    forms = [f"w{place}" for place in range(len(heads))]
-    upos = tuple("PUNCT" if place in punctuation else "X" for place in range(len(heads)))
-    gold = Parse(Sentence.from_words(forms), tuple(heads), upos=upos)
+    forms = ["-RRB-" if place in punctuation else f"w{place}" for place in range(len(heads))]
+    gold = Parse(Sentence.from_words(forms), tuple(heads))
     return TreeExample("a", gold, None)
 
 
@@ -89,6 +89,7 @@ def experiment(data, encoder, *, head=None, training=None, **changes):
 
 
 def build_task(data, encoder, **changes):
+    torch.manual_seed(0)
     settings = experiment(data, encoder, **changes)
     return StructuralTask.new(settings, StructuralTask.read(data))
 
@@ -159,23 +160,101 @@ def test_a_probe_learns_from_frozen_states(kind, preset, tmp_path, tiny_encoder)
     assert len(json.loads(lines[0])["values"]) == len(task.read(data)[0].gold)
 
 
+def words_of(examples):
+    return [example.gold.sentence.forms for example in examples]
+
+
 def test_the_control_knows_nothing_of_the_sentence(tmp_path, tiny_encoder):
     data = treebank(tmp_path / "tides.conllu")
     task = build_task(data, tiny_encoder, head={"states": "embeddings"})
-    examples = task.read(data)
     words = {}
-    for tree, states in zip(examples, task.probe.word_states(examples), strict=True):
-        for form, state in zip(tree.gold.sentence.forms, states, strict=True):
+    sentences = words_of(task.read(data))
+    for forms, states in zip(sentences, task.probe.word_states(sentences), strict=True):
+        for form, state in zip(forms, states, strict=True):
             assert torch.equal(words.setdefault(form, state), state)
 
 
-def test_long_sentences_and_learning_encoders_are_refused(tmp_path, tiny_encoder):
+@pytest.mark.parametrize("preset", ["none", "seprem"])
+def test_each_layer_of_an_encoder_can_be_read(preset, tmp_path, encoder_folders):
     data = treebank(tmp_path / "tides.conllu")
-    task = build_task(data, tiny_encoder, head={"max_length": 10})
-    with pytest.raises(InputError, match=r"sentence 1 has \d+ pieces, the probe reads 10"):
-        task.features(task.read(data))
+    for name in ("bert", "albert", "distilbert", "modernbert"):
+        read = {}
+        for layer in (1, 2, None):
+            head = {"layer": layer}
+            task = build_task(data, encoder_folders[name], head=head, preset=preset)
+            sentences = words_of(task.read(data)[:4])
+            read[layer] = torch.cat(task.probe.word_states(sentences))
+        assert not torch.equal(read[1], read[2]), name
+        # A norm after the last layer, where there is one, is no part of it.
+        if name != "modernbert":
+            assert torch.equal(read[2], read[None]), name
+        task = build_task(data, encoder_folders[name], head={"layer": 9}, preset=preset)
+        with pytest.raises(InputError, match="layer 9: the encoder has layers 1 to 2"):
+            task.probe.word_states(sentences)
+
+
+@pytest.mark.parametrize(
+    ("head", "message"),
+    [
+        ({"layer": 0}, "layer is one of the encoder's, from 1, got 0"),
+        ({"layer": 1, "states": "embeddings"}, "leave out states: embeddings"),
+        ({"rank": 0}, "rank must be at least 1"),
+        ({"max_length": 9999}, "longer than the encoder reads"),
+    ],
+)
+def test_impossible_settings_are_named(head, message, tmp_path, tiny_encoder):
+    data = treebank(tmp_path / "tides.conllu")
+    with pytest.raises(InputError, match=message):
+        train(experiment(data, tiny_encoder, head=head), tmp_path / "run")
+
+
+def test_in_sentences_that_are_too_long_nothing_is_found(tmp_path, tiny_encoder, caplog):
+    data = treebank(tmp_path / "tides.conllu")
+    for kind in ("distance", "depth"):
+        task = build_task(data, tiny_encoder, head={"kind": kind})
+        examples = task.read(data)
+        special = task.probe.texts.builder.n_special(1)
+        encoded = task.probe.texts.encode([" ".join(forms) for forms in words_of(examples)])
+        lengths = sorted(len(text) + special for text in encoded.values())
+        room = lengths[len(lengths) // 2]
+        task = build_task(data, tiny_encoder, head={"kind": kind, "max_length": room})
+        long = [len(encoded[" ".join(forms)]) + special > room for forms in words_of(examples)]
+        assert 0 < sum(long) < len(long)
+        caplog.clear()
+        assert len(task.features(examples)) == len(examples) - sum(long)
+        assert f"left out {sum(long)} of {len(examples)} sentences longer" in caplog.text
+        predictions = task.predict(examples)
+        scores = task.score(examples, predictions)
+        assert scores["too_long"] == pytest.approx(100 * sum(long) / len(long))
+        rows = list(task.score_examples(examples, predictions).values())
+        assert all(row["accuracy"] == 0 for row, is_long in zip(rows, long, strict=True) if is_long)
+        assert all(row["arcs"] > 0 for row in rows)
+
+
+def test_a_learning_encoder_is_refused(tmp_path, tiny_encoder):
+    data = treebank(tmp_path / "tides.conllu")
     with pytest.raises(InputError, match="set it to frozen, not full"):
         build_task(data, tiny_encoder, training={"encoder": "full"})
+
+
+def test_guides_read_the_trees_of_the_named_source(tmp_path, tiny_encoder):
+    data = treebank(tmp_path / "tides.conllu")
+    states = {}
+    for parser in ("linear", "linear:right", f"conllu:{data}"):
+        task = build_task(data, tiny_encoder, preset="seprem", parser=parser)
+        sentences = words_of(task.read(data))
+        states[parser] = torch.cat(task.probe.word_states(sentences))
+    assert not torch.equal(states["linear"], states["linear:right"])
+    # In this treebank each word hangs on the one before it.
+    assert torch.equal(states["linear"], states[f"conllu:{data}"])
+
+
+def test_a_frozen_probe_is_saved_as_it_is(tmp_path, tiny_encoder):
+    data = treebank(tmp_path / "tides.conllu")
+    train(experiment(data, tiny_encoder, training={"epochs": 2}), tmp_path / "run")
+    weights = load_file(tmp_path / "run" / "model.safetensors")
+    assert set(weights) == {"projection.weight"}, "the published encoder is not saved again"
+    assert weights["projection.weight"].dtype == torch.float32
 
 
 def test_a_saved_probe_is_evaluated(tmp_path, tiny_encoder):

@@ -14,10 +14,13 @@ from torch import Tensor
 
 from syntagma.errors import DamagedFileError
 
-__all__ = ["GROUP", "compact", "expand", "quantize", "restore"]
+__all__ = ["EXACT", "GROUP", "compact", "expand", "quantize", "restore"]
 
 GROUP = 64
 """Weights that share one scale."""
+
+EXACT = 32
+"""Bits with which nothing is rounded: what did not move is left out, the rest is whole."""
 
 CODES, SCALES = "::codes", "::scales"
 
@@ -57,14 +60,21 @@ def compact(
 ) -> dict[str, Tensor]:
     """A small equivalent of ``weights``, to be read beside ``base``.
 
-    Weights that did not move are left out; those that the base does not have are kept in float16.
+    Weights that did not move are left out; those that the base does not have are kept in float16,
+    or as they are where nothing is to be rounded.
     Which is which is found by comparing, not by name.
 
     Args:
         weights: a model's weights.
         base: the published weights under the same names.
-        bits: 4 or 8.
+        bits: 4, 8 or :data:`EXACT`.
     """
+    if bits == EXACT:
+        return {
+            name: weight.contiguous()
+            for name, weight in weights.items()
+            if name not in base or not torch.equal(weight, base[name])
+        }
     small: dict[str, Tensor] = {}
     for name, weight in weights.items():
         origin = base.get(name)

@@ -298,7 +298,8 @@ class SyntagmaModel(PreTrainedModel):  # type: ignore[misc]
 
         Args:
             folder: where to.
-            bits: 4 or 8 to store the encoder as differences to its base, ``None`` for all weights.
+            bits: 4 or 8 to store the encoder as differences to its base, 32 to leave out only what
+                is equal to it, ``None`` for all weights.
         """
         folder = Path(folder)
         weights = self.weights()

@@ -209,6 +209,37 @@ class GuidedEncoder(SyntagmaModel):
             for hook in hooks:
                 hook.remove()
 
+    def states_after(
+        self, layer: int, input_ids: Tensor, attention_mask: Tensor, **tensors: Any
+    ) -> Tensor:
+        """The states that one of the encoder's layers leaves, ``[batch, n, width]``.
+
+        Args:
+            layer: from 1.
+            input_ids: ``[batch, n]``.
+            attention_mask: ``[batch, n]``.
+            tensors: as for :meth:`encode`.
+
+        Raises:
+            InputError: there is no such layer, or it is not known where this encoder's layers are.
+        """
+        sites = find_sites(self.config.encoder.model_type, purpose="the states after a layer")
+        # A layer that is used several times leaves something each time.
+        left: list[Tensor] = []
+
+        def keep(_: nn.Module, __: tuple[Any, ...], output: Any) -> None:
+            left.append(output[0] if isinstance(output, tuple) else output)
+
+        hooks = [part.register_forward_hook(keep) for part in layers(self.trunk, sites)]
+        try:
+            self.encode(input_ids, attention_mask, **tensors)
+        finally:
+            for hook in hooks:
+                hook.remove()
+        if not 1 <= layer <= len(left):
+            raise InputError(f"layer {layer}: the encoder has layers 1 to {len(left)}")
+        return left[layer - 1]
+
     def encode(
         self,
         input_ids: Tensor,

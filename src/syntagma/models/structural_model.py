@@ -27,19 +27,29 @@ class StructuralHead:
     Args:
         kind: ``distance`` between words, or ``depth`` of words.
         rank: of the linear map.
-        states: ``last`` hidden states, or ``embeddings`` of the pieces, which know nothing of the
+        states: ``hidden`` ones, or ``embeddings`` of the pieces, which know nothing of the
             sentence: the control.
-        max_length: pieces of a sentence, special ones included; longer sentences are left out.
+        layer: of the encoder, from 1, whose hidden states are read; without one they are those that
+            a task reads, behind all guides.
+        max_length: pieces of a sentence, special ones included. Of longer sentences nothing is
+            learnt, and nothing is found in them.
     """
 
     kind: Literal["distance", "depth"] = "distance"
     rank: int = 128
-    states: Literal["last", "embeddings"] = "last"
+    states: Literal["hidden", "embeddings"] = "hidden"
+    layer: int | None = None
     max_length: int = 256
 
     def __post_init__(self) -> None:
         if self.rank < 1:
             raise InputError(f"rank must be at least 1, got {self.rank}")
+        if self.layer is not None and self.layer < 1:
+            raise InputError(f"layer is one of the encoder's, from 1, got {self.layer}")
+        if self.layer is not None and self.states == "embeddings":
+            raise InputError(
+                f"layer {self.layer} leaves hidden states; leave out states: embeddings"
+            )
 
 
 class StructuralScores(NamedTuple):
@@ -76,6 +86,8 @@ class StructuralModel(GuidedEncoder):
         if self.head.states == "embeddings":
             states: Tensor = self.get_input_embeddings()(input_ids)
             return states
+        if self.head.layer is not None:
+            return self.states_after(self.head.layer, input_ids, attention_mask, **tensors)
         return self.encode(input_ids, attention_mask, **tensors).last_hidden_state
 
     def forward(  # type: ignore[override]

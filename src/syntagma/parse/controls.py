@@ -21,6 +21,8 @@ __all__ = ["ChainSource", "NoisySource", "RandomTreeSource", "replace_heads", "r
 
 RELATION = "dep"
 
+Mode = Literal["raw", "words"]
+
 
 class _Source(Protocol):
     @property
@@ -45,17 +47,19 @@ class ChainSource:
     Args:
         head_side: ``left``: on the word before it, the first is the root; ``right``: on the word
             after it, the last is the root.
+        mode: how texts are cut, see :func:`syntagma.text.segment.segment`.
     """
 
-    def __init__(self, head_side: Literal["left", "right"] = "left") -> None:
+    def __init__(self, head_side: Literal["left", "right"] = "left", *, mode: Mode = "raw") -> None:
         self.head_side = head_side
-        self.fingerprint = f"linear:{head_side}"
+        self.mode = mode
+        self.fingerprint = f"linear:{head_side}{'' if mode == 'raw' else f':{mode}'}"
 
     def parse_texts(self, texts: Iterable[str]) -> Iterator[list[Parse]]:
         """The sentences of each text as chains."""
         for text in texts:
             yield [Parse(words, heads := self._heads(len(words)), _relations(heads))
-                   for words in segment(text)]  # fmt: skip
+                   for words in segment(text, mode=self.mode)]  # fmt: skip
 
     def _heads(self, n_words: int) -> tuple[int, ...]:
         if self.head_side == "left":
@@ -68,17 +72,19 @@ class RandomTreeSource:
 
     Args:
         seed: other seeds give other trees.
+        mode: how texts are cut, see :func:`syntagma.text.segment.segment`.
     """
 
-    def __init__(self, seed: int = 0) -> None:
+    def __init__(self, seed: int = 0, *, mode: Mode = "raw") -> None:
         self.seed = seed
-        self.fingerprint = f"random:{seed}"
+        self.mode = mode
+        self.fingerprint = f"random:{seed}{'' if mode == 'raw' else f':{mode}'}"
 
     def parse_texts(self, texts: Iterable[str]) -> Iterator[list[Parse]]:
         """The sentences of each text as random trees."""
         for text in texts:
             yield [Parse(words, heads := self._heads(words), _relations(heads))
-                   for words in segment(text)]  # fmt: skip
+                   for words in segment(text, mode=self.mode)]  # fmt: skip
 
     def _heads(self, sentence: Sentence) -> tuple[int, ...]:
         """Walk from word to word at random; the arc by which a word is first left is its own.

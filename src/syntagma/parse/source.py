@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, Protocol
 
@@ -11,9 +12,10 @@ from syntagma.encoders.shipped import DEFAULT_PARSER, shipped
 from syntagma.errors import InputError
 from syntagma.parse.adapters import SpacySource, StanzaSource
 from syntagma.parse.controls import ChainSource, NoisySource, RandomTreeSource
+from syntagma.parse.given_words import GivenWordsSource
 from syntagma.parse.tacred import TacredSource
 from syntagma.text.conllu import read_conllu
-from syntagma.text.sentence import Parse
+from syntagma.text.sentence import Parse, Sentence
 
 if TYPE_CHECKING:
     from syntagma.parse.parser import JointParser
@@ -56,26 +58,31 @@ def load_parser(name: str, *, device: str = "cpu", **options: Any) -> JointParse
     return JointParser.from_folder(folder, device=device, **options)
 
 
-def load_source(name: str, *, device: str = "cpu") -> ParseSource:
+def load_source(
+    name: str, *, device: str = "cpu", mode: Literal["raw", "words"] = "raw"
+) -> ParseSource:
     """The parse source of a name.
 
     Args:
-        name: ``default-parser`` or a parser's folder; ``conllu:FILE``; ``tacred:FILE`` or
-            ``tacred:FILE,FILE``; ``spacy:NAME``; ``stanza:LANGUAGE``; or a control: ``linear``
-            (``linear:left``) in which each word hangs on the one before it, ``linear:right``,
-            ``random`` (``random:SEED``), or ``noisy:SHARE:SOURCE`` (``noisy:SHARE,SEED:SOURCE``),
-            another source with that share of its heads replaced, and ``noisy_tags:SHARE:SOURCE``
-            with that share of its tags.
+        name: ``default-parser`` or a parser's folder; ``conllu:FILE`` or ``conllu:FILE,FILE``;
+            ``tacred:FILE`` or ``tacred:FILE,FILE``; ``spacy:NAME``; ``stanza:LANGUAGE``; or a
+            control: ``linear`` (``linear:left``) in which each word hangs on the one before it,
+            ``linear:right``, ``random`` (``random:SEED``), or ``noisy:SHARE:SOURCE``
+            (``noisy:SHARE,SEED:SOURCE``), another source with that share of its heads replaced, and
+            ``noisy_tags:SHARE:SOURCE`` with that share of its tags.
         device: where to compute.
+        mode: ``raw`` for running text; ``words`` for texts whose words are given, with spaces
+            between them, which all sources but ``tacred``, ``spacy`` and ``stanza`` leave alone.
 
     Raises:
         InputError: the name is of no kind of source.
     """
     kind, _, rest = name.partition(":")
     if name == DEFAULT_PARSER or is_saved_model(name):
-        return load_parser(name, device=device)
+        parser = load_parser(name, device=device)
+        return GivenWordsSource(parser) if mode == "words" else parser
     if kind == "conllu" and rest:
-        return TreebankSource(rest)
+        return TreebankSource([rest] if Path(rest).is_file() else rest.split(","), mode=mode)
     if kind == "tacred" and rest:
         return TacredSource(rest.split(","))
     if kind == "spacy" and rest:
@@ -83,14 +90,14 @@ def load_source(name: str, *, device: str = "cpu") -> ParseSource:
     if kind == "stanza" and rest:
         return StanzaSource.load(rest)
     if kind == "linear" and rest in ("", "left", "right"):
-        return ChainSource("right" if rest == "right" else "left")
+        return ChainSource("right" if rest == "right" else "left", mode=mode)
     if kind == "random" and (not rest or rest.isdigit()):
-        return RandomTreeSource(int(rest or 0))
+        return RandomTreeSource(int(rest or 0), mode=mode)
     if kind in ("noisy", "noisy_tags") and ":" in rest:
         amount, _, source = rest.partition(":")
         share, seed = _share_and_seed(amount, name)
         what: Literal["heads", "tags"] = "heads" if kind == "noisy" else "tags"
-        return NoisySource(load_source(source, device=device), share, seed, what=what)
+        return NoisySource(load_source(source, device=device, mode=mode), share, seed, what=what)
     raise InputError(
         f"parser {name!r}: expected {DEFAULT_PARSER}, the folder of a parser, conllu:FILE, "
         f"tacred:FILE, spacy:NAME, stanza:LANGUAGE, linear, linear:right, random, random:SEED, or "
@@ -110,31 +117,46 @@ def _share_and_seed(amount: str, name: str) -> tuple[float, int]:
 
 
 class TreebankSource:
-    """Parses read from a CoNLL-U file: each text must be one sentence of it.
+    """Parses read from CoNLL-U files: each text must be one sentence of them.
 
     Args:
-        path: the file.
+        paths: the files.
+        mode: ``words`` where a text is the words of the sentence with spaces between them.
 
     Raises:
-        InputError: the file cannot be read, or a sentence is no tree.
+        InputError: a file cannot be read, or a sentence is no tree.
     """
 
-    def __init__(self, path: str | Path) -> None:
-        self.path = path
-        self._parses = {sentence.text: sentence.parse() for sentence in read_conllu(path)}
+    def __init__(
+        self, paths: Sequence[str | Path], *, mode: Literal["raw", "words"] = "raw"
+    ) -> None:
+        self.paths = paths
+        self.mode = mode
+        self._parses: dict[str, Parse] = {}
+        for path in paths:
+            for rows in read_conllu(path):
+                parse = rows.parse()
+                if mode == "words":
+                    forms = parse.sentence.forms
+                    parse = replace(parse, sentence=Sentence.from_words(forms))
+                    self._parses[" ".join(forms)] = parse
+                else:
+                    self._parses[rows.text] = parse
 
     @property
     def fingerprint(self) -> str:
-        """Path and time of the last change."""
-        return f"conllu:{self.path}:{Path(self.path).stat().st_mtime_ns}"
+        """Paths and times of their last changes."""
+        files = ",".join(f"{path}:{Path(path).stat().st_mtime_ns}" for path in self.paths)
+        return f"conllu:{files}{'' if self.mode == 'raw' else f':{self.mode}'}"
 
     def parse_texts(self, texts: Iterable[str]) -> Iterator[list[Parse]]:
         """The one sentence of each text.
 
         Raises:
-            InputError: the file does not hold a text.
+            InputError: the files do not hold a text.
         """
         for text in texts:
             if text not in self._parses:
-                raise InputError(f"{self.path}: has no sentence with the text {text[:60]!r}")
+                files = ", ".join(map(str, self.paths))
+                raise InputError(f"{files}: no sentence with the text {text[:60]!r}")
             yield [self._parses[text]]

@@ -5,15 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from statistics import mean
 from typing import Any
 
 from syntagma.errors import InputError
 from syntagma.report.groups import Grouping, group_by, properties_of, trend
 from syntagma.report.parse_properties import PARSE_PROPERTIES, measure_parses
 from syntagma.report.plotting import MARKERS, panels, style_of
-from syntagma.report.runs import System, read_systems
-from syntagma.report.significance import bleu_of_counts
+from syntagma.report.runs import read_systems
 from syntagma.report.tables import aligned, markdown
 from syntagma.settings import nearest
 
@@ -128,14 +126,7 @@ def break_down(
         values = measure_parses(examples)[property]
     grouping = group_by(property, examples, cut=cut, n_groups=n_groups, values=values)
     scores = {
-        system.name: tuple(_score(system, group.keys) for group in grouping.groups)
+        system.name: tuple(system.value(group.keys) for group in grouping.groups)
         for system in systems
     }
-    return Breakdown(grouping, systems[0].plan.score, scores)
-
-
-def _score(system: System, keys: Sequence[str]) -> float:
-    """The score of some examples in per cent: their mean, or BLEU over all of them."""
-    if system.runs[0].counts_bleu:
-        return mean(float(bleu_of_counts(run.counts(keys).sum(0))) for run in system.runs)
-    return 100 * float(system.example_scores(keys).mean())
+    return Breakdown(grouping, systems[0].plan.metric, scores)

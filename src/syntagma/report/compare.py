@@ -15,6 +15,7 @@ from syntagma.report.significance import (
     paired_bootstrap,
     paired_t_test,
     permutation_test,
+    randomisation_test,
     sign_test,
 )
 from syntagma.report.tables import aligned, markdown
@@ -25,6 +26,7 @@ NAMES = {
     "mcnemar": "McNemar's exact test",
     "t": "paired t-test",
     "sign": "sign test by sentence",
+    "randomisation": "approximate randomisation",
 }
 
 
@@ -43,7 +45,8 @@ class ComparedSystem:
         lost: examples with a lower one.
         p_value: of the paper's test; ``None`` for the baseline itself.
         p_holm: the same, corrected for the number of comparisons.
-        p_resampled: of the permutation test, or for BLEU of the paired bootstrap.
+        p_resampled: of the permutation test, or of the paired bootstrap where the metric is no mean
+            over examples.
     """
 
     name: str
@@ -66,6 +69,7 @@ class Comparison:
     Args:
         task: of all runs.
         columns: the metrics that are shown.
+        metric: the one of them that is tested.
         test: the paper's test, in words.
         n_examples: that it is over.
         systems: in the order in which they were given.
@@ -73,6 +77,7 @@ class Comparison:
 
     task: str
     columns: tuple[str, ...]
+    metric: str
     test: str
     n_examples: int
     systems: tuple[ComparedSystem, ...]
@@ -85,7 +90,15 @@ class Comparison:
         """The cells of a table, its head first."""
         several = any(len(system.runs) > 1 for system in self.systems)
         corrected = len(self.systems) > 2
-        head = ["", *(["seeds"] if several else []), *self.columns, "Δ", "+", "−", "p"]
+        head = [
+            "",
+            *(["seeds"] if several else []),
+            *self.columns,
+            f"Δ {self.metric}",
+            "+",
+            "−",
+            "p",
+        ]
         head += [*(["p (Holm)"] if corrected else []), "p (resampled)"]
         rows = [head]
         for system in self.systems:
@@ -155,16 +168,17 @@ def compare_runs(folders: Sequence[str | Path]) -> Comparison:
     corrected = iter(holm([s.p_value for s in compared if s.p_value is not None]))
     compared = [s if s.p_value is None else replace(s, p_holm=next(corrected)) for s in compared]
     plan, first = baseline.plan, baseline.runs[0]
-    test = f"p: {NAMES[plan.test]} on `{plan.score}`"
+    resampled = "permutation test" if plan.sums is None else "paired bootstrap"
+    test = f"p: {NAMES[plan.test]} on `{plan.metric}`; resampled: {resampled}"
     n_seeds = len(baseline.runs)
     if n_seeds > 1:
         name = "sign test" if plan.test == "mcnemar" else NAMES[plan.test]
         test = (
-            f"p: {name} on the means of `{plan.score}` over {n_seeds} seeds, over examples (how "
-            f"much runs differ by their seeds, ± says)"
+            f"p: {name} on the means of `{plan.metric}` over {n_seeds} seeds, over examples (how "
+            f"much runs differ by their seeds, ± says); resampled: {resampled}"
         )
     columns = tuple(name for name in plan.columns if name in first.metrics)
-    return Comparison(first.task, columns, test, len(first.rows), tuple(compared))
+    return Comparison(first.task, columns, plan.metric, test, len(first.rows), tuple(compared))
 
 
 def _compare(system: System, baseline: System) -> ComparedSystem:
@@ -186,17 +200,19 @@ def _compare(system: System, baseline: System) -> ComparedSystem:
     gained, lost = int((ours > theirs).sum()), int((ours < theirs).sum())
     if plan.test == "t":
         p_value = paired_t_test(ours.tolist(), theirs.tolist())
+    elif plan.test == "randomisation":
+        assert plan.sums is not None
+        p_value = randomisation_test(system.counts(keys), baseline.counts(keys), plan.sums)
     else:
         p_value = sign_test(gained, lost)
-    if runs[0].counts_bleu:
-        counts = ([run.counts(keys) for run in part.runs] for part in (system, baseline))
-        p_resampled = paired_bootstrap(*counts)
-    else:
+    if plan.sums is None:
         p_resampled = permutation_test(ours.tolist(), theirs.tolist())
-    before = mean(run.metrics[plan.score] for run in baseline.runs)
+    else:
+        p_resampled = paired_bootstrap(system.counts(keys), baseline.counts(keys), plan.sums)
+    before = mean(run.metrics[plan.metric] for run in baseline.runs)
     return replace(
         compared,
-        difference=compared.metrics[plan.score] - before,
+        difference=compared.metrics[plan.metric] - before,
         gained=gained,
         lost=lost,
         p_value=p_value,

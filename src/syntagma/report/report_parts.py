@@ -163,7 +163,7 @@ def groups_part(
             notices.append(f"plots: {error}")
     if not values:
         return Made(Part(name, ""), {}, notices)
-    score = PLANS[systems[0].runs[0].task].score
+    score = PLANS[systems[0].runs[0].task].metric
     hint = (
         f'<p class="hint">{score} of each group. Numbers are cut into groups of equal size, at '
         "most 20, and have a trend line (least squares, each group as heavy as its examples).</p>"
@@ -212,8 +212,8 @@ def training_part(systems: Sequence[System], out: Path) -> Made:
     notices: list[str] = []
     body, values = "", {}
     task = systems[0].runs[0].task
-    primary = getattr(find_task(task), "primary", systems[0].plan.score)
-    primary = primary if isinstance(primary, str) else systems[0].plan.score
+    primary = getattr(find_task(task), "primary", systems[0].plan.metric)
+    primary = primary if isinstance(primary, str) else systems[0].plan.metric
     metrics = {"training loss": (TRAINING_LOSS, ""), f"dev {primary}": (primary, "")}
     try:
         path = out / "curves.svg"

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from syntagma.errors import InputError
 from syntagma.files import read_json
+from syntagma.report.sums import ARCS, BLEU, FOUND_ARCS, MICRO_F1, Sums
 from syntagma.settings import flatten
 from syntagma.tasks import find_task
 from syntagma.tasks.experiment import PRACTICAL, load_run_settings
@@ -27,37 +28,44 @@ class Plan(NamedTuple):
     """How runs of a task are compared.
 
     Args:
-        columns: the metrics to show; differences are those of the tested one.
-        score: the score of an example that is tested.
-        test: the paper's test: ``mcnemar``, ``t`` or ``sign``.
+        columns: the metrics to show.
+        metric: the one of them whose difference is shown and tested.
+        score: that of an example, by which it is better or worse.
+        test: the paper's test: ``mcnemar``, ``t``, ``sign`` or ``randomisation``.
+        sums: of what the metric is computed, where it is no mean of the scores.
     """
 
     columns: tuple[str, ...]
+    metric: str
     score: str
     test: str
+    sums: Sums | None = None
 
+
+ACCURACY = Plan(("accuracy",), "accuracy", "accuracy", "t")
+EXACT = Plan(("exact", "f1"), "exact", "exact", "mcnemar")
 
 PLANS: dict[str, Plan] = {
-    "choice": Plan(("accuracy",), "accuracy", "t"),
-    "open_qa": Plan(("exact", "f1"), "exact", "mcnemar"),
-    "pairs": Plan(("accuracy",), "accuracy", "t"),
-    "parsing": Plan(("uas", "las", "xpos"), "las", "mcnemar"),
-    "probing": Plan(("accuracy",), "accuracy", "t"),
-    "relations": Plan(("precision", "recall", "f1", "macro_f1", "accuracy"), "accuracy", "t"),
-    "spans": Plan(("exact", "f1"), "exact", "mcnemar"),
-    "structural": Plan(("accuracy", "spearman"), "accuracy", "mcnemar"),
-    "translation": Plan(("bleu",), "bleu", "sign"),
-    "typing": Plan(("precision", "recall", "f1", "macro_f1", "strict_accuracy"), "f1", "t"),
-}
+    "choice": ACCURACY,
+    "open_qa": EXACT,
+    "pairs": ACCURACY,
+    "parsing": Plan(("uas", "las", "xpos"), "las", "las", "randomisation", ARCS),
+    "probing": ACCURACY,
+    "relations": Plan(
+        ("precision", "recall", "f1", "macro_f1", "accuracy"),
+        "f1", "accuracy", "randomisation", MICRO_F1,
+    ),
+    "spans": EXACT,
+    "structural": Plan(
+        ("accuracy", "spearman"), "accuracy", "accuracy", "randomisation", FOUND_ARCS
+    ),
+    "translation": Plan(("bleu",), "bleu", "bleu", "sign", BLEU),
+    "typing": Plan(
+        ("precision", "recall", "f1", "macro_f1", "strict_accuracy"),
+        "f1", "f1", "randomisation", MICRO_F1,
+    ),
+}  # fmt: skip
 """For each task the metrics to show, where there are such, and the test of its paper."""
-
-COUNTS = (
-    *(f"matches_{order}" for order in range(1, 5)),
-    *(f"totals_{order}" for order in range(1, 5)),
-    "length",
-    "reference_length",
-)
-"""What BLEU is computed from, a sentence."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,14 +107,9 @@ class RunScores:
         paths = self.settings.get("data", {}).get("dev", [])
         return [Path(path).name.removesuffix(".gz") for path in paths]
 
-    @property
-    def counts_bleu(self) -> bool:
-        """Whether its examples tell what BLEU over many of them is computed from."""
-        return COUNTS[0] in next(iter(self.rows.values()), {})
-
-    def counts(self, keys: Sequence[str]) -> FloatArray:
-        """What BLEU is computed from, ``[n_keys, 10]``."""
-        return np.array([[self.rows[key][name] for name in COUNTS] for key in keys])
+    def counts(self, keys: Sequence[str], names: Sequence[str]) -> FloatArray:
+        """What examples add to sums, ``[n_keys, n_names]``."""
+        return np.array([[self.rows[key][name] for name in names] for key in keys], float)
 
     def read_examples(self) -> list[Any]:
         """All examples of the dev files, read again, in the order of the predictions.
@@ -155,21 +158,27 @@ class System:
     plan: Plan
 
     def example_scores(self, keys: Sequence[str]) -> FloatArray:
-        """The mean score of each example over seeds; right or wrong for McNemar's test.
+        """The mean score of each example over seeds, ``[n_keys]``.
 
         Args:
             keys: ids of the examples.
         """
-
-        def score(row: dict[str, float]) -> float:
-            if self.plan.test == "mcnemar":
-                return float(row[self.plan.score] >= row.get("words", 1))
-            return row[self.plan.score]
-
-        means: FloatArray = np.mean(
-            [[score(run.rows[key]) for key in keys] for run in self.runs], axis=0
+        found: FloatArray = np.mean(
+            [run.counts(keys, [self.plan.score])[:, 0] for run in self.runs], 0
         )
-        return means
+        return found
+
+    def counts(self, keys: Sequence[str]) -> list[FloatArray]:
+        """What examples add to the sums of the plan, ``[n_keys, n_names]`` a seed."""
+        sums = self.plan.sums
+        return [run.counts(keys, sums.names if sums else [self.plan.score]) for run in self.runs]
+
+    def value(self, keys: Sequence[str]) -> float:
+        """The metric over some examples in per cent, a mean over seeds."""
+        if self.plan.sums is None:
+            return 100 * float(self.example_scores(keys).mean())
+        values = [self.plan.sums.value(counts.sum(0)) for counts in self.counts(keys)]
+        return float(np.mean(values))
 
 
 def read_systems(folders: Sequence[str | Path]) -> list[System]:
@@ -204,7 +213,9 @@ def read_systems(folders: Sequence[str | Path]) -> list[System]:
                     f"one run a seed"
                 )
             by_seed[run.seed] = run
-    plan = PLANS.get(tasks[0], Plan(("accuracy",), "accuracy", "t"))
+    plan = PLANS.get(tasks[0], ACCURACY)
+    for run in runs:
+        _check_rows(run, plan)
     names = _distinct([_name(group) for group in parted], [group[0].path for group in parted])
     systems = [System(name, tuple(group), plan) for name, group in zip(names, parted, strict=True)]
     for system in systems:
@@ -241,6 +252,15 @@ def _check_same_data(run: RunScores, first: RunScores) -> None:
             f"{run.path}: was scored on {len(run.rows)} examples ({', '.join(run.data)}), "
             f"{first.path} on {len(first.rows)} ({', '.join(first.data)}), and they are not the "
             f"same; compare runs with the same data.dev"
+        )
+
+
+def _check_rows(run: RunScores, plan: Plan) -> None:
+    needed = {plan.score, *(plan.sums.names if plan.sums else ())}
+    if missing := needed - next(iter(run.rows.values()), dict.fromkeys(needed, 0.0)).keys():
+        raise InputError(
+            f"{run.path / 'examples.json'}: examples have no {', '.join(sorted(missing))}; it was "
+            f"written by another version or for another task, train it again"
         )
 
 

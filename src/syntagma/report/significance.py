@@ -13,13 +13,24 @@ import numpy as np
 from numpy.typing import NDArray
 
 from syntagma.errors import MissingExtraError
+from syntagma.report.sums import Sums
 
-__all__ = ["holm", "mcnemar", "paired_bootstrap", "paired_t_test", "permutation_test", "sign_test"]
+__all__ = [
+    "holm",
+    "mcnemar",
+    "paired_bootstrap",
+    "paired_t_test",
+    "permutation_test",
+    "randomisation_test",
+    "sign_test",
+]
 
 FloatArray = NDArray[np.float64]
 
 RESAMPLES = 9999
-"""Of the permutation test."""
+"""Of the permutation test and of approximate randomisation."""
+BATCH = 256
+"""Resamples that are drawn together."""
 BOOTSTRAPS = 1000
 """Of the paired bootstrap, as in Koehn (2004)."""
 
@@ -94,7 +105,7 @@ def permutation_test(ours: Sequence[float], theirs: Sequence[float], *, seed: in
         permutation_type="samples",
         vectorized=True,
         n_resamples=RESAMPLES,
-        batch=256,
+        batch=BATCH,
         rng=np.random.default_rng(seed),
     )
     return float(found.pvalue)
@@ -117,53 +128,63 @@ def holm(p_values: Sequence[float]) -> list[float]:
     return corrected
 
 
-def bleu_of_counts(counts: FloatArray) -> FloatArray:
-    """BLEU, in per cent, from summed counts.
+def randomisation_test(
+    ours: Sequence[FloatArray], theirs: Sequence[FloatArray], sums: Sums, *, seed: int = 0
+) -> float:
+    """Approximate randomisation (Yeh 2000), for metrics that are no means over examples.
+
+    How often the systems' answers to random examples, exchanged, give as large a difference.
 
     Args:
-        counts: matches of 1- to 4-grams, their totals, length, reference length, ``[…, 10]``.
-
-    Returns:
-        ``[…]``.
+        ours: what each example adds, ``[n_examples, n_names]`` a seed.
+        theirs: the same examples under the baseline, with as many seeds.
+        sums: the metric.
+        seed: of the exchanges.
     """
-    matches, totals = counts[..., :4], counts[..., 4:8]
-    length, reference = counts[..., 8], counts[..., 9]
-    with np.errstate(divide="ignore", invalid="ignore"):
-        means = np.log(matches / totals).mean(-1)
-        penalty = np.minimum(0.0, 1 - reference / length)
-    values: FloatArray = np.nan_to_num(100 * np.exp(means + penalty), nan=0.0)
-    return values
+    random = np.random.default_rng(seed)
+    totals = [np.stack([counts.sum(0) for counts in system]) for system in (ours, theirs)]
+    observed = abs(float(sums.value(totals[0]).mean() - sums.value(totals[1]).mean()))
+    gains = [own - other for own, other in zip(ours, theirs, strict=True)]
+    extreme = 0
+    for begin in range(0, RESAMPLES, BATCH):
+        n_draws = min(BATCH, RESAMPLES - begin)
+        swapped = random.random((n_draws, len(ours[0]))) < 0.5
+        moved = np.stack([swapped @ gain for gain in gains], axis=1)
+        differences = sums.value(totals[0] - moved) - sums.value(totals[1] + moved)
+        # Rounding must not make an exchange of nothing smaller than what was observed.
+        extreme += int((np.abs(differences.mean(1)) >= observed - 1e-9).sum())
+    return (extreme + 1) / (RESAMPLES + 1)
 
 
 def paired_bootstrap(
-    ours: Sequence[FloatArray], theirs: Sequence[FloatArray], *, seed: int = 0
+    ours: Sequence[FloatArray], theirs: Sequence[FloatArray], sums: Sums, *, seed: int = 0
 ) -> float:
-    """Paired bootstrap resampling of BLEU (Koehn 2004).
+    """Paired bootstrap resampling of examples (Koehn 2004, for BLEU).
 
     The p-value is the share of resamples whose difference departs from the mean of all resamples by
     at least the observed difference, to either side (Riezler & Maxwell 2005); sacrebleu's own test
     counts one side.
 
     Args:
-        ours: the counts of each sentence, ``[n_sentences, 10]`` a seed; see
-            :func:`bleu_of_counts`.
-        theirs: the same sentences under the baseline.
+        ours: what each example adds, ``[n_examples, n_names]`` a seed.
+        theirs: the same examples under the baseline.
+        sums: the metric.
         seed: of the resampling.
     """
-    n_sentences = len(ours[0])
+    n_examples = len(ours[0])
     random = np.random.default_rng(seed)
-    even = np.full(n_sentences, 1 / n_sentences)
-    times = random.multinomial(n_sentences, even, size=BOOTSTRAPS).astype(float)
+    even = np.full(n_examples, 1 / n_examples)
+    times = random.multinomial(n_examples, even, size=BOOTSTRAPS).astype(float)
 
     def difference(weights: FloatArray) -> FloatArray:
         means = [
-            np.mean([bleu_of_counts(weights @ counts) for counts in system], axis=0)
+            np.mean([sums.value(weights @ counts) for counts in system], axis=0)
             for system in (ours, theirs)
         ]
         found: FloatArray = means[0] - means[1]
         return found
 
-    observed = float(difference(np.ones((1, n_sentences)))[0])
+    observed = float(difference(np.ones((1, n_examples)))[0])
     resampled = difference(times)
     if observed == 0:
         return 1.0

@@ -257,7 +257,8 @@ class Task(ABC, Generic[Example, Prediction]):
 
         Args:
             folder: where to.
-            bits: store the encoder as differences of this many bits to its base.
+            bits: store the encoder as differences of this many bits to its base; 32 rounds
+                nothing.
         """
         self.model.save_folder(folder, bits=bits)
         if bits is None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Sequence, Sized
 from pathlib import Path
-from typing import Any, ClassVar, Generic, Self, TypeVar
+from typing import Any, ClassVar, Generic, Literal, Self, TypeVar
 
 import torch
 from torch import Tensor
@@ -102,6 +102,7 @@ class TextPredictor(Generic[Model]):
     Attributes:
         model_class: of the model.
         task: of its folder, or several of which it may be one.
+        words_given: whether texts are words with spaces between them, which parses must keep.
 
     Raises:
         InputError: the model reads syntax and there is no source.
@@ -109,6 +110,7 @@ class TextPredictor(Generic[Model]):
 
     model_class: ClassVar[type[GuidedEncoder]]
     task: ClassVar[str | tuple[str, ...]]
+    words_given: ClassVar[bool] = False
 
     def __init__(
         self,
@@ -152,7 +154,11 @@ class TextPredictor(Generic[Model]):
         if parser and not model.reads_syntax:
             raise InputError(f"{name}: reads no syntax, so parser {parser!r} changes nothing")
         if model.reads_syntax and not {"source", "store"} & options.keys():
-            options["source"] = load_source(parser or model.config.parser, device=device)
+            options["source"] = load_source(
+                parser or model.config.parser,
+                device=device,
+                mode="words" if cls.words_given else "raw",
+            )
         return cls(model, tokenizer, **options)
 
     def batches(self, items: Sequence[Sized]) -> list[list[int]]:
@@ -248,17 +254,29 @@ def require_frozen(experiment: Experiment) -> None:
         )
 
 
-def training_options(model: GuidedEncoder, experiment: Experiment) -> dict[str, Any]:
+def training_options(
+    model: GuidedEncoder, experiment: Experiment, *, words_given: bool = False
+) -> dict[str, Any]:
     """The tokenizer, parses and precision with which a predictor is trained."""
     return {
         "tokenizer": load_tokenizer(experiment.encoder),
-        "store": training_store(model, experiment),
+        "store": training_store(model, experiment, words_given=words_given),
         "precision": experiment.training.precision,
     }
 
 
-def training_store(model: GuidedEncoder, experiment: Experiment) -> ParseStore | None:
-    """Parses of a training set, kept on disk; ``None`` for a model that reads no syntax."""
+def training_store(
+    model: GuidedEncoder, experiment: Experiment, *, words_given: bool = False
+) -> ParseStore | None:
+    """Parses of a training set, kept on disk; ``None`` for a model that reads no syntax.
+
+    Args:
+        model: reads them.
+        experiment: names their source.
+        words_given: whether texts are words with spaces between them.
+    """
     if not model.reads_syntax:
         return None
-    return ParseStore(load_source(experiment.parser, device=best_device()), cache_folder())
+    mode: Literal["raw", "words"] = "words" if words_given else "raw"
+    source = load_source(experiment.parser, device=best_device(), mode=mode)
+    return ParseStore(source, cache_folder())

@@ -16,6 +16,7 @@ import torch
 from safetensors.torch import load_file
 from transformers import TrainingArguments, set_seed
 
+from syntagma.encoders.compact import EXACT
 from syntagma.errors import MissingExtraError
 from syntagma.files import disk_errors, write_json
 from syntagma.tasks import find_task
@@ -176,8 +177,8 @@ def _finish(
             if examples:
                 task.write_predictions(examples, predictions, draft / task.predictions_file)
                 write_json(draft / "examples.json", task.score_examples(examples, predictions))
-            # A frozen encoder is not saved again: it is left out as a difference of nothing.
-            task.save(draft, bits=8 if frozen else None)
+            # What a frozen encoder has in common with the published one is not saved again.
+            task.save(draft, bits=EXACT if frozen else None)
             write_json(draft / RESULT, metrics)
             # What says that a run is finished comes last.
             for path in sorted(draft.iterdir(), key=lambda path: path.name == RESULT):

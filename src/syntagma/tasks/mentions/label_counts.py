@@ -46,6 +46,14 @@ class LabelCounts:
         """In per cent."""
         return f1_of(self.precision, self.recall)
 
+    def sums(self) -> dict[str, float]:
+        """The counts by their names, what an example adds to micro scores."""
+        return {
+            "right": float(self.right),
+            "predicted": float(self.predicted),
+            "gold": float(self.gold),
+        }
+
     def as_dict(self) -> dict[str, float]:
         """The ratios by their names."""
         return {"precision": self.precision, "recall": self.recall, "f1": self.f1}

@@ -149,11 +149,13 @@ class PretrainingTask(Task[TrainingCorpus, Sums]):
         """
         if "mask_id" in experiment.head:
             raise InputError("head.mask_id: is that of the encoder; leave it out")
-        if experiment.parser != Experiment.parser:
-            raise InputError(
-                f"parser {experiment.parser!r}: a corpus holds its own parses; leave it out here "
-                f"and give it to syntagma annotate"
-            )
+        for example in examples:
+            own = example.corpus.manifest.settings["parser"]
+            if experiment.parser not in (Experiment.parser, own):
+                raise InputError(
+                    f"parser {experiment.parser!r}: the corpus holds the parses of {own}; leave it "
+                    f"out here, or annotate the corpus with it"
+                )
         tokenizer = load_tokenizer(experiment.encoder)
         if tokenizer.mask_token_id is None and experiment.head.get("pieces", 1.0):
             raise InputError(

@@ -6,7 +6,7 @@ import json
 import logging
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple, Self
 
@@ -17,12 +17,12 @@ from torch import Tensor
 
 from syntagma.batches import token_budget_batches
 from syntagma.encoders.precision import autocast
-from syntagma.errors import InputError, MissingExtraError
+from syntagma.errors import MissingExtraError
 from syntagma.files import write_text
 from syntagma.models.structural_model import StructuralHead, StructuralModel
 from syntagma.parse.columns import ParsedText
+from syntagma.parse.scores import is_punctuation
 from syntagma.syntax.ancestors import tour_of
-from syntagma.syntax.encode import EncodedText, encode_texts
 from syntagma.syntax.windows import Part
 from syntagma.tasks.experiment import Experiment
 from syntagma.tasks.parsing.treebanks import TreeExample, read_treebank
@@ -36,7 +36,6 @@ __all__ = ["Measured", "StructuralProbe", "StructuralTask"]
 log = logging.getLogger(__name__)
 
 FloatArray = NDArray[np.float32]
-PUNCTUATION = "PUNCT"
 LENGTHS = (5, 50)
 """Of the sentences whose rank correlations are averaged, length by length, as in the paper."""
 
@@ -45,7 +44,8 @@ class Measured(NamedTuple):
     """What a probe sees in a sentence.
 
     Args:
-        values: squared distances, ``[n_words, n_words]``, or squared lengths, ``[n_words]``.
+        values: squared distances, ``[n_words, n_words]``, or squared lengths, ``[n_words]``; empty
+            for a sentence that is too long.
     """
 
     values: FloatArray
@@ -72,61 +72,57 @@ class StructuralProbe(TextPredictor[StructuralModel]):
 
     model_class = StructuralModel
     task = "structural"
+    words_given = True
 
     @torch.inference_mode()
-    def word_states(self, examples: Sequence[TreeExample]) -> list[Tensor]:
+    def word_states(self, sentences: Sequence[Sequence[str]]) -> list[Tensor | None]:
         """The mean state of each word's pieces, ``[n_words, width]`` a sentence.
 
-        The words are those of the treebank, and guides read its gold trees.
+        Args:
+            sentences: the words of each.
+
+        Returns:
+            ``None`` for a sentence that is longer than the probe reads.
 
         Raises:
-            InputError: a sentence is longer than the probe reads.
+            InputError: the encoder has no such layer, or cannot read sequences so long.
         """
         self.texts.check_length(self.model.head.max_length)
         self.model.eval()
         special = self.texts.builder.n_special(1)
         before = len(self.texts.builder.prefix(1))
-        sentences = [Sentence.from_words(example.gold.sentence.forms) for example in examples]
-        encoded = self._encode(examples, sentences)
-        lengths = [len(text) + special for text in encoded]
-        for example, length in zip(examples, lengths, strict=True):
-            if length > self.model.head.max_length:
-                raise InputError(
-                    f"sentence {example.key} has {length} pieces, the probe reads "
-                    f"{self.model.head.max_length}; raise head.max_length, or use --skip-bad"
-                )
-        found: dict[int, Tensor] = {}
+        texts = [" ".join(forms) for forms in sentences]
+        encoded = self.texts.encode(texts)
+        fitting = [
+            index
+            for index, text in enumerate(texts)
+            if len(encoded[text]) + special <= self.model.head.max_length
+        ]
+        found: list[Tensor | None] = [None] * len(texts)
+        lengths = [len(encoded[texts[index]]) + special for index in fitting]
         for batch in token_budget_batches(lengths, self.batch_pieces):
-            parts = [(Part(encoded[index], 0, len(encoded[index])),) for index in batch]
+            indices = [fitting[index] for index in batch.tolist()]
+            parts = [(Part(own := encoded[texts[index]], 0, len(own)),) for index in indices]
             tensors = self.on_device(self.texts.builder.collate(parts))
             with autocast(self.model.device, self.precision):
                 states = self.model.piece_states(**tensors).float().cpu()
-            for row, index in enumerate(batch.tolist()):
-                text, words = encoded[index], sentences[index]
+            for row, index in enumerate(indices):
+                text, words = encoded[texts[index]], Sentence.from_words(sentences[index])
                 owner = torch.from_numpy(align(words.starts, words.ends, text.starts, text.ends))
-                own = states[row : row + 1, before : before + len(text)]
-                found[index] = pool(own, owner.unsqueeze(0), len(words), how="mean")[0].half()
-        return [found[index] for index in range(len(examples))]
-
-    def _encode(
-        self, examples: Sequence[TreeExample], sentences: Sequence[Sentence]
-    ) -> list[EncodedText]:
-        parsed = None
-        if self.model.reads_syntax:
-            golds = [
-                replace(example.gold, sentence=sentence, constituents=None)
-                for example, sentence in zip(examples, sentences, strict=True)
-            ]
-            parsed = [ParsedText.from_parses([gold]) for gold in golds]
-        texts = [" ".join(sentence.forms) for sentence in sentences]
-        return encode_texts(texts, self.tokenizer, parsed, mode=self.texts.mode)
+                own_states = states[row : row + 1, before : before + len(text)]
+                pooled = pool(own_states, owner.unsqueeze(0), len(words), how="mean")
+                found[index] = pooled[0].half()
+        return found
 
     @torch.inference_mode()
-    def measure(self, states: Sequence[Tensor]) -> list[Measured]:
-        """Squared distances or lengths of the words of sentences."""
+    def measure(self, states: Sequence[Tensor | None]) -> list[Measured]:
+        """Squared distances or lengths of words; none where a sentence has no states."""
         self.model.eval()
         found = []
         for words in states:
+            if words is None:
+                found.append(Measured(np.zeros(0, np.float32)))
+                continue
             own = words.float().unsqueeze(0).to(self.model.device)
             inside = torch.ones(own.shape[:2], dtype=torch.bool, device=own.device)
             found.append(Measured(self.model(own, inside).values[0].float().cpu().numpy()))
@@ -147,8 +143,7 @@ class StructuralTask(Task[TreeExample, Measured]):
     def __init__(self, probe: StructuralProbe) -> None:
         self.probe = probe
         self.tokenizer = probe.tokenizer
-        # By identity; the examples are kept so that no other takes their place.
-        self._known: dict[int, tuple[TreeExample, Tensor]] = {}
+        self._known: dict[tuple[str, ...], Tensor | None] = {}
 
     @property
     def model(self) -> StructuralModel:  # type: ignore[override]
@@ -164,7 +159,7 @@ class StructuralTask(Task[TreeExample, Measured]):
         """
         require_frozen(experiment)
         model = new_model(StructuralModel, experiment, task=cls.name, head=StructuralHead)
-        return cls(StructuralProbe(model, **training_options(model, experiment)))
+        return cls(StructuralProbe(model, **training_options(model, experiment, words_given=True)))
 
     @classmethod
     def from_folder(cls, folder: str | Path, *, device: str = "cpu", parser: str = "") -> Self:
@@ -181,22 +176,26 @@ class StructuralTask(Task[TreeExample, Measured]):
         """The words of each sentence with spaces between them."""
         yield from (" ".join(example.gold.sentence.forms) for example in examples)
 
-    def _states(self, examples: Sequence[TreeExample]) -> list[Tensor]:
-        """States of the examples, each computed once: the encoder never changes."""
-        new = [example for example in examples if id(example) not in self._known]
-        for example, states in zip(new, self.probe.word_states(new), strict=True):
-            self._known[id(example)] = example, states
-        return [self._known[id(example)][1] for example in examples]
+    def _states(self, examples: Sequence[TreeExample]) -> list[Tensor | None]:
+        """States of the examples' words, each computed once: the encoder never changes."""
+        forms = [example.gold.sentence.forms for example in examples]
+        new = [words for words in dict.fromkeys(forms) if words not in self._known]
+        self._known |= dict(zip(new, self.probe.word_states(new), strict=True))
+        return [self._known[words] for words in forms]
 
     def features(self, examples: Sequence[TreeExample]) -> Features:
         """States of words with the distances or depths of their trees."""
         target = _distances if self.model.head.kind == "distance" else _depths
-        return Features(
-            [
-                StatesItem(states, target(example))
-                for states, example in zip(self._states(examples), examples, strict=True)
-            ]
-        )
+        items = [
+            StatesItem(states, target(example))
+            for states, example in zip(self._states(examples), examples, strict=True)
+            if states is not None
+        ]
+        if len(items) < len(examples):
+            log.warning("left out %d of %d sentences longer than head.max_length (%d pieces)",
+                        len(examples) - len(items), len(examples), self.model.head.max_length,
+            )  # fmt: skip
+        return Features(items)
 
     def collate(self, items: Sequence[StatesItem]) -> dict[str, Tensor]:
         """A padded batch of states with their targets."""
@@ -225,7 +224,8 @@ class StructuralTask(Task[TreeExample, Measured]):
         the smallest tree over the distances, ``chain_uuas``, that of connecting neighbours, and
         ``spearman``, the correlation of each word's distances.  Depths: ``root_accuracy``, the
         share of sentences whose least deep word is the root, and ``spearman``.  ``accuracy`` is the
-        first of each.
+        first of each.  In sentences that are too long to be read nothing is found; ``too_long`` is
+        their share.
 
         Raises:
             MissingExtraError: scipy is not installed.
@@ -233,7 +233,12 @@ class StructuralTask(Task[TreeExample, Measured]):
         counts = self._counts(examples, predictions)
         right, total = sum(row[0] for row in counts), max(sum(row[1] for row in counts), 1)
         accuracy = 100 * right / total
-        values = {"accuracy": accuracy, "total": float(len(examples))}
+        too_long = sum(_unread(found) for found in predictions)
+        values = {
+            "accuracy": accuracy,
+            "total": float(len(examples)),
+            "too_long": 100 * too_long / max(len(examples), 1),
+        }
         if self.model.head.kind == "distance":
             chain = sum(len(_neighbours(example) & _gold_arcs(example)) for example in examples)
             values |= {"uuas": accuracy, "chain_uuas": 100 * chain / total}
@@ -252,7 +257,10 @@ class StructuralTask(Task[TreeExample, Measured]):
             words = _words(example)
             if self.model.head.kind == "distance":
                 gold = _gold_arcs(example)
-                rows.append((len(gold & _smallest_tree(found.values, words)), len(gold)))
+                arcs = set() if _unread(found) else _smallest_tree(found.values, words)
+                rows.append((len(gold & arcs), len(gold)))
+            elif _unread(found):
+                rows.append((0, 1))
             else:
                 least = min(words, key=lambda word: found.values[word], default=-1)
                 rows.append((int(least == example.gold.heads.index(0)), 1))
@@ -263,7 +271,7 @@ class StructuralTask(Task[TreeExample, Measured]):
     ) -> dict[str, dict[str, float]]:
         """Right and gold arcs (or roots) of each sentence."""
         return {
-            f"{number}:{example.key}": {"accuracy": float(right), "words": float(total)}
+            f"{number}:{example.key}": {"accuracy": float(right), "arcs": float(total)}
             for number, (example, (right, total)) in enumerate(
                 zip(examples, self._counts(examples, predictions), strict=True)
             )
@@ -300,9 +308,14 @@ def _depths(example: TreeExample) -> FloatArray:
     return tour_of(ParsedText.from_parses([example.gold])).depth.astype(np.float32)
 
 
+def _unread(found: Measured) -> bool:
+    return not found.values.size
+
+
 def _words(example: TreeExample) -> list[int]:
     """Places of the words that are no punctuation."""
-    return [place for place, tag in enumerate(example.gold.upos) if tag != PUNCTUATION]
+    forms = example.gold.sentence.forms
+    return [place for place, form in enumerate(forms) if not is_punctuation(form)]
 
 
 Arcs = set[tuple[int, int]]
@@ -344,7 +357,7 @@ def _spearman(
     by_length: dict[int, list[float]] = defaultdict(list)
     low, high = LENGTHS
     for example, found in zip(examples, predictions, strict=True):
-        if low <= len(example.gold) <= high:
+        if low <= len(example.gold) <= high and not _unread(found):
             gold = np.atleast_2d(rankdata(target(example), axis=-1))
             seen = np.atleast_2d(rankdata(found.values, axis=-1))
             gold, seen = (ranks - ranks.mean(1, keepdims=True) for ranks in (gold, seen))

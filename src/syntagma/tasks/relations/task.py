@@ -242,9 +242,13 @@ class RelationTask(Task[RelationExample, MentionRelation]):
     def score_examples(
         self, examples: Sequence[RelationExample], predictions: Sequence[MentionRelation]
     ) -> dict[str, dict[str, float]]:
-        """Whether each relation is right, the negative one among them."""
+        """Whether each relation is right, the negative one among them; what it adds to micro F1."""
+        negative = self.classifier.negative
         return {
-            example.id: {"accuracy": float(example.relation == prediction.label)}
+            example.id: {
+                "accuracy": float(example.relation == prediction.label),
+                **count_relations([example.relation], [prediction.label], negative).sums(),
+            }
             for example, prediction in _told(examples, predictions)
         }
 

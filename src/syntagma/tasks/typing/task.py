@@ -204,11 +204,12 @@ class TypingTask(Task[TypingExample, Types]):
     def score_examples(
         self, examples: Sequence[TypingExample], predictions: Sequence[Types]
     ) -> dict[str, dict[str, float]]:
-        """F1 of each mention's types, and whether the set is right."""
+        """F1 of each mention's types, whether the set is right, and what it adds to micro F1."""
         return {
             example.id: {
                 "f1": typing_f1(example.labels, types.labels),
                 "strict_accuracy": float(set(example.labels) == set(types.labels)),
+                **TypingCounts.of(example.labels, types.labels).labels.sums(),
             }
             for example, types in zip(examples, predictions, strict=True)
             if example.labels is not None
