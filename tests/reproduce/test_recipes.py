@@ -7,13 +7,14 @@ from pathlib import Path
 
 import pytest
 
+from syntagma.errors import InputError
 from syntagma.parse.controls import ChainSource
 from syntagma.reproduce.plan import Setting
 from syntagma.reproduce.recipes import EVERY, RECIPES, make_probing_sets
 from syntagma.reproduce.work import plan_entry, reproduce
 from syntagma.tasks.probing.data import read_probe
 from tests.conftest import SENTENCES
-from tests.training.test_run import squad
+from tests.training.test_run import squad, treebank
 
 SPANS = ("head.max_length=96", "head.stride=32", "head.max_question=24", "data.limit=30")
 
@@ -75,3 +76,29 @@ def test_probing_sets_are_in_sentevals_format(tmp_path, monkeypatch):
         path = tmp_path / f"probing/{name}.txt"
         assert path.is_file() == bool(count)
         assert not count or len(read_probe(path)) == count
+
+
+def test_probing_sets_come_of_files_in_turn_and_of_treebanks(tmp_path, monkeypatch):
+    seen = []
+
+    class Chains(ChainSource):
+        def parse_texts(self, texts):
+            for text, parses in zip(texts, super().parse_texts(texts), strict=True):
+                seen.append(text)
+                yield parses
+
+    monkeypatch.setattr("syntagma.parse.source.load_parser", lambda name, decoding: Chains())
+    text = tmp_path / "a.txt"
+    text.write_text("\n".join(f"{n} {SENTENCES[n % 8]}" for n in range(4000)))
+    bank = treebank(tmp_path / "b.conllu", copies=2)
+    make_probing_sets([text, bank], tmp_path / "both", "", n_sentences=60)
+    made = (tmp_path / "both/bigram_shift.txt").read_text()
+    assert len(seen) == 60 - 16, "sentences of the treebank stand between those of the text"
+    counts = make_probing_sets([bank], tmp_path / "trees", "no-such-parser")
+    assert counts["bigram_shift"] > 0
+    assert made
+    empty = tmp_path / "c.txt"
+    empty.write_text("Oh.\n")
+    with pytest.raises(InputError, match=r"c\.txt: no property is found in any of 1 sentences"):
+        make_probing_sets([empty], tmp_path / "none", "")
+    assert not (tmp_path / "none").exists()

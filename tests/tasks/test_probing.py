@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import json
 from collections import Counter, defaultdict
+from dataclasses import replace
 
+import numpy as np
 import pytest
 import torch
 from safetensors.torch import load_file
@@ -192,8 +194,10 @@ class TestSets:
     def test_classes_are_even_and_splits_keep_apart(self, parses, name):
         examples = make_set(name, parses, size=200, seed=1)
         assert examples
-        counts = Counter(example.label for example in examples)
-        assert len(set(counts.values())) == 1
+        for split in ("tr", "va", "te"):
+            counts = Counter(example.label for example in examples if example.split == split)
+            assert len(set(counts.values())) == 1
+        assert len({example.label for example in examples}) == len(counts)
         splits = defaultdict(set)
         for example in examples:
             splits[example.text].add(example.split)
@@ -204,6 +208,28 @@ class TestSets:
     def test_depths_are_counted(self, parses):
         examples = make_set("tree_depth", parses, size=100)
         assert {example.label for example in examples} == {"6"}
+
+    def test_length_does_not_tell_the_depth(self):
+        def deep(length, depth):
+            forms = [f"w{place}" for place in range(length)]
+            phrases = [Constituent("S", 0, length)] + [Constituent("X", 1, 2)] * (depth - 1)
+            heads = (0, *range(1, length))
+            return Parse(Sentence.from_words([*forms, str(depth)][:length]), heads,
+                         constituents=tuple(phrases))  # fmt: skip
+
+        random = np.random.default_rng(1)
+        made = []
+        for _ in range(3000):
+            length = int(random.integers(5, 29))
+            depth = int(np.clip(round(length / 4 + 3 + random.normal()), 5, 11))
+            parse = deep(length, depth)
+            forms = [*parse.sentence.forms[:-1], str(random.integers(10**9))]
+            made.append(replace(parse, sentence=Sentence.from_words(forms)))
+        lengths = defaultdict(list)
+        for example in make_set("tree_depth", made, size=5000):
+            lengths[example.label].append(len(example.text.split()) // 2)
+        assert len(lengths) == 7
+        assert len({tuple(sorted(own)) for own in lengths.values()}) == 1
 
     def test_numbers_and_tenses_are_those_of_the_words(self, parses):
         for example in make_set("subj_number", parses, size=200):
@@ -237,6 +263,43 @@ class TestSets:
         shapes = {tuple(tags.get(form, form) for form in parse.sentence.forms) for parse in parses}
         for example in make_set("odd_man_out", parses, size=100):
             assert tuple(tags.get(form, form) for form in example.text.split()) in shapes
+
+    def test_capitals_do_not_tell_what_was_changed(self, parses):
+        def capital(parse, name):
+            forms = [parse.sentence.forms[0].capitalize(), *parse.sentence.forms[1:]]
+            if name:
+                forms[0] = name
+            xpos = ("NNP", *parse.xpos[1:]) if name else parse.xpos
+            return replace(parse, sentence=Sentence.from_words(forms), xpos=xpos)
+
+        made = [capital(parse, ["", "Gulls", "I", "USA"][n % 4]) for n, parse in enumerate(parses)]
+        for name in ("coordination_inversion", "bigram_shift", "odd_man_out"):
+            examples = make_set(name, made, size=300)
+            changed = [e.text.split() for e in examples if e.label in "IC"]
+            assert changed
+            assert all(words[0][0].isupper() for words in changed), name
+            inside = {word for words in changed for word in words[1:] if word[0].isupper()}
+            assert inside <= {"Gulls", "I", "USA"}, name
+
+    def test_a_tense_is_that_of_the_finite_verb(self):
+        def had(form, tag, verb):
+            xpos = ("PRP", tag, "VBN", "RB", "RB", ".")
+            forms = ("they", form, verb, "quite", "often", ".")
+            relations = ("nsubj", "aux", "root", "advmod", "advmod", "punct")
+            return Parse(Sentence.from_words(forms), (3, 3, 0, 3, 3, 3), relations, xpos, xpos)
+
+        # One participle with auxiliaries of both tenses: these are what must not be shared.
+        made = [
+            had(form, tag, verb)
+            for form, tag in [("had", "VBD"), ("have", "VBP"), ("was", "VBD"), ("is", "VBZ"),
+                              ("were", "VBD"), ("are", "VBP")]
+            for verb in ("seen", "heard", "sunk", "lost")
+        ]  # fmt: skip
+        splits = defaultdict(set)
+        for example in make_set("past_present", made, size=100):
+            splits[example.text.split()[1]].add(example.split)
+        assert len(splits) == 6
+        assert max(map(len, splits.values())) == 1
 
     def test_clauses_change_places(self, parses):
         examples = make_set("coordination_inversion", parses, size=200)

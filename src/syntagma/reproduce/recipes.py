@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+import re
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import islice
+from itertools import chain, islice
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from syntagma.errors import InputError
 from syntagma.files import open_text, read_json, read_lines, write_json, write_text
 
 if TYPE_CHECKING:
@@ -34,6 +36,7 @@ PROBES = (
     "odd_man_out",
     "coordination_inversion",
 )
+TREEBANK = re.compile(r"\.(conllu|conllx|conll|ptb|mrg|brackets)(\.gz)?$")
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +73,7 @@ def _halves(sources: Sequence[Path], made: Path, parser: str, small: bool) -> No
 
 
 def make_corpora(
-    sources: Iterable[Path | str],
+    sources: Sequence[Path | str],
     out: Path,
     parser: str = "default-parser",
     small: bool = False,
@@ -106,7 +109,7 @@ def make_corpora(
 
 
 def make_probing_sets(
-    sources: Iterable[Path | str],
+    sources: Sequence[Path | str],
     out: Path,
     parser: str = "default-parser",
     small: bool = False,
@@ -115,7 +118,25 @@ def make_probing_sets(
     n_sentences: int = 120_000,
     seed: int = 1,
 ) -> dict[str, int]:
-    """A file a property in SentEval's style; the number of examples of each."""
+    """A file a property in SentEval's style.
+
+    Args:
+        sources: texts, a sentence or paragraph a line; or treebanks, whose own trees are taken
+            (``.conllu``, ``.ptb``, or a pair ``A.conllu+A.ptb``). Sentences are taken from the
+            files in turn.
+        out: the folder to write to.
+        parser: of the texts.
+        small: whether a few are enough.
+        size: examples of a property wanted.
+        n_sentences: that are looked at.
+        seed: of all choices.
+
+    Returns:
+        The number of examples of each property.
+
+    Raises:
+        InputError: a file cannot be read, or no property is found in any sentence.
+    """
     from syntagma.tasks.probing.data import write_probe
     from syntagma.tasks.probing.sets import make_set
 
@@ -128,15 +149,33 @@ def make_probing_sets(
         if examples:
             out.mkdir(parents=True, exist_ok=True)
             write_probe(out / f"{name}.txt", examples)
+    if not any(counts.values()):
+        raise InputError(
+            f"{', '.join(map(str, sources))}: no property is found in any of {len(found)} sentences"
+        )
     return counts
 
 
-def _parses(sources: Iterable[Path | str], parser: str) -> Iterator[Parse]:
+def _parses(sources: Sequence[Path | str], parser: str) -> Iterator[Parse]:
     from syntagma.parse.source import load_parser
+    from syntagma.tasks.parsing.treebanks import read_treebank
 
-    lines = (line for path in sources for line in read_lines(path) if line.strip())
-    for sentences in load_parser(parser, decoding="separate").parse_texts(lines):
-        yield from sentences
+    trees = [path for path in sources if TREEBANK.search(str(path))]
+    texts = [path for path in sources if path not in trees]
+    files: list[Iterator[Parse]] = [
+        (example.gold for example in read_treebank(path)) for path in trees
+    ]
+    if texts:
+        own = load_parser(parser, decoding="separate")
+        for path in texts:
+            lines = (line for line in read_lines(path) if line.strip())
+            files.append(chain.from_iterable(own.parse_texts(lines)))
+    while files:
+        for file in list(files):
+            if (parse := next(file, None)) is None:
+                files.remove(file)
+            else:
+                yield parse
 
 
 def _corpora(sources: Sequence[Path], made: Path, parser: str, small: bool) -> None:

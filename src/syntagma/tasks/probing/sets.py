@@ -3,19 +3,21 @@
 The eight properties are those of Conneau et al. (2018); the rules here read them off dependency
 trees, tags and phrases, and are simpler where the originals used other tools:
 
-``tree_depth``            phrases above the deepest word; depths from 5 to 11
+``tree_depth``            phrases above the deepest word; depths from 5 to 11, each as often as the
+                          others among the sentences of a length, so that length tells nothing
 ``top_constituents``      labels of the phrases right below the sentence, the 19 most frequent
                           sequences and ``OTHER``
 ``bigram_shift``          whether two neighbouring words have changed places (``I``) or not (``O``)
-``past_present``          tense of the main verb, or of its first auxiliary
+``past_present``          tense of the main clause: of its first finite verb, auxiliary or not
 ``subj_number``           number of the main verb's subject, a noun
 ``obj_number``            number of the main verb's object, a noun
 ``odd_man_out``           whether a noun or verb was replaced (``C``) by another of its tag whose
                           bigrams with its neighbours are about as frequent, or not (``O``)
 ``coordination_inversion``  whether two coordinated clauses have changed places (``I``) or not
 
-Classes are equally frequent.  Where a property is that of one word (tense, numbers), no word stands
-in two splits, so that words cannot be learnt by heart; no sentence stands in two splits either.
+In each split classes are equally frequent.  Where a property is that of one word (tense, numbers),
+no word stands in two splits, so that words cannot be learnt by heart; no sentence stands in two
+splits either.  Words that come to stand first, or no longer do, are written accordingly.
 """
 
 from __future__ import annotations
@@ -38,10 +40,13 @@ WORDS = (5, 28)
 SHARES = (0.8, 0.1, 0.1)
 """Of the splits."""
 DEPTHS = (5, 11)
+BIN = 2
+"""Lengths that count as one, in words."""
 N_TOP = 19
 PAST, PRESENT = ("VBD",), ("VBZ", "VBP")
 SINGULAR, PLURAL = ("NN",), ("NNS",)
 REPLACED = ("NN", "NNS", "VB", "VBD", "VBG", "VBN", "VBP", "VBZ")
+NAMES = ("NNP", "NNPS")
 NEAR = 1.0
 """Greatest difference of the logarithms of bigram frequencies."""
 
@@ -81,44 +86,62 @@ def make_set(name: str, parses: Iterable[Parse], *, size: int, seed: int = 0) ->
     random = np.random.default_rng(seed)
     unique = {parse.sentence.forms: parse for parse in parses if _usable(parse)}
     material = _Material(list(unique.values()), random)
-    items = PROPERTIES[name](material)
-    return _split(_balanced(items, size, random), random)
+    splits = _split(PROPERTIES[name](material), random)
+    n_labels = len({item.label for items in splits.values() for item in items})
+    rows = [
+        (split, item)
+        for (split, items), share in zip(splits.items(), SHARES, strict=True)
+        for item in _balanced(items, n_labels, round(size * share), random)
+    ]
+    return [
+        ProbeExample(str(number), split, item.label, " ".join(item.words))
+        for number, (split, item) in enumerate(rows, start=1)
+    ]
 
 
 def _usable(parse: Parse) -> bool:
     return WORDS[0] <= len(parse) <= WORDS[1]
 
 
-def _balanced(items: list[_Item], size: int, random: np.random.Generator) -> list[_Item]:
-    """Equally many of each label, in random order."""
-    by_label: dict[str, list[_Item]] = defaultdict(list)
-    for index in random.permutation(len(items)):
-        by_label[items[index].label].append(items[index])
-    if not by_label:
-        return []
-    each = min(size // len(by_label), *map(len, by_label.values()), size)
-    chosen = [item for label in sorted(by_label) for item in by_label[label][:each]]
-    return [chosen[index] for index in random.permutation(len(chosen))]
-
-
-def _split(items: list[_Item], random: np.random.Generator) -> list[ProbeExample]:
-    """Put items into splits; those of one key stay together."""
+def _split(items: list[_Item], random: np.random.Generator) -> dict[str, list[_Item]]:
+    """Put items into splits, label by label; those of one key stay together."""
     groups: dict[str, list[_Item]] = defaultdict(list)
     for item in items:
         groups[item.key or " ".join(item.words)].append(item)
-    keys = sorted(groups)
-    parts: dict[str, list[_Item]] = {split: [] for split in SPLITS}
-    wanted = {split: share * len(items) for split, share in zip(SPLITS, SHARES, strict=True)}
-    for index in random.permutation(len(keys)):
-        group = groups[keys[index]]
-        # Where most is missing by share: large groups go to the train split.
-        split = max(SPLITS, key=lambda name: (wanted[name] - len(parts[name])) / wanted[name])
-        parts[split] += group
-    rows = [(split, item) for split in SPLITS for item in parts[split]]
-    return [
-        ProbeExample(str(number), split, item.label, " ".join(item.words))
-        for number, (split, item) in enumerate(rows, start=1)
-    ]
+    by_label: dict[str, list[list[_Item]]] = defaultdict(list)
+    in_order = list(groups.values())
+    for index in random.permutation(len(in_order)):
+        group = in_order[index]
+        label = Counter(item.label for item in group).most_common(1)[0][0]
+        by_label[label].append(group)
+    found: dict[str, list[_Item]] = {split: [] for split in SPLITS}
+    for label in sorted(by_label):
+        # The largest first, to where most is missing; no split is left without any.
+        own = sorted(by_label[label], key=len, reverse=True)
+        total = sum(map(len, own))
+        missing = {split: share * total for split, share in zip(SPLITS, SHARES, strict=True)}
+        empty = set(SPLITS)
+        for number, group in enumerate(own):
+            open_to = empty if len(own) - number <= len(empty) else missing.keys()
+            split = max((name for name in SPLITS if name in open_to), key=missing.__getitem__)
+            empty.discard(split)
+            missing[split] -= len(group)
+            found[split] += group
+    return found
+
+
+def _balanced(
+    items: list[_Item], n_labels: int, size: int, random: np.random.Generator
+) -> list[_Item]:
+    """Equally many of each label, in random order; none where a label is missing."""
+    by_label: dict[str, list[_Item]] = defaultdict(list)
+    for index in random.permutation(len(items)):
+        by_label[items[index].label].append(items[index])
+    if len(by_label) < n_labels or not n_labels:
+        return []
+    each = min(max(size // n_labels, 1), *map(len, by_label.values()))
+    chosen = [item for label in sorted(by_label) for item in by_label[label][:each]]
+    return [chosen[index] for index in random.permutation(len(chosen))]
 
 
 def _depth(parse: Parse) -> int:
@@ -130,12 +153,22 @@ def _depth(parse: Parse) -> int:
 
 
 def _tree_depth(material: _Material) -> list[_Item]:
-    found = [(_depth(parse), parse) for parse in material.parses if parse.constituents]
     low, high = DEPTHS
-    # Deep trees are long: of each length equally many of each depth are not to be had, but within
-    # the range of lengths of the middle depth they are.
-    inside = [(depth, parse) for depth, parse in found if low <= depth <= high]
-    return [_Item(str(depth), parse.sentence.forms) for depth, parse in inside]
+    by_length: dict[int, dict[int, list[_Item]]] = defaultdict(lambda: defaultdict(list))
+    for index in material.random.permutation(len(material.parses)):
+        parse = material.parses[index]
+        depth = _depth(parse)
+        if low <= depth <= high:
+            item = _Item(str(depth), parse.sentence.forms)
+            by_length[len(parse) // BIN][depth].append(item)
+    depths = {depth for own in by_length.values() for depth in own}
+    # Deep trees are long: only where a length has all depths it gives examples.
+    return [
+        item
+        for own in by_length.values()
+        for depth in sorted(own)
+        for item in own[depth][: min(len(own[other]) for other in depths)]
+    ]
 
 
 def _top(parse: Parse) -> str:
@@ -181,6 +214,20 @@ def _halves(
     return items
 
 
+def _recased(parse: Parse, order: Sequence[int]) -> tuple[str, ...]:
+    """The words in another order; the first one begins as the first one did, with a capital or not.
+
+    A word that was first, and is a name or ``I``, keeps its capital.
+    """
+    forms = list(parse.sentence.forms)
+    first = order[0]
+    if first and forms[0][0].isupper():
+        if parse.xpos[0] not in NAMES and forms[0] != "I" and not forms[0][1:].isupper():
+            forms[0] = forms[0][0].lower() + forms[0][1:]
+        forms[first] = forms[first][0].upper() + forms[first][1:]
+    return tuple(forms[place] for place in order)
+
+
 def _bigram_shift(material: _Material) -> list[_Item]:
     def swap(parse: Parse) -> tuple[str, ...] | None:
         forms = parse.sentence.forms
@@ -192,7 +239,7 @@ def _bigram_shift(material: _Material) -> list[_Item]:
         if not places:
             return None
         place = int(material.random.choice(places))
-        return (*forms[:place], forms[place + 1], forms[place], *forms[place + 2 :])
+        return _recased(parse, [*range(place), place + 1, place, *range(place + 2, len(forms))])
 
     return _halves(material, swap, ("O", "I"))
 
@@ -217,8 +264,9 @@ def _past_present(material: _Material) -> list[_Item]:
         verbs = [*_dependents(parse, root, "aux", "cop"), root]
         finite = [place for place in verbs if parse.xpos[place] in (*PAST, *PRESENT)]
         if finite:
-            label = "PAST" if parse.xpos[finite[0]] in PAST else "PRES"
-            items.append(_Item(label, parse.sentence.forms, parse.sentence.forms[root].lower()))
+            first = min(finite)
+            label = "PAST" if parse.xpos[first] in PAST else "PRES"
+            items.append(_Item(label, parse.sentence.forms, parse.sentence.forms[first].lower()))
     return items
 
 
@@ -265,6 +313,7 @@ def _odd_man_out(material: _Material) -> list[_Item]:
                     and near((before, own), (before, other))
                     and near((own, after), (other, after))
                 ):
+                    other = other.capitalize() if forms[place][0].isupper() else other
                     return (*forms[:place], other, *forms[place + 1 :])
         return None
 
@@ -282,8 +331,7 @@ def _coordination_inversion(material: _Material) -> list[_Item]:
         if len(joints) != 1 or not _dependents(parse, other, "nsubj"):
             return None
         joint = joints[0]
-        forms = parse.sentence.forms
-        end = len(forms)
+        end = len(forms := parse.sentence.forms)
         while end and parse.upos[end - 1] == "PUNCT":
             end -= 1
         begin = joint
@@ -293,8 +341,8 @@ def _coordination_inversion(material: _Material) -> list[_Item]:
         # The second clause has to be all that follows the conjunction.
         if not begin > 0 or set(range(joint, end)) != inside:
             return None
-        first, second = forms[:begin], forms[joint + 1 : end]
-        return (*second, *forms[begin : joint + 1], *first, *forms[end:])
+        first, second = range(begin), range(joint + 1, end)
+        return _recased(parse, [*second, *range(begin, joint + 1), *first, *range(end, len(forms))])
 
     return _halves(material, invert, ("O", "I"))
 
