@@ -83,9 +83,9 @@ def test_probing_sets_come_of_files_in_turn_and_of_treebanks(tmp_path, monkeypat
 
     class Chains(ChainSource):
         def parse_texts(self, texts):
-            for text, parses in zip(texts, super().parse_texts(texts), strict=True):
+            for text in texts:
                 seen.append(text)
-                yield parses
+                yield from super().parse_texts([text])
 
     monkeypatch.setattr("syntagma.parse.source.load_parser", lambda name, decoding: Chains())
     text = tmp_path / "a.txt"
