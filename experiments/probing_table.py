@@ -3,41 +3,76 @@
     python experiments/probing_table.py --out runs/probes plain=runs/nli_plain sg=runs/nli_sg-net
 
 Each model is probed with its own guides; accuracy on the test part, `++` and `+` where it is above
-the baseline by the paired t-test with p < 0.01 and p < 0.05.  Goes on where it was stopped.
+the first model by the paired t-test with p < 0.01 and p < 0.05, `--` and `-` where it is below.
+Above the models stand what the most frequent label gives, and the most frequent label of sentences
+of that length.  Goes on where it was stopped.
 """
 
 from __future__ import annotations
 
 import argparse
+from collections import Counter, defaultdict
+from collections.abc import Sequence
 from pathlib import Path
 
 from syntagma.encoders.saved import is_saved_model
-from syntagma.errors import in_one_line
+from syntagma.errors import InputError, in_one_line
 from syntagma.evaluation import open_model
-from syntagma.files import read_json, write_json
 from syntagma.report.significance import paired_t_test
-from syntagma.tasks.experiment import load_experiment
+from syntagma.tasks.experiment import Experiment, load_experiment
+from syntagma.tasks.probing.data import ProbeExample, read_probe
 from syntagma.tasks.probing.sets import PROPERTIES
 from syntagma.training.run import train
 
 HERE = Path(__file__).parent
 
 
-def probe(name: str, encoder: str, folder: Path, overrides: list[str]) -> dict[str, float]:
-    """Whether each example of the test part is right, by its id."""
-    kept = folder / "test.json"
-    if not kept.is_file():
-        preset = "saved" if is_saved_model(encoder) else "none"
-        changes = [f"encoder={encoder}", f"preset={preset}", *overrides]
-        experiment = load_experiment(HERE / f"probe_{name}.yaml", changes)
-        if not (folder / "metrics.json").is_file():
-            train(experiment, folder, resume=folder.exists())
-        task = open_model(folder)
-        examples = task.read(experiment.data.train[0].replace("#tr", "#te"))
-        rows = task.score_examples(examples, task.predict(examples))
-        write_json(kept, {key: row["accuracy"] for key, row in rows.items()})
-    found: dict[str, float] = read_json(kept)
-    return found
+def experiment(name: str, encoder: str, overrides: Sequence[str]) -> Experiment:
+    """The probe of a model for a property."""
+    preset = "saved" if is_saved_model(encoder) else "none"
+    changes = [f"encoder={encoder}", f"preset={preset}", *overrides]
+    return load_experiment(HERE / f"probe_{name}.yaml", changes)
+
+
+def part(settings: Experiment, name: str) -> list[ProbeExample]:
+    """The examples of another part of the file that is trained on."""
+    return read_probe(f"{settings.data.train[0].rpartition('#')[0]}#{name}")
+
+
+def probe(settings: Experiment, folder: Path) -> list[float]:
+    """Whether each example of the test part is right."""
+    train(settings, folder, resume=folder.exists())
+    task = open_model(folder)
+    examples = part(settings, "te")
+    rows = task.score_examples(examples, task.predict(examples))
+    return [row["accuracy"] for row in rows.values()]
+
+
+def by_length(settings: Experiment) -> float:
+    """The accuracy of the most frequent label among training sentences of the same length."""
+    lengths: dict[int, Counter[str]] = defaultdict(Counter)
+    for example in part(settings, "tr"):
+        lengths[len(example.text.split())][example.label] += 1
+    tests = part(settings, "te")
+    guesses = [lengths[len(example.text.split())].most_common(1) for example in tests]
+    right = [
+        bool(guess) and guess[0][0] == example.label
+        for guess, example in zip(guesses, tests, strict=True)
+    ]
+    return 100 * sum(right) / len(right)
+
+
+def majority(settings: Experiment) -> float:
+    """The share of the most frequent label."""
+    counts = Counter(example.label for example in part(settings, "te"))
+    return 100 * max(counts.values()) / sum(counts.values())
+
+
+def mark(rows: Sequence[float], first: Sequence[float]) -> str:
+    """How sure it is that a model is above or below the first one."""
+    p = paired_t_test(rows, first)
+    sign = "+" if sum(rows) > sum(first) else "-"
+    return 2 * sign if p < 0.01 else sign if p < 0.05 else ""
 
 
 def main() -> None:
@@ -46,19 +81,22 @@ def main() -> None:
     arguments.add_argument("--out", type=Path, required=True)
     arguments.add_argument("--set", action="append", default=[], dest="overrides")
     options = arguments.parse_args()
-    models = dict(model.split("=", 1) for model in options.models)
+    if wrong := [model for model in options.models if "=" not in model]:
+        raise InputError(f"{wrong[0]}: expected NAME=ENCODER, as in plain=runs/nli_plain")
+    models = [tuple(model.split("=", 1)) for model in options.models]
+    plain = [experiment(name, models[0][1], options.overrides) for name in PROPERTIES]
     print(f"| | {' | '.join(PROPERTIES)} |\n|{'---|' * (len(PROPERTIES) + 1)}", flush=True)
-    baseline: dict[str, dict[str, float]] = {}
-    for label, encoder in models.items():
+    for label, baseline in (("most frequent label", majority), ("by length", by_length)):
+        cells = [f"{baseline(settings):.1f}" for settings in plain]
+        print(f"| {label} | {' | '.join(cells)} |", flush=True)
+    first: dict[str, list[float]] = {}
+    for label, encoder in models:
         cells = []
         for name in PROPERTIES:
-            rows = probe(name, encoder, options.out / f"{name}-{label}", options.overrides)
-            first = baseline.setdefault(name, rows)
-            mean = sum(rows.values()) / len(rows)
-            p = paired_t_test([rows[key] for key in first], list(first.values()))
-            better = mean > sum(first.values()) / len(first)
-            mark = ("++" if p < 0.01 else "+" if p < 0.05 else "") if better else ""
-            cells.append(f"{100 * mean:.1f}{mark}")
+            settings = experiment(name, encoder, options.overrides)
+            rows = probe(settings, options.out / f"{name}-{label}")
+            baseline_rows = first.setdefault(name, rows)
+            cells.append(f"{100 * sum(rows) / len(rows):.1f}{mark(rows, baseline_rows)}")
         print(f"| {label} | {' | '.join(cells)} |", flush=True)
 
 

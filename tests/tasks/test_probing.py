@@ -70,7 +70,7 @@ def probe_file(path, copies=6):
 
 def experiment(data, encoder, *, training=None, head=None, **changes):
     values = {
-        "head": {"max_length": 96} | (head or {}),
+        "head": {"max_length": 96, "hidden": 20, "dropout": 0.1} | (head or {}),
         "task": "probing",
         "encoder": str(encoder),
         "parser": "linear",
@@ -129,6 +129,87 @@ def test_impossible_settings_are_named(data, tiny_encoder):
         ProbingTask.new(experiment(data, tiny_encoder, training={"encoder": "full"}), examples)
     with pytest.raises(InputError, match="takes the guides of a model of ours"):
         ProbingTask.new(experiment(data, tiny_encoder, preset="saved"), examples)
+    with pytest.raises(
+        InputError, match=r"gulls\.txt: has the parts te, tr, va; name one: .*#tr or"
+    ):
+        ProbingTask.read(data)
+    one = [example for example in examples if example.label == "gulls"]
+    with pytest.raises(InputError, match="all examples have the label 'gulls'"):
+        ProbingTask.new(experiment(data, tiny_encoder), one)
+    several = experiment(data, tiny_encoder, head={"hidden": [5, 6]})
+    several = replace(several, data=replace(several.data, dev=()))
+    with pytest.raises(InputError, match=r"data\.dev: is needed to choose among 2 classifiers"):
+        ProbingTask.new(several, examples)
+    for head, message in [
+        ({"chosen": 1}, r"head\.chosen: training chooses it"),
+        ({"hidden": []}, "hidden needs a value"),
+        ({"dropout": [0.1, 1.0]}, r"dropout must lie in \[0, 1\), got 1\.0"),
+        ({"l2": -1.0}, "l2 must be at least 0"),
+    ]:
+        with pytest.raises(InputError, match=message):
+            ProbingTask.new(experiment(data, tiny_encoder, head=head), examples)
+
+
+def test_the_best_of_several_classifiers_is_kept(data, tiny_encoder, tmp_path):
+    """One that cannot learn stands beside one that can; each learns as if it were alone."""
+    heads = {"both": {"hidden": [0], "l2": [1e6, 0.0]}, "alone": {"hidden": 0, "l2": 0.0}}
+    for name, head in heads.items():
+        head |= {"dropout": 0.0}
+        settings = experiment(data, tiny_encoder, head=head, training={"epochs": 6})
+        metrics = train(settings, tmp_path / name)
+        assert metrics["accuracy"] == 100
+    saved = json.loads((tmp_path / "both" / "config.json").read_text())["head"]
+    assert saved["chosen"] == 1
+    task = open_model(tmp_path / "both")
+    examples = task.read(f"{data}#te")
+    assert all(not found.candidates for found in task.predict(examples))
+    assert task.evaluate(examples)["accuracy"] > 90
+    task.model.head = replace(task.model.head, chosen=0)
+    assert task.evaluate(examples)["accuracy"] < 60
+
+
+def test_each_classifier_is_trained_as_if_alone(data, tiny_encoder):
+    """Its loss, and so its gradient, does not depend on the others."""
+    torch.manual_seed(0)
+    head = {"hidden": [5, 0], "dropout": [0.0], "l2": [0.0, 0.1]}
+    task = ProbingTask.new(
+        experiment(data, tiny_encoder, head=head), ProbingTask.read(f"{data}#tr")
+    )
+    examples = task.read(f"{data}#tr")
+    batch = task.collate([task.features(examples)[index] for index in range(8)])
+    model = task.model.train()
+    whole = model(**batch).loss
+    assert model(**batch).labels.shape == (8, 4, 2)
+    losses = []
+    for number in range(4):
+        model.head = replace(model.head, chosen=number)
+        losses.append(model(**batch).loss)
+    assert whole.item() == pytest.approx(sum(loss.item() for loss in losses), rel=1e-5)
+    weights = model.classifiers[3][-1].weight.square().sum() * 0.1
+    scores = model(**batch).labels[:, 0]
+    plain = torch.nn.functional.cross_entropy(scores, batch["labels"])
+    assert losses[3].item() == pytest.approx((plain + weights).item(), rel=1e-5)
+
+
+def test_sentences_that_lose_their_end_are_counted(data, tiny_encoder, tmp_path):
+    settings = experiment(data, tiny_encoder, head={"max_length": 8}, training={"epochs": 1})
+    metrics = train(settings, tmp_path / "run")
+    task = open_model(tmp_path / "run")
+    examples = task.read(f"{data}#va")
+    special = task.probe.texts.builder.n_special(1)
+    encoded = task.probe.texts.encode([example.text for example in examples])
+    cut = [len(encoded[example.text]) + special > 8 for example in examples]
+    assert 0 < metrics["truncated"] == pytest.approx(100 * sum(cut) / len(cut))
+
+
+def test_labels_that_were_never_seen_are_missed_with_a_warning(
+    data, tiny_encoder, tmp_path, caplog
+):
+    settings = experiment(data, tiny_encoder, training={"epochs": 1})
+    task = ProbingTask.new(settings, ProbingTask.read(f"{data}#tr"))
+    strange = [ProbeExample("1", "te", "terns", "A tern cried .")]
+    assert task.evaluate(strange)["accuracy"] == 0
+    assert "1 gold labels are unknown to the model" in caplog.text
 
 
 VERBS = {"cried": "VBD", "cries": "VBZ", "sank": "VBD", "sinks": "VBZ", "slept": "VBD",

@@ -1,10 +1,18 @@
-"""A small classifier of frozen sentence vectors (SentEval, Conneau & Kiela 2018)."""
+"""Small classifiers of frozen sentence vectors, tuned on dev files (SentEval).
+
+Conneau & Kiela (2018), Conneau et al. (2018).
+
+Unlike SentEval's, they read vectors that are standardised by the mean and variance of the training
+set, so that encoders whose states differ in size are asked alike.
+"""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import product
 from typing import Any, NamedTuple
 
+import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
@@ -21,33 +29,50 @@ __all__ = ["ProbeHead", "ProbeModel", "ProbeScores"]
 class ProbeHead:
     """Settings of a probe.
 
+    A classifier is trained for every combination of ``hidden``, ``dropout`` and ``l2``, all at
+    once, and the one that is best on the dev files is kept.
+
     Args:
         pooling: how a sentence becomes one vector.
-        hidden: units of the classifier's hidden layer; 0 for logistic regression.
-        dropout: before the scores.
+        hidden: units of a classifier's hidden layer; 0 for logistic regression.
+        dropout: before the hidden layer's sigmoid, or before the scores of logistic regression.
+        l2: weight of the squared weights in the loss.
+        chosen: number of the classifier that is used; training chooses it.
         max_length: pieces of a sentence, special ones included; longer ones lose their end.
     """
 
     pooling: Pooling = "mean"
-    hidden: int = 200
-    dropout: float = 0.1
+    hidden: tuple[int, ...] = (50, 100, 200)
+    dropout: tuple[float, ...] = (0.0, 0.1, 0.2)
+    l2: tuple[float, ...] = (0.0,)
+    chosen: int | None = None
     max_length: int = 256
 
     def __post_init__(self) -> None:
-        if self.hidden < 0:
-            raise InputError(f"hidden must be at least 0, got {self.hidden}")
-        if not 0 <= self.dropout < 1:
-            raise InputError(f"dropout must lie in [0, 1), got {self.dropout}")
+        for name in ("hidden", "dropout", "l2"):
+            values = getattr(self, name)
+            if not values:
+                raise InputError(f"{name} needs a value")
+            if min(values) < 0:
+                raise InputError(f"{name} must be at least 0, got {min(values)}")
+        if max(self.dropout) >= 1:
+            raise InputError(f"dropout must lie in [0, 1), got {max(self.dropout)}")
         if self.max_length < 4:
             raise InputError(f"max_length must be at least 4, got {self.max_length}")
+
+    @property
+    def candidates(self) -> list[tuple[int, float, float]]:
+        """Units, dropout and L2 of each classifier."""
+        return list(product(self.hidden, self.dropout, self.l2))
 
 
 class ProbeScores(NamedTuple):
     """Scores of a batch of sentence vectors.
 
     Args:
-        labels: logits, ``[batch, n_labels]``.
-        loss: where gold labels were given.
+        labels: logits, ``[batch, n_classifiers, n_labels]``; of the chosen classifier alone, where
+            there is one.
+        loss: where gold labels were given, summed over classifiers.
     """
 
     labels: Tensor
@@ -55,7 +80,7 @@ class ProbeScores(NamedTuple):
 
 
 class ProbeModel(GuidedEncoder):
-    """A frozen encoder with its guides, and a classifier of its sentence vectors."""
+    """A frozen encoder with its guides, and classifiers of its sentence vectors."""
 
     def __init__(self, config: SyntagmaConfig) -> None:
         super().__init__(config)
@@ -63,20 +88,13 @@ class ProbeModel(GuidedEncoder):
         width, n_labels = config.encoder.hidden_size, len(config.labels["labels"])
         # Vectors of different encoders have different scales.
         self.norm = nn.BatchNorm1d(width, affine=False)
-        if self.head.hidden:
-            self.classifier = nn.Sequential(
-                nn.Linear(width, self.head.hidden),
-                nn.Tanh(),
-                nn.Dropout(self.head.dropout),
-                nn.Linear(self.head.hidden, n_labels),
-            )
-        else:
-            self.classifier = nn.Sequential(
-                nn.Dropout(self.head.dropout), nn.Linear(width, n_labels)
-            )
+        self.classifiers = nn.ModuleList(
+            _classifier(width, n_labels, hidden, dropout)
+            for hidden, dropout, _ in self.head.candidates
+        )
         self.post_init()
         for name, parameter in self.named_parameters():
-            parameter.requires_grad_(name.startswith("classifier."))
+            parameter.requires_grad_(name.startswith("classifiers."))
 
     def sentence_vectors(self, input_ids: Tensor, attention_mask: Tensor, **tensors: Any) -> Tensor:
         """The vector of each sentence, ``[batch, width]``.
@@ -107,5 +125,23 @@ class ProbeModel(GuidedEncoder):
             training=not use_running,
             momentum=0.1,
         )
-        scores: Tensor = self.classifier(normed).float()
-        return ProbeScores(scores, None if labels is None else F.cross_entropy(scores, labels))
+        chosen = self.head.chosen
+        numbers = range(len(self.classifiers)) if chosen is None else [chosen]
+        scores = torch.stack([self.classifiers[number](normed).float() for number in numbers], 1)
+        if labels is None:
+            return ProbeScores(scores, None)
+        losses = [F.cross_entropy(scores[:, place], labels) for place in range(len(numbers))]
+        for number, (_, _, l2) in enumerate(self.head.candidates):
+            if l2 and number in numbers:
+                weights = (p for p in self.classifiers[number].parameters() if p.ndim > 1)
+                losses += [l2 * weight.square().sum() for weight in weights]
+        return ProbeScores(scores, torch.stack(losses).sum())
+
+
+def _classifier(width: int, n_labels: int, hidden: int, dropout: float) -> nn.Sequential:
+    """SentEval's network with one hidden layer, or none."""
+    if not hidden:
+        return nn.Sequential(nn.Dropout(dropout), nn.Linear(width, n_labels))
+    return nn.Sequential(
+        nn.Linear(width, hidden), nn.Dropout(dropout), nn.Sigmoid(), nn.Linear(hidden, n_labels)
+    )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
@@ -13,11 +14,13 @@ from torch import Tensor
 
 from syntagma.batches import token_budget_batches
 from syntagma.encoders.precision import autocast
+from syntagma.errors import InputError
 from syntagma.files import write_text
 from syntagma.models.probe_model import ProbeHead, ProbeModel
 from syntagma.syntax.windows import Part
 from syntagma.tasks.experiment import Experiment
-from syntagma.tasks.probing.data import ProbeExample, read_probe
+from syntagma.tasks.labels import warn_of_unknown
+from syntagma.tasks.probing.data import SPLITS, ProbeExample, read_probe
 from syntagma.tasks.task import Features, Task
 from syntagma.tasks.texts import TextPredictor, new_model, require_frozen, training_options
 
@@ -33,10 +36,26 @@ class Property(NamedTuple):
     Args:
         label: the most probable.
         probabilities: of every label, in the order of the model's labels.
+        truncated: whether the sentence lost its end.
+        candidates: what each classifier says, as long as none is chosen.
     """
 
     label: str
     probabilities: tuple[float, ...]
+    truncated: bool = False
+    candidates: tuple[str, ...] = ()
+
+
+class SentenceVector(NamedTuple):
+    """A sentence as a probe reads it.
+
+    Args:
+        values: ``[width]``.
+        truncated: whether the sentence lost its end.
+    """
+
+    values: Tensor
+    truncated: bool
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -68,32 +87,52 @@ class Probe(TextPredictor[ProbeModel]):
 
     def stream(self, texts: Iterable[str]) -> Iterator[Property]:
         """Probe sentences as they come, in constant memory."""
-        source, names = iter(texts), self.labels
+        source = iter(texts)
         while chunk := list(islice(source, CHUNK)):
-            with torch.inference_mode():
-                scores = self.model(self.vectors(chunk).to(self.model.device)).labels.cpu()
-            for row in scores:
-                yield Property(names[int(row.argmax())], tuple(row.softmax(-1).tolist()))
+            yield from self.classify(self.vectors(chunk))
 
     @torch.inference_mode()
-    def vectors(self, texts: Sequence[str]) -> Tensor:
-        """The vectors of sentences, ``[n_texts, width]``, on the processor."""
+    def classify(self, vectors: Sequence[SentenceVector]) -> list[Property]:
+        """What the vectors of sentences tell."""
+        self.model.eval()
+        names = self.labels
+        found = []
+        for begin in range(0, len(vectors), CHUNK):
+            some = vectors[begin : begin + CHUNK]
+            stacked = torch.stack([vector.values for vector in some]).to(self.model.device)
+            scores = self.model(stacked).labels.cpu()
+            several = scores.shape[1] > 1
+            for vector, rows in zip(some, scores, strict=True):
+                best = [names[code] for code in rows.argmax(-1).tolist()]
+                shares = tuple(rows[0].softmax(-1).tolist())
+                others = tuple(best) if several else ()
+                found.append(Property(best[0], shares, vector.truncated, others))
+        return found
+
+    @torch.inference_mode()
+    def vectors(self, texts: Sequence[str]) -> list[SentenceVector]:
+        """The vectors of sentences, on the processor."""
         self.texts.check_length(self.model.head.max_length)
         self.model.eval()
-        found = torch.zeros(len(texts), self.model.config.encoder.hidden_size)
+        found: list[SentenceVector] = []
         special = self.texts.builder.n_special(1)
         room = self.model.head.max_length - special
         for begin in range(0, len(texts), CHUNK):
             some = texts[begin : begin + CHUNK]
             encoded = self.texts.encode(some)
             lengths = [min(len(encoded[text]), room) + special for text in some]
+            values = torch.zeros(len(some), self.model.config.encoder.hidden_size)
             for batch in token_budget_batches(lengths, self.batch_pieces):
                 parts = [
                     (Part(encoded[some[index]], 0, lengths[index] - special),) for index in batch
                 ]
                 tensors = self.on_device(self.texts.builder.collate(parts))
                 with autocast(self.model.device, self.precision):
-                    found[begin + batch] = self.model.sentence_vectors(**tensors).cpu()
+                    values[batch] = self.model.sentence_vectors(**tensors).cpu()
+            found += [
+                SentenceVector(row, len(encoded[text]) > room)
+                for row, text in zip(values, some, strict=True)
+            ]
             self.texts.forget()
         return found
 
@@ -113,7 +152,8 @@ class ProbingTask(Task[ProbeExample, Property]):
     def __init__(self, probe: Probe) -> None:
         self.probe = probe
         self.tokenizer = probe.tokenizer
-        self._known: dict[str, Tensor] = {}
+        self._known: dict[str, SentenceVector] = {}
+        self._unknown: set[str] = set()
 
     @property
     def model(self) -> ProbeModel:  # type: ignore[override]
@@ -122,14 +162,27 @@ class ProbingTask(Task[ProbeExample, Property]):
 
     @classmethod
     def new(cls, experiment: Experiment, examples: Sequence[ProbeExample]) -> Self:
-        """A fresh classifier on a frozen encoder with its guides.
+        """Fresh classifiers on a frozen encoder with its guides.
 
         Raises:
-            InputError: the encoder is to learn.
+            InputError: the encoder is to learn, there is nothing to tell apart, or there are no dev
+                files to choose among classifiers.
         """
         require_frozen(experiment)
+        if "chosen" in experiment.head:
+            raise InputError("head.chosen: training chooses it; leave it out")
         labels = {"labels": sorted({example.label for example in examples})}
+        if len(labels["labels"]) < 2:
+            raise InputError(
+                f"data.train: all examples have the label {labels['labels'][0]!r}; a probe tells "
+                f"two or more apart"
+            )
         model = new_model(ProbeModel, experiment, task=cls.name, head=ProbeHead, labels=labels)
+        if len(model.head.candidates) > 1 and not experiment.data.dev:
+            raise InputError(
+                f"data.dev: is needed to choose among {len(model.head.candidates)} classifiers; "
+                f"name dev files, or give one head.hidden, head.dropout and head.l2"
+            )
         return cls(Probe(model, **training_options(model, experiment)))
 
     @classmethod
@@ -139,19 +192,28 @@ class ProbingTask(Task[ProbeExample, Property]):
 
     @classmethod
     def read(cls, path: str | Path, *, skip_bad: bool = False) -> list[ProbeExample]:
-        """Examples in SentEval's format, see :mod:`syntagma.tasks.probing.data`."""
-        return read_probe(path, skip_bad=skip_bad)
+        """Examples in SentEval's format, see :mod:`syntagma.tasks.probing.data`.
+
+        Raises:
+            InputError: as :func:`syntagma.tasks.probing.data.read_probe`; or the file has several
+                parts, and none is named.
+        """
+        examples = read_probe(path, skip_bad=skip_bad)
+        if len(parts := {example.split for example in examples}) > 1:
+            named = " or ".join(f"{path}#{part}" for part in SPLITS if part in parts)
+            raise InputError(f"{path}: has the parts {', '.join(sorted(parts))}; name one: {named}")
+        return examples
 
     @classmethod
     def texts(cls, examples: Sequence[ProbeExample]) -> Iterator[str]:
         """Each sentence once."""
         yield from dict.fromkeys(example.text for example in examples)
 
-    def _vectors(self, examples: Sequence[ProbeExample]) -> Tensor:
+    def _vectors(self, examples: Sequence[ProbeExample]) -> list[SentenceVector]:
         """Vectors of the examples, each computed once: the encoder never changes."""
         new = list(dict.fromkeys(e.text for e in examples if e.text not in self._known))
         self._known |= dict(zip(new, self.probe.vectors(new), strict=True))
-        return torch.stack([self._known[example.text] for example in examples])
+        return [self._known[example.text] for example in examples]
 
     def features(self, examples: Sequence[ProbeExample]) -> Features:
         """Sentence vectors with their labels."""
@@ -159,7 +221,7 @@ class ProbingTask(Task[ProbeExample, Property]):
         vectors = self._vectors(examples)
         return Features(
             [
-                VectorItem(vector, codes[example.label])
+                VectorItem(vector.values, codes[example.label])
                 for vector, example in zip(vectors, examples, strict=True)
             ]
         )
@@ -171,31 +233,41 @@ class ProbingTask(Task[ProbeExample, Property]):
             "labels": torch.tensor([item.label for item in items]),
         }
 
-    @torch.inference_mode()
     def predict(self, examples: Sequence[ProbeExample]) -> list[Property]:
         """The most probable labels."""
-        self.model.eval()
-        names = self.probe.labels
-        vectors = self._vectors(examples).to(self.model.device)
-        return [
-            Property(names[int(row.argmax())], tuple(row.softmax(-1).tolist()))
-            for row in self.model(vectors).labels.cpu()
-        ]
+        return self.probe.classify(self._vectors(examples))
 
     def score(
         self, examples: Sequence[ProbeExample], predictions: Sequence[Property]
     ) -> dict[str, float]:
-        """Accuracy, and that of always giving the most frequent label, in per cent."""
-        right = sum(e.label == p.label for e, p in zip(examples, predictions, strict=True))
-        counts: dict[str, int] = {}
-        for example in examples:
-            counts[example.label] = counts.get(example.label, 0) + 1
+        """Accuracy, and that of always giving the most frequent label, in per cent.
+
+        While no classifier is chosen, the accuracy is that of the best one.  ``truncated`` is the
+        share of sentences that lost their end.
+        """
+        counts = Counter(example.label for example in examples)
+        if counts.keys() - {*self.probe.labels} - self._unknown:
+            gold = [example.label for example in examples]
+            self._unknown |= warn_of_unknown(gold, self.probe.labels)
         total = max(len(examples), 1)
         return {
-            "accuracy": 100 * right / total,
+            "accuracy": 100 * max(_right(examples, predictions)) / total,
             "majority": 100 * max(counts.values(), default=0) / total,
             "total": float(len(examples)),
+            "truncated": 100 * sum(found.truncated for found in predictions) / total,
         }
+
+    def fit_after_training(
+        self, examples: Sequence[ProbeExample], predictions: Sequence[Property]
+    ) -> dict[str, float]:
+        """Choose the classifier that is right most often."""
+        right = _right(examples, predictions)
+        if len(right) < 2:
+            return {}
+        chosen = right.index(max(right))
+        self.model.set_head(chosen=chosen)
+        hidden, dropout, l2 = self.model.head.candidates[chosen]
+        return {"hidden": hidden, "dropout": dropout, "l2": l2}
 
     def breakdown(
         self, by: str, examples: Sequence[ProbeExample], predictions: Sequence[Property]
@@ -229,3 +301,12 @@ class ProbingTask(Task[ProbeExample, Property]):
         """Write a line an example: number of the line, label."""
         rows = zip(examples, predictions, strict=True)
         write_text(path, "".join(f"{example.id}\t{found.label}\n" for example, found in rows))
+
+
+def _right(examples: Sequence[ProbeExample], predictions: Sequence[Property]) -> list[int]:
+    """How many labels are right, of each classifier, or of the chosen one."""
+    rows = [
+        [label == example.label for label in found.candidates or (found.label,)]
+        for example, found in zip(examples, predictions, strict=True)
+    ]
+    return [sum(column) for column in zip(*rows, strict=True)] or [0]
