@@ -52,8 +52,10 @@ def evaluate(
     by: Sequence[str] = (),
     device: str = "cpu",
     skip_bad: bool = False,
-) -> dict[str, float]:
-    """The official metrics of a model's task on some files.
+) -> dict[str, Any]:
+    """The official metrics of a model's task on some files, numbers by their names.
+
+    Where tools differ in how they compute a metric, ``signature`` says how this one was.
 
     Args:
         name: of the model, see :func:`open_model`.
@@ -68,7 +70,8 @@ def evaluate(
         InputError: model or data cannot be used.
     """
     opened = open_model(name, task=task, parser=parser, device=device)
-    return opened.evaluate(_read(opened, data, skip_bad), by=by)
+    values: dict[str, Any] = opened.evaluate(_read(opened, data, skip_bad), by=by)
+    return values | ({"signature": opened.signature} if opened.signature else {})
 
 
 def predict(

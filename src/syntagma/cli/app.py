@@ -59,9 +59,12 @@ def _global(
 
 
 def show_metrics(values: dict[str, Any]) -> None:
-    """Print numbers, a line each."""
+    """Print numbers, and words about them, a line each."""
     width = max(map(len, values), default=0)
     for name, value in values.items():
+        if isinstance(value, str):
+            typer.echo(f"{name:<{width}}  {value}")
+            continue
         shown = f"{value:.2f}" if isinstance(value, float) and value % 1 else f"{value:g}"
         typer.echo(f"{name:<{width}}  {shown:>10}")
 

@@ -227,7 +227,15 @@ class SyntagmaModel(PreTrainedModel):  # type: ignore[misc]
             attention=settings.pop("attention_dropout", None),
         )
         model = cls(SyntagmaConfig(encoder=encoder, base=published_encoder(name), **settings))
-        model.encoder.load_state_dict(encoder_weights(name, cls.encoder_class))
+        pretrained = encoder_weights(name, cls.encoder_class)
+        weights = {f"encoder.{key}": weight for key, weight in pretrained.items()}
+        missing, unexpected = model.load_weights(weights)
+        missing = [key for key in missing if key.startswith("encoder.")]
+        if missing or unexpected:
+            raise DamagedFileError(
+                f"encoder {name!r}: its weights do not fit its configuration ({len(missing)} "
+                f"missing, {len(unexpected)} unknown, for example {[*missing, *unexpected][0]!r})"
+            )
         model.after_encoder_loaded(name)
         return model.eval()
 

@@ -6,13 +6,16 @@ The decoder, the search and the loss are those of Transformers; guides act on th
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Literal, NamedTuple
+from pathlib import Path
+from typing import Any, Literal, NamedTuple, Self
 
 from torch import Tensor, nn
 from torch.nn import functional as F
-from transformers import AutoModelForSeq2SeqLM, MarianConfig, PretrainedConfig
+from transformers import AutoModelForSeq2SeqLM, GenerationConfig, MarianConfig, PretrainedConfig
 from transformers.modeling_outputs import BaseModelOutput
 
+from syntagma.encoders.default import resolve
+from syntagma.encoders.load import quiet
 from syntagma.encoders.model import SyntagmaConfig
 from syntagma.errors import InputError
 from syntagma.models.guided_encoder import GuidedEncoder
@@ -45,6 +48,8 @@ class TranslationHead:
         label_smoothing: share of the probability that goes to all pieces alike.
         n_beams: of the search.
         length_penalty: power of the length that a hypothesis' score is divided by.
+        source_language: its code, for a pretrained model of several languages (``en_XX``).
+        target_language: the same.
     """
 
     width: int = 512
@@ -59,6 +64,8 @@ class TranslationHead:
     label_smoothing: float = 0.1
     n_beams: int = 5
     length_penalty: float = 1.0
+    source_language: str = ""
+    target_language: str = ""
 
     def __post_init__(self) -> None:
         for name in ("width", "n_layers", "n_heads", "inner_width", "vocabulary_size", "n_beams"):
@@ -132,6 +139,52 @@ class TranslationModel(GuidedEncoder):
         self.head: TranslationHead = build(TranslationHead, config.head, where="head")
         self.post_init()
 
+    def after_encoder_loaded(self, name: str) -> None:
+        """Take over how the pretrained model generates, and what guides begin with.
+
+        Args:
+            name: of the model.
+        """
+        super().after_encoder_loaded(name)
+        self._take_generation(resolve(name))
+
+    def _take_generation(self, name: str) -> None:
+        try:
+            with quiet():
+                found = GenerationConfig.from_pretrained(name)
+        except OSError:
+            return  # Models from scratch have none, nor do those that never generate.
+        self.both_sides.generation_config = found
+
+    @classmethod
+    def from_folder(cls, folder: str | Path, *, task: str | tuple[str, ...] | None = None) -> Self:
+        """A saved model, see :meth:`syntagma.encoders.model.SyntagmaModel.from_folder`."""
+        model = super().from_folder(folder, task=task)
+        model._take_generation(str(folder))
+        return model
+
+    def save_folder(self, folder: str | Path, *, bits: int | None = None) -> None:
+        """Write configuration, weights and how the model generates into an existing folder.
+
+        Raises:
+            InputError: differences are to be stored, and the model has no published one.
+        """
+        if bits is not None and self.config.base == SCRATCH:
+            raise InputError(
+                "a model from scratch has no published weights that it could be stored beside; "
+                "keep the run folder as it is"
+            )
+        super().save_folder(folder, bits=bits)
+        self.both_sides.generation_config.save_pretrained(folder)
+
+    def speak(self, first_piece: int) -> None:
+        """Let every target begin with a piece, as models of several languages want it.
+
+        Args:
+            first_piece: the id of the target language's code.
+        """
+        self.both_sides.generation_config.forced_bos_token_id = first_piece
+
     def _init_weights(self, module: nn.Module) -> None:
         # Embeddings whose vectors are scaled up begin small; the rest as everywhere here.
         self.both_sides._init_weights(module)
@@ -198,24 +251,36 @@ class TranslationModel(GuidedEncoder):
             tensors: syntax of the source.
 
         Returns:
-            Pieces, ``[batch, n_target]``, and log-probabilities over the length's power,
+            Pieces, ``[batch, n_target]``, and their log-probabilities over the length's power,
             ``[batch]``.
         """
         states = self.encode(input_ids, attention_mask, **tensors).last_hidden_state
-        found = self.both_sides.generate(
-            encoder_outputs=BaseModelOutput(last_hidden_state=states),
+        encoded = BaseModelOutput(last_hidden_state=states)
+        several = {"early_stopping": True, "length_penalty": self.head.length_penalty}
+        # The scores of each step would take far more memory than all else.
+        pieces = self.both_sides.generate(
+            encoder_outputs=encoded,
             attention_mask=attention_mask,
             num_beams=self.head.n_beams,
-            length_penalty=self.head.length_penalty,
             max_new_tokens=self.head.max_length,
-            early_stopping=True,
             do_sample=False,
-            return_dict_in_generate=True,
-            output_scores=True,
+            **(several if self.head.n_beams > 1 else {}),
         )
-        scores = found.get("sequences_scores")
-        if scores is None:
-            # A search with one beam gives the scores of the pieces only.
-            steps = self.both_sides.compute_transition_scores(found.sequences, found.scores)
-            scores = steps.masked_fill(steps.isinf(), 0.0).sum(-1)
-        return found.sequences, scores
+        return pieces, self._score(states, attention_mask, pieces)
+
+    def _score(self, states: Tensor, attention_mask: Tensor, pieces: Tensor) -> Tensor:
+        """Log-probabilities of targets over the length's power, ``[batch]``."""
+        logits = self.both_sides(
+            encoder_outputs=BaseModelOutput(last_hidden_state=states),
+            attention_mask=attention_mask,
+            decoder_input_ids=pieces[:, :-1],
+            use_cache=False,
+        ).logits
+        targets = pieces[:, 1:]
+        scores = -F.cross_entropy(logits.float().flatten(0, 1), targets.flatten(), reduction="none")
+        # What ends early is filled up, with padding or with further ends.
+        ends = targets == self.both_sides.config.eos_token_id
+        ended = ends.cumsum(-1) - ends.long() > 0
+        inside = ~ended & (targets != self.both_sides.config.pad_token_id)
+        lengths = inside.sum(-1).clamp(min=1)
+        return (scores.view_as(targets) * inside).sum(-1) / lengths**self.head.length_penalty

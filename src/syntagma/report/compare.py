@@ -177,6 +177,8 @@ def compare_runs(folders: Sequence[str | Path]) -> Comparison:
             f"p: {name} on the means of `{plan.metric}` over {n_seeds} seeds, over examples (how "
             f"much runs differ by their seeds, ± says); resampled: {resampled}"
         )
+    if first.signature:
+        test += f"; {plan.metric}: {first.signature}"
     columns = tuple(name for name in plan.columns if name in first.metrics)
     return Comparison(first.task, columns, plan.metric, test, len(first.rows), tuple(compared))
 

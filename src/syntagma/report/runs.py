@@ -77,12 +77,14 @@ class RunScores:
         settings: of its experiment.
         metrics: on all dev files together.
         rows: the scores of each dev example by its id.
+        signature: how the task's metric is computed, where tools differ in that.
     """
 
     path: Path
     settings: dict[str, Any]
     metrics: dict[str, float]
     rows: dict[str, dict[str, float]]
+    signature: str = ""
 
     @property
     def task(self) -> str:
@@ -197,6 +199,7 @@ def read_systems(folders: Sequence[str | Path]) -> list[System]:
         raise InputError(f"the runs are of different tasks: {', '.join(tasks)}")
     for run in runs:
         _check_same_data(run, runs[0])
+        _check_signature(run, runs[0])
     groups: dict[str, list[RunScores]] = {}
     for run in runs:
         groups.setdefault(run.kind, []).append(run)
@@ -255,6 +258,14 @@ def _check_same_data(run: RunScores, first: RunScores) -> None:
         )
 
 
+def _check_signature(run: RunScores, first: RunScores) -> None:
+    if run.signature != first.signature:
+        raise InputError(
+            f"{run.path}: its metric is computed as {run.signature!r}, that of {first.path} as "
+            f"{first.signature!r}; compare runs that are scored alike"
+        )
+
+
 def _check_rows(run: RunScores, plan: Plan) -> None:
     needed = {plan.score, *(plan.sums.names if plan.sums else ())}
     if missing := needed - next(iter(run.rows.values()), dict.fromkeys(needed, 0.0)).keys():
@@ -278,4 +289,6 @@ def _read(path: Path) -> RunScores:
     for name, value in zip(("metrics.json", "examples.json"), values, strict=True):
         if not isinstance(value, dict):
             raise InputError(f"{path / name}: expected an object, got {type(value).__name__}")
-    return RunScores(path, load_run_settings(path / "experiment.yaml"), *values)
+    metrics, rows = values
+    signature = metrics.pop("signature", "")
+    return RunScores(path, load_run_settings(path / "experiment.yaml"), metrics, rows, signature)

@@ -97,6 +97,7 @@ class Task(ABC, Generic[Example, Prediction]):
         predictions_file: what predictions are called in a run folder.
         breakdowns: by what :meth:`breakdown` can split the score.
         streams: whether its examples are whole corpora, of which none is left out.
+        signature: how the primary metric is computed, where tools differ in that.
         model: the model.
         tokenizer: its encoder's fast tokenizer.
     """
@@ -106,6 +107,7 @@ class Task(ABC, Generic[Example, Prediction]):
     predictions_file: ClassVar[str] = "predictions.json"
     breakdowns: ClassVar[tuple[str, ...]] = ()
     streams: ClassVar[bool] = False
+    signature: str = ""
     model: SyntagmaModel
     tokenizer: Any
 

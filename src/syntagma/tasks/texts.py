@@ -102,7 +102,6 @@ class TextPredictor(Generic[Model]):
     Attributes:
         model_class: of the model.
         task: of its folder, or several of which it may be one.
-        words_given: whether texts are words with spaces between them, which parses must keep.
 
     Raises:
         InputError: the model reads syntax and there is no source.
@@ -110,7 +109,6 @@ class TextPredictor(Generic[Model]):
 
     model_class: ClassVar[type[GuidedEncoder]]
     task: ClassVar[str | tuple[str, ...]]
-    words_given: ClassVar[bool] = False
 
     def __init__(
         self,
@@ -131,6 +129,15 @@ class TextPredictor(Generic[Model]):
         if model.reads_syntax and store is None:
             raise InputError("this model reads syntax: give it a parse source")
         self.texts = TextEncoder(model, tokenizer, store)
+
+    @classmethod
+    def mode(cls, model: Any) -> Literal["raw", "words"]:
+        """Whether texts run, or are words with spaces between them, which parses must keep.
+
+        Args:
+            model: of the class's own.
+        """
+        return "raw"
 
     @classmethod
     def from_pretrained(
@@ -157,7 +164,7 @@ class TextPredictor(Generic[Model]):
             options["source"] = load_source(
                 parser or model.config.parser,
                 device=device,
-                mode="words" if cls.words_given else "raw",
+                mode=cls.mode(model),
             )
         return cls(model, tokenizer, **options)
 
@@ -255,28 +262,27 @@ def require_frozen(experiment: Experiment) -> None:
 
 
 def training_options(
-    model: GuidedEncoder, experiment: Experiment, *, words_given: bool = False
+    model: GuidedEncoder, experiment: Experiment, *, mode: Literal["raw", "words"] = "raw"
 ) -> dict[str, Any]:
     """The tokenizer, parses and precision with which a predictor is trained."""
     return {
         "tokenizer": load_tokenizer(experiment.encoder),
-        "store": training_store(model, experiment, words_given=words_given),
+        "store": training_store(model, experiment, mode=mode),
         "precision": experiment.training.precision,
     }
 
 
 def training_store(
-    model: GuidedEncoder, experiment: Experiment, *, words_given: bool = False
+    model: GuidedEncoder, experiment: Experiment, *, mode: Literal["raw", "words"] = "raw"
 ) -> ParseStore | None:
     """Parses of a training set, kept on disk; ``None`` for a model that reads no syntax.
 
     Args:
         model: reads them.
         experiment: names their source.
-        words_given: whether texts are words with spaces between them.
+        mode: ``words`` where texts are words with spaces between them.
     """
     if not model.reads_syntax:
         return None
-    mode: Literal["raw", "words"] = "words" if words_given else "raw"
     source = load_source(experiment.parser, device=best_device(), mode=mode)
     return ParseStore(source, cache_folder())

@@ -32,7 +32,7 @@ __all__ = ["train"]
 log = logging.getLogger(__name__)
 
 
-def train(experiment: Experiment, folder: str | Path, *, resume: bool = False) -> dict[str, float]:
+def train(experiment: Experiment, folder: str | Path, *, resume: bool = False) -> dict[str, Any]:
     """Train a task and leave everything about it in a run folder.
 
     Args:
@@ -42,7 +42,8 @@ def train(experiment: Experiment, folder: str | Path, *, resume: bool = False) -
             that of a run that never stopped. A finished run is left as it is.
 
     Returns:
-        The metrics of the kept model on the dev files.
+        The metrics of the kept model on the dev files, numbers by their names; ``signature`` says
+        how the primary one is computed, where tools differ in that.
 
     Raises:
         InputError: data or settings cannot be used, or the folder exists.
@@ -58,7 +59,7 @@ def train(experiment: Experiment, folder: str | Path, *, resume: bool = False) -
         return _train(experiment, run, resume=resume)
 
 
-def _train(experiment: Experiment, run: RunFolder, *, resume: bool) -> dict[str, float]:
+def _train(experiment: Experiment, run: RunFolder, *, resume: bool) -> dict[str, Any]:
     task_class = find_task(experiment.task)
     settings = experiment.training
     examples, dev = _read(task_class, experiment.data, settings.seed)
@@ -159,16 +160,18 @@ def _arguments(run: RunFolder, settings: TrainingSettings, *, evaluates: bool) -
 
 def _finish(
     task: Task[Any, Any], dev: dict[str, list[Any]], run: RunFolder, *, frozen: bool
-) -> dict[str, float]:
+) -> dict[str, Any]:
     """Fit what is fitted on dev data, write predictions, metrics and the kept model."""
     task.model.eval()
-    metrics: dict[str, float] = {}
+    metrics: dict[str, Any] = {}
     examples = [example for part in dev.values() for example in part]
     predictions = task.predict(examples)
     if examples:
         if task.fit_after_training(examples, predictions):
             predictions = task.predict(examples)
-        metrics = task.score(examples, predictions)
+        metrics = {**task.score(examples, predictions)}
+        if task.signature:
+            metrics["signature"] = task.signature
     with disk_errors(run.path):
         for cut in run.path.glob(".kept.*"):
             shutil.rmtree(cut)

@@ -75,7 +75,7 @@ class RunFolder:
             return "to do"
         return "done" if (self.path / RESULT).is_file() else "begun"
 
-    def result(self) -> dict[str, float]:
+    def result(self) -> dict[str, Any]:
         """The metrics of the kept model, of a run that is done."""
         return dict(read_json(self.path / RESULT))
 

@@ -8,7 +8,7 @@ from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import NamedTuple, Self
+from typing import Literal, NamedTuple, Self
 
 import numpy as np
 import torch
@@ -72,7 +72,11 @@ class StructuralProbe(TextPredictor[StructuralModel]):
 
     model_class = StructuralModel
     task = "structural"
-    words_given = True
+
+    @classmethod
+    def mode(cls, model: StructuralModel) -> Literal["raw", "words"]:
+        """The words are those of the treebank."""
+        return "words"
 
     @torch.inference_mode()
     def word_states(self, sentences: Sequence[Sequence[str]]) -> list[Tensor | None]:
@@ -159,7 +163,7 @@ class StructuralTask(Task[TreeExample, Measured]):
         """
         require_frozen(experiment)
         model = new_model(StructuralModel, experiment, task=cls.name, head=StructuralHead)
-        return cls(StructuralProbe(model, **training_options(model, experiment, words_given=True)))
+        return cls(StructuralProbe(model, **training_options(model, experiment, mode="words")))
 
     @classmethod
     def from_folder(cls, folder: str | Path, *, device: str = "cpu", parser: str = "") -> Self:

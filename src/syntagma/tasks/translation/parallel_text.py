@@ -37,13 +37,14 @@ def read_parallel(path: str | Path, *, skip_bad: bool = False) -> list[ParallelE
 
     Args:
         path: ``SOURCE+TARGET``, or ``SOURCE`` for text without references.
-        skip_bad: leave out pairs with an empty side, and count them.
+        skip_bad: leave out pairs with an empty side, and count them; in text without references
+            leave empty lines as they are, so that translations keep their places.
 
     Raises:
         InputError: a file cannot be read; they do not have equally many lines; a line is empty and
             ``skip_bad`` is false; or none is left.
     """
-    source, _, target = str(path).partition(PAIR)
+    source, target = _files(str(path))
     pairs = _zip(source, target) if target else [(line, "") for line in read_lines(source)]
     examples: list[ParallelExample] = []
     empty = 0
@@ -55,14 +56,27 @@ def read_parallel(path: str | Path, *, skip_bad: bool = False) -> list[ParallelE
             place = target if one.strip() else source
             raise InputError(
                 f"{place}, line {number}: is empty, expected a sentence; --skip-bad leaves such "
-                f"pairs out"
+                f"{'pairs out' if target else 'lines as they are'}"
             )
         empty += 1
-    if not examples:
+        if not target:
+            examples.append(ParallelExample(str(number), "", ""))
+    if empty >= len(examples) and not any(example.source for example in examples):
         raise InputError(f"{path}: no sentence")
-    if empty:
+    if empty and target:
         log.warning("%s: left out %d pairs with an empty side", path, empty)
     return examples
+
+
+def _files(path: str) -> tuple[str, str]:
+    """Source and target; a ``+`` may also stand in the name of a file."""
+    if PAIR not in path or Path(path).is_file():
+        return path, ""
+    places = [place for place, character in enumerate(path) if character == PAIR]
+    for place in places:
+        if Path(path[:place]).is_file():
+            return path[:place], path[place + 1 :]
+    return path[: places[0]], path[places[0] + 1 :]
 
 
 def _zip(source: str, target: str) -> list[tuple[str, str]]:

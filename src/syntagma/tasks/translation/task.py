@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
-from typing import Any, NamedTuple, Self
+from typing import Any, Literal, NamedTuple, Self
 
 import numpy as np
 import torch
@@ -16,26 +16,22 @@ from torch import Tensor
 
 from syntagma.batches import token_budget_batches
 from syntagma.encoders.load import load_tokenizer
-from syntagma.encoders.model import SyntagmaConfig
 from syntagma.encoders.precision import autocast
 from syntagma.errors import InputError
 from syntagma.files import write_text
-from syntagma.models.config import resolve_guides
 from syntagma.models.translation_model import (
     IGNORED,
     SCRATCH,
     TranslationHead,
     TranslationModel,
-    fresh_config,
 )
-from syntagma.settings import build, to_dict
 from syntagma.syntax.windows import Part
 from syntagma.tasks.experiment import Experiment
 from syntagma.tasks.task import Features, Task
 from syntagma.tasks.texts import TextPredictor, new_model, training_store
 from syntagma.tasks.translation.parallel_text import ParallelExample, read_parallel
 from syntagma.tasks.translation.scores import bleu, sentence_bleu, signature
-from syntagma.tasks.translation.vocabulary import learn_vocabulary
+from syntagma.tasks.translation.scratch import from_scratch
 
 __all__ = ["Translation", "TranslationTask", "Translator"]
 
@@ -81,23 +77,38 @@ class Translator(TextPredictor[TranslationModel]):
     model_class = TranslationModel
     task = "translation"
 
+    def __init__(self, model: TranslationModel, tokenizer: Any, **options: Any) -> None:
+        _set_languages(model, tokenizer)
+        super().__init__(model, tokenizer, **options)
+        ends = {tokenizer.pad_token_id, tokenizer.bos_token_id, tokenizer.eos_token_id}
+        # The unknown word is a word that is wrong, no mark to be left out.
+        silent = {*tokenizer.all_special_ids} - ({tokenizer.unk_token_id} - ends)
+        self._silent = torch.tensor(sorted(silent), dtype=torch.long)
+
+    @classmethod
+    def mode(cls, model: TranslationModel) -> Literal["raw", "words"]:
+        """As the data are."""
+        return "words" if model.head.tokenized else "raw"
+
     def translate(self, text: str) -> Translation:
         """The translation of a text.
 
         Raises:
             InputError: it is empty.
         """
+        if not text.strip():
+            raise InputError("the text is empty; expected a sentence")
         return next(self.stream([text]))
 
     def stream(self, texts: Iterable[str]) -> Iterator[Translation]:
         """Translate texts as they come, many at a time, in constant memory.
 
-        Raises:
-            InputError: one of them is empty.
+        The translation of an empty text is empty.
         """
         source = iter(texts)
         while chunk := list(islice(source, CHUNK)):
-            yield from self._search(self.items(chunk))
+            found = iter(self._search(self.items([text for text in chunk if text.strip()])))
+            yield from (next(found) if text.strip() else Translation("", 0.0) for text in chunk)
             self.texts.forget()
 
     def items(
@@ -105,9 +116,6 @@ class Translator(TextPredictor[TranslationModel]):
     ) -> list[SourceItem]:
         """Texts as pieces; sources that are too long lose their end."""
         self.texts.check_length(self.model.head.max_length)
-        for text in sources:
-            if not text.strip():
-                raise InputError("a source is empty; expected text")
         encoded = self.texts.encode(sources)
         special = self.texts.builder.n_special(1)
         room = self.model.head.max_length - special
@@ -153,9 +161,12 @@ class Translator(TextPredictor[TranslationModel]):
             tensors.pop("token_type_ids", None)
             with autocast(self.model.device, self.precision):
                 pieces, scores = self.model.search(**tensors)
-            texts = self.tokenizer.batch_decode(
-                pieces, skip_special_tokens=True, clean_up_tokenization_spaces=False
-            )
+            texts = [
+                self.tokenizer.decode(
+                    row[~torch.isin(row, self._silent)], clean_up_tokenization_spaces=False
+                )
+                for row in pieces.cpu()
+            ]
             for index, text, score in zip(batch.tolist(), texts, scores.tolist(), strict=True):
                 found[index] = Translation(text.strip(), score)
         return [found[index] for index in range(len(items))]
@@ -190,7 +201,8 @@ class TranslationTask(Task[ParallelExample, Translation]):
             InputError: a setting is impossible, or there is no such model.
         """
         if experiment.encoder == SCRATCH:
-            model, tokenizer = _from_scratch(experiment, examples)
+            texts = (text for example in examples for text in (example.source, example.target))
+            model, tokenizer = from_scratch(experiment, texts)
         else:
             tokenizer = load_tokenizer(experiment.encoder)
             model = new_model(TranslationModel, experiment, task=cls.name, head=TranslationHead)
@@ -198,7 +210,7 @@ class TranslationTask(Task[ParallelExample, Translation]):
             Translator(
                 model,
                 tokenizer,
-                store=training_store(model, experiment),
+                store=training_store(model, experiment, mode=Translator.mode(model)),
                 precision=experiment.training.precision,
             )
         )
@@ -260,16 +272,23 @@ class TranslationTask(Task[ParallelExample, Translation]):
     def score(
         self, examples: Sequence[ParallelExample], predictions: Sequence[Translation]
     ) -> dict[str, float]:
-        """BLEU, in per cent: of raw text with mteval's tokenisation, or of words as they are.
+        """BLEU, in per cent.
+
+        ``bleu_13a`` applies mteval's tokenisation to the texts, ``bleu_words`` takes the words
+        between spaces as they are (multi-bleu's number where texts are tokenised); ``bleu`` is the
+        one that suits the data, see :attr:`signature`.
 
         Raises:
             InputError: an example has no reference.
         """
         hypotheses, references = _texts(examples, predictions)
-        return {
-            "bleu": bleu(hypotheses, references, tokenized=self.model.head.tokenized),
-            "total": float(len(examples)),
+        kinds = {"bleu_13a": False, "bleu_words": True}
+        values = {
+            name: bleu(hypotheses, references, tokenized=tokenized)
+            for name, tokenized in kinds.items()
         }
+        own = "bleu_words" if self.model.head.tokenized else "bleu_13a"
+        return {"bleu": values[own], **values, "total": float(len(examples))}
 
     def breakdown(
         self, by: str, examples: Sequence[ParallelExample], predictions: Sequence[Translation]
@@ -305,7 +324,7 @@ class TranslationTask(Task[ParallelExample, Translation]):
         write_text(path, "".join(f"{found.text}\n" for found in predictions))
 
     @property
-    def signature(self) -> str:
+    def signature(self) -> str:  # type: ignore[override]
         """How BLEU is computed, as sacrebleu writes it."""
         return signature(tokenized=self.model.head.tokenized)
 
@@ -319,21 +338,22 @@ def _texts(
     return [found.text for found in predictions], references
 
 
-def _from_scratch(
-    experiment: Experiment, examples: Sequence[ParallelExample]
-) -> tuple[TranslationModel, Any]:
-    head = build(TranslationHead, experiment.head, where="head")
-    guides = resolve_guides(experiment.preset, experiment.guides)
-    texts = (text for example in examples for text in (example.source, example.target))
-    tokenizer = learn_vocabulary(texts, kind=head.vocabulary, size=head.vocabulary_size)
-    model = TranslationModel(
-        SyntagmaConfig(
-            encoder=fresh_config(head, tokenizer),
-            base=SCRATCH,
-            task=TranslationTask.name,
-            guides=guides,
-            head=to_dict(head),
-            parser=experiment.parser if guides else "",
-        )
-    )
-    return model, tokenizer
+def _set_languages(model: TranslationModel, tokenizer: Any) -> None:
+    """Tell the tokenizer which languages it cuts, and the search with which one it begins.
+
+    Raises:
+        InputError: the tokenizer knows no such language.
+    """
+    for name, attribute in (("source_language", "src_lang"), ("target_language", "tgt_lang")):
+        language = getattr(model.head, name)
+        if not language:
+            continue
+        if tokenizer.convert_tokens_to_ids(language) in (None, tokenizer.unk_token_id):
+            raise InputError(
+                f"head.{name}: the tokenizer has no piece {language!r}; give the code as the "
+                f"model's own page writes it, such as en_XX for mBART"
+            )
+        if hasattr(tokenizer, attribute):
+            setattr(tokenizer, attribute, language)
+    if model.head.target_language:
+        model.speak(tokenizer.convert_tokens_to_ids(model.head.target_language))

@@ -1,0 +1,60 @@
+"""Translation models that begin with nothing: their vocabulary, and weights at random."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from syntagma.encoders.model import SyntagmaConfig
+from syntagma.errors import InputError
+from syntagma.models.config import resolve_guides
+from syntagma.models.translation_model import (
+    SCRATCH,
+    TranslationHead,
+    TranslationModel,
+    fresh_config,
+)
+from syntagma.settings import build, to_dict
+from syntagma.tasks.experiment import Experiment
+from syntagma.tasks.translation.vocabulary import learn_vocabulary
+
+__all__ = ["from_scratch"]
+
+
+def from_scratch(experiment: Experiment, texts: Iterable[str]) -> tuple[TranslationModel, Any]:
+    """A model of the sizes in an experiment's head, and a tokenizer.
+
+    Args:
+        experiment: what is trained.
+        texts: of both languages, of which the vocabulary is learnt.
+
+    Raises:
+        InputError: a setting is impossible, or is one of pretrained models.
+    """
+    _check(experiment)
+    head = build(TranslationHead, experiment.head, where="head")
+    guides = resolve_guides(experiment.preset, experiment.guides)
+    tokenizer = learn_vocabulary(texts, kind=head.vocabulary, size=head.vocabulary_size)
+    model = TranslationModel(
+        SyntagmaConfig(
+            encoder=fresh_config(head, tokenizer),
+            base=SCRATCH,
+            task=experiment.task,
+            guides=guides,
+            head=to_dict(head),
+            parser=experiment.parser if guides else "",
+        )
+    )
+    return model, tokenizer
+
+
+def _check(experiment: Experiment) -> None:
+    kept = experiment.training.encoder
+    if kept != "full":
+        raise InputError(
+            f"training.encoder: {kept} keeps pretrained weights, and encoder {SCRATCH!r} has none; "
+            f"set it to full"
+        )
+    for name in ("hidden_dropout", "attention_dropout"):
+        if getattr(experiment, name) is not None:
+            raise InputError(f"{name}: is of a pretrained encoder; set head.dropout instead")
