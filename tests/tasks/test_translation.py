@@ -5,16 +5,17 @@ from __future__ import annotations
 import gzip
 import json
 import logging
+import shutil
 from dataclasses import replace
 
 import pytest
 import torch
-from transformers import AutoConfig, AutoModelForSeq2SeqLM
+from transformers import AutoConfig, AutoModelForSeq2SeqLM, AutoTokenizer
 
 pytest.importorskip("sacrebleu")
 
 from syntagma.errors import InputError
-from syntagma.evaluation import evaluate, open_model, predict
+from syntagma.evaluation import evaluate, open_model, pack, predict
 from syntagma.models.translation_model import TranslationModel
 from syntagma.report.compare import compare_runs
 from syntagma.settings import build
@@ -78,6 +79,13 @@ class TestFiles:
         examples = read_parallel(data)
         assert len(examples) == 2 * len(SENTENCES)
         assert examples[0] == ParallelExample("1", SENTENCES[0], upper(SENTENCES[0]))
+
+    def test_a_plus_may_stand_in_a_name(self, tmp_path):
+        one, other = tmp_path / "c++.en", tmp_path / "c++.de"
+        one.write_text("a\n")
+        other.write_text("b\n")
+        assert read_parallel(f"{one}+{other}") == [ParallelExample("1", "a", "b")]
+        assert read_parallel(one) == [ParallelExample("1", "a", "")]
 
     def test_sources_alone(self, data):
         assert read_parallel(data.split("+")[0])[0].target == ""
@@ -284,6 +292,124 @@ def test_padding_and_batches_change_no_translation(preset, runs):
         assert alone.score == pytest.approx(found.score, abs=1e-4)
 
 
+def test_a_score_is_the_log_probability_by_length(runs):
+    """Computed piece by piece; the same with one beam, where a search tells nothing of its own."""
+    translator = Translator.from_pretrained(runs / "none", precision="float32")
+    (item,) = translator.items([SENTENCES[0]])
+    batch = translator.collate([item])
+    batch.pop("token_type_ids", None)
+    for n_beams, penalty in ((1, 1.0), (3, 0.5)):
+        translator.model.set_head(n_beams=n_beams, length_penalty=penalty)
+        with torch.no_grad():
+            pieces, scores = translator.model.search(**batch)
+            total, length = 0.0, 0
+            for place in range(1, pieces.shape[1]):
+                read = pieces[:, :place]
+                logits = translator.model(**batch, decoder_input_ids=read).pieces[0, -1]
+                total += logits.log_softmax(-1)[pieces[0, place]].item()
+                length += 1
+        assert pieces[0, -1] == translator.tokenizer.eos_token_id
+        assert scores.item() == pytest.approx(total / length**penalty, rel=1e-4)
+
+
+def test_an_unknown_word_is_not_left_out(runs):
+    translator = Translator.from_pretrained(runs / "none")
+    known = translator.tokenizer.get_vocab()
+    unknown = translator.tokenizer.unk_token_id
+    pieces = torch.tensor(
+        [[0, known["THE"], unknown, known["THE"], translator.tokenizer.eos_token_id]]
+    )
+    translator.model.search = lambda **_: (pieces, torch.zeros(1))
+    assert translator.translate("the").text == "THE <unk> THE"
+
+
+def test_both_scores_and_their_signature_are_told(runs, data, tmp_path):
+    metrics = json.loads((runs / "none" / "metrics.json").read_text())
+    assert metrics["bleu"] == metrics["bleu_words"] != metrics["bleu_13a"]
+    assert "tok:none" in metrics["signature"]
+    assert evaluate(runs / "none", [data])["signature"] == metrics["signature"]
+    table = compare_runs([runs / "none", runs / "sg-net"]).table()
+    assert f"bleu: {metrics['signature']}" in table
+    other = tmp_path / "other"
+    shutil.copytree(runs / "sg-net", other)
+    metrics["signature"] = metrics["signature"].replace("tok:none", "tok:13a")
+    (other / "metrics.json").write_text(json.dumps(metrics))
+    with pytest.raises(InputError, match=r"is computed as '.*tok:13a.*'; compare runs"):
+        compare_runs([runs / "none", other])
+
+
+def test_a_translator_is_gone_on_with(runs, data, tmp_path):
+    for preset in ("none", "sg-net"):
+        settings = experiment(
+            data, encoder=str(runs / preset), preset="saved",
+            head={"vocabulary": "words", "tokenized": True}, training={"learning_rate": 1e-7},
+        )  # fmt: skip
+        metrics = train(settings, tmp_path / preset)
+        before = json.loads((runs / preset / "metrics.json").read_text())
+        assert metrics["bleu"] == pytest.approx(before["bleu"], abs=5)
+
+
+def test_given_words_are_parsed_as_they_are(data):
+    """A line of words is one sentence, and no word is cut."""
+    for tokenized, n_words, n_sentences in ((True, 5, 1), (False, 7, 2)):
+        task, _ = build_task(data, preset="seprem", head={"tokenized": tokenized})
+        (encoded,) = task.translator.texts.encode(["well-known cats . They sleep"]).values()
+        assert (encoded.n_words, encoded.n_sentences) == (n_words, n_sentences)
+
+
+class TestLanguages:
+    def build(self, pretrained, data, tmp_path, **head):
+        folder = tmp_path / "mbart"
+        shutil.copytree(pretrained("mbart"), folder)
+        tokenizer = AutoTokenizer.from_pretrained(folder)
+        tokenizer.add_special_tokens({"additional_special_tokens": ["en_XX", "de_DE"]})
+        tokenizer.save_pretrained(folder)
+        model = AutoModelForSeq2SeqLM.from_pretrained(folder)
+        model.resize_token_embeddings(len(tokenizer))
+        model.generation_config.bad_words_ids = [[7]]
+        model.save_pretrained(folder)
+        return build_task(data, encoder=str(folder), head=head)[0], tokenizer
+
+    def test_a_pretrained_model_generates_as_it_did(self, pretrained, data, tmp_path):
+        task, tokenizer = self.build(pretrained, data, tmp_path, target_language="de_DE")
+        first = tokenizer.convert_tokens_to_ids("de_DE")
+        task.save(tmp_path)
+        for own in (task, open_model(tmp_path)):
+            kept = own.model.both_sides.generation_config
+            assert kept.bad_words_ids == [[7]]
+            assert kept.forced_bos_token_id == first
+            batch = own.translator.collate(own.translator.items([SENTENCES[0]]))
+            batch.pop("token_type_ids", None)
+            pieces, _ = own.model.search(**batch)
+            assert pieces[0, 1] == first
+            assert not (pieces == 7).any()
+
+    def test_a_language_that_it_does_not_know_is_named(self, pretrained, data, tmp_path):
+        with pytest.raises(InputError, match=r"head\.source_language: .* no piece 'fr'"):
+            self.build(pretrained, data, tmp_path, source_language="fr")
+
+
+def test_what_has_no_published_weights_is_not_stored_beside_them(runs, tmp_path):
+    with pytest.raises(InputError, match="a model from scratch has no published weights"):
+        pack(runs / "none", tmp_path / "small")
+    assert not (tmp_path / "small").exists()
+
+
+def test_empty_lines_keep_their_places(runs, tmp_path):
+    text = tmp_path / "a+b.txt"
+    text.write_text(f"{SENTENCES[0]}\n\n{SENTENCES[1]}\n")
+    with pytest.raises(
+        InputError, match="line 2: is empty, expected a sentence; --skip-bad leaves"
+    ):
+        predict(runs / "none", [text], tmp_path / "out.txt")
+    assert predict(runs / "none", [text], tmp_path / "out.txt", skip_bad=True) == 3
+    lines = (tmp_path / "out.txt").read_text().split("\n")
+    assert [bool(line) for line in lines] == [True, False, True, False]
+    assert next(Translator.from_pretrained(runs / "none").stream([""])).text == ""
+    with pytest.raises(InputError, match="the text is empty"):
+        Translator.from_pretrained(runs / "none").translate(" ")
+
+
 def test_runs_are_compared_by_the_sign_test(runs):
     found = compare_runs([runs / "none", runs / "sg-net"])
     assert found.columns == ("bleu",)
@@ -304,6 +430,10 @@ def test_scores_need_references(runs, data):
         ({"head": {"max_length": 5}}, "no pair is as short as head.max_length"),
         ({"head": {"label_smoothing": 1.0}}, r"label_smoothing must lie in \[0, 1\)"),
         ({"encoder": "/nowhere"}, "no such folder"),
+        ({"encoder": "default"}, "is no encoder-decoder"),
+        ({"training": {"encoder": "frozen"}}, "frozen keeps pretrained weights"),
+        ({"training": {"encoder": "lora"}}, "lora keeps pretrained weights"),
+        ({"hidden_dropout": 0.2}, r"hidden_dropout: .* set head\.dropout instead"),
     ],
 )
 def test_impossible_settings_are_named(changes, message, data, tmp_path):

@@ -95,6 +95,10 @@ def load_encoder_config(name: str) -> PretrainedConfig:
 
 def _options(config: PretrainedConfig, auto: Any) -> dict[str, Any]:
     """Arguments that leave out a pooling layer, which nothing here reads or would train."""
+    if type(config) not in auto._model_mapping:
+        wanted = "encoder" if auto is AutoModel else "encoder-decoder"
+        instead = "" if auto is AutoModel else "; give one, such as BART, mBART or T5, or scratch"
+        raise InputError(f"encoder of the type {config.model_type!r}: is no {wanted}{instead}")
     model_class = auto._model_mapping[type(config)]
     if isinstance(model_class, tuple | list):
         model_class = model_class[0]
