@@ -2,12 +2,20 @@
 
 from __future__ import annotations
 
+import json
+from dataclasses import replace
+
 import pytest
 
 from syntagma import robustness
 from syntagma.errors import InputError
 from syntagma.evaluation import evaluate, open_model
-from syntagma.robustness import noise_curve, write_noise_curves
+from syntagma.robustness import (
+    noise_curve,
+    parser_table,
+    training_noise_curve,
+    write_noise_curves,
+)
 from syntagma.training.run import train
 from tests.training.test_run import experiment, pairs
 
@@ -29,15 +37,17 @@ def runs(tmp_path_factory, tiny_encoder, tiny_parser):
 def test_only_what_reads_noise_bends(runs, monkeypatch):
     asked = []
 
-    def note(folder, data, *, parser="", device="cpu"):
-        asked.append((folder.name, parser))
-        return {"accuracy": float(len(asked))}
+    def note(run, examples, parser, metric, device):
+        asked.append((run.path.name, parser))
+        return float(len(asked))
 
-    monkeypatch.setattr(robustness, "evaluate", note)
+    monkeypatch.setattr(robustness, "_score", note)
     names = [runs / name for name in ("none", "sg-net", "poi-net")]
     heads = noise_curve(names, shares=(0, 0.5, 1), draws=2)
     assert [len({*scores}) for scores in heads.systems.values()] == [1, 3, 1]
     assert heads.systems["sg-net"] == (2.0, 3.5, 5.5)
+    assert heads.deviations["sg-net"] == pytest.approx((0, 0.5**0.5, 0.5**0.5))
+    assert "heads replaced in evaluation, drawn 2 times, n = 32" in heads.table()
     assert [parser.split("/")[0] for name, parser in asked if name == "sg-net"] == [
         "", "noisy:0.5,0:", "noisy:0.5,1:", "noisy:1,0:", "noisy:1,1:",
     ]  # fmt: skip
@@ -57,7 +67,60 @@ def test_the_curve_begins_with_the_score_of_the_runs(runs, tmp_path):
     assert curve.rows()[0] == ["accuracy", "0%", "100%"]
     pytest.importorskip("matplotlib")
     write_noise_curves([curve, curve], tmp_path / "noise.svg")
-    assert "heads replaced" in (tmp_path / "noise.svg").read_text()
+    assert "heads replaced in evaluation" in (tmp_path / "noise.svg").read_text()
+
+
+def test_the_examples_are_those_that_the_run_was_scored_on(tmp_path, tiny_encoder, tiny_parser):
+    data = pairs(tmp_path / "pairs.jsonl", copies=2)
+    settings = experiment(
+        "pairs", data, tiny_encoder, preset="sg-net", parser=tiny_parser, training={"epochs": 1}
+    )
+    settings = replace(settings, data=replace(settings.data, dev_limit=5))
+    metrics = train(settings, tmp_path / "run")
+    curve = noise_curve([tmp_path / "run"], shares=(0.0,))
+    assert curve.n_examples == metrics["total"] == 5
+    assert curve.systems["run"][0] == pytest.approx(metrics["accuracy"])
+    everything = noise_curve([tmp_path / "run"], [data], shares=(0.0,))
+    assert everything.n_examples == 32
+
+
+def test_sources_stand_side_by_side(runs):
+    names = [runs / name for name in ("none", "sg-net")]
+    found = parser_table(names, ["own", "random", "linear"])
+    assert found.rows()[0] == ["accuracy", "own", "random", "linear"]
+    assert len({*found.systems["none"]}) == 1
+    for parser, score in zip(found.parsers, found.systems["sg-net"], strict=True):
+        other = "" if parser == "own" else parser
+        own = evaluate(runs / "sg-net", [str(runs / "pairs.jsonl")], parser=other)["accuracy"]
+        assert score == pytest.approx(own)
+    with pytest.raises(InputError, match="parser 'nonsense'"):
+        parser_table(names, ["nonsense"])
+
+
+def test_runs_trained_on_noise_make_a_curve(runs, tmp_path, tiny_encoder, tiny_parser):
+    data = str(runs / "pairs.jsonl")
+    folders = [runs / "none", runs / "sg-net"]
+    scores = []
+    for share in (0.4, 0.8):
+        settings = experiment(
+            "pairs", data, tiny_encoder, preset="sg-net", parser=f"noisy:{share}:{tiny_parser}",
+            training={"epochs": 2, "learning_rate": 3e-3},
+        )  # fmt: skip
+        folders.append(tmp_path / f"noisy{share}")
+        scores.append(train(settings, folders[-1])["accuracy"])
+    curve = training_noise_curve(folders)
+    assert curve.shares == (0.0, 0.4, 0.8)
+    assert curve.when == "training"
+    clean = json.loads((runs / "sg-net" / "metrics.json").read_text())["accuracy"]
+    assert curve.systems["sg-net"] == pytest.approx((clean, *scores))
+    assert len({*curve.systems["none"]}) == 1
+    other = experiment(
+        "pairs", data, tiny_encoder, preset="sg-net", parser=tiny_parser,
+        training={"epochs": 2, "learning_rate": 2e-3},
+    )  # fmt: skip
+    train(other, tmp_path / "slower")
+    with pytest.raises(InputError, match="slower: no run was trained with 40% of the heads"):
+        training_noise_curve([*folders, tmp_path / "slower"])
 
 
 def test_other_trees_reach_the_model(runs):

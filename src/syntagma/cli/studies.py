@@ -65,21 +65,50 @@ def noise(
         str, typer.Option(help="How many: 0,0.2,0.5; the paper's if not given.")
     ] = "",
     draws: Annotated[int, typer.Option(help="How often for each share, with other noise.")] = 1,
+    trained: Annotated[
+        bool, typer.Option("--trained", help="Of runs that were trained on noise: no scoring.")
+    ] = False,
+    sources: Annotated[
+        list[str] | None,
+        typer.Option("--source", help="Instead of noise a source of parses: own, random, ..."),
+    ] = None,
     metric: Annotated[str, typer.Option(help="To show, if not the one that is tested.")] = "",
     json_file: Annotated[Path | None, typer.Option("--json", help="Also write JSON.")] = None,
     plot: Annotated[Path | None, typer.Option(help="Draw the curve: .svg, .pdf, .png.")] = None,
     device: Device = "cpu",
 ) -> None:
-    """Score models again with a share of the syntax that they read replaced at random."""
-    from syntagma.robustness import noise_curve, write_noise_curves
+    """Score models again with a share of the syntax that they read replaced at random.
 
+    Or with parses of other sources, side by side.
+    """
+    from syntagma.robustness import (
+        noise_curve,
+        parser_table,
+        training_noise_curve,
+        write_noise_curves,
+    )
+
+    if sources and (trained or shares or plot or draws > 1):
+        raise InputError("--source replaces all parses: leave out --trained, --shares, --draws "
+                         "and --plot")  # fmt: skip
+    if sources:
+        found = parser_table(runs, sources, data or (), metric=metric, device=device)
+        write_json_file(json_file, asdict(found))
+        typer.echo(found.table())
+        return
+    if trained and (data or shares or draws > 1):
+        raise InputError("--trained reads what the runs scored: leave out --data, --shares and "
+                         "--draws")  # fmt: skip
     try:
         asked = [float(share) for share in shares.split(",") if share]
     except ValueError as error:
         raise InputError(f"--shares: expected numbers as 0,0.2,0.5, got {shares!r}") from error
-    curve = noise_curve(
-        runs, data or (), kind=kind, shares=asked, draws=draws, metric=metric, device=device
-    )
+    if trained:
+        curve = training_noise_curve(runs, kind=kind, metric=metric)
+    else:
+        curve = noise_curve(
+            runs, data or (), kind=kind, shares=asked, draws=draws, metric=metric, device=device
+        )
     write_json_file(json_file, asdict(curve))
     if plot is not None:
         write_noise_curves([curve], plot)

@@ -10,7 +10,7 @@ from typing import Any
 from syntagma.errors import InputError
 from syntagma.report.groups import Grouping, group_by, properties_of, trend
 from syntagma.report.parse_properties import PARSE_PROPERTIES, measure_parses
-from syntagma.report.plotting import MARKERS, panels, style_of
+from syntagma.report.plotting import HATCHES, MARKERS, panels, style_of
 from syntagma.report.runs import read_systems
 from syntagma.report.tables import aligned, markdown
 from syntagma.settings import nearest
@@ -26,11 +26,13 @@ class Breakdown:
         grouping: of the dev examples.
         score: what is shown.
         systems: by name the score of each group in per cent, a mean over seeds, ``[n_groups]``.
+        title: of its panel in a picture.
     """
 
     grouping: Grouping
     score: str
     systems: dict[str, tuple[float, ...]]
+    title: str = ""
 
     def rows(self) -> list[list[str]]:
         """The cells of a table, its head first; numbers have a last row with the trend."""
@@ -70,19 +72,20 @@ def write_breakdowns(breakdowns: Sequence[Breakdown], out: str | Path) -> None:
             draw(axis, breakdown)
             axis.set_xlabel(breakdown.grouping.property.replace("_", " "))
             axis.set_ylabel(f"{breakdown.score}, %")
+            axis.set_title(breakdown.title, fontsize=9)
 
 
 def _draw_numbers(axis: Any, breakdown: Breakdown) -> None:
     groups = breakdown.grouping.groups
     middles = [group.middle for group in groups]
     for number, (name, scores) in enumerate(breakdown.systems.items()):
-        style = style_of(number)
-        axis.plot(
-            middles, scores, MARKERS[number % len(MARKERS)], color=style["color"], markersize=3
-        )
+        style = style_of(number) | {"marker": MARKERS[number % len(MARKERS)], "markersize": 3}
+        axis.plot(middles, scores, **style | {"linestyle": "none"})
         slope, height = trend(breakdown.grouping, scores)
         ends = [middles[0], middles[-1]]
-        axis.plot(ends, [height + slope * end for end in ends], label=name, **style)
+        # The line has no points of its own; the legend shows both.
+        lines = [height + slope * end for end in ends]
+        axis.plot(ends, lines, label=name, markevery=[], **style)
 
 
 def _draw_kinds(axis: Any, breakdown: Breakdown) -> None:
@@ -91,7 +94,10 @@ def _draw_kinds(axis: Any, breakdown: Breakdown) -> None:
     for number, (name, scores) in enumerate(breakdown.systems.items()):
         shift = (number - (n_systems - 1) / 2) * width
         places = [place + shift for place in range(len(groups))]
-        axis.bar(places, scores, width, label=name, color=style_of(number)["color"])
+        axis.bar(
+            places, scores, width, label=name, color=style_of(number)["color"],
+            hatch=HATCHES[number % len(HATCHES)], edgecolor="white", linewidth=0.5,
+        )  # fmt: skip
     labels = [f"{group.name} ({len(group.keys)})" for group in groups]
     axis.set_xticks(range(len(groups)), labels, rotation=45, ha="right", fontsize=7)
 

@@ -203,7 +203,10 @@ def read_answers(run: RunScores) -> dict[str, str]:
     if path.suffix == ".tsv":
         pairs = (line.partition("\t") for line in lines)
         return {key: answer for key, _, answer in pairs}
-    keys = [example.id for example in run.read_examples()]
+    # Those that were scored are in the order of the lines; what has no gold was predicted too.
+    keys = list(run.rows)
+    if len(keys) != len(lines):
+        keys = [example.id for example in run.read_examples()]
     if len(keys) != len(lines):
         raise InputError(f"{path}: has {len(lines)} lines, the dev files {len(keys)} examples")
     # SemEval's lines name the id, those of others the answer alone.

@@ -6,6 +6,7 @@ equal steps of length and once with equally many questions, and draw a line thro
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
@@ -61,23 +62,26 @@ def _words(text: str) -> int:
     return len(text.split())
 
 
-QUESTION_WORDS = ("what", "who", "when", "where", "which", "why", "how many", "how much", "how")
+QUESTION_WORD = re.compile(r"\b(what|who|whose|whom|when|where|which|why|how many|how much|how)\b")
 
 
 def _question_word(example: Any) -> str:
     """The first question word, ``how many`` and ``how much`` apart; else ``other``."""
-    text = f" {' '.join(example.question.lower().split())} "
-    found = [(text.find(f" {word}"), word) for word in QUESTION_WORDS if f" {word}" in text]
-    if " whose " in text or " whom " in text:
-        found.append((0, "who"))
-    if not found:
+    found = QUESTION_WORD.search(" ".join(example.question.lower().split()))
+    if found is None:
         return "other"
-    first = min(place for place, _ in found)
-    # Of "how" and "how many" at one place the longer one is meant.
-    return max((word for place, word in found if place == first), key=len)
+    return "who" if found[0] in ("whose", "whom") else found[0]
 
 
-MONTHS = "january february march april may june july august september october november december"
+MONTHS = {
+    "January", "February", "March", "April", "May", "June", "July", "August", "September",
+    "October", "November", "December",
+}  # fmt: skip
+NUMERALS = {
+    *"zero one two three four five six seven eight nine ten eleven twelve thirteen".split(),
+    *"fourteen fifteen sixteen seventeen eighteen nineteen twenty thirty forty fifty sixty".split(),
+    *"seventy eighty ninety hundred thousand million billion trillion dozen half".split(),
+}
 
 
 def _answer_type(example: Any) -> str:
@@ -88,9 +92,9 @@ def _answer_type(example: Any) -> str:
     lower = [word.strip(".,;:()").lower() for word in words]
     digits = [word for word in lower if any(character.isdigit() for character in word)]
     years = [word for word in digits if word.isdigit() and len(word) == 4 and word[0] in "12"]
-    if set(lower) & set(MONTHS.split()) or (years and len(words) <= 3):
+    if MONTHS & {word.strip(".,;:()") for word in words} or (years and len(words) <= 3):
         return "date"
-    if digits:
+    if digits or all(part in NUMERALS for part in "-".join(lower).split("-") if part != "and"):
         return "number"
     content = [word for word in words if word[:1].isalpha() and len(word) > 3] or words
     if all(word[:1].isupper() for word in content):
@@ -145,8 +149,8 @@ def group_by(
     Args:
         property: a name of :data:`NUMBERS` or :data:`KINDS`, or any where values are given.
         examples: with an ``id`` each.
-        cut: numbers in groups of equal ``range`` or of equal ``size``; groups of equal size may
-            differ where many examples have the same value, which are never parted.
+        cut: numbers in groups of equal ``range`` or of equal ``size``; examples of equal value may
+            then stand in groups beside one another, in the order of the data.
         n_groups: the most groups of numbers.
         values: a number for each id, for properties that are measured elsewhere.
 
@@ -179,9 +183,9 @@ def _cut(numbers: Mapping[str, float], cut: str, n_groups: int) -> tuple[Group, 
     values = np.array([numbers[key] for key in keys])
     if cut == "range":
         edges = np.linspace(values[0], values[-1], n_groups + 1)[1:-1]
+        owner = np.searchsorted(np.unique(edges), values, side="right")
     else:
-        edges = values[[len(values) * number // n_groups for number in range(1, n_groups)]]
-    owner = np.searchsorted(np.unique(edges), values, side="right")
+        owner = np.arange(len(values)) * n_groups // len(values)
     groups = []
     for number in np.unique(owner):
         places = np.flatnonzero(owner == number)

@@ -99,8 +99,12 @@ class RunScores:
     @property
     def kind(self) -> str:
         """What runs of one system have in common: all settings but the seed and practical ones."""
+        return self.without()
+
+    def without(self, *names: str) -> str:
+        """The settings, without those of that name, the seed and practical ones."""
         settings = flatten(self.settings)
-        ignored = {"training.seed", *PRACTICAL}
+        ignored = {"training.seed", *PRACTICAL, *names}
         return repr(sorted((key, str(settings[key])) for key in settings.keys() - ignored))
 
     @property

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 from syntagma.errors import MissingExtraError
@@ -26,17 +27,17 @@ def measure_groups(plan: Plan) -> Measured:
     """
     options = plan.entry.options
     breakdowns: list[Breakdown] = []
-    titles = []
+    names = [row.name for row, _ in plan.row_runs()]
     for place, column in enumerate(plan.columns):
         for cut in options["cuts"]:
             folders = _folders(plan, place)
-            breakdowns.append(break_down(folders, options["property"], cut=cut))
-            titles.append(", ".join(part for part in (column.name, f"equal {cut}") if part))
-    names = [row.name for row, _ in plan.row_runs()]
+            found = break_down(folders, options["property"], cut=cut)
+            title = ", ".join(part for part in (column.name, f"equal {cut}") if part)
+            systems = dict(zip(names, found.systems.values(), strict=True))
+            breakdowns.append(replace(found, systems=systems, title=title))
     parts, cells = [], []
-    for title, breakdown in zip(titles, breakdowns, strict=True):
-        rows = breakdown.rows()
-        rows[0][2:] = names
+    for breakdown in breakdowns:
+        title, rows = breakdown.title, breakdown.rows()
         parts.append(Part(title, rows))
         slopes = [float(slope) for slope in rows[-1][2:]]
         cells += [
@@ -66,7 +67,7 @@ def measure_tags(plan: Plan) -> Measured:
         Cell(name, "boundaries with a wrong tag", float(count))
         for name, count in zip(names, wrong, strict=True)
     )
-    return Measured(tuple(parts), tuple(cells))
+    return Measured(tuple(parts), tuple(cells), tuple(found.lines()))
 
 
 def draw_pictures(plan: Plan) -> Measured:
