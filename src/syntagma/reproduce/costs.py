@@ -5,29 +5,35 @@ from __future__ import annotations
 import gc
 import time
 from collections.abc import Callable
+from itertools import islice
 from statistics import median
 from typing import Any
 
 import torch
 
 from syntagma.encoders.precision import autocast, best_device
+from syntagma.parse.source import load_source
 from syntagma.reproduce.entries import Row
 from syntagma.reproduce.kinds import layout
 from syntagma.reproduce.plan import Plan, Run
-from syntagma.reproduce.result import Measured
+from syntagma.reproduce.result import Cell, Measured, Part
 from syntagma.tasks import find_task
 
 __all__ = ["measure_costs"]
 
 ROUNDS = {"tiny": 2, "cpu": 7, "paper": 20}
 """Steps of each system that are timed."""
+SENTENCES = 256
+"""In a batch of the parser."""
+UNIT = f"batches of {SENTENCES} sentences a second"
 RATIO, SPEED, SIZE = "step_ratio", "steps_per_second", "parameters"
 
 
 def measure_costs(plan: Plan) -> Measured:
     """Parameters in millions, steps a second, and the length of a step over the first column's.
 
-    Nothing is trained: a step is repeated on the same batch of the first training examples.
+    Nothing is trained: a step is repeated on the same batch of the first training examples.  With
+    the option ``parsing``, the paper's number, batches of 256 sentences that are parsed a second.
     """
     entry = plan.entry
     timed = any(column.metric in (SPEED, RATIO) for column in entry.columns)
@@ -61,7 +67,28 @@ def measure_costs(plan: Plan) -> Measured:
     table = layout(plan, ours)
     where = best_device() if timed else ""
     machine = (f"times: medians of {ROUNDS[plan.setting.scale]} steps on {where}",) if timed else ()
-    return Measured(table.parts, table.cells, differs=machine)
+    parts, cells = table.parts, table.cells
+    if "parsing" in entry.options:
+        speed = Cell("parsing", UNIT, _parsing_speed(plan), None, entry.options["parsing"])
+        parts += (Part("", [["", UNIT], [plan.setting.parser, speed.shown()]]),)
+        cells += (speed,)
+    return Measured(parts, cells, differs=machine)
+
+
+def _parsing_speed(plan: Plan) -> float:
+    """Batches of sentences that the parser reads in a second, of training texts."""
+    run = next(iter(plan.cells.values()))[0]
+    task_class = find_task(run.experiment.task)
+    texts = task_class.texts(task_class.read(run.experiment.data.train[0]))
+    parser = load_source(plan.setting.parser, device=best_device())
+    some = list(islice(texts, SENTENCES))
+    list(parser.parse_texts(some[:8]))  # Warms up.
+    seconds, n_sentences = [], 0
+    for _ in range(3):
+        begin = time.perf_counter()
+        n_sentences = sum(map(len, parser.parse_texts(some)))
+        seconds.append(time.perf_counter() - begin)
+    return n_sentences / SENTENCES / median(seconds)
 
 
 def _system(

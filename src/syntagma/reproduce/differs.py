@@ -18,6 +18,7 @@ SHOWN = (
     "training.steps",
     "training.learning_rate",
     "training.batch_pieces",
+    "training.accumulate",
     "training.encoder",
 )
 """Settings whose values are set beside the paper's."""
@@ -76,7 +77,8 @@ def _data(run: Run) -> Iterator[str]:
         )
         yield f"data ({run.base}): {data.limit:,} training examples{share}"
     if data.dev_limit is not None:
-        yield f"data ({run.base}): scored on {data.dev_limit:,} of the dev examples"
+        each = " of each file" if len(data.dev) > 1 else ""
+        yield f"data ({run.base}): scored on {data.dev_limit:,} of the dev examples{each}"
 
 
 def _settings(run: Run, setting: Setting) -> Iterator[str]:
@@ -88,10 +90,16 @@ def _settings(run: Run, setting: Setting) -> Iterator[str]:
     changed = [
         f"{key.rpartition('.')[2]} {_shown(ours.get(key))} ({_shown(theirs_flat.get(key))})"
         for key in SHOWN
-        if ours.get(key) != theirs_flat.get(key)
+        if ours.get(key) != theirs_flat.get(key) and not _idle(key, ours, theirs_flat)
     ]
     if changed:
-        yield f"settings ({run.base}), the paper's in parentheses: {', '.join(changed)}"
+        yield f"settings ({run.base}), those of --scale paper in parentheses: {', '.join(changed)}"
+
+
+def _idle(key: str, *settings: dict[str, Any]) -> bool:
+    """Whether a setting has no say: epochs, where steps are counted."""
+    steps = "training.steps"
+    return key == "training.epochs" and all(each.get(steps) is not None for each in settings)
 
 
 def _shown(value: Any) -> str:

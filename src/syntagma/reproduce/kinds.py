@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from importlib import import_module
 
 from syntagma.errors import InputError, MissingExtraError
@@ -49,18 +49,29 @@ def layout(plan: Plan, ours: Callable[[Row, int], tuple[float, float | None] | N
     entry = plan.entry
     rows = [["", *(column.name for column in entry.columns)]]
     cells = []
+    places = [_places(row.paper[n] for row in entry.rows if n < len(row.paper))
+              for n in range(len(entry.columns))]  # fmt: skip
+    heading = ""
     for at, row in enumerate(entry.rows):
         line = [row.name]
+        if not row.system and not row.paper:
+            heading = row.name
         for place, column in enumerate(entry.columns):
             paper = row.paper[place] if place < len(row.paper) else None
             found = ours(row, place) if (at, place) in plan.cells else None
             value, spread = found or (None, None)
-            cell = Cell(row.name, column.name, value, spread, paper)
-            line.append(cell.shown())
+            cell = Cell(row.name, column.name, value, spread, paper, heading)
+            line.append(cell.shown(places[place]))
             if value is not None or paper is not None:
                 cells.append(cell)
         rows.append(line)
     return Measured((Part("", rows),), tuple(cells))
+
+
+def _places(numbers: Iterable[float | None]) -> int:
+    """Decimal places that a column of the paper has."""
+    shown = (str(number).partition(".")[2] for number in numbers if number is not None)
+    return max(map(len, shown), default=1)
 
 
 def measure_table(plan: Plan) -> Measured:

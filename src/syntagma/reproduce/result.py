@@ -24,6 +24,7 @@ class Cell:
         ours: a mean over seeds; ``None`` where it was not measured.
         spread: its sample standard deviation, of several seeds.
         paper: the paper's; ``None`` where it has none.
+        heading: the line above the row, where the table has such.
     """
 
     row: str
@@ -31,19 +32,24 @@ class Cell:
     ours: float | None = None
     spread: float | None = None
     paper: float | None = None
+    heading: str = ""
 
-    def shown(self) -> str:
+    def shown(self, places: int = 1) -> str:
         """Ours, and the paper's in parentheses.
 
-        >>> Cell("SG-Net", "EM", 62.284, None, 85.1).shown()
-        '62.28 (85.1)'
+        Args:
+            places: decimal ones of the paper's number.
+
+        >>> Cell("SG-Net", "EM", 62.284, None, 85.0).shown()
+        '62.28 (85.0)'
         """
         digits = 4 if self.column == "α" else 2
         ours = "" if self.ours is None else f"{self.ours:.{digits}f}"
         if self.ours is not None and self.spread is not None:
             ours += f" ± {self.spread:.{digits}f}"
         if self.paper is not None:
-            return f"({self.paper})" if self.ours is None else f"{ours} ({self.paper})"
+            paper = f"({self.paper:.{places}f})"
+            return paper if self.ours is None else f"{ours} {paper}"
         return ours
 
 
@@ -120,7 +126,8 @@ class Reproduction:
         found: dict[str, list[str]] = {}
         for cell in self.measured.cells:
             if cell.ours is not None:
-                found.setdefault(cell.row, []).append(f"{cell.ours:.2f}")
+                name = f"{cell.heading}, {cell.row}" if cell.heading else cell.row
+                found.setdefault(name, []).append(f"{cell.ours:.2f}")
         shown = [f"{row} {' / '.join(values)}" for row, values in found.items()]
         return "; ".join(shown)
 

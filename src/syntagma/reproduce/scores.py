@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from statistics import mean, stdev
 
+from syntagma.encoders.saved import saved_settings
 from syntagma.errors import InputError
 from syntagma.files import read_json, write_json
 from syntagma.reproduce.entries import Column, Row
@@ -95,9 +96,11 @@ def _key(files: Sequence[str], parser: str) -> str:
 
 
 def _alpha(folder: Path) -> float | None:
-    """SEPREM's α in a kept model."""
+    """SEPREM's α in a kept model, where it was learnt."""
     from safetensors import safe_open
 
+    if not saved_settings(folder)["guides"].get("tree_distance", {}).get("learn_alpha", True):
+        return None
     for path in sorted(folder.glob("*.safetensors")):
         with safe_open(path, "pt") as tensors:
             for name in tensors.keys():  # noqa: SIM118
