@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 import shutil
+from dataclasses import replace
 from html.parser import HTMLParser
 
 import pytest
@@ -21,6 +22,7 @@ from syntagma.report.learned import read_numbers
 from syntagma.report.runs import read_systems
 from syntagma.report.training_log import read_speed
 from syntagma.reporting import write_report
+from syntagma.tasks.experiment import load_experiment
 from syntagma.tasks.probing.data import ProbeExample
 from syntagma.tasks.relations.data import RelationExample
 from syntagma.tasks.translation.parallel_text import ParallelExample
@@ -139,13 +141,15 @@ def test_a_comparison_has_all_parts(both, tmp_path):
     assert "exact0%20%40%60%80%100%" in found.text
     assert "Left out" not in found.text
     for words in (
-        "McNemar's exact test on exact, n = 7",
+        "McNemar's exact test on exact; resampled: permutation test, n = 7",
         "presetnonesg-net",
         "By question length",
         "examples/s",
         "What guides have learnt, or were set to",
-        f"syntagma train {both[0]}/experiment.yaml --out {both[0]}",
-        f"syntagma report {both[0]} {both[1]} --out {out}",
+        f"syntagma train {out}/settings/none-1.yaml --out again/none-1",
+        "syntagma compare again/none-1 again/sg-net-1",
+        "syntagma report again/none-1 again/sg-net-1 --out again/report --cases 4 --pictures 2 "
+        "--noise heads",
     ):
         assert words in found.text
     files = sorted(path.name for path in out.iterdir())
@@ -157,11 +161,30 @@ def test_a_comparison_has_all_parts(both, tmp_path):
     assert values["training"]["none-1"][0]["steps"] > 0
 
 
+def test_the_commands_make_the_runs_again(both, tmp_path, monkeypatch):
+    """A run that begins from another one comes after it, and begins from what was made again."""
+    settings = load_experiment(both[0] / "experiment.yaml")
+    later = replace(settings, encoder=str(both[0]), preset="saved")
+    train(later, tmp_path / "later")
+    write_report([tmp_path / "later"], tmp_path / "report", n_cases=0, n_pictures=0)
+    text = Balanced(page_of(tmp_path / "report")).text
+    lines = re.findall(r"syntagma train (\S+) (?:--set (\S+) )?--out (again/[\w-]+)", text)
+    assert [(change, out) for _, change, out in lines] == [
+        ("", "again/none-1"), ("encoder=again/none-1", "again/later"),
+    ]  # fmt: skip
+    monkeypatch.chdir(tmp_path)
+    for path, change, out in lines:
+        train(load_experiment(path, [change] if change else []), out)
+    assert (tmp_path / "again/later/metrics.json").read_bytes() == (
+        tmp_path / "later/metrics.json"
+    ).read_bytes()
+
+
 def test_the_same_runs_give_the_same_bytes(both, tmp_path):
     for name in ("one", "two"):
         write_report(both, tmp_path / name, n_cases=2, n_pictures=1)
-    for path in (tmp_path / "one").iterdir():
-        other = (tmp_path / "two" / path.name).read_bytes()
+    for path in (path for path in (tmp_path / "one").rglob("*") if path.is_file()):
+        other = (tmp_path / "two" / path.relative_to(tmp_path / "one")).read_bytes()
         assert path.read_bytes().replace(b"/one", b"/two") == other
 
 

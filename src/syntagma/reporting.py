@@ -23,10 +23,10 @@ from syntagma.pictures import (
 )
 from syntagma.report.case_cards import CasePictures, case_card
 from syntagma.report.cases import GAINED, LOST, Case, find_cases
+from syntagma.report.report_commands import commands_part
 from syntagma.report.report_page import Part, plot, plots, report_page
 from syntagma.report.report_parts import (
     Made,
-    commands_part,
     groups_part,
     models_part,
     results_part,
@@ -96,13 +96,22 @@ def write_report(
             title=f"Report: {names}",
             summary=f"Task {first.task}, {n_runs} run{'s' * (n_runs != 1)}, "
             f"{len(first.rows):,} dev examples ({', '.join(first.data)})",
-            parts=[*(each.part for each in made), commands_part(runs, systems, out)],
+            parts=[
+                *(each.part for each in made),
+                commands_part(systems, draft, out, options=_options(n_cases, n_pictures, noise)),
+            ],
             notices=[notice for each in made for notice in each.notices],
             note=f"Written by Syntagma {syntagma.__version__}.",
         )
         write_text(draft / "index.html", page)
         values = {each.part.anchor: each.values for each in made}
         write_json(draft / "report.json", values)
+
+
+def _options(n_cases: int, n_pictures: int, noise: Sequence[str]) -> list[str]:
+    counts = {"--cases": n_cases, "--pictures": n_pictures}
+    values = [part for name, value in counts.items() for part in (name, str(value))]
+    return values + [part for kind in noise for part in ("--noise", kind)]
 
 
 def _noise_part(runs: Sequence[str | Path], kind: str, out: Path, device: str) -> Made:
@@ -152,6 +161,9 @@ def _cases_part(systems: Sequence[System], n_cases: int, n_pictures: int, device
         _told(kind, system, n, baseline) for (kind, system), n in found.counts.items()
     )
     hint = f'<p class="hint">{escape(counts)}. Shown are {len(cards)}, drawn at random (seed 0).'
+    if len(systems[0].runs) > 1:
+        seeds = ", ".join(f"{system.runs[0].seed}" for system in systems)
+        hint += f" Scores are means over seeds; answers and pictures are those of seed {seeds}."
     if predictors:
         hint += (
             " Maps show the mean over all heads; the attention to a word is the sum over its "

@@ -24,7 +24,7 @@ MARGIN = 14.0
 GAP = 8.0
 LEAST = 0.002
 """Weights below this are left out: their shade could not be told from none."""
-WIDEST = 1200.0
+WIDEST = 900.0
 """Maps that are wider together stand one below the other, in pixels."""
 KEY = (0.01, 0.05, 0.1, 0.25, 0.5, 1.0)
 ELSEWHERE = "elsewhere"

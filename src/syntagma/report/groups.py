@@ -205,9 +205,10 @@ def trend(grouping: Grouping, scores: Sequence[float]) -> tuple[float, float]:
     Returns:
         Its slope, and its height at 0.
     """
-    if len(grouping.groups) < 2:
-        return 0.0, float(scores[0]) if len(scores) else 0.0
     middles = [group.middle for group in grouping.groups]
-    weights = np.sqrt([len(group.keys) for group in grouping.groups])
+    sizes = [len(group.keys) for group in grouping.groups]
+    if len(set(middles)) < 2:
+        return 0.0, float(np.average(scores, weights=sizes)) if len(scores) else 0.0
+    weights = np.sqrt(sizes)
     slope, height = np.polyfit(middles, scores, 1, w=weights)
     return float(slope), float(height)

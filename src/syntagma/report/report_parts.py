@@ -5,7 +5,6 @@ Scores, settings, groups of examples, training, parameters, and the commands.
 
 from __future__ import annotations
 
-import shlex
 from collections.abc import Sequence
 from pathlib import Path
 from statistics import mean, stdev
@@ -33,7 +32,6 @@ from syntagma.tasks import find_task
 
 __all__ = [
     "Made",
-    "commands_part",
     "groups_part",
     "models_part",
     "results_part",
@@ -314,26 +312,3 @@ def _parameter_rows(numbers: dict[str, list[ModelNumbers]]) -> list[list[str]]:
     if len(totals) > 1:
         rows.append(["more than the first", *(f"{total / base - 1:+.1%}" for total in totals)])
     return rows
-
-
-def commands_part(folders: Paths, systems: Sequence[System], out: str | Path) -> Part:
-    """The commands that make everything again."""
-    lines = []
-    for system in systems:
-        for run in system.runs:
-            place = shlex.quote(str(run.path))
-            lines.append(f"syntagma train {place}/experiment.yaml --out {place}")
-    lines.append("")
-    for system in systems:
-        data = shlex.join(systems[0].runs[0].settings.get("data", {}).get("dev", []))
-        lines += (f"syntagma evaluate {shlex.quote(str(run.path))} {data}" for run in system.runs)
-    names = shlex.join(map(str, folders))
-    if len(systems) > 1:
-        lines += ["", f"syntagma compare {names}"]
-    lines += ["", f"syntagma report {names} --out {shlex.quote(str(out))}"]
-    hint = (
-        '<p class="hint">The settings in a run folder are complete; paths in them are those of the '
-        "folder where it was trained. Training needs a new <code>--out</code> where the run is "
-        "still there.</p>"
-    )
-    return Part("Commands", commands(lines) + hint)

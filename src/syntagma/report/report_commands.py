@@ -1,0 +1,72 @@
+"""The commands that make the runs of a report, and the report, again."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Sequence
+from pathlib import Path
+
+from syntagma.files import read_text, write_text
+from syntagma.report.report_page import Part, commands
+from syntagma.report.runs import System
+from syntagma.tasks.experiment import load_run_settings
+
+__all__ = ["commands_part"]
+
+AGAIN = "again"
+"""The folder that the runs are made in."""
+SETTINGS = "settings"
+
+
+def commands_part(
+    systems: Sequence[System], draft: Path, out: str | Path, *, options: Sequence[str] = ()
+) -> Part:
+    """The commands that make everything again, in new folders, from settings kept with the page.
+
+    Args:
+        systems: of the report.
+        draft: the report's folder, in which settings are put.
+        out: the name that it will have.
+        options: of the report.
+    """
+    made: dict[Path, str] = {}
+    lines: list[str] = []
+    runs = [run for system in systems for run in system.runs]
+    for run in runs:
+        _train(run.path, made, lines, draft, Path(out))
+    folders = [f"{AGAIN}/{made[run.path]}" for run in runs]
+    lines.append("")
+    for run, folder in zip(runs, folders, strict=True):
+        data = run.settings.get("data", {}).get("dev", [])
+        lines.append(shlex.join(["syntagma", "evaluate", folder, *data]))
+    lines.append("")
+    if len(systems) > 1:
+        lines.append(shlex.join(["syntagma", "compare", *folders]))
+    again = f"{AGAIN}/{Path(out).name}"
+    lines.append(shlex.join(["syntagma", "report", *folders, "--out", again, *options]))
+    hint = (
+        '<p class="hint">The settings are complete; paths in them are those of the folder in which '
+        f"the runs were trained. What is made again lies in <code>{AGAIN}/</code>; a run that "
+        "begins from another one has that before it.</p>"
+    )
+    return Part("Commands", commands(lines) + hint)
+
+
+def _train(path: Path, made: dict[Path, str], lines: list[str], draft: Path, out: Path) -> None:
+    """The command of a run, after those of the runs that it begins from."""
+    if path in made:
+        return
+    settings = load_run_settings(path / "experiment.yaml")
+    begins = Path(str(settings.get("encoder", "")))
+    is_run = (begins / "experiment.yaml").is_file()
+    if is_run:
+        _train(begins, made, lines, draft, out)
+    name, number = path.name, 1
+    while name in made.values():
+        number += 1
+        name = f"{path.name}_{number}"
+    made[path] = name
+    write_text(draft / SETTINGS / f"{name}.yaml", read_text(path / "experiment.yaml"))
+    command = ["syntagma", "train", f"{out}/{SETTINGS}/{name}.yaml"]
+    command += ["--set", f"encoder={AGAIN}/{made[begins]}"] if is_run else []
+    lines.append(shlex.join([*command, "--out", f"{AGAIN}/{name}"]))
