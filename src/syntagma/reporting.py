@@ -41,7 +41,7 @@ from syntagma.robustness import noise_curve, write_noise_curves
 from syntagma.tasks.laid_out import Predictor, Texts
 from syntagma.text.sentence import Parse, Sentence
 
-__all__ = ["write_report"]
+__all__ = ["write_cases", "write_report"]
 
 PAIRED = ("spans", "choice", "pairs")
 """Tasks whose models can be watched."""
@@ -106,6 +106,35 @@ def write_report(
         write_text(draft / "index.html", page)
         values = {each.part.anchor: each.values for each in made}
         write_json(draft / "report.json", values)
+
+
+def write_cases(
+    cases: Sequence[Case], out: Path, *, task: str, title: str, baseline: str, parser: str
+) -> None:
+    """Write one page about some cases: what was asked, all answers, and the trees.
+
+    Args:
+        cases: of one task.
+        out: the page.
+        task: its name.
+        title: of the page.
+        baseline: the name of the system that is shown first.
+        parser: makes the trees, see :func:`syntagma.parse.source.load_parser`.
+    """
+    notices: list[str] = []
+    painter = _Painter(task, {}, notices, parser)
+    cards = [
+        case_card(number, case, painter.pictures(case, attention=False), baseline=baseline)
+        for number, case in enumerate(cases, start=1)
+    ]
+    page = report_page(
+        title=title,
+        summary=f"{len(cards)} cases",
+        parts=[Part("Cases", "".join(cards))],
+        notices=notices,
+        note=f"Written by Syntagma {syntagma.__version__}.",
+    )
+    write_text(out, page)
 
 
 def _options(n_cases: int, n_pictures: int, noise: Sequence[str]) -> list[str]:
@@ -211,14 +240,21 @@ class _Painter:
         task: of the runs.
         predictors: the models by system.
         notices: gets what could not be drawn.
+        parser: of texts that no model parses.
     """
 
-    def __init__(self, task: str, predictors: dict[str, Predictor], notices: list[str]) -> None:
+    def __init__(
+        self,
+        task: str,
+        predictors: dict[str, Predictor],
+        notices: list[str],
+        parser: str = DEFAULT_PARSER,
+    ) -> None:
         self.task = task
         self.predictors = predictors
         self.notices = notices
         self.parses = cache(self._parses)
-        self.parser = cache(load_parser)
+        self.parser = cache(lambda: load_parser(parser))
 
     def pictures(self, case: Case, *, attention: bool) -> CasePictures:
         """What there is to draw of a case."""
@@ -244,7 +280,7 @@ class _Painter:
         for predictor in self.predictors.values():
             if (store := predictor.texts.store) is not None:
                 return tuple(store.parsed([text])[0].parses(text))
-        return tuple(self.parser(DEFAULT_PARSER).parse_text(text))
+        return tuple(self.parser().parse_text(text))
 
     def _with_attention(
         self, case: Case, pictures: CasePictures, asked: Sequence[Sentence], name: str

@@ -119,7 +119,11 @@ def test_cases_are_those_that_the_system_alone_gets_right(setting, monkeypatch):
         (folder / "examples.json").write_text(json.dumps(rows))
     found = reproduce(plan)
     assert len(found.measured.parts[0].rows) == 4
-    assert found.measured.lines == (f"3 of {len(rows)} examples are such ones.",)
+    (line,) = found.measured.lines
+    assert line.startswith(f"3 of {len(rows)} examples are such ones, of seed 1")
+    (page,) = found.measured.pictures
+    assert "[cases](cases.html)" in found.markdown()
+    assert Path(page).read_text(encoding="utf-8").count("<article") == 3
 
 
 def test_costs_need_no_run(setting):

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from syntagma.report.cases import TOLD, read_answers
+from syntagma.report.cases import GAINED, TOLD, Case, read_answers
 from syntagma.report.runs import read_systems
+from syntagma.reporting import write_cases
 from syntagma.reproduce.plan import Plan
 from syntagma.reproduce.result import Cell, Measured, Part
 
@@ -29,14 +30,32 @@ def find_gains(plan: Plan) -> Measured:
         for example in baseline.examples()
         if system.rows[example.id][score] > baseline.rows[example.id][score]
     ]
+    cases = [
+        Case(
+            example.id,
+            tell(example),
+            {first: before[example.id], second: after[example.id]},
+            {first: baseline.rows[example.id][score], second: system.rows[example.id][score]},
+            GAINED,
+            second,
+        )
+        for example in better[: plan.entry.options["n_cases"]]
+    ]
     rows = [["example", "gold", first, second]]
-    for example in better[: plan.entry.options["n_cases"]]:
-        told = tell(example)
-        cells = (told.asked, told.gold[0], before[example.id], after[example.id])
+    for case in cases:
+        cells = (case.told.asked, case.told.gold[0], *case.answers.values())
         rows.append([_short(cell) for cell in cells])
+    page = plan.folder / "cases.html"
+    write_cases(
+        cases, page, task=baseline.task, title=plan.entry.caption, baseline=first,
+        parser=plan.setting.parser,
+    )  # fmt: skip
     cell = Cell(second, "better than the baseline", float(len(better)))
-    line = f"{len(better)} of {len(baseline.rows)} examples are such ones."
-    return Measured((Part("", rows),), (cell,), (line,))
+    line = (
+        f"{len(better)} of {len(baseline.rows)} examples are such ones, of seed "
+        f"{baseline.seed}; their trees are in cases.html."
+    )
+    return Measured((Part("", rows),), (cell,), (line,), pictures=(str(page),))
 
 
 def _short(text: str) -> str:

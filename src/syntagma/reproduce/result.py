@@ -150,7 +150,10 @@ class Reproduction:
             blocks.append(markdown(part.rows))
         blocks += self.measured.lines
         blocks += ["What differs from the paper:", "\n".join(f"- {d}" for d in self.differs)]
-        blocks += [f"![]({Path(path).name})" for path in self.measured.pictures]
+        for path in map(Path, self.measured.pictures):
+            blocks.append(
+                f"[{path.stem}]({path.name})" if path.suffix == ".html" else f"![]({path.name})"
+            )
         return "\n\n".join(blocks) + "\n"
 
     def as_json(self) -> dict[str, Any]:
