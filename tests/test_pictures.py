@@ -16,6 +16,7 @@ from syntagma.models.pair_model import PairHead, PairModel
 from syntagma.models.span_model import SpanModel
 from syntagma.parse.source import load_source
 from syntagma.pictures import (
+    answer_scores,
     attention_matrix,
     draw_attention,
     draw_turns,
@@ -275,7 +276,38 @@ class TestTurns:
         parts = [sentences_of([predictor], s.text) for s in seen.laid_out.stretches]
         passage = turn_scores(seen, parts)[0]
         assert not np.isnan(passage.scores[0][0])
-        assert np.isnan([turn[-1] for turn in passage.scores]).all()
+        # Behind the words stands the piece that ends the text, which was read.
+        assert passage.words[0] == "[CLS]"
+        assert passage.words[-1] == "[SEP]"
+        assert np.isnan([turn[-2] for turn in passage.scores]).all()
+        assert not np.isnan([turn[-1] for turn in passage.scores]).any()
+
+    def test_special_pieces_stand_where_they_were_read(self, tiny_encoder):
+        predictor = reader(tiny_encoder, "poi-net")
+        seen = look("m", predictor, Texts(SENTENCES[4], QUESTION))
+        parts = [sentences_of([predictor], s.text) for s in seen.laid_out.stretches]
+        passage, question = turn_scores(seen, parts)
+        assert (passage.words[0], passage.words[-1]) == ("[CLS]", "[SEP]")
+        assert question.words[0] != "[SEP]" == question.words[-1]
+        first = seen.observed.turns[:, 0, 0].tolist()
+        assert [turn[0] for turn in passage.scores] == pytest.approx(first, abs=1e-4)
+
+    def test_where_readers_find_answers(self, tiny_encoder):
+        predictor = reader(tiny_encoder)
+        seen = look("m", predictor, Texts(SENTENCES[4], QUESTION))
+        sentences = sentences_of([predictor], SENTENCES[4])
+        found = answer_scores(seen, sentences)
+        assert found.names == ("start", "end")
+        assert len(found.words) == sum(map(len, sentences))
+        # What is missing from 1 is that there is no answer.
+        for row in found.scores:
+            assert 0 < sum(row) < 1
+        best = predictor.answer(SENTENCES[4], QUESTION, threshold=float("inf")).spans[0]
+        shares = dict(zip(found.words, found.scores[0], strict=True))
+        assert max(shares.values()) >= best.probability
+        pair = look("m", chooser(tiny_encoder), Texts(SENTENCES[4], QUESTION, ("a", "b"), 0))
+        with pytest.raises(InputError, match="m: finds no answers in a passage; give a reader"):
+            answer_scores(pair, sentences)
 
     def test_models_without(self, tiny_encoder):
         seen = look("m", reader(tiny_encoder), Texts(PASSAGE, QUESTION))
@@ -301,10 +333,12 @@ class TestDrawing:
         draw_attention(models, text, QUESTION, out=again, show="2", layer="1")
         assert again.read_bytes() == out.read_bytes()
 
-    @pytest.mark.parametrize("show", ["answer", "all"])
+    @pytest.mark.parametrize("show", ["answer", "both", "all"])
     def test_other_words(self, folders, text, tmp_path, show):
         out = tmp_path / "words.svg"
         draw_attention([folders["none"]], text, QUESTION, out=out, show=show)
+        asked = QUESTION.split()[0]
+        assert (f">{asked}<" in out.read_text()) == (show != "answer")
         words = [word for word in ("gull", "ferry", "engines") if f">{word}<" in out.read_text()]
         assert len(words) == 3 if show == "all" else len(words) < 3
 
@@ -312,6 +346,7 @@ class TestDrawing:
         out = tmp_path / "turns.svg"
         draw_turns([folders["poi-net"]], text, QUESTION, out=out)
         assert out.read_text().count(">turn 3<") > 1
+        assert out.read_text().count(">start<") >= 1
         assert ">poi-net: passage<" in out.read_text()
 
     @pytest.mark.parametrize(

@@ -1,7 +1,7 @@
-"""Scores of co-attention per turn as vector pictures: under every word a cell for each turn.
+"""Scores of words as vector pictures: under every word a cell for each turn, or for start and end.
 
-POI-Net's Fig. 5: what the scores ŝ of section 2.2 weigh up, and how that changes from turn to turn.
-Scores are scaled to [0, 1] inside each text and turn; darker is more.
+POI-Net's Fig. 5: what the scores ŝ of section 2.2 weigh up, and how that changes from turn to turn,
+scaled to [0, 1] inside each text and turn; or where an answer begins and ends. Darker is more.
 """
 
 from __future__ import annotations
@@ -34,11 +34,13 @@ class TurnScores:
         title: which text.
         words: in their order, ``[n_words]``.
         scores: from 0 to 1, ``[n_turns][n_words]``; NaN for words that the model does not see.
+        labels: of the turns, ``[n_turns]``; their numbers if not given.
     """
 
     title: str
     words: tuple[str, ...]
     scores: tuple[tuple[float, ...], ...]
+    labels: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         if any(len(turn) != len(self.words) for turn in self.scores):
@@ -46,6 +48,11 @@ class TurnScores:
                 f"expected scores for {len(self.words)} words in each turn, got "
                 f"{list(map(len, self.scores))}"
             )
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """What the rows are called."""
+        return self.labels or tuple(f"turn {turn + 1}" for turn in range(len(self.scores)))
 
 
 def turns_svg(texts: Sequence[TurnScores], *, title: str, alone: bool = True) -> str:
@@ -79,7 +86,7 @@ def _draw(text: TurnScores) -> Drawing:
     ]
     y = MARGIN + TITLE_SIZE + LINE_GAP
     for line in _lines(widths, room):
-        parts += _labels(len(text.scores), y)
+        parts += _labels(text.names, y)
         x = MARGIN + LABELS
         for word in line:
             parts.append(_word(text, word, x, y, widths[word]))
@@ -115,18 +122,18 @@ def _lines(widths: Sequence[float], room: float) -> list[list[int]]:
     return lines
 
 
-def _labels(n_turns: int, y: float) -> list[str]:
-    """The numbers of the turns at the beginning of a line."""
+def _labels(names: Sequence[str], y: float) -> list[str]:
+    """The names of the turns at the beginning of a line."""
     return [
         text_line(
             "tag",
             MARGIN,
             y + WORD_SIZE + STEP * turn + CELL - 2,
             LABEL_SIZE,
-            f"turn {turn + 1}",
+            name,
             anchor="start",
         )
-        for turn in range(n_turns)
+        for turn, name in enumerate(names)
     ]
 
 
@@ -138,7 +145,7 @@ def _word(text: TurnScores, word: int, x: float, y: float, width: float) -> str:
         score = scores[word]
         if score != score:
             continue
-        tip = f"{form}, turn {turn + 1}: {score:.2f}"
+        tip = f"{form}, {text.names[turn]}: {score:.2f}"
         cells.append(_cell(x, y + WORD_SIZE + STEP * turn, width, score, tip))
     return (
         text_line("word", x + width / 2, y + WORD_SIZE - 4, WORD_SIZE, form)

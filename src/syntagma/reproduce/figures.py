@@ -76,16 +76,25 @@ def draw_pictures(plan: Plan) -> Measured:
     The options are the ``picture`` (``attention``, each model's last layer, or ``turns`` of
     co-attention), the text, and what is asked about it.
     """
-    folders = {row.name: str(runs[0].folder) for row, runs in plan.row_runs()}
-    options = plan.entry.options
-    passage, picture = plan.folder / "passage.txt", plan.folder / f"{options['picture']}.svg"
+    options, passage = plan.entry.options, plan.folder / "passage.txt"
     write_text(passage, options["passage"])
-    given: dict[str, Any] = {"out": picture, "options": options.get("options", ())}
-    if options["picture"] == "attention":
-        # The paper shows the first head.
-        given["head"] = 1
-        titles = draw_attention(list(folders.values()), passage, options["question"], **given)
-    else:
-        titles = draw_turns(list(folders.values()), passage, options["question"], **given)
-    rows = [["", "run"], *([name, folder] for name, folder in folders.items())]
-    return Measured((Part("", rows),), lines=tuple(titles), pictures=(str(picture),))
+    rows = [["", "run"]]
+    by_task: dict[str, list[str]] = {}
+    for row, runs in plan.row_runs():
+        rows.append([row.name, str(runs[0].folder)])
+        by_task.setdefault(runs[0].experiment.task, []).append(str(runs[0].folder))
+    titles, pictures = [], []
+    for task, folders in by_task.items():
+        part = f"_{task}" if len(by_task) > 1 else ""
+        picture = plan.folder / f"{options['picture']}{part}.svg"
+        given: dict[str, Any] = {"out": picture}
+        if task == "choice":
+            given["options"] = options["options"]
+        if options["picture"] == "attention":
+            # The paper shows the first head.
+            given |= {"head": 1, "show": options.get("show", "question")}
+            titles += draw_attention(folders, passage, options["question"], **given)
+        else:
+            titles += draw_turns(folders, passage, options["question"], **given)
+        pictures.append(str(picture))
+    return Measured((Part("", rows),), lines=tuple(titles), pictures=tuple(pictures))
