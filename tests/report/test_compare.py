@@ -13,6 +13,8 @@ pytest.importorskip("scipy")
 from syntagma.errors import InputError
 from syntagma.report.compare import compare_runs, show_p
 from syntagma.report.significance import mcnemar, paired_t_test
+from syntagma.tasks.pairs.data import PairExample
+from syntagma.tasks.task import fingerprint
 
 
 def run(folder, right, *, task="spans", preset="none", seed=1, dev="dev.json"):
@@ -156,6 +158,18 @@ def test_what_cannot_be_compared_is_named(tmp_path):
     for message, folders in cases.items():
         with pytest.raises(InputError, match=message):
             compare_runs(folders)
+
+
+def test_examples_that_changed_behind_their_ids_are_seen(tmp_path):
+    plain = run(tmp_path / "plain", BASE)
+    other = run(tmp_path / "other", BETTER, preset="sg-net")
+    for folder, text in ((plain, "a"), (other, "b")):
+        examples = [PairExample(str(n), text, text, "yes") for n in range(10)]
+        (folder / "data.json").write_text(json.dumps({"dev.json": fingerprint(examples)}))
+    with pytest.raises(InputError, match=r"other: was scored on another dev\.json than .*plain"):
+        compare_runs([plain, other])
+    (other / "data.json").unlink()
+    assert compare_runs([plain, other]).n_examples == 10
 
 
 def test_a_gzipped_file_holds_the_same_data(tmp_path):

@@ -437,3 +437,20 @@ def test_metrics_are_moved_into_place_last(tmp_path, tiny_encoder, monkeypatch):
     train(settings, tmp_path / "run", resume=True)
     assert moved[-1] == "metrics.json"
     assert not list((tmp_path / "run").glob(".kept.*"))
+
+
+def test_a_run_tells_on_which_examples_it_was_scored(tmp_path, tiny_encoder):
+    """By what they say, not by where the file lies."""
+    prints = []
+    for name, text in (("a", "dawn"), ("b", "dawn"), ("c", "dusk")):
+        (tmp_path / name).mkdir()
+        data = treebank(tmp_path / name / "tides.conllu", copies=1)
+        path = Path(data)
+        path.write_text(path.read_text().replace("dawn", text))
+        train(
+            experiment("parsing", data, tiny_encoder, training={"epochs": 1}),
+            tmp_path / name / "run",
+        )
+        prints.append(json.loads((tmp_path / name / "run" / "data.json").read_text()))
+    assert prints[0] == prints[1] != prints[2]
+    assert list(prints[0]) == ["tides"]

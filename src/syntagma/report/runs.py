@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -78,6 +78,7 @@ class RunScores:
         metrics: on all dev files together.
         rows: the scores of each dev example by its id.
         signature: how the task's metric is computed, where tools differ in that.
+        fingerprints: of the dev examples, by the name of their file; empty for runs of old.
     """
 
     path: Path
@@ -85,6 +86,7 @@ class RunScores:
     metrics: dict[str, float]
     rows: dict[str, dict[str, float]]
     signature: str = ""
+    fingerprints: dict[str, str] = field(default_factory=dict)
 
     @property
     def task(self) -> str:
@@ -260,6 +262,12 @@ def _check_same_data(run: RunScores, first: RunScores) -> None:
             f"{first.path} on {len(first.rows)} ({', '.join(first.data)}), and they are not the "
             f"same; compare runs with the same data.dev"
         )
+    known = run.fingerprints.keys() & first.fingerprints.keys()
+    if changed := [name for name in known if run.fingerprints[name] != first.fingerprints[name]]:
+        raise InputError(
+            f"{run.path}: was scored on another {min(changed)} than {first.path}: the ids are the "
+            f"same, what they stand for is not; train one of them again"
+        )
 
 
 def _check_signature(run: RunScores, first: RunScores) -> None:
@@ -295,4 +303,6 @@ def _read(path: Path) -> RunScores:
             raise InputError(f"{path / name}: expected an object, got {type(value).__name__}")
     metrics, rows = values
     signature = metrics.pop("signature", "")
-    return RunScores(path, load_run_settings(path / "experiment.yaml"), metrics, rows, signature)
+    settings = load_run_settings(path / "experiment.yaml")
+    fingerprints = read_json(path / "data.json") if (path / "data.json").is_file() else {}
+    return RunScores(path, settings, metrics, rows, signature, fingerprints)

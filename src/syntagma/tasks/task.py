@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import hashlib
 import logging
 import time
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, ClassVar, Generic, Self, TypeVar
@@ -86,6 +87,14 @@ def distinct(parts: Mapping[str, Sequence[Any]]) -> dict[str, list[Any]]:
         name: [replace(example, id=f"{name}/{example.id}") for example in part]
         for name, part in parts.items()
     }
+
+
+def fingerprint(examples: Iterable[Any]) -> str:
+    """A hash of all that examples say, so that runs can be known to be scored on the same."""
+    digest = hashlib.blake2b(digest_size=16)
+    for example in examples:
+        digest.update(repr(example).encode("utf-8", "surrogatepass"))
+    return digest.hexdigest()
 
 
 class Task(ABC, Generic[Example, Prediction]):

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from syntagma.errors import InputError
@@ -56,7 +56,7 @@ class BracketedSentence:
     forms: tuple[str, ...]
     tags: tuple[str, ...]
     constituents: tuple[Constituent, ...]
-    origin: str = ""
+    origin: str = field(default="", repr=False)
 
     def __len__(self) -> int:
         return len(self.forms)

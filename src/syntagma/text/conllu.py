@@ -7,7 +7,7 @@ that the package does not use are kept as they came.  Format: https://universald
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from syntagma.errors import InputError
@@ -33,7 +33,7 @@ class TreebankSentence:
 
     comments: tuple[str, ...]
     rows: tuple[tuple[str, ...], ...]
-    origin: str = ""
+    origin: str = field(default="", repr=False)
 
     @property
     def words(self) -> list[tuple[str, ...]]:

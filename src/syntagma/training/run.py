@@ -21,9 +21,9 @@ from syntagma.errors import MissingExtraError
 from syntagma.files import disk_errors, write_json
 from syntagma.tasks import find_task
 from syntagma.tasks.experiment import DataSettings, Experiment, TrainingSettings
-from syntagma.tasks.task import Task, distinct, names_of
+from syntagma.tasks.task import Task, distinct, fingerprint, names_of
 from syntagma.training.adapt import prepare_encoder
-from syntagma.training.run_folder import RESULT, RunFolder
+from syntagma.training.run_folder import DATA, RESULT, RunFolder
 from syntagma.training.stream_loader import StreamLoader
 from syntagma.training.trainer import SyntagmaTrainer
 
@@ -180,6 +180,9 @@ def _finish(
             if examples:
                 task.write_predictions(examples, predictions, draft / task.predictions_file)
                 write_json(draft / "examples.json", task.score_examples(examples, predictions))
+                if not task.streams:
+                    prints = {name: fingerprint(part) for name, part in dev.items()}
+                    write_json(draft / DATA, prints)
             # What a frozen encoder has in common with the published one is not saved again.
             task.save(draft, bits=EXACT if frozen else None)
             write_json(draft / RESULT, metrics)

@@ -5,6 +5,7 @@
 ``checkpoints/``       what to resume from, and the best weights so far; gone when it is finished
 ``metrics.json``       the metrics of the kept model; written last, so a run that has it is finished
 ``examples.json``      its score on each dev example, for significance tests
+``data.json``          hashes of the dev examples, so that runs on others are told apart
 ``predictions.json``   its predictions in the task's format (``.conllu`` for parsers)
 ``config.json``, ``model.safetensors``, …   the kept model
 """
@@ -29,9 +30,10 @@ from syntagma.settings import flatten, to_dict
 if TYPE_CHECKING:
     from syntagma.tasks.experiment import Experiment
 
-__all__ = ["RESULT", "RunFolder"]
+__all__ = ["DATA", "RESULT", "RunFolder"]
 
 RESULT = "metrics.json"
+DATA = "data.json"
 
 COMPLETE = "complete"
 CHECKPOINT = "checkpoint"
