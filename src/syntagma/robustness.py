@@ -7,7 +7,7 @@ tags.  A model that does not read them is a level line.
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from statistics import mean, stdev
@@ -164,27 +164,16 @@ def noise_curve(
     systems = read_systems(folders)
     metric = metric or systems[0].plan.metric
     shares = tuple(shares) or SHARES[kind]
-    means: dict[str, tuple[float, ...]] = {}
-    spreads: dict[str, tuple[float, ...]] = {}
-    n_examples = 0
-    for system in systems:
+
+    def parsers(own: str) -> list[list[str]]:
         # Without noise all draws are the same.
-        scores: list[list[float]] = [[] for _ in shares]
-        for run in system.runs:
-            examples = _examples(run, data)
-            n_examples = len(examples)
-            reads = _reads(run.path, COLUMNS[kind])
-            source = read_config(run.path).parser
-            clean = _score(run, examples, "", metric, device)
-            for own, share in zip(scores, shares, strict=True):
-                names = (f"{SOURCES[kind]}:{share},{draw}:{source}" for draw in range(draws))
-                own += (
-                    [_score(run, examples, name, metric, device) for name in names]
-                    if share and reads
-                    else [clean]
-                )
-        means[system.name] = tuple(map(mean, scores))
-        spreads[system.name] = tuple(map(_spread, scores))
+        return [
+            [f"{SOURCES[kind]}:{share},{draw}:{own}" for draw in range(draws)] if share else [""]
+            for share in shares
+        ]
+
+    columns = COLUMNS[kind]
+    means, spreads, n_examples = _score_all(systems, data, parsers, columns, metric, device)
     return NoiseCurve(kind, shares, metric, means, spreads, n_examples, draws, "evaluation")
 
 
@@ -255,20 +244,51 @@ def parser_table(
     """
     systems = read_systems(folders)
     metric = metric or systems[0].plan.metric
-    means, spreads = {}, {}
+    names = [["" if parser == OWN else parser] for parser in parsers]
+    columns = set().union(*COLUMNS.values())
+    means, spreads, n_examples = _score_all(systems, data, lambda _: names, columns, metric, device)
+    return ParserTable(tuple(parsers), metric, means, spreads, n_examples)
+
+
+Points = dict[str, tuple[float, ...]]
+
+
+def _score_all(
+    systems: Sequence[System],
+    data: Sequence[str | Path],
+    parsers: Callable[[str], Sequence[Sequence[str]]],
+    columns: set[str],
+    metric: str,
+    device: str,
+) -> tuple[Points, Points, int]:
+    """Means and deviations of each system at some points, and the number of examples.
+
+    Args:
+        systems: that are scored.
+        data: files; the dev examples of the runs where there are none.
+        parsers: for a run's own parser the parsers of each point; empty for its own.
+        columns: what of the syntax comes from them; a model that reads none is scored once.
+        metric: of the points.
+        device: where to compute.
+    """
+    means: Points = {}
+    spreads: Points = {}
     n_examples = 0
     for system in systems:
-        scores: list[list[float]] = [[] for _ in parsers]
+        found: dict[int, list[float]] = {}
         for run in system.runs:
             examples = _examples(run, data)
             n_examples = len(examples)
-            reads = _reads(run.path, {name for columns in COLUMNS.values() for name in columns})
-            for own, parser in zip(scores, parsers, strict=True):
-                name = parser if reads and parser != OWN else ""
-                own.append(_score(run, examples, name, metric, device))
-        means[system.name] = tuple(map(mean, scores))
-        spreads[system.name] = tuple(map(_spread, scores))
-    return ParserTable(tuple(parsers), metric, means, spreads, n_examples)
+            reads = _reads(run.path, columns)
+            known: dict[str, float] = {}
+            for point, names in enumerate(parsers(read_config(run.path).parser)):
+                for name in names if reads else [""]:
+                    if name not in known:
+                        known[name] = _score(run, examples, name, metric, device)
+                    found.setdefault(point, []).append(known[name])
+        means[system.name] = tuple(map(mean, found.values()))
+        spreads[system.name] = tuple(map(_spread, found.values()))
+    return means, spreads, n_examples
 
 
 def _check_kind(kind: str) -> None:
