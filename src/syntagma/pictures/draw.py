@@ -97,19 +97,25 @@ def draw_turns(
         The title of each text.
 
     Raises:
-        InputError: a model or file cannot be used, or a model has no such scores and is no reader.
+        InputError: a model or file cannot be used, or a model has no such scores and is no
+            reader beside one that has.
     """
     _check(out)
     predictors = [open_predictor(model, device=device) for model in models]
     texts = _texts(predictors[0], read_text(passage), question, options)
+    looks = [
+        look(Path(model).name, predictor, texts)
+        for model, predictor in zip(models, predictors, strict=True)
+    ]
+    some = any(seen.observed.turns is not None for seen in looks)
     scores = []
-    for model, predictor in zip(models, predictors, strict=True):
-        seen = look(Path(model).name, predictor, texts)
+    for seen in looks:
         parts = [sentences_of(predictors, each.text) for each in seen.laid_out.stretches]
-        is_reader = isinstance(predictor, Reader)
+        is_reader = isinstance(seen.predictor, Reader)
         if is_reader:
             scores.append(answer_scores(seen, parts[0]))
-        if not is_reader or seen.observed.turns is not None:
+        # A reader without turns may stand beside one that has some.
+        if seen.observed.turns is not None or not (is_reader and some):
             scores += turn_scores(seen, parts)
     write_text(out, turns_svg(scores, title=f"Co-attention in turns: {question}"))
     return [part.title for part in scores]
