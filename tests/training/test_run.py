@@ -182,6 +182,8 @@ def experiment(task: str, data: str, encoder: str, **changes) -> Experiment:
         "pairs": {"max_length": 64, "dropout": 0.0, "pooling": "max"},
         "relations": {"max_length": 64, "dropout": 0.0},
         "typing": {"max_length": 64, "dropout": 0.0},
+        "probing": {"max_length": 96, "hidden": 8, "dropout": 0.0},
+        "structural": {"max_length": 96, "rank": 8},
     }
     values = {
         "task": task,
