@@ -180,6 +180,7 @@ def test_tags_at_boundaries_are_counted_beside_the_papers(setting):
     ours, theirs = found.measured.parts
     assert ours.rows[0][:4] == ["tag", "gold", "Baseline", "POI-Net"]
     assert theirs.rows[1] == ["NN", "11192", "11254", "11504"]
+    assert found.measured.lines[0].startswith("POI-Net against Baseline: wrong tags")
 
 
 def test_pictures_are_of_the_runs_and_our_text(setting):

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from statistics import mean
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -21,6 +21,8 @@ from syntagma.report.runs import RunScores, read_systems
 from syntagma.report.tables import aligned, markdown
 
 __all__ = ["BoundaryTags", "boundary_tags"]
+
+T = TypeVar("T")
 
 Boundaries = tuple[str, str]
 """The tags of the first and the last word of an answer."""
@@ -49,6 +51,19 @@ class BoundaryTags:
     errors: dict[str, tuple[float, ...]]
     wrong_answers: dict[str, float]
     n_questions: int
+
+    def renamed(self, names: Sequence[str]) -> BoundaryTags:
+        """The same with other names of the systems, in their order."""
+
+        def named(values: dict[str, T]) -> dict[str, T]:
+            return dict(zip(names, values.values(), strict=True))
+
+        return replace(
+            self,
+            predicted=named(self.predicted),
+            errors=named(self.errors),
+            wrong_answers=named(self.wrong_answers),
+        )
 
     def rows(self, *, least: float = 0.014) -> list[list[str]]:
         """The cells of a table, its head first.

@@ -54,10 +54,9 @@ def measure_groups(plan: Plan) -> Measured:
 
 def measure_tags(plan: Plan) -> Measured:
     """Parts of speech of the first and last words of answers, gold and predicted."""
-    found = boundary_tags(_folders(plan), parser=plan.setting.parser)
     names = [row.name for row, _ in plan.row_runs()]
+    found = boundary_tags(_folders(plan), parser=plan.setting.parser).renamed(names)
     rows = found.rows()
-    rows[0][2:] = [*names, *(f"{name}, wrong tag" for name in names)]
     parts = [Part("Ours", rows)]
     if plan.entry.reference:
         theirs = [[str(cell) for cell in row] for row in plan.entry.reference]
