@@ -1,11 +1,12 @@
 """Draw the objectives of pre-training runs over their steps, against chance.
 
-python experiments/pretraining_curves.py RUN RUN... --out curves.svg
+python experiments/pretraining_curves.py RUN NAME=RUN... --out curves.svg
 """
 
 from __future__ import annotations
 
 import argparse
+from pathlib import Path
 
 from syntagma.errors import in_one_line
 from syntagma.report.curves import write_curves
@@ -23,10 +24,12 @@ PANELS = {
 
 def main() -> None:
     arguments = argparse.ArgumentParser(description=__doc__)
-    arguments.add_argument("runs", nargs="+")
+    arguments.add_argument("runs", nargs="+", help="RUN or NAME=RUN")
     arguments.add_argument("--out", required=True)
     options = arguments.parse_args()
-    write_curves(options.runs, PANELS, options.out)
+    named = [run.rpartition("=") for run in options.runs]
+    names = [name or Path(run).name for name, _, run in named]
+    write_curves([run for _, _, run in named], PANELS, options.out, names=names)
 
 
 if __name__ == "__main__":
