@@ -16,7 +16,7 @@ from syntagma.reproduce.entries import find_entry
 from syntagma.reproduce.index import index_page
 from syntagma.reproduce.kinds import layout
 from syntagma.reproduce.plan import make_plan
-from syntagma.reproduce.result import Cell, Reproduction
+from syntagma.reproduce.result import Cell, Measured, Reproduction
 from syntagma.reproduce.work import plan_entry, reproduce, run_lines
 from syntagma.training import run as run_module
 
@@ -210,7 +210,12 @@ def test_the_papers_numbers_keep_their_zeros_and_rows_their_headings(setting):
     assert table["ALBERT-xxlarge"] == "(235.00)"
     assert {cell.heading for cell in found.cells} == {"ALBERT"}
     result = Reproduction("poi-net", "table7", "", "cpu", 1, "default", "", found, (), ())
-    assert result.summary.startswith("ALBERT, ALBERT-base (rerun) 1.00; ALBERT, Multi-head")
+    assert result.summary.startswith("ALBERT-base (rerun) 1.00; Multi-head")
+    assert result.summary.endswith("1.00 (parameters, millions)")
+    rows = (Cell("SG-Net", "EM", 1.0, heading=name) for name in ("BERT", "ALBERT"))
+    result = replace(result, measured=Measured((), (*rows, Cell("words", "EM", 3452.0))))
+    assert result.summary == "BERT, SG-Net 1.00; ALBERT, SG-Net 1.00; words 3452 (EM)"
+    assert replace(result, measured=Measured((), pictures=("a.svg",))).summary == "drawn"
 
 
 def test_a_result_is_taken_into_the_index(tmp_path, monkeypatch):

@@ -122,14 +122,26 @@ class Reproduction:
 
     @property
     def summary(self) -> str:
-        """Our numbers in a line: each row's, as far as it has some."""
+        """Our numbers in a line: each row's, as far as it has some.
+
+        A row has its heading before it where another one has the same name; the column is named
+        where there is only one.
+        """
+        measured = [(cell, cell.ours) for cell in self.measured.cells if cell.ours is not None]
+        if not measured:
+            return "drawn" if self.measured.pictures else ""
+        headings: dict[str, set[str]] = {}
+        for cell, _ in measured:
+            headings.setdefault(cell.row, set()).add(cell.heading)
         found: dict[str, list[str]] = {}
-        for cell in self.measured.cells:
-            if cell.ours is not None:
-                name = f"{cell.heading}, {cell.row}" if cell.heading else cell.row
-                found.setdefault(name, []).append(f"{cell.ours:.2f}")
+        for cell, ours in measured:
+            twice = len(headings[cell.row]) > 1
+            name = f"{cell.heading}, {cell.row}" if twice else cell.row
+            value = f"{ours:.0f}" if ours > 1000 else f"{ours:.2f}"
+            found.setdefault(name, []).append(value)
         shown = [f"{row} {' / '.join(values)}" for row, values in found.items()]
-        return "; ".join(shown)
+        columns = {cell.column for cell, _ in measured}
+        return "; ".join(shown) + (f" ({columns.pop()})" if len(columns) == 1 else "")
 
     def table(self) -> str:
         """For a terminal."""
