@@ -114,6 +114,8 @@ def test_runs_trained_on_noise_make_a_curve(runs, tmp_path, tiny_encoder, tiny_p
     clean = json.loads((runs / "sg-net" / "metrics.json").read_text())["accuracy"]
     assert curve.systems["sg-net"] == pytest.approx((clean, *scores))
     assert len({*curve.systems["none"]}) == 1
+    with pytest.raises(InputError, match="none of the runs was trained with heads replaced"):
+        training_noise_curve(folders[:2])
     other = experiment(
         "pairs", data, tiny_encoder, preset="sg-net", parser=tiny_parser,
         training={"epochs": 2, "learning_rate": 2e-3},

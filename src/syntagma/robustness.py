@@ -204,6 +204,11 @@ def training_noise_curve(
             names[key] = system.name
         lines.setdefault(key, {})[share] = system
     shares = sorted({share for line in lines.values() for share in line})
+    if shares == [0.0]:
+        raise InputError(
+            f"none of the runs was trained with {kind} replaced; train some with "
+            f"--set parser={SOURCES[kind]}:SHARE:SOURCE, such as {SOURCES[kind]}:0.4:default-parser"
+        )
     metric = metric or systems[0].plan.metric
     means, spreads = {}, {}
     for key, line in lines.items():
