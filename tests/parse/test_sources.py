@@ -22,7 +22,7 @@ from syntagma.parse.controls import (
 from syntagma.parse.dependency import are_trees
 from syntagma.parse.given_words import GivenWordsSource
 from syntagma.parse.penn_tags import PENN_TAGS
-from syntagma.parse.source import load_source
+from syntagma.parse.source import TreebankSource, load_source
 from syntagma.syntax.encode import encode_texts
 from syntagma.text.conllu import TreebankSentence, format_conllu
 from syntagma.text.sentence import Parse, Sentence
@@ -322,6 +322,7 @@ def test_treebanks_are_asked_by_their_words(tmp_path):
     one, other = tmp_path / "a.conllu", tmp_path / "b.conllu"
     one.write_text(rows)
     other.write_text(rows.replace("Stop", "Go"))
+    assert next(TreebankSource(one).parse_texts(["Stop!"]))[0].heads == (0, 1)
     source = load_source(f"conllu:{one},{other}", mode="words")
     for text in ("Stop !", "Go !"):
         ((parse,),) = source.parse_texts([text])

@@ -120,7 +120,7 @@ class TreebankSource:
     """Parses read from CoNLL-U files: each text must be one sentence of them.
 
     Args:
-        paths: the files.
+        paths: the file, or files.
         mode: ``words`` where a text is the words of the sentence with spaces between them.
 
     Raises:
@@ -128,8 +128,9 @@ class TreebankSource:
     """
 
     def __init__(
-        self, paths: Sequence[str | Path], *, mode: Literal["raw", "words"] = "raw"
+        self, paths: str | Path | Sequence[str | Path], *, mode: Literal["raw", "words"] = "raw"
     ) -> None:
+        paths = [paths] if isinstance(paths, str | Path) else paths
         self.paths = paths
         self.mode = mode
         self._parses: dict[str, Parse] = {}
