@@ -10,7 +10,8 @@ from threading import Event
 import pytest
 
 from syntagma.errors import InputError
-from syntagma.parse.source import TreebankSource, load_source
+from syntagma.parse.parser import JointParser
+from syntagma.parse.source import TreebankSource, _kept, load_source
 from syntagma.parse.store import ParseStore
 from syntagma.text.conllu import TreebankSentence, format_conllu
 from tests.conftest import SENTENCES
@@ -133,3 +134,36 @@ def test_a_treebank_as_a_source(tmp_path, ferry):
 def test_an_unknown_source_is_refused(name):
     with pytest.raises(InputError, match="expected default-parser, the folder of a parser"):
         load_source(name)
+
+
+def test_noise_is_put_on_parses_that_are_kept(tmp_path, monkeypatch, tiny_parser):
+    """However often noise is drawn, the parser reads a text once."""
+    monkeypatch.setenv("SYNTAGMA_CACHE", str(tmp_path))
+    texts = [*SENTENCES, SENTENCES[0]]
+    clean = list(load_source(tiny_parser).parse_texts(texts))
+    read = []
+    parse_texts = JointParser.parse_texts
+
+    def note(self, texts):
+        for text in texts:
+            read.append(text)
+            yield from parse_texts(self, [text])
+
+    monkeypatch.setattr(JointParser, "parse_texts", note)
+    _kept.cache_clear()
+    found = {
+        name: list(load_source(f"{name}:{tiny_parser}").parse_texts(texts))
+        for name in ("noisy:0", "noisy:1,3", "noisy_tags:0.2")
+    }
+    _kept.cache_clear()
+    assert sorted(read) == sorted(SENTENCES)
+
+    def heads(parses):
+        return [[parse.heads for parse in sentences] for sentences in parses]
+
+    assert heads(found["noisy:0"]) == heads(found["noisy_tags:0.2"]) == heads(clean)
+    assert heads(found["noisy:1,3"]) != heads(clean)
+    # Another process finds them too.
+    assert list(load_source(f"noisy:0:{tiny_parser}").parse_texts(texts)) == found["noisy:0"]
+    _kept.cache_clear()
+    assert sorted(read) == sorted(SENTENCES)

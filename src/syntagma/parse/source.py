@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -97,12 +98,23 @@ def load_source(
         amount, _, source = rest.partition(":")
         share, seed = _share_and_seed(amount, name)
         what: Literal["heads", "tags"] = "heads" if kind == "noisy" else "tags"
-        return NoisySource(load_source(source, device=device, mode=mode), share, seed, what=what)
+        return NoisySource(_kept(source, device, mode), share, seed, what=what)
     raise InputError(
         f"parser {name!r}: expected {DEFAULT_PARSER}, the folder of a parser, conllu:FILE, "
         f"tacred:FILE, spacy:NAME, stanza:LANGUAGE, linear, linear:right, random, random:SEED, or "
         f"noisy:SHARE:SOURCE or noisy_tags:SHARE:SOURCE"
     )
+
+
+@functools.lru_cache(maxsize=1)
+def _kept(name: str, device: str, mode: Literal["raw", "words"]) -> ParseSource:
+    """A source that is asked for the same texts again and again, with other noise each time."""
+    from syntagma.parse.store import ParseStore, StoredSource, cache_folder
+
+    source = load_source(name, device=device, mode=mode)
+    # What costs nothing to make is not worth its place on the disk.
+    cheap = isinstance(source, NoisySource | ChainSource | RandomTreeSource | TreebankSource)
+    return source if cheap else StoredSource(ParseStore(source, cache_folder()))
 
 
 def _share_and_seed(amount: str, name: str) -> tuple[float, int]:

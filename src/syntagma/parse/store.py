@@ -31,8 +31,9 @@ from syntagma.errors import InputError
 from syntagma.parse.columns import Labels, ParsedText
 from syntagma.parse.source import ParseSource
 from syntagma.progress import progress_bar
+from syntagma.text.sentence import Parse
 
-__all__ = ["ParseStore", "cache_folder"]
+__all__ = ["ParseStore", "StoredSource", "cache_folder"]
 
 log = logging.getLogger(__name__)
 
@@ -149,6 +150,30 @@ class ParseStore:
         self._known.update(columns)
         if self.folder is not None:
             self._read.add(_write(self.folder, columns, labels))
+
+
+class StoredSource:
+    """A source whose parses come from a store, for those who ask for the same texts again.
+
+    Args:
+        store: of the parses; they keep no probabilities and no phrases.
+    """
+
+    def __init__(self, store: ParseStore) -> None:
+        self.store = store
+
+    @property
+    def fingerprint(self) -> str:
+        """Of the source behind the store."""
+        return self.store.source.fingerprint
+
+    def parse_texts(self, texts: Iterable[str]) -> Iterator[list[Parse]]:
+        """The sentences of each text, in order; offsets index into the text."""
+        source = iter(texts)
+        while group := list(islice(source, self.store.group)):
+            for text, parsed in zip(group, self.store.parsed(group), strict=True):
+                yield parsed.parses(text)
+            self.store.forget()
 
 
 def _groups(items: Iterable[tuple[str, str]], size: int) -> Iterator[list[tuple[str, str]]]:
