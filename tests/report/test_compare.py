@@ -12,6 +12,7 @@ pytest.importorskip("scipy")
 
 from syntagma.errors import InputError
 from syntagma.report.compare import compare_runs, show_p
+from syntagma.report.runs import read_systems
 from syntagma.report.significance import mcnemar, paired_t_test
 from syntagma.tasks.pairs.data import PairExample
 from syntagma.tasks.task import fingerprint
@@ -170,6 +171,19 @@ def test_examples_that_changed_behind_their_ids_are_seen(tmp_path):
         compare_runs([plain, other])
     (other / "data.json").unlink()
     assert compare_runs([plain, other]).n_examples == 10
+
+
+def test_runs_without_answers_are_read_and_not_compared(tmp_path):
+    """Pre-training scores whole corpora, by no metric that is compared."""
+    folders = []
+    for preset in ("none", "seprem"):
+        folders.append(run(tmp_path / preset, BASE, task="pretraining", preset=preset))
+        (folders[-1] / "examples.json").write_text(
+            json.dumps({"a": {"pieces": 38.1}, "b": {"pieces": 37.0}})
+        )
+    assert [system.name for system in read_systems(folders)] == ["none", "seprem"]
+    with pytest.raises(InputError, match="pretraining have no answers to compare"):
+        compare_runs(folders)
 
 
 def test_a_gzipped_file_holds_the_same_data(tmp_path):

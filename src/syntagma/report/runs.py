@@ -223,7 +223,7 @@ def read_systems(folders: Sequence[str | Path]) -> list[System]:
                 )
             by_seed[run.seed] = run
     plan = PLANS.get(tasks[0], ACCURACY)
-    for run in runs:
+    for run in runs if tasks[0] in PLANS else ():
         _check_rows(run, plan)
     names = _distinct([_name(group) for group in parted], [group[0].path for group in parted])
     systems = [System(name, tuple(group), plan) for name, group in zip(names, parted, strict=True)]
