@@ -17,11 +17,19 @@ from syntagma.parse.penn_tags import PENN_TAGS
 from syntagma.text.segment import segment
 from syntagma.text.sentence import Parse, Sentence
 
-__all__ = ["ChainSource", "NoisySource", "RandomTreeSource", "replace_heads", "replace_tags"]
+__all__ = [
+    "ChainSource",
+    "Mode",
+    "NoisySource",
+    "RandomTreeSource",
+    "replace_heads",
+    "replace_tags",
+]
 
 RELATION = "dep"
 
 Mode = Literal["raw", "words"]
+"""Running text, or words with spaces between them."""
 
 
 class _Source(Protocol):

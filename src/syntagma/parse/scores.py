@@ -10,18 +10,16 @@ from syntagma.text.sentence import Parse
 
 __all__ = ["AttachmentScore", "by_length", "by_relation", "group_order", "is_punctuation"]
 
-PENN_PUNCTUATION = ("``", "-LRB-", "-RRB-", "-LSB-", "-RSB-", "-LCB-", "-RCB-")
-
 
 def is_punctuation(form: str) -> bool:
     """Whether every character of a word is Unicode punctuation (as the CoNLL evaluation counts).
 
-    Penn's way of writing quotes and brackets counts as well.
+    Penn's opening quote is written with two accents, which count as well.
 
-    >>> is_punctuation("--"), is_punctuation("$"), is_punctuation("``"), is_punctuation("-LRB-")
-    (True, False, True, True)
+    >>> is_punctuation("--"), is_punctuation("$"), is_punctuation("``")
+    (True, False, True)
     """
-    return form in PENN_PUNCTUATION or all(
+    return form == "``" or all(
         unicodedata.category(character).startswith("P") for character in form
     )
 

@@ -12,7 +12,7 @@ from syntagma.encoders.saved import is_saved_model
 from syntagma.encoders.shipped import DEFAULT_PARSER, shipped
 from syntagma.errors import InputError
 from syntagma.parse.adapters import SpacySource, StanzaSource
-from syntagma.parse.controls import ChainSource, NoisySource, RandomTreeSource
+from syntagma.parse.controls import ChainSource, Mode, NoisySource, RandomTreeSource
 from syntagma.parse.given_words import GivenWordsSource
 from syntagma.parse.tacred import TacredSource
 from syntagma.text.conllu import read_conllu
@@ -59,9 +59,7 @@ def load_parser(name: str, *, device: str = "cpu", **options: Any) -> JointParse
     return JointParser.from_folder(folder, device=device, **options)
 
 
-def load_source(
-    name: str, *, device: str = "cpu", mode: Literal["raw", "words"] = "raw"
-) -> ParseSource:
+def load_source(name: str, *, device: str = "cpu", mode: Mode = "raw") -> ParseSource:
     """The parse source of a name.
 
     Args:
@@ -107,7 +105,7 @@ def load_source(
 
 
 @functools.lru_cache(maxsize=1)
-def _kept(name: str, device: str, mode: Literal["raw", "words"]) -> ParseSource:
+def _kept(name: str, device: str, mode: Mode) -> ParseSource:
     """A source that is asked for the same texts again and again, with other noise each time."""
     from syntagma.parse.store import ParseStore, StoredSource, cache_folder
 
@@ -139,9 +137,7 @@ class TreebankSource:
         InputError: a file cannot be read, or a sentence is no tree.
     """
 
-    def __init__(
-        self, paths: str | Path | Sequence[str | Path], *, mode: Literal["raw", "words"] = "raw"
-    ) -> None:
+    def __init__(self, paths: str | Path | Sequence[str | Path], *, mode: Mode = "raw") -> None:
         paths = [paths] if isinstance(paths, str | Path) else paths
         self.paths = paths
         self.mode = mode

@@ -152,6 +152,11 @@ def compare_runs(folders: Sequence[str | Path]) -> Comparison:
         raise InputError("compare needs at least two run folders, the baseline first")
     systems = read_systems(folders)
     baseline = systems[0]
+    if (task := baseline.runs[0].task) not in PLANS:
+        raise InputError(
+            f"runs of the task {task} have no answers to compare; compare what was fine-tuned from "
+            f"them, and look at their curves with `syntagma report RUN… --out DIR`"
+        )
     n_examples = len(baseline.runs[0].rows)
     if n_examples < 2:
         raise InputError(
@@ -159,11 +164,6 @@ def compare_runs(folders: Sequence[str | Path]) -> Comparison:
         )
     if len(systems) < 2:
         raise InputError(f"all runs are of one system ({baseline.name}); name those of another too")
-    if (task := baseline.runs[0].task) not in PLANS:
-        raise InputError(
-            f"runs of the task {task} have no answers to compare; compare what was fine-tuned from "
-            f"them, and look at their curves with `syntagma report RUN… --out DIR`"
-        )
     compared = [_compare(system, baseline) for system in systems]
     corrected = iter(holm([s.p_value for s in compared if s.p_value is not None]))
     compared = [s if s.p_value is None else replace(s, p_holm=next(corrected)) for s in compared]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Sequence, Sized
 from pathlib import Path
-from typing import Any, ClassVar, Generic, Literal, Self, TypeVar
+from typing import Any, ClassVar, Generic, Self, TypeVar
 
 import torch
 from torch import Tensor
@@ -19,6 +19,7 @@ from syntagma.encoders.shipped import shipped
 from syntagma.errors import InputError
 from syntagma.models.config import resolve_guides
 from syntagma.models.guided_encoder import GuidedEncoder
+from syntagma.parse.controls import Mode
 from syntagma.parse.source import ParseSource, load_source
 from syntagma.parse.store import ParseStore, cache_folder
 from syntagma.settings import build, to_dict
@@ -131,7 +132,7 @@ class TextPredictor(Generic[Model]):
         self.texts = TextEncoder(model, tokenizer, store)
 
     @classmethod
-    def mode(cls, model: Any) -> Literal["raw", "words"]:
+    def mode(cls, model: Any) -> Mode:
         """Whether texts run, or are words with spaces between them, which parses must keep.
 
         Args:
@@ -262,7 +263,7 @@ def require_frozen(experiment: Experiment) -> None:
 
 
 def training_options(
-    model: GuidedEncoder, experiment: Experiment, *, mode: Literal["raw", "words"] = "raw"
+    model: GuidedEncoder, experiment: Experiment, *, mode: Mode = "raw"
 ) -> dict[str, Any]:
     """The tokenizer, parses and precision with which a predictor is trained."""
     return {
@@ -273,7 +274,7 @@ def training_options(
 
 
 def training_store(
-    model: GuidedEncoder, experiment: Experiment, *, mode: Literal["raw", "words"] = "raw"
+    model: GuidedEncoder, experiment: Experiment, *, mode: Mode = "raw"
 ) -> ParseStore | None:
     """Parses of a training set, kept on disk; ``None`` for a model that reads no syntax.
 

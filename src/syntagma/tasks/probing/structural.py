@@ -8,7 +8,7 @@ from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal, NamedTuple, Self
+from typing import NamedTuple, Self
 
 import numpy as np
 import torch
@@ -21,6 +21,7 @@ from syntagma.errors import MissingExtraError
 from syntagma.files import write_text
 from syntagma.models.structural_model import StructuralHead, StructuralModel
 from syntagma.parse.columns import ParsedText
+from syntagma.parse.controls import Mode
 from syntagma.parse.scores import is_punctuation
 from syntagma.syntax.ancestors import tour_of
 from syntagma.syntax.windows import Part
@@ -36,6 +37,7 @@ __all__ = ["Measured", "StructuralProbe", "StructuralTask"]
 log = logging.getLogger(__name__)
 
 FloatArray = NDArray[np.float32]
+BRACKETS = ("-LRB-", "-RRB-", "-LSB-", "-RSB-", "-LCB-", "-RCB-")
 LENGTHS = (5, 50)
 """Of the sentences whose rank correlations are averaged, length by length, as in the paper."""
 
@@ -74,7 +76,7 @@ class StructuralProbe(TextPredictor[StructuralModel]):
     task = "structural"
 
     @classmethod
-    def mode(cls, model: StructuralModel) -> Literal["raw", "words"]:
+    def mode(cls, model: StructuralModel) -> Mode:
         """The words are those of the treebank."""
         return "words"
 
@@ -317,9 +319,12 @@ def _unread(found: Measured) -> bool:
 
 
 def _words(example: TreeExample) -> list[int]:
-    """Places of the words that are no punctuation."""
-    forms = example.gold.sentence.forms
-    return [place for place, form in enumerate(forms) if not is_punctuation(form)]
+    """Places of the words that are no punctuation; as the paper counts, brackets are some."""
+    return [
+        place
+        for place, form in enumerate(example.gold.sentence.forms)
+        if form not in BRACKETS and not is_punctuation(form)
+    ]
 
 
 Arcs = set[tuple[int, int]]

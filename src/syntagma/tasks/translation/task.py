@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
-from typing import Any, Literal, NamedTuple, Self
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 import torch
@@ -25,6 +25,7 @@ from syntagma.models.translation_model import (
     TranslationHead,
     TranslationModel,
 )
+from syntagma.parse.controls import Mode
 from syntagma.syntax.windows import Part
 from syntagma.tasks.experiment import Experiment
 from syntagma.tasks.task import Features, Task
@@ -86,7 +87,7 @@ class Translator(TextPredictor[TranslationModel]):
         self._silent = torch.tensor(sorted(silent), dtype=torch.long)
 
     @classmethod
-    def mode(cls, model: TranslationModel) -> Literal["raw", "words"]:
+    def mode(cls, model: TranslationModel) -> Mode:
         """As the data are."""
         return "words" if model.head.tokenized else "raw"
 
