@@ -14,7 +14,7 @@ from benchmarks.text import example_questions, example_texts
 from benchmarks.timing import rounds, show
 from syntagma.encoders.load import load_tokenizer
 from syntagma.parse.columns import Labels, ParsedText
-from syntagma.parse.source import load_parser
+from syntagma.parse.load import load_parser
 from syntagma.syntax.ancestors import ancestor_mask
 from syntagma.syntax.encode import encode_texts
 from syntagma.syntax.windows import Part, SequenceBuilder

@@ -14,7 +14,7 @@ from benchmarks.text import treebank_sentences
 from benchmarks.timing import rounds, show
 from syntagma.batches import token_budget_batches
 from syntagma.encoders.precision import autocast
-from syntagma.parse.source import load_parser
+from syntagma.parse.load import load_parser
 from syntagma.text.sentence import Sentence
 
 

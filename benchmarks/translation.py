@@ -21,7 +21,7 @@ from syntagma.models.translation_model import (
     TranslationModel,
     fresh_config,
 )
-from syntagma.parse.source import load_source
+from syntagma.parse.load import load_source
 from syntagma.parse.store import ParseStore
 from syntagma.settings import to_dict
 from syntagma.tasks.translation.task import Translator

@@ -14,7 +14,7 @@ from syntagma.models.config import resolve_guides
 from syntagma.models.guided_encoder import GuidedEncoder
 from syntagma.models.pair_model import PairHead, PairModel
 from syntagma.models.span_model import SpanModel
-from syntagma.parse.source import load_source
+from syntagma.parse.load import load_source
 from syntagma.pictures import (
     answer_scores,
     attention_matrix,

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from syntagma.errors import InputError, SyntagmaError
     from syntagma.models.guided_encoder import GuidedEncoder
+    from syntagma.parse.load import load_parser
     from syntagma.parse.parser import JointParser
-    from syntagma.parse.source import load_parser
     from syntagma.tasks.choice.chooser import Chooser
     from syntagma.tasks.experiment import load_experiment
     from syntagma.tasks.open_qa.reader import OpenReader
@@ -64,7 +64,7 @@ _HOMES = {
     "Translator": "syntagma.tasks.translation.task",
     "Word": "syntagma.text.sentence",
     "load_experiment": "syntagma.tasks.experiment",
-    "load_parser": "syntagma.parse.source",
+    "load_parser": "syntagma.parse.load",
     "segment": "syntagma.text.segment",
     "train": "syntagma.training.run",
 }

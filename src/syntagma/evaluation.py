@@ -24,7 +24,7 @@ def open_model(
     Args:
         name: ``default-parser``, ``default-reader``, or the folder of a model or run.
         task: another one than the model was made for: a model for ``spans`` can do ``open_qa``.
-        parser: where parses come from (:func:`syntagma.parse.source.load_source`), if not from
+        parser: where parses come from (:func:`syntagma.parse.load.load_source`), if not from
             where they came in training: to see what other or worse trees do.
         device: where to compute.
 

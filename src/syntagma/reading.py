@@ -10,7 +10,7 @@ from typing import Any
 from syntagma.encoders.shipped import DEFAULT_PARSER, DEFAULT_READER
 from syntagma.errors import InputError
 from syntagma.files import read_lines, read_text, write_text
-from syntagma.parse.source import load_parser
+from syntagma.parse.load import load_parser
 from syntagma.report.answer_page import answer_page
 from syntagma.report.page_data import RowWeights, sdoi_rows
 from syntagma.tasks.choice.chooser import Choice, Chooser

@@ -12,7 +12,7 @@ from syntagma.encoders.saved import WEIGHTS
 from syntagma.encoders.shipped import DEFAULT_PARSER
 from syntagma.errors import InputError
 from syntagma.files import write_folder, write_json, write_text
-from syntagma.parse.source import load_parser
+from syntagma.parse.load import load_parser
 from syntagma.pictures import (
     Look,
     attention_matrices,
@@ -119,7 +119,7 @@ def write_cases(
         task: its name.
         title: of the page.
         baseline: the name of the system that is shown first.
-        parser: makes the trees, see :func:`syntagma.parse.source.load_parser`.
+        parser: makes the trees, see :func:`syntagma.parse.load.load_parser`.
     """
     notices: list[str] = []
     painter = _Painter(task, {}, notices, parser)

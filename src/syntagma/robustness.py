@@ -239,7 +239,7 @@ def parser_table(
     Args:
         folders: finished runs over the same data; those that differ in the seed alone are one
             system.
-        parsers: names of sources (:func:`syntagma.parse.source.load_source`), or ``own``.
+        parsers: names of sources (:func:`syntagma.parse.load.load_source`), or ``own``.
         data: files to score on; the dev examples of the runs if not given.
         metric: to show; the one that comparisons of the task test, if not given.
         device: where to compute.

@@ -27,7 +27,7 @@ from syntagma.parse.corpora.blocks import blocks, units
 from syntagma.parse.corpora.corpus import AnnotatedCorpus
 from syntagma.parse.corpora.documents import expand, kind_of, reader_of
 from syntagma.parse.corpora.shards import Shard, ShardWriter
-from syntagma.parse.source import load_source
+from syntagma.parse.load import load_source
 from syntagma.text.sentence import Parse, Sentence
 from tests.conftest import SENTENCES
 from tests.training.test_run import squad, treebank

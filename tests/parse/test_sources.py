@@ -21,8 +21,9 @@ from syntagma.parse.controls import (
 )
 from syntagma.parse.dependency import are_trees
 from syntagma.parse.given_words import GivenWordsSource
+from syntagma.parse.load import load_source
 from syntagma.parse.penn_tags import PENN_TAGS
-from syntagma.parse.source import TreebankSource, load_source
+from syntagma.parse.treebank_source import TreebankSource
 from syntagma.syntax.encode import encode_texts
 from syntagma.text.conllu import TreebankSentence, format_conllu
 from syntagma.text.sentence import Parse, Sentence

@@ -10,9 +10,10 @@ from threading import Event
 import pytest
 
 from syntagma.errors import InputError
+from syntagma.parse.load import _kept, load_source
 from syntagma.parse.parser import JointParser
-from syntagma.parse.source import TreebankSource, _kept, load_source
 from syntagma.parse.store import ParseStore
+from syntagma.parse.treebank_source import TreebankSource
 from syntagma.text.conllu import TreebankSentence, format_conllu
 from tests.conftest import SENTENCES
 

@@ -8,7 +8,7 @@ import pytest
 
 from syntagma.errors import InputError
 from syntagma.parse.columns import ParsedText
-from syntagma.parse.source import load_source
+from syntagma.parse.load import load_source
 from syntagma.syntax.encode import encode_texts
 from tests.conftest import build_tokenizer
 

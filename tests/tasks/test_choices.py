@@ -232,7 +232,7 @@ def chooser(tiny_encoder):
 
 def new_chooser(encoder, **head):
     from syntagma.encoders.load import load_tokenizer
-    from syntagma.parse.source import load_source
+    from syntagma.parse.load import load_source
 
     torch.manual_seed(0)
     model = ChoiceModel.from_encoder(

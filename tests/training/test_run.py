@@ -315,7 +315,7 @@ def test_a_guided_reader_learns_to_answer_and_to_abstain(reader_run):
 
 
 def test_the_model_of_another_task_is_refused(reader_run, parser_run):
-    from syntagma.parse.source import load_parser
+    from syntagma.parse.load import load_parser
 
     with pytest.raises(InputError, match="a model for 'spans', expected one for 'parsing'"):
         load_parser(str(reader_run[0]))

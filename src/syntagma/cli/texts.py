@@ -41,7 +41,7 @@ def parse(
 
         write_corpora(files or [], to=to, out=sys.stdout)
         return
-    from syntagma.parse.source import load_parser
+    from syntagma.parse.load import load_parser
     from syntagma.report.printing import write_parses
 
     how = decoding or ("separate" if to == "brackets" else "dependencies")

@@ -8,18 +8,18 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
-from typing import Literal, Protocol
+from typing import Literal
 
 import numpy as np
 
 from syntagma.errors import InputError
 from syntagma.parse.penn_tags import PENN_TAGS
+from syntagma.parse.source import Mode, ParseSource
 from syntagma.text.segment import segment
 from syntagma.text.sentence import Parse, Sentence
 
 __all__ = [
     "ChainSource",
-    "Mode",
     "NoisySource",
     "RandomTreeSource",
     "replace_heads",
@@ -27,16 +27,6 @@ __all__ = [
 ]
 
 RELATION = "dep"
-
-Mode = Literal["raw", "words"]
-"""Running text, or words with spaces between them."""
-
-
-class _Source(Protocol):
-    @property
-    def fingerprint(self) -> str: ...
-
-    def parse_texts(self, texts: Iterable[str]) -> Iterator[list[Parse]]: ...
 
 
 def _generator(seed: int, sentence: Sentence) -> np.random.Generator:
@@ -132,7 +122,7 @@ class NoisySource:
 
     def __init__(
         self,
-        source: _Source,
+        source: ParseSource,
         share: float,
         seed: int = 0,
         *,

@@ -1,32 +1,16 @@
-"""Where parses come from: one protocol, several sources."""
+"""What a source of parses is."""
 
 from __future__ import annotations
 
-import functools
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import replace
-from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, Protocol
+from collections.abc import Iterable, Iterator
+from typing import Literal, Protocol
 
-from syntagma.encoders.saved import is_saved_model
-from syntagma.encoders.shipped import DEFAULT_PARSER, shipped
-from syntagma.errors import InputError
-from syntagma.parse.adapters import SpacySource, StanzaSource
-from syntagma.parse.controls import ChainSource, Mode, NoisySource, RandomTreeSource
-from syntagma.parse.given_words import GivenWordsSource
-from syntagma.parse.tacred import TacredSource
-from syntagma.text.conllu import read_conllu
-from syntagma.text.sentence import Parse, Sentence
+from syntagma.text.sentence import Parse
 
-if TYPE_CHECKING:
-    from syntagma.parse.parser import JointParser
+__all__ = ["Mode", "ParseSource"]
 
-__all__ = [
-    "ParseSource",
-    "TreebankSource",
-    "load_parser",
-    "load_source",
-]
+Mode = Literal["raw", "words"]
+"""Running text, or words with spaces between them."""
 
 
 class ParseSource(Protocol):
@@ -40,132 +24,3 @@ class ParseSource(Protocol):
     def parse_texts(self, texts: Iterable[str]) -> Iterator[list[Parse]]:
         """The sentences of each text, in order; offsets index into the text."""
         ...
-
-
-def load_parser(name: str, *, device: str = "cpu", **options: Any) -> JointParser:
-    """The parser of a name.
-
-    Args:
-        name: ``default-parser`` or a parser's folder.
-        device: where to compute.
-        options: of :class:`syntagma.parse.parser.JointParser`.
-
-    Raises:
-        InputError: there is no such parser.
-    """
-    from syntagma.parse.parser import JointParser
-
-    folder = shipped(name) if name == DEFAULT_PARSER else Path(name)
-    return JointParser.from_folder(folder, device=device, **options)
-
-
-def load_source(name: str, *, device: str = "cpu", mode: Mode = "raw") -> ParseSource:
-    """The parse source of a name.
-
-    Args:
-        name: ``default-parser`` or a parser's folder; ``conllu:FILE`` or ``conllu:FILE,FILE``;
-            ``tacred:FILE`` or ``tacred:FILE,FILE``; ``spacy:NAME``; ``stanza:LANGUAGE``; or a
-            control: ``linear`` (``linear:left``) in which each word hangs on the one before it,
-            ``linear:right``, ``random`` (``random:SEED``), or ``noisy:SHARE:SOURCE``
-            (``noisy:SHARE,SEED:SOURCE``), another source with that share of its heads replaced, and
-            ``noisy_tags:SHARE:SOURCE`` with that share of its tags.
-        device: where to compute.
-        mode: ``raw`` for running text; ``words`` for texts whose words are given, with spaces
-            between them, which all sources but ``tacred``, ``spacy`` and ``stanza`` leave alone.
-
-    Raises:
-        InputError: the name is of no kind of source.
-    """
-    kind, _, rest = name.partition(":")
-    if name == DEFAULT_PARSER or is_saved_model(name):
-        parser = load_parser(name, device=device)
-        return GivenWordsSource(parser) if mode == "words" else parser
-    if kind == "conllu" and rest:
-        return TreebankSource([rest] if Path(rest).is_file() else rest.split(","), mode=mode)
-    if kind == "tacred" and rest:
-        return TacredSource(rest.split(","))
-    if kind == "spacy" and rest:
-        return SpacySource.load(rest)
-    if kind == "stanza" and rest:
-        return StanzaSource.load(rest)
-    if kind == "linear" and rest in ("", "left", "right"):
-        return ChainSource("right" if rest == "right" else "left", mode=mode)
-    if kind == "random" and (not rest or rest.isdigit()):
-        return RandomTreeSource(int(rest or 0), mode=mode)
-    if kind in ("noisy", "noisy_tags") and ":" in rest:
-        amount, _, source = rest.partition(":")
-        share, seed = _share_and_seed(amount, name)
-        what: Literal["heads", "tags"] = "heads" if kind == "noisy" else "tags"
-        return NoisySource(_kept(source, device, mode), share, seed, what=what)
-    raise InputError(
-        f"parser {name!r}: expected {DEFAULT_PARSER}, the folder of a parser, conllu:FILE, "
-        f"tacred:FILE, spacy:NAME, stanza:LANGUAGE, linear, linear:right, random, random:SEED, or "
-        f"noisy:SHARE:SOURCE or noisy_tags:SHARE:SOURCE"
-    )
-
-
-@functools.lru_cache(maxsize=1)
-def _kept(name: str, device: str, mode: Mode) -> ParseSource:
-    """A source that is asked for the same texts again and again, with other noise each time."""
-    from syntagma.parse.store import ParseStore, StoredSource, cache_folder
-
-    source = load_source(name, device=device, mode=mode)
-    # What costs nothing to make is not worth its place on the disk.
-    cheap = isinstance(source, NoisySource | ChainSource | RandomTreeSource | TreebankSource)
-    return source if cheap else StoredSource(ParseStore(source, cache_folder()))
-
-
-def _share_and_seed(amount: str, name: str) -> tuple[float, int]:
-    share, _, seed = amount.partition(",")
-    try:
-        return float(share), int(seed or 0)
-    except ValueError as error:
-        raise InputError(
-            f"parser {name!r}: expected a share from 0 to 1, and perhaps a seed, as in "
-            f"noisy:0.2,7:{DEFAULT_PARSER}; got {amount!r}"
-        ) from error
-
-
-class TreebankSource:
-    """Parses read from CoNLL-U files: each text must be one sentence of them.
-
-    Args:
-        paths: the file, or files.
-        mode: ``words`` where a text is the words of the sentence with spaces between them.
-
-    Raises:
-        InputError: a file cannot be read, or a sentence is no tree.
-    """
-
-    def __init__(self, paths: str | Path | Sequence[str | Path], *, mode: Mode = "raw") -> None:
-        paths = [paths] if isinstance(paths, str | Path) else paths
-        self.paths = paths
-        self.mode = mode
-        self._parses: dict[str, Parse] = {}
-        for path in paths:
-            for rows in read_conllu(path):
-                parse = rows.parse()
-                if mode == "words":
-                    forms = parse.sentence.forms
-                    parse = replace(parse, sentence=Sentence.from_words(forms))
-                    self._parses[" ".join(forms)] = parse
-                else:
-                    self._parses[rows.text] = parse
-
-    @property
-    def fingerprint(self) -> str:
-        """Paths and times of their last changes."""
-        files = ",".join(f"{path}:{Path(path).stat().st_mtime_ns}" for path in self.paths)
-        return f"conllu:{files}{'' if self.mode == 'raw' else f':{self.mode}'}"
-
-    def parse_texts(self, texts: Iterable[str]) -> Iterator[list[Parse]]:
-        """The one sentence of each text.
-
-        Raises:
-            InputError: the files do not hold a text.
-        """
-        for text in texts:
-            if text not in self._parses:
-                files = ", ".join(map(str, self.paths))
-                raise InputError(f"{files}: no sentence with the text {text[:60]!r}")
-            yield [self._parses[text]]

@@ -15,7 +15,7 @@ from syntagma.encoders.shipped import DEFAULT_PARSER
 from syntagma.errors import InputError
 from syntagma.files import read_json
 from syntagma.parse.columns import ParsedText
-from syntagma.parse.source import load_source
+from syntagma.parse.load import load_source
 from syntagma.parse.store import ParseStore, cache_folder
 from syntagma.report.runs import RunScores, read_systems
 from syntagma.report.tables import aligned, markdown
@@ -124,7 +124,7 @@ def boundary_tags(folders: Sequence[str | Path], *, parser: str = DEFAULT_PARSER
     Args:
         folders: finished runs of readers over the same data; those that differ in the seed alone
             are one system.
-        parser: gives the tags, see :func:`syntagma.parse.source.load_source`.
+        parser: gives the tags, see :func:`syntagma.parse.load.load_source`.
 
     Raises:
         InputError: a run is of another task or its data or predictions are gone.

@@ -13,7 +13,8 @@ from typing import Any
 import numpy as np
 
 from syntagma.encoders.shipped import DEFAULT_PARSER
-from syntagma.parse.source import ParseSource, load_source
+from syntagma.parse.load import load_source
+from syntagma.parse.source import ParseSource
 from syntagma.syntax.ancestors import tour
 from syntagma.text.sentence import Parse
 

@@ -14,7 +14,7 @@ import yaml
 
 from syntagma.encoders.shipped import DEFAULT_PARSER
 from syntagma.errors import InputError
-from syntagma.parse.source import load_source
+from syntagma.parse.load import load_source
 from syntagma.report.answer_tags import boundary_tags
 from syntagma.report.breakdown import Breakdown, break_down, write_breakdowns
 from syntagma.report.compare import compare_runs
@@ -130,7 +130,7 @@ def groups_part(
         folders: of the runs.
         systems: the same as systems.
         out: the folder to write plots to.
-        parser: see :func:`syntagma.parse.source.load_source`.
+        parser: see :func:`syntagma.parse.load.load_source`.
     """
     name = "Groups of examples"
     try:

@@ -12,7 +12,7 @@ from typing import Any
 import torch
 
 from syntagma.encoders.precision import autocast, best_device
-from syntagma.parse.source import load_source
+from syntagma.parse.load import load_source
 from syntagma.reproduce.entries import Row
 from syntagma.reproduce.kinds import layout
 from syntagma.reproduce.plan import Plan, Run

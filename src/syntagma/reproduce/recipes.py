@@ -157,7 +157,7 @@ def make_probing_sets(
 
 
 def _parses(sources: Sequence[Path | str], parser: str) -> Iterator[Parse]:
-    from syntagma.parse.source import load_parser
+    from syntagma.parse.load import load_parser
     from syntagma.tasks.parsing.treebanks import read_treebank
 
     trees = [path for path in sources if TREEBANK.search(str(path))]

@@ -19,8 +19,8 @@ from syntagma.encoders.shipped import shipped
 from syntagma.errors import InputError
 from syntagma.models.config import resolve_guides
 from syntagma.models.guided_encoder import GuidedEncoder
-from syntagma.parse.controls import Mode
-from syntagma.parse.source import ParseSource, load_source
+from syntagma.parse.load import load_source
+from syntagma.parse.source import Mode, ParseSource
 from syntagma.parse.store import ParseStore, cache_folder
 from syntagma.settings import build, to_dict
 from syntagma.syntax.encode import EncodedText, encode_texts
@@ -149,7 +149,7 @@ class TextPredictor(Generic[Model]):
         Args:
             name: its folder, or the name of one that comes with the package.
             device: where to compute.
-            parser: where parses come from (:func:`syntagma.parse.source.load_source`), if not from
+            parser: where parses come from (:func:`syntagma.parse.load.load_source`), if not from
                 where they came in training.
             options: of the constructor.
 

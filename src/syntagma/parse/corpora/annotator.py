@@ -17,8 +17,9 @@ from syntagma.parse.corpora.blocks import Block
 from syntagma.parse.corpora.documents import Record
 from syntagma.parse.corpora.ledger import ENDING, ShardEntry, checksum
 from syntagma.parse.corpora.shards import ShardWriter
+from syntagma.parse.load import load_parser, load_source
 from syntagma.parse.parser import JointParser
-from syntagma.parse.source import ParseSource, load_parser, load_source
+from syntagma.parse.source import ParseSource
 from syntagma.text.segment import segment
 from syntagma.text.sentence import Parse, Sentence
 
@@ -35,7 +36,7 @@ class AnnotationSettings:
         kind: of the input, a name from :data:`syntagma.parse.corpora.documents.KINDS`, or another
             for a reader of one's own that yields running text.
         field: of JSON objects, where their text is.
-        parser: a name that :func:`syntagma.parse.source.load_source` knows.
+        parser: a name that :func:`syntagma.parse.load.load_source` knows.
         precision: of the parser, see :class:`syntagma.parse.parser.JointParser`.
         text: whether to keep the sentences' text.
         confidence: whether to keep arc probabilities.

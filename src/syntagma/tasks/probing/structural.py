@@ -21,8 +21,8 @@ from syntagma.errors import MissingExtraError
 from syntagma.files import write_text
 from syntagma.models.structural_model import StructuralHead, StructuralModel
 from syntagma.parse.columns import ParsedText
-from syntagma.parse.controls import Mode
 from syntagma.parse.scores import is_punctuation
+from syntagma.parse.source import Mode
 from syntagma.syntax.ancestors import tour_of
 from syntagma.syntax.windows import Part
 from syntagma.tasks.experiment import Experiment

@@ -20,7 +20,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from syntagma.parse.columns import ParsedText
-from syntagma.parse.source import load_source
+from syntagma.parse.load import load_source
 from syntagma.parse.store import ParseStore, cache_folder
 from syntagma.tasks.spans.metrics import normalise
 from syntagma.tasks.spans.squad import SpanExample

@@ -25,7 +25,7 @@ from syntagma.models.translation_model import (
     TranslationHead,
     TranslationModel,
 )
-from syntagma.parse.controls import Mode
+from syntagma.parse.source import Mode
 from syntagma.syntax.windows import Part
 from syntagma.tasks.experiment import Experiment
 from syntagma.tasks.task import Features, Task

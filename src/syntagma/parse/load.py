@@ -1,0 +1,105 @@
+"""Parsers and other sources of parses by name."""
+
+from __future__ import annotations
+
+import functools
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
+
+from syntagma.encoders.saved import is_saved_model
+from syntagma.encoders.shipped import DEFAULT_PARSER, shipped
+from syntagma.errors import InputError
+from syntagma.parse.adapters import SpacySource, StanzaSource
+from syntagma.parse.controls import ChainSource, NoisySource, RandomTreeSource
+from syntagma.parse.given_words import GivenWordsSource
+from syntagma.parse.source import Mode, ParseSource
+from syntagma.parse.store import ParseStore, StoredSource, cache_folder
+from syntagma.parse.tacred import TacredSource
+from syntagma.parse.treebank_source import TreebankSource
+
+if TYPE_CHECKING:
+    from syntagma.parse.parser import JointParser
+
+__all__ = ["load_parser", "load_source"]
+
+
+def load_parser(name: str, *, device: str = "cpu", **options: Any) -> JointParser:
+    """The parser of a name.
+
+    Args:
+        name: ``default-parser`` or a parser's folder.
+        device: where to compute.
+        options: of :class:`syntagma.parse.parser.JointParser`.
+
+    Raises:
+        InputError: there is no such parser.
+    """
+    from syntagma.parse.parser import JointParser
+
+    folder = shipped(name) if name == DEFAULT_PARSER else Path(name)
+    return JointParser.from_folder(folder, device=device, **options)
+
+
+def load_source(name: str, *, device: str = "cpu", mode: Mode = "raw") -> ParseSource:
+    """The parse source of a name.
+
+    Args:
+        name: ``default-parser`` or a parser's folder; ``conllu:FILE`` or ``conllu:FILE,FILE``;
+            ``tacred:FILE`` or ``tacred:FILE,FILE``; ``spacy:NAME``; ``stanza:LANGUAGE``; or a
+            control: ``linear`` (``linear:left``) in which each word hangs on the one before it,
+            ``linear:right``, ``random`` (``random:SEED``), or ``noisy:SHARE:SOURCE``
+            (``noisy:SHARE,SEED:SOURCE``), another source with that share of its heads replaced, and
+            ``noisy_tags:SHARE:SOURCE`` with that share of its tags.
+        device: where to compute.
+        mode: ``raw`` for running text; ``words`` for texts whose words are given, with spaces
+            between them, which all sources but ``tacred``, ``spacy`` and ``stanza`` leave alone.
+
+    Raises:
+        InputError: the name is of no kind of source.
+    """
+    kind, _, rest = name.partition(":")
+    if name == DEFAULT_PARSER or is_saved_model(name):
+        parser = load_parser(name, device=device)
+        return GivenWordsSource(parser) if mode == "words" else parser
+    if kind == "conllu" and rest:
+        return TreebankSource([rest] if Path(rest).is_file() else rest.split(","), mode=mode)
+    if kind == "tacred" and rest:
+        return TacredSource(rest.split(","))
+    if kind == "spacy" and rest:
+        return SpacySource.load(rest)
+    if kind == "stanza" and rest:
+        return StanzaSource.load(rest)
+    if kind == "linear" and rest in ("", "left", "right"):
+        return ChainSource("right" if rest == "right" else "left", mode=mode)
+    if kind == "random" and (not rest or rest.isdigit()):
+        return RandomTreeSource(int(rest or 0), mode=mode)
+    if kind in ("noisy", "noisy_tags") and ":" in rest:
+        amount, _, source = rest.partition(":")
+        share, seed = _share_and_seed(amount, name)
+        what: Literal["heads", "tags"] = "heads" if kind == "noisy" else "tags"
+        return NoisySource(_kept(source, device, mode), share, seed, what=what)
+    raise InputError(
+        f"parser {name!r}: expected {DEFAULT_PARSER}, the folder of a parser, conllu:FILE, "
+        f"tacred:FILE, spacy:NAME, stanza:LANGUAGE, linear, linear:right, random, random:SEED, or "
+        f"noisy:SHARE:SOURCE or noisy_tags:SHARE:SOURCE"
+    )
+
+
+@functools.lru_cache(maxsize=1)
+def _kept(name: str, device: str, mode: Mode) -> ParseSource:
+    """A source that is asked for the same texts again and again, with other noise each time."""
+    source = load_source(name, device=device, mode=mode)
+    # What costs nothing to make is not worth its place on the disk.
+    cheap = isinstance(source, NoisySource | ChainSource | RandomTreeSource | TreebankSource)
+    return source if cheap else StoredSource(ParseStore(source, cache_folder()))
+
+
+def _share_and_seed(amount: str, name: str) -> tuple[float, int]:
+    share, _, seed = amount.partition(",")
+    try:
+        return float(share), int(seed or 0)
+    except ValueError as error:
+        raise InputError(
+            f"parser {name!r}: expected a share from 0 to 1, and perhaps a seed, as in "
+            f"noisy:0.2,7:{DEFAULT_PARSER}; got {amount!r}"
+        ) from error
