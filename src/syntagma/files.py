@@ -20,6 +20,7 @@ from typing import IO, Any
 from syntagma.errors import InputError
 
 __all__ = [
+    "BYTE_ORDER_MARK",
     "disk_errors",
     "open_text",
     "read_errors",
@@ -29,6 +30,7 @@ __all__ = [
     "read_table",
     "read_text",
     "require_absent",
+    "split_pair",
     "write_folder",
     "write_json",
     "write_text",
@@ -36,18 +38,21 @@ __all__ = [
 
 STANDARD_INPUT = "-"
 BYTE_ORDER_MARK = "\ufeff"
+PAIR = "+"
+"""Between the names of two files that correspond."""
 
 
 def open_text(path: str | Path) -> IO[str]:
     """Open a UTF-8 text file, a ``.gz`` of one, or standard input (``-``).
 
-    Line ends are kept as they are in the file, so that character offsets hold.
+    Line ends are kept as they are in the file, so that character offsets hold; a carriage return
+    alone ends no line, as for all tools that count lines.
 
     Raises:
         InputError: there is no such file, or it is a folder.
     """
     if str(path) == STANDARD_INPUT:
-        return io.TextIOWrapper(sys.stdin.buffer, encoding="utf-8", newline="")
+        return io.TextIOWrapper(sys.stdin.buffer, encoding="utf-8", newline="\n")
     path = Path(path)
     if not path.exists():
         raise InputError(f"{path}: no such file; give the path of an existing file")
@@ -59,8 +64,8 @@ def open_text(path: str | Path) -> IO[str]:
     except OSError as error:
         raise InputError(f"{path}: cannot be read ({error.strerror})") from error
     if compressed:
-        return gzip.open(path, "rt", encoding="utf-8", newline="")
-    return open(path, encoding="utf-8", newline="")
+        return gzip.open(path, "rt", encoding="utf-8", newline="\n")
+    return open(path, encoding="utf-8", newline="\n")
 
 
 @contextmanager
@@ -93,6 +98,8 @@ def read_errors(path: str | Path, after: Callable[[], str] = str) -> Iterator[No
 def read_lines(path: str | Path) -> Iterator[str]:
     """Yield the lines of a text file without their line ends, in constant memory.
 
+    A byte-order mark before the first is no part of it.
+
     Raises:
         InputError: the file cannot be read or is not UTF-8; the line is named.
     """
@@ -100,7 +107,19 @@ def read_lines(path: str | Path) -> Iterator[str]:
     with read_errors(path, lambda: f" after line {number}"), open_text(path) as lines:
         for line in lines:
             number += 1
-            yield line.rstrip("\r\n")
+            yield (line.removeprefix(BYTE_ORDER_MARK) if number == 1 else line).rstrip("\r\n")
+
+
+def split_pair(path: str) -> tuple[str, str]:
+    """The files of ``FIRST+SECOND``; the second is empty where there is one alone.
+
+    A ``+`` may also stand in the name of a file or folder.
+    """
+    places = [place for place, character in enumerate(path) if character == PAIR]
+    if not places or Path(path).is_file():
+        return path, ""
+    place = next((place for place in places if Path(path[:place]).is_file()), places[0])
+    return path[:place], path[place + 1 :]
 
 
 def read_text(path: str | Path) -> str:
@@ -143,7 +162,10 @@ def _table(path: str | Path, separator: str, quoting: Any) -> Iterator[Row]:
     """The row of the names, each its own value, then the others."""
     number = 0
     with read_errors(path, lambda: f" after line {number}"), open_text(path) as lines:
-        reader = csv.DictReader(lines, delimiter=separator, quoting=quoting)
+        # A carriage return inside a cell would be an error where no quotes can stand around it.
+        whole = (line.rstrip("\r\n").replace("\r", " ") for line in lines)
+        rows = whole if quoting == csv.QUOTE_NONE else lines
+        reader = csv.DictReader(rows, delimiter=separator, quoting=quoting)
         if not reader.fieldnames:
             return
         reader.fieldnames = [name.removeprefix(BYTE_ORDER_MARK) for name in reader.fieldnames]
@@ -184,7 +206,7 @@ def read_objects(path: str | Path) -> Iterator[tuple[str, dict[str, Any] | str]]
             if line.strip():
                 place = f"{path}, line {number}"
                 try:
-                    yield place, _object(json.loads(line.removeprefix(BYTE_ORDER_MARK)), place)
+                    yield place, _object(json.loads(line), place)
                 except (json.JSONDecodeError, RecursionError) as error:
                     yield place, f"{place}: broken JSON ({error})"
         return
@@ -229,7 +251,7 @@ def _cannot_write(path: Path, reason: str) -> str:
 
 
 def write_text(path: str | Path, text: str) -> None:
-    """Write a text file whole or not at all.
+    """Write a text file whole or not at all; half of a surrogate pair becomes ``?``.
 
     Raises:
         InputError: the place cannot be written to, or the disk is full.
@@ -239,7 +261,7 @@ def write_text(path: str | Path, text: str) -> None:
         path.parent.mkdir(parents=True, exist_ok=True)
         handle, draft = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
         try:
-            with open(handle, "w", encoding="utf-8", newline="") as file:
+            with open(handle, "w", encoding="utf-8", errors="replace", newline="") as file:
                 file.write(text)
                 file.flush()
                 os.fsync(file.fileno())

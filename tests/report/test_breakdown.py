@@ -162,3 +162,37 @@ def test_data_that_has_changed_is_refused(runs, tmp_path):
     squad(tmp_path / "harbour.json", copies=1)
     with pytest.raises(InputError, match="was scored on other examples"):
         break_down(runs, "question_word")
+
+
+def test_gold_classes_are_shown_by_how_many_are_right(tmp_path):
+    """F1 within a class would be blind to what was wrongly taken for another one."""
+    data = tmp_path / "dev.json"
+    relations = ["no_relation", "no_relation", "per:origin"]
+    rows = [
+        {"id": str(number), "relation": relation, "token": ["Ada", "left", "Rome"],
+         "subj_start": 0, "subj_end": 0, "obj_start": 2, "obj_end": 2,
+         "subj_type": "PERSON", "obj_type": "CITY"}
+        for number, relation in enumerate(relations)
+    ]  # fmt: skip
+    data.write_text(json.dumps(rows))
+    folders = []
+    for name, found in (("plain", [0, 0, 1]), ("other", [0, 1, 1])):
+        folder = tmp_path / name
+        folder.mkdir()
+        settings = {"task": "relations", "preset": name, "data": {"dev": [str(data)]},
+                    "training": {"seed": 1}}  # fmt: skip
+        (folder / "experiment.yaml").write_text(yaml.safe_dump(settings))
+        scores = {
+            str(number): {"accuracy": float(predicted == gold), "right": predicted * gold,
+                          "predicted": predicted, "gold": gold}
+            for number, (predicted, gold) in enumerate(zip(found, [0, 0, 1], strict=True))
+        }  # fmt: skip
+        (folder / "examples.json").write_text(json.dumps(scores))
+        (folder / "metrics.json").write_text(json.dumps({"f1": 100.0, "accuracy": 100.0}))
+        folders.append(folder)
+    found = break_down(folders, "relation")
+    assert found.score == "accuracy"
+    assert found.rows()[1:] == [
+        ["no_relation", "2", "100.0", "50.0"],
+        ["per:origin", "1", "100.0", "100.0"],
+    ]

@@ -217,3 +217,42 @@ def test_settings_that_came_later_do_not_part_runs(tmp_path):
     (folders[1] / "experiment.yaml").write_text(yaml.safe_dump(settings))
     with pytest.raises(InputError, match="compare equally many"):
         compare_runs(folders)
+
+
+def test_runs_that_are_scored_by_other_metrics_are_refused(tmp_path):
+    reader, verifier = run(tmp_path / "reader", BASE), run(tmp_path / "verifier", BETTER)
+    for folder in (verifier,):
+        rows = {str(number): {"accuracy": right} for number, right in enumerate(BETTER)}
+        (folder / "examples.json").write_text(json.dumps(rows))
+        (folder / "metrics.json").write_text(json.dumps({"accuracy": 60.0}))
+    with pytest.raises(InputError, match=r"metrics\.json: expected exact, by which these runs"):
+        compare_runs([reader, verifier])
+
+
+def test_verifiers_are_compared_by_accuracy(tmp_path):
+    folders = []
+    for name, right in (("plain", BASE), ("sg-net", BETTER)):
+        folders.append(run(tmp_path / name, right, preset=name))
+        rows = {str(number): {"accuracy": value} for number, value in enumerate(right)}
+        (folders[-1] / "examples.json").write_text(json.dumps(rows))
+        (folders[-1] / "metrics.json").write_text(json.dumps({"accuracy": 10 * sum(right)}))
+    found = compare_runs(folders)
+    assert found.metric == "accuracy"
+    assert found.systems[1].p_value == pytest.approx(mcnemar(4, 1))
+
+
+def test_parsers_of_phrases_alone_are_compared_by_brackets(tmp_path):
+    folders = []
+    for name, matched in (("plain", [1, 2, 3, 0]), ("joint", [3, 2, 3, 3])):
+        folders.append(run(tmp_path / name, [1, 1, 1, 1], task="parsing", preset=name))
+        rows = {
+            str(number): {"bracket_f1": 100 * count / 3, "brackets_matched": count,
+                          "brackets_predicted": 3, "brackets_gold": 3}
+            for number, count in enumerate(matched)
+        }  # fmt: skip
+        (folders[-1] / "examples.json").write_text(json.dumps(rows))
+        (folders[-1] / "metrics.json").write_text(json.dumps({"bracket_f1": sum(matched) / 0.12}))
+    found = compare_runs(folders)
+    assert found.metric == "bracket_f1"
+    assert found.systems[1].difference == pytest.approx(5 / 0.12)
+    assert (found.systems[1].gained, found.systems[1].lost) == (2, 0)

@@ -42,6 +42,8 @@ def test_the_t_test_is_the_formula():
 
     assert paired_t_test(ours, theirs) == pytest.approx(2 * distribution.sf(t, 4))
     assert paired_t_test(ours, ours) == 1
+    # All differ by one: the variance is 0, and t is not defined.
+    assert paired_t_test([1, 1], [0, 0]) == sign_test(2, 0) == 0.5
 
 
 def test_the_permutation_test_is_exact_for_few_examples():
@@ -75,7 +77,7 @@ def test_bleu_of_sums_is_that_of_sacrebleu():
 
     hypotheses = [
         "a cat sat on the old mat .",
-        "the dog ran over the hill",
+        "a dog ran over the hill",
         "so it goes again today",
     ]
     references = [
@@ -87,6 +89,13 @@ def test_bleu_of_sums_is_that_of_sacrebleu():
     counts = np.array([[row[name] for name in BLEU.names] for row in rows])
     expected = metrics.BLEU(tokenize="none", force=True).corpus_score(hypotheses, [references])
     assert BLEU.value(counts.sum(0)) == pytest.approx(expected.score)
+    # Of few words some have no match of four, or of three.
+    for number in range(3):
+        expected = metrics.BLEU(tokenize="none", force=True).corpus_score(
+            hypotheses[number : number + 1], [references[number : number + 1]]
+        )
+        assert BLEU.value(counts[number]) == pytest.approx(expected.score)
+    assert BLEU.value(counts * 0).tolist() == [0, 0, 0]
 
 
 def test_the_bootstrap_agrees_with_sacrebleu():

@@ -87,10 +87,12 @@ class TestFormats:
         path = tmp_path / "val.csv"
         head = ["", "video-id", "sent1", "sent2", "ending0", "ending1", "label"]
         rows = [head, ["0", "v", "A gull lands.", "It", "sings.", "eats.", "1"],
-                ["1", "v", "A gull lands.", "It", "sings.", "eats.", ""]]  # fmt: skip
+                ["1", "v", "A gull lands.", "It", "sings.", "eats.", ""],
+                ["2", "v", "A gull lands.", "It", "sings.", "eats.", "-1"]]  # fmt: skip
         with open(path, "w", newline="") as file:
             csv.writer(file).writerows(rows)
-        told, hidden = only(path)
+        told, hidden, not_told = only(path)
+        assert not_told.answer is None
         assert (told.passage, told.question, told.answer) == ("A gull lands.", "It", 1)
         assert hidden.answer is None
 
@@ -110,6 +112,9 @@ class TestFormats:
         assert [example.answer for example in only(path)] == [1, 0]
         (tmp_path / "mc.dev.ans.gz").write_bytes(gzip.compress(b"B\tA\nA\tA\n"))
         with pytest.raises(InputError, match="each of the 1 stories, got 2"):
+            read_choices(path)
+        (tmp_path / "mc.dev.ans.gz").write_bytes(gzip.compress(b"B\n"))
+        with pytest.raises(InputError, match="an answer for each of 2 questions, got 1"):
             read_choices(path)
         assert several.subset == "multiple"
 

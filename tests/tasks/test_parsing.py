@@ -173,3 +173,18 @@ def test_dev_data_must_tell_what_models_are_chosen_by(files, tiny_encoder, tmp_p
     settings = experiment("parsing", files[1], tiny_encoder, head={"views": "dependencies"})
     with pytest.raises(InputError, match="models are chosen by las, which these files cannot"):
         train(settings, tmp_path / "run")
+
+
+def test_every_sentence_is_compared_by_what_is_told_of_it(runs, files):
+    """Also where treebanks number their sentences alike, or tell phrases alone."""
+    task = ParsingTask.from_folder(runs / "joint")
+    asked = [*task.read("+".join(files)), *task.read(files[0]), *task.read(files[1])]
+    parses = task.predict(asked)
+    rows = list(task.score_examples(asked, parses).values())
+    assert len(rows) == len(asked)
+    scores = task.score(asked, parses)
+    total = {name: sum(row[name] for row in rows) for name in rows[0]}
+    assert scores["las"] == pytest.approx(100 * total["las"] / total["words"])
+    assert scores["bracket_f1"] == pytest.approx(
+        200 * total["brackets_matched"] / (total["brackets_predicted"] + total["brackets_gold"])
+    )

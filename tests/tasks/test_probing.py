@@ -50,6 +50,13 @@ class TestFiles:
         with pytest.raises(InputError, match=message):
             read_probe(f"{tmp_path / 'a.txt'}{part}")
 
+    def test_a_part_of_a_file_in_a_folder_with_a_sharp(self, tmp_path):
+        folder = tmp_path / "c#"
+        folder.mkdir()
+        (folder / "a.txt").write_text("tr\tNN\tA .\nte\tNN\tB .\n")
+        assert len(read_probe(folder / "a.txt")) == 2
+        assert [example.text for example in read_probe(f"{folder / 'a.txt'}#te")] == ["B ."]
+
     def test_bad_lines_are_left_out_and_counted(self, tmp_path, caplog):
         (tmp_path / "a.txt").write_text("tr\tNN\tA .\nnonsense\n")
         assert len(read_probe(tmp_path / "a.txt", skip_bad=True)) == 1

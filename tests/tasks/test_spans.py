@@ -250,3 +250,31 @@ def test_threshold_and_weight_are_fitted_where_they_serve(encoder_folders):
     ]
     assert sum(decided) >= 57
     assert task.fit_after_training(questions[1:3], answers[1:3]) == {}
+
+
+def test_questions_without_gold_are_left_out_of_every_score(encoder_folders):
+    """Else the empty answer would be right for them."""
+    task = task_of(encoder_folders["bert"])
+    secret = SpanExample("secret", PASSAGE, "Who knows?")
+    asked = [*examples()[:2], examples()[-1], secret]
+    assert [task.has_gold(example) for example in asked] == [True, True, True, False]
+    answers = task.predict(asked)
+    assert task.score(asked, answers) == task.score(asked[:3], answers[:3])
+    assert set(task.score_examples(asked, answers)) == {example.id for example in asked[:3]}
+    assert task.fit_after_training(asked, answers) == task.fit_after_training(
+        asked[:3], answers[:3]
+    )
+    with pytest.raises(InputError, match="for none of the 1 examples it is told what is right"):
+        task.evaluate([secret])
+
+
+def test_verifiers_are_scored_by_what_they_tell_apart(encoder_folders):
+    task = task_of(encoder_folders["bert"], objective="answerability")
+    asked = [*examples()[:2], examples()[-1], SpanExample("secret", PASSAGE, "Who knows?")]
+    answers = [
+        Answer("?", "", 0, 0, 0.0, 0.0, verification, 0.0, 0.0, 0.5, ())
+        for verification in (-1.0, 2.0, 2.0, 2.0)
+    ]
+    assert task.score(asked, answers) == {"accuracy": pytest.approx(200 / 3), "total": 3.0}
+    rows = task.score_examples(asked, answers)
+    assert [row["accuracy"] for row in rows.values()] == [1, 0, 1]

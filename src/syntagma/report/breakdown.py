@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +16,9 @@ from syntagma.report.tables import aligned, markdown
 from syntagma.settings import nearest
 
 __all__ = ["Breakdown", "break_down", "write_breakdowns"]
+
+GOLD_CLASSES = ("label", "relation")
+"""Properties that are what is to be predicted."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,8 +134,13 @@ def break_down(
     if values is None and property in PARSE_PROPERTIES:
         values = measure_parses(examples)[property]
     grouping = group_by(property, examples, cut=cut, n_groups=n_groups, values=values)
+    plan = systems[0].plan
+    if property in GOLD_CLASSES and plan.score != plan.metric:
+        # Within a gold class there is no precision: what was taken for it stands in other groups.
+        systems = [replace(system, plan=plan._replace(sums=None)) for system in systems]
+        plan = plan._replace(metric=plan.score)
     scores = {
         system.name: tuple(system.value(group.keys) for group in grouping.groups)
         for system in systems
     }
-    return Breakdown(grouping, systems[0].plan.metric, scores)
+    return Breakdown(grouping, plan.metric, scores)

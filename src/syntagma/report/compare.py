@@ -9,7 +9,8 @@ from statistics import mean, stdev
 from typing import Any
 
 from syntagma.errors import InputError
-from syntagma.report.runs import PLANS, System, read_systems
+from syntagma.report.plans import PLANS
+from syntagma.report.runs import System, read_systems
 from syntagma.report.significance import (
     holm,
     paired_bootstrap,
@@ -185,7 +186,7 @@ def compare_runs(folders: Sequence[str | Path]) -> Comparison:
 
 def _compare(system: System, baseline: System) -> ComparedSystem:
     runs, plan = system.runs, system.plan
-    names = runs[0].metrics.keys()
+    names = [name for name in runs[0].metrics if all(name in run.metrics for run in runs)]
     compared = ComparedSystem(
         name=system.name,
         runs=tuple(str(run.path) for run in runs),

@@ -22,8 +22,9 @@ from syntagma.report.curves import TRAINING_LOSS, write_curves
 from syntagma.report.groups import properties_of
 from syntagma.report.learned import ModelNumbers, read_numbers
 from syntagma.report.parse_properties import measure_parses
+from syntagma.report.plans import PLANS
 from syntagma.report.report_page import Part, commands, details, plot, plots
-from syntagma.report.runs import PLANS, System
+from syntagma.report.runs import System
 from syntagma.report.svg import escape
 from syntagma.report.tables import html_table
 from syntagma.report.training_log import Speed, read_speed
@@ -161,7 +162,7 @@ def groups_part(
             notices.append(f"plots: {error}")
     if not values:
         return Made(Part(name, ""), {}, notices)
-    score = PLANS[systems[0].runs[0].task].metric
+    score = systems[0].plan.metric
     hint = (
         f'<p class="hint">{score} of each group. Numbers are cut into groups of equal size, at '
         "most 20, and have a trend line (least squares, each group as heavy as its examples).</p>"

@@ -6,66 +6,22 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from syntagma.errors import InputError
 from syntagma.files import read_json
-from syntagma.report.sums import ARCS, BLEU, FOUND_ARCS, MICRO_F1, Sums
+from syntagma.report.plans import PLANS, Plan, find_plan
 from syntagma.settings import flatten
 from syntagma.tasks import find_task
 from syntagma.tasks.experiment import PRACTICAL, load_run_settings
 from syntagma.tasks.task import distinct, names_of
 
-__all__ = ["PLANS", "Plan", "RunScores", "System", "read_systems"]
+__all__ = ["RunScores", "System", "read_systems"]
 
 FloatArray = NDArray[np.float64]
-
-
-class Plan(NamedTuple):
-    """How runs of a task are compared.
-
-    Args:
-        columns: the metrics to show.
-        metric: the one of them whose difference is shown and tested.
-        score: that of an example, by which it is better or worse.
-        test: the paper's test: ``mcnemar``, ``t``, ``sign`` or ``randomisation``.
-        sums: of what the metric is computed, where it is no mean of the scores.
-    """
-
-    columns: tuple[str, ...]
-    metric: str
-    score: str
-    test: str
-    sums: Sums | None = None
-
-
-ACCURACY = Plan(("accuracy",), "accuracy", "accuracy", "t")
-EXACT = Plan(("exact", "f1"), "exact", "exact", "mcnemar")
-
-PLANS: dict[str, Plan] = {
-    "choice": ACCURACY,
-    "open_qa": EXACT,
-    "pairs": ACCURACY,
-    "parsing": Plan(("uas", "las", "xpos"), "las", "las", "randomisation", ARCS),
-    "probing": ACCURACY,
-    "relations": Plan(
-        ("precision", "recall", "f1", "macro_f1", "accuracy"),
-        "f1", "accuracy", "randomisation", MICRO_F1,
-    ),
-    "spans": EXACT,
-    "structural": Plan(
-        ("accuracy", "spearman"), "accuracy", "accuracy", "randomisation", FOUND_ARCS
-    ),
-    "translation": Plan(("bleu",), "bleu", "bleu", "sign", BLEU),
-    "typing": Plan(
-        ("precision", "recall", "f1", "macro_f1", "strict_accuracy"),
-        "f1", "f1", "randomisation", MICRO_F1,
-    ),
-}  # fmt: skip
-"""For each task the metrics to show, where there are such, and the test of its paper."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -196,8 +152,8 @@ def read_systems(folders: Sequence[str | Path]) -> list[System]:
         folders: run folders.
 
     Raises:
-        InputError: one is no finished run, they were scored on different examples, are of different
-            tasks, or have not equally many seeds.
+        InputError: one is no finished run, they were scored on different examples or by different
+            metrics, are of different tasks, or have not equally many seeds.
     """
     runs = [_read(Path(folder)) for folder in folders]
     tasks = sorted({run.task for run in runs})
@@ -222,9 +178,9 @@ def read_systems(folders: Sequence[str | Path]) -> list[System]:
                     f"one run a seed"
                 )
             by_seed[run.seed] = run
-    plan = PLANS.get(tasks[0], ACCURACY)
+    plan = find_plan(tasks[0], runs[0].metrics)
     for run in runs if tasks[0] in PLANS else ():
-        _check_rows(run, plan)
+        _check_scores(run, plan)
     names = _distinct([_name(group) for group in parted], [group[0].path for group in parted])
     systems = [System(name, tuple(group), plan) for name, group in zip(names, parted, strict=True)]
     for system in systems:
@@ -278,7 +234,12 @@ def _check_signature(run: RunScores, first: RunScores) -> None:
         )
 
 
-def _check_rows(run: RunScores, plan: Plan) -> None:
+def _check_scores(run: RunScores, plan: Plan) -> None:
+    if plan.metric not in run.metrics:
+        raise InputError(
+            f"{run.path / 'metrics.json'}: expected {plan.metric}, by which these runs are "
+            f"compared, got {', '.join(run.metrics)}; compare runs that are scored alike"
+        )
     needed = {plan.score, *(plan.sums.names if plan.sums else ())}
     if missing := needed - next(iter(run.rows.values()), dict.fromkeys(needed, 0.0)).keys():
         raise InputError(

@@ -74,6 +74,8 @@ def sign_test(better: int, worse: int) -> float:
 def paired_t_test(ours: Sequence[float], theirs: Sequence[float]) -> float:
     """The paired t-test over examples; 1 where nothing differs.
 
+    Where all examples differ by the same it is not defined; then it is the sign test.
+
     Args:
         ours: the score of each example.
         theirs: the same examples under the baseline.
@@ -81,8 +83,11 @@ def paired_t_test(ours: Sequence[float], theirs: Sequence[float]) -> float:
     Raises:
         MissingExtraError: scipy is not installed.
     """
-    if list(ours) == list(theirs):
+    differences = np.asarray(ours, float) - np.asarray(theirs, float)
+    if not differences.any():
         return 1.0
+    if np.ptp(differences) == 0:
+        return sign_test(int((differences > 0).sum()), int((differences < 0).sum()))
     return float(_stats().ttest_rel(ours, theirs).pvalue)
 
 

@@ -8,7 +8,16 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["ARCS", "BLEU", "FOUND_ARCS", "MICRO_F1", "Sums", "bleu_of_sums", "f1_of_sums"]
+__all__ = [
+    "ARCS",
+    "BLEU",
+    "BRACKETS",
+    "FOUND_ARCS",
+    "MICRO_F1",
+    "Sums",
+    "bleu_of_sums",
+    "f1_of_sums",
+]
 
 FloatArray = NDArray[np.float64]
 
@@ -26,17 +35,21 @@ class Sums(NamedTuple):
 
 
 def bleu_of_sums(sums: FloatArray) -> FloatArray:
-    """BLEU, in per cent.
+    """BLEU, in per cent, smoothed as sacrebleu's is (``smooth:exp``, as in mteval).
 
     Args:
         sums: matches of 1- to 4-grams, their totals, length, reference length, ``[…, 10]``.
     """
     matches, totals = sums[..., :4], sums[..., 4:8]
     length, reference = sums[..., 8], sums[..., 9]
+    # The first order without a match counts as half a one, the next as a quarter.
+    missed = matches == 0
+    counted = np.where(missed, 0.5 ** missed.cumsum(-1), matches)
     with np.errstate(divide="ignore", invalid="ignore"):
-        means = np.log(matches / totals).mean(-1)
+        means = np.log(counted / totals).mean(-1)
         penalty = np.minimum(0.0, 1 - reference / length)
-    values: FloatArray = np.nan_to_num(100 * np.exp(means + penalty), nan=0.0)
+    defined = (totals > 0).all(-1) & (matches > 0).any(-1)
+    values: FloatArray = np.where(defined, 100 * np.exp(means + penalty), 0.0)
     return values
 
 
@@ -71,4 +84,5 @@ BLEU = Sums(
 )
 MICRO_F1 = Sums(("right", "predicted", "gold"), f1_of_sums)
 ARCS = Sums(("las", "words"), share_of_sums)
+BRACKETS = Sums(("brackets_matched", "brackets_predicted", "brackets_gold"), f1_of_sums)
 FOUND_ARCS = Sums(("accuracy", "arcs"), share_of_sums)

@@ -16,6 +16,7 @@ from torch import Tensor
 from syntagma.batches import padded_length
 from syntagma.encoders.model import SyntagmaModel
 from syntagma.errors import InputError
+from syntagma.files import split_pair
 from syntagma.tasks.experiment import Experiment
 from syntagma.tasks.stream import BatchStream
 
@@ -65,8 +66,7 @@ def names_of(paths: Sequence[str]) -> list[str]:
     names: list[str] = []
     for path in paths:
         # Of files that belong together, A+B, the first gives the name.
-        whole = path if Path(path).is_file() else path.partition("+")[0]
-        short = Path(whole).name.split(".")[0]
+        short = Path(split_pair(path)[0]).name.split(".")[0]
         names.append(path if short in names else short)
     if len(set(names)) < len(names):
         raise InputError(f"a file is named twice: {', '.join(paths)}")
@@ -153,6 +153,19 @@ class Task(ABC, Generic[Example, Prediction]):
     def has_gold(cls, example: Example) -> bool:
         """Whether it is told what is right for an example."""
         return True
+
+    @classmethod
+    def told(
+        cls, examples: Sequence[Example], predictions: Sequence[Prediction]
+    ) -> list[tuple[Example, Prediction]]:
+        """What can be scored: examples for which it is told what is right, and what was predicted.
+
+        Args:
+            examples: what was asked.
+            predictions: what was answered, in the same order.
+        """
+        pairs = zip(examples, predictions, strict=True)
+        return [(example, answer) for example, answer in pairs if cls.has_gold(example)]
 
     @classmethod
     def require_gold(cls, examples: Sequence[Example], where: str) -> None:

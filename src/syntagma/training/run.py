@@ -114,11 +114,15 @@ def _read(
         log.warning("data.train: it is not told what is right for %d of %d examples; left out",
                     n_left_out, len(examples))  # fmt: skip
     examples = _some(told, data.limit, seed)
-    dev: dict[str, list[Any]] = {}
-    for name, path in zip(names_of(data.dev), data.dev, strict=True):
-        dev[name] = _some(task_class.read(path, skip_bad=data.skip_bad), data.dev_limit, seed=0)
-        task_class.require_gold(dev[name], f"data.dev: {path}")
-    return examples, distinct(dev)
+    parts = {
+        name: task_class.read(path, skip_bad=data.skip_bad)
+        for name, path in zip(names_of(data.dev), data.dev, strict=True)
+    }
+    # Ids must not depend on the limit: the files are read again to look at a finished run.
+    dev = {name: _some(part, data.dev_limit, seed=0) for name, part in distinct(parts).items()}
+    for part, path in zip(dev.values(), data.dev, strict=True):
+        task_class.require_gold(part, f"data.dev: {path}")
+    return examples, dev
 
 
 def _some(examples: list[Any], limit: int | None, seed: int) -> list[Any]:

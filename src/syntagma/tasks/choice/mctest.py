@@ -35,15 +35,22 @@ def mctest(file: str) -> Candidates:
             continue
         key, _, story, *rest = cells
         passage = story.replace("\\newline", "\n").replace("\\tab", "\t")
+        n_questions = len(rest) // 5
         letters = answers[number].split("\t") if answers else []
-        for which in range(len(rest) // 5):
+        if answers and len(letters) != n_questions:
+            yield (
+                f"{beside}, line {number + 1}: expected an answer for each of {n_questions} "
+                f"questions, got {len(letters)}"
+            )
+            continue
+        for which in range(n_questions):
             question, *options = rest[5 * which : 5 * which + 5]
             kind, _, asked = question.partition(": ")
             if kind not in KINDS:
                 yield f"{place}: expected `one: ` or `multiple: ` before {question!r:.40}"
                 continue
             try:
-                answer = letter(letters[which].strip() if which < len(letters) else None)
+                answer = letter(letters[which].strip() if letters else None)
             except BadExample as error:
                 yield f"{beside}, line {number + 1}: {error}"
                 continue

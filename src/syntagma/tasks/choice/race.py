@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path, PurePath, PurePosixPath
 
 from syntagma.errors import InputError
-from syntagma.files import read_errors, read_text
+from syntagma.files import BYTE_ORDER_MARK, read_errors, read_text
 from syntagma.tasks.choice.example import BadExample, Candidates, checked, letter
 
 __all__ = ["PART", "race"]
@@ -108,7 +108,7 @@ def _place(name: str, path: PurePath) -> tuple[str, str]:
 
 def _passage(place: str, subset: str, stem: str, text: str) -> Candidates:
     try:
-        record = json.loads(text)
+        record = json.loads(text.removeprefix(BYTE_ORDER_MARK))
         passage = record["article"]
         questions, options, answers = (
             record.get(key) for key in ("questions", "options", "answers")

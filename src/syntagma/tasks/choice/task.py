@@ -111,11 +111,7 @@ class ChoiceTask(Task[ChoiceExample, Choice]):
         self, examples: Sequence[ChoiceExample], predictions: Sequence[Choice]
     ) -> dict[str, float]:
         """Accuracy over the questions whose answer is told, in per cent."""
-        told = [
-            (example, choice)
-            for example, choice in zip(examples, predictions, strict=True)
-            if example.answer is not None
-        ]
+        told = self.told(examples, predictions)
         right = sum(example.answer == choice.chosen for example, choice in told)
         truncated = sum(choice.truncated for _, choice in told)
         total = max(len(told), 1)
@@ -129,8 +125,8 @@ class ChoiceTask(Task[ChoiceExample, Choice]):
     ) -> dict[str, dict[str, float]]:
         """Accuracy of each subset; what belongs to none is left out."""
         groups: dict[str, list[bool]] = {}
-        for example, choice in zip(examples, predictions, strict=True):
-            if example.answer is not None and example.subset:
+        for example, choice in self.told(examples, predictions):
+            if example.subset:
                 groups.setdefault(example.subset, []).append(example.answer == choice.chosen)
         return {
             subset: {"accuracy": 100 * sum(right) / len(right), "total": float(len(right))}
@@ -143,8 +139,7 @@ class ChoiceTask(Task[ChoiceExample, Choice]):
         """Whether each question is answered right."""
         return {
             example.id: {"accuracy": float(example.answer == choice.chosen)}
-            for example, choice in zip(examples, predictions, strict=True)
-            if example.answer is not None
+            for example, choice in self.told(examples, predictions)
         }
 
     def write_predictions(

@@ -11,7 +11,8 @@
     the other file the list of its paragraphs, ``[{"document": […]}, …]``, perhaps with an ``id``.
 ``questions.jsonl`` beside ``questions.json``
     DrQA's lists of questions, ``{"question", "answer": […]}``, with paragraphs in lists as above,
-    whose text may also be called ``text``.
+    whose text may also be called ``text``. Answers are texts: the regular expressions of one of the
+    lists, CuratedTREC, are not read as such.
 
 Which layout it is, a field ``retrieved`` tells. Questions, answers and texts are strings, or lists
 of words, which are joined by single spaces. All files may be gzipped. Where the paragraphs lie
@@ -29,12 +30,11 @@ from pathlib import Path
 from typing import Any
 
 from syntagma.errors import InputError, first_wrong
-from syntagma.files import read_lines
+from syntagma.files import read_lines, split_pair
 from syntagma.text.pieces import encodable
 
 __all__ = ["OpenExample", "Paragraph", "read_open_qa"]
 
-PAIR = "+"
 BY_ID = "paragraphs.jsonl"
 RETRIEVED = re.compile(r'"retrieved"\s*:')
 
@@ -114,16 +114,14 @@ def read_open_qa(
 
 
 def _candidates(path: str) -> Found:
-    first, plus, second = path.partition(PAIR)
-    if not plus or Path(path).is_file():
-        first, second = path, ""
+    first, second = split_pair(path)
     if any(RETRIEVED.search(line) for line in read_lines(first)):
         return _by_id(first, second or _beside(first, BY_ID))
     name = Path(first.removesuffix(".gz"))
     if not second and name.suffix not in (".txt", ".jsonl"):
         raise InputError(
             f"{first}: expected questions as .txt or .jsonl (also with .gz), or both files as "
-            f"QUESTIONS{PAIR}PARAGRAPHS"
+            f"QUESTIONS+PARAGRAPHS"
         )
     return _by_line(first, second or _beside(first, name.with_suffix(".json").name))
 
@@ -135,7 +133,7 @@ def _beside(questions: str, name: str) -> str:
             return str(place)
     raise InputError(
         f"{questions}: expected its paragraphs beside it as {name} (or {name}.gz); where they lie "
-        f"elsewhere, write {questions}{PAIR}FILE"
+        f"elsewhere, write {questions}+FILE"
     )
 
 

@@ -242,8 +242,7 @@ class PairTask(Task[PairExample, Relation]):
         """Whether each pair is labelled right."""
         return {
             example.id: {"accuracy": float(example.label == found.label)}
-            for example, found in zip(examples, predictions, strict=True)
-            if example.label is not None
+            for example, found in self.told(examples, predictions)
         }
 
     def write_predictions(

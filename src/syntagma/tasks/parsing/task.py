@@ -187,9 +187,7 @@ class ParsingTask(Task[TreeExample, Parse]):
         words = _total([(example.gold, parse) for example, parse in pairs])
         brackets = sum(
             (
-                BracketScore.of(
-                    example.gold.constituents, parse.constituents or (), example.gold.xpos
-                )
+                _brackets(example, parse)
                 for example, parse in pairs
                 if example.gold.constituents is not None and parse.constituents is not None
             ),
@@ -238,14 +236,26 @@ class ParsingTask(Task[TreeExample, Parse]):
     def score_examples(
         self, examples: Sequence[TreeExample], predictions: Sequence[Parse]
     ) -> dict[str, dict[str, float]]:
-        """Words, right heads and right arcs of each sentence."""
+        """Words, right heads and right arcs of each sentence, and its brackets.
+
+        What the treebank does not tell of a sentence counts as nothing.
+        """
         rows: dict[str, dict[str, float]] = {}
-        for example, parse in zip(examples, predictions, strict=True):
-            score = AttachmentScore.of(example.gold, parse)
-            rows[example.key] = {
-                "words": score.words,
-                "uas": score.heads_right,
-                "las": score.arcs_right,
+        for number, (example, parse) in enumerate(zip(examples, predictions, strict=True)):
+            arcs, brackets = AttachmentScore(), BracketScore()
+            if example.source is not None:
+                arcs = AttachmentScore.of(example.gold, parse)
+            if example.gold.constituents is not None and parse.constituents is not None:
+                brackets = _brackets(example, parse)
+            # Treebanks do not keep their own keys distinct.
+            rows[f"{number}:{example.key}"] = {
+                "words": arcs.words,
+                "uas": arcs.heads_right,
+                "las": arcs.arcs_right,
+                "bracket_f1": brackets.f1,
+                "brackets_matched": brackets.matched,
+                "brackets_predicted": brackets.predicted,
+                "brackets_gold": brackets.gold,
             }
         return rows
 
@@ -274,6 +284,11 @@ def _as_conllu(example: TreeExample, parse: Parse) -> str:
 def _as_brackets(example: TreeExample, parse: Parse) -> str:
     forms = example.brackets.forms if example.brackets else parse.sentence.forms
     return format_brackets(forms, parse.xpos, parse.constituents or ()) + "\n"
+
+
+def _brackets(example: TreeExample, parse: Parse) -> BracketScore:
+    gold = example.gold
+    return BracketScore.of(gold.constituents or (), parse.constituents or (), gold.xpos)
 
 
 def _total(pairs: Iterable[tuple[Parse, Parse]], *, punctuation: bool = True) -> AttachmentScore:

@@ -9,6 +9,7 @@ from itertools import zip_longest
 from pathlib import Path
 
 from syntagma.errors import InputError
+from syntagma.files import split_pair
 from syntagma.parse.head_rules import heads_by_rule
 from syntagma.parse.phrases import agree
 from syntagma.text.brackets import BracketedSentence, read_brackets
@@ -20,7 +21,6 @@ __all__ = ["TreeExample", "is_bracket_file", "read_treebank"]
 log = logging.getLogger(__name__)
 
 BRACKETS = (".ptb", ".mrg", ".brackets")
-PAIR = "+"
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,8 +118,8 @@ def _trees(path: str) -> Iterator[BracketedSentence]:
 
 
 def _examples(path: str) -> Iterator[_Candidate]:
-    first, plus, second = path.partition(PAIR)
-    if not plus or Path(path).is_file():
+    first, second = split_pair(path)
+    if not second:
         if is_bracket_file(path):
             yield from (_Candidate(path, None, tree) for tree in _trees(path))
         else:

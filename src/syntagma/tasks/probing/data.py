@@ -50,7 +50,9 @@ def read_probe(path: str | Path, *, skip_bad: bool = False) -> list[ProbeExample
         InputError: the file cannot be read, a line is not as the format says and ``skip_bad`` is
             false, the part is unknown, or it is empty.
     """
-    file, _, wanted = str(path).partition("#")
+    file, sharp, wanted = str(path).rpartition("#")
+    if not sharp or Path(path).is_file():
+        file, wanted = str(path), ""
     if wanted and wanted not in SPLITS:
         raise InputError(f"{path}: unknown part {wanted!r}; {nearest(wanted, SPLITS)}")
     examples: list[ProbeExample] = []

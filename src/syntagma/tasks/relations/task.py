@@ -205,7 +205,7 @@ class RelationTask(Task[RelationExample, MentionRelation]):
         Accuracy counts the negative class as well.  ``macro_f1`` is there for labels with direction
         only.  A gold relation that the model does not know is never right; a warning counts them.
         """
-        pairs = _told(examples, predictions)
+        pairs = self.told(examples, predictions)
         gold, found = [example.relation for example, _ in pairs], [p.label for _, p in pairs]
         labels, negative = self.classifier.labels, self.classifier.negative
         if set(gold) - set(labels) - self._unknown:
@@ -229,7 +229,7 @@ class RelationTask(Task[RelationExample, MentionRelation]):
         predictions: Sequence[MentionRelation],
     ) -> dict[str, dict[str, float]]:
         """By ``label``: the scores of each relation; by ``confusion``: what each was taken for."""
-        pairs = _told(examples, predictions)
+        pairs = self.told(examples, predictions)
         if by == "confusion":
             rows: dict[str, dict[str, float]] = {}
             for example, prediction in pairs:
@@ -249,7 +249,7 @@ class RelationTask(Task[RelationExample, MentionRelation]):
                 "accuracy": float(example.relation == prediction.label),
                 **count_relations([example.relation], [prediction.label], negative).sums(),
             }
-            for example, prediction in _told(examples, predictions)
+            for example, prediction in self.told(examples, predictions)
         }
 
     def write_predictions(
@@ -269,14 +269,3 @@ class RelationTask(Task[RelationExample, MentionRelation]):
 
 def _asked(example: RelationExample) -> Asked:
     return Asked(example.text, (example.subject, example.object))
-
-
-def _told(
-    examples: Sequence[RelationExample], predictions: Sequence[MentionRelation]
-) -> list[tuple[RelationExample, MentionRelation]]:
-    """The examples whose relation is told, with what was predicted."""
-    return [
-        (example, prediction)
-        for example, prediction in zip(examples, predictions, strict=True)
-        if example.relation
-    ]

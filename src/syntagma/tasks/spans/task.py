@@ -75,6 +75,11 @@ class SpanTask(Task[SpanExample, Answer]):
         return examples
 
     @classmethod
+    def has_gold(cls, example: SpanExample) -> bool:
+        """Whether answers are told, or that there is none."""
+        return example.is_labelled
+
+    @classmethod
     def texts(cls, examples: Sequence[SpanExample]) -> Iterator[str]:
         """Each passage once, before the questions about it."""
         seen: set[str] = set()
@@ -115,33 +120,39 @@ class SpanTask(Task[SpanExample, Answer]):
         self, examples: Sequence[SpanExample], predictions: Sequence[Answer]
     ) -> dict[str, float]:
         """The official metrics (:mod:`syntagma.tasks.spans.metrics`)."""
+        told = self.told(examples, predictions)
         if self.model.head.objective == "answerability":
-            return _score_verifier(examples, predictions)
-        return score_answers(examples, predictions)
+            right = sum(map(_is_told_apart, told))
+            return {"accuracy": 100 * right / max(len(told), 1), "total": float(len(told))}
+        return score_answers([example for example, _ in told], [answer for _, answer in told])
 
     def score_examples(
         self, examples: Sequence[SpanExample], predictions: Sequence[Answer]
     ) -> dict[str, dict[str, float]]:
-        """Exact match and F1 of each question."""
-        rows = judge(examples, [answer.text for answer in predictions])
+        """Exact match and F1 of each question; of a verifier, whether it is right."""
+        told = self.told(examples, predictions)
+        if self.model.head.objective == "answerability":
+            return {pair[0].id: {"accuracy": float(_is_told_apart(pair))} for pair in told}
+        rows = judge([example for example, _ in told], [answer.text for _, answer in told])
         return {
             example.id: {"exact": row.exact, "f1": row.f1}
-            for example, row in zip(examples, rows, strict=True)
+            for (example, _), row in zip(told, rows, strict=True)
         }
 
     def fit_after_training(
         self, examples: Sequence[SpanExample], predictions: Sequence[Answer]
     ) -> dict[str, float]:
         """Fit δ, and the verifier's β₂ where there is one, in one sweep each (eq. 14)."""
-        if all(example.has_answers for example in examples):
+        told = self.told(examples, predictions)
+        if all(example.has_answers for example, _ in told):
             return {}
-        rows = judge(examples, [best_text(answer) for answer in predictions])
-        verified = any(answer.verification for answer in predictions)
+        rows = judge([example for example, _ in told], [best_text(answer) for _, answer in told])
+        verified = any(answer.verification for _, answer in told)
         fits = []
         for weight in VERIFIER_WEIGHTS if verified else (0.0,):
             odds = [
                 answer.null_score - answer.score + weight * answer.verification
-                for answer in predictions
+                for _, answer in told
             ]
             fits.append((best_threshold(rows, odds), weight))
         cut, weight = max(fits, key=lambda fit: fit[0].value)
@@ -170,14 +181,10 @@ class SpanTask(Task[SpanExample, Answer]):
             type(self)(self.reader.verifier).save(place, bits=bits)
 
 
-def _score_verifier(
-    examples: Sequence[SpanExample], predictions: Sequence[Answer]
-) -> dict[str, float]:
-    right = sum(
-        (answer.verification > 0) == example.is_impossible
-        for example, answer in zip(examples, predictions, strict=True)
-    )
-    return {"accuracy": 100 * right / max(len(examples), 1), "total": float(len(examples))}
+def _is_told_apart(pair: tuple[SpanExample, Answer]) -> bool:
+    """Whether a verifier is right about whether a question has an answer."""
+    example, answer = pair
+    return (answer.verification > 0) == example.is_impossible
 
 
 def _gold_pieces(example: SpanExample, passage: EncodedText) -> tuple[int, int] | None:

@@ -8,13 +8,11 @@ from itertools import zip_longest
 from pathlib import Path
 
 from syntagma.errors import InputError
-from syntagma.files import read_lines
+from syntagma.files import read_lines, split_pair
 
 __all__ = ["ParallelExample", "read_parallel"]
 
 log = logging.getLogger(__name__)
-
-PAIR = "+"
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +42,7 @@ def read_parallel(path: str | Path, *, skip_bad: bool = False) -> list[ParallelE
         InputError: a file cannot be read; they do not have equally many lines; a line is empty and
             ``skip_bad`` is false; or none is left.
     """
-    source, target = _files(str(path))
+    source, target = split_pair(str(path))
     pairs = _zip(source, target) if target else [(line, "") for line in read_lines(source)]
     examples: list[ParallelExample] = []
     empty = 0
@@ -66,17 +64,6 @@ def read_parallel(path: str | Path, *, skip_bad: bool = False) -> list[ParallelE
     if empty and target:
         log.warning("%s: left out %d pairs with an empty side", path, empty)
     return examples
-
-
-def _files(path: str) -> tuple[str, str]:
-    """Source and target; a ``+`` may also stand in the name of a file."""
-    if PAIR not in path or Path(path).is_file():
-        return path, ""
-    places = [place for place, character in enumerate(path) if character == PAIR]
-    for place in places:
-        if Path(path[:place]).is_file():
-            return path[:place], path[place + 1 :]
-    return path[: places[0]], path[places[0] + 1 :]
 
 
 def _zip(source: str, target: str) -> list[tuple[str, str]]:

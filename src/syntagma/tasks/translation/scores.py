@@ -27,7 +27,8 @@ def bleu(hypotheses: Sequence[str], references: Sequence[str], *, tokenized: boo
         hypotheses: ``[n]``.
         references: ``[n]``.
         tokenized: whether both are words with spaces between them, which are kept (the number of
-            Moses' multi-bleu); else mteval's ``13a`` tokenisation is applied to raw text.
+            Moses' multi-bleu, but that it says 0 where no four words match); else mteval's ``13a``
+            tokenisation is applied to raw text.
 
     Raises:
         MissingExtraError: sacrebleu is not installed.

@@ -1,0 +1,80 @@
+"""Reading what users' files really hold, and writing what they can."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from syntagma.files import (
+    BYTE_ORDER_MARK,
+    read_lines,
+    read_table,
+    split_pair,
+    write_json,
+)
+from syntagma.tasks.choice.data import read_choices
+from syntagma.tasks.relations.data import read_relations
+from syntagma.tasks.translation.parallel_text import read_parallel
+
+
+def test_a_carriage_return_alone_ends_no_line(tmp_path):
+    one, other = tmp_path / "a.en", tmp_path / "a.de"
+    one.write_bytes(b"A dog\rruns .\r\nA cat .\n")
+    other.write_bytes(b"Ein Hund .\nEine Katze .\n")
+    assert list(read_lines(one)) == ["A dog\rruns .", "A cat ."]
+    pairs = read_parallel(f"{one}+{other}")
+    assert [(pair.source, pair.target) for pair in pairs] == [
+        ("A dog\rruns .", "Ein Hund ."),
+        ("A cat .", "Eine Katze ."),
+    ]
+
+
+@pytest.mark.parametrize("quoted", [False, True])
+def test_tables_have_lines_of_either_kind(tmp_path, quoted):
+    path = tmp_path / "pairs.tsv"
+    path.write_bytes(b"id\ttext\r\n1\tThe ferry .\r\n2\tA quay .\n")
+    names, rows = read_table(path, separator="\t", quoted=quoted)
+    assert names == ["id", "text"]
+    assert [row["text"] for row in rows] == ["The ferry .", "A quay ."]
+
+
+def test_a_carriage_return_in_a_cell_parts_no_row(tmp_path):
+    path = tmp_path / "pairs.tsv"
+    path.write_bytes(b"id\ttext\n1\tThe\rferry\n")
+    _, rows = read_table(path, separator="\t", quoted=False)
+    assert [row["text"] for row in rows] == ["The ferry"]
+
+
+def test_a_byte_order_mark_is_no_part_of_the_first_line(tmp_path):
+    path = tmp_path / "relations.txt"
+    path.write_text(
+        f'{BYTE_ORDER_MARK}7\t"<e1>Rust</e1> comes from <e2>rain</e2>."\nCause-Effect(e2,e1)\n'
+        "Comment:\n\n",
+        encoding="utf-8",
+    )
+    examples, wrong = read_relations(path)
+    assert [example.id for example in examples] == ["7"]
+    assert not wrong
+    path = tmp_path / "1.txt"
+    record = {"article": "The ferry sank .", "questions": ["What ?"], "options": [["a", "b"]],
+              "answers": ["B"]}  # fmt: skip
+    path.write_text(BYTE_ORDER_MARK + json.dumps(record), encoding="utf-8")
+    examples, _ = read_choices(path)
+    assert examples[0].answer == 1
+
+
+def test_a_plus_may_stand_in_any_name(tmp_path):
+    folder = tmp_path / "q+a"
+    folder.mkdir()
+    one, other = folder / "x.en", folder / "x.de"
+    one.write_text("A dog .\n")
+    other.write_text("Ein Hund .\n")
+    assert split_pair(f"{one}+{other}") == (str(one), str(other))
+    assert split_pair(str(one)) == (str(one), "")
+    assert split_pair("a.en+a.de") == ("a.en", "a.de")
+
+
+def test_half_of_a_surrogate_pair_costs_no_file(tmp_path):
+    write_json(tmp_path / "predictions.json", {"1": "a \ud83d"})
+    assert json.loads((tmp_path / "predictions.json").read_text()) == {"1": "a ?"}
