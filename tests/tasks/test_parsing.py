@@ -188,3 +188,21 @@ def test_every_sentence_is_compared_by_what_is_told_of_it(runs, files):
     assert scores["bracket_f1"] == pytest.approx(
         200 * total["brackets_matched"] / (total["brackets_predicted"] + total["brackets_gold"])
     )
+
+
+@pytest.mark.parametrize("views", ["both", "constituents"])
+@pytest.mark.parametrize("which", ["+", "dependencies"])
+def test_whatever_can_learn_gets_gradients(files, tiny_encoder, views, which):
+    """Of several processes each waits for all gradients of the others, whatever their batches."""
+    examples = ParsingTask.read("+".join(files))
+    settings = experiment("parsing", files[1], tiny_encoder, head={"views": views})
+    task = ParsingTask.new(settings, examples)
+    asked = examples if which == "+" else ParsingTask.read(files[0])
+    features = task.features(asked)
+    loss = task.model.train()(**task.collate([features[0], features[1]])).loss
+    loss.backward()
+    unreached = {
+        name for name, weights in task.model.named_parameters()
+        if weights.requires_grad and weights.grad is None and not name.startswith("encoder.")
+    }  # fmt: skip
+    assert not unreached

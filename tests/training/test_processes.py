@@ -11,7 +11,10 @@ import pytest
 import torch
 from safetensors.torch import load_file
 
+from syntagma.errors import InputError
 from syntagma.training.run import train
+from syntagma.training.run_folder import RunFolder
+from syntagma.training.share import train_all
 from tests.training.test_run import experiment, squad
 
 SCRIPT = """
@@ -44,14 +47,19 @@ def settings(data, encoder, *, accumulate):
     )
 
 
+def in_two_processes(folder, text, *arguments):
+    """Run a script by torchrun."""
+    script = folder / "script.py"
+    script.write_text(text)
+    command = [sys.executable, "-m", "torch.distributed.run", "--nproc_per_node=2",
+               "--standalone", str(script), *map(str, arguments)]  # fmt: skip
+    environment = os.environ | {"OMP_NUM_THREADS": "1", "PYTHONPATH": os.pathsep.join(sys.path)}
+    return subprocess.run(command, capture_output=True, text=True, env=environment, timeout=180)
+
+
 def test_two_processes_agree_with_one(tmp_path, tiny_encoder):
     data = squad(tmp_path / "harbour.json", copies=2)
-    script = tmp_path / "script.py"
-    script.write_text(SCRIPT)
-    command = [sys.executable, "-m", "torch.distributed.run", "--nproc_per_node=2",
-               "--standalone", str(script), data, tiny_encoder, str(tmp_path / "two")]  # fmt: skip
-    environment = os.environ | {"OMP_NUM_THREADS": "1", "PYTHONPATH": os.pathsep.join(sys.path)}
-    done = subprocess.run(command, capture_output=True, text=True, env=environment, timeout=180)
+    done = in_two_processes(tmp_path, SCRIPT, data, tiny_encoder, tmp_path / "two")
     assert done.returncode == 0, done.stderr[-3000:]
     for run, accumulate in (("one", 2), ("other", 1)):
         train(settings(data, tiny_encoder, accumulate=accumulate), tmp_path / run)
@@ -62,6 +70,67 @@ def test_two_processes_agree_with_one(tmp_path, tiny_encoder):
     lines = (tmp_path / "two" / "metrics.jsonl").read_text().splitlines()
     evaluations = [row for row in map(json.loads, lines) if "eval_f1" in row]
     assert len(evaluations) == 2, "only one process writes"
+
+
+SLOW = """
+import sys, time, os, torch
+torch.set_num_threads(1)
+from syntagma.tasks.spans.task import SpanTask
+from syntagma.training.run import train
+from tests.training.test_processes import verifier
+
+predict = SpanTask.predict
+
+def slowly(self, examples):
+    # The other process has written its record of the evaluation before.
+    time.sleep(0.5 * int(os.environ["RANK"]))
+    return predict(self, examples)
+
+SpanTask.predict = slowly
+train(verifier(sys.argv[1], sys.argv[2]), sys.argv[3])
+"""
+
+
+def verifier(data, encoder):
+    training = {"epochs": 30, "learning_rate": 1e-12, "patience": 1, "batch_pieces": 100}
+    head = {"objective": "answerability"}
+    return experiment("spans", data, encoder, training=training, head=head)
+
+
+def test_two_processes_stop_together(tmp_path, tiny_encoder):
+    """A verifier, whose span scores get no gradients that the other could wait for."""
+    data = squad(tmp_path / "harbour.json", copies=2)
+    done = in_two_processes(tmp_path, SLOW, data, tiny_encoder, tmp_path / "run")
+    assert done.returncode == 0, done.stderr[-3000:]
+    lines = (tmp_path / "run" / "metrics.jsonl").read_text().splitlines()
+    evaluations = [row for row in map(json.loads, lines) if "eval_accuracy" in row]
+    assert len(evaluations) == 2
+    assert (tmp_path / "run" / "metrics.json").is_file()
+
+
+def test_as_many_processes_go_on_as_have_begun(tmp_path):
+    run = RunFolder(tmp_path / "run")
+    run.checkpoint(20).mkdir(parents=True)
+    assert run.last_checkpoint() is None, "it was not written to its end"
+    run.checkpoint(20).mkdir()
+    run.mark_complete(20, n_processes=2)
+    assert run.last_checkpoint(n_processes=2) == run.checkpoint(20)
+    with pytest.raises(InputError, match="begun by 2 processes and cannot be gone on with by 1"):
+        run.last_checkpoint()
+
+
+def test_runs_are_not_shared_out_by_torchrun(monkeypatch):
+    monkeypatch.setenv("WORLD_SIZE", "2")
+    with pytest.raises(InputError, match="torchrun has started 2 as one"):
+        train_all([])
+
+
+def test_a_loss_that_is_no_number_ends_the_training(tmp_path, tiny_encoder):
+    data = squad(tmp_path / "harbour.json", copies=1)
+    wild = experiment("spans", data, tiny_encoder, training={"epochs": 60, "learning_rate": 1e18,
+                                                             "warmup": 0.0})  # fmt: skip
+    with pytest.raises(InputError, match=r"(loss|f1) is nan after \d+ steps; begin again with a"):
+        train(wild, tmp_path / "run")
 
 
 def test_training_stops_where_nothing_gets_better(tmp_path, tiny_encoder):

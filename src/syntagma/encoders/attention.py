@@ -10,7 +10,7 @@ with its square (``python -m benchmarks.training``).
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from typing import Any
 
 import torch
@@ -163,17 +163,18 @@ def _encoder_attention(
             query, key, value, attention_mask, causal=causal, scale=scaling
         )
         return states.transpose(1, 2).contiguous(), None
-    return sdpa_attention_forward(
-        module,
-        query,
-        key,
-        value,
-        attention_mask,
-        dropout=dropout,
-        scaling=scaling,
-        is_causal=is_causal,
-        **options,
-    )
+    with _masked_kernels(query.device) if attention_mask is not None else nullcontext():
+        return sdpa_attention_forward(
+            module,
+            query,
+            key,
+            value,
+            attention_mask,
+            dropout=dropout,
+            scaling=scaling,
+            is_causal=is_causal,
+            **options,
+        )
 
 
 AttentionInterface.register(NAME, _encoder_attention)

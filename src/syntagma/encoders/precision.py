@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import os
 from contextlib import AbstractContextManager
 from typing import Literal
 
@@ -19,11 +20,11 @@ Precision = Literal["auto", "bfloat16", "float32"]
 def fast_bfloat16(device_type: str) -> bool:
     """Whether a kind of device multiplies bfloat16 matrices in hardware.
 
-    On processors that means the AMX or AVX-512 BF16 instructions: without them bfloat16 is slower
-    than float32.
+    On processors that means the AMX or AVX-512 BF16 instructions, on GPUs those from Ampere on:
+    without them bfloat16 is slower than float32.
     """
     if device_type == "cuda":
-        return torch.cuda.is_bf16_supported()
+        return torch.cuda.is_bf16_supported(including_emulation=False)
     if device_type == "cpu":
         capabilities = torch.backends.cpu.get_cpu_capability()
         if "AVX512" not in capabilities and "AMX" not in capabilities:
@@ -34,9 +35,11 @@ def fast_bfloat16(device_type: str) -> bool:
 
 def best_device() -> str:
     """The fastest device of this process: its GPU where there is one."""
-    if torch.cuda.is_available():
-        return f"cuda:{torch.cuda.current_device()}"
-    return "cpu"
+    if not torch.cuda.is_available():
+        return "cpu"
+    # Of several processes of one training each has its own, also before it was made the current.
+    own = int(os.environ.get("LOCAL_RANK", torch.cuda.current_device()))
+    return f"cuda:{own % torch.cuda.device_count()}"
 
 
 def autocast(device: torch.device, precision: Precision = "auto") -> AbstractContextManager[None]:

@@ -94,6 +94,9 @@ class SpanModel(GuidedEncoder):
         width = config.encoder.hidden_size
         self.span_scores = nn.Linear(width, 2)
         self.answerability = nn.Linear(width, 2) if self.head.objective != "spans" else None
+        if self.head.objective == "answerability":
+            # Several processes wait for the gradients of all that can learn.
+            self.span_scores.requires_grad_(False)
         self.post_init()
 
     def forward(  # type: ignore[override]

@@ -114,6 +114,10 @@ class ParserModel(SyntagmaModel):
         self.xpos = nn.Linear(width, len(config.labels["xpos"]))
         phrases = config.labels.get("constituents")
         self.spans = SpanScorer(width, head.span_width, len(phrases)) if phrases else None
+        if head.views == "constituents":
+            # Several processes wait for the gradients of all that can learn.
+            for part in (self.representation, self.arcs, self.relations):
+                part.requires_grad_(False)
         self.post_init()
 
     @property
@@ -255,6 +259,9 @@ class ParserModel(SyntagmaModel):
                 decoding=self.decoding,
                 span_share=self.head.span_share,
             )
+        elif self.spans is not None:
+            # A batch without phrases must still say so to processes that have some.
+            loss = loss + 0.0 * sum(weights.sum() for weights in self.spans.parameters())
         if upos is not None:
             loss = loss + _cross_entropy(scores.upos, upos)
         if xpos is not None:

@@ -67,6 +67,7 @@ def _train(experiment: Experiment, run: RunFolder, *, resume: bool) -> dict[str,
     task = task_class.new(experiment, examples)
     merge = prepare_encoder(task.model, settings)
     arguments = _arguments(run, settings, evaluates=bool(dev))
+    task.model.to(arguments.device)
     with arguments.main_process_first(local=False):
         is_new = not run.path.exists()
         if arguments.process_index == 0:
@@ -83,7 +84,7 @@ def _train(experiment: Experiment, run: RunFolder, *, resume: bool) -> dict[str,
     if arguments.process_index:
         # All processes have built the same model; what they drop and hide is to differ.
         torch.manual_seed(settings.seed + arguments.process_index)
-    checkpoint = run.last_checkpoint() if resume else None
+    checkpoint = run.last_checkpoint(n_processes=arguments.world_size) if resume else None
     if arguments.process_index == 0:
         run.forget_after(int(checkpoint.name.rpartition("-")[2]) if checkpoint else 0)
     if checkpoint is not None and isinstance(trainer.loader, StreamLoader):
@@ -135,7 +136,7 @@ def _some(examples: list[Any], limit: int | None, seed: int) -> list[Any]:
 
 def _arguments(run: RunFolder, settings: TrainingSettings, *, evaluates: bool) -> TrainingArguments:
     try:
-        return TrainingArguments(
+        arguments = TrainingArguments(
             output_dir=str(run.checkpoints),
             num_train_epochs=settings.epochs,
             max_steps=settings.steps or -1,
@@ -157,9 +158,18 @@ def _arguments(run: RunFolder, settings: TrainingSettings, *, evaluates: bool) -
             ddp_find_unused_parameters=False,
             # Said outright, so that several processes on processors find their way to each other.
             use_cpu=not (torch.cuda.is_available() or torch.backends.mps.is_available()),
+            # It would wait for the device at every step, and hide a loss that is no number.
+            logging_nan_inf_filter=False,
         )
     except ImportError as error:
         raise MissingExtraError("training", "train") from error
+    # One GPU a process: of several the Trainer would otherwise make one slow one (DataParallel),
+    # whose threads share what guides hand on within a pass.
+    if arguments.n_gpu > 1:
+        arguments._n_gpu = 1
+    # `training.precision` says it, not the environment of `accelerate launch`.
+    arguments.mixed_precision = "no"
+    return arguments
 
 
 def _finish(

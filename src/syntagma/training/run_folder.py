@@ -129,23 +129,39 @@ class RunFolder:
                     f"with {saved.get(key)!r}; give the same settings or another --out"
                 )
 
-    def last_checkpoint(self) -> Path | None:
-        """The newest checkpoint that was written to its end; half-written ones are removed."""
+    def last_checkpoint(self, *, n_processes: int = 1) -> Path | None:
+        """The newest checkpoint that was written to its end; half-written ones are removed.
+
+        Args:
+            n_processes: that go on from it.
+
+        Raises:
+            InputError: it is of another number of processes, which shared the data otherwise.
+        """
         found = []
         for path in self.checkpoints.glob(f"{CHECKPOINT}-*"):
             if (path / COMPLETE).is_file():
                 found.append(path)
             else:
-                shutil.rmtree(path)
-        return max(found, key=lambda path: int(path.name.rpartition("-")[2]), default=None)
+                # Of several processes each finds them, and one is the first.
+                shutil.rmtree(path, ignore_errors=True)
+        newest = max(found, key=lambda path: int(path.name.rpartition("-")[2]), default=None)
+        if newest is not None:
+            before = (newest / COMPLETE).read_text(encoding="utf-8").strip() or str(n_processes)
+            if before != str(n_processes):
+                raise InputError(
+                    f"{self.path}: was begun by {before} processes and cannot be gone on with by "
+                    f"{n_processes}; start as many as before, or give another --out"
+                )
+        return newest
 
     def checkpoint(self, step: int) -> Path:
         """Where the checkpoint of a step lies."""
         return self.checkpoints / f"{CHECKPOINT}-{step}"
 
-    def mark_complete(self, step: int) -> None:
-        """Say that a checkpoint is whole; a killed run may leave one half-written."""
-        write_text(self.checkpoint(step) / COMPLETE, "")
+    def mark_complete(self, step: int, *, n_processes: int = 1) -> None:
+        """Say that a checkpoint is whole, and of how many processes; a kill may leave it half."""
+        write_text(self.checkpoint(step) / COMPLETE, f"{n_processes}\n")
 
     def records(self) -> list[dict[str, Any]]:
         """The lines of ``metrics.jsonl``."""

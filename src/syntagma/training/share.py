@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -13,7 +14,7 @@ from syntagma.training.run_folder import RunFolder
 if TYPE_CHECKING:
     from syntagma.tasks.experiment import Experiment
 
-__all__ = ["Job", "train_all"]
+__all__ = ["Job", "require_one_process", "train_all"]
 
 PAUSE = 5.0
 
@@ -32,6 +33,20 @@ class Job(NamedTuple):
     needs: tuple[Path, ...] = ()
 
 
+def require_one_process() -> None:
+    """Check that this is no process of ``torchrun``.
+
+    Raises:
+        InputError: it is: each would take a run of its own, and all would mix their gradients.
+    """
+    if (n_processes := os.environ.get("WORLD_SIZE", "1")) != "1":
+        raise InputError(
+            f"several runs are shared out among processes that know nothing of one another, but "
+            f"torchrun has started {n_processes} as one; start the command itself as often as "
+            f"there are GPUs, each with its own CUDA_VISIBLE_DEVICES"
+        )
+
+
 def train_all(jobs: Sequence[Job], *, say: Callable[[str], None] = lambda line: None) -> None:
     """Train what is not finished, in the order given.
 
@@ -44,8 +59,10 @@ def train_all(jobs: Sequence[Job], *, say: Callable[[str], None] = lambda line: 
         say: is told what is done, a line each.
 
     Raises:
-        InputError: data cannot be used, or a finished run of the same folder has other settings.
+        InputError: data cannot be used, a finished run of the same folder has other settings, or
+            this is one of several processes of one training.
     """
+    require_one_process()
     waiting = list(enumerate(jobs, start=1))
     while waiting:
         left, busy = [], False

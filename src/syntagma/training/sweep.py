@@ -26,6 +26,7 @@ from syntagma.settings import load_yaml, to_dict
 from syntagma.tasks import find_task
 from syntagma.tasks.experiment import Experiment, load_experiment
 from syntagma.training.search_space import Dimension
+from syntagma.training.share import require_one_process
 
 __all__ = ["Sweep", "SweepResult", "Trial", "run_sweep"]
 
@@ -138,6 +139,7 @@ def run_sweep(
         InputError: the folder belongs to another sweep, or no trial's settings can be used.
         MissingExtraError: Optuna is not installed.
     """
+    require_one_process()
     optuna = _optuna()
     if n_trials < 1:
         raise InputError(f"--trials must be at least 1, got {n_trials}")

@@ -9,6 +9,7 @@ from contextlib import AbstractContextManager, nullcontext
 from typing import Any
 
 import torch
+from accelerate.utils import broadcast_object_list
 from safetensors.torch import save_file
 from torch import Tensor, nn
 from torch.utils.data import DataLoader
@@ -214,6 +215,12 @@ class SyntagmaTrainer(Trainer):  # type: ignore[misc]
         loss = outputs.loss.float()
         return (loss, outputs) if return_outputs else loss
 
+    def _prepare_input(self, data: Any) -> Any:
+        """On the device; the loader has pinned batches, which are copied while it computes."""
+        if isinstance(data, Tensor):
+            return data.to(self.args.device, non_blocking=True)
+        return super()._prepare_input(data)
+
     def evaluate(self, *_: Any, **__: Any) -> dict[str, float]:
         """Score the dev files, keep the best weights, and stop where nothing gets better."""
         if not self.dev:
@@ -242,7 +249,9 @@ class SyntagmaTrainer(Trainer):  # type: ignore[misc]
         metrics = {f"eval_{key}": value for key, value in values.items()}
         self.log(metrics)
         since = sum(step > best_step for step, _ in before) + (score <= best)
-        if 0 < self.settings.patience <= since:
+        # The first process decides for all: another may have read the record of this evaluation.
+        [stop] = broadcast_object_list([0 < self.settings.patience <= since])
+        if stop:
             self.control.should_training_stop = True
         self.control = self.callback_handler.on_evaluate(
             self.args, self.state, self.control, metrics
@@ -275,7 +284,16 @@ class SyntagmaTrainer(Trainer):  # type: ignore[misc]
         return self.loader.pause() if isinstance(self.loader, StreamLoader) else nullcontext()
 
     def log(self, logs: dict[str, float], *args: Any, **kwargs: Any) -> None:
-        """Also append to ``metrics.jsonl``; of a stream with its rates over all processes."""
+        """Also append to ``metrics.jsonl``; of a stream with its rates over all processes.
+
+        Raises:
+            InputError: the loss is no number.
+        """
+        if not math.isfinite(logs.get("loss", 0.0)):
+            raise InputError(
+                f"training: the loss is {logs['loss']} after {self.state.global_step} steps; begin "
+                f"again with a lower training.learning_rate or a longer warmup"
+            )
         if isinstance(self.loader, StreamLoader):
             # It has no epochs, and a resumed run would count from its checkpoint on.
             self.state.epoch = self.state.global_step / self.state.max_steps
@@ -298,7 +316,7 @@ class SyntagmaTrainer(Trainer):  # type: ignore[misc]
         # Every process has its own part of a checkpoint.
         self.accelerator.wait_for_everyone()
         if self.is_world_process_zero():
-            self.folder.mark_complete(self.state.global_step)
+            self.folder.mark_complete(self.state.global_step, n_processes=self.args.world_size)
 
 
 def parameter_groups(model: nn.Module, settings: TrainingSettings) -> list[dict[str, Any]]:

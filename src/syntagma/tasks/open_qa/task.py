@@ -21,7 +21,7 @@ from syntagma.tasks.open_qa.data import OpenExample, Paragraph, read_open_qa
 from syntagma.tasks.open_qa.distant import AnswerFinder, Place
 from syntagma.tasks.open_qa.reader import OpenReader, ParagraphReader
 from syntagma.tasks.spans.metrics import QuestionScore, Tally, exact_of, f1_of
-from syntagma.tasks.spans.reader import Reader
+from syntagma.tasks.spans.reader import verifier_of
 from syntagma.tasks.spans.squad import SpanExample
 from syntagma.tasks.spans.task import SpanTask
 from syntagma.tasks.spans.windows import SpanWindow
@@ -69,10 +69,8 @@ class OpenQaTask(Task[OpenExample, OpenAnswer]):
     def new(cls, experiment: Experiment, examples: Sequence[OpenExample]) -> Self:
         """A fresh reader with the experiment's guides."""
         model = new_model(OpenModel, experiment, task=cls.name, head=OpenHead)
-        verifier = None
-        if model.head.verifier:
-            verifier = Reader.from_pretrained(model.head.verifier)
-        reader = ParagraphReader(model, verifier=verifier, **training_options(model, experiment))
+        options = training_options(model, experiment)
+        reader = ParagraphReader(model, verifier=verifier_of(model.head), **options)
         return cls(OpenReader(reader), seed=experiment.training.seed)
 
     @classmethod

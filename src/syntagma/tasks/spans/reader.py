@@ -11,16 +11,16 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from syntagma.encoders.precision import autocast
+from syntagma.encoders.precision import autocast, best_device
 from syntagma.encoders.shipped import DEFAULT_READER
 from syntagma.errors import InputError
-from syntagma.models.span_model import SpanModel
+from syntagma.models.span_model import SpanHead, SpanModel
 from syntagma.tasks.spans.answers import Answer
 from syntagma.tasks.spans.decode import WindowCandidates, best_spans, decode_answer
 from syntagma.tasks.spans.windows import SpanWindow, WindowMaker
 from syntagma.tasks.texts import TextPredictor
 
-__all__ = ["Reader"]
+__all__ = ["Reader", "verifier_of"]
 
 CHUNK = 256
 """Questions that are read together."""
@@ -182,3 +182,17 @@ class Reader(TextPredictor[SpanModel]):
         for name in ("start_positions", "end_positions"):
             del tensors[name]
         return self.on_device(tensors)
+
+
+def verifier_of(head: SpanHead) -> Reader | None:
+    """The verifier that a reader is to be trained with; ``None`` where it has none of its own.
+
+    Args:
+        head: settings of the reader.
+
+    Raises:
+        InputError: there is no such verifier.
+    """
+    if not head.verifier:
+        return None
+    return Reader.from_pretrained(head.verifier, device=best_device())

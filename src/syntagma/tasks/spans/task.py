@@ -17,7 +17,7 @@ from syntagma.syntax.encode import EncodedText
 from syntagma.tasks.experiment import Experiment
 from syntagma.tasks.spans.answers import Answer
 from syntagma.tasks.spans.metrics import best_threshold, judge, score_answers
-from syntagma.tasks.spans.reader import Reader
+from syntagma.tasks.spans.reader import Reader, verifier_of
 from syntagma.tasks.spans.squad import SpanExample, best_text, read_squad, write_predictions
 from syntagma.tasks.spans.windows import SpanWindow
 from syntagma.tasks.task import Features, Task
@@ -56,10 +56,8 @@ class SpanTask(Task[SpanExample, Answer]):
     def new(cls, experiment: Experiment, examples: Sequence[SpanExample]) -> Self:
         """A fresh reader with the experiment's guides."""
         model = new_model(SpanModel, experiment, task=cls.name, head=SpanHead)
-        verifier = None
-        if model.head.verifier:
-            verifier = Reader.from_pretrained(model.head.verifier)
-        return cls(Reader(model, verifier=verifier, **training_options(model, experiment)))
+        options = training_options(model, experiment)
+        return cls(Reader(model, verifier=verifier_of(model.head), **options))
 
     @classmethod
     def from_folder(cls, folder: str | Path, *, device: str = "cpu", parser: str = "") -> Self:
