@@ -6,7 +6,9 @@
 
 The control reads the vectors of the pieces, which know nothing of the sentence; neighbours are the
 words beside one another.  Each model is read with its own guides; the last column is what a task
-reads, behind all of them.  Goes on where it was stopped.
+reads, behind all of them.  Scores are of the dev file, which also says when to stop.
+
+Goes on where it was stopped.
 """
 
 from __future__ import annotations

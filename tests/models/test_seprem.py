@@ -187,7 +187,7 @@ class TestLayer:
             assert parameter.grad.abs().sum() > 0, name
 
 
-@pytest.mark.parametrize("model_type", ["bart", "marian", "mbart", "t5"])
+@pytest.mark.parametrize("model_type", ["bart", "m2m_100", "marian", "mbart", "t5"])
 def test_of_models_with_a_decoder_the_encoder_is_guided(model_type, tmp_path):
     sizes = {"vocab_size": 100, "d_model": 32, "pad_token_id": 1}
     if model_type == "t5":

@@ -27,7 +27,8 @@ from syntagma.tasks.translation.vocabulary import learn_vocabulary
 from syntagma.training.run import train
 from tests.conftest import SENTENCES, build_tokenizer
 
-SIZES = {"width": 32, "n_layers": 2, "n_heads": 4, "inner_width": 64, "dropout": 0.0}
+SIZES = {"width": 32, "n_layers": 2, "n_heads": 4, "inner_width": 64, "dropout": 0.0,
+         "attention_dropout": 0.0}  # fmt: skip
 SMALL = SIZES | {"vocabulary_size": 400, "max_length": 90, "n_beams": 2, "label_smoothing": 0.0}
 
 
@@ -130,7 +131,7 @@ class TestVocabulary:
         tokenizer = learn_vocabulary(["the cat . the dog"], kind="words", size=6)
         assert len(tokenizer) == 6
         ids = tokenizer("the dog sat .")["input_ids"]
-        assert tokenizer.decode(ids, clean_up_tokenization_spaces=False).count("<unk>") >= 1
+        assert tokenizer.decode(ids, clean_up_tokenization_spaces=False).count("⁇") >= 1
         kept = tokenizer("the the")["input_ids"]
         assert tokenizer.decode(kept, skip_special_tokens=True) == "the the"
 
@@ -178,6 +179,7 @@ def tiny_seq2seq(model_type, folder):
         sizes = {
             "bart": {"d_model": 32, **sides},
             "mbart": {"d_model": 32, **sides},
+            "m2m_100": {"d_model": 32, **sides},
             "marian": {"d_model": 32, **sides},
             "t5": {"d_model": 32, "d_kv": 8, "num_layers": 2, "num_heads": 4, "d_ff": 64},
         }[model_type]
@@ -203,7 +205,7 @@ def pretrained(tmp_path_factory):
     return lambda model_type: tiny_seq2seq(model_type, folder / model_type)
 
 
-@pytest.mark.parametrize("model_type", ["scratch", "bart", "mbart", "marian", "t5"])
+@pytest.mark.parametrize("model_type", ["scratch", "bart", "mbart", "m2m_100", "marian", "t5"])
 @pytest.mark.parametrize("preset", GUIDES)
 def test_a_step_lowers_the_loss_and_reaches_every_parameter(preset, model_type, data, pretrained):
     encoder = "scratch" if model_type == "scratch" else pretrained(model_type)
@@ -320,7 +322,7 @@ def test_an_unknown_word_is_not_left_out(runs):
         [[0, known["THE"], unknown, known["THE"], translator.tokenizer.eos_token_id]]
     )
     translator.model.search = lambda **_: (pieces, torch.zeros(1))
-    assert translator.translate("the").text == "THE <unk> THE"
+    assert translator.translate("the").text == "THE ⁇ THE"
 
 
 def test_both_scores_and_their_signature_are_told(runs, data, tmp_path):
@@ -384,6 +386,27 @@ class TestLanguages:
             assert pieces[0, 1] == first
             assert not (pieces == 7).any()
 
+    @pytest.mark.parametrize("last", [True, False])
+    def test_the_search_begins_as_training_does(self, pretrained, data, tmp_path, last):
+        """The code of the language stands after the end of a target in some models."""
+        task, tokenizer = self.build(pretrained, data, tmp_path, target_language="de_DE")
+        code, end = tokenizer.convert_tokens_to_ids(["de_DE", "</s>"])
+        task.model.speak(code, last=last)
+        labels = torch.tensor([[9, 10, end, code] if last else [code, 9, 10, end]])
+        reads = task.model._shifted(labels)[0].tolist()
+        batch = task.translator.collate(task.translator.items([SENTENCES[0]]))
+        batch.pop("token_type_ids", None)
+        pieces, _ = task.model.search(**batch)
+        assert reads[0 if last else 1] == pieces[0, 0 if last else 1] == code
+
+    def test_a_model_of_several_languages_must_be_told(self, pretrained, data, tmp_path):
+        from syntagma.tasks.translation.task import _set_languages
+
+        task, tokenizer = self.build(pretrained, data, tmp_path)
+        tokenizer.tgt_lang = None
+        with pytest.raises(InputError, match=r"head\.target_language: this model knows several"):
+            _set_languages(task.model, tokenizer)
+
     def test_a_language_that_it_does_not_know_is_named(self, pretrained, data, tmp_path):
         with pytest.raises(InputError, match=r"head\.source_language: .* no piece 'fr'"):
             self.build(pretrained, data, tmp_path, source_language="fr")
@@ -434,6 +457,10 @@ def test_scores_need_references(runs, data):
         ({"training": {"encoder": "frozen"}}, "frozen keeps pretrained weights"),
         ({"training": {"encoder": "lora"}}, "lora keeps pretrained weights"),
         ({"hidden_dropout": 0.2}, r"hidden_dropout: .* set head\.dropout instead"),
+        (
+            {"preset": "sg-net", "guides": {"ancestor_attention": {"initialise": "last_layer"}}},
+            "last_layer copies what was pretrained, and nothing was",
+        ),
     ],
 )
 def test_impossible_settings_are_named(changes, message, data, tmp_path):
@@ -462,3 +489,31 @@ def test_the_positions_are_sinusoids_after_all():
     assert model.encoder.get_input_embeddings().weight.std().item() == pytest.approx(
         32**-0.5, rel=0.1
     )
+
+
+def test_hypotheses_are_scored_in_parts_as_in_one(runs, monkeypatch):
+    """However many pieces there are, their scores are never all in memory."""
+    translator = Translator.from_pretrained(runs / "none", precision="float32")
+    whole = [found.score for found in translator.stream(SENTENCES)]
+    seen = []
+    score = TranslationModel._score
+
+    def spied(self, states, attention_mask, pieces):
+        seen.append(len(pieces))
+        return score(self, states, attention_mask, pieces)
+
+    monkeypatch.setattr(TranslationModel, "_score", spied)
+    monkeypatch.setattr("syntagma.models.translation_model.SCORED", 1)
+    assert [found.score for found in translator.stream(SENTENCES)] == pytest.approx(whole)
+    assert set(seen) == {1}
+
+
+def test_a_model_that_does_not_end_is_stopped(data):
+    task, _ = build_task(data)
+    items = task.translator.items(["A gull cried."])
+    batch = task.translator.collate(items)
+    batch.pop("token_type_ids", None)
+    task.model.both_sides.config.eos_token_id = task.model.both_sides.config.pad_token_id
+    task.model.both_sides.generation_config.eos_token_id = None
+    pieces, _ = task.model.eval().search(**batch)
+    assert pieces.shape[1] == 1 + min(90, 2 * batch["input_ids"].shape[1] + 20)

@@ -128,6 +128,7 @@ SITES: dict[str, Sites] = {
         attention_dropout="attention_dropout",
     ),
     "electra": _BERT,
+    "m2m_100": replace(_BART, embedding_norm="", layer_parts=None),
     "marian": replace(_BART, embedding_norm=""),
     "mbart": replace(_BART, layer_parts=None),
     "modernbert": Sites(

@@ -107,6 +107,17 @@ class ProbeModel(GuidedEncoder):
         states = self.encode(input_ids, attention_mask, **tensors).last_hidden_state
         return pool_states(states.float(), attention_mask, self.head.pooling)
 
+    def standardise_by(self, vectors: Tensor) -> None:
+        """Standardise all vectors by the mean and variance of some.
+
+        Args:
+            vectors: of the training set, ``[n, width]``.
+        """
+        assert self.norm.running_mean is not None
+        assert self.norm.running_var is not None
+        self.norm.running_mean.copy_(vectors.mean(0))
+        self.norm.running_var.copy_(vectors.var(0, correction=0))
+
     def forward(  # type: ignore[override]
         self, vectors: Tensor, labels: Tensor | None = None
     ) -> ProbeScores:
@@ -116,15 +127,7 @@ class ProbeModel(GuidedEncoder):
             vectors: from :meth:`sentence_vectors`, ``[batch, width]``.
             labels: gold labels, ``[batch]``.
         """
-        # One vector has no variance to norm by.
-        use_running = not self.training or len(vectors) == 1
-        normed = F.batch_norm(
-            vectors,
-            self.norm.running_mean,
-            self.norm.running_var,
-            training=not use_running,
-            momentum=0.1,
-        )
+        normed = F.batch_norm(vectors, self.norm.running_mean, self.norm.running_var)
         chosen = self.head.chosen
         numbers = range(len(self.classifiers)) if chosen is None else [chosen]
         scores = torch.stack([self.classifiers[number](normed).float() for number in numbers], 1)

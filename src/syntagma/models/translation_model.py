@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal, NamedTuple, Self
 
+import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 from transformers import AutoModelForSeq2SeqLM, GenerationConfig, MarianConfig, PretrainedConfig
@@ -27,6 +28,8 @@ SCRATCH = "scratch"
 """The name of an encoder that is not pretrained."""
 
 IGNORED = -100
+SCORED = 2**26
+"""Logits that are held at once when hypotheses are scored, a quarter of a GiB in float32."""
 
 
 @dataclass(frozen=True)
@@ -41,6 +44,7 @@ class TranslationHead:
         n_heads: of the attention.
         inner_width: inside a layer.
         dropout: on states.
+        attention_dropout: on the weights of attention; it costs processors their fast kernels.
         vocabulary: ``bpe``, byte pairs learnt from both languages together, or ``words``.
         vocabulary_size: the most entries.
         max_length: pieces of a text; longer pairs are left out of the training, longer sources cut.
@@ -57,6 +61,7 @@ class TranslationHead:
     n_heads: int = 8
     inner_width: int = 2048
     dropout: float = 0.1
+    attention_dropout: float = 0.1
     vocabulary: Literal["bpe", "words"] = "bpe"
     vocabulary_size: int = 40000
     max_length: int = 256
@@ -78,7 +83,7 @@ class TranslationHead:
                 f"width {self.width} does not divide into {self.n_heads} heads; set n_heads to one "
                 f"of its divisors"
             )
-        for name in ("dropout", "label_smoothing"):
+        for name in ("dropout", "attention_dropout", "label_smoothing"):
             if not 0 <= getattr(self, name) < 1:
                 raise InputError(f"{name} must lie in [0, 1), got {getattr(self, name)}")
 
@@ -114,7 +119,7 @@ def fresh_config(head: TranslationHead, tokenizer: Any) -> PretrainedConfig:
         vocab_size=len(tokenizer),
         d_model=head.width,
         dropout=head.dropout,
-        attention_dropout=0.0,
+        attention_dropout=head.attention_dropout,
         activation_dropout=0.0,
         activation_function="relu",
         max_position_embeddings=head.max_length + 2,
@@ -177,13 +182,18 @@ class TranslationModel(GuidedEncoder):
         super().save_folder(folder, bits=bits)
         self.both_sides.generation_config.save_pretrained(folder)
 
-    def speak(self, first_piece: int) -> None:
-        """Let every target begin with a piece, as models of several languages want it.
+    def speak(self, code: int, *, last: bool) -> None:
+        """Let every target be of a language, as models of several languages want it.
 
         Args:
-            first_piece: the id of the target language's code.
+            code: the piece that stands for the language.
+            last: whether targets end with it, as those of the first mBART do: then the decoder
+                reads it before the first piece; else it is the first piece.
         """
-        self.both_sides.generation_config.forced_bos_token_id = first_piece
+        generation = self.both_sides.generation_config
+        generation.forced_bos_token_id = None if last else code
+        if last:
+            generation.decoder_start_token_id = code
 
     def _init_weights(self, module: nn.Module) -> None:
         # Embeddings whose vectors are scaled up begin small; the rest as everywhere here.
@@ -221,7 +231,7 @@ class TranslationModel(GuidedEncoder):
         states = self.encode(input_ids, attention_mask, **tensors).last_hidden_state
         if decoder_input_ids is None:
             assert labels is not None
-            decoder_input_ids = self.both_sides.prepare_decoder_input_ids_from_labels(labels)
+            decoder_input_ids = self._shifted(labels)
         scores = self.both_sides(
             encoder_outputs=BaseModelOutput(last_hidden_state=states),
             attention_mask=attention_mask,
@@ -240,10 +250,20 @@ class TranslationModel(GuidedEncoder):
             )
         return TranslationScores(scores, loss)
 
+    def _shifted(self, labels: Tensor) -> Tensor:
+        """What the decoder reads to give the targets, ``[batch, n_target]``."""
+        model = self.both_sides
+        if hasattr(model, "prepare_decoder_input_ids_from_labels"):
+            shifted: Tensor = model.prepare_decoder_input_ids_from_labels(labels)
+            return shifted
+        begin = torch.full_like(labels[:, :1], model.config.decoder_start_token_id)
+        before = labels[:, :-1].masked_fill(labels[:, :-1] == IGNORED, model.config.pad_token_id)
+        return torch.cat([begin, before], dim=1)
+
     def search(
         self, input_ids: Tensor, attention_mask: Tensor, **tensors: Any
     ) -> tuple[Tensor, Tensor]:
-        """The best targets that beam search finds.
+        """The best targets that beam search finds, at most twice as long as the longest source.
 
         Args:
             input_ids: source, ``[batch, n]``.
@@ -262,11 +282,24 @@ class TranslationModel(GuidedEncoder):
             encoder_outputs=encoded,
             attention_mask=attention_mask,
             num_beams=self.head.n_beams,
-            max_new_tokens=self.head.max_length,
+            # A model that has not learnt to end would go on to the last piece.
+            max_new_tokens=min(self.head.max_length, 2 * input_ids.shape[1] + 20),
             do_sample=False,
             **(several if self.head.n_beams > 1 else {}),
         )
-        return pieces, self._score(states, attention_mask, pieces)
+        # All logits of a batch at once would take more memory than the search.
+        vocabulary = self.both_sides.get_output_embeddings().weight.shape[0]
+        n_rows = max(1, SCORED // (pieces.shape[1] * vocabulary))
+        parts = (
+            self._score(*some)
+            for some in zip(
+                states.split(n_rows),
+                attention_mask.split(n_rows),
+                pieces.split(n_rows),
+                strict=True,
+            )
+        )
+        return pieces, torch.cat(list(parts))
 
     def _score(self, states: Tensor, attention_mask: Tensor, pieces: Tensor) -> Tensor:
         """Log-probabilities of targets over the length's power, ``[batch]``."""

@@ -8,7 +8,7 @@ from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import NamedTuple, Self
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 import torch
@@ -164,6 +164,8 @@ class StructuralTask(Task[TreeExample, Measured]):
             InputError: the encoder is to learn.
         """
         require_frozen(experiment)
+        if experiment.data.dev:
+            _scipy()  # It is to be missed now, not after an epoch.
         model = new_model(StructuralModel, experiment, task=cls.name, head=StructuralHead)
         return cls(StructuralProbe(model, **training_options(model, experiment, mode="words")))
 
@@ -341,12 +343,18 @@ def _neighbours(example: TreeExample) -> Arcs:
     return set(zip(words, words[1:], strict=False))
 
 
-def _smallest_tree(distances: FloatArray, words: list[int]) -> Arcs:
-    """The arcs of the smallest spanning tree over some words."""
+def _scipy() -> Any:
     try:
-        from scipy.sparse.csgraph import minimum_spanning_tree
+        import scipy.sparse.csgraph
+        import scipy.stats
     except ImportError as error:
         raise MissingExtraError("structural probes", "stats") from error
+    return scipy
+
+
+def _smallest_tree(distances: FloatArray, words: list[int]) -> Arcs:
+    """The arcs of the smallest spanning tree over some words."""
+    minimum_spanning_tree = _scipy().sparse.csgraph.minimum_spanning_tree
     if len(words) < 2:
         return set()
     # To scipy a weight of 0 is no arc.
@@ -361,8 +369,7 @@ def _spearman(
     target: Callable[[TreeExample], FloatArray],
 ) -> float:
     """Rank correlation of each row, averaged by sentence, then by length, in per cent."""
-    from scipy.stats import rankdata
-
+    rankdata = _scipy().stats.rankdata
     by_length: dict[int, list[float]] = defaultdict(list)
     low, high = LENGTHS
     for example, found in zip(examples, predictions, strict=True):

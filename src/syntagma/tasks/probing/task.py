@@ -17,6 +17,7 @@ from syntagma.encoders.precision import autocast
 from syntagma.errors import InputError
 from syntagma.files import write_text
 from syntagma.models.probe_model import ProbeHead, ProbeModel
+from syntagma.parse.source import Mode
 from syntagma.syntax.windows import Part
 from syntagma.tasks.experiment import Experiment
 from syntagma.tasks.labels import warn_of_unknown
@@ -79,6 +80,11 @@ class Probe(TextPredictor[ProbeModel]):
 
     model_class = ProbeModel
     task = "probing"
+
+    @classmethod
+    def mode(cls, model: ProbeModel) -> Mode:
+        """SentEval's sentences are words with spaces between them."""
+        return "words"
 
     @property
     def labels(self) -> list[str]:
@@ -183,7 +189,7 @@ class ProbingTask(Task[ProbeExample, Property]):
                 f"data.dev: is needed to choose among {len(model.head.candidates)} classifiers; "
                 f"name dev files, or give one head.hidden, head.dropout and head.l2"
             )
-        return cls(Probe(model, **training_options(model, experiment)))
+        return cls(Probe(model, **training_options(model, experiment, mode=Probe.mode(model))))
 
     @classmethod
     def from_folder(cls, folder: str | Path, *, device: str = "cpu", parser: str = "") -> Self:
@@ -216,9 +222,10 @@ class ProbingTask(Task[ProbeExample, Property]):
         return [self._known[example.text] for example in examples]
 
     def features(self, examples: Sequence[ProbeExample]) -> Features:
-        """Sentence vectors with their labels."""
+        """Sentence vectors with their labels, by which vectors are from now on standardised."""
         codes = {label: code for code, label in enumerate(self.probe.labels)}
         vectors = self._vectors(examples)
+        self.model.standardise_by(torch.stack([vector.values for vector in vectors]))
         return Features(
             [
                 VectorItem(vector.values, codes[example.label])

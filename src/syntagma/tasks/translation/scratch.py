@@ -55,6 +55,11 @@ def _check(experiment: Experiment) -> None:
             f"training.encoder: {kept} keeps pretrained weights, and encoder {SCRATCH!r} has none; "
             f"set it to full"
         )
+    if experiment.guides.get("ancestor_attention", {}).get("initialise") == "last_layer":
+        raise InputError(
+            "guides.ancestor_attention.initialise: last_layer copies what was pretrained, and "
+            "nothing was; leave it out"
+        )
     for name in ("hidden_dropout", "attention_dropout"):
         if getattr(experiment, name) is not None:
             raise InputError(f"{name}: is of a pretrained encoder; set head.dropout instead")

@@ -201,6 +201,8 @@ class TranslationTask(Task[ParallelExample, Translation]):
         Raises:
             InputError: a setting is impossible, or there is no such model.
         """
+        if experiment.data.dev:
+            signature()  # What it needs is to be missed now, not after an epoch.
         if experiment.encoder == SCRATCH:
             texts = (text for example in examples for text in (example.source, example.target))
             model, tokenizer = from_scratch(experiment, texts)
@@ -343,7 +345,7 @@ def _set_languages(model: TranslationModel, tokenizer: Any) -> None:
     """Tell the tokenizer which languages it cuts, and the search with which one it begins.
 
     Raises:
-        InputError: the tokenizer knows no such language.
+        InputError: the tokenizer knows no such language, or several and none is named.
     """
     for name, attribute in (("source_language", "src_lang"), ("target_language", "tgt_lang")):
         language = getattr(model.head, name)
@@ -357,4 +359,11 @@ def _set_languages(model: TranslationModel, tokenizer: Any) -> None:
         if hasattr(tokenizer, attribute):
             setattr(tokenizer, attribute, language)
     if model.head.target_language:
-        model.speak(tokenizer.convert_tokens_to_ids(model.head.target_language))
+        code = tokenizer.convert_tokens_to_ids(model.head.target_language)
+        target = tokenizer(text_target="a")["input_ids"]
+        model.speak(code, last=target[-1] == code)
+    elif hasattr(tokenizer, "tgt_lang"):
+        raise InputError(
+            "head.target_language: this model knows several languages and would take the target "
+            "for text of its first one; name it as the model's own page does, such as de_DE"
+        )

@@ -10,7 +10,8 @@ from transformers import PreTrainedTokenizerFast
 
 __all__ = ["learn_vocabulary"]
 
-PAD, UNKNOWN, END = "<pad>", "<unk>", "</s>"
+PAD, UNKNOWN, END = "<pad>", "⁇", "</s>"
+"""An unknown word is written so that BLEU's tokenisation leaves it one word."""
 
 
 def learn_vocabulary(texts: Iterable[str], *, kind: Literal["bpe", "words"], size: int) -> Any:
