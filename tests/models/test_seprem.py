@@ -58,7 +58,11 @@ def columns(sentences, words):
 
 
 def walk(sentences, words, direction):
-    """Distances between pieces, each found by walking from parent to parent."""
+    """Distances between pieces, each found by walking from parent to parent.
+
+    Words without a piece are no place on the way, but their arcs count.
+    """
+    there = set(words)
     parent, first = {}, 0
     for heads in sentences:
         for place, head in enumerate(heads):
@@ -85,7 +89,7 @@ def walk(sentences, words, direction):
             if direction in ("up", "both") and words[j] in up and is_first[j]:
                 result[i, j] = up[words[j]]
             if direction == "undirected" and (is_first[i] or is_first[j]):
-                common = [up[word] + down[word] for word in up if word in down]
+                common = [up[word] + down[word] for word in up if word in down and word in there]
                 result[i, j] = min(common, default=0)
     return result
 
@@ -95,6 +99,25 @@ def walk(sentences, words, direction):
 def test_distances_by_walking_parents(direction, forest):
     found = tree_distances(*columns(*forest), direction=direction)
     assert torch.equal(found[0].float(), walk(*forest, direction))
+
+
+@pytest.mark.parametrize("direction", ["down", "up", "both", "undirected"])
+@given(forests(), st.data())
+def test_distances_where_a_sentence_is_cut(direction, forest, data):
+    sentences, words = forest
+    begin = data.draw(st.integers(0, len(words) - 1))
+    end = data.draw(st.integers(begin + 1, len(words)))
+    cut = [column[:, begin:end] for column in columns(sentences, words)]
+    found = tree_distances(*cut, direction=direction)
+    assert torch.equal(found[0].float(), walk(sentences, words[begin:end], direction))
+
+
+def test_long_paths_are_exact_in_half_precision():
+    heads = list(range(600))
+    with torch.autocast("cpu", torch.bfloat16):
+        found = tree_distances(*columns([heads], heads), direction="undirected")[0]
+    places = torch.arange(600)
+    assert torch.equal(found, (places.unsqueeze(0) - places.unsqueeze(1)).abs().int())
 
 
 def test_the_papers_example():

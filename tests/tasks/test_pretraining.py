@@ -11,6 +11,7 @@ import sys
 import time
 from collections import Counter
 
+import numpy as np
 import pytest
 import torch
 from safetensors.torch import load_file
@@ -21,16 +22,19 @@ from syntagma.encoders.lm_heads import LM_HEADS
 from syntagma.encoders.load import load_tokenizer
 from syntagma.errors import DamagedFileError, InputError
 from syntagma.evaluation import open_model
+from syntagma.models import pretraining_model
 from syntagma.models.pair_model import PairModel
 from syntagma.parse.corpora import runner
 from syntagma.parse.corpora.annotator import AnnotationSettings
 from syntagma.settings import build
-from syntagma.tasks.experiment import Experiment
+from syntagma.syntax.windows import SequenceBuilder
+from syntagma.tasks.experiment import Experiment, TrainingSettings
 from syntagma.tasks.pretraining.corpus_stream import CorpusStream, encode_shard, pack, read_corpus
 from syntagma.tasks.pretraining.task import ObjectiveSums, PretrainingTask
 from syntagma.tasks.stream import Place
 from syntagma.training.run import train
 from syntagma.training.run_folder import RunFolder
+from syntagma.training.trainer import parameter_groups
 from tests.conftest import ENCODERS, SENTENCES
 
 
@@ -124,7 +128,7 @@ class TestStream:
                     break
         once = Counter()
         for shard in stream.corpora[0].corpus.shards():
-            for sentence in encode_shard(shard, stream.tokenizer):
+            for sentence in encode_shard(shard, stream.tokenizer, packing):
                 once.update(sentence.pieces.tolist())
         assert seen == Counter({piece: world * n for piece, n in once.items()})
 
@@ -155,7 +159,7 @@ class TestStream:
 
     def test_a_sequence_holds_neighbours_of_one_document(self, corpus, tiny_encoder):
         shard = next(iter(read_corpus(corpus).corpus.shards()))
-        sentences = encode_shard(shard, load_tokenizer(str(tiny_encoder)))
+        sentences = encode_shard(shard, load_tokenizer(str(tiny_encoder)), "documents")
         owners = shard.document.tolist()
         # How many pieces a sentence has is the tokenizer's affair.
         room = 2 * max(map(len, sentences))
@@ -171,7 +175,7 @@ class TestStream:
 
     def test_a_long_sentence_is_cut_and_nothing_lost(self, corpus, tiny_encoder):
         shard = next(iter(read_corpus(corpus).corpus.shards()))
-        sentences = encode_shard(shard, load_tokenizer(str(tiny_encoder)))
+        sentences = encode_shard(shard, load_tokenizer(str(tiny_encoder)), "documents")
         found = pack(sentences, list(range(len(sentences))), 5)
         assert max(map(len, found)) == 5
         assert sum(map(len, found)) == sum(map(len, sentences))
@@ -306,6 +310,52 @@ def test_sums_add_up():
     assert (one + two).scores == {"loss": 1.5, "accuracy": 50.0, "chance": 37.5}
 
 
+def test_all_models_are_asked_the_same_pieces(corpus, tiny_encoder, monkeypatch):
+    asked = []
+    hide = pretraining_model.hide_pieces
+
+    def spied(*args, **options):
+        found = hide(*args, **options)
+        asked.append(found.targets)
+        return found
+
+    monkeypatch.setattr(pretraining_model, "hide_pieces", spied)
+    for head in ({"distances": 0.0, "heads": 0.0}, {}):
+        task, examples = build_task(corpus, tiny_encoder, head=head)
+        task.evaluate(examples)
+    half = len(asked) // 2
+    assert half > 2
+    for one, other in zip(asked[:half], asked[half:], strict=True):
+        assert torch.equal(one, other)
+
+
+def test_the_model_names_the_parser_of_its_corpus(corpus, tmp_path, tiny_encoder):
+    task, examples = build_task(corpus, tiny_encoder)
+    assert task.model.config.parser == "random:3"
+    other = make_corpus(tmp_path, parser="linear")
+    with pytest.raises(InputError, match="corpora hold the parses of linear and random:3"):
+        PretrainingTask.new(
+            experiment(corpus, tiny_encoder), [*examples, *PretrainingTask.read(other)]
+        )
+
+
+def test_sentences_go_on_as_in_running_text(corpus, encoder_folders):
+    """A byte-level vocabulary has other pieces for words after a space."""
+    name = encoder_folders["roberta"]
+    task, examples = build_task(corpus, name)
+    shard = next(iter(examples[0].corpus.shards()))
+    documents = encode_shard(shard, task.tokenizer, "documents")
+    alone = encode_shard(shard, task.tokenizer, "sentences")
+    first = np.diff(shard.document, prepend=-1) != 0
+    assert 0 < first.sum() < len(first)
+    for is_first, in_document, by_itself in zip(first, documents, alone, strict=True):
+        text = task.tokenizer.decode(in_document.pieces)
+        assert text.startswith(" ") != is_first
+        assert in_document.n_words == by_itself.n_words
+        if is_first:
+            assert in_document.pieces.tolist() == by_itself.pieces.tolist()
+
+
 def test_evaluation_always_hides_the_same(corpus, tiny_encoder):
     task, examples = build_task(corpus, tiny_encoder)
     torch.manual_seed(1)
@@ -330,13 +380,20 @@ def test_evaluation_always_hides_the_same(corpus, tiny_encoder):
         ({"parser": "random"}, "parser 'random': the corpus holds the parses of"),
         (
             {"training": {"learning_rate": 1e30, "max_gradient_norm": 1e30, "warmup": 0.0}},
-            "log_likelihood is nan after 12 steps; begin again with a lower",
+            r"is nan after \d+ steps; begin again with a lower",
         ),
     ],
 )
 def test_impossible_settings_are_named(changes, message, corpus, tiny_encoder, tmp_path):
     with pytest.raises(InputError, match=message):
         train(experiment(corpus, tiny_encoder, **changes), tmp_path / "run")
+
+
+def test_roots_need_a_special_piece_to_point_to(corpus, tiny_encoder, monkeypatch):
+    monkeypatch.setattr(SequenceBuilder, "prefix", lambda self, n_texts: [])
+    with pytest.raises(InputError, match=r"head\.heads: roots point to the special piece"):
+        build_task(corpus, tiny_encoder)
+    build_task(corpus, tiny_encoder, head={"heads": 0})
 
 
 def test_no_corpus_is_left_out_for_a_limit(corpus, tiny_encoder, tmp_path, caplog):
@@ -359,14 +416,15 @@ def test_a_start_that_failed_leaves_nothing_behind(corpus, tiny_encoder, tmp_pat
     assert min(speeds) > 0
 
 
-def test_after_a_damaged_shard_one_may_go_on_without_it(tmp_path, tiny_encoder):
+@pytest.mark.parametrize("workers", [0, 1])
+def test_after_a_damaged_shard_one_may_go_on_without_it(tmp_path, tiny_encoder, workers):
     folder = make_corpus(tmp_path)
     path = sorted(folder.glob("*.parquet"))[1]
     data = bytearray(path.read_bytes())
     data[len(data) // 2] ^= 1
     path.write_bytes(data)
-    long = {"steps": 60}
-    with pytest.raises(DamagedFileError, match="its bytes are not those"):
+    long = {"steps": 60, "data_workers": workers}
+    with pytest.raises(DamagedFileError, match=f"^{path}: its bytes are not those"):
         train(experiment(folder, tiny_encoder, training=long), tmp_path / "run")
     skip = {"train": [str(folder)], "dev": [str(folder)], "skip_bad": True}
     settings = experiment(folder, tiny_encoder, training=long, data=skip)
@@ -437,12 +495,12 @@ def test_two_processes_train_and_resume_with_as_many(corpus, tmp_path, tiny_enco
     wait_for_checkpoint(run, folder)
     run.terminate()  # the launcher ends its processes
     run.wait()
-    last = RunFolder(folder).last_checkpoint()
+    last = RunFolder(folder).last_checkpoint(n_processes=2)
     states = [json.loads((last / f"stream-{rank}.json").read_text()) for rank in (0, 1)]
     step = int(last.name.rpartition("-")[2])
     assert [state["given"] for state in states] == [step, step]
     settings = experiment(corpus, tiny_encoder, training={"steps": 40})
-    with pytest.raises(InputError, match="was written by 2 processes"):
+    with pytest.raises(InputError, match="was begun by 2 processes"):
         train(settings, folder, resume=True)
     run = start(corpus, tiny_encoder, folder, 0, launcher)
     assert run.wait(timeout=180) == 0, run.stderr.read().decode()[-3000:]
@@ -506,6 +564,16 @@ def test_other_experiments_go_on_from_it(pretrained, tmp_path):
             str(pretrained), task="pairs", guides={"tree_distance": {"direction": "up"}},
             labels=labels,
         )  # fmt: skip
+    # What was trained before learns on at the rate of the encoder, what is new at its own.
+    settings = TrainingSettings(learning_rate=1e-4, head_learning_rate=1e-3)
+    rates = {
+        id(weights): group["lr"]
+        for group in parameter_groups(both, settings)
+        for weights in group["params"]
+    }
+    for name, weight in both.named_parameters():
+        is_known = name.startswith(("encoder.", "tree_distance."))
+        assert rates[id(weight)] == (1e-4 if is_known else 1e-3), name
     # A further pre-training also takes over the piece head.
     again = PretrainingTask.new(experiment("", pretrained, preset="none"), []).model
     assert torch.equal(again.piece_head.dense.weight, weights["piece_head.dense.weight"])

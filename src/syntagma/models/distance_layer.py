@@ -45,7 +45,9 @@ class DistanceLayer(nn.Module):
         Returns:
             ``[batch, n, width]``.
         """
-        mixed: Tensor = self.own(states) + self.related(strength.to(states.dtype) @ states)
+        if not torch.is_autocast_enabled(states.device.type):
+            strength = strength.to(states.dtype)
+        mixed: Tensor = self.own(states) + self.related(strength @ states)
         return mixed
 
 
@@ -112,7 +114,12 @@ class DistanceLayers(LayerGuide):
                 *(syntax.require(name) for name in ("enter", "exit", "depth", "word")),
                 direction=self.settings.direction,
             )
-        return normalised_strength(distances)
+        strength = normalised_strength(distances)
+        device = strength.device.type
+        if torch.is_autocast_enabled(device):
+            # Rounded here, and kept for the backward half once instead of once a layer.
+            return strength.to(torch.get_autocast_dtype(device))
+        return strength
 
     def before_layer(self, index: int, states: Tensor, prepared: Tensor) -> Tensor:
         """The states that the encoder's layer reads.

@@ -51,12 +51,14 @@ class GuidedEncoder(SyntagmaModel):
 
     Attributes:
         head: the settings of the task's head, a dataclass, in models that have one.
+        gone_on_with: names of the weights beside the encoder's that were trained before.
     """
 
     head: Any
 
     def __init__(self, config: SyntagmaConfig) -> None:
         super().__init__(config)
+        self.gone_on_with: set[str] = set()
         settings = read_guides(config.guides)
         # Each guide is a part of the model under its own name.
         for name in GUIDES:
@@ -124,6 +126,7 @@ class GuidedEncoder(SyntagmaModel):
                     f"guides.{name}: does not fit the one in {folder}; give it the "
                     f"settings in the config.json there, or start from another encoder"
                 ) from error
+            self.gone_on_with |= {f"{name}.{key}" for key in own}
 
     def take_head(self, folder: str) -> None:
         """Go on with the head of a saved model, where it was for the same task and labels.
@@ -144,6 +147,7 @@ class GuidedEncoder(SyntagmaModel):
             and weight.shape == own[name].shape
         }
         self.load_state_dict(head, strict=False)
+        self.gone_on_with |= head.keys()
 
     @property
     def syntax_columns(self) -> tuple[str, ...]:

@@ -136,7 +136,9 @@ class PretrainingModel(GuidedEncoder):
         """Also take over the checkpoint's own language-model head, where it has one."""
         super().after_encoder_loaded(name)
         if self.head.pieces:
-            self.piece_head.start_from(lm_head_weights(name, self.config.encoder))
+            weights = lm_head_weights(name, self.config.encoder)
+            self.piece_head.start_from(weights)
+            self.gone_on_with |= {f"piece_head.{key}" for key in weights}
 
     @property
     def syntax_columns(self) -> tuple[str, ...]:

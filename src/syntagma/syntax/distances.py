@@ -33,7 +33,8 @@ def tree_distances(
         depth: arcs to the root of the sentence, ``[batch, n]``.
         word: number of the word, negative for pieces without one, ``[batch, n]``.
         direction: ``down``: from head to dependent (eq. 3); ``up``: from dependent to head;
-            ``both``: either; ``undirected``: along the tree between any two words of a sentence.
+            ``both``: either; ``undirected``: along the tree between any two words of a sentence
+            that share an ancestor in the sequence.
 
     Returns:
         Arcs, 0 where there is no path, ``[batch, n, n]``, of the type of ``depth``.
@@ -73,11 +74,18 @@ def _first_met(values: Tensor) -> Tensor:
 def _undirected(ancestors: Tensor, depth: Tensor, first: Tensor, is_word: Tensor) -> Tensor:
     """Up to the lowest common ancestor and down again.
 
-    The depth of that ancestor is the number of ancestors that two words share, themselves counted,
-    minus one; words that share none stand in different sentences.
+    Each ancestor counts for the arcs between it and the next one that is there, the highest also
+    for the root: so those that two words share, themselves included, make the depth of the lowest
+    of them, plus one.  Where that one was cut off the path goes by the next higher one; words that
+    share none have no path.
     """
-    counted = ancestors.float()
-    shared = (counted @ counted.mT).to(depth.dtype)
+    higher = ancestors & (depth.unsqueeze(1) < depth.unsqueeze(2))
+    next_above = torch.where(higher, depth.unsqueeze(1), -1).amax(-1)
+    # In single precision: sums of some hundred arcs are too much for half of it.
+    with torch.autocast(depth.device.type, enabled=False):
+        counted = ancestors.float()
+        arcs = (depth - next_above).float().unsqueeze(1)
+        shared = ((counted * arcs) @ counted.mT).to(depth.dtype)
     between = depth.unsqueeze(2) + depth.unsqueeze(1) - 2 * (shared - 1)
     pair = is_word.unsqueeze(2) & is_word.unsqueeze(1) & (first.unsqueeze(2) | first.unsqueeze(1))
     return torch.where(pair & (shared > 0), between, 0)

@@ -56,7 +56,8 @@ class TrainingSettings:
     Args:
         epochs: passes over the training data; a fraction ends inside an epoch.
         steps: train for this many steps instead; a corpus is an endless stream and needs it.
-        learning_rate: peak, for the encoder's own weights.
+        learning_rate: peak, for the encoder's own weights, and for guides and a head that the
+            saved model brought along.
         head_learning_rate: peak, for new weights; the same as ``learning_rate`` if not given.
         batch_pieces: the most pieces in a batch, padding included.
         accumulate: batches whose gradients are added before a step.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from abc import abstractmethod
 from collections.abc import Sequence, Sized
 from pathlib import Path
@@ -35,6 +36,8 @@ __all__ = [
     "require_frozen",
     "training_options",
 ]
+
+log = logging.getLogger(__name__)
 
 Model = TypeVar("Model", bound=GuidedEncoder)
 
@@ -230,7 +233,16 @@ def new_model(
                 f"{experiment.encoder!r} {wrong}; train that model first, name another folder, "
                 f"or give another preset"
             )
-        own = saved_settings(experiment.encoder)["guides"]
+        saved = saved_settings(experiment.encoder)
+        own, before = saved["guides"], saved.get("parser")
+        if own and before and before != experiment.parser:
+            log.warning(
+                "%s was trained with the parses of %s, and now reads those of %s; name the same "
+                "parser if that is not what you want",
+                experiment.encoder,
+                before,
+                experiment.parser,
+            )
         guides = resolve_guides("none", own | experiment.guides)
     else:
         guides = resolve_guides(experiment.preset, experiment.guides)

@@ -44,7 +44,14 @@ class _Batches(IterableDataset[Any]):
         self.world = world
         self.rank = rank
 
-    def __iter__(self) -> Iterator[tuple[int, Place, Batch]]:
+    def __iter__(self) -> Iterator[tuple[int, Place, Batch] | InputError]:
+        try:
+            yield from self._made()
+        except InputError as error:
+            # Thrown in another process it would come with the lines of both.
+            yield error
+
+    def _made(self) -> Iterator[tuple[int, Place, Batch]]:
         n_readers = len(self.places)
         worker = get_worker_info()
         reader = (self.first + (worker.id if worker else 0)) % n_readers
@@ -114,7 +121,10 @@ class StreamLoader:
         self._begin_counting()
         while True:
             begin = time.perf_counter()
-            reader, place, batch = next(source)
+            made = next(source)
+            if isinstance(made, InputError):
+                raise made
+            reader, place, batch = made
             self.waited += time.perf_counter() - begin
             self.places[reader] = Place(*place)
             self.given += 1

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from typing import Any
 
@@ -320,18 +320,19 @@ class SyntagmaTrainer(Trainer):  # type: ignore[misc]
 
 
 def parameter_groups(model: nn.Module, settings: TrainingSettings) -> list[dict[str, Any]]:
-    """Four groups: the encoder's weights or new ones, with or without weight decay."""
+    """Four groups: weights that are gone on with or new ones, with or without weight decay."""
+    known: Collection[str] = getattr(model, "gone_on_with", ())
     groups: dict[tuple[bool, bool], list[nn.Parameter]] = {}
     for name, parameter in model.named_parameters():
         if parameter.requires_grad:
-            key = (name.startswith("encoder."), parameter.ndim >= 2)
+            key = (name.startswith("encoder.") or name in known, parameter.ndim >= 2)
             groups.setdefault(key, []).append(parameter)
     head_rate = settings.head_learning_rate or settings.learning_rate
     return [
         {
             "params": parameters,
-            "lr": settings.learning_rate if in_encoder else head_rate,
+            "lr": settings.learning_rate if is_known else head_rate,
             "weight_decay": settings.weight_decay if is_matrix else 0.0,
         }
-        for (in_encoder, is_matrix), parameters in groups.items()
+        for (is_known, is_matrix), parameters in groups.items()
     ]

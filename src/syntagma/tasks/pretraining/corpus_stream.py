@@ -165,7 +165,9 @@ class CorpusStream(BatchStream):
         if shard is None:
             return []
         return pack(
-            encode_shard(shard, self.tokenizer), _owners(shard, self.packing), self.max_pieces
+            encode_shard(shard, self.tokenizer, self.packing),
+            _owners(shard, self.packing),
+            self.max_pieces,
         )
 
     def _lengths(self, sequences: Sequence[Part]) -> NDArray[np.int64]:
@@ -180,8 +182,11 @@ class CorpusStream(BatchStream):
         return [batches[index] for index in random.permutation(len(batches))]
 
 
-def encode_shard(shard: Shard, tokenizer: Any) -> list[EncodedText]:
-    """The sentences of a shard as pieces with their syntax, ``[n_sentences]``."""
+def encode_shard(shard: Shard, tokenizer: Any, packing: Packing) -> list[EncodedText]:
+    """The sentences of a shard as pieces with their syntax, ``[n_sentences]``.
+
+    Those that do not begin their document are cut as after a space.
+    """
     assert shard.texts is not None
     labels = {name: Labels(names) for name, names in shard.labels.items()}
     offsets = shard.starts[shard.bounds[:-1].clip(max=max(len(shard.starts) - 1, 0))]
@@ -202,7 +207,14 @@ def encode_shard(shard: Shard, tokenizer: Any) -> list[EncodedText]:
                 xpos_labels=labels["xpos"],
             )
         )
-    return encode_texts(shard.texts, tokenizer, parsed)
+    begins = np.diff(_owners(shard, packing), prepend=-1) != 0
+    found: dict[int, EncodedText] = {}
+    for spaced in (False, True):
+        rows = np.flatnonzero(begins != spaced).tolist()
+        texts = [shard.texts[row] for row in rows]
+        encoded = encode_texts(texts, tokenizer, [parsed[row] for row in rows], spaced=spaced)
+        found |= zip(rows, encoded, strict=True)
+    return [found[row] for row in range(len(parsed))]
 
 
 def _owners(shard: Shard, packing: Packing) -> list[int]:

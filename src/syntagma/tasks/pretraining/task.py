@@ -149,13 +149,20 @@ class PretrainingTask(Task[TrainingCorpus, Sums]):
         """
         if "mask_id" in experiment.head:
             raise InputError("head.mask_id: is that of the encoder; leave it out")
-        for example in examples:
-            own = example.corpus.manifest.settings["parser"]
+        parsers = sorted({str(e.corpus.manifest.settings["parser"]) for e in examples})
+        if len(parsers) > 1:
+            raise InputError(
+                f"data.train: corpora hold the parses of {' and '.join(parsers)}; annotate all "
+                f"with one"
+            )
+        for own in parsers:
             if experiment.parser not in (Experiment.parser, own):
                 raise InputError(
                     f"parser {experiment.parser!r}: the corpus holds the parses of {own}; leave it "
                     f"out here, or annotate the corpus with it"
                 )
+            # What is fine-tuned from the model is to read the same.
+            experiment = replace(experiment, parser=own)
         tokenizer = load_tokenizer(experiment.encoder)
         if tokenizer.mask_token_id is None and experiment.head.get("pieces", 1.0):
             raise InputError(
@@ -167,7 +174,13 @@ class PretrainingTask(Task[TrainingCorpus, Sums]):
             PretrainingModel, replace(experiment, head=head), task=cls.name, head=PretrainingHead
         )
         _check(model)
-        return cls(model, tokenizer, precision=experiment.training.precision)
+        task = cls(model, tokenizer, precision=experiment.training.precision)
+        if model.head.heads and not len(task.builder.prefix(1)):
+            raise InputError(
+                f"head.heads: roots point to the special piece that begins a sequence, and encoder "
+                f"{experiment.encoder!r} has none; set head.heads to 0"
+            )
+        return task
 
     @classmethod
     def from_folder(cls, folder: str | Path, *, device: str = "cpu", parser: str = "") -> Self:
@@ -224,8 +237,10 @@ class PretrainingTask(Task[TrainingCorpus, Sums]):
         device = self.model.device
         sums: Sums = {}
         with torch.random.fork_rng([device] if device.type == "cuda" else []):
-            torch.manual_seed(SEED)
-            for batch in self.stream([example], budget=self.batch_pieces, seed=SEED).one_pass():
+            batches = self.stream([example], budget=self.batch_pieces, seed=SEED).one_pass()
+            for number, batch in enumerate(batches):
+                # Pieces are drawn first: so all models are asked the same, whatever else they hide.
+                torch.manual_seed(SEED + number)
                 tensors = {name: part.to(device) for name, part in self.collate(batch).items()}
                 with autocast(device, self.precision):
                     found: PretrainingScores = self.model(**tensors)
