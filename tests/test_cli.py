@@ -406,3 +406,12 @@ def test_interrupting_a_training_run_keeps_its_checkpoints(config, tmp_path):
     assert "interrupted; what was finished is kept" in err
     assert "Traceback" not in err
     assert list(folder.glob("checkpoints/*/complete"))
+
+
+@pytest.mark.parametrize("command", [("parse",), ("answer",), ("evaluate", "default-reader")])
+def test_a_device_that_is_not_there_is_named(run, tmp_path, command):
+    text = tmp_path / "text.txt"
+    text.write_text("A gull cried.")
+    code, _, error = run(*command, text, "--device", "gpu")
+    assert code == 2
+    assert "--device gpu: expected cpu, cuda, cuda:N or mps; here there is cpu" in one_line(error)

@@ -29,9 +29,20 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
 )
 
-Device = Annotated[str, typer.Option(help="Where to compute: cpu, cuda, cuda:1, mps.")]
+
+def _there(device: str) -> str:
+    if device != "cpu":
+        from syntagma.encoders.precision import require_device
+
+        require_device(device)
+    return device
+
+
+Device = Annotated[
+    str, typer.Option(callback=_there, help="Where to compute: cpu, cuda, cuda:1, mps.")
+]
 ModelTask = Annotated[
-    str, typer.Option(help="Not the model's own task: open_qa, of a reader of single passages.")
+    str, typer.Option(help="Score a reader of single passages as another task: open_qa.")
 ]
 OtherParser = Annotated[
     str,

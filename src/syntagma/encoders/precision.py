@@ -11,7 +11,7 @@ import torch
 
 from syntagma.errors import InputError
 
-__all__ = ["Precision", "autocast", "best_device", "fast_bfloat16"]
+__all__ = ["Precision", "autocast", "best_device", "fast_bfloat16", "require_device"]
 
 Precision = Literal["auto", "bfloat16", "float32"]
 
@@ -40,6 +40,24 @@ def best_device() -> str:
     # Of several processes of one training each has its own, also before it was made the current.
     own = int(os.environ.get("LOCAL_RANK", torch.cuda.current_device()))
     return f"cuda:{own % torch.cuda.device_count()}"
+
+
+def require_device(name: str) -> None:
+    """Check that a device is there.
+
+    Args:
+        name: as torch writes it.
+
+    Raises:
+        InputError: it is not.
+    """
+    here = ["cpu", *(f"cuda:{number}" for number in range(torch.cuda.device_count()))]
+    if torch.backends.mps.is_available():
+        here.append("mps")
+    if name not in here and not any(found.startswith(f"{name}:") for found in here):
+        raise InputError(
+            f"--device {name}: expected cpu, cuda, cuda:N or mps; here there is {', '.join(here)}"
+        )
 
 
 def autocast(device: torch.device, precision: Precision = "auto") -> AbstractContextManager[None]:
