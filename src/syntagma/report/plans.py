@@ -32,9 +32,7 @@ ACCURACY = Plan(("accuracy",), "accuracy", "accuracy", "t")
 EXACT = Plan(("exact", "f1"), "exact", "exact", "mcnemar")
 VERIFIED = Plan(("accuracy",), "accuracy", "accuracy", "mcnemar")
 LABELLED_ARCS = Plan(("uas", "las", "xpos"), "las", "las", "randomisation", ARCS)
-PHRASES = Plan(
-    ("bracket_f1", "xpos"), "bracket_f1", "bracket_f1", "randomisation", BRACKETS
-)  # fmt: skip
+PHRASES = Plan(("bracket_f1", "xpos"), "bracket_f1", "bracket_f1", "randomisation", BRACKETS)
 
 PLANS: dict[str, tuple[Plan, ...]] = {
     "choice": (ACCURACY,),
