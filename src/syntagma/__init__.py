@@ -9,12 +9,12 @@ if TYPE_CHECKING:
     from syntagma.models.guided_encoder import GuidedEncoder
     from syntagma.parse.load import load_parser
     from syntagma.parse.parser import JointParser
+    from syntagma.syntax.tokenizer import SyntaxTokenizer
     from syntagma.tasks.choice.chooser import Chooser
     from syntagma.tasks.experiment import load_experiment
     from syntagma.tasks.open_qa.reader import OpenReader
     from syntagma.tasks.pairs.task import PairClassifier
     from syntagma.tasks.relations.task import RelationClassifier
-    from syntagma.tasks.spans.answers import Answer
     from syntagma.tasks.spans.reader import Reader
     from syntagma.tasks.translation.task import Translator
     from syntagma.tasks.typing.task import EntityTyper
@@ -25,7 +25,6 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 
 __all__ = [
-    "Answer",
     "Chooser",
     "EntityTyper",
     "GuidedEncoder",
@@ -38,6 +37,7 @@ __all__ = [
     "RelationClassifier",
     "Sentence",
     "SyntagmaError",
+    "SyntaxTokenizer",
     "Translator",
     "Word",
     "__version__",
@@ -48,7 +48,6 @@ __all__ = [
 ]
 
 _HOMES = {
-    "Answer": "syntagma.tasks.spans.answers",
     "Chooser": "syntagma.tasks.choice.chooser",
     "EntityTyper": "syntagma.tasks.typing.task",
     "GuidedEncoder": "syntagma.models.guided_encoder",
@@ -61,6 +60,7 @@ _HOMES = {
     "RelationClassifier": "syntagma.tasks.relations.task",
     "Sentence": "syntagma.text.sentence",
     "SyntagmaError": "syntagma.errors",
+    "SyntaxTokenizer": "syntagma.syntax.tokenizer",
     "Translator": "syntagma.tasks.translation.task",
     "Word": "syntagma.text.sentence",
     "load_experiment": "syntagma.tasks.experiment",

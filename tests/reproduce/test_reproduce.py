@@ -224,12 +224,14 @@ def test_a_result_is_taken_into_the_index(tmp_path, monkeypatch):
     index.recorded.cache_clear()
     value = {"paper": "seprem", "id": "table2", "scale": "cpu", "date": "2026-11-30"}
     value |= {"encoder": "default", "seeds": 1, "summary": "SEPREM 70.1", "missing": ["FIGER"]}
+    value |= {"differs": ["seeds: 1; the paper's numbers are of 3"], "runs": []}
     result, page = tmp_path / "result.json", tmp_path / "page.md"
     result.write_text(json.dumps(value))
     try:
         assert index.record([result], page) == ["seprem table2"]
-        line = "SEPREM 70.1 (cpu, 2026-11-30); the rest needs data FIGER"
+        line = "SEPREM 70.1 (cpu, encoder default, 1 seed, 2026-11-30); without FIGER"
         assert line in page.read_text()
+        assert "- `table2`: seeds: 1; the paper's numbers are of 3" in page.read_text()
         assert any(line in shown for shown in index.index_lines())
         result.write_text(json.dumps(value | {"scale": "tiny"}))
         with pytest.raises(InputError, match="numbers of --scale tiny mean nothing"):

@@ -20,7 +20,7 @@ __all__ = ["app", "main"]
 OK, OURS, YOURS, INTERRUPTED = 0, 1, 2, 130
 KEPT = "interrupted; what was finished is kept"
 ORDER = (
-    *("parse", "annotate", "train", "evaluate", "predict", "answer", "attention"),
+    *("parse", "annotate", "train", "settings", "evaluate", "predict", "answer", "attention"),
     *("compare", "noise", "report", "reproduce", "sweep", "pack", "doctor"),
 )
 """Of the commands in the help."""

@@ -56,6 +56,16 @@ def reproduce(
 
 
 @app.command()
+def settings(
+    section: Annotated[str, typer.Argument(help="A task, a guide, data, training, …")] = "",
+) -> None:
+    """Print what an experiment may set: with SECTION a part of it, else all as a page."""
+    from syntagma.tasks.reference import find_section, settings_page
+
+    typer.echo("\n".join(find_section(section).lines()) if section else settings_page().rstrip())
+
+
+@app.command()
 def sweep(
     config: Annotated[Path, typer.Argument(help="An experiment, as in experiments/*.yaml.")],
     space: Annotated[

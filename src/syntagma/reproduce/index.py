@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -17,11 +17,12 @@ from syntagma.reproduce.plan import data_of
 __all__ = ["datasets_of", "index_lines", "index_page", "record", "recorded"]
 
 RECORDED, INTRODUCTION = "recorded.json", "index.md"
+KEPT = ("scale", "date", "encoder", "seeds", "summary", "missing", "differs")
 
 
 @functools.cache
 def recorded() -> dict[str, dict[str, Any]]:
-    """The results that come with the package, by entry: scale, date, encoder, summary, missing."""
+    """The results that come with the package, by entry: the ``KEPT`` of ``result.json``."""
     found: dict[str, dict[str, Any]] = read_json(package_file(RECORDED))
     return found
 
@@ -38,18 +39,20 @@ def datasets_of(entry: Entry) -> list[str]:
 
 
 def _status(entry: Entry, data: Path | None) -> str:
-    result = recorded().get(entry.name)
-    titles = {name: read_datasets()[name].title for name in datasets_of(entry)}
-    if result:
-        line = f"{result['summary']} ({result['scale']}, {result['date']})"
+    """The numbers and on what they were measured, or which data are wanted."""
+    if result := recorded().get(entry.name):
+        seeds = f"{result['seeds']} seed{'s' if result['seeds'] > 1 else ''}"
+        made = ", ".join((result["scale"], f"encoder {result['encoder']}", seeds, result["date"]))
         lacking = ", ".join(result["missing"])
-        return f"{line}; the rest needs data {lacking}" if lacking else line
+        line = f"{result['summary']} ({made})"
+        return f"{line}; without {lacking}, whose data are missing" if lacking else line
+    titles = {name: _data(name) for name in datasets_of(entry)}
     if data is not None:
         lacking = ", ".join(
             dict.fromkeys(t for name, t in titles.items() if not find_files(name, data, data))
         )
-        return f"needs data {lacking}" if lacking else "not measured yet, its data are there"
-    return f"needs data {', '.join(dict.fromkeys(titles.values()))}"
+        return f"not measured; {f'needs {lacking}' if lacking else 'its data are there'}"
+    return f"not measured; needs {', '.join(dict.fromkeys(titles.values()))}"
 
 
 def index_lines(data: Path | None = None) -> Iterator[str]:
@@ -72,14 +75,38 @@ def index_page() -> str:
     for name, paper in read_papers().items():
         blocks.append(f"## {paper.title}")
         blocks.append(f"*{paper.document}*, `{name}`.")
-        rows = [["", "shows", "data", "status"]]
+        rows, notes = [["", "shows", "measured here"]], []
         for entry in paper.entries.values():
-            data = "; ".join(dict.fromkeys(map(_data, datasets_of(entry))))
-            rows.append([f"`{entry.id}`", entry.caption, data, _status(entry, None)])
+            rows.append([f"`{entry.id}`", entry.caption, _status(entry, None)])
+            differs = recorded().get(entry.name, {}).get("differs", [])
+            notes += [f"- `{entry.id}`: {'; '.join(differs)}"] if differs else []
         blocks.append(markdown(rows))
+        if notes:
+            blocks += ["In what the measured ones differ from the paper:", "\n".join(notes)]
         others = ", ".join(f"{id} ({what})" for id, what in paper.others.items())
         blocks.append(f"No results are in {others}.")
+    blocks += ["## Data", markdown(_data_rows())]
     return "\n\n".join(blocks) + "\n"
+
+
+def _data_rows() -> list[list[str]]:
+    """A row a source: its name, where it is published, its files, what may stand for it."""
+    rows: dict[str, list[str]] = {}
+    files: dict[str, dict[str, None]] = {}
+    for dataset in read_datasets().values():
+        official, *others = dataset.choices
+        source = f"<{dataset.source}>" if "://" in dataset.source else f"`{dataset.source}`"
+        instead = "; ".join(f"{each.differs}: {_listed(each.needed)}" for each in others)
+        rows[dataset.title] = [dataset.title, source, "", instead]
+        tests = [path.partition("#")[0] for text in official.test for path in text.split("+")]
+        files.setdefault(dataset.title, {}).update(dict.fromkeys((*official.needed, *tests)))
+    for title, row in rows.items():
+        row[2] = _listed(files[title])
+    return [["", "from", "under `--data`, plain or `.gz`", "otherwise taken"], *rows.values()]
+
+
+def _listed(paths: Iterable[str]) -> str:
+    return ", ".join(f"`{path}`" for path in dict.fromkeys(paths))
 
 
 def _data(name: str) -> str:
@@ -108,8 +135,7 @@ def record(results: Sequence[Path], page: Path) -> list[str]:
         if value["scale"] == "tiny":
             raise InputError(f"{path}: the numbers of --scale tiny mean nothing; run cpu or paper")
         name = f"{value['paper']} {value['id']}"
-        kept = ("scale", "date", "encoder", "seeds", "summary", "missing")
-        known[name] = {key: value[key] for key in kept}
+        known[name] = {key: value[key] for key in KEPT}
         names.append(name)
     write_json(package_file(RECORDED), known)
     recorded.cache_clear()

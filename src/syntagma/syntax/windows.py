@@ -15,11 +15,12 @@ from syntagma.errors import InputError
 from syntagma.syntax.encode import COLUMNS, EncodedText
 from syntagma.syntax.tags import PAD, SPE
 
-__all__ = ["Part", "SequenceBuilder", "window_starts"]
+__all__ = ["DOMAIN", "Part", "SequenceBuilder", "fit_two", "window_starts"]
 
 IntArray = NDArray[np.int32]
 
 DOMAIN = "domain"
+"""The column that tells two texts apart."""
 _WORD = COLUMNS.index("word")
 _FILL = {"enter": 0, "exit": 0, "word": -1, "sentence": -1, "depth": 0, "tag": SPE, "point": 0}
 
@@ -56,6 +57,24 @@ def window_starts(n_pieces: int, size: int, stride: int) -> list[int]:
     while starts[-1] + size < n_pieces:
         starts.append(starts[-1] + stride)
     return starts
+
+
+def fit_two(first: int, second: int, room: int) -> tuple[int, int]:
+    """Lengths of two texts that fit together, pieces taken from the longer one first.
+
+    Args:
+        first: pieces of the first text.
+        second: pieces of the second.
+        room: pieces of both together.
+
+    >>> fit_two(10, 3, 8), fit_two(10, 9, 8), fit_two(2, 3, 8)
+    ((5, 3), (4, 4), (2, 3))
+    """
+    if first + second <= room:
+        return first, second
+    shorter = min(first, second, room // 2)
+    longer = min(max(first, second), room - shorter)
+    return (longer, shorter) if first >= second else (shorter, longer)
 
 
 class SequenceBuilder:

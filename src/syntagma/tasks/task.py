@@ -102,6 +102,7 @@ class Task(ABC, Generic[Example, Prediction]):
 
     Attributes:
         name: as written in experiments and model folders.
+        settings: the dataclass of ``head:`` in its experiments.
         primary: the metric by which models are chosen; greater is better.
         predictions_file: what predictions are called in a run folder.
         breakdowns: by what :meth:`breakdown` can split the score.
@@ -112,6 +113,7 @@ class Task(ABC, Generic[Example, Prediction]):
     """
 
     name: ClassVar[str]
+    settings: ClassVar[type]
     primary: str
     predictions_file: ClassVar[str] = "predictions.json"
     breakdowns: ClassVar[tuple[str, ...]] = ()

@@ -32,6 +32,7 @@ class ChoiceTask(Task[ChoiceExample, Choice]):
     """
 
     name = "choice"
+    settings = ChoiceHead
     primary = "accuracy"
     breakdowns = ("subset",)
 

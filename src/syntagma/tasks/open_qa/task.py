@@ -48,6 +48,7 @@ class OpenQaTask(Task[OpenExample, OpenAnswer]):
     """
 
     name = "open_qa"
+    settings = OpenHead
     primary = "f1"
     breakdowns = ("evidence",)
 

@@ -15,7 +15,7 @@ from torch import Tensor
 from syntagma.errors import InputError
 from syntagma.files import write_text
 from syntagma.models.pair_model import PairHead, PairModel
-from syntagma.syntax.windows import Part
+from syntagma.syntax.windows import Part, fit_two
 from syntagma.tasks.experiment import Experiment
 from syntagma.tasks.labels import warn_of_unknown
 from syntagma.tasks.pairs.data import PairExample, read_pairs
@@ -100,7 +100,7 @@ class PairClassifier(LabelPredictor[PairModel]):
         room = self.model.head.max_length - special
         items = []
         for first, second in pairs:
-            lengths = _fit(len(texts[first]), len(texts[second]), room)
+            lengths = fit_two(len(texts[first]), len(texts[second]), room)
             parts = Part(texts[first], 0, lengths[0]), Part(texts[second], 0, lengths[1])
             items.append(PairItem(parts, sum(lengths) + special))
         return items
@@ -113,19 +113,6 @@ class PairClassifier(LabelPredictor[PairModel]):
         return batch
 
 
-def _fit(first: int, second: int, room: int) -> tuple[int, int]:
-    """Lengths of two texts that fit together, pieces taken from the longer one first.
-
-    >>> _fit(10, 3, 8), _fit(10, 9, 8), _fit(2, 3, 8)
-    ((5, 3), (4, 4), (2, 3))
-    """
-    if first + second <= room:
-        return first, second
-    shorter = min(first, second, room // 2)
-    longer = min(max(first, second), room - shorter)
-    return (longer, shorter) if first >= second else (shorter, longer)
-
-
 class PairTask(Task[PairExample, Relation]):
     """One label a pair; which there are follows from the training data.
 
@@ -134,6 +121,7 @@ class PairTask(Task[PairExample, Relation]):
     """
 
     name = "pairs"
+    settings = PairHead
     primary = "accuracy"
     breakdowns = ("label", "confusion")
     predictions_file = "predictions.tsv"

@@ -66,6 +66,7 @@ class ParsingTask(Task[TreeExample, Parse]):
     """
 
     name = "parsing"
+    settings = ParserHead
     primary = "las"
     breakdowns = ("relation", "length")
     predictions_file = "predictions.conllu"

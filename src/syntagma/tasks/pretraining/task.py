@@ -119,6 +119,7 @@ class PretrainingTask(Task[TrainingCorpus, Sums]):
     """
 
     name = "pretraining"
+    settings = PretrainingHead
     primary = "log_likelihood"
     streams = True
 

@@ -143,6 +143,7 @@ class StructuralTask(Task[TreeExample, Measured]):
     """
 
     name = "structural"
+    settings = StructuralHead
     primary = "accuracy"
     predictions_file = "predictions.jsonl"
 

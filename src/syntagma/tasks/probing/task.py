@@ -151,6 +151,7 @@ class ProbingTask(Task[ProbeExample, Property]):
     """
 
     name = "probing"
+    settings = ProbeHead
     primary = "accuracy"
     breakdowns = ("label",)
     predictions_file = "predictions.tsv"

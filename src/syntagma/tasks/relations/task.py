@@ -106,6 +106,7 @@ class RelationTask(Task[RelationExample, MentionRelation]):
     """
 
     name = "relations"
+    settings = RelationHead
     primary = "f1"
     breakdowns = ("label", "confusion")
     predictions_file = "predictions.txt"

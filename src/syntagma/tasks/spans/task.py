@@ -39,6 +39,7 @@ class SpanTask(Task[SpanExample, Answer]):
     """
 
     name = "spans"
+    settings = SpanHead
     primary = "f1"
 
     def __init__(self, reader: Reader) -> None:

@@ -181,6 +181,7 @@ class TranslationTask(Task[ParallelExample, Translation]):
     """
 
     name = "translation"
+    settings = TranslationHead
     primary = "bleu"
     predictions_file = "predictions.txt"
     breakdowns = ("length",)

@@ -103,6 +103,7 @@ class TypingTask(Task[TypingExample, Types]):
     """
 
     name = "typing"
+    settings = TypingHead
     primary = "f1"
     breakdowns = ("label",)
 

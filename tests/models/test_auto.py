@@ -1,0 +1,46 @@
+import pytest
+import torch
+from transformers import AutoConfig, AutoModel, AutoTokenizer
+
+from syntagma import GuidedEncoder, SyntaxTokenizer
+from syntagma.encoders.load import load_tokenizer
+from syntagma.errors import InputError
+from syntagma.models.auto import MODELS, register
+from syntagma.models.pair_model import PairModel
+from syntagma.tasks import TASKS
+
+
+@pytest.fixture(autouse=True)
+def registered():
+    register()
+    register()  # twice does no harm
+
+
+def test_a_guided_encoder_is_loaded_by_the_auto_classes(tiny_encoder, tmp_path):
+    model = GuidedEncoder.from_pretrained(tiny_encoder, guides={"tree_distance": {}})
+    model.save_folder(tmp_path)
+    load_tokenizer(tiny_encoder).save_pretrained(tmp_path)
+    assert AutoConfig.from_pretrained(tmp_path).guides == model.config.guides
+    found = AutoModel.from_pretrained(tmp_path)
+    assert type(found) is GuidedEncoder
+    batch = SyntaxTokenizer.from_pretrained(tmp_path, parser="linear")("The ferry left.")
+    assert torch.equal(model(**batch)[0], found(**batch)[0])
+    pieces = AutoTokenizer.from_pretrained(tmp_path)("The ferry left.")["input_ids"]
+    assert batch["input_ids"][0, : len(pieces)].tolist() == pieces
+    assert AutoModel.from_pretrained(tmp_path, dtype=torch.bfloat16).dtype == torch.bfloat16
+
+
+def test_the_model_is_that_of_the_task(tiny_encoder, tmp_path):
+    labels = {"labels": ["no", "yes"]}
+    PairModel.from_pretrained(tiny_encoder, task="pairs", labels=labels).save_folder(tmp_path)
+    assert type(AutoModel.from_pretrained(tmp_path)) is PairModel
+
+
+def test_every_task_has_its_model():
+    assert set(MODELS) == {"", *TASKS}
+
+
+def test_what_cannot_be_loaded_is_told(tiny_encoder, tmp_path):
+    GuidedEncoder.from_pretrained(tiny_encoder).save_folder(tmp_path)
+    with pytest.raises(InputError, match="expected no option but dtype, got device_map"):
+        AutoModel.from_pretrained(tmp_path, device_map="cpu")

@@ -1,0 +1,88 @@
+import pytest
+import torch
+
+from syntagma import GuidedEncoder, SyntaxTokenizer
+from syntagma.errors import InputError
+from syntagma.models.config import GUIDES
+from syntagma.models.pair_model import PairModel
+from syntagma.parse.load import load_source
+from syntagma.tasks.pairs.task import PairClassifier
+
+FIRST = ["The ferry left Port Ann at dawn. Nobody waved.", "She sold the old barge."]
+SECOND = ["When did the ferry leave?", "Who sold it?"]
+
+
+@pytest.fixture(scope="module")
+def tokenizer(tiny_encoder):
+    return SyntaxTokenizer.from_pretrained(tiny_encoder, parser="linear")
+
+
+def test_a_guided_encoder_reads_what_it_gives(tokenizer, tiny_encoder):
+    guides = {name: {} for name in GUIDES}
+    model = GuidedEncoder.from_pretrained(tiny_encoder, guides=guides)
+    batch = tokenizer(FIRST, SECOND)
+    states = model(**batch).last_hidden_state
+    assert states.shape == (*batch["input_ids"].shape, model.config.encoder.hidden_size)
+    assert batch.to("cpu") is batch
+    # The tree is read: another one gives other states.
+    other = SyntaxTokenizer.from_pretrained(tiny_encoder, parser="linear:right")(FIRST, SECOND)
+    assert torch.equal(other["input_ids"], batch["input_ids"])
+    assert not torch.allclose(model(**other).last_hidden_state, states)
+
+
+def test_its_tensors_are_those_of_the_tasks(tokenizer, tiny_encoder):
+    model = PairModel.from_pretrained(
+        tiny_encoder,
+        guides={name: {} for name in GUIDES},
+        head={"max_length": 32},
+        labels={"labels": ["no", "yes"]},
+    )
+    classifier = PairClassifier(model, tokenizer.tokenizer, source=load_source("linear"))
+    pairs = list(zip(FIRST, SECOND, strict=True))
+    expected = classifier.collate(classifier.items(pairs))
+    batch = tokenizer(FIRST, SECOND, max_length=32)
+    assert {"enter", "depth", "tag", "domain"} <= expected.keys() <= batch.keys()
+    for name, tensor in expected.items():
+        assert torch.equal(batch[name], tensor), name
+
+
+def test_one_text_is_a_batch_of_one(tokenizer):
+    alone, both = tokenizer(FIRST[0]), tokenizer(FIRST)
+    assert alone["input_ids"].shape[0] == 1
+    n = int(alone["attention_mask"].sum())
+    for name in alone:
+        assert torch.equal(alone[name][0, :n], both[name][0, :n]), name
+    assert set(alone["domain"][0, :n].tolist()) == {0}
+
+
+def test_longer_texts_are_cut(tokenizer):
+    batch = tokenizer(FIRST[0], SECOND[0], max_length=12)
+    assert int(batch["attention_mask"].sum()) == 12
+    assert (batch["input_ids"][0, 11] == batch["input_ids"][0, 6:12]).any()
+
+
+def test_a_saved_model_names_its_own_parser(tiny_encoder, tmp_path):
+    guides = {"ancestor_attention": {"pieces": "first_piece"}}
+    model = GuidedEncoder.from_pretrained(tiny_encoder, guides=guides, parser="linear:right")
+    model.save_folder(tmp_path)
+    tokenizer = SyntaxTokenizer.from_pretrained(
+        tiny_encoder, parser="linear:right", pieces="first_piece"
+    )
+    tokenizer.tokenizer.save_pretrained(tmp_path)
+    found, expected = SyntaxTokenizer.from_pretrained(tmp_path)(FIRST), tokenizer(FIRST)
+    for name in expected:
+        assert torch.equal(found[name], expected[name]), name
+
+
+@pytest.mark.parametrize(
+    ("texts", "others", "options", "message"),
+    [
+        (FIRST, SECOND[:1], {}, "as many second texts as first ones, at least one; got 2 and 1"),
+        ([], None, {}, "got 0 and 0"),
+        (FIRST, None, {"max_length": 2}, "more than 2 and at most .*; got 2"),
+        (FIRST, None, {"max_length": 10**6}, "got 1000000"),
+    ],
+)
+def test_bad_input_is_told(tokenizer, texts, others, options, message):
+    with pytest.raises(InputError, match=message):
+        tokenizer(texts, others, **options)
