@@ -114,7 +114,7 @@ def test_report_and_attention(run, tmp_path, tiny_encoder):
     assert "exists and is not empty" in one_line(error)
     code, _, error = run("report", tmp_path / "nowhere", "--out", tmp_path / "other")
     assert code == 2
-    assert "no finished run" in one_line(error)
+    assert "nowhere: no such folder; give a run folder" in one_line(error)
     passage, picture = tmp_path / "ferry.txt", tmp_path / "attention.svg"
     passage.write_text("A gull cried. The crew tied the ropes.")
     asked = ("--passage", passage, "--question", "Who cried?", "--out", picture)

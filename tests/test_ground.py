@@ -130,6 +130,9 @@ def test_folders_missing_files_and_broken_json_are_named(tmp_path):
     (tmp_path / "a.json").write_text('{"a": 1,\n "b": }')
     with pytest.raises(InputError, match="broken JSON at line 2, column 7"):
         read_json(tmp_path / "a.json")
+    (tmp_path / "a.json").write_text("# newdoc\n1\tWe\n")
+    with pytest.raises(InputError, match="expected JSON, got a text that begins '# newdoc'"):
+        read_json(tmp_path / "a.json")
     (tmp_path / "deep.json").write_text("[" * 100_000)
     with pytest.raises(InputError, match=r"nested too deeply|broken JSON"):
         read_json(tmp_path / "deep.json")

@@ -187,6 +187,9 @@ def read_json(path: str | Path) -> Any:
     except RecursionError as error:
         raise InputError(f"{path}: nested too deeply to be read") from error
     except json.JSONDecodeError as error:
+        if not error.pos:
+            begin = text[:40].partition("\n")[0]
+            raise InputError(f"{path}: expected JSON, got a text that begins {begin!r}") from error
         raise InputError(
             f"{path}: broken JSON at line {error.lineno}, column {error.colno}: {error.msg}"
         ) from error

@@ -21,7 +21,7 @@ from syntagma.parse.controls import (
 )
 from syntagma.parse.dependency import are_trees
 from syntagma.parse.given_words import GivenWordsSource
-from syntagma.parse.load import load_source
+from syntagma.parse.load import load_parser, load_source
 from syntagma.parse.penn_tags import PENN_TAGS
 from syntagma.parse.treebank_source import TreebankSource
 from syntagma.syntax.encode import encode_texts
@@ -277,6 +277,12 @@ class TestStanza:
         monkeypatch.setenv("STANZA_RESOURCES_DIR", str(tmp_path))
         with pytest.raises(InputError, match="no models; get them with"):
             load_source("stanza:en")
+
+
+def test_only_parsers_of_ours_are_loaded_as_parsers(tiny_encoder):
+    for name in ("linear", "nowhere", tiny_encoder):
+        with pytest.raises(InputError, match="expected default-parser or the folder of a parser"):
+            load_parser(name)
 
 
 class _Recorder:

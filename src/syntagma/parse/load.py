@@ -37,6 +37,11 @@ def load_parser(name: str, *, device: str = "cpu", **options: Any) -> JointParse
     from syntagma.parse.parser import JointParser
 
     folder = shipped(name) if name == DEFAULT_PARSER else Path(name)
+    if not is_saved_model(folder):
+        raise InputError(
+            f"parser {name!r}: expected {DEFAULT_PARSER} or the folder of a parser; other sources "
+            f"of trees go with `syntagma annotate`, `noise`, and `parser:` in an experiment"
+        )
     return JointParser.from_folder(folder, device=device, **options)
 
 

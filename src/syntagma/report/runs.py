@@ -249,6 +249,8 @@ def _check_scores(run: RunScores, plan: Plan) -> None:
 
 
 def _read(path: Path) -> RunScores:
+    if not path.is_dir():
+        raise InputError(f"{path}: no such folder; give a run folder of `syntagma train`")
     for name in ("experiment.yaml", "metrics.json", "examples.json"):
         if not (path / name).is_file():
             why = (
