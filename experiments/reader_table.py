@@ -29,7 +29,7 @@ def scored(task: Task, examples: list[SpanExample]) -> tuple[dict[str, float], d
     metrics = task.score(examples, answers)
     if any(example.is_impossible for example in examples):
         pairs = ((example.passage, example.question) for example in examples)
-        forced = list(task.reader.stream(pairs, threshold=math.inf))
+        forced = list(task.predictor.stream(pairs, threshold=math.inf))
         metrics["forced"] = task.score(examples, forced)["f1"]
     return metrics, {key: row["exact"] > 0 for key, row in rows.items()}
 

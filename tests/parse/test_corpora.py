@@ -497,5 +497,5 @@ class TestProcesses:
     def test_a_ray_cluster_gives_the_same_shards(self, world, tmp_path):
         pytest.importorskip("ray")
         process = self.start(world, tmp_path / "out", 2, "ray")
-        assert process.wait(240) == 0, process.stderr.read()
+        assert process.wait(900) == 0, process.stderr.read()
         assert contents(tmp_path / "out") == world[2]

@@ -34,13 +34,13 @@ class Recorder:
 
 def typer(encoder, **changes):
     settings = experiment("typing", "none.json", str(encoder), **changes)
-    return TypingTask.new(settings, [TypingExample("0", "x", (0, 1), ("a", "b"))]).typer
+    return TypingTask.new(settings, [TypingExample("0", "x", (0, 1), ("a", "b"))]).predictor
 
 
 def classifier(encoder, **changes):
     settings = experiment("relations", "none.txt", str(encoder), **changes)
     example = RelationExample("0", "x", (0, 1), (0, 1), "Other")
-    return RelationTask.new(settings, [example]).classifier
+    return RelationTask.new(settings, [example]).predictor
 
 
 def shown(item, tokenizer, signs):

@@ -204,8 +204,8 @@ def test_sentences_that_lose_their_end_are_counted(data, tiny_encoder, tmp_path)
     metrics = train(settings, tmp_path / "run")
     task = open_model(tmp_path / "run")
     examples = task.read(f"{data}#va")
-    special = task.probe.texts.builder.n_special(1)
-    encoded = task.probe.texts.encode([example.text for example in examples])
+    special = task.predictor.texts.builder.n_special(1)
+    encoded = task.predictor.texts.encode([example.text for example in examples])
     cut = [len(encoded[example.text]) + special > 8 for example in examples]
     assert 0 < metrics["truncated"] == pytest.approx(100 * sum(cut) / len(cut))
 
@@ -424,5 +424,5 @@ def test_the_sentences_are_words(data, tiny_encoder):
     """Else words such as `ca n't` would be cut anew, and some sentences in two."""
     settings = experiment(data, tiny_encoder, preset="sg-net", parser="linear")
     task = ProbingTask.new(settings, ProbingTask.read(f"{data}#tr"))
-    [parses] = task.probe.texts.store.source.parse_texts(["It ca n't . Go !"])
+    [parses] = task.predictor.texts.store.source.parse_texts(["It ca n't . Go !"])
     assert [parse.sentence.forms for parse in parses] == [("It", "ca", "n't", ".", "Go", "!")]

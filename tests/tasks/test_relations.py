@@ -292,7 +292,7 @@ def test_trees_that_the_file_brings_along(tmp_path, tiny_encoder):
     # The head of "Mr. Obi" is *Obi*, two arcs below *rows*; that of *captain* itself.
     depths = [item.text.syntax["depth"][place - 1] for place in item.markers]
     assert depths == [2, 1]
-    assert open_model(tmp_path / "run").classifier.negative == "no_relation"
+    assert open_model(tmp_path / "run").predictor.negative == "no_relation"
 
 
 def test_the_negative_class_may_be_named(run, tmp_path):

@@ -115,8 +115,8 @@ def test_gold_scores_decode_to_the_gold_answer(encoder_folders, model_type):
 
 def test_every_piece_of_the_passage_is_in_a_window(encoder_folders):
     task = task_of(encoder_folders["bert"])
-    texts = task.reader.texts.encode([PASSAGE, "Who sang?"])
-    windows = task.reader.maker.windows(0, texts[PASSAGE], texts["Who sang?"])
+    texts = task.predictor.texts.encode([PASSAGE, "Who sang?"])
+    windows = task.predictor.maker.windows(0, texts[PASSAGE], texts["Who sang?"])
     covered = {piece for window in windows for piece in range(window.begin, window.end)}
     assert covered == set(range(len(texts[PASSAGE])))
     assert all(len(window) <= 64 for window in windows)
@@ -159,9 +159,9 @@ def test_the_same_span_in_two_windows_counts_once():
 def test_alone_and_in_a_batch_the_answers_are_the_same(encoder_folders):
     task = task_of(encoder_folders["bert"])
     pairs = [(PASSAGE[: 40 * n + 30], f"What is {'so ' * n}new?") for n in range(6)]
-    together = list(task.reader.stream(pairs, threshold=math.inf))
+    together = list(task.predictor.stream(pairs, threshold=math.inf))
     for pair, expected in zip(pairs, together, strict=True):
-        alone = task.reader.answer(*pair, threshold=math.inf)
+        alone = task.predictor.answer(*pair, threshold=math.inf)
         assert (alone.start, alone.end) == (expected.start, expected.end)
         assert alone.score == pytest.approx(expected.score, abs=1e-4)
 
@@ -169,14 +169,14 @@ def test_alone_and_in_a_batch_the_answers_are_the_same(encoder_folders):
 def test_offsets_are_right_beside_astral_characters(encoder_folders):
     passage = "😀😀 Ada 👩‍🚀 met Zoë in 東京 yesterday."
     task = task_of(encoder_folders["roberta"])
-    answer = task.reader.answer(passage, "Who?", threshold=math.inf)
+    answer = task.predictor.answer(passage, "Who?", threshold=math.inf)
     assert passage[answer.start : answer.end] == answer.text != ""
     for span in answer.spans:
         assert passage[span.start : span.end] == span.text
 
 
 def test_a_long_question_is_cut_and_an_empty_one_refused(encoder_folders):
-    reader = task_of(encoder_folders["bert"]).reader
+    reader = task_of(encoder_folders["bert"]).predictor
     assert reader.answer(PASSAGE, "why " * 500, threshold=math.inf).answered
     with pytest.raises(InputError, match="the question is empty"):
         reader.answer(PASSAGE, "  ")
@@ -214,8 +214,8 @@ def test_windows_advance_without_gaps():
 
 def test_maker_encodes_each_text_once(encoder_folders):
     task = task_of(encoder_folders["bert"])
-    assert isinstance(task.reader.maker, WindowMaker)
-    texts = task.reader.texts.encode([PASSAGE, PASSAGE, "Who?"])
+    assert isinstance(task.predictor.maker, WindowMaker)
+    texts = task.predictor.texts.encode([PASSAGE, PASSAGE, "Who?"])
     assert list(texts) == [PASSAGE, "Who?"]
 
 

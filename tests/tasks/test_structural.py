@@ -154,7 +154,7 @@ def test_a_probe_learns_from_frozen_states(kind, preset, tmp_path, tiny_encoder)
         # One word in ten is the root.
         assert metrics["root_accuracy"] > 40
     task = open_model(tmp_path / "run")
-    task.probe.precision = "float32"
+    task.predictor.precision = "float32"
     assert task.evaluate(task.read(data)) == pytest.approx(metrics, rel=1e-3)
     lines = (tmp_path / "run" / "predictions.jsonl").read_text().splitlines()
     assert len(json.loads(lines[0])["values"]) == len(task.read(data)[0].gold)
@@ -169,7 +169,7 @@ def test_the_control_knows_nothing_of_the_sentence(tmp_path, tiny_encoder):
     task = build_task(data, tiny_encoder, head={"states": "embeddings"})
     words = {}
     sentences = words_of(task.read(data))
-    for forms, states in zip(sentences, task.probe.word_states(sentences), strict=True):
+    for forms, states in zip(sentences, task.predictor.word_states(sentences), strict=True):
         for form, state in zip(forms, states, strict=True):
             assert torch.equal(words.setdefault(form, state), state)
 
@@ -183,14 +183,14 @@ def test_each_layer_of_an_encoder_can_be_read(preset, tmp_path, encoder_folders)
             head = {"layer": layer}
             task = build_task(data, encoder_folders[name], head=head, preset=preset)
             sentences = words_of(task.read(data)[:4])
-            read[layer] = torch.cat(task.probe.word_states(sentences))
+            read[layer] = torch.cat(task.predictor.word_states(sentences))
         assert not torch.equal(read[1], read[2]), name
         # A norm after the last layer, where there is one, is no part of it.
         if name != "modernbert":
             assert torch.equal(read[2], read[None]), name
         task = build_task(data, encoder_folders[name], head={"layer": 9}, preset=preset)
         with pytest.raises(InputError, match="layer 9: the encoder has layers 1 to 2"):
-            task.probe.word_states(sentences)
+            task.predictor.word_states(sentences)
 
 
 @pytest.mark.parametrize(
@@ -213,8 +213,8 @@ def test_in_sentences_that_are_too_long_nothing_is_found(tmp_path, tiny_encoder,
     for kind in ("distance", "depth"):
         task = build_task(data, tiny_encoder, head={"kind": kind})
         examples = task.read(data)
-        special = task.probe.texts.builder.n_special(1)
-        encoded = task.probe.texts.encode([" ".join(forms) for forms in words_of(examples)])
+        special = task.predictor.texts.builder.n_special(1)
+        encoded = task.predictor.texts.encode([" ".join(forms) for forms in words_of(examples)])
         lengths = sorted(len(text) + special for text in encoded.values())
         room = lengths[len(lengths) // 2]
         task = build_task(data, tiny_encoder, head={"kind": kind, "max_length": room})
@@ -243,7 +243,7 @@ def test_guides_read_the_trees_of_the_named_source(tmp_path, tiny_encoder):
     for parser in ("linear", "linear:right", f"conllu:{data}"):
         task = build_task(data, tiny_encoder, preset="seprem", parser=parser)
         sentences = words_of(task.read(data))
-        states[parser] = torch.cat(task.probe.word_states(sentences))
+        states[parser] = torch.cat(task.predictor.word_states(sentences))
     assert not torch.equal(states["linear"], states["linear:right"])
     # In this treebank each word hangs on the one before it.
     assert torch.equal(states["linear"], states[f"conllu:{data}"])

@@ -276,7 +276,7 @@ def test_it_learns_to_translate(runs, data, tmp_path):
         metrics = json.loads((runs / preset / "metrics.json").read_text())
         assert metrics["bleu"] > 60
         task = open_model(runs / preset)
-        task.translator.precision = "float32"
+        task.predictor.precision = "float32"
         found = task.evaluate(task.read(data), by=["length"])
         assert found["bleu"] == pytest.approx(metrics["bleu"])
         assert found["length.6-10.total"] > 0
@@ -355,7 +355,7 @@ def test_given_words_are_parsed_as_they_are(data):
     """A line of words is one sentence, and no word is cut."""
     for tokenized, n_words, n_sentences in ((True, 5, 1), (False, 7, 2)):
         task, _ = build_task(data, preset="seprem", head={"tokenized": tokenized})
-        (encoded,) = task.translator.texts.encode(["well-known cats . They sleep"]).values()
+        (encoded,) = task.predictor.texts.encode(["well-known cats . They sleep"]).values()
         assert (encoded.n_words, encoded.n_sentences) == (n_words, n_sentences)
 
 
@@ -380,7 +380,7 @@ class TestLanguages:
             kept = own.model.both_sides.generation_config
             assert kept.bad_words_ids == [[7]]
             assert kept.forced_bos_token_id == first
-            batch = own.translator.collate(own.translator.items([SENTENCES[0]]))
+            batch = own.predictor.collate(own.predictor.items([SENTENCES[0]]))
             batch.pop("token_type_ids", None)
             pieces, _ = own.model.search(**batch)
             assert pieces[0, 1] == first
@@ -394,7 +394,7 @@ class TestLanguages:
         task.model.speak(code, last=last)
         labels = torch.tensor([[9, 10, end, code] if last else [code, 9, 10, end]])
         reads = task.model._shifted(labels)[0].tolist()
-        batch = task.translator.collate(task.translator.items([SENTENCES[0]]))
+        batch = task.predictor.collate(task.predictor.items([SENTENCES[0]]))
         batch.pop("token_type_ids", None)
         pieces, _ = task.model.search(**batch)
         assert reads[0 if last else 1] == pieces[0, 0 if last else 1] == code
@@ -472,7 +472,7 @@ def test_long_sources_are_cut_with_a_warning(data, caplog):
     task, _ = build_task(data)
     task.model.head = replace(task.model.head, max_length=20)
     with caplog.at_level(logging.WARNING):
-        assert isinstance(task.translator.translate(" ".join(SENTENCES)).text, str)
+        assert isinstance(task.predictor.translate(" ".join(SENTENCES)).text, str)
     assert "1 of 1 sources are longer than 19 pieces" in caplog.text
 
 
@@ -510,8 +510,8 @@ def test_hypotheses_are_scored_in_parts_as_in_one(runs, monkeypatch):
 
 def test_a_model_that_does_not_end_is_stopped(data):
     task, _ = build_task(data)
-    items = task.translator.items(["A gull cried."])
-    batch = task.translator.collate(items)
+    items = task.predictor.items(["A gull cried."])
+    batch = task.predictor.collate(items)
     batch.pop("token_type_ids", None)
     task.model.both_sides.config.eos_token_id = task.model.both_sides.config.pad_token_id
     task.model.both_sides.generation_config.eos_token_id = None

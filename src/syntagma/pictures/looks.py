@@ -53,10 +53,9 @@ def open_predictor(name: str | Path, *, device: str = "cpu") -> Predictor:
         InputError: there is no such model, or it reads no two texts.
     """
     task: Any = open_model(name, device=device)
-    for part in ("reader", "chooser", "classifier"):
-        found = getattr(task, part, None)
-        if isinstance(found, Reader | Chooser | PairClassifier):
-            return found
+    predictor = getattr(task, "predictor", None)
+    if isinstance(predictor, Reader | Chooser | PairClassifier):
+        return predictor
     raise InputError(f"{name}: a model for {task.name}; expected one for spans, choice or pairs")
 
 

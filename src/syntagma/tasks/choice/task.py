@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -16,34 +15,21 @@ from syntagma.models.choice_model import ChoiceHead, ChoiceModel
 from syntagma.tasks.choice.chooser import Choice, ChoiceItem, Chooser
 from syntagma.tasks.choice.data import ChoiceExample, read_choices
 from syntagma.tasks.experiment import Experiment
-from syntagma.tasks.task import Features, Task
+from syntagma.tasks.predictor_task import PredictorTask, warn_of_skipped
+from syntagma.tasks.task import Features
 from syntagma.tasks.texts import new_model, training_options
 
 __all__ = ["ChoiceTask"]
 
-log = logging.getLogger(__name__)
 
-
-class ChoiceTask(Task[ChoiceExample, Choice]):
-    """One of several options.
-
-    Args:
-        chooser: the chooser to train or use.
-    """
+class ChoiceTask(PredictorTask[ChoiceExample, Choice, Chooser]):
+    """One of several options."""
 
     name = "choice"
+    predictor_class = Chooser
     settings = ChoiceHead
     primary = "accuracy"
     breakdowns = ("subset",)
-
-    def __init__(self, chooser: Chooser) -> None:
-        self.chooser = chooser
-        self.tokenizer = chooser.tokenizer
-
-    @property
-    def model(self) -> ChoiceModel:  # type: ignore[override]
-        """The scorer."""
-        return self.chooser.model
 
     @classmethod
     def new(cls, experiment: Experiment, examples: Sequence[ChoiceExample]) -> Self:
@@ -52,16 +38,10 @@ class ChoiceTask(Task[ChoiceExample, Choice]):
         return cls(Chooser(model, **training_options(model, experiment)))
 
     @classmethod
-    def from_folder(cls, folder: str | Path, *, device: str = "cpu", parser: str = "") -> Self:
-        """A saved chooser."""
-        return cls(Chooser.from_pretrained(folder, device=device, parser=parser))
-
-    @classmethod
     def read(cls, path: str | Path, *, skip_bad: bool = False) -> list[ChoiceExample]:
         """Questions of a file, see :mod:`syntagma.tasks.choice.data`."""
         examples, wrong = read_choices(path, skip_bad=skip_bad)
-        if wrong:
-            log.warning("%s: left out %d questions; the first: %s", path, len(wrong), wrong[0])
+        warn_of_skipped(path, wrong, "questions")
         return examples
 
     @classmethod
@@ -90,20 +70,20 @@ class ChoiceTask(Task[ChoiceExample, Choice]):
             if example.answer is None:
                 raise InputError(f"question {example.id}: has no answer to learn from")
             answers.append(example.answer)
-        items = self.chooser.items([(e.passage, e.question, e.options) for e in examples])
+        items = self.predictor.items([(e.passage, e.question, e.options) for e in examples])
         return Features(
             [replace(item, answer=answer) for item, answer in zip(items, answers, strict=True)]
         )
 
     def collate(self, items: Sequence[ChoiceItem]) -> dict[str, Tensor]:
         """A padded batch with the right options."""
-        return self.chooser.collate(items)
+        return self.predictor.collate(items)
 
     def predict(self, examples: Sequence[ChoiceExample]) -> list[Choice]:
         """The chosen options."""
         self.model.eval()
         return list(
-            self.chooser.stream(
+            self.predictor.stream(
                 (example.passage, example.question, example.options) for example in examples
             )
         )

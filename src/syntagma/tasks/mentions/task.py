@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
@@ -29,8 +28,6 @@ __all__ = [
     "checked",
     "pieces_around",
 ]
-
-log = logging.getLogger(__name__)
 
 CHUNK = 1024
 """Texts that are read together."""

@@ -20,6 +20,7 @@ from syntagma.tasks.open_qa.answers import OpenAnswer
 from syntagma.tasks.open_qa.data import OpenExample, Paragraph, read_open_qa
 from syntagma.tasks.open_qa.distant import AnswerFinder, Place
 from syntagma.tasks.open_qa.reader import OpenReader, ParagraphReader
+from syntagma.tasks.predictor_task import warn_of_skipped
 from syntagma.tasks.spans.metrics import QuestionScore, Tally, exact_of, f1_of
 from syntagma.tasks.spans.reader import verifier_of
 from syntagma.tasks.spans.squad import SpanExample
@@ -83,8 +84,7 @@ class OpenQaTask(Task[OpenExample, OpenAnswer]):
     def read(cls, path: str | Path, *, skip_bad: bool = False) -> list[OpenExample]:
         """Questions with their paragraphs, see :mod:`syntagma.tasks.open_qa.data`."""
         examples, wrong = read_open_qa(path, skip_bad=skip_bad)
-        if wrong:
-            log.warning("%s: left out %d lines; the first: %s", path, len(wrong), wrong[0])
+        warn_of_skipped(path, wrong, "lines")
         return examples
 
     @classmethod

@@ -19,7 +19,8 @@ from syntagma.syntax.windows import Part, fit_two
 from syntagma.tasks.experiment import Experiment
 from syntagma.tasks.labels import warn_of_unknown
 from syntagma.tasks.pairs.data import PairExample, read_pairs
-from syntagma.tasks.task import Features, Task
+from syntagma.tasks.predictor_task import PredictorTask, warn_of_skipped
+from syntagma.tasks.task import Features
 from syntagma.tasks.texts import LabelPredictor, new_model, training_options
 
 __all__ = ["PairClassifier", "PairTask", "Relation"]
@@ -113,28 +114,19 @@ class PairClassifier(LabelPredictor[PairModel]):
         return batch
 
 
-class PairTask(Task[PairExample, Relation]):
-    """One label a pair; which there are follows from the training data.
-
-    Args:
-        classifier: the classifier to train or use.
-    """
+class PairTask(PredictorTask[PairExample, Relation, PairClassifier]):
+    """One label a pair; which there are follows from the training data."""
 
     name = "pairs"
+    predictor_class = PairClassifier
     settings = PairHead
     primary = "accuracy"
     breakdowns = ("label", "confusion")
     predictions_file = "predictions.tsv"
 
-    def __init__(self, classifier: PairClassifier) -> None:
-        self.classifier = classifier
-        self.tokenizer = classifier.tokenizer
+    def __init__(self, predictor: PairClassifier) -> None:
+        super().__init__(predictor)
         self._unknown: set[str] = set()
-
-    @property
-    def model(self) -> PairModel:  # type: ignore[override]
-        """The scorer."""
-        return self.classifier.model
 
     @classmethod
     def new(cls, experiment: Experiment, examples: Sequence[PairExample]) -> Self:
@@ -146,19 +138,13 @@ class PairTask(Task[PairExample, Relation]):
         return cls(PairClassifier(model, **training_options(model, experiment)))
 
     @classmethod
-    def from_folder(cls, folder: str | Path, *, device: str = "cpu", parser: str = "") -> Self:
-        """A saved classifier."""
-        return cls(PairClassifier.from_pretrained(folder, device=device, parser=parser))
-
-    @classmethod
     def read(cls, path: str | Path, *, skip_bad: bool = False) -> list[PairExample]:
         """Pairs of a file, see :mod:`syntagma.tasks.pairs.data`."""
         found = read_pairs(path, skip_bad=skip_bad)
         if found.unlabelled:
             log.warning("%s: %d pairs have no gold label; they are not scored or learnt from",
                         path, found.unlabelled)  # fmt: skip
-        if found.wrong:
-            log.warning("%s: left out %d pairs; %s", path, len(found.wrong), found.wrong[0])
+        warn_of_skipped(path, found.wrong, "pairs")
         return found.examples
 
     @classmethod
@@ -175,9 +161,9 @@ class PairTask(Task[PairExample, Relation]):
 
     def features(self, examples: Sequence[PairExample]) -> Features:
         """Training items; pairs without a gold label have none."""
-        codes = {label: code for code, label in enumerate(self.classifier.labels)}
+        codes = {label: code for code, label in enumerate(self.predictor.labels)}
         told = [(e, codes[e.label]) for e in examples if e.label is not None]
-        items = self.classifier.items([(e.first, e.second) for e, _ in told])
+        items = self.predictor.items([(e.first, e.second) for e, _ in told])
         return Features(
             [replace(item, label=code) for item, (_, code) in zip(items, told, strict=True)],
             padded=True,
@@ -185,12 +171,12 @@ class PairTask(Task[PairExample, Relation]):
 
     def collate(self, items: Sequence[PairItem]) -> dict[str, Tensor]:
         """A padded batch with gold labels."""
-        return self.classifier.collate(items)
+        return self.predictor.collate(items)
 
     def predict(self, examples: Sequence[PairExample]) -> list[Relation]:
         """The most probable labels."""
         self.model.eval()
-        return list(self.classifier.stream((e.first, e.second) for e in examples))
+        return list(self.predictor.stream((e.first, e.second) for e in examples))
 
     def score(
         self, examples: Sequence[PairExample], predictions: Sequence[Relation]
@@ -201,8 +187,8 @@ class PairTask(Task[PairExample, Relation]):
         """
         told = _told(examples, predictions)
         gold = [label for label, _ in told]
-        if {*gold} - {*self.classifier.labels} - self._unknown:
-            self._unknown |= warn_of_unknown(gold, self.classifier.labels)
+        if {*gold} - {*self.predictor.labels} - self._unknown:
+            self._unknown |= warn_of_unknown(gold, self.predictor.labels)
         right = sum(label == found for label, found in told)
         return {"accuracy": 100 * right / max(len(told), 1), "total": float(len(told))}
 

@@ -27,7 +27,8 @@ from syntagma.syntax.ancestors import tour_of
 from syntagma.syntax.windows import Part
 from syntagma.tasks.experiment import Experiment
 from syntagma.tasks.parsing.treebanks import TreeExample, read_treebank
-from syntagma.tasks.task import Features, Task
+from syntagma.tasks.predictor_task import PredictorTask
+from syntagma.tasks.task import Features
 from syntagma.tasks.texts import TextPredictor, new_model, require_frozen, training_options
 from syntagma.text.pieces import align, pool
 from syntagma.text.sentence import Sentence
@@ -135,27 +136,18 @@ class StructuralProbe(TextPredictor[StructuralModel]):
         return found
 
 
-class StructuralTask(Task[TreeExample, Measured]):
-    """A linear map of frozen states, learnt from gold trees.
-
-    Args:
-        probe: the probe to train or use.
-    """
+class StructuralTask(PredictorTask[TreeExample, Measured, StructuralProbe]):
+    """A linear map of frozen states, learnt from gold trees."""
 
     name = "structural"
+    predictor_class = StructuralProbe
     settings = StructuralHead
     primary = "accuracy"
     predictions_file = "predictions.jsonl"
 
-    def __init__(self, probe: StructuralProbe) -> None:
-        self.probe = probe
-        self.tokenizer = probe.tokenizer
+    def __init__(self, predictor: StructuralProbe) -> None:
+        super().__init__(predictor)
         self._known: dict[tuple[str, ...], Tensor | None] = {}
-
-    @property
-    def model(self) -> StructuralModel:  # type: ignore[override]
-        """Encoder and linear map."""
-        return self.probe.model
 
     @classmethod
     def new(cls, experiment: Experiment, examples: Sequence[TreeExample]) -> Self:
@@ -171,11 +163,6 @@ class StructuralTask(Task[TreeExample, Measured]):
         return cls(StructuralProbe(model, **training_options(model, experiment, mode="words")))
 
     @classmethod
-    def from_folder(cls, folder: str | Path, *, device: str = "cpu", parser: str = "") -> Self:
-        """A saved probe."""
-        return cls(StructuralProbe.from_pretrained(folder, device=device, parser=parser))
-
-    @classmethod
     def read(cls, path: str | Path, *, skip_bad: bool = False) -> list[TreeExample]:
         """Trees of a treebank, see :func:`syntagma.tasks.parsing.treebanks.read_treebank`."""
         return read_treebank(path, skip_bad=skip_bad)
@@ -189,7 +176,7 @@ class StructuralTask(Task[TreeExample, Measured]):
         """States of the examples' words, each computed once: the encoder never changes."""
         forms = [example.gold.sentence.forms for example in examples]
         new = [words for words in dict.fromkeys(forms) if words not in self._known]
-        self._known |= dict(zip(new, self.probe.word_states(new), strict=True))
+        self._known |= dict(zip(new, self.predictor.word_states(new), strict=True))
         return [self._known[words] for words in forms]
 
     def features(self, examples: Sequence[TreeExample]) -> Features:
@@ -222,7 +209,7 @@ class StructuralTask(Task[TreeExample, Measured]):
 
     def predict(self, examples: Sequence[TreeExample]) -> list[Measured]:
         """What the probe sees in each sentence."""
-        return self.probe.measure(self._states(examples))
+        return self.predictor.measure(self._states(examples))
 
     def score(
         self, examples: Sequence[TreeExample], predictions: Sequence[Measured]

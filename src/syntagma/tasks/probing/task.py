@@ -21,8 +21,9 @@ from syntagma.parse.source import Mode
 from syntagma.syntax.windows import Part
 from syntagma.tasks.experiment import Experiment
 from syntagma.tasks.labels import warn_of_unknown
+from syntagma.tasks.predictor_task import PredictorTask
 from syntagma.tasks.probing.data import SPLITS, ProbeExample, read_probe
-from syntagma.tasks.task import Features, Task
+from syntagma.tasks.task import Features
 from syntagma.tasks.texts import TextPredictor, new_model, require_frozen, training_options
 
 __all__ = ["Probe", "ProbingTask", "Property"]
@@ -143,29 +144,20 @@ class Probe(TextPredictor[ProbeModel]):
         return found
 
 
-class ProbingTask(Task[ProbeExample, Property]):
-    """A classifier of frozen sentence vectors.
-
-    Args:
-        probe: the probe to train or use.
-    """
+class ProbingTask(PredictorTask[ProbeExample, Property, Probe]):
+    """A classifier of frozen sentence vectors."""
 
     name = "probing"
+    predictor_class = Probe
     settings = ProbeHead
     primary = "accuracy"
     breakdowns = ("label",)
     predictions_file = "predictions.tsv"
 
-    def __init__(self, probe: Probe) -> None:
-        self.probe = probe
-        self.tokenizer = probe.tokenizer
+    def __init__(self, predictor: Probe) -> None:
+        super().__init__(predictor)
         self._known: dict[str, SentenceVector] = {}
         self._unknown: set[str] = set()
-
-    @property
-    def model(self) -> ProbeModel:  # type: ignore[override]
-        """Encoder and classifier."""
-        return self.probe.model
 
     @classmethod
     def new(cls, experiment: Experiment, examples: Sequence[ProbeExample]) -> Self:
@@ -193,11 +185,6 @@ class ProbingTask(Task[ProbeExample, Property]):
         return cls(Probe(model, **training_options(model, experiment, mode=Probe.mode(model))))
 
     @classmethod
-    def from_folder(cls, folder: str | Path, *, device: str = "cpu", parser: str = "") -> Self:
-        """A saved probe."""
-        return cls(Probe.from_pretrained(folder, device=device, parser=parser))
-
-    @classmethod
     def read(cls, path: str | Path, *, skip_bad: bool = False) -> list[ProbeExample]:
         """Examples in SentEval's format, see :mod:`syntagma.tasks.probing.data`.
 
@@ -219,12 +206,12 @@ class ProbingTask(Task[ProbeExample, Property]):
     def _vectors(self, examples: Sequence[ProbeExample]) -> list[SentenceVector]:
         """Vectors of the examples, each computed once: the encoder never changes."""
         new = list(dict.fromkeys(e.text for e in examples if e.text not in self._known))
-        self._known |= dict(zip(new, self.probe.vectors(new), strict=True))
+        self._known |= dict(zip(new, self.predictor.vectors(new), strict=True))
         return [self._known[example.text] for example in examples]
 
     def features(self, examples: Sequence[ProbeExample]) -> Features:
         """Sentence vectors with their labels, by which vectors are from now on standardised."""
-        codes = {label: code for code, label in enumerate(self.probe.labels)}
+        codes = {label: code for code, label in enumerate(self.predictor.labels)}
         vectors = self._vectors(examples)
         self.model.standardise_by(torch.stack([vector.values for vector in vectors]))
         return Features(
@@ -243,7 +230,7 @@ class ProbingTask(Task[ProbeExample, Property]):
 
     def predict(self, examples: Sequence[ProbeExample]) -> list[Property]:
         """The most probable labels."""
-        return self.probe.classify(self._vectors(examples))
+        return self.predictor.classify(self._vectors(examples))
 
     def score(
         self, examples: Sequence[ProbeExample], predictions: Sequence[Property]
@@ -254,9 +241,9 @@ class ProbingTask(Task[ProbeExample, Property]):
         share of sentences that lost their end.
         """
         counts = Counter(example.label for example in examples)
-        if counts.keys() - {*self.probe.labels} - self._unknown:
+        if counts.keys() - {*self.predictor.labels} - self._unknown:
             gold = [example.label for example in examples]
-            self._unknown |= warn_of_unknown(gold, self.probe.labels)
+            self._unknown |= warn_of_unknown(gold, self.predictor.labels)
         total = max(len(examples), 1)
         return {
             "accuracy": 100 * max(_right(examples, predictions)) / total,

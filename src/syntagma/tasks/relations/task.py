@@ -24,6 +24,7 @@ from syntagma.tasks.mentions.task import (
     MentionItem,
     checked,
 )
+from syntagma.tasks.predictor_task import PredictorTask, warn_of_skipped
 from syntagma.tasks.relations.data import RelationExample, read_relations
 from syntagma.tasks.relations.metrics import (
     count_relations,
@@ -32,7 +33,7 @@ from syntagma.tasks.relations.metrics import (
     macro_f1,
     score_by_relation,
 )
-from syntagma.tasks.task import Features, Task
+from syntagma.tasks.task import Features
 from syntagma.tasks.texts import new_model, training_options
 
 __all__ = ["MentionRelation", "RelationClassifier", "RelationTask"]
@@ -98,28 +99,19 @@ class RelationClassifier(MentionClassifier[RelationModel]):
         return torch.tensor([code for (code,) in labels])
 
 
-class RelationTask(Task[RelationExample, MentionRelation]):
-    """One relation a pair of mentions; which there are follows from the training data.
-
-    Args:
-        classifier: the classifier to train or use.
-    """
+class RelationTask(PredictorTask[RelationExample, MentionRelation, RelationClassifier]):
+    """One relation a pair of mentions; which there are follows from the training data."""
 
     name = "relations"
+    predictor_class = RelationClassifier
     settings = RelationHead
     primary = "f1"
     breakdowns = ("label", "confusion")
     predictions_file = "predictions.txt"
 
-    def __init__(self, classifier: RelationClassifier) -> None:
-        self.classifier = classifier
-        self.tokenizer = classifier.tokenizer
+    def __init__(self, predictor: RelationClassifier) -> None:
+        super().__init__(predictor)
         self._unknown: set[str] = set()
-
-    @property
-    def model(self) -> RelationModel:  # type: ignore[override]
-        """The scorer."""
-        return self.classifier.model
 
     @classmethod
     def new(cls, experiment: Experiment, examples: Sequence[RelationExample]) -> Self:
@@ -141,17 +133,10 @@ class RelationTask(Task[RelationExample, MentionRelation]):
         return cls(RelationClassifier(model, **training_options(model, experiment)))
 
     @classmethod
-    def from_folder(cls, folder: str | Path, *, device: str = "cpu", parser: str = "") -> Self:
-        """A saved classifier."""
-        return cls(RelationClassifier.from_pretrained(folder, device=device, parser=parser))
-
-    @classmethod
     def read(cls, path: str | Path, *, skip_bad: bool = False) -> list[RelationExample]:
         """Pairs of mentions of a file, see :mod:`syntagma.tasks.relations.data`."""
         found = read_relations(path, skip_bad=skip_bad)
-        if found.wrong:
-            log.warning("%s: left out %d examples; the first: %s",
-                        path, len(found.wrong), found.wrong[0])  # fmt: skip
+        warn_of_skipped(path, found.wrong, "examples")
         if found.n_blank:
             log.warning(
                 "%s: %d examples have a mention without characters; its markers stand side by side",
@@ -176,11 +161,11 @@ class RelationTask(Task[RelationExample, MentionRelation]):
         Raises:
             InputError: the relation of an example is not told.
         """
-        codes = {label: code for code, label in enumerate(self.classifier.labels)}
+        codes = {label: code for code, label in enumerate(self.predictor.labels)}
         for example in examples:
             if not example.relation:
                 raise InputError(f"example {example.id}: has no relation to learn from")
-        items = self.classifier.items(list(map(_asked, examples)))
+        items = self.predictor.items(list(map(_asked, examples)))
         return Features(
             [
                 replace(item, labels=(codes[example.relation],))
@@ -191,12 +176,12 @@ class RelationTask(Task[RelationExample, MentionRelation]):
 
     def collate(self, items: Sequence[MentionItem]) -> dict[str, Tensor]:
         """A padded batch with gold relations."""
-        return self.classifier.collate(items)
+        return self.predictor.collate(items)
 
     def predict(self, examples: Sequence[RelationExample]) -> list[MentionRelation]:
         """The most probable relations."""
         self.model.eval()
-        return list(self.classifier.classify(map(_asked, examples)))
+        return list(self.predictor.classify(map(_asked, examples)))
 
     def score(
         self, examples: Sequence[RelationExample], predictions: Sequence[MentionRelation]
@@ -208,7 +193,7 @@ class RelationTask(Task[RelationExample, MentionRelation]):
         """
         pairs = self.told(examples, predictions)
         gold, found = [example.relation for example, _ in pairs], [p.label for _, p in pairs]
-        labels, negative = self.classifier.labels, self.classifier.negative
+        labels, negative = self.predictor.labels, self.predictor.negative
         if set(gold) - set(labels) - self._unknown:
             self._unknown |= warn_of_unknown(gold, labels)
         right = sum(golden == label for golden, label in zip(gold, found, strict=True))
@@ -244,7 +229,7 @@ class RelationTask(Task[RelationExample, MentionRelation]):
         self, examples: Sequence[RelationExample], predictions: Sequence[MentionRelation]
     ) -> dict[str, dict[str, float]]:
         """Whether each relation is right, the negative one among them; what it adds to micro F1."""
-        negative = self.classifier.negative
+        negative = self.predictor.negative
         return {
             example.id: {
                 "accuracy": float(example.relation == prediction.label),

@@ -15,12 +15,13 @@ from torch import Tensor
 from syntagma.models.span_model import SpanHead, SpanModel
 from syntagma.syntax.encode import EncodedText
 from syntagma.tasks.experiment import Experiment
+from syntagma.tasks.predictor_task import PredictorTask
 from syntagma.tasks.spans.answers import Answer
 from syntagma.tasks.spans.metrics import best_threshold, judge, score_answers
 from syntagma.tasks.spans.reader import Reader, verifier_of
 from syntagma.tasks.spans.squad import SpanExample, best_text, read_squad, write_predictions
 from syntagma.tasks.spans.windows import SpanWindow
-from syntagma.tasks.task import Features, Task
+from syntagma.tasks.task import Features
 from syntagma.tasks.texts import new_model, training_options
 
 __all__ = ["SpanTask"]
@@ -31,27 +32,18 @@ VERIFIER = "verifier"
 VERIFIER_WEIGHTS = (0.0, 0.25, 0.5, 1.0, 2.0, 4.0)
 
 
-class SpanTask(Task[SpanExample, Answer]):
-    """Answers as spans of the passage, with abstention.
-
-    Args:
-        reader: the reader to train or use.
-    """
+class SpanTask(PredictorTask[SpanExample, Answer, Reader]):
+    """Answers as spans of the passage, with abstention."""
 
     name = "spans"
+    predictor_class = Reader
     settings = SpanHead
     primary = "f1"
 
-    def __init__(self, reader: Reader) -> None:
-        self.reader = reader
-        self.tokenizer = reader.tokenizer
-        if reader.model.head.objective == "answerability":
+    def __init__(self, predictor: Reader) -> None:
+        super().__init__(predictor)
+        if predictor.model.head.objective == "answerability":
             self.primary = "accuracy"
-
-    @property
-    def model(self) -> SpanModel:  # type: ignore[override]
-        """The scorer."""
-        return self.reader.model
 
     @classmethod
     def new(cls, experiment: Experiment, examples: Sequence[SpanExample]) -> Self:
@@ -59,11 +51,6 @@ class SpanTask(Task[SpanExample, Answer]):
         model = new_model(SpanModel, experiment, task=cls.name, head=SpanHead)
         options = training_options(model, experiment)
         return cls(Reader(model, verifier=verifier_of(model.head), **options))
-
-    @classmethod
-    def from_folder(cls, folder: str | Path, *, device: str = "cpu", parser: str = "") -> Self:
-        """A saved reader."""
-        return cls(Reader.from_pretrained(folder, device=device, parser=parser))
 
     @classmethod
     def read(cls, path: str | Path, *, skip_bad: bool = False) -> list[SpanExample]:
@@ -90,20 +77,20 @@ class SpanTask(Task[SpanExample, Answer]):
 
     def features(self, examples: Sequence[SpanExample]) -> Features:
         """Training windows; the gold span is the first answer's."""
-        texts = self.reader.texts.encode(
+        texts = self.predictor.texts.encode(
             [text for example in examples for text in (example.passage, example.question)]
         )
         items = []
         for number, example in enumerate(examples):
             passage = texts[example.passage]
             gold = _gold_pieces(example, passage)
-            for window in self.reader.maker.windows(number, passage, texts[example.question]):
+            for window in self.predictor.maker.windows(number, passage, texts[example.question]):
                 items.append(_with_gold(window, gold))
         return Features(items, padded=True)
 
     def collate(self, items: Sequence[SpanWindow]) -> dict[str, Tensor]:
         """A padded batch with gold positions."""
-        return self.reader.maker.collate(items)
+        return self.predictor.maker.collate(items)
 
     def predict(self, examples: Sequence[SpanExample]) -> list[Answer]:
         """Answers; never the empty one where every question is known to have an answer.
@@ -113,7 +100,7 @@ class SpanTask(Task[SpanExample, Answer]):
         self.model.eval()
         always = all(example.has_answers for example in examples)
         pairs = ((example.passage, example.question) for example in examples)
-        return list(self.reader.stream(pairs, threshold=math.inf if always else None))
+        return list(self.predictor.stream(pairs, threshold=math.inf if always else None))
 
     def score(
         self, examples: Sequence[SpanExample], predictions: Sequence[Answer]
@@ -170,14 +157,14 @@ class SpanTask(Task[SpanExample, Answer]):
 
     def save(self, folder: Path, *, bits: int | None = None) -> None:
         """Write the reader, its verifier beside it."""
-        if self.reader.verifier is not None:
+        if self.predictor.verifier is not None:
             # From now on it is found beside the reader, wherever that goes.
             self.model.set_head(verifier=VERIFIER)
         super().save(folder, bits=bits)
-        if self.reader.verifier is not None:
+        if self.predictor.verifier is not None:
             place = folder / VERIFIER
             place.mkdir(exist_ok=True)
-            type(self)(self.reader.verifier).save(place, bits=bits)
+            type(self)(self.predictor.verifier).save(place, bits=bits)
 
 
 def _is_told_apart(pair: tuple[SpanExample, Answer]) -> bool:

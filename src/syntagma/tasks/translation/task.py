@@ -28,7 +28,8 @@ from syntagma.models.translation_model import (
 from syntagma.parse.source import Mode
 from syntagma.syntax.windows import Part
 from syntagma.tasks.experiment import Experiment
-from syntagma.tasks.task import Features, Task
+from syntagma.tasks.predictor_task import PredictorTask
+from syntagma.tasks.task import Features
 from syntagma.tasks.texts import TextPredictor, new_model, training_store
 from syntagma.tasks.translation.parallel_text import ParallelExample, read_parallel
 from syntagma.tasks.translation.scores import bleu, sentence_bleu, signature
@@ -173,27 +174,15 @@ class Translator(TextPredictor[TranslationModel]):
         return [found[index] for index in range(len(items))]
 
 
-class TranslationTask(Task[ParallelExample, Translation]):
-    """Sequences to sequences.
-
-    Args:
-        translator: the translator to train or use.
-    """
+class TranslationTask(PredictorTask[ParallelExample, Translation, Translator]):
+    """Sequences to sequences."""
 
     name = "translation"
+    predictor_class = Translator
     settings = TranslationHead
     primary = "bleu"
     predictions_file = "predictions.txt"
     breakdowns = ("length",)
-
-    def __init__(self, translator: Translator) -> None:
-        self.translator = translator
-        self.tokenizer = translator.tokenizer
-
-    @property
-    def model(self) -> TranslationModel:  # type: ignore[override]
-        """The scorer."""
-        return self.translator.model
 
     @classmethod
     def new(cls, experiment: Experiment, examples: Sequence[ParallelExample]) -> Self:
@@ -220,11 +209,6 @@ class TranslationTask(Task[ParallelExample, Translation]):
         )
 
     @classmethod
-    def from_folder(cls, folder: str | Path, *, device: str = "cpu", parser: str = "") -> Self:
-        """A saved translator."""
-        return cls(Translator.from_pretrained(folder, device=device, parser=parser))
-
-    @classmethod
     def read(cls, path: str | Path, *, skip_bad: bool = False) -> list[ParallelExample]:
         """Parallel text, see :func:`syntagma.tasks.translation.parallel_text.read_parallel`."""
         return read_parallel(path, skip_bad=skip_bad)
@@ -248,7 +232,7 @@ class TranslationTask(Task[ParallelExample, Translation]):
         for example in examples:
             if not example.target:
                 raise InputError("data.train: has no references; name both files, SOURCE+TARGET")
-        items = self.translator.items(
+        items = self.predictor.items(
             [example.source for example in examples], [example.target for example in examples]
         )
         longest = self.model.head.max_length
@@ -266,12 +250,12 @@ class TranslationTask(Task[ParallelExample, Translation]):
 
     def collate(self, items: Sequence[SourceItem]) -> dict[str, Tensor]:
         """A padded batch with targets."""
-        return self.translator.collate(items)
+        return self.predictor.collate(items)
 
     def predict(self, examples: Sequence[ParallelExample]) -> list[Translation]:
         """The best hypotheses of a beam search."""
         self.model.eval()
-        return list(self.translator.stream(example.source for example in examples))
+        return list(self.predictor.stream(example.source for example in examples))
 
     def score(
         self, examples: Sequence[ParallelExample], predictions: Sequence[Translation]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -23,14 +22,13 @@ from syntagma.tasks.mentions.task import (
     MentionItem,
     checked,
 )
-from syntagma.tasks.task import Features, Task
+from syntagma.tasks.predictor_task import PredictorTask, warn_of_skipped
+from syntagma.tasks.task import Features
 from syntagma.tasks.texts import new_model, training_options
 from syntagma.tasks.typing.data import TypingExample, read_typing
 from syntagma.tasks.typing.metrics import TypingCounts, best_threshold, score_by_type, typing_f1
 
 __all__ = ["EntityTyper", "Types", "TypingTask"]
-
-log = logging.getLogger(__name__)
 
 
 class Types(NamedTuple):
@@ -95,27 +93,18 @@ class EntityTyper(MentionClassifier[TypingModel]):
         return gold
 
 
-class TypingTask(Task[TypingExample, Types]):
-    """Any number of types a mention; which there are follows from the training data.
-
-    Args:
-        typer: the typer to train or use.
-    """
+class TypingTask(PredictorTask[TypingExample, Types, EntityTyper]):
+    """Any number of types a mention; which there are follows from the training data."""
 
     name = "typing"
+    predictor_class = EntityTyper
     settings = TypingHead
     primary = "f1"
     breakdowns = ("label",)
 
-    def __init__(self, typer: EntityTyper) -> None:
-        self.typer = typer
-        self.tokenizer = typer.tokenizer
+    def __init__(self, predictor: EntityTyper) -> None:
+        super().__init__(predictor)
         self._unknown: set[str] = set()
-
-    @property
-    def model(self) -> TypingModel:  # type: ignore[override]
-        """The scorer."""
-        return self.typer.model
 
     @classmethod
     def new(cls, experiment: Experiment, examples: Sequence[TypingExample]) -> Self:
@@ -132,16 +121,10 @@ class TypingTask(Task[TypingExample, Types]):
         return cls(EntityTyper(model, **training_options(model, experiment)))
 
     @classmethod
-    def from_folder(cls, folder: str | Path, *, device: str = "cpu", parser: str = "") -> Self:
-        """A saved typer."""
-        return cls(EntityTyper.from_pretrained(folder, device=device, parser=parser))
-
-    @classmethod
     def read(cls, path: str | Path, *, skip_bad: bool = False) -> list[TypingExample]:
         """Mentions of a file, see :mod:`syntagma.tasks.typing.data`."""
         examples, wrong = read_typing(path, skip_bad=skip_bad)
-        if wrong:
-            log.warning("%s: left out %d mentions; the first: %s", path, len(wrong), wrong[0])
+        warn_of_skipped(path, wrong, "mentions")
         return examples
 
     @classmethod
@@ -160,24 +143,24 @@ class TypingTask(Task[TypingExample, Types]):
         Raises:
             InputError: the types of an example are not told.
         """
-        codes = {label: code for code, label in enumerate(self.typer.labels)}
+        codes = {label: code for code, label in enumerate(self.predictor.labels)}
         gold = []
         for example in examples:
             if example.labels is None:
                 raise InputError(f"mention {example.id}: has no labels to learn from")
             gold.append(tuple(codes[label] for label in example.labels))
-        items = self.typer.items([Asked(e.text, (e.mention,)) for e in examples])
+        items = self.predictor.items([Asked(e.text, (e.mention,)) for e in examples])
         items = [replace(item, labels=own) for item, own in zip(items, gold, strict=True)]
         return Features(items, padded=True)
 
     def collate(self, items: Sequence[MentionItem]) -> dict[str, Tensor]:
         """A padded batch with gold types."""
-        return self.typer.collate(items)
+        return self.predictor.collate(items)
 
     def predict(self, examples: Sequence[TypingExample]) -> list[Types]:
         """The types at the model's threshold."""
         self.model.eval()
-        return list(self.typer.stream((e.text, e.mention) for e in examples))
+        return list(self.predictor.stream((e.text, e.mention) for e in examples))
 
     def score(
         self, examples: Sequence[TypingExample], predictions: Sequence[Types]
@@ -188,8 +171,8 @@ class TypingTask(Task[TypingExample, Types]):
         """
         told, found = _told(examples, predictions)
         gold = [label for labels in told for label in labels]
-        if set(gold) - set(self.typer.labels) - self._unknown:
-            self._unknown |= warn_of_unknown(gold, self.typer.labels)
+        if set(gold) - set(self.predictor.labels) - self._unknown:
+            self._unknown |= warn_of_unknown(gold, self.predictor.labels)
         counts = TypingCounts.of_all(told, (types.labels for types in found))
         truncated = sum(types.truncated for types in found)
         return counts.as_dict() | {"truncated": 100 * truncated / max(len(found), 1)}
@@ -223,7 +206,7 @@ class TypingTask(Task[TypingExample, Types]):
         told, found = _told(examples, predictions)
         if not self.model.head.fit_threshold or not any(told):
             return {}
-        codes = {label: code for code, label in enumerate(self.typer.labels)}
+        codes = {label: code for code, label in enumerate(self.predictor.labels)}
         threshold = best_threshold(
             [types.probabilities for types in found],
             [[codes[label] for label in labels if label in codes] for labels in told],
@@ -237,7 +220,7 @@ class TypingTask(Task[TypingExample, Types]):
         self, examples: Sequence[TypingExample], predictions: Sequence[Types], path: Path
     ) -> None:
         """Write an object of each mention's types and the probabilities of all."""
-        names = self.typer.labels
+        names = self.predictor.labels
         rows: dict[str, Any] = {
             example.id: {
                 "labels": list(types.labels),

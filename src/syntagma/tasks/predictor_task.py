@@ -1,0 +1,57 @@
+"""Tasks whose work a predictor does: one that has a model, its tokenizer and its parses."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, ClassVar, Generic, Self, TypeVar
+
+from syntagma.tasks.task import Example, Prediction, Task
+from syntagma.tasks.texts import TextPredictor
+
+__all__ = ["PredictorTask", "warn_of_skipped"]
+
+log = logging.getLogger(__name__)
+
+Predictor = TypeVar("Predictor", bound=TextPredictor[Any])
+
+
+class PredictorTask(Task[Example, Prediction], Generic[Example, Prediction, Predictor]):
+    """A task by the predictor that does it.
+
+    Args:
+        predictor: to train or use.
+
+    Attributes:
+        predictor_class: of the predictor.
+    """
+
+    predictor_class: ClassVar[type[TextPredictor[Any]]]
+
+    def __init__(self, predictor: Predictor) -> None:
+        self.predictor = predictor
+        self.tokenizer = predictor.tokenizer
+
+    @property
+    def model(self) -> Any:  # type: ignore[override]
+        """The predictor's."""
+        return self.predictor.model
+
+    @classmethod
+    def from_folder(cls, folder: str | Path, *, device: str = "cpu", parser: str = "") -> Self:
+        """A saved predictor."""
+        predictor: Any = cls.predictor_class.from_pretrained(folder, device=device, parser=parser)
+        return cls(predictor)
+
+
+def warn_of_skipped(path: str | Path, wrong: Sequence[str], what: str) -> None:
+    """Say how many examples of a file are not as its format says, and what is wrong with the first.
+
+    Args:
+        path: of the file.
+        wrong: what is wrong with each that was left out.
+        what: they are, in the plural.
+    """
+    if wrong:
+        log.warning("%s: left out %d %s; the first: %s", path, len(wrong), what, wrong[0])
