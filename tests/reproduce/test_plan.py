@@ -16,11 +16,11 @@ from syntagma.tasks.experiment import load_experiment
 
 EXPERIMENTS = Path(__file__).parent.parent.parent / "experiments"
 SAME = {
-    "squad20k_plain": ("squad1", "plain"),
-    "squad20k_sg-net": ("squad1", "sg-net"),
-    "squad20k_poi-net": ("squad1", "poi-net"),
-    "squad20k_poi-net_without_pos": ("squad1", "poi-net_without_pos"),
-    "squad20k_poi-net_without_coattention": ("squad1", "poi-net_without_coattention"),
+    "squad10k_plain": ("squad1", "plain"),
+    "squad10k_sg-net": ("squad1", "sg-net"),
+    "squad10k_poi-net": ("squad1", "poi-net"),
+    "squad10k_poi-net_without_pos": ("squad1", "poi-net_without_pos"),
+    "squad10k_poi-net_without_coattention": ("squad1", "poi-net_without_coattention"),
     "dream_plain": ("dream", "plain"),
     "dream_poi-net": ("dream", "poi-net"),
     "nli_plain": ("nli", "plain"),
@@ -63,13 +63,13 @@ def test_settings_are_those_of_the_experiments(name, everything):
     if name.startswith("race"):
         theirs = replace(
             theirs,
-            data=replace(theirs.data, limit=5000, dev_limit=2000),
+            data=replace(theirs.data, limit=3000, dev_limit=1500),
             training=replace(theirs.training, epochs=1),
         )
     base, system = SAME[name]
     if start := read_bases()[base].start:
         assert Path(ours.encoder).parts[-2:] == (start, f"{system}-1")
-        before = {"squad1": "squad20k"}.get(start, start)
+        before = {"squad1": "squad10k"}.get(start, start)
         assert theirs.encoder == f"runs/{before}_{system}"
         theirs = replace(theirs, encoder=ours.encoder)
     assert ours.data.limit == theirs.data.limit
