@@ -10,6 +10,7 @@ import subprocess
 import sys
 import time
 from collections import Counter
+from typing import get_args
 
 import numpy as np
 import pytest
@@ -27,6 +28,7 @@ from syntagma.models.pair_model import PairModel
 from syntagma.parse.corpora import runner
 from syntagma.parse.corpora.annotator import AnnotationSettings
 from syntagma.settings import build
+from syntagma.syntax.distances import Direction
 from syntagma.syntax.windows import SequenceBuilder
 from syntagma.tasks.experiment import Experiment, TrainingSettings
 from syntagma.tasks.pretraining.corpus_stream import CorpusStream, encode_shard, pack, read_corpus
@@ -270,10 +272,15 @@ def test_any_subset_of_objectives(chosen, corpus, tiny_encoder):
     assert ("as_head" in names) == ("heads" in chosen)
 
 
-def test_what_is_hidden_does_not_leak(corpus, tiny_encoder, tmp_path, monkeypatch):
+@pytest.mark.parametrize("direction", get_args(Direction))
+def test_what_is_hidden_does_not_leak(direction, corpus, tiny_encoder, tmp_path, monkeypatch):
     """With every distance hidden the scores know nothing of the tree."""
     task, examples = build_task(
-        corpus, tiny_encoder, head={"hidden_distances": 1.0}, hidden_dropout=0.0
+        corpus,
+        tiny_encoder,
+        head={"hidden_distances": 1.0},
+        guides={"tree_distance": {"direction": direction}},
+        hidden_dropout=0.0,
     )
     other = make_corpus(tmp_path, parser="linear")
     monkeypatch.setattr("syntagma.models.objectives.HIDDEN", 1.0)
@@ -285,7 +292,8 @@ def test_what_is_hidden_does_not_leak(corpus, tiny_encoder, tmp_path, monkeypatc
             found = task.model.eval()(**batch)
         assert found.objectives["distances"].targets.numel()
         scores.append(found.objectives)
-    assert scores[0]["distances"].targets.numel() != scores[1]["distances"].targets.numel()
+    one, two = (found["distances"].targets.tolist() for found in scores)
+    assert one != two, "the trees differ"
     for name in ("pieces", "heads"):
         assert torch.equal(scores[0][name].scores, scores[1][name].scores)
     hidden, targets = scores[0]["heads"].hidden, scores[0]["heads"].targets
