@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+
 import pytest
 import torch
 from transformers import AutoModel
@@ -287,3 +289,13 @@ def test_linear_aggregations_begin_as_the_mean(encoder_folders, aggregation):
     assert torch.equal(project.weight[:, width : 2 * width], torch.eye(width) / 2)
     assert not project.weight[:, 2 * width :].any()
     assert not project.bias.any()
+
+
+def test_a_model_keeps_the_cache_of_kernels_small(tiny_encoder, monkeypatch):
+    name = "ONEDNN_PRIMITIVE_CACHE_CAPACITY"
+    monkeypatch.delenv(name, raising=False)
+    GuidedEncoder.from_pretrained(tiny_encoder)
+    assert os.environ[name] == "64"
+    monkeypatch.setenv(name, "256")
+    GuidedEncoder.from_pretrained(tiny_encoder)
+    assert os.environ[name] == "256", "who sets it is asked"

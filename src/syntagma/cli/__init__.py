@@ -33,9 +33,6 @@ def main(arguments: list[str] | None = None) -> None:
     """Run the command line and leave with its exit code."""
     arguments = sys.argv[1:] if arguments is None else arguments
     debug = "--debug" in arguments
-    # Batches have many shapes, and oneDNN keeps the compiled code for 1024 of them: gigabytes that
-    # are hardly ever used again.  Read by torch when it is first imported.
-    os.environ.setdefault("ONEDNN_PRIMITIVE_CACHE_CAPACITY", "64")
     # NumPy multiplies next to nothing here; its threads would only spin beside torch's.
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     try:

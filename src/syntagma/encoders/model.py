@@ -8,6 +8,7 @@ differences to a published encoder (:mod:`syntagma.encoders.compact`).
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Mapping
 from functools import partial
 from pathlib import Path
@@ -170,6 +171,9 @@ class SyntagmaModel(PreTrainedModel):  # type: ignore[misc]
 
     def __init__(self, config: SyntagmaConfig) -> None:
         super().__init__(config)
+        # Batches have many shapes, and oneDNN keeps the compiled code for 1024 of them: gigabytes
+        # that are hardly ever used again.  It asks when it first computes.
+        os.environ.setdefault("ONEDNN_PRIMITIVE_CACHE_CAPACITY", "64")
         self.encoder = build_encoder(config.encoder, self.encoder_class)
 
     def post_init(self) -> None:
