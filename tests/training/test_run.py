@@ -456,3 +456,19 @@ def test_a_run_tells_on_which_examples_it_was_scored(tmp_path, tiny_encoder):
         prints.append(json.loads((tmp_path / name / "run" / "data.json").read_text()))
     assert prints[0] == prints[1] != prints[2]
     assert list(prints[0]) == ["tides"]
+
+
+@pytest.mark.parametrize(
+    ("evaluations", "epochs"), [(0.5, [2.0, 3.0]), (2, [0.5, 1, 1.5, 2, 2.5, 3])]
+)
+def test_dev_files_are_scored_as_often_as_is_said(evaluations, epochs, tmp_path, tiny_encoder):
+    settings = experiment(
+        "pairs",
+        pairs(tmp_path / "a.jsonl"),
+        tiny_encoder,
+        training={"epochs": 3, "evaluations": evaluations, "batch_pieces": 200},
+    )
+    train(settings, tmp_path / "run")
+    lines = (tmp_path / "run" / "metrics.jsonl").read_text().splitlines()
+    found = [row["epoch"] for row in map(json.loads, lines) if "eval_accuracy" in row]
+    assert found == pytest.approx(epochs, abs=0.1)

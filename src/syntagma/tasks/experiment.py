@@ -72,7 +72,8 @@ class TrainingSettings:
         encoder: which of the encoder's weights learn: ``full`` all, ``layers`` all but the table
             of piece vectors, ``frozen`` none, ``lora`` low-rank additions.
         lora_rank: rank of those additions.
-        evaluations: how often an epoch is scored on the dev files; a stream, how often in all.
+        evaluations: how often an epoch is scored on the dev files, 0.5 every second one; a stream,
+            how often in all. The end of the training is scored in any case.
         patience: stop after this many evaluations without a better primary metric; 0 never.
         checkpoint_steps: a checkpoint to resume from every so many steps.
         data_workers: processes that make batches beside the one that trains.
@@ -93,7 +94,7 @@ class TrainingSettings:
     precision: Precision = "auto"
     encoder: Literal["full", "layers", "frozen", "lora"] = "full"
     lora_rank: int = 16
-    evaluations: int = 1
+    evaluations: float = 1.0
     patience: int = 0
     checkpoint_steps: int = 200
     data_workers: int = 0

@@ -155,7 +155,7 @@ class SyntagmaTrainer(Trainer):  # type: ignore[misc]
             rank=arguments.process_index,
         )
         steps_per_epoch = -(-len(sampler) // self.settings.accumulate)
-        arguments.eval_steps = max(1, steps_per_epoch // self.settings.evaluations)
+        arguments.eval_steps = max(1, int(steps_per_epoch / self.settings.evaluations))
         n_steps = self.settings.steps or round(steps_per_epoch * self.settings.epochs)
         arguments.logging_steps = max(1, min(arguments.logging_steps, n_steps))
         return DataLoader(
@@ -174,7 +174,7 @@ class SyntagmaTrainer(Trainer):  # type: ignore[misc]
                 "training.steps: is missing; a corpus is an endless stream, say after how many "
                 "steps to stop"
             )
-        arguments.eval_steps = max(1, self.settings.steps // self.settings.evaluations)
+        arguments.eval_steps = max(1, int(self.settings.steps / self.settings.evaluations))
         arguments.logging_steps = min(arguments.logging_steps, self.settings.steps)
         # The stream itself finds the place where a resumed run goes on.
         arguments.ignore_data_skip = True
