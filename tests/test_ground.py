@@ -19,6 +19,7 @@ from syntagma.files import (
     read_lines,
     read_text,
     write_folder,
+    write_json,
     write_text,
 )
 from syntagma.settings import apply_overrides, build, load_yaml, to_dict
@@ -206,3 +207,12 @@ def test_epochs_differ_and_repeat():
     sampler.set_epoch(0)
     assert list(sampler) == first != second
     assert len(first) == len(second) == len(sampler)
+
+
+def test_json_has_no_infinities(tmp_path):
+    value = {"a": [1.5, float("inf")], "b": (float("nan"), "x"), "c": {"d": -float("inf")}}
+    write_json(tmp_path / "a.json", value)
+    text = (tmp_path / "a.json").read_text()
+    assert "Infinity" not in text
+    assert "NaN" not in text
+    assert read_json(tmp_path / "a.json") == {"a": [1.5, None], "b": [None, "x"], "c": {"d": None}}

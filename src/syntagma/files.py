@@ -6,13 +6,14 @@ import csv
 import gzip
 import io
 import json
+import math
 import os
 import shutil
 import sys
 import tarfile
 import tempfile
 import zlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, Any
@@ -276,8 +277,21 @@ def write_text(path: str | Path, text: str) -> None:
 
 
 def write_json(path: str | Path, value: Any, *, indent: int | None = 2) -> None:
-    """Write a JSON file whole or not at all."""
-    write_text(path, json.dumps(value, ensure_ascii=False, indent=indent) + "\n")
+    """Write a JSON file whole or not at all; numbers that JSON does not have become ``null``."""
+    try:
+        text = json.dumps(value, ensure_ascii=False, indent=indent, allow_nan=False)
+    except ValueError:
+        text = json.dumps(_finite(value), ensure_ascii=False, indent=indent)
+    write_text(path, text + "\n")
+
+
+def _finite(value: Any) -> Any:
+    """Nested values without infinities."""
+    if isinstance(value, float):
+        return value if math.isfinite(value) else None
+    if isinstance(value, Mapping):
+        return {key: _finite(item) for key, item in value.items()}
+    return [_finite(item) for item in value] if isinstance(value, list | tuple) else value
 
 
 def require_absent(folder: str | Path) -> Path:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import copy
 import os
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 import torch
@@ -13,6 +15,7 @@ from syntagma.errors import InputError
 from syntagma.models.config import AncestorAttention, resolve_guides
 from syntagma.models.guide import Syntax
 from syntagma.models.guided_encoder import GuidedEncoder
+from syntagma.syntax.tokenizer import SyntaxTokenizer
 from tests.conftest import ENCODERS, tiny_config
 
 AGGREGATIONS = ["dual", "learned", "concatenation", "bi_attention", "guided_only", "vanilla_only"]
@@ -299,3 +302,48 @@ def test_a_model_keeps_the_cache_of_kernels_small(tiny_encoder, monkeypatch):
     monkeypatch.setenv(name, "256")
     GuidedEncoder.from_pretrained(tiny_encoder)
     assert os.environ[name] == "256", "who sets it is asked"
+
+
+def test_threads_do_not_read_each_others_trees(tiny_encoder):
+    guides = {"tree_distance": {"alpha": 0.9}, "pos_embedding": {}}
+    torch.manual_seed(1)
+    model = GuidedEncoder.from_pretrained(tiny_encoder, guides=guides)
+    texts = ["The ferry left Port Ann at dawn.", "She sold the old barge to him."]
+    batches = [
+        SyntaxTokenizer.from_pretrained(tiny_encoder, parser=parser)(texts)
+        for parser in ("linear", "linear:right")
+    ]
+    with torch.inference_mode():
+        alone = [model(**batch).last_hidden_state for batch in batches]
+
+    def read(place):
+        with torch.inference_mode():
+            return torch.equal(model(**batches[place]).last_hidden_state, alone[place])
+
+    with ThreadPoolExecutor(4) as pool:
+        assert all(pool.map(read, [0, 1] * 40))
+    copied = copy.deepcopy(model)
+    with torch.inference_mode():
+        assert torch.equal(copied(**batches[0]).last_hidden_state, alone[0])
+
+
+def test_settings_of_a_new_model_are_checked(tiny_encoder, tmp_path):
+    def new(**settings):
+        return GuidedEncoder.from_pretrained(tiny_encoder, **settings)
+
+    with pytest.raises(InputError, match="unknown setting 'guidez'; did you mean 'guides'"):
+        new(guidez={})
+    with pytest.raises(InputError, match="unknown preset 'sgnet'; did you mean 'sg-net'"):
+        new(guides="sgnet")
+    with pytest.raises(InputError, match="needs the pieces of a word to share its place"):
+        new(guides={"tree_distance": {}, "ancestor_attention": {"pieces": "first_piece"}})
+    with pytest.raises(InputError, match="dtype: expected float32, bfloat16"):
+        new(dtype="bfloat17")
+    assert [type(guide).__name__ for guide in new(guides="poi-net").guides] == [
+        "TagEmbedding",
+        "CoAttentionGuide",
+    ]
+    assert not new(guides={"coattention": False}).guides
+    assert new(dtype="bfloat16").dtype == torch.bfloat16
+    new(guides="sg-net").save_folder(tmp_path / "new" / "folder")
+    assert GuidedEncoder.from_pretrained(tmp_path / "new" / "folder").guides

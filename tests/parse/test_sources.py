@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import collections
+import math
 import sys
 
 import numpy as np
@@ -23,6 +24,7 @@ from syntagma.parse.dependency import are_trees
 from syntagma.parse.given_words import GivenWordsSource
 from syntagma.parse.load import load_parser, load_source
 from syntagma.parse.penn_tags import PENN_TAGS
+from syntagma.parse.store import ParseStore
 from syntagma.parse.treebank_source import TreebankSource
 from syntagma.syntax.encode import encode_texts
 from syntagma.text.conllu import TreebankSentence, format_conllu
@@ -90,10 +92,11 @@ def test_noise_moves_the_share_that_was_asked_and_leaves_a_tree(n_words, share, 
     noisy = replace_heads(parse, share, np.random.default_rng(seed))
     assert is_tree(noisy.heads)
     moved = sum(old != new for old, new in zip(parse.heads, noisy.heads, strict=True))
-    assert moved <= round(share * max(n_words - 1, 0))
+    expected = share * max(n_words - 1, 0)
+    assert moved <= math.ceil(expected)
     if n_words > 12:
         # Only a word with everything else below it has no other place.
-        assert moved >= round(share * (n_words - 1)) - 1
+        assert moved >= math.floor(expected) - 1
     assert [h == 0 for h in noisy.heads] == [h == 0 for h in parse.heads]
 
 
@@ -339,3 +342,36 @@ def test_treebanks_are_asked_by_their_words(tmp_path):
         InputError, match=r"a\.conllu, .*b\.conllu: no sentence with the text 'Wait"
     ):
         list(source.parse_texts(["Wait !"]))
+
+
+@pytest.mark.parametrize("heads", [(2, 1, 0), (0, 9, 1), (0, -1, 1)])
+def test_what_is_no_tree_is_refused(heads):
+    class Broken:
+        fingerprint = "broken"
+
+        def parse_texts(self, texts):
+            for text in texts:
+                words = Sentence.from_words(text.split())
+                yield [Parse(words, heads, ("x",) * 3, ("X",) * 3, ("X",) * 3)]
+
+    with pytest.raises(InputError, match="expected a tree for each sentence, got the heads"):
+        ParseStore(Broken()).parsed(["a b c"])
+
+
+@pytest.mark.parametrize("what", ["heads", "tags"])
+def test_short_sentences_get_their_share_of_noise(what):
+    generator = np.random.default_rng(0)
+    forms = ["We", "slept", "well", "then"]
+    parse = Parse(
+        Sentence.from_words(forms), (2, 0, 2, 2), ("x",) * 4, ("X",) * 4, ("PRP", "VBD", "RB", "RB")
+    )
+    change = {"heads": replace_heads, "tags": replace_tags}[what]
+    n = 3000
+    changed = 0
+    for _ in range(n):
+        found = change(parse, 0.1, generator)
+        name = "heads" if what == "heads" else "xpos"
+        pairs = zip(getattr(found, name), getattr(parse, name), strict=True)
+        changed += sum(one != other for one, other in pairs)
+    words = 3 if what == "heads" else 4
+    assert changed / (n * words) == pytest.approx(0.1, abs=0.02)

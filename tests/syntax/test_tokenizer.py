@@ -86,3 +86,23 @@ def test_a_saved_model_names_its_own_parser(tiny_encoder, tmp_path):
 def test_bad_input_is_told(tokenizer, texts, others, options, message):
     with pytest.raises(InputError, match=message):
         tokenizer(texts, others, **options)
+
+
+def test_it_reads_as_the_guides_of_a_model_want(tiny_encoder):
+    guides = {"ancestor_attention": {"pieces": "first_piece"}}
+    model = GuidedEncoder.from_pretrained(tiny_encoder, guides=guides, parser="linear")
+    found = SyntaxTokenizer.for_model(model)(FIRST)
+    options = {"parser": "linear", "pieces": "first_piece"}
+    expected = SyntaxTokenizer.from_pretrained(tiny_encoder, **options)(FIRST)
+    other = SyntaxTokenizer.from_pretrained(tiny_encoder, parser="linear")(FIRST)
+    assert all(torch.equal(found[name], expected[name]) for name in expected)
+    assert not torch.equal(found["exit"], other["exit"])
+
+
+def test_lengths_that_others_set_on_the_tokenizer_do_not_matter(tokenizer):
+    expected = tokenizer(FIRST)
+    own = tokenizer.tokenizer
+    own(FIRST, truncation=True, max_length=4)
+    own(FIRST, padding="max_length", max_length=40)
+    found = tokenizer(FIRST)
+    assert all(torch.equal(found[name], expected[name]) for name in expected)

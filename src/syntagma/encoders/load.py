@@ -183,10 +183,16 @@ def load_tokenizer(name: str, config: PretrainedConfig | None = None) -> Any:
     return tokenizer
 
 
+FROM_PADDING_ON = frozenset(
+    "roberta xlm-roberta xlm-roberta-xl roberta-prelayernorm camembert mpnet longformer "
+    "data2vec-text ibert luke mluke markuplm lilt xmod esm".split()
+)
+"""Encoders that number positions from the padding index on."""
+
+
 def max_pieces(config: PretrainedConfig) -> int:
     """The longest sequence that an encoder reads, special pieces included."""
     limit = getattr(config, "max_position_embeddings", None) or 512
-    # RoBERTa and its kin number positions from the padding index on.
-    if config.model_type in ("roberta", "xlm-roberta", "camembert", "mpnet", "longformer"):
+    if config.model_type in FROM_PADDING_ON:
         limit -= (getattr(config, "pad_token_id", None) or 0) + 1
     return min(int(limit), 8192)

@@ -38,12 +38,14 @@ from syntagma.encoders.saved import (
 from syntagma.encoders.sites import set_dropout
 from syntagma.errors import DamagedFileError, InputError
 from syntagma.files import read_json
+from syntagma.settings import nearest
 
 __all__ = [
     "SyntagmaConfig",
     "SyntagmaModel",
     "find_saved",
     "read_config",
+    "read_dtype",
     "saved_tokenizer",
 ]
 
@@ -91,6 +93,27 @@ class SyntagmaConfig(PretrainedConfig):  # type: ignore[misc]
         self.storage = dict(storage or {})
         self.syntagma_version = kwargs.pop("syntagma_version", syntagma.__version__)
         super().__init__(**kwargs)
+
+
+SETTINGS = (
+    *("guides", "head", "labels", "task", "parser"),
+    *("hidden_dropout", "attention_dropout", "dtype"),
+)
+"""What is set of a new model."""
+
+
+def read_dtype(dtype: str | torch.dtype | None) -> torch.dtype | None:
+    """A type of numbers by its name, as in ``bfloat16``.
+
+    Raises:
+        InputError: there is none of that name.
+    """
+    if dtype is None or isinstance(dtype, torch.dtype):
+        return dtype
+    found = getattr(torch, dtype.removeprefix("torch."), None)
+    if not isinstance(found, torch.dtype):
+        raise InputError(f"dtype: expected float32, bfloat16 or float16, got {dtype!r}")
+    return found
 
 
 def find_saved(name: str | Path) -> Path | None:
@@ -219,11 +242,15 @@ class SyntagmaModel(PreTrainedModel):  # type: ignore[misc]
             name: ``default``, a folder, or a hub name; of a model of ours its encoder is taken, and
                 the guides that the new model has too.
             settings: fields of :class:`SyntagmaConfig`, ``hidden_dropout`` and
-                ``attention_dropout`` of the encoder among them.
+                ``attention_dropout`` of the encoder, and ``dtype`` of the weights among them.
 
         Raises:
-            InputError: there is no such encoder.
+            InputError: there is no such encoder, or a setting is unknown.
         """
+        unknown = [key for key in settings if key not in SETTINGS]
+        if unknown:
+            raise InputError(f"unknown setting {unknown[0]!r}; {nearest(unknown[0], SETTINGS)}")
+        dtype = settings.pop("dtype", None)
         encoder = load_encoder_config(name)
         set_dropout(
             encoder,
@@ -241,7 +268,7 @@ class SyntagmaModel(PreTrainedModel):  # type: ignore[misc]
                 f"missing, {len(unexpected)} unknown, for example {[*missing, *unexpected][0]!r})"
             )
         model.after_encoder_loaded(name)
-        return model.eval()
+        return model.eval().to(read_dtype(dtype))
 
     def after_encoder_loaded(self, name: str) -> None:
         """Called when the encoder of a new model has its pretrained weights.
@@ -306,7 +333,7 @@ class SyntagmaModel(PreTrainedModel):  # type: ignore[misc]
         }
 
     def save_folder(self, folder: str | Path, *, bits: int | None = None) -> None:
-        """Write configuration and weights into an existing folder.
+        """Write configuration and weights into a folder.
 
         Args:
             folder: where to.
@@ -314,6 +341,7 @@ class SyntagmaModel(PreTrainedModel):  # type: ignore[misc]
                 is equal to it, ``None`` for all weights.
         """
         folder = Path(folder)
+        folder.mkdir(parents=True, exist_ok=True)
         weights = self.weights()
         storage: dict[str, Any] = {}
         if bits is not None:

@@ -6,10 +6,15 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-import torch
 from transformers import AutoConfig, AutoModel
 
-from syntagma.encoders.model import SyntagmaConfig, SyntagmaModel, find_saved, read_config
+from syntagma.encoders.model import (
+    SyntagmaConfig,
+    SyntagmaModel,
+    find_saved,
+    read_config,
+    read_dtype,
+)
 from syntagma.errors import InputError
 
 __all__ = ["AutoSyntagma", "register"]
@@ -59,7 +64,7 @@ class AutoSyntagma(SyntagmaModel):
             )
         module, _, attribute = MODELS[read_config(folder).task].partition(":")
         model: SyntagmaModel = getattr(import_module(module), attribute).from_folder(folder)
-        return model.to(dtype) if isinstance(dtype, torch.dtype) else model
+        return model.to(read_dtype(None if dtype == "auto" else dtype))
 
 
 def register() -> None:

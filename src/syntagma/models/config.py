@@ -131,13 +131,20 @@ def read_guides(guides: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
     """The settings of each guide as its dataclass.
 
     Raises:
-        InputError: a guide or one of its keys is unknown, or a value impossible.
+        InputError: a guide or one of its keys is unknown, a value impossible, or two guides do not
+            go together.
     """
     settings: dict[str, Any] = {}
     for name, values in guides.items():
         if name not in GUIDES:
             raise InputError(f"guides: unknown guide {name!r}; {nearest(name, list(GUIDES))}")
         settings[name] = build(GUIDES[name], values or {}, where=f"guides.{name}")
+    attention = settings.get("ancestor_attention")
+    if "tree_distance" in settings and attention is not None and attention.pieces != "share":
+        raise InputError(
+            f"guides: tree_distance needs the pieces of a word to share its place, and "
+            f"ancestor_attention.pieces is {attention.pieces!r}; set it to share"
+        )
     return settings
 
 
@@ -169,10 +176,4 @@ def resolve_guides(preset: str, guides: Mapping[str, Any]) -> dict[str, dict[str
         else:
             raise InputError(f"guides.{name}: expected `key: value` lines or false, got {values!r}")
     settings = read_guides(merged)
-    attention = settings.get("ancestor_attention")
-    if "tree_distance" in settings and attention is not None and attention.pieces != "share":
-        raise InputError(
-            f"guides: tree_distance needs the pieces of a word to share its place, and "
-            f"ancestor_attention.pieces is {attention.pieces!r}; set it to share"
-        )
     return {name: to_dict(settings[name]) for name in GUIDES if name in settings}

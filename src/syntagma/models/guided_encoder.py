@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import inspect
+import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import replace
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Self
+from weakref import WeakKeyDictionary
 
 from torch import Tensor, nn
 
@@ -16,7 +18,7 @@ from syntagma.encoders.saved import is_saved_model, saved_settings, saved_weight
 from syntagma.encoders.sites import find_sites, layers
 from syntagma.errors import InputError
 from syntagma.models.coattention import CoAttentionGuide
-from syntagma.models.config import GUIDES, read_guides
+from syntagma.models.config import GUIDES, read_guides, resolve_guides
 from syntagma.models.distance_layer import DistanceLayers
 from syntagma.models.guide import EmbeddingGuide, Guide, LayerGuide, StateGuide, Syntax
 from syntagma.models.guided_layers import SyntaxGuidedLayers
@@ -32,6 +34,10 @@ BUILDERS: dict[str, type[Guide]] = {
     "coattention": CoAttentionGuide,
 }
 """The module of each guide in :data:`syntagma.models.config.GUIDES`."""
+
+
+_LOCKS: WeakKeyDictionary[nn.Module, AbstractContextManager[Any]] = WeakKeyDictionary()
+"""One for each encoder; not in the model, which is to be copied and pickled."""
 
 
 class GuidedStates(NamedTuple):
@@ -85,6 +91,22 @@ class GuidedEncoder(SyntagmaModel):
         super().post_init()
         for guide in self.guides:
             guide.reset()
+
+    @classmethod
+    def from_encoder(cls, name: str, **settings: Any) -> Self:
+        """A new model on a pretrained encoder.
+
+        Args:
+            name: as for :meth:`SyntagmaModel.from_encoder`.
+            settings: as there; ``guides`` as in an experiment, or the name of a preset.
+
+        Raises:
+            InputError: there is no such encoder, or a setting is unknown or impossible.
+        """
+        guides = settings.pop("guides", {})
+        if isinstance(guides, str):
+            guides = resolve_guides(guides, {})
+        return super().from_encoder(name, guides=resolve_guides("none", guides), **settings)
 
     def set_head(self, **values: Any) -> None:
         """Change settings of the task's head, in the model and in what is saved."""
@@ -159,6 +181,11 @@ class GuidedEncoder(SyntagmaModel):
     def reads_syntax(self) -> bool:
         """Whether a guide needs parses; domains are known without."""
         return bool(set(self.syntax_columns) - {"domain"})
+
+    def _alone(self) -> AbstractContextManager[Any]:
+        """One thread at a time: what guides add hangs on the encoder during a forward."""
+        acts_inside = any(isinstance(guide, EmbeddingGuide | LayerGuide) for guide in self.guides)
+        return _LOCKS.setdefault(self.trunk, threading.RLock()) if acts_inside else nullcontext()
 
     @contextmanager
     def _guided_embeddings(self, syntax: Syntax) -> Iterator[None]:
@@ -288,7 +315,7 @@ class GuidedEncoder(SyntagmaModel):
         extra: dict[str, Any] = {}
         if token_type_ids is not None and self.reads_token_types:
             extra["token_type_ids"] = token_type_ids
-        with self._guided_embeddings(syntax), self._guided_layers(syntax):
+        with self._alone(), self._guided_embeddings(syntax), self._guided_layers(syntax):
             states = self.trunk(
                 input_ids=input_ids, attention_mask=attention_mask, **extra
             ).last_hidden_state

@@ -16,6 +16,7 @@ from torch.nn import functional as F
 
 from syntagma.encoders.model import SyntagmaConfig
 from syntagma.errors import InputError
+from syntagma.models.config import read_guides
 from syntagma.models.guided_encoder import GuidedEncoder
 from syntagma.settings import build
 from syntagma.syntax.markers import MarkerPlace
@@ -113,6 +114,12 @@ class MentionModel(GuidedEncoder):
     def __init__(self, config: SyntagmaConfig) -> None:
         super().__init__(config)
         self.head: Any = build(self.head_class, config.head, where="head")
+        guide = read_guides(config.guides).get("ancestor_attention")
+        if self.head.markers == "special" and guide and guide.aggregation != "vanilla_only":
+            raise InputError(
+                "head.markers: ancestor_attention leaves special pieces as they are, and markers "
+                "are what is read; expected head, got special"
+            )
         width = len(self.signs) * config.encoder.hidden_size
         self.dropout = nn.Dropout(self.head.dropout)
         self.label_scores = nn.Linear(width, len(config.labels["labels"]))

@@ -24,8 +24,9 @@ class PairHead:
     Args:
         max_length: pieces of a sequence, special ones included; the longer text loses its end
             first.
-        pooling: how a sequence becomes one vector; ``auto`` is ``first``, and ``max`` behind
-            iterative co-attention.
+        pooling: how a sequence becomes one vector; ``auto`` is ``first``, but ``max`` behind
+            iterative co-attention and ``mean`` behind ancestor attention, which change or spare
+            the first piece.
         dropout: on that vector.
     """
 

@@ -21,24 +21,33 @@ def find_pooling(how: AnyPooling, guides: Mapping[str, Any]) -> Pooling:
     """How sequences are pooled behind some guides.
 
     Iterative co-attention weighs the piece that fits the other text least with 0, and the first
-    piece may be the one.
+    piece may be the one.  A guided layer leaves special pieces as they are: nothing of it is in the
+    first one.
 
     Args:
-        how: what was asked for; ``auto`` is ``first`` where that can be.
+        how: what was asked for; ``auto`` is ``first`` where that can be, else ``max`` behind
+            co-attention and ``mean`` behind a guided layer.
         guides: settings by guide.
 
     Raises:
-        InputError: ``first`` was asked for behind iterative co-attention.
+        InputError: ``first`` was asked for where it cannot be.
     """
-    coattention = read_guides(guides).get("coattention")
+    settings = read_guides(guides)
+    coattention, ancestors = settings.get("coattention"), settings.get("ancestor_attention")
+    spares = ancestors is not None and ancestors.aggregation != "vanilla_only"
     weighs = coattention is not None and coattention.kind == "iterative" and coattention.turns > 0
     if how == "first" and weighs:
         raise InputError(
             "head.pooling: behind iterative co-attention, which may weigh the first piece with 0, "
             "expected max or mean, got first"
         )
+    if how == "first" and spares:
+        raise InputError(
+            "head.pooling: behind ancestor_attention, which leaves the first piece as it is, "
+            "expected max or mean, got first"
+        )
     if how == "auto":
-        return "max" if weighs else "first"
+        return "max" if weighs else "mean" if spares else "first"
     return how
 
 

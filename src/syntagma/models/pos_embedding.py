@@ -39,6 +39,9 @@ class TagEmbedding(EmbeddingGuide):
         """A table as wide as the encoder's embeddings, which may be narrower than its states."""
         find_sites(encoder.model_type, purpose="a part-of-speech embedding")
         width = getattr(encoder, "embedding_size", None) or encoder.hidden_size
+        if encoder.model_type.startswith("deberta"):
+            # It makes its narrow embeddings wide before their norm.
+            width = encoder.hidden_size
         return cls(settings, width=width, deviation=getattr(encoder, "initializer_range", 0.02))
 
     @torch.no_grad()

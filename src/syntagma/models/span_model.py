@@ -16,6 +16,7 @@ from torch.nn import functional as F
 from syntagma.encoders.model import SyntagmaConfig
 from syntagma.errors import InputError
 from syntagma.models.guided_encoder import GuidedEncoder
+from syntagma.models.pooling import find_pooling, pool_states
 from syntagma.settings import build
 
 __all__ = ["SpanHead", "SpanModel", "SpanScores"]
@@ -94,6 +95,7 @@ class SpanModel(GuidedEncoder):
         width = config.encoder.hidden_size
         self.span_scores = nn.Linear(width, 2)
         self.answerability = nn.Linear(width, 2) if self.head.objective != "spans" else None
+        self.pooling = find_pooling("auto", config.guides)
         if self.head.objective == "answerability":
             # Several processes wait for the gradients of all that can learn.
             self.span_scores.requires_grad_(False)
@@ -126,7 +128,8 @@ class SpanModel(GuidedEncoder):
         start, end = scores.unbind(-1)
         answerability = None
         if self.answerability is not None:
-            answerability = self.answerability(states[:, 0]).float()
+            pooled = pool_states(states, attention_mask, self.pooling)
+            answerability = self.answerability(pooled).float()
         loss = None
         if start_positions is not None and end_positions is not None:
             loss = states.new_zeros((), dtype=torch.float32)

@@ -11,6 +11,7 @@ from itertools import islice
 from typing import Any, Self
 
 from syntagma.errors import InputError, MissingExtraError
+from syntagma.text.pieces import encodable
 from syntagma.text.sentence import Parse, Sentence
 
 __all__ = ["SpacySource", "StanzaSource", "one_tree"]
@@ -82,10 +83,19 @@ class SpacySource:
         Raises:
             InputError: the pipeline has no dependency parser.
         """
-        for document in self.pipeline.pipe(texts, batch_size=GROUP):
+        for document in self.pipeline.pipe(map(self._fitting, texts), batch_size=GROUP):
             if not document.has_annotation("DEP"):
                 raise InputError(f"spacy:{self.name} has no dependency parser")
             yield [parse for span in document.sents if len(parse := _from_spacy(span))]
+
+    def _fitting(self, text: str) -> str:
+        most = getattr(self.pipeline, "max_length", len(text))
+        if len(text) > most:
+            raise InputError(
+                f"spacy:{self.name} reads texts of up to {most:,} characters, got one of "
+                f"{len(text):,}; cut it into parts"
+            )
+        return encodable(text)
 
 
 def _from_spacy(span: Any) -> Parse:

@@ -138,7 +138,8 @@ class NoisySource:
     @property
     def fingerprint(self) -> str:
         """Of the source, with share and seed."""
-        kind = "noisy" if self.what == "heads" else "noisy_tags"
+        # The 2 counts how words are drawn: it is raised where other ones are.
+        kind = "noisy2" if self.what == "heads" else "noisy_tags2"
         return f"{kind}:{self.share}:{self.seed}:{self.source.fingerprint}"
 
     def parse_texts(self, texts: Iterable[str]) -> Iterator[list[Parse]]:
@@ -163,7 +164,7 @@ def replace_heads(parse: Parse, share: float, generator: np.random.Generator) ->
     """
     heads = np.array(parse.heads, np.int64)
     below = np.flatnonzero(heads)
-    chosen = generator.choice(below, size=round(share * len(below)), replace=False)
+    chosen = generator.choice(below, size=_some(share * len(below), generator), replace=False)
     for word in chosen.tolist():
         places = ~_descendants(heads, word)
         places[heads[word] - 1] = False
@@ -182,11 +183,16 @@ def replace_tags(parse: Parse, share: float, generator: np.random.Generator) -> 
     """
     tags = list(parse.xpos)
     tagged = np.array([word for word, tag in enumerate(tags) if tag != "_"], np.int64)
-    size = round(share * len(tagged))
+    size = _some(share * len(tagged), generator)
     for word in generator.choice(tagged, size=size, replace=False).tolist():
         others = [tag for tag in PENN_TAGS if tag != tags[word]]
         tags[word] = others[int(generator.integers(len(others)))]
     return replace(parse, xpos=tuple(tags))
+
+
+def _some(expected: float, generator: np.random.Generator) -> int:
+    """A whole number whose mean is the expected one: short sentences get their share too."""
+    return int(expected + generator.random())
 
 
 def _descendants(heads: np.ndarray[tuple[int], np.dtype[np.int64]], word: int) -> np.ndarray[

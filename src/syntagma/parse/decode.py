@@ -37,8 +37,8 @@ def decode(
 ) -> list[Codes]:
     """The labels of each sentence of a batch.
 
-    Joint trees are built up to :data:`syntagma.parse.joint.MOST_WORDS` words; a batch with a longer
-    sentence is decoded separately.
+    Joint trees are built up to :data:`syntagma.parse.joint.MOST_WORDS` words; longer sentences are
+    decoded separately.
 
     Args:
         model: that made the scores.
@@ -46,10 +46,17 @@ def decode(
         n_words: words of each sentence, at least one, ``[batch]``.
         how: what to decode.
     """
+    if how == "joint" and (n_words > MOST_WORDS).any():
+        long = n_words > MOST_WORDS
+        found: dict[int, Codes] = {}
+        parts: tuple[tuple[NDArray[np.bool_], How], ...] = ((~long, how), (long, "separate"))
+        for mine, own in parts:
+            if len(rows := np.flatnonzero(mine)):
+                part = decode(model, _rows(states, rows, n_words), n_words[rows], how=own)
+                found |= dict(zip(rows.tolist(), part, strict=True))
+        return [found[row] for row in range(len(n_words))]
     arcs = states.arcs.float()
     phrases: list[list[LabelledSpan]] | list[None] = [None] * len(n_words)
-    if how == "joint" and n_words.max() > MOST_WORDS:
-        how = "separate"
     if how == "dependencies":
         heads = torch.from_numpy(decode_heads(arcs.cpu().numpy(), n_words)).to(arcs.device)
     else:
@@ -73,6 +80,19 @@ def decode(
         )
         for row, length in enumerate(n_words)
     ]
+
+
+def _rows(states: WordStates, rows: NDArray[np.intp], n_words: NDArray[np.int64]) -> WordStates:
+    """The scores of some sentences, without the padding for others."""
+    n, chosen = int(n_words[rows].max()), torch.from_numpy(rows).to(states.arcs.device)
+    return WordStates(
+        arcs=states.arcs[chosen, :n, : n + 1],
+        heads=states.heads[chosen, : n + 1],
+        dependents=states.dependents[chosen, :n],
+        upos=states.upos[chosen, :n],
+        xpos=states.xpos[chosen, :n],
+        posts=None if states.posts is None else states.posts[chosen, : n + 1],
+    )
 
 
 def _with_phrases(

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from syntagma.parse.shapes import word_shapes
-from syntagma.text.pieces import ABSENT, align, encodable, require_offsets
+from syntagma.text.pieces import ABSENT, align, cut, encodable, require_offsets
 from syntagma.text.sentence import Sentence
 
 __all__ = ["EncodedSentence", "SentenceEncoder"]
@@ -71,7 +71,7 @@ class SentenceEncoder:
         if not sentences:
             return []
         texts = [encodable(" ".join(sentence.forms)) for sentence in sentences]
-        encodings = self.tokenizer.backend_tokenizer.encode_batch(texts, add_special_tokens=False)
+        encodings = cut(self.tokenizer, texts)
         n_words = np.array([len(sentence) for sentence in sentences])
         n_pieces = np.array([len(encoding.ids) for encoding in encodings])
         # All texts laid end to end, a space between them, so that one call aligns everything.

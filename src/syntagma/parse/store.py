@@ -145,7 +145,9 @@ class ParseStore:
         labels = {name: Labels() for name in LABELS}
         columns: dict[str, ParsedText] = {}
         parses = self.source.parse_texts(text for _, text in part)
-        for (key, _), sentences in zip(part, parses, strict=True):
+        for (key, text), sentences in zip(part, parses, strict=True):
+            for parse in sentences:
+                _require_roots(parse, text)
             columns[key] = ParsedText.from_parses(sentences, **labels)
         self._known.update(columns)
         if self.folder is not None:
@@ -174,6 +176,23 @@ class StoredSource:
             for text, parsed in zip(group, self.store.parsed(group), strict=True):
                 yield parsed.parses(text)
             self.store.forget()
+
+
+def _require_roots(parse: Parse, text: str) -> None:
+    """Check that all heads lead to a root: what reads a tree follows them.
+
+    Raises:
+        InputError: one leads out of the sentence, or in a circle.
+    """
+    goal = np.array([0, *parse.heads], np.int64)
+    inside = bool(((goal >= 0) & (goal < len(goal))).all())
+    for _ in range(len(goal).bit_length() if inside else 0):
+        goal = goal[goal]
+    if not inside or goal.any():
+        raise InputError(
+            f"parser: expected a tree for each sentence, got the heads "
+            f"{', '.join(map(str, parse.heads))} in {text[:60]!r}"
+        )
 
 
 def _groups(items: Iterable[tuple[str, str]], size: int) -> Iterator[list[tuple[str, str]]]:

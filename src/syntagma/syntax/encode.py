@@ -24,8 +24,16 @@ from numpy.typing import NDArray
 from syntagma.errors import InputError
 from syntagma.parse.columns import Labels, ParsedText
 from syntagma.syntax.ancestors import projections, tour
-from syntagma.syntax.tags import SPE, tag_ids
-from syntagma.text.pieces import ABSENT, align, encodable, first_pieces, require_offsets, spread
+from syntagma.syntax.tags import ERR, tag_ids
+from syntagma.text.pieces import (
+    ABSENT,
+    align,
+    cut,
+    encodable,
+    first_pieces,
+    require_offsets,
+    spread,
+)
 
 __all__ = [
     "COLUMNS",
@@ -141,9 +149,7 @@ def encode_texts(
     if not texts:
         return []
     lead = " " if spaced else ""
-    encodings = tokenizer.backend_tokenizer.encode_batch(
-        [lead + encodable(text) for text in texts], add_special_tokens=False
-    )
+    encodings = cut(tokenizer, [lead + encodable(text) for text in texts])
     n_pieces = np.array([len(encoding.ids) for encoding in encodings])
     bounds = np.concatenate([[0], np.cumsum(n_pieces)]).tolist()
     slices = [slice(*pair) for pair in pairwise(bounds)]
@@ -293,7 +299,7 @@ def piece_syntax(
         "word": np.where(word_of_piece == ABSENT, -1, word_of_piece),
         "sentence": spread(parsed.sentences, word_of_piece, fill=-1),
         "depth": depth,
-        "tag": spread(word_tags, word_of_piece, fill=SPE),
+        "tag": spread(word_tags, word_of_piece, fill=ERR),
         "point": point,
     }
     return PieceSyntax(np.stack([columns[name] for name in COLUMNS]).astype(np.int32))

@@ -7,7 +7,8 @@ from syntagma.parse.penn_tags import PENN_TAGS
 __all__ = ["ERR", "N_TAGS", "PAD", "PENN_TAGS", "SPE", "TAG_IDS", "tag_ids"]
 
 SPE, PAD, ERR = len(PENN_TAGS), len(PENN_TAGS) + 1, len(PENN_TAGS) + 2
-"""Special pieces, padding, and words whose tag is none of the 36 (punctuation among them)."""
+"""Special pieces, padding, and words whose tag is none of the 36 (punctuation among them), with
+pieces of a text that stand for no word."""
 
 N_TAGS = len(PENN_TAGS) + 3
 TAG_IDS = {tag: number for number, tag in enumerate(PENN_TAGS)}

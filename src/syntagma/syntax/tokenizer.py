@@ -80,6 +80,30 @@ class SyntaxTokenizer:
             cache=cache,
         )
 
+    @classmethod
+    def for_model(
+        cls, model: Any, *, parser: str = "", device: str = "cpu", cache: Path | None = None
+    ) -> Self:
+        """For a guided encoder: its tokenizer, its parser, and pieces as its guides read them.
+
+        Args:
+            model: a :class:`syntagma.models.guided_encoder.GuidedEncoder`.
+            parser: instead of the model's, which is the default parser where none is named.
+            device: where the parser computes.
+            cache: as for the class.
+
+        Raises:
+            InputError: there is no such tokenizer or parser.
+        """
+        attention = model.config.guides.get("ancestor_attention", {})
+        return cls.from_pretrained(
+            model.config.base,
+            parser=parser or model.config.parser,
+            pieces=attention.get("pieces", "share"),
+            device=device,
+            cache=cache,
+        )
+
     def __call__(
         self,
         texts: str | Sequence[str],

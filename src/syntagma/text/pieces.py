@@ -7,6 +7,7 @@ none, where a tokenizer drops its characters or one piece covers two words.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, Literal
 
 import numpy as np
@@ -20,6 +21,7 @@ __all__ = [
     "ABSENT",
     "Pooling",
     "align",
+    "cut",
     "encodable",
     "first_pieces",
     "pool",
@@ -56,6 +58,22 @@ def encodable(text: str) -> str:
     Tokenizers cannot hold such halves; they occur where JSON or file names were cut.
     """
     return text if text.isascii() else text.encode("utf-8", "replace").decode("utf-8")
+
+
+def cut(tokenizer: Any, texts: Sequence[str]) -> list[Any]:
+    """Each text as pieces, whole, without special ones; as ``tokenizers`` gives them.
+
+    Whoever calls the tokenizer with a length or with padding leaves both switched on.
+
+    Args:
+        tokenizer: a fast tokenizer.
+        texts: encodable ones.
+    """
+    backend = tokenizer.backend_tokenizer
+    backend.no_truncation()
+    backend.no_padding()
+    encodings: list[Any] = backend.encode_batch(texts, add_special_tokens=False)
+    return encodings
 
 
 def align(

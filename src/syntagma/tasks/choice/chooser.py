@@ -140,10 +140,16 @@ class Chooser(TextPredictor[ChoiceModel]):
         with_option = self.model.head.layout == "passage|question+option"
         sequences, truncated, longest = [], False, 0
         for texts in options:
+            n_asked = sum(map(len, texts))
+            most = room - min(len(passage), room // 4)
+            if len(texts) > 1 and n_asked > most:
+                # The question loses its end first: options without theirs cannot be told apart.
+                kept = max(most - len(texts[1]), most // 4)
+                texts = [texts[0].part(0, min(kept, len(texts[0]))), texts[1]]
             whole = concatenate(texts) if texts else passage.part(0, 0)
-            asked = whole.part(0, min(len(whole), room - min(len(passage), room // 4)))
+            asked = whole.part(0, min(len(whole), most))
             taken = min(len(passage), room - len(asked))
-            truncated |= taken < len(passage) or len(asked) < len(whole)
+            truncated |= taken < len(passage) or len(asked) < n_asked
             first, second = passage.part(0, taken), asked
             if not with_option and len(texts) > 1:
                 first = concatenate([first, texts[0].part(0, min(len(texts[0]), len(asked)))])

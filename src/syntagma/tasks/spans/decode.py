@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import unicodedata
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
@@ -102,13 +103,24 @@ def decode_answer(
     return _answer(question, passage, ranked, null_score, verification, head, threshold)
 
 
+ZERO_WIDTH_JOINER = "\u200d"
+
+
 def _without_space(passage: str, start: int, end: int) -> tuple[int, int]:
     """The interval without white space around it: some tokenizers count a space to its word."""
     while start < end and passage[start].isspace():
         start += 1
     while start < end and passage[end - 1].isspace():
         end -= 1
+    # Tokenizers that strip accents end a piece before the marks that belong to its last letter.
+    while start < end < len(passage) and _continues(passage[end]):
+        end += 1
     return start, end
+
+
+def _continues(character: str) -> bool:
+    """Whether a character is part of what stands before it: accents, vowel signs, selectors."""
+    return unicodedata.category(character) in ("Mn", "Mc", "Me") or character == ZERO_WIDTH_JOINER
 
 
 def _answer(

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
+from syntagma.errors import InputError
 from syntagma.models.span_model import SpanHead
 from syntagma.syntax.encode import EncodedText
 from syntagma.syntax.windows import Part, window_starts
@@ -52,11 +53,17 @@ class WindowMaker:
         head: lengths.
 
     Raises:
-        InputError: the encoder cannot read sequences of ``max_length``.
+        InputError: the encoder cannot read sequences of ``max_length``, or puts no special piece
+            before texts, which is to stand for no answer.
     """
 
     def __init__(self, texts: TextEncoder, head: SpanHead) -> None:
         texts.check_length(head.max_length)
+        if not len(texts.builder.prefix(2)):
+            raise InputError(
+                "encoder: expected one that puts a special piece before texts (as BERT's [CLS]), "
+                "which stands for no answer; this one's tokenizer puts none"
+            )
         self.texts = texts
         self.builder = texts.builder
         self.head = head

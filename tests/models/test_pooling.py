@@ -1,0 +1,66 @@
+import pytest
+import torch
+
+from syntagma import SyntaxTokenizer
+from syntagma.errors import InputError
+from syntagma.models.config import resolve_guides
+from syntagma.models.mention_model import TypingModel
+from syntagma.models.pair_model import PairModel
+from syntagma.models.pooling import find_pooling
+from syntagma.models.span_model import SpanModel
+
+LABELS = {"labels": ["no", "yes"]}
+TEXTS = ["The ferry left Port Ann at dawn.", "Nobody waved."]
+OTHERS = ["It left.", "Who waved at whom?"]
+
+
+@pytest.mark.parametrize(
+    ("guides", "expected"),
+    [
+        ({}, "first"),
+        ({"tree_distance": {}, "pos_embedding": {}}, "first"),
+        ({"coattention": {}}, "max"),
+        ({"coattention": {"turns": 0}}, "first"),
+        ({"ancestor_attention": {}}, "mean"),
+        ({"ancestor_attention": {"aggregate_special": True}}, "mean"),
+        ({"ancestor_attention": {"aggregation": "vanilla_only"}}, "first"),
+        ({"ancestor_attention": {}, "coattention": {}}, "max"),
+    ],
+)
+def test_the_first_piece_is_read_only_where_guides_reach_it(guides, expected):
+    assert find_pooling("auto", guides) == expected
+    if expected != "first":
+        with pytest.raises(InputError, match="expected max or mean, got first"):
+            find_pooling("first", guides)
+
+
+@pytest.mark.parametrize("preset", ["sg-net", "poi-net", "seprem"])
+@pytest.mark.parametrize("objective", ["pairs", "answerability", "both"])
+def test_every_guide_learns_from_a_vector_of_the_sequence(preset, objective, tiny_encoder):
+    guides = resolve_guides(preset, {})
+    torch.manual_seed(1)
+    if objective == "pairs":
+        model = PairModel.from_pretrained(tiny_encoder, guides=guides, labels=LABELS)
+    else:
+        model = SpanModel.from_pretrained(
+            tiny_encoder,
+            guides=guides,
+            head={"objective": objective, "max_length": 96, "max_question": 24, "stride": 32},
+        )
+    batch = SyntaxTokenizer.from_pretrained(tiny_encoder, parser="linear")(TEXTS, OTHERS)
+    if objective == "pairs":
+        loss = model(**batch, labels=torch.tensor([0, 1])).loss
+    else:
+        found = model(**batch, context=batch["attention_mask"].bool())
+        loss = found.answerability.square().sum()
+    loss.backward()
+    for guide in model.guides:
+        parameters = [p for p in guide.parameters() if p.requires_grad]
+        assert not parameters or any(p.grad is not None and p.grad.any() for p in parameters)
+
+
+def test_markers_without_a_place_are_refused_behind_a_guided_layer(tiny_encoder):
+    options = {"labels": LABELS, "head": {"markers": "special"}}
+    with pytest.raises(InputError, match="ancestor_attention leaves special pieces as they are"):
+        TypingModel.from_pretrained(tiny_encoder, guides="sg-net", **options)
+    TypingModel.from_pretrained(tiny_encoder, guides="seprem", **options)
