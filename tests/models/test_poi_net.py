@@ -167,6 +167,15 @@ def model_of(model_type: str, **guides) -> GuidedEncoder:
     return model.eval()
 
 
+@pytest.mark.parametrize("model_type", ["deberta-v2", "electra", "albert"])
+def test_tags_are_as_wide_as_what_the_norm_reads(model_type):
+    config = tiny_config(model_type, embedding_size=16)
+    model = GuidedEncoder(SyntagmaConfig(encoder=config, guides={"pos_embedding": {}}))
+    ids = torch.tensor([[2, 5, 6, 3]])
+    found = model(ids, torch.ones_like(ids), tag=torch.tensor([[36, 1, 2, 36]]))
+    assert found.last_hidden_state.shape == (1, 4, config.hidden_size)
+
+
 @pytest.mark.parametrize("model_type", ENCODERS)
 class TestPosEmbedding:
     def test_it_is_added_to_the_piece_vectors_before_the_norm(self, model_type):

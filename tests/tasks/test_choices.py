@@ -292,6 +292,18 @@ class TestSequences:
         assert len(long.sequences[1][0]) == 57 // 4
         assert long.length == 60
 
+    @pytest.mark.parametrize("layout", ["passage|question+option", "passage+question|option"])
+    def test_a_long_question_leaves_the_options_whole(self, tiny_encoder, layout):
+        chooser = new_chooser(tiny_encoder, layout=layout)
+        question = "Who " + "and who " * 60 + "cried?"
+        (item,) = chooser.items([("A gull cried.", question, ["a gull", "nobody"])])
+        assert item.truncated
+        assert item.length <= 60
+        for (_, second), option in zip(item.sequences, ("agull", "nobody"), strict=True):
+            assert decoded(chooser, second).endswith(option)
+        one, two = chooser.choose("A gull cried.", question, ["a gull", "nobody"]).probabilities
+        assert one != two
+
     def test_any_number_of_options_and_no_question(self, chooser):
         questions = [
             ("A gull cried.", "Who?", ["a", "b"]),

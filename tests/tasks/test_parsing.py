@@ -94,6 +94,19 @@ def test_sentences_too_long_for_joint_decoding_are_decoded_separately(runs, file
     assert [p.constituents for p in found] == [p.constituents for p in separate]
 
 
+def test_a_long_sentence_does_not_change_how_others_are_decoded(runs, files, monkeypatch):
+    sentences = [example.gold.sentence for example in read_treebank(files[0])[:8]]
+    most = sorted(map(len, sentences))[4]
+    monkeypatch.setattr("syntagma.parse.decode.MOST_WORDS", most)
+    parser = JointParser.from_folder(runs / "joint", decoding="joint")
+    separate = JointParser.from_folder(runs / "joint", decoding="separate")
+    assert any(len(sentence) > most for sentence in sentences)
+    for sentence, found in zip(sentences, parser.parse(sentences), strict=True):
+        (alone,) = (separate if len(sentence) > most else parser).parse([sentence])
+        assert (found.heads, found.constituents) == (alone.heads, alone.constituents)
+        assert found.relations == alone.relations
+
+
 def test_sentences_parsed_in_parts_keep_their_phrases(runs, files):
     sentence = read_treebank(files[0])[1].gold.sentence
     parser = JointParser.from_folder(runs / "separate", decoding="separate", max_words=5)

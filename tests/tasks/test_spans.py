@@ -12,7 +12,12 @@ import torch
 from syntagma.errors import InputError
 from syntagma.models.span_model import SpanHead, SpanModel
 from syntagma.tasks.spans.answers import Answer, Span
-from syntagma.tasks.spans.decode import WindowCandidates, best_spans, decode_answer
+from syntagma.tasks.spans.decode import (
+    WindowCandidates,
+    answer_interval,
+    best_spans,
+    decode_answer,
+)
 from syntagma.tasks.spans.reader import Reader
 from syntagma.tasks.spans.squad import SpanExample
 from syntagma.tasks.spans.task import SpanTask
@@ -278,3 +283,17 @@ def test_verifiers_are_scored_by_what_they_tell_apart(encoder_folders):
     assert task.score(asked, answers) == {"accuracy": pytest.approx(200 / 3), "total": 3.0}
     rows = task.score_examples(asked, answers)
     assert [row["accuracy"] for row in rows.values()] == [1, 0, 1]
+
+
+@pytest.mark.parametrize(
+    ("passage", "place", "expected"),
+    [
+        ("met Andre\u0301 at", (4, 9), "Andre\u0301"),
+        ("a \u2764\ufe0f here", (2, 3), "\u2764\ufe0f"),
+        (" Ann  met", (0, 6), "Ann"),
+        ("Ann", (0, 3), "Ann"),
+    ],
+)
+def test_answers_keep_the_marks_of_their_last_letter(passage, place, expected):
+    start, end = answer_interval(passage, *place)
+    assert passage[start:end] == expected

@@ -15,7 +15,7 @@ from syntagma.models.span_model import SpanHead
 from syntagma.tasks.spans.answers import Answer, Span
 from syntagma.tasks.spans.windows import SpanWindow
 
-__all__ = ["WindowCandidates", "best_spans", "decode_answer"]
+__all__ = ["WindowCandidates", "answer_interval", "best_spans", "decode_answer"]
 
 
 class WindowCandidates(NamedTuple):
@@ -96,7 +96,7 @@ def decode_answer(
         for score, first, last in zip(found.scores, found.first, found.last, strict=True):
             if score == -np.inf:
                 break
-            place = _without_space(passage, int(starts[first + shift]), int(ends[last + shift]))
+            place = answer_interval(passage, int(starts[first + shift]), int(ends[last + shift]))
             if place[0] < place[1] and float(score) > spans.get(place, -np.inf):
                 spans[place] = float(score)
     ranked = sorted(spans.items(), key=lambda item: (-item[1], item[0]))[: head.n_best]
@@ -106,13 +106,15 @@ def decode_answer(
 ZERO_WIDTH_JOINER = "\u200d"
 
 
-def _without_space(passage: str, start: int, end: int) -> tuple[int, int]:
-    """The interval without white space around it: some tokenizers count a space to its word."""
+def answer_interval(passage: str, start: int, end: int) -> tuple[int, int]:
+    """The interval without white space around it, with all marks of its last letter.
+
+    Some tokenizers count a space to its word; those that strip accents end a piece before them.
+    """
     while start < end and passage[start].isspace():
         start += 1
     while start < end and passage[end - 1].isspace():
         end -= 1
-    # Tokenizers that strip accents end a piece before the marks that belong to its last letter.
     while start < end < len(passage) and _continues(passage[end]):
         end += 1
     return start, end
