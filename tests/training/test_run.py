@@ -18,7 +18,7 @@ from safetensors.torch import load_file
 from syntagma.errors import InputError
 from syntagma.evaluation import evaluate, open_model, pack
 from syntagma.settings import build
-from syntagma.tasks.experiment import Experiment
+from syntagma.tasks.experiment import Experiment, load_run_settings
 from syntagma.text.conllu import TreebankSentence, format_conllu
 from syntagma.text.sentence import Parse, Sentence
 from syntagma.training.run import train
@@ -472,3 +472,13 @@ def test_dev_files_are_scored_as_often_as_is_said(evaluations, epochs, tmp_path,
     lines = (tmp_path / "run" / "metrics.jsonl").read_text().splitlines()
     found = [row["epoch"] for row in map(json.loads, lines) if "eval_accuracy" in row]
     assert found == pytest.approx(epochs, abs=0.1)
+
+
+def test_a_setting_that_has_become_a_number_with_a_point_is_the_same(tmp_path):
+    path = tmp_path / "experiment.yaml"
+    found = []
+    for value in ("1", "1.0"):
+        path.write_text(f"task: pairs\ndata: {{train: [a]}}\ntraining: {{evaluations: {value}}}\n")
+        found.append(load_run_settings(path))
+    assert [str(settings["training"]["evaluations"]) for settings in found] == ["1.0", "1.0"]
+    assert found[0]["training"]["seed"] == 1

@@ -82,11 +82,10 @@ def _evaluate(run: Run, files: Sequence[str], parser: str) -> dict[str, float] |
         try:
             examples = [example for each in files for example in task.read(each)]
         except InputError:
-            # An archive may be there without its test part.
-            known[key] = None
-        else:
-            dev = examples or read_systems([run.folder])[0].runs[0].examples()
-            known[key] = task.evaluate(dev)
+            # An archive may be there without its test part; it may get one.
+            return None
+        dev = examples or read_systems([run.folder])[0].runs[0].examples()
+        known[key] = task.evaluate(dev)
         write_json(path, known)
     return known[key]
 

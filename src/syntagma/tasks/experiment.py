@@ -195,4 +195,7 @@ def _filled(values: Mapping[str, Any], defaults: Mapping[str, Any]) -> dict[str,
     for key, default in defaults.items():
         if isinstance(default, Mapping) and isinstance(filled[key], Mapping):
             filled[key] = _filled(filled[key], default)
+        elif type(default) is float and type(filled[key]) is int:
+            # It was a whole number in an earlier version, or in the user's file.
+            filled[key] = float(filled[key])
     return filled
