@@ -13,7 +13,7 @@ How a word's place in the tree reaches its pieces (SG-Net journal version, secti
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Any, Literal
@@ -42,6 +42,7 @@ __all__ = [
     "PieceSyntax",
     "concatenate",
     "encode_texts",
+    "piece_mode",
     "piece_syntax",
 ]
 
@@ -122,6 +123,16 @@ class EncodedText:
             ends=self.ends[places],
             syntax=None if self.syntax is None else PieceSyntax(self.syntax.table[:, places]),
         )
+
+
+def piece_mode(guides: Mapping[str, Any]) -> PieceMode:
+    """How words reach their pieces in a model.
+
+    Args:
+        guides: its settings by guide.
+    """
+    mode: PieceMode = guides.get("ancestor_attention", {}).get("pieces", "share")
+    return mode
 
 
 def encode_texts(

@@ -16,7 +16,7 @@ from syntagma.errors import InputError
 from syntagma.parse.load import load_source
 from syntagma.parse.source import ParseSource
 from syntagma.parse.store import ParseStore
-from syntagma.syntax.encode import COLUMNS, PieceMode, encode_texts
+from syntagma.syntax.encode import COLUMNS, PieceMode, encode_texts, piece_mode
 from syntagma.syntax.windows import DOMAIN, Part, SequenceBuilder, fit_two
 
 __all__ = ["SyntaxTokenizer"]
@@ -71,12 +71,11 @@ class SyntaxTokenizer:
         """
         name = str(name)
         saved = saved_settings(name) if is_saved_model(name) else {}
-        mode = saved.get("guides", {}).get("ancestor_attention", {}).get("pieces", "share")
         return cls(
             load_tokenizer(name),
             load_source(parser or saved.get("parser") or DEFAULT_PARSER, device=device),
             longest=max_pieces(load_encoder_config(name)),
-            pieces=pieces or mode,
+            pieces=pieces or piece_mode(saved.get("guides", {})),
             cache=cache,
         )
 
@@ -95,11 +94,10 @@ class SyntaxTokenizer:
         Raises:
             InputError: there is no such tokenizer or parser.
         """
-        attention = model.config.guides.get("ancestor_attention", {})
         return cls.from_pretrained(
             model.config.base,
             parser=parser or model.config.parser,
-            pieces=attention.get("pieces", "share"),
+            pieces=piece_mode(model.config.guides),
             device=device,
             cache=cache,
         )

@@ -24,7 +24,7 @@ from syntagma.parse.load import load_source
 from syntagma.parse.source import Mode, ParseSource
 from syntagma.parse.store import ParseStore, cache_folder
 from syntagma.settings import build, to_dict
-from syntagma.syntax.encode import EncodedText, encode_texts
+from syntagma.syntax.encode import EncodedText, encode_texts, piece_mode
 from syntagma.syntax.windows import SequenceBuilder
 from syntagma.tasks.experiment import Experiment
 
@@ -57,7 +57,7 @@ class TextEncoder:
     def __init__(self, model: GuidedEncoder, tokenizer: Any, store: ParseStore | None) -> None:
         self.tokenizer = tokenizer
         self.store = store if model.reads_syntax else None
-        self.mode = model.config.guides.get("ancestor_attention", {}).get("pieces", "share")
+        self.mode = piece_mode(model.config.guides)
         self.longest = max_pieces(model.config.encoder)
         self.builder = SequenceBuilder(
             tokenizer, columns=model.syntax_columns, longest=self.longest
