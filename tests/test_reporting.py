@@ -14,14 +14,17 @@ import torch
 pytest.importorskip("scipy")
 pytest.importorskip("matplotlib")
 
-from syntagma import reporting
 from syntagma.errors import InputError
 from syntagma.models.guided_encoder import GuidedEncoder
-from syntagma.report.cases import TOLD, find_cases, read_answers
+from syntagma.parse.load import load_parser
+from syntagma.report.case_cards import CasePictures, case_card
+from syntagma.report.cases import TOLD, Case, find_cases, read_answers
 from syntagma.report.learned import read_numbers
+from syntagma.report.phrase_svg import phrase_svg
+from syntagma.report.plans import PLANS
 from syntagma.report.runs import read_systems
 from syntagma.report.training_log import read_speed
-from syntagma.reporting import write_report
+from syntagma.reporting import report, write_cases, write_report
 from syntagma.tasks.experiment import load_experiment
 from syntagma.tasks.probing.data import ProbeExample
 from syntagma.tasks.relations.data import RelationExample
@@ -75,7 +78,7 @@ class Balanced(HTMLParser):
 
 @pytest.fixture(autouse=True)
 def _small_parser(monkeypatch, tiny_parser):
-    monkeypatch.setattr(reporting, "DEFAULT_PARSER", tiny_parser)
+    monkeypatch.setattr(report, "DEFAULT_PARSER", tiny_parser)
 
 
 def trained(root, encoder, task, name, **changes):
@@ -131,11 +134,11 @@ def page_of(out):
 
 def test_a_comparison_has_all_parts(both, tmp_path):
     out = tmp_path / "new" / "report"
-    write_report(both, out, n_cases=4, n_pictures=2, noise=("heads",))
+    write_report(both, out, n_cases=4, n_pictures=2, noise=("heads",), sources=("own", "random"))
     found = Balanced(page_of(out))
     assert found.headings == [
-        "Results", "Groups of examples", "Answer boundaries", "Noise: heads replaced", "Training",
-        "Models", "Cases", "Commands",
+        "Results", "Groups of examples", "Answer boundaries", "Noise: heads replaced",
+        "Sources of parses", "Training", "Models", "Cases", "Commands",
     ]  # fmt: skip
     assert "By parse confidence" in found.text
     assert "exact0%20%40%60%80%100%" in found.text
@@ -149,13 +152,20 @@ def test_a_comparison_has_all_parts(both, tmp_path):
         f"syntagma train {out}/settings/none-1.yaml --out again/none-1",
         "syntagma compare again/none-1 again/sg-net-1",
         "syntagma report again/none-1 again/sg-net-1 --out again/report --cases 4 --pictures 2 "
-        "--noise heads",
+        "--noise heads --source own --source random",
+        "exact (%) by question_length, groups of equal size",
+        "exact (%) by question_length, groups of equal range",
+        "sg-net-1 against none-1: wrong tags",
     ):
         assert words in found.text
     files = sorted(path.name for path in out.iterdir())
     assert "curves.svg" in files
     assert "by_question_word.svg" in files
     values = json.loads((out / "report.json").read_text())
+    assert values["sources-of-parses"]["parsers"] == ["own", "random"]
+    cuts = values["groups-of-examples"]["question_length"]
+    assert [each["cut"] for each in cuts] == ["size", "range"]
+    assert sum(len(group["keys"]) for group in cuts[0]["groups"]) == 7
     assert values["results"]["comparison"]["n_examples"] == 7
     assert values["models"]["sg-net-1"][0]["parameters"]["ancestor_attention"] > 0
     assert values["training"]["none-1"][0]["steps"] > 0
@@ -178,6 +188,39 @@ def test_the_commands_make_the_runs_again(both, tmp_path, monkeypatch):
     assert (tmp_path / "again/later/metrics.json").read_bytes() == (
         tmp_path / "later/metrics.json"
     ).read_bytes()
+
+
+def test_a_verifier_is_made_again_before_its_reader(both, tmp_path):
+    settings = load_experiment(both[0] / "experiment.yaml", [f"head.verifier={both[1]}"])
+    train(replace(settings, data=replace(settings.data, dev_limit=5)), tmp_path / "verified")
+    write_report([tmp_path / "verified"], tmp_path / "report", n_cases=0, n_pictures=0)
+    text = Balanced(page_of(tmp_path / "report")).text
+    lines = re.findall(r"syntagma train \S+ (?:--set (\S+) )?--out (again/[\w-]+)", text)
+    assert lines == [
+        ("", "again/sg-net-1"), ("head.verifier=again/sg-net-1", "again/verified"),
+    ]  # fmt: skip
+    assert "scored on 5 examples of each dev file" in text
+
+
+def test_runs_that_were_trained_on_noise_are_a_curve(spans, tmp_path, tiny_encoder):
+    clean = spans["sg-net", 1]
+    settings = load_experiment(clean / "experiment.yaml", ["parser=noisy:0.5:linear"])
+    train(settings, tmp_path / "noisy")
+    write_report([clean, tmp_path / "noisy"], tmp_path / "report", n_cases=0, n_pictures=0)
+    found = Balanced(page_of(tmp_path / "report"))
+    assert "Noise in training: heads replaced" in found.headings
+    values = json.loads((tmp_path / "report" / "report.json").read_text())
+    curve = values["noise-in-training:-heads-replaced"]
+    assert (curve["shares"], curve["when"]) == ([0.0, 0.5], "training")
+
+
+def test_another_metric_is_shown_throughout(both, tmp_path):
+    write_report(both, tmp_path / "report", n_cases=0, n_pictures=0, metric="f1")
+    text = Balanced(page_of(tmp_path / "report")).text
+    assert "paired t-test on f1" in text
+    assert "f1 (%) by question_word" in text
+    assert "syntagma compare again/none-1 again/sg-net-1 --metric f1" in text
+    assert "--pictures 0 --metric f1" in text
 
 
 def test_the_same_runs_give_the_same_bytes(both, tmp_path):
@@ -257,7 +300,7 @@ def test_an_error_on_the_way_leaves_nothing(both, tmp_path, monkeypatch):
     def fail(*_, **__):
         raise RuntimeError("no")
 
-    monkeypatch.setattr(reporting, "report_page", fail)
+    monkeypatch.setattr(report, "report_page", fail)
     with pytest.raises(RuntimeError):
         write_report(both, tmp_path / "report", n_pictures=0)
     assert {path.name for path in tmp_path.iterdir()} <= {"cache"}
@@ -283,6 +326,12 @@ def test_every_task_has_a_report(task, tmp_path, tiny_encoder):
             "other": {} if task == "parsing" else {"preset": preset, "parser": "linear"},
         }.items()
     ]
+    # What is tested, and shown of groups, is the very metric of the runs.
+    for plan in PLANS[task]:
+        first = read_systems(runs)[0].runs[0]
+        if plan.metric in first.metrics:
+            system = read_systems(runs, metric=plan.metric)[0]
+            assert system.value(list(first.rows)) == pytest.approx(first.metrics[plan.metric])
     write_report(runs, tmp_path / "report", n_cases=3, n_pictures=1)
     page = page_of(tmp_path / "report")
     found = Balanced(page)
@@ -301,6 +350,37 @@ def test_every_task_has_a_report(task, tmp_path, tiny_encoder):
 
 
 class TestCases:
+    def test_all_seeds_answer(self, spans):
+        systems = read_systems(list(spans.values()))
+        answers = {key: read_answers(read_systems([run])[0].runs[0]) for key, run in spans.items()}
+        for case in find_cases(systems, most=100).cases:
+            for system, preset in (("none", "none"), ("sg-net", "sg-net")):
+                expected = tuple(answers[preset, seed][case.key] for seed in (1, 2))
+                assert case.answers[system] == expected
+
+    def test_equal_answers_are_shown_once(self):
+        told = TOLD["relations"](
+            RelationExample("1", "A gull saw a boat.", (13, 17), (2, 6), "seen")
+        )
+        answers = {"plain": ("seen", "seen", "fed"), "sg-net": ("fed",) * 3}
+        case = Case("1", told, answers, {"plain": 0.67, "sg-net": 0.0}, "lost", "sg-net")
+        card = case_card(1, case, CasePictures(), baseline="plain")
+        assert "<bdi>seen</bdi> (× 2) / <bdi>fed</bdi></td>" in card
+        assert card.count("<bdi>fed</bdi>") == 2
+        # What is related is marked, not all that stands between.
+        assert "A <mark>gull</mark> saw a <mark>boat</mark>." in card
+
+    def test_trees_have_phrases_where_the_parser_finds_some(self, tmp_path):
+        told = TOLD["probing"](ProbeExample("1", "te", "PAST", "The gull saw a boat."))
+        case = Case("1", told, {"plain": ("PRES",)}, {"plain": 0.0}, "wrong", "plain")
+        page = tmp_path / "cases.html"
+        write_cases(
+            [case], page, task="probing", title="x", baseline="plain", parser="default-parser"
+        )
+        parse = load_parser("default-parser").with_phrases().parse_text(told.asked)[0]
+        assert [c.label for c in parse.constituents] == ["S", "NP", "VP", "NP"]
+        assert phrase_svg(parse, alone=False) in page.read_text(encoding="utf-8")
+
     def test_drawn_cases_differ_as_they_say(self, spans):
         systems = read_systems(list(spans.values()))
         found = find_cases(systems, most=100)
@@ -389,4 +469,4 @@ def test_what_examples_of_other_tasks_ask():
     told = TOLD["probing"](ProbeExample("1", "te", "PAST", "It rained."))
     assert (told.asked, told.gold) == ("It rained.", ("PAST",))
     told = TOLD["relations"](RelationExample("1", "A gull saw a boat.", (13, 17), (2, 6), "seen"))
-    assert (told.asked, told.place) == ("boat → gull", (2, 17))
+    assert (told.asked, told.places) == ("boat → gull", ((13, 17), (2, 6)))

@@ -37,13 +37,29 @@ class TestGroups:
             (20, 20, 1),
         ]
 
-    def test_equal_sizes_are_equal(self):
+    def test_equal_sizes_are_equal_as_far_as_values_allow(self):
         found = group_by("question_length", EXAMPLES, cut="size", n_groups=5)
-        owners = {key: number for number, g in enumerate(found.groups) for key in g.keys}
-        assert len(owners) == len(EXAMPLES)
-        assert [len(group.keys) for group in found.groups] == [2] * 5
-        lows = [group.low for group in found.groups]
-        assert lows == sorted(lows)
+        assert [(group.name, group.mean, len(group.keys)) for group in found.groups] == [
+            ("1", 1.0, 4), ("2–3", 2.5, 2), ("4–5", 4.5, 2), ("9–20", 14.5, 2),
+        ]  # fmt: skip
+
+    @pytest.mark.parametrize("cut", ["size", "range"])
+    def test_groups_do_not_depend_on_the_order_of_the_data(self, cut):
+        """Many questions are of equal length; which group they are in must not be chance."""
+        mixed = [EXAMPLES[place] for place in np.random.default_rng(1).permutation(len(EXAMPLES))]
+        found, other = (
+            group_by("question_length", examples, cut=cut, n_groups=3)
+            for examples in (EXAMPLES, mixed)
+        )
+        assert [set(g.keys) for g in found.groups] == [set(g.keys) for g in other.groups]
+
+    def test_what_an_example_does_not_have_is_not_zero(self):
+        examples = [question(1, "why", ""), question(2, "why", "the pier"), question(3, "why")]
+        found = group_by("answer_length", examples)
+        assert [(group.name, group.keys) for group in found.groups] == [
+            ("1", ("3",)),
+            ("2", ("2",)),
+        ]
 
     def test_twenty_groups_of_many_examples_are_even(self):
         values = {str(k): float(v) for k, v in enumerate(np.random.default_rng(0).random(1000))}
@@ -105,7 +121,8 @@ class TestGroups:
     def test_the_trend_is_the_weighted_line(self):
         found = group_by("question_length", EXAMPLES, cut="range", n_groups=4)
         scores = [50.0, 40.0, 45.0]
-        x, n = np.array([3.0, 9, 20]), np.array([8, 1, 1])
+        # Where questions are, not in the middle of the range: most of the first group are short.
+        x, n = np.array([sum(LENGTHS[:8]) / 8, 9, 20]), np.array([8, 1, 1])
         slope, height = trend(found, scores)
         # The normal equations of least squares, each group n times.
         mean_x, mean_y = np.average(x, weights=n), np.average(scores, weights=n)
@@ -144,7 +161,17 @@ def test_scores_are_those_of_the_groups(runs):
     assert found.systems["plain"][by_name["what"]] == 0
     assert found.systems["sg-net"][by_name["what"]] == 50
     assert found.rows()[0] == ["question_word", "n", "plain", "sg-net"]
-    assert "slope" in break_down(runs, "question_length").table()
+    lengths = break_down(runs, "question_length")
+    assert lengths.table().startswith("exact (%) by question_length, groups of equal size\n")
+    assert "slope" in lengths.table()
+    values = json.loads(json.dumps(lengths.as_json()))
+    assert [group["scores"]["plain"] for group in values["groups"]] == list(
+        lengths.systems["plain"]
+    )
+    assert (
+        values["trends"]["sg-net"]["slope"] == trend(lengths.grouping, lengths.systems["sg-net"])[0]
+    )
+    assert break_down(runs, "question_word", metric="f1").caption == "f1 (%) by question_word"
 
 
 def test_the_picture_shows_both_systems(runs, tmp_path):
@@ -162,6 +189,15 @@ def test_data_that_has_changed_is_refused(runs, tmp_path):
     squad(tmp_path / "harbour.json", copies=1)
     with pytest.raises(InputError, match="was scored on other examples"):
         break_down(runs, "question_word")
+
+
+def test_a_property_that_no_example_has_is_named(tmp_path):
+    data = tmp_path / "dev.json"
+    asked = {"id": "1", "question": "Why?", "answers": [], "is_impossible": True}
+    paragraph = {"context": "The pier.", "qas": [asked]}
+    data.write_text(json.dumps({"data": [{"title": "", "paragraphs": [paragraph]}]}))
+    with pytest.raises(InputError, match="no example has 'answer_length'; group by another"):
+        break_down([run(tmp_path / "plain", str(data), {"1": True})], "answer_length")
 
 
 def test_gold_classes_are_shown_by_how_many_are_right(tmp_path):

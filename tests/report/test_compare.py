@@ -15,6 +15,7 @@ from syntagma.report.compare import compare_runs, show_p
 from syntagma.report.runs import read_systems
 from syntagma.report.significance import mcnemar, paired_t_test
 from syntagma.tasks.pairs.data import PairExample
+from syntagma.tasks.relations.metrics import count_classes, count_relations, macro_f1
 from syntagma.tasks.task import fingerprint
 
 
@@ -111,6 +112,77 @@ def test_micro_f1_is_tested_as_what_it_is(tmp_path):
         compare_runs(folders)
 
 
+def relation_run(folder, gold, found):
+    """Relations of two classes in both directions, and the negative one."""
+    folder.mkdir()
+    settings = {"task": "relations", "preset": folder.name, "data": {"dev": ["/data/dev.json"]},
+                "training": {"seed": 1}}  # fmt: skip
+    (folder / "experiment.yaml").write_text(yaml.safe_dump(settings))
+    rows = {}
+    for number, (a, b) in enumerate(zip(gold, found, strict=True)):
+        row = {"accuracy": float(a == b), **count_relations([a], [b], "Other").sums()}
+        for name, own in count_classes([a], [b], "Other").items():
+            row |= {f"{count}:{name}": value for count, value in own.sums().items() if value}
+        rows[str(number)] = row
+    (folder / "examples.json").write_text(json.dumps(rows))
+    counts = count_relations(gold, found, "Other")
+    metrics = {"f1": counts.f1, "macro_f1": macro_f1(gold, found, "Other"), "accuracy": 0.0}
+    (folder / "metrics.json").write_text(json.dumps(metrics))
+    return folder
+
+
+def test_macro_f1_is_tested_as_what_it_is(tmp_path):
+    """One rare class decides: micro F1 hardly moves, macro F1 by as much as the class weighs."""
+    gold = ["A(e1,e2)"] * 9 + ["B(e2,e1)"] + ["Other"] * 4
+    plain = ["A(e1,e2)"] * 10 + ["Other"] * 4
+    better = ["A(e1,e2)"] * 9 + ["B(e2,e1)"] + ["Other"] * 3 + ["B(e1,e2)"]
+    folders = [
+        relation_run(tmp_path / "plain", gold, plain),
+        relation_run(tmp_path / "other", gold, better),
+    ]
+    found = compare_runs(folders, metric="macro_f1")
+    system = found.systems[1]
+    assert system.difference == pytest.approx(
+        macro_f1(gold, better, "Other") - macro_f1(gold, plain, "Other")
+    )
+    # Of the two examples that differ each is exchanged or not.
+    exchanged = []
+    for first in (False, True):
+        for second in (False, True):
+            ours, theirs = list(better), list(plain)
+            for place, swapped in ((9, first), (13, second)):
+                if swapped:
+                    ours[place], theirs[place] = theirs[place], ours[place]
+            exchanged.append(macro_f1(gold, ours, "Other") - macro_f1(gold, theirs, "Other"))
+    exact = sum(abs(value) >= abs(exchanged[0]) - 1e-9 for value in exchanged) / 4
+    assert system.p_value == pytest.approx(exact, abs=0.015)
+    assert "approximate randomisation on `macro_f1`" in found.table()
+    rows = json.loads((folders[0] / "examples.json").read_text())
+    short = {key: {"accuracy": row["accuracy"]} for key, row in rows.items()}
+    (folders[0] / "examples.json").write_text(json.dumps(short))
+    with pytest.raises(InputError, match="examples have no counts of classes"):
+        compare_runs(folders, metric="macro_f1")
+
+
+def test_another_metric_is_tested_by_its_own_test(tmp_path):
+    folders = []
+    for name, f1 in (("plain", [0.5, 0, 1, 0.2]), ("sg-net", [1, 0.5, 1, 0])):
+        folders.append(run(tmp_path / name, [0, 0, 1, 0], preset=name))
+        rows = {str(n): {"exact": float(v == 1), "f1": v} for n, v in enumerate(f1)}
+        (folders[-1] / "examples.json").write_text(json.dumps(rows))
+        metrics = {"exact": 25.0, "f1": 25 * sum(f1)}
+        (folders[-1] / "metrics.json").write_text(json.dumps(metrics))
+    found = compare_runs(folders, metric="f1")
+    assert found.systems[1].difference == pytest.approx(20)
+    assert (found.systems[1].gained, found.systems[1].lost) == (2, 1)
+    assert found.systems[1].p_value == pytest.approx(
+        paired_t_test([1, 0.5, 1, 0], [0.5, 0, 1, 0.2])
+    )
+    assert "paired t-test on `f1`" in found.table()
+    with pytest.raises(InputError, match="spans can be tested on exact, f1, got 'bleu'"):
+        compare_runs(folders, metric="bleu")
+
+
 def test_several_comparisons_are_corrected(tmp_path):
     folders = [run(tmp_path / "plain", BASE)]
     for preset in ("sg-net", "poi-net"):
@@ -118,6 +190,7 @@ def test_several_comparisons_are_corrected(tmp_path):
     found = compare_runs(folders)
     assert found.systems[1].p_holm == pytest.approx(min(1, 2 * found.systems[1].p_value))
     assert "p (Holm)" in found.table()
+    assert "Holm: p corrected for 2 comparisons, resampled p are not" in found.table()
     assert "p (Holm)" not in compare_runs(folders[:2]).table()
 
 

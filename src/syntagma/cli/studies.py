@@ -27,31 +27,34 @@ def compare(
     answer_tags: Annotated[
         bool, typer.Option("--answer-tags", help="Also count tags at the boundaries of answers.")
     ] = False,
+    metric: Annotated[
+        str, typer.Option(help="To test, if not that of the paper: f1, macro_f1, uas, ...")
+    ] = "",
 ) -> None:
     """Set runs side by side, the first as the baseline, with the paper's significance test.
 
-    Runs whose settings differ in the seed alone are one system.
+    Runs whose settings differ in the seed alone are one system.  Groups and tags can be shown of
+    one system, too.
     """
     from syntagma.report.answer_tags import boundary_tags
     from syntagma.report.breakdown import break_down, write_breakdowns
     from syntagma.report.compare import compare_runs
+    from syntagma.report.runs import read_systems
 
     if plot is not None and not by:
         raise InputError("--plot draws groups of examples; say by what with --by")
-    comparison = compare_runs(runs)
-    breakdowns = [break_down(runs, name, cut=cut) for name in by or ()]
-    values = comparison.as_json() | {"groups": {b.grouping.property: b.rows() for b in breakdowns}}
+    alone = bool(by or answer_tags) and len(read_systems(runs)) == 1
+    comparison = None if alone else compare_runs(runs, metric=metric)
+    breakdowns = [break_down(runs, name, cut=cut, metric=metric) for name in by or ()]
+    values = comparison.as_json() if comparison else {}
+    values["groups"] = [breakdown.as_json() for breakdown in breakdowns]
     tags = boundary_tags(runs) if answer_tags else None
     if tags is not None:
         values["answer_tags"] = asdict(tags)
     write_json_file(json_file, values)
     if plot is not None:
         write_breakdowns(breakdowns, plot)
-    typer.echo(comparison.table())
-    for breakdown in breakdowns:
-        typer.echo(f"\n{breakdown.table()}")
-    if tags is not None:
-        typer.echo(f"\n{tags.table()}")
+    typer.echo("\n\n".join(found.table() for found in [comparison, *breakdowns, tags] if found))
 
 
 @app.command()
@@ -128,10 +131,20 @@ def report(
     noise: Annotated[
         list[str] | None, typer.Option(help="Also with heads, or tags, replaced at random.")
     ] = None,
+    sources: Annotated[
+        list[str] | None,
+        typer.Option("--source", help="Also with the parses of a source: own, random, ..."),
+    ] = None,
+    metric: Annotated[
+        str, typer.Option(help="To test and show, if not that of the paper: f1, macro_f1, ...")
+    ] = "",
     device: Device = "cpu",
 ) -> None:
     """Write one page about a run, or about several, the first as the baseline."""
     from syntagma.reporting import write_report
 
-    write_report(runs, out, n_cases=cases, n_pictures=pictures, noise=noise or (), device=device)
+    write_report(
+        runs, out, n_cases=cases, n_pictures=pictures, noise=noise or (), sources=sources or (),
+        metric=metric, device=device,
+    )  # fmt: skip
     typer.echo(f"→ {out / 'index.html'}")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import functools
 import hashlib
 import logging
@@ -101,6 +102,14 @@ class JointParser:
         model = ParserModel.from_folder(folder, task="parsing").to(device)
         tokenizer = saved_tokenizer(folder, model.config)
         return cls(model, tokenizer, **options)
+
+    def with_phrases(self) -> JointParser:
+        """The same parser, which also finds phrases; itself where it finds some or knows none."""
+        if self.decoding != "dependencies" or self.model.spans is None:
+            return self
+        other = copy.copy(self)
+        other.decoding = "separate"
+        return other
 
     def parse_text(
         self, text: str, *, mode: Literal["raw", "lines", "words"] = "raw"

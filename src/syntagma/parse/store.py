@@ -64,6 +64,10 @@ class ParseStore:
         source: parses what is new.
         folder: where parses are kept; ``None`` to keep nothing.
         group: texts that are parsed and written together.
+
+    Attributes:
+        parsed_words: how many words were parsed, those from disk left out.
+        seconds: that it took.
     """
 
     def __init__(
@@ -73,6 +77,7 @@ class ParseStore:
         self.group = group
         name = hashlib.blake2b(f"{FORMAT}:{source.fingerprint}".encode(), digest_size=8).hexdigest()
         self.folder = folder / "parses" / name if folder else None
+        self.parsed_words, self.seconds = 0, 0.0
         self._known: dict[str, ParsedText] = {}
         self._read: set[Path] = set()
         self._read_new()
@@ -142,6 +147,7 @@ class ParseStore:
         return True
 
     def _parse(self, part: list[tuple[str, str]]) -> None:
+        begin = time.perf_counter()
         labels = {name: Labels() for name in LABELS}
         columns: dict[str, ParsedText] = {}
         parses = self.source.parse_texts(text for _, text in part)
@@ -149,6 +155,8 @@ class ParseStore:
             for parse in sentences:
                 _require_roots(parse, text)
             columns[key] = ParsedText.from_parses(sentences, **labels)
+            self.parsed_words += len(columns[key])
+        self.seconds += time.perf_counter() - begin
         self._known.update(columns)
         if self.folder is not None:
             self._read.add(_write(self.folder, columns, labels))

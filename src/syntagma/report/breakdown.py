@@ -37,6 +37,12 @@ class Breakdown:
     systems: dict[str, tuple[float, ...]]
     title: str = ""
 
+    @property
+    def caption(self) -> str:
+        """What is shown, in a line."""
+        cut = f", groups of equal {self.grouping.cut}" if self.grouping.cut else ""
+        return f"{self.score} (%) by {self.grouping.property}{cut}"
+
     def rows(self) -> list[list[str]]:
         """The cells of a table, its head first; numbers have a last row with the trend."""
         names = list(self.systems)
@@ -49,9 +55,33 @@ class Breakdown:
             rows.append(["slope", "", *(f"{slope:+.3f}" for slope in slopes)])
         return rows
 
+    def as_json(self) -> dict[str, Any]:
+        """Plain values: each group with its scores, and the trend lines of numbers."""
+        names = list(self.systems)
+        groups = [
+            group._asdict()
+            | {
+                "keys": list(group.keys),
+                "scores": {name: self.systems[name][number] for name in names},
+            }
+            for number, group in enumerate(self.grouping.groups)
+        ]
+        found: dict[str, Any] = {
+            "property": self.grouping.property,
+            "cut": self.grouping.cut,
+            "score": self.score,
+            "groups": groups,
+        }
+        if self.grouping.is_number:
+            lines = {name: trend(self.grouping, self.systems[name]) for name in names}
+            found["trends"] = {
+                name: {"slope": slope, "height": height} for name, (slope, height) in lines.items()
+            }
+        return found
+
     def table(self) -> str:
         """A table for a terminal."""
-        return aligned(self.rows())
+        return f"{self.caption}\n{aligned(self.rows())}"
 
     def markdown(self) -> str:
         """The table in Markdown."""
@@ -80,12 +110,17 @@ def write_breakdowns(breakdowns: Sequence[Breakdown], out: str | Path) -> None:
 
 def _draw_numbers(axis: Any, breakdown: Breakdown) -> None:
     groups = breakdown.grouping.groups
-    middles = [group.middle for group in groups]
+    places = [group.mean for group in groups]
     for number, (name, scores) in enumerate(breakdown.systems.items()):
-        style = style_of(number) | {"marker": MARKERS[number % len(MARKERS)], "markersize": 3}
-        axis.plot(middles, scores, **style | {"linestyle": "none"})
+        style = style_of(number) | {
+            # Open marks, the later ones smaller: points on one another can still be told apart.
+            "marker": MARKERS[number % len(MARKERS)],
+            "markersize": max(3.0, 6.5 - 1.2 * number),
+            "markerfacecolor": "none",
+        }
+        axis.plot(places, scores, **style | {"linestyle": "none"})
         slope, height = trend(breakdown.grouping, scores)
-        ends = [middles[0], middles[-1]]
+        ends = [places[0], places[-1]]
         # The line has no points of its own; the legend shows both.
         lines = [height + slope * end for end in ends]
         axis.plot(ends, lines, label=name, markevery=[], **style)
@@ -112,6 +147,7 @@ def break_down(
     cut: str = "size",
     n_groups: int = 20,
     values: Mapping[str, float] | None = None,
+    metric: str = "",
 ) -> Breakdown:
     """Split the scores of runs by a property of the examples.
 
@@ -122,11 +158,12 @@ def break_down(
         cut: see there.
         n_groups: see there.
         values: see there.
+        metric: to show, if not that by which the task's paper compares.
 
     Raises:
         InputError: runs or data cannot be used, or the examples do not have this property.
     """
-    systems = read_systems(folders)
+    systems = read_systems(folders, metric=metric)
     examples = systems[0].runs[0].examples()
     known = [*properties_of(examples[0]), *PARSE_PROPERTIES]
     if values is None and property not in known:
@@ -134,11 +171,13 @@ def break_down(
     if values is None and property in PARSE_PROPERTIES:
         values = measure_parses(examples)[property]
     grouping = group_by(property, examples, cut=cut, n_groups=n_groups, values=values)
+    if not grouping.groups:
+        raise InputError(f"no example has {property!r}; group by another property")
     plan = systems[0].plan
     if property in GOLD_CLASSES and plan.score != plan.metric:
         # Within a gold class there is no precision: what was taken for it stands in other groups.
-        systems = [replace(system, plan=plan._replace(sums=None)) for system in systems]
-        plan = plan._replace(metric=plan.score)
+        plan = plan._replace(metric=plan.score, sums=None)
+        systems = [replace(system, plan=plan) for system in systems]
     scores = {
         system.name: tuple(system.value(group.keys) for group in grouping.groups)
         for system in systems

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from syntagma.report.attention_svg import AttentionMatrix, attention_svg
@@ -64,13 +66,24 @@ def _answers(case: Case) -> str:
     rows = [f'<tr><th scope="row">gold</th><td>{gold}</td><td></td></tr>']
     signs = {0.0: ' class="false"', 1.0: ' class="right"'}
     signs = signs if set(case.scores.values()) <= signs.keys() else {}
-    for system, answer in case.answers.items():
+    for system, answers in case.answers.items():
         score = case.scores[system]
         rows.append(
-            f'<tr><th scope="row">{escape(system)}</th><td>{_shown(answer)}</td>'
+            f'<tr><th scope="row">{escape(system)}</th><td>{_all_shown(answers)}</td>'
             f"<td><span{signs.get(score, '')}>{score:.2f}</span></td></tr>"
         )
     return f'<div class="scroll words"><table><tbody>{"".join(rows)}</tbody></table></div>'
+
+
+def _all_shown(answers: Sequence[str]) -> str:
+    """The answers of all seeds, the same ones once and with their number."""
+    counts = Counter(" ".join(answer.split()) for answer in answers)
+    if len(counts) == 1:
+        return _shown(answers[0])
+    return " / ".join(
+        _shown(answer) + (f" (× {count})" if count > 1 else "")
+        for answer, count in counts.most_common()
+    )
 
 
 def _shown(answer: str) -> str:
@@ -80,18 +93,18 @@ def _shown(answer: str) -> str:
 
 
 def _excerpt(case: Case, sentence: Sentence | None) -> str:
-    """The sentence of the passage that holds the gold answer, marked in it."""
-    passage, place = case.told.passage, case.told.place
+    """A sentence of the passage, with the places of it marked."""
+    passage = case.told.passage
     if not passage:
         return ""
     start, end = (sentence.start, sentence.end) if sentence else (0, min(len(passage), 300))
-    if place is None or not start <= place[0] < place[1] <= end:
-        text = escape(passage[start:end])
-    else:
-        before, inside, after = (
-            escape(passage[slice(*part)]) for part in ((start, place[0]), place, (place[1], end))
-        )
-        text = f"{before}<mark>{inside}</mark>{after}"
+    text, done = "", start
+    for begin, stop in sorted(case.told.places):
+        # Places may lie in one another.
+        if done <= begin < stop <= end:
+            text += f"{escape(passage[done:begin])}<mark>{escape(passage[begin:stop])}</mark>"
+            done = stop
+    text += escape(passage[done:end])
     dots = ("… " if start else "", " …" if end < len(passage) else "")
     return f'<p class="excerpt"><bdi>{dots[0]}{text}{dots[1]}</bdi></p>'
 

@@ -28,24 +28,22 @@ class Told(NamedTuple):
         asked: the question, or what stands for it.
         gold: what is right; several answers may be.
         passage: the text it is about; empty where ``asked`` is all.
-        place: characters of the passage that the gold answer stands at.
+        places: characters of the passage at which the gold answer stands, or what is asked about.
         options: of a question with options.
     """
 
     asked: str
     gold: tuple[str, ...]
     passage: str = ""
-    place: tuple[int, int] | None = None
+    places: tuple[tuple[int, int], ...] = ()
     options: tuple[str, ...] = ()
 
 
 def _span(example: Any) -> Told:
-    place = None
-    if example.answers:
-        start = example.answer_starts[0]
-        place = (start, start + len(example.answers[0]))
+    first = zip(example.answer_starts[:1], example.answers[:1], strict=True)
+    places = tuple((start, start + len(answer)) for start, answer in first)
     gold = tuple(dict.fromkeys(example.answers)) or ("",)
-    return Told(example.question, gold, example.passage, place)
+    return Told(example.question, gold, example.passage, places)
 
 
 def _open(example: Any) -> Told:
@@ -55,18 +53,20 @@ def _open(example: Any) -> Told:
 
 def _choice(example: Any) -> Told:
     gold = () if example.answer is None else (example.options[example.answer],)
-    return Told(example.question, gold, example.passage, None, example.options)
+    return Told(example.question, gold, example.passage, (), example.options)
 
 
 def _relation(example: Any) -> Told:
     subject, object_ = (example.text[slice(*part)] for part in (example.subject, example.object))
-    place = (min(example.subject[0], example.object[0]), max(example.subject[1], example.object[1]))
-    return Told(f"{subject} → {object_}", (example.relation,), example.text, place)
+    places = (tuple(example.subject), tuple(example.object))
+    return Told(f"{subject} → {object_}", (example.relation,), example.text, places)
 
 
 def _typing(example: Any) -> Told:
     gold = (", ".join(sorted(example.labels or ())),)
-    return Told(example.text[slice(*example.mention)], gold, example.text, example.mention)
+    return Told(
+        example.text[slice(*example.mention)], gold, example.text, (tuple(example.mention),)
+    )
 
 
 TOLD: dict[str, Callable[[Any], Told]] = {
@@ -89,7 +89,7 @@ class Case:
     Args:
         key: its id.
         told: what it asks.
-        answers: by system, that of its first seed.
+        answers: by system, one a seed.
         scores: by system, a mean over seeds.
         kind: ``gained`` or ``lost`` against the baseline, or ``wrong`` of a single system.
         system: the one that it is a case of.
@@ -97,7 +97,7 @@ class Case:
 
     key: str
     told: Told
-    answers: dict[str, str]
+    answers: dict[str, tuple[str, ...]]
     scores: dict[str, float]
     kind: str
     system: str
@@ -131,7 +131,7 @@ def find_cases(systems: Sequence[System], *, most: int, seed: int = 0) -> Cases:
     if task not in TOLD:
         raise InputError(f"examples of the task {task} cannot be told in a line")
     examples = {example.id: example for example in systems[0].runs[0].examples()}
-    answers = {system.name: read_answers(system.runs[0]) for system in systems}
+    answers = {system.name: [read_answers(run) for run in system.runs] for system in systems}
     keys = list(examples)
     scores = {
         system.name: dict(zip(keys, system.example_scores(keys).tolist(), strict=True))
@@ -143,7 +143,7 @@ def find_cases(systems: Sequence[System], *, most: int, seed: int = 0) -> Cases:
         Case(
             key,
             TOLD[task](examples[key]),
-            {name: found.get(key, "") for name, found in answers.items()},
+            {name: tuple(f.get(key, "") for f in found) for name, found in answers.items()},
             {name: found[key] for name, found in scores.items()},
             kind,
             system,

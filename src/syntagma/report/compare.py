@@ -47,7 +47,7 @@ class ComparedSystem:
         p_value: of the paper's test; ``None`` for the baseline itself.
         p_holm: the same, corrected for the number of comparisons.
         p_resampled: of the permutation test, or of the paired bootstrap where the metric is no mean
-            over examples.
+            over examples; not corrected.
     """
 
     name: str
@@ -135,23 +135,24 @@ def show_p(p_value: float) -> str:
     return "<0.0001" if p_value < 0.00005 else f"{p_value:.4f}"
 
 
-def compare_runs(folders: Sequence[str | Path]) -> Comparison:
+def compare_runs(folders: Sequence[str | Path], *, metric: str = "") -> Comparison:
     """Compare runs of the same task on the same dev examples.
 
     Runs whose settings differ in the seed alone are one system.
 
     Args:
         folders: run folders, those of the baseline first.
+        metric: to test, if not that of the task's paper.
 
     Raises:
         InputError: there are fewer than two, one is no finished run, they were scored on different
             examples, are of different tasks or of one without answers, or have not equally many
-            seeds, or a run is named twice.
+            seeds, a run is named twice, or the task has no test of the metric.
         MissingExtraError: scipy is not installed.
     """
     if len(folders) < 2:
         raise InputError("compare needs at least two run folders, the baseline first")
-    systems = read_systems(folders)
+    systems = read_systems(folders, metric=metric)
     baseline = systems[0]
     if (task := baseline.runs[0].task) not in PLANS:
         raise InputError(
@@ -178,6 +179,8 @@ def compare_runs(folders: Sequence[str | Path]) -> Comparison:
             f"p: {name} on the means of `{plan.metric}` over {n_seeds} seeds, over examples (how "
             f"much runs differ by their seeds, ± says); resampled: {resampled}"
         )
+    if len(compared) > 2:
+        test += f"; Holm: p corrected for {len(compared) - 1} comparisons, resampled p are not"
     if first.signature:
         test += f"; {plan.metric}: {first.signature}"
     columns = tuple(name for name in plan.columns if name in first.metrics)

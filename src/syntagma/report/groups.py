@@ -16,9 +16,10 @@ import numpy as np
 from syntagma.errors import InputError
 from syntagma.settings import nearest
 
-__all__ = ["KINDS", "NUMBERS", "Group", "Grouping", "group_by", "properties_of", "trend"]
+__all__ = ["CUTS", "KINDS", "NUMBERS", "Group", "Grouping", "group_by", "properties_of", "trend"]
 
 CUTS = ("range", "size")
+"""How numbers are put into groups: in equal steps, or with equally many examples."""
 N_GROUPS = 20
 
 
@@ -29,18 +30,15 @@ class Group(NamedTuple):
         name: a value, or the least and the greatest one.
         low: least value, or the number of the kind.
         high: greatest value, or the number of the kind.
+        mean: of the values, where the group stands on an axis; or the number of the kind.
         keys: ids of the examples.
     """
 
     name: str
     low: float
     high: float
+    mean: float
     keys: tuple[str, ...]
-
-    @property
-    def middle(self) -> float:
-        """Where the group stands on an axis."""
-        return (self.low + self.high) / 2
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,11 +49,13 @@ class Grouping:
         property: its name.
         is_number: whether groups stand in an order with distances.
         groups: those that are not empty, in order.
+        cut: of numbers, whether the groups are of equal ``range`` or of equal ``size``.
     """
 
     property: str
     is_number: bool
     groups: tuple[Group, ...]
+    cut: str = ""
 
 
 def _words(text: str) -> int:
@@ -102,17 +102,18 @@ def _answer_type(example: Any) -> str:
     return "word" if len(words) == 1 else "phrase" if len(words) <= 5 else "clause"
 
 
-NUMBERS: dict[str, Callable[[Any], float]] = {
+NUMBERS: dict[str, Callable[[Any], float | None]] = {
     "question_length": lambda example: _words(example.question),
     "passage_length": lambda example: _words(example.passage),
-    "answer_length": lambda example: _words(example.answers[0]) if example.answers else 0,
+    "answer_length": lambda example: _words(example.answers[0]) if example.answers else None,
     "premise_length": lambda example: _words(example.first),
     "hypothesis_length": lambda example: _words(example.second),
     "source_length": lambda example: _words(example.source),
     "text_length": lambda example: _words(example.text),
     "options": lambda example: len(example.options),
 }
-"""Properties that are numbers, of examples that have what they count (in words)."""
+"""Properties that are numbers, of examples that have what they count (in words); ``None`` of one
+that is of the kind but has none of it, as a question without an answer."""
 
 KINDS: dict[str, Callable[[Any], str]] = {
     "question_word": _question_word,
@@ -149,10 +150,12 @@ def group_by(
     Args:
         property: a name of :data:`NUMBERS` or :data:`KINDS`, or any where values are given.
         examples: with an ``id`` each.
-        cut: numbers in groups of equal ``range`` or of equal ``size``; examples of equal value may
-            then stand in groups beside one another, in the order of the data.
+        cut: numbers in groups of equal ``range`` or of equal ``size``.  Examples of equal value
+            always stand together, so that groups are of equal size only as far as values allow.
         n_groups: the most groups of numbers.
         values: a number for each id, for properties that are measured elsewhere.
+
+    Examples that do not have the number stand in no group.
 
     Raises:
         InputError: the examples do not have this property, or the cut is unknown.
@@ -160,43 +163,52 @@ def group_by(
     if cut not in CUTS:
         raise InputError(f"groups are cut by {' or '.join(CUTS)}, got {cut!r}")
     if not examples:
-        return Grouping(property, True, ())
+        return Grouping(property, True, (), cut)
     if values is not None:
         numbers = {example.id: float(values[example.id]) for example in examples}
-        return Grouping(property, True, _cut(numbers, cut, n_groups))
+        return Grouping(property, True, _cut(numbers, cut, n_groups), cut)
     known = properties_of(examples[0])
     if property not in known:
         raise InputError(f"examples cannot be grouped by {property!r}; {nearest(property, known)}")
     if property in NUMBERS:
-        numbers = {example.id: float(NUMBERS[property](example)) for example in examples}
-        return Grouping(property, True, _cut(numbers, cut, n_groups))
+        found = ((example.id, NUMBERS[property](example)) for example in examples)
+        numbers = {key: float(number) for key, number in found if number is not None}
+        return Grouping(property, True, _cut(numbers, cut, n_groups), cut)
     kinds: dict[str, list[str]] = {}
     for example in examples:
         kinds.setdefault(KINDS[property](example), []).append(example.id)
     ordered = sorted(kinds.items(), key=lambda item: (-len(item[1]), item[0]))
-    groups = (Group(name, at, at, tuple(keys)) for at, (name, keys) in enumerate(ordered))
+    groups = (Group(name, at, at, at, tuple(keys)) for at, (name, keys) in enumerate(ordered))
     return Grouping(property, False, tuple(groups))
 
 
 def _cut(numbers: Mapping[str, float], cut: str, n_groups: int) -> tuple[Group, ...]:
     keys = sorted(numbers, key=lambda key: numbers[key])
+    if not keys:
+        return ()
     values = np.array([numbers[key] for key in keys])
     if cut == "range":
         edges = np.linspace(values[0], values[-1], n_groups + 1)[1:-1]
         owner = np.searchsorted(np.unique(edges), values, side="right")
     else:
-        owner = np.arange(len(values)) * n_groups // len(values)
+        # Equal values share the place of the middle one of them.
+        first = np.searchsorted(values, values, side="left")
+        last = np.searchsorted(values, values, side="right") - 1
+        owner = (first + last) // 2 * n_groups // len(values)
     groups = []
     for number in np.unique(owner):
-        places = np.flatnonzero(owner == number)
-        low, high = values[places[0]], values[places[-1]]
+        inside = values[owner == number]
+        low, high = float(inside[0]), float(inside[-1])
         name = f"{low:g}" if low == high else f"{low:g}–{high:g}"
-        groups.append(Group(name, low, high, tuple(keys[place] for place in places)))
+        own = tuple(keys[place] for place in np.flatnonzero(owner == number))
+        groups.append(Group(name, low, high, float(inside.mean()), own))
     return tuple(groups)
 
 
 def trend(grouping: Grouping, scores: Sequence[float]) -> tuple[float, float]:
-    """The straight line through groups, each weighed by its size (least squares).
+    """The straight line through groups, at the mean of their values and weighed by their sizes.
+
+    By least squares.
 
     Args:
         grouping: by a number.
@@ -205,10 +217,10 @@ def trend(grouping: Grouping, scores: Sequence[float]) -> tuple[float, float]:
     Returns:
         Its slope, and its height at 0.
     """
-    middles = [group.middle for group in grouping.groups]
+    places = [group.mean for group in grouping.groups]
     sizes = [len(group.keys) for group in grouping.groups]
-    if len(set(middles)) < 2:
+    if len(set(places)) < 2:
         return 0.0, float(np.average(scores, weights=sizes)) if len(scores) else 0.0
     weights = np.sqrt(sizes)
-    slope, height = np.polyfit(middles, scores, 1, w=weights)
+    slope, height = np.polyfit(places, scores, 1, w=weights)
     return float(slope), float(height)

@@ -9,6 +9,7 @@ from pathlib import Path
 from syntagma.files import read_text, write_text
 from syntagma.report.report_page import Part, commands
 from syntagma.report.runs import System
+from syntagma.settings import flatten
 from syntagma.tasks.experiment import load_run_settings
 
 __all__ = ["commands_part"]
@@ -16,6 +17,8 @@ __all__ = ["commands_part"]
 AGAIN = "again"
 """The folder that the runs are made in."""
 SETTINGS = "settings"
+MODELS = ("encoder", "parser", "head.verifier")
+"""Settings that may name the folder of another run."""
 
 
 def commands_part(
@@ -41,26 +44,34 @@ def commands_part(
         lines.append(shlex.join(["syntagma", "evaluate", folder, *data]))
     lines.append("")
     if len(systems) > 1:
-        lines.append(shlex.join(["syntagma", "compare", *folders]))
+        metric = ["--metric", systems[0].plan.metric] if "--metric" in options else []
+        lines.append(shlex.join(["syntagma", "compare", *folders, *metric]))
     again = f"{AGAIN}/{Path(out).name}"
     lines.append(shlex.join(["syntagma", "report", *folders, "--out", again, *options]))
     hint = (
-        '<p class="hint">The settings are complete; paths in them are those of the folder in which '
-        f"the runs were trained. What is made again lies in <code>{AGAIN}/</code>; a run that "
-        "begins from another one has that before it.</p>"
+        "The settings are complete; paths in them are those of the folder in which the runs were "
+        f"trained. What is made again lies in <code>{AGAIN}/</code>; a run that begins from "
+        "another one, or reads with its help, has that before it."
     )
-    return Part("Commands", commands(lines) + hint)
+    limits = {run.settings.get("data", {}).get("dev_limit") for run in runs} - {None}
+    if limits:
+        shown = " or ".join(f"{limit:,}" for limit in sorted(limits))
+        hint += (
+            f" The runs were scored on {shown} examples of each dev file "
+            "(<code>data.dev_limit</code>); <code>evaluate</code> scores them all."
+        )
+    return Part("Commands", f'{commands(lines)}<p class="hint">{hint}</p>')
 
 
 def _train(path: Path, made: dict[Path, str], lines: list[str], draft: Path, out: Path) -> None:
-    """The command of a run, after those of the runs that it begins from."""
+    """The command of a run, after those of the runs that it needs."""
     if path in made:
         return
-    settings = load_run_settings(path / "experiment.yaml")
-    begins = Path(str(settings.get("encoder", "")))
-    is_run = (begins / "experiment.yaml").is_file()
-    if is_run:
-        _train(begins, made, lines, draft, out)
+    settings = flatten(load_run_settings(path / "experiment.yaml"))
+    named = {key: Path(str(settings.get(key) or "")) for key in MODELS}
+    needed = {key: each for key, each in named.items() if (each / "experiment.yaml").is_file()}
+    for other in needed.values():
+        _train(other, made, lines, draft, out)
     name, number = path.name, 1
     while name in made.values():
         number += 1
@@ -68,5 +79,6 @@ def _train(path: Path, made: dict[Path, str], lines: list[str], draft: Path, out
     made[path] = name
     write_text(draft / SETTINGS / f"{name}.yaml", read_text(path / "experiment.yaml"))
     command = ["syntagma", "train", f"{out}/{SETTINGS}/{name}.yaml"]
-    command += ["--set", f"encoder={AGAIN}/{made[begins]}"] if is_run else []
+    for key, other in needed.items():
+        command += ["--set", f"{key}={AGAIN}/{made[other]}"]
     lines.append(shlex.join([*command, "--out", f"{AGAIN}/{name}"]))

@@ -6,6 +6,7 @@ Scores, settings, groups of examples, training, parameters, and the commands.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from statistics import mean, stdev
 from typing import Any, NamedTuple
@@ -19,7 +20,7 @@ from syntagma.report.answer_tags import boundary_tags
 from syntagma.report.breakdown import Breakdown, break_down, write_breakdowns
 from syntagma.report.compare import compare_runs
 from syntagma.report.curves import TRAINING_LOSS, write_curves
-from syntagma.report.groups import properties_of
+from syntagma.report.groups import CUTS, NUMBERS, properties_of
 from syntagma.report.learned import ModelNumbers, read_numbers
 from syntagma.report.parse_properties import measure_parses
 from syntagma.report.plans import PLANS
@@ -65,7 +66,7 @@ def results_part(folders: Paths, systems: Sequence[System]) -> Made:
     body, values = "", None
     if len(systems) > 1 and systems[0].runs[0].task in PLANS:
         try:
-            comparison = compare_runs(folders)
+            comparison = compare_runs(folders, metric=systems[0].plan.metric)
             body = html_table(comparison.rows())
             test = escape(comparison.test.replace("`", ""))
             body += (
@@ -127,6 +128,8 @@ def groups_part(
 ) -> Made:
     """Scores by each property that the examples have, and by what a parser measures on them.
 
+    Numbers are cut into groups of equal size and into groups of equal range.
+
     Args:
         folders: of the runs.
         systems: the same as systems.
@@ -145,27 +148,32 @@ def groups_part(
         measured = measure_parses(examples, source=load_source(parser))
     except InputError as error:
         notices.append(f"groups by what a parser measures: {error}")
+    metric = systems[0].plan.metric
     for property in [*properties_of(examples[0]), *measured] if examples else ():
+        number = property in NUMBERS or property in measured
         try:
-            found = break_down(folders, property, values=measured.get(property))
+            found = [
+                break_down(folders, property, cut=cut, values=measured.get(property), metric=metric)
+                for cut in (CUTS[::-1] if number else CUTS[:1])
+            ]
         except InputError as error:
             notices.append(f"groups by {property}: {error}")
             continue
-        if not 1 < len(found.grouping.groups) <= MOST_KINDS:
+        if not 1 < len(found[0].grouping.groups) <= MOST_KINDS:
             continue
-        values[property] = found.rows()
-        title = property.replace("_", " ")
-        tables.append(details(f"By {title}", html_table(found.rows())))
+        values[property] = [each.as_json() for each in found]
+        body = "".join(html_table(each.rows(), caption=each.caption) for each in found)
+        tables.append(details(f"By {property.replace('_', ' ')}", body))
         try:
             figures.append(_group_plot(found, out))
         except InputError as error:
             notices.append(f"plots: {error}")
     if not values:
         return Made(Part(name, ""), {}, notices)
-    score = systems[0].plan.metric
     hint = (
-        f'<p class="hint">{score} of each group. Numbers are cut into groups of equal size, at '
-        "most 20, and have a trend line (least squares, each group as heavy as its examples).</p>"
+        '<p class="hint">Numbers are cut into groups of equal size and into groups of equal range, '
+        "at most 20, and have a trend line (least squares through the means of the groups, each as "
+        "heavy as its examples).</p>"
     )
     return Made(Part(name, hint + plots(figures) + "".join(tables)), values, notices)
 
@@ -190,14 +198,20 @@ def tags_part(folders: Paths, systems: Sequence[System], *, parser: str = DEFAUL
         "answer and of each system's; and, where a system answers, how often its own boundary word "
         f"has another tag than the gold one. {found.n_questions:,} questions with an answer.</p>"
     )
-    return Made(Part(name, hint + html_table(found.rows())), found.rows(least=0), [])
+    body = html_table(found.rows())
+    body += "".join(f"<p>{escape(line)}</p>" for line in found.lines())
+    return Made(Part(name, hint + body), found.rows(least=0), [])
 
 
-def _group_plot(found: Breakdown, out: Path) -> str:
-    property = found.grouping.property
+def _group_plot(found: Sequence[Breakdown], out: Path) -> str:
+    """A plot, a panel for each way to cut."""
+    property = found[0].grouping.property
     path = out / f"by_{property}.svg"
-    write_breakdowns([found], path)
-    return plot(path, f"{found.score} by {property.replace('_', ' ')}")
+    cuts = [f"equal {each.grouping.cut}" if each.grouping.cut else "" for each in found]
+    write_breakdowns(
+        [replace(each, title=cut) for each, cut in zip(found, cuts, strict=True)], path
+    )
+    return plot(path, f"{found[0].score} by {property.replace('_', ' ')}")
 
 
 def training_part(systems: Sequence[System], out: Path) -> Made:
@@ -226,10 +240,10 @@ def training_part(systems: Sequence[System], out: Path) -> Made:
         body += html_table(_speed_rows(speeds))
         body += (
             '<p class="hint">Speed is as the trainer measured it, evaluations included; of a '
-            "resumed run, in its last part. Only runs on one machine that did nothing else can be "
-            "compared. "
-            "What is fitted on the dev files (thresholds) is fitted when training has ended, after "
-            "the last point of the curve.</p>"
+            "resumed run, in its last part. Words are parsed by the first run that meets them, "
+            "the others read them from the cache. Only runs on one machine that did nothing else "
+            "can be compared. What is fitted on the dev files (thresholds) is fitted when training "
+            "has ended, after the last point of the curve.</p>"
         )
         values = {name: [speed.as_json() for speed in found] for name, found in speeds.items()}
     except InputError as error:
@@ -245,6 +259,7 @@ def _speed_rows(speeds: dict[str, list[Speed]]) -> list[list[str]]:
         "pieces/s": ("pieces_per_second", 0),
         "hours": ("hours", 2),
         "seconds an evaluation": ("evaluation_seconds", 1),
+        "parsed words/s": ("parsed_words_per_second", 0),
     }
     found = {
         title: [[getattr(speed, name) for speed in group] for group in speeds.values()]

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from syntagma.errors import InputError
 from syntagma.files import read_json
 from syntagma.report.plans import PLANS, Plan, find_plan
+from syntagma.report.sums import class_sums
 from syntagma.settings import flatten
 from syntagma.tasks import find_task
 from syntagma.tasks.experiment import PRACTICAL, load_run_settings
@@ -72,8 +73,8 @@ class RunScores:
         return [Path(path).name.removesuffix(".gz") for path in paths]
 
     def counts(self, keys: Sequence[str], names: Sequence[str]) -> FloatArray:
-        """What examples add to sums, ``[n_keys, n_names]``."""
-        return np.array([[self.rows[key][name] for name in names] for key in keys], float)
+        """What examples add to sums, ``[n_keys, n_names]``; nothing of what their rows lack."""
+        return np.array([[self.rows[key].get(name, 0.0) for name in names] for key in keys], float)
 
     def read_examples(self) -> list[Any]:
         """All examples of the dev files, read again, in the order of the predictions.
@@ -145,15 +146,17 @@ class System:
         return float(np.mean(values))
 
 
-def read_systems(folders: Sequence[str | Path]) -> list[System]:
+def read_systems(folders: Sequence[str | Path], *, metric: str = "") -> list[System]:
     """Finished runs on the same dev examples; those that differ in the seed alone are one system.
 
     Args:
         folders: run folders.
+        metric: by which they are compared, if not that of their task's paper.
 
     Raises:
         InputError: one is no finished run, they were scored on different examples or by different
-            metrics, are of different tasks, or have not equally many seeds.
+            metrics, are of different tasks, or have not equally many seeds; or the task has no test
+            of the metric.
     """
     runs = [_read(Path(folder)) for folder in folders]
     tasks = sorted({run.task for run in runs})
@@ -178,7 +181,10 @@ def read_systems(folders: Sequence[str | Path]) -> list[System]:
                     f"one run a seed"
                 )
             by_seed[run.seed] = run
-    plan = find_plan(tasks[0], runs[0].metrics)
+    plan = find_plan(tasks[0], runs[0].metrics, metric)
+    if plan.by_class:
+        counts = {name for run in runs for row in run.rows.values() for name in row}
+        plan = plan._replace(sums=class_sums(counts))
     for run in runs if tasks[0] in PLANS else ():
         _check_scores(run, plan)
     names = _distinct([_name(group) for group in parted], [group[0].path for group in parted])
@@ -240,7 +246,9 @@ def _check_scores(run: RunScores, plan: Plan) -> None:
             f"{run.path / 'metrics.json'}: expected {plan.metric}, by which these runs are "
             f"compared, got {', '.join(run.metrics)}; compare runs that are scored alike"
         )
-    needed = {plan.score, *(plan.sums.names if plan.sums else ())}
+    needed = {plan.score, *(plan.sums.names if plan.sums and not plan.by_class else ())}
+    if plan.by_class and not any(":" in name for row in run.rows.values() for name in row):
+        needed.add("counts of classes")
     if missing := needed - next(iter(run.rows.values()), dict.fromkeys(needed, 0.0)).keys():
         raise InputError(
             f"{run.path / 'examples.json'}: examples have no {', '.join(sorted(missing))}; it was "

@@ -94,6 +94,9 @@ def paired_t_test(ours: Sequence[float], theirs: Sequence[float]) -> float:
 def permutation_test(ours: Sequence[float], theirs: Sequence[float], *, seed: int = 0) -> float:
     """The paired permutation test: how often random signs give as large a mean difference.
 
+    Where there are no more signs to draw than resamples it is exact; else random, and the observed
+    signs count as one of the resamples.
+
     Args:
         ours: the score of each example.
         theirs: the same examples under the baseline.

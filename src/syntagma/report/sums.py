@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import NamedTuple
 
 import numpy as np
@@ -13,9 +13,12 @@ __all__ = [
     "BLEU",
     "BRACKETS",
     "FOUND_ARCS",
+    "HEADS",
+    "LOOSE_MACRO_F1",
     "MICRO_F1",
     "Sums",
     "bleu_of_sums",
+    "class_sums",
     "f1_of_sums",
 ]
 
@@ -73,6 +76,41 @@ def share_of_sums(sums: FloatArray) -> FloatArray:
     return values
 
 
+def loose_macro_of_sums(sums: FloatArray) -> FloatArray:
+    """Loose macro F1 of entity typing (Ling and Weld 2012), in per cent.
+
+    Args:
+        sums: mentions, their precisions, their recalls, ``[…, 3]``.
+    """
+    precision, recall = (sums[..., place] / np.maximum(sums[..., 0], 1) for place in (1, 2))
+    values: FloatArray = 200 * precision * recall / np.maximum(precision + recall, 1e-12)
+    return values
+
+
+def macro_f1_of_sums(sums: FloatArray) -> FloatArray:
+    """The mean F1 of the classes that are gold anywhere, in per cent.
+
+    Args:
+        sums: of each class right ones, predicted ones, gold ones, ``[…, 3 n_classes]``.
+    """
+    counts = sums.reshape(*sums.shape[:-1], -1, 3)
+    there = counts[..., 2] > 0
+    found = np.where(there, f1_of_sums(counts), 0.0).sum(-1)
+    values: FloatArray = found / np.maximum(there.sum(-1), 1)
+    return values
+
+
+def class_sums(names: Iterable[str]) -> Sums:
+    """The macro F1 over classes, from the counts of each.
+
+    Args:
+        names: of all counts, such as ``gold:Cause-Effect``; others are passed over.
+    """
+    classes = sorted({name.partition(":")[2] for name in names if ":" in name})
+    counts = tuple(f"{count}:{own}" for own in classes for count in MICRO_F1.names)
+    return Sums(counts, macro_f1_of_sums)
+
+
 BLEU = Sums(
     (
         *(f"matches_{order}" for order in range(1, 5)),
@@ -83,6 +121,8 @@ BLEU = Sums(
     bleu_of_sums,
 )
 MICRO_F1 = Sums(("right", "predicted", "gold"), f1_of_sums)
+LOOSE_MACRO_F1 = Sums(("mentions", "precisions", "recalls"), loose_macro_of_sums)
 ARCS = Sums(("las", "words"), share_of_sums)
+HEADS = Sums(("uas", "words"), share_of_sums)
 BRACKETS = Sums(("brackets_matched", "brackets_predicted", "brackets_gold"), f1_of_sums)
 FOUND_ARCS = Sums(("accuracy", "arcs"), share_of_sums)

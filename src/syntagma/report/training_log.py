@@ -23,6 +23,7 @@ class Speed:
         steps_per_second: the same in steps.
         pieces_per_second: of a stream, the mean over the records.
         evaluation_seconds: of one evaluation, the mean.
+        parsed_words_per_second: of the texts that were not parsed before; ``None`` where all were.
     """
 
     steps: int
@@ -30,6 +31,7 @@ class Speed:
     steps_per_second: float | None
     pieces_per_second: float | None
     evaluation_seconds: float | None
+    parsed_words_per_second: float | None = None
 
     @property
     def hours(self) -> float | None:
@@ -78,4 +80,5 @@ def read_speed(run: str | Path) -> Speed:
         last("train_steps_per_second"),
         mean("pieces_per_second"),
         mean("eval_evaluation_seconds"),
+        last("parsed_words_per_second"),
     )

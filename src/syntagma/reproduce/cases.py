@@ -34,7 +34,7 @@ def find_gains(plan: Plan) -> Measured:
         Case(
             example.id,
             tell(example),
-            {first: before[example.id], second: after[example.id]},
+            {first: (before[example.id],), second: (after[example.id],)},
             {first: baseline.rows[example.id][score], second: system.rows[example.id][score]},
             GAINED,
             second,
@@ -43,7 +43,7 @@ def find_gains(plan: Plan) -> Measured:
     ]
     rows = [["example", "gold", first, second]]
     for case in cases:
-        cells = (case.told.asked, case.told.gold[0], *case.answers.values())
+        cells = (case.told.asked, case.told.gold[0], *(a for (a,) in case.answers.values()))
         rows.append([_short(cell) for cell in cells])
     page = plan.folder / "cases.html"
     write_cases(

@@ -38,6 +38,16 @@ class PredictorTask(Task[Example, Prediction], Generic[Example, Prediction, Pred
         """The predictor's."""
         return self.predictor.model
 
+    def costs(self) -> dict[str, float]:
+        """The speed of parsing, where texts were parsed that no cache had."""
+        store = self.predictor.texts.store
+        if store is None or not store.seconds:
+            return {}
+        return {
+            "parsed_words": float(store.parsed_words),
+            "parsed_words_per_second": store.parsed_words / store.seconds,
+        }
+
     @classmethod
     def from_folder(cls, folder: str | Path, *, device: str = "cpu", parser: str = "") -> Self:
         """A saved predictor."""

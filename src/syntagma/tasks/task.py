@@ -266,6 +266,10 @@ class Task(ABC, Generic[Example, Prediction]):
         """How fast predictions were made, under the names of the command line's contract."""
         return {}
 
+    def costs(self) -> dict[str, float]:
+        """What else than training took time, for the records of a run."""
+        return {}
+
     @abstractmethod
     def write_predictions(
         self, examples: Sequence[Example], predictions: Sequence[Prediction], path: Path

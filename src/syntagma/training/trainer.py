@@ -302,6 +302,8 @@ class SyntagmaTrainer(Trainer):  # type: ignore[misc]
                 speed, waited = self.accelerator.reduce(rates, "sum").tolist()
                 logs["pieces_per_second"] = speed
                 logs["data_wait"] = waited / self.args.world_size
+        if "train_runtime" in logs:
+            logs |= self.task.costs()
         super().log(logs, *args, **kwargs)
         if self.is_world_process_zero():
             self.folder.add_record(

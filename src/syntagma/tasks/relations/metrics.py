@@ -12,7 +12,14 @@ from collections.abc import Collection, Iterable, Sequence
 
 from syntagma.tasks.mentions.label_counts import LabelCounts
 
-__all__ = ["count_relations", "find_negative", "is_directed", "macro_f1", "score_by_relation"]
+__all__ = [
+    "count_classes",
+    "count_relations",
+    "find_negative",
+    "is_directed",
+    "macro_f1",
+    "score_by_relation",
+]
 
 NEGATIVES = ("no_relation", "other", "na")
 """Names of the class that says that there is no relation, in lower case."""
@@ -52,6 +59,21 @@ def score_by_relation(gold: Sequence[str], predicted: Sequence[str]) -> dict[str
     return dict(sorted(counts.items()))
 
 
+def count_classes(
+    gold: Sequence[str], predicted: Sequence[str], negative: str
+) -> dict[str, LabelCounts]:
+    """The counts of each class of the macro F1: both directions of a relation together.
+
+    A right relation in the wrong direction is no right one.  The negative class is left out.
+    """
+    pooled: dict[str, LabelCounts] = {}
+    for label, own in score_by_relation(gold, predicted).items():
+        if label != negative:
+            name = DIRECTION.sub("", label)
+            pooled[name] = pooled.get(name, LabelCounts()) + own
+    return pooled
+
+
 def macro_f1(gold: Sequence[str], predicted: Sequence[str], negative: str) -> float:
     """SemEval's official score, in per cent.
 
@@ -65,9 +87,5 @@ def macro_f1(gold: Sequence[str], predicted: Sequence[str], negative: str) -> fl
         predicted: the same.
         negative: the class that is left out.
     """
-    pooled: dict[str, LabelCounts] = {}
-    for label, own in score_by_relation(gold, predicted).items():
-        name = DIRECTION.sub("", label)
-        pooled[name] = pooled.get(name, LabelCounts()) + own
-    scores = [own.f1 for name, own in pooled.items() if own.gold and name != negative]
+    scores = [own.f1 for own in count_classes(gold, predicted, negative).values() if own.gold]
     return sum(scores) / len(scores) if scores else 0.0

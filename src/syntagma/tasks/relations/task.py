@@ -27,6 +27,7 @@ from syntagma.tasks.mentions.task import (
 from syntagma.tasks.predictor_task import PredictorTask, warn_of_skipped
 from syntagma.tasks.relations.data import RelationExample, read_relations
 from syntagma.tasks.relations.metrics import (
+    count_classes,
     count_relations,
     find_negative,
     is_directed,
@@ -228,15 +229,23 @@ class RelationTask(PredictorTask[RelationExample, MentionRelation, RelationClass
     def score_examples(
         self, examples: Sequence[RelationExample], predictions: Sequence[MentionRelation]
     ) -> dict[str, dict[str, float]]:
-        """Whether each relation is right, the negative one among them; what it adds to micro F1."""
+        """Whether each relation is right, the negative one too; what it adds to both kinds of F1.
+
+        To the macro one, where there is one, the counts of its classes: ``gold:Cause-Effect``.
+        """
         negative = self.predictor.negative
-        return {
-            example.id: {
-                "accuracy": float(example.relation == prediction.label),
-                **count_relations([example.relation], [prediction.label], negative).sums(),
+        has_macro = is_directed(self.predictor.labels, negative)
+        rows: dict[str, dict[str, float]] = {}
+        for example, prediction in self.told(examples, predictions):
+            gold, found = [example.relation], [prediction.label]
+            row = {
+                "accuracy": float(gold == found),
+                **count_relations(gold, found, negative).sums(),
             }
-            for example, prediction in self.told(examples, predictions)
-        }
+            for name, own in count_classes(gold, found, negative).items() if has_macro else ():
+                row |= {f"{count}:{name}": value for count, value in own.sums().items() if value}
+            rows[example.id] = row
+        return rows
 
     def write_predictions(
         self,

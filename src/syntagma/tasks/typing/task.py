@@ -188,16 +188,20 @@ class TypingTask(PredictorTask[TypingExample, Types, EntityTyper]):
     def score_examples(
         self, examples: Sequence[TypingExample], predictions: Sequence[Types]
     ) -> dict[str, dict[str, float]]:
-        """F1 of each mention's types, whether the set is right, and what it adds to micro F1."""
-        return {
-            example.id: {
-                "f1": typing_f1(example.labels, types.labels),
-                "strict_accuracy": float(set(example.labels) == set(types.labels)),
-                **TypingCounts.of(example.labels, types.labels).labels.sums(),
-            }
-            for example, types in zip(examples, predictions, strict=True)
-            if example.labels is not None
-        }
+        """F1 of each mention's types, whether the set is right, and what it adds to metrics."""
+        rows: dict[str, dict[str, float]] = {}
+        for example, types in zip(examples, predictions, strict=True):
+            if example.labels is not None:
+                counts = TypingCounts.of(example.labels, types.labels)
+                rows[example.id] = {
+                    "f1": typing_f1(example.labels, types.labels),
+                    "strict_accuracy": float(counts.exact),
+                    **counts.labels.sums(),
+                    "mentions": 1.0,
+                    "precisions": counts.precisions,
+                    "recalls": counts.recalls,
+                }
+        return rows
 
     def fit_after_training(
         self, examples: Sequence[TypingExample], predictions: Sequence[Types]

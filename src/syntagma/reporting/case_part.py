@@ -1,4 +1,4 @@
-"""Write a report: what saved results tell, and pictures of models where these are there."""
+"""The part of a report that shows cases, and pages of cases alone: answers, trees, attention."""
 
 from __future__ import annotations
 
@@ -11,8 +11,9 @@ import syntagma
 from syntagma.encoders.saved import WEIGHTS
 from syntagma.encoders.shipped import DEFAULT_PARSER
 from syntagma.errors import InputError
-from syntagma.files import write_folder, write_json, write_text
+from syntagma.files import write_text
 from syntagma.parse.load import load_parser
+from syntagma.parse.parser import JointParser
 from syntagma.pictures import (
     Look,
     attention_matrices,
@@ -23,25 +24,15 @@ from syntagma.pictures import (
 )
 from syntagma.report.case_cards import CasePictures, case_card
 from syntagma.report.cases import GAINED, LOST, Case, find_cases
-from syntagma.report.report_commands import commands_part
-from syntagma.report.report_page import Part, plot, plots, report_page
-from syntagma.report.report_parts import (
-    Made,
-    groups_part,
-    models_part,
-    results_part,
-    tags_part,
-    training_part,
-)
-from syntagma.report.runs import System, read_systems
+from syntagma.report.report_page import Part, report_page
+from syntagma.report.report_parts import Made
+from syntagma.report.runs import System
 from syntagma.report.svg import escape
-from syntagma.report.tables import html_table
 from syntagma.report.turns_svg import TurnScores
-from syntagma.robustness import noise_curve, write_noise_curves
 from syntagma.tasks.laid_out import Predictor, Texts
 from syntagma.text.sentence import Parse, Sentence
 
-__all__ = ["write_cases", "write_report"]
+__all__ = ["cases_part", "write_cases"]
 
 PAIRED = ("spans", "choice", "pairs")
 """Tasks whose models can be watched."""
@@ -51,61 +42,6 @@ DRAWN = 3
 """Systems whose attention is drawn, at most."""
 WIDEST = 45
 """Words of a sentence whose attention is drawn, at most."""
-
-
-def write_report(
-    runs: Sequence[str | Path],
-    out: str | Path,
-    *,
-    n_cases: int = 12,
-    n_pictures: int = 3,
-    noise: Sequence[str] = (),
-    device: str = "cpu",
-) -> None:
-    """Write one page about runs, with its plots beside it.
-
-    Args:
-        runs: run folders over the same dev data; those that differ in the seed alone are one
-            system, the first is the baseline.
-        out: the folder to write: ``index.html``, the plots, and ``report.json`` with all values.
-        n_cases: examples to show.
-        n_pictures: of these, how many with pictures of attention; 0 opens no model of a run.
-        noise: ``heads``, ``tags`` or both: score the models again with a share of them replaced.
-        device: where to compute.
-
-    Raises:
-        InputError: a folder is no finished run, or they do not belong together, or ``out`` exists.
-    """
-    if n_cases < 0 or n_pictures < 0:
-        raise InputError(f"expected counts from 0, got --cases {n_cases} --pictures {n_pictures}")
-    systems = read_systems(runs)
-    with write_folder(out) as draft:
-        made = [
-            results_part(runs, systems),
-            groups_part(runs, systems, draft, parser=DEFAULT_PARSER),
-            tags_part(runs, systems, parser=DEFAULT_PARSER),
-            *(_noise_part(runs, kind, draft, device) for kind in noise),
-            training_part(systems, draft),
-            models_part(systems),
-            _cases_part(systems, n_cases, n_pictures, device),
-        ]
-        names = ", ".join(system.name for system in systems)
-        first = systems[0].runs[0]
-        n_runs = sum(len(system.runs) for system in systems)
-        page = report_page(
-            title=f"Report: {names}",
-            summary=f"Task {first.task}, {n_runs} run{'s' * (n_runs != 1)}, "
-            f"{len(first.rows):,} dev examples ({', '.join(first.data)})",
-            parts=[
-                *(each.part for each in made),
-                commands_part(systems, draft, out, options=_options(n_cases, n_pictures, noise)),
-            ],
-            notices=[notice for each in made for notice in each.notices],
-            note=f"Written by Syntagma {syntagma.__version__}.",
-        )
-        write_text(draft / "index.html", page)
-        values = {each.part.anchor: each.values for each in made}
-        write_json(draft / "report.json", values)
 
 
 def write_cases(
@@ -137,35 +73,15 @@ def write_cases(
     write_text(out, page)
 
 
-def _options(n_cases: int, n_pictures: int, noise: Sequence[str]) -> list[str]:
-    counts = {"--cases": n_cases, "--pictures": n_pictures}
-    values = [part for name, value in counts.items() for part in (name, str(value))]
-    return values + [part for kind in noise for part in ("--noise", kind)]
+def cases_part(systems: Sequence[System], n_cases: int, n_pictures: int, *, device: str) -> Made:
+    """The cases with their pictures.
 
-
-def _noise_part(runs: Sequence[str | Path], kind: str, out: Path, device: str) -> Made:
-    """Scores over the share of heads or tags replaced."""
-    name = f"Noise: {kind} replaced"
-    try:
-        curve = noise_curve(runs, kind=kind, device=device)
-    except InputError as error:
-        return Made(Part(name, ""), {}, [f"noise on {kind}: {error}"])
-    body, notices = html_table(curve.rows()), []
-    try:
-        path = out / f"noise_{kind}.svg"
-        write_noise_curves([curve], path)
-        body = plots([plot(path, f"{curve.score} over the share of {kind} replaced")]) + body
-    except InputError as error:
-        notices.append(f"plots: {error}")
-    hint = (
-        '<p class="hint">The models are scored again while that share of what the parser gives is '
-        "replaced at random; a model that does not read it stays as it is.</p>"
-    )
-    return Made(Part(name, hint + body), asdict(curve), notices)
-
-
-def _cases_part(systems: Sequence[System], n_cases: int, n_pictures: int, device: str) -> Made:
-    """The cases with their pictures."""
+    Args:
+        systems: the baseline first.
+        n_cases: to draw.
+        n_pictures: of these, how many with pictures of attention; 0 opens no model of a run.
+        device: where to compute.
+    """
     if not n_cases:
         return Made(Part("Cases", ""), [], [])
     try:
@@ -191,8 +107,11 @@ def _cases_part(systems: Sequence[System], n_cases: int, n_pictures: int, device
     )
     hint = f'<p class="hint">{escape(counts)}. Shown are {len(cards)}, drawn at random (seed 0).'
     if len(systems[0].runs) > 1:
-        seeds = ", ".join(f"{system.runs[0].seed}" for system in systems)
-        hint += f" Scores are means over seeds; answers and pictures are those of seed {seeds}."
+        seeds = ", ".join(dict.fromkeys(str(system.runs[0].seed) for system in systems))
+        hint += (
+            f" Scores are means over seeds, answers those of all seeds; pictures of attention show "
+            f"the model of seed {seeds}."
+        )
     if predictors:
         hint += (
             " Maps show the mean over all heads; the attention to a word is the sum over its "
@@ -254,7 +173,7 @@ class _Painter:
         self.predictors = predictors
         self.notices = notices
         self.parses = cache(self._parses)
-        self.parser = cache(lambda: load_parser(parser))
+        self.parser = cache(lambda: load_parser(parser).with_phrases())
 
     def pictures(self, case: Case, *, attention: bool) -> CasePictures:
         """What there is to draw of a case."""
@@ -279,7 +198,10 @@ class _Painter:
         """The sentences as the first model that reads syntax sees them; else the default parser."""
         for predictor in self.predictors.values():
             if (store := predictor.texts.store) is not None:
-                return tuple(store.parsed([text])[0].parses(text))
+                # What a store keeps has no phrases.
+                parser = store.source
+                parser = parser.with_phrases() if isinstance(parser, JointParser) else parser
+                return tuple(next(iter(parser.parse_texts([text]))))
         return tuple(self.parser().parse_text(text))
 
     def _with_attention(
@@ -316,8 +238,9 @@ def _best(parses: Sequence[Parse], case: Case) -> Parse | None:
     of the longer words of question and gold answer.
     """
     told = case.told
-    starts = [told.place[0]] if told.place else []
-    starts += (told.passage.find(answer) for answer in case.answers.values() if answer.strip())
+    starts = [start for start, _ in told.places]
+    answers = (answer for found in case.answers.values() for answer in found)
+    starts += (told.passage.find(answer) for answer in answers if answer.strip())
     for start in starts:
         for parse in parses:
             if parse.sentence.start <= start < parse.sentence.end:
