@@ -12,7 +12,7 @@ from syntagma.report.groups import Grouping, group_by, properties_of, trend
 from syntagma.report.parse_properties import PARSE_PROPERTIES, measure_parses
 from syntagma.report.plotting import HATCHES, MARKERS, panels, style_of
 from syntagma.report.runs import read_systems
-from syntagma.report.tables import aligned, markdown
+from syntagma.report.tables import aligned, markdown, signed
 from syntagma.settings import nearest
 
 __all__ = ["Breakdown", "break_down", "write_breakdowns"]
@@ -46,7 +46,7 @@ class Breakdown:
             rows.append([group.name, str(len(group.keys)), *scores])
         if self.grouping.is_number:
             slopes = (trend(self.grouping, self.systems[name])[0] for name in names)
-            rows.append(["slope", "", *(f"{slope:+.3f}" for slope in slopes)])
+            rows.append(["slope", "", *(signed(slope, 3) for slope in slopes)])
         return rows
 
     def table(self) -> str:
