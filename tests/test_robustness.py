@@ -70,6 +70,20 @@ def test_the_curve_begins_with_the_score_of_the_runs(runs, tmp_path):
     assert "heads replaced in evaluation" in (tmp_path / "noise.svg").read_text()
 
 
+def test_models_are_scored_in_the_precision_of_their_training(runs, monkeypatch):
+    asked = []
+
+    def note(folder, **options):
+        asked.append(options.get("precision"))
+        return open_model(folder, **options)
+
+    monkeypatch.setattr(robustness, "open_model", note)
+    for parser in ("own", "linear"):
+        asked.clear()
+        parser_table([runs / "sg-net"], [parser])
+        assert asked[-1] == "float32"
+
+
 def test_the_examples_are_those_that_the_run_was_scored_on(tmp_path, tiny_encoder, tiny_parser):
     data = pairs(tmp_path / "pairs.jsonl", copies=2)
     settings = experiment(

@@ -327,7 +327,7 @@ def _examples(run: RunScores, data: Sequence[str | Path]) -> list[object]:
 def _score(
     run: RunScores, examples: Sequence[object], parser: str, metric: str, device: str
 ) -> float:
-    task = open_model(run.path, parser=parser, device=device)
+    task = open_model(run.path, parser=parser, device=device, precision=run.precision)
     return _metric(task.evaluate(examples), metric, run)
 
 

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from syntagma.encoders.precision import Precision
 from syntagma.errors import InputError
 from syntagma.files import read_json
 from syntagma.report.plans import PLANS, Plan, find_plan
@@ -53,6 +54,12 @@ class RunScores:
     def seed(self) -> int:
         """Of its training."""
         return int(self.settings.get("training", {}).get("seed", 0))
+
+    @property
+    def precision(self) -> Precision:
+        """In which it was trained and scored."""
+        found: Precision = self.settings.get("training", {}).get("precision", "auto")
+        return found
 
     @property
     def kind(self) -> str:
