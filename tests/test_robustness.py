@@ -7,12 +7,12 @@ from dataclasses import replace
 
 import pytest
 
-from syntagma import robustness
 from syntagma.errors import InputError
 from syntagma.evaluation import evaluate, open_model
 from syntagma.robustness import (
     noise_curve,
     parser_table,
+    points,
     training_noise_curve,
     write_noise_curves,
 )
@@ -41,7 +41,7 @@ def test_only_what_reads_noise_bends(runs, monkeypatch):
         asked.append((run.path.name, parser))
         return float(len(asked))
 
-    monkeypatch.setattr(robustness, "_score", note)
+    monkeypatch.setattr(points, "_score", note)
     names = [runs / name for name in ("none", "sg-net", "poi-net")]
     heads = noise_curve(names, shares=(0, 0.5, 1), draws=2)
     assert [len({*scores}) for scores in heads.systems.values()] == [1, 3, 1]
@@ -77,7 +77,7 @@ def test_models_are_scored_in_the_precision_of_their_training(runs, monkeypatch)
         asked.append(options.get("precision"))
         return open_model(folder, **options)
 
-    monkeypatch.setattr(robustness, "open_model", note)
+    monkeypatch.setattr(points, "open_model", note)
     for parser in ("own", "linear"):
         asked.clear()
         parser_table([runs / "sg-net"], [parser])
