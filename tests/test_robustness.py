@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import json
+import shutil
 from dataclasses import replace
 
 import pytest
+import yaml
 
 from syntagma.errors import InputError
 from syntagma.evaluation import evaluate, open_model
@@ -124,7 +126,10 @@ def test_runs_trained_on_noise_make_a_curve(runs, tmp_path, tiny_encoder, tiny_p
         scores.append(train(settings, folders[-1])["accuracy"])
     curve = training_noise_curve(folders)
     assert curve.shares == (0.0, 0.4, 0.8)
-    assert curve.when == "training"
+    assert curve.when == "training and evaluation"
+    assert curve.summary() == (
+        "heads replaced in training and evaluation, scored on parses with the same noise, n = 32"
+    )
     clean = json.loads((runs / "sg-net" / "metrics.json").read_text())["accuracy"]
     assert curve.systems["sg-net"] == pytest.approx((clean, *scores))
     assert len({*curve.systems["none"]}) == 1
@@ -137,6 +142,57 @@ def test_runs_trained_on_noise_make_a_curve(runs, tmp_path, tiny_encoder, tiny_p
     train(other, tmp_path / "slower")
     with pytest.raises(InputError, match="slower: no run was trained with 40% of the heads"):
         training_noise_curve([*folders, tmp_path / "slower"])
+
+
+@pytest.fixture
+def retold(runs, tmp_path):
+    """Makes copies of a run that say of themselves another parser, seed and score."""
+
+    def make(name, parser, accuracy, *, seed=1, of="sg-net"):
+        folder = tmp_path / name
+        shutil.copytree(runs / of, folder)
+        settings = yaml.safe_load((folder / "experiment.yaml").read_text())
+        settings |= {"parser": parser, "training": settings["training"] | {"seed": seed}}
+        (folder / "experiment.yaml").write_text(yaml.safe_dump(settings))
+        (folder / "metrics.json").write_text(json.dumps({"accuracy": accuracy}))
+        return folder
+
+    return make
+
+
+def test_draws_of_training_noise_are_averaged(retold, tiny_parser):
+    folders = [
+        retold("clean", tiny_parser, 90.0),
+        retold("first", f"noisy:0.4:{tiny_parser}", 70.0),
+        retold("second", f"noisy:0.4,1:{tiny_parser}", 80.0),
+    ]
+    curve = training_noise_curve(folders)
+    assert curve.shares == (0.0, 0.4)
+    assert curve.systems == {"clean": (90.0, 75.0)}
+    assert curve.deviations["clean"] == pytest.approx((0.0, 50**0.5))
+    assert ", drawn 2 times, scored on parses with the same noise" in curve.summary()
+    # A name without a number means draw 0.
+    again = retold("again", f"noisy:0.40,0:{tiny_parser}", 60.0)
+    with pytest.raises(InputError, match=r"again: has the seed and the noise of .*first; name one"):
+        training_noise_curve([*folders, again])
+    other = retold("other", f"noisy:0.8:{tiny_parser}", 60.0)
+    with pytest.raises(
+        InputError, match=r"equally many draws .* got first \(40%\) 2, other \(80%\) 1"
+    ):
+        training_noise_curve([*folders, other])
+
+
+def test_each_seed_may_have_its_own_draw_of_training_noise(retold, tiny_parser):
+    folders = [
+        retold(f"{name}-{seed}", f"{noise.format(seed)}{tiny_parser}", score + seed, seed=seed)
+        for name, noise, score in (("clean", "", 90.0), ("noisy", "noisy:0.4,{}:", 70.0))
+        for seed in (1, 2, 3)
+    ]
+    curve = training_noise_curve(folders)
+    assert curve.systems == {"clean": (92.0, 72.0)}
+    assert curve.deviations == {"clean": (1.0, 1.0)}
+    with pytest.raises(InputError, match="noisy has 2 seeds, clean has 3"):
+        training_noise_curve(folders[:5])
 
 
 def test_other_trees_reach_the_model(runs):

@@ -66,7 +66,8 @@ def noise(
     ] = "",
     draws: Annotated[int, typer.Option(help="How often for each share, with other noise.")] = 1,
     trained: Annotated[
-        bool, typer.Option("--trained", help="Of runs that were trained on noise: no scoring.")
+        bool,
+        typer.Option("--trained", help="What runs trained on noise scored, on the same noise."),
     ] = False,
     sources: Annotated[
         list[str] | None,

@@ -7,8 +7,9 @@ tags.  A model that does not read them is a level line.
 from __future__ import annotations
 
 from syntagma.robustness.drawing import write_noise_curves
-from syntagma.robustness.noise import SHARES, NoiseCurve, noise_curve, training_noise_curve
+from syntagma.robustness.noise import SHARES, NoiseCurve, noise_curve
 from syntagma.robustness.sources import OWN, ParserTable, parser_table
+from syntagma.robustness.trained import training_noise_curve
 
 __all__ = [
     "OWN",
