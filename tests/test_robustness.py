@@ -11,12 +11,15 @@ import yaml
 
 from syntagma.errors import InputError
 from syntagma.evaluation import evaluate, open_model
+from syntagma.parse.load import NOISY
 from syntagma.robustness import (
+    ParserTable,
     noise_curve,
     parser_table,
     points,
     training_noise_curve,
     write_noise_curves,
+    write_parser_table,
 )
 from syntagma.training.run import train
 from tests.training.test_run import experiment, pairs
@@ -49,13 +52,17 @@ def test_only_what_reads_noise_bends(runs, monkeypatch):
     assert [len({*scores}) for scores in heads.systems.values()] == [1, 3, 1]
     assert heads.systems["sg-net"] == (2.0, 3.5, 5.5)
     assert heads.deviations["sg-net"] == pytest.approx((0, 0.5**0.5, 0.5**0.5))
-    assert "heads replaced in evaluation, drawn 2 times, n = 32" in heads.table()
+    assert heads.table().endswith(
+        "heads replaced in evaluation, drawn 2 times, n = 32; "
+        "level, for they read no heads: none, poi-net"
+    )
     assert [parser.split("/")[0] for name, parser in asked if name == "sg-net"] == [
         "", "noisy:0.5,0:", "noisy:0.5,1:", "noisy:1,0:", "noisy:1,1:",
     ]  # fmt: skip
     asked.clear()
     tags = noise_curve(names, kind="tags")
     assert tags.shares == (0.0, 0.05, 0.1, 0.2)
+    assert tags.level == ("none", "sg-net")
     assert [len({*scores}) for scores in tags.systems.values()] == [1, 1, 4]
     assert asked[-1][1].startswith("noisy_tags:0.2,0:/")
 
@@ -109,8 +116,44 @@ def test_sources_stand_side_by_side(runs):
         other = "" if parser == "own" else parser
         own = evaluate(runs / "sg-net", [str(runs / "pairs.jsonl")], parser=other)["accuracy"]
         assert score == pytest.approx(own)
+    assert found.table().endswith("n = 32; level, for they read no heads or tags: none")
     with pytest.raises(InputError, match="parser 'nonsense'"):
         parser_table(names, ["nonsense"])
+
+
+def test_sources_are_drawn_as_bars(tmp_path):
+    pytest.importorskip("matplotlib")
+    scores = {"plain": (50.0, 50.0), "sg-net": (80.0, 60.0)}
+    spreads = {"plain": (0.0, 0.0), "sg-net": (2.0, 1.0)}
+    table = ParserTable(("own", "random"), "accuracy", scores, spreads, ("plain",), 32)
+    write_parser_table(table, tmp_path / "sources.svg")
+    picture = (tmp_path / "sources.svg").read_text()
+    for word in ("plain", "sg-net", "own", "random", "parses", "accuracy, %"):
+        assert f">{word}<" in picture
+
+
+@pytest.mark.parametrize(
+    ("names", "kind", "message"),
+    [
+        (["none", "sg-net"], "tags",
+         "a model that reads tags, .* none: nothing, sg-net: heads; name .* pos_embedding, or ask "
+         "for heads"),
+        (["poi-net"], "heads", "reads heads, .* poi-net: tags; name .* tree_distance, or ask for"),
+        (["none"], "heads", "reads heads, .* of parses: none: nothing; name .* tree_distance$"),
+    ],
+)  # fmt: skip
+def test_what_no_model_reads_is_not_replaced(runs, retold, names, kind, message):
+    folders = [runs / name for name in names]
+    with pytest.raises(InputError, match=message):
+        noise_curve(folders, kind=kind)
+    noisy = retold("noisy", f"{NOISY[kind]}:0.4:linear", 50.0, of=names[-1])
+    with pytest.raises(InputError, match=f"a model that reads {kind}"):
+        training_noise_curve([*folders, noisy], kind=kind)
+
+
+def test_without_a_reader_of_parses_no_other_source_is_asked(runs):
+    with pytest.raises(InputError, match=r"reads heads or tags, .* none: nothing; name a run"):
+        parser_table([runs / "none"], ["own", "random"])
 
 
 def test_runs_trained_on_noise_make_a_curve(runs, tmp_path, tiny_encoder, tiny_parser):
@@ -128,7 +171,8 @@ def test_runs_trained_on_noise_make_a_curve(runs, tmp_path, tiny_encoder, tiny_p
     assert curve.shares == (0.0, 0.4, 0.8)
     assert curve.when == "training and evaluation"
     assert curve.summary() == (
-        "heads replaced in training and evaluation, scored on parses with the same noise, n = 32"
+        "heads replaced in training and evaluation, scored on parses with the same noise, n = 32; "
+        "level, for they read no heads: none"
     )
     clean = json.loads((runs / "sg-net" / "metrics.json").read_text())["accuracy"]
     assert curve.systems["sg-net"] == pytest.approx((clean, *scores))

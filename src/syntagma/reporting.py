@@ -157,9 +157,10 @@ def _noise_part(runs: Sequence[str | Path], kind: str, out: Path, device: str) -
         body = plots([plot(path, f"{curve.score} over the share of {kind} replaced")]) + body
     except InputError as error:
         notices.append(f"plots: {error}")
+    level = f": {', '.join(curve.level)}" if curve.level else ""
     hint = (
         '<p class="hint">The models are scored again while that share of what the parser gives is '
-        "replaced at random; a model that does not read it stays as it is.</p>"
+        f"replaced at random; a model that does not read it stays as it is{escape(level)}.</p>"
     )
     return Made(Part(name, hint + body), asdict(curve), notices)
 

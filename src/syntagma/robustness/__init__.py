@@ -6,7 +6,7 @@ tags.  A model that does not read them is a level line.
 
 from __future__ import annotations
 
-from syntagma.robustness.drawing import write_noise_curves
+from syntagma.robustness.drawing import write_noise_curves, write_parser_table
 from syntagma.robustness.noise import SHARES, NoiseCurve, noise_curve
 from syntagma.robustness.sources import OWN, ParserTable, parser_table
 from syntagma.robustness.trained import training_noise_curve
@@ -20,4 +20,5 @@ __all__ = [
     "parser_table",
     "training_noise_curve",
     "write_noise_curves",
+    "write_parser_table",
 ]

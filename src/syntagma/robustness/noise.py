@@ -10,7 +10,7 @@ from syntagma.errors import InputError
 from syntagma.parse.load import NOISY
 from syntagma.report.runs import read_systems
 from syntagma.report.tables import aligned, markdown
-from syntagma.robustness.points import COLUMNS, rows_of, score_all
+from syntagma.robustness.points import level_note, level_systems, rows_of, score_all
 
 __all__ = ["SHARES", "TRAINING", "NoiseCurve", "check_kind", "noise_curve"]
 
@@ -31,6 +31,7 @@ class NoiseCurve:
         systems: by name the scores, means over seeds and draws of noise, ``[n_shares]``.
         deviations: by name the standard deviations over seeds and draws, ``[n_shares]``; 0 for a
             single one.
+        level: names of the systems that do not read what is replaced.
         n_examples: that are scored.
         draws: how often noise was drawn for each share.
         when: there was noise: in ``evaluation``, or in ``training and evaluation``, where a run's
@@ -42,6 +43,7 @@ class NoiseCurve:
     score: str
     systems: dict[str, tuple[float, ...]]
     deviations: dict[str, tuple[float, ...]]
+    level: tuple[str, ...]
     n_examples: int
     draws: int
     when: str
@@ -54,8 +56,9 @@ class NoiseCurve:
     def summary(self) -> str:
         """What was done, in a line."""
         drawn = f", drawn {self.draws} times" if self.draws > 1 else ""
+        level = level_note(self.level, self.kind)
         scored = ", scored on parses with the same noise" if self.when == TRAINING else ""
-        return f"{self.kind} replaced in {self.when}{drawn}{scored}, n = {self.n_examples:,}"
+        return f"{self.kind} replaced in {self.when}{drawn}{scored}, n = {self.n_examples:,}{level}"
 
     def table(self) -> str:
         """A table for a terminal."""
@@ -89,7 +92,8 @@ def noise_curve(
         device: where to compute.
 
     Raises:
-        InputError: runs or data cannot be used, or there is no such kind or metric.
+        InputError: runs or data cannot be used, there is no such kind or metric, or no model
+            reads what is replaced.
     """
     check_kind(kind)
     if draws < 1:
@@ -105,9 +109,9 @@ def noise_curve(
             for share in shares
         ]
 
-    columns = COLUMNS[kind]
-    means, spreads, n_examples = score_all(systems, data, parsers, columns, metric, device)
-    return NoiseCurve(kind, shares, metric, means, spreads, n_examples, draws, EVALUATION)
+    level = level_systems({system.name: system.runs[0].path for system in systems}, kind)
+    means, spreads, n_examples = score_all(systems, data, parsers, level, metric, device)
+    return NoiseCurve(kind, shares, metric, means, spreads, level, n_examples, draws, EVALUATION)
 
 
 def check_kind(kind: str) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Container, Mapping, Sequence
 from pathlib import Path
 from statistics import mean, stdev
 
@@ -13,10 +13,24 @@ from syntagma.models.guided_encoder import GuidedEncoder
 from syntagma.report.runs import RunScores, System
 from syntagma.tasks.task import distinct, names_of
 
-__all__ = ["COLUMNS", "Points", "metric_of", "model_reads", "rows_of", "score_all", "spread_of"]
+__all__ = [
+    "Points",
+    "level_note",
+    "level_systems",
+    "metric_of",
+    "rows_of",
+    "score_all",
+    "spread_of",
+]
 
 COLUMNS = {"heads": {"enter", "exit", "depth"}, "tags": {"tag"}}
 """What of the syntax that a model reads comes from them."""
+READERS = {
+    "heads": "ancestor_attention or tree_distance",
+    "tags": "pos_embedding",
+    "heads or tags": "ancestor_attention, tree_distance or pos_embedding",
+}
+"""The guides that read what is replaced."""
 
 Points = dict[str, tuple[float, ...]]
 """By system the values of each point, ``[n_points]``."""
@@ -26,7 +40,7 @@ def score_all(
     systems: Sequence[System],
     data: Sequence[str | Path],
     parsers: Callable[[str], Sequence[Sequence[str]]],
-    columns: set[str],
+    level: Container[str],
     metric: str,
     device: str,
 ) -> tuple[Points, Points, int]:
@@ -36,7 +50,7 @@ def score_all(
         systems: that are scored.
         data: files; the dev examples of the runs where there are none.
         parsers: for a run's own parser the parsers of each point; empty for its own.
-        columns: what of the syntax comes from them; a model that reads none is scored once.
+        level: names of systems that do not read what is replaced: they are scored once.
         metric: of the points.
         device: where to compute.
     """
@@ -48,10 +62,9 @@ def score_all(
         for run in system.runs:
             examples = _examples(run, data)
             n_examples = len(examples)
-            reads = model_reads(run.path, columns)
             known: dict[str, float] = {}
             for point, names in enumerate(parsers(read_config(run.path).parser)):
-                for name in names if reads else [""]:
+                for name in [""] if system.name in level else names:
                     if name not in known:
                         known[name] = _score(run, examples, name, metric, device)
                     found.setdefault(point, []).append(known[name])
@@ -107,7 +120,37 @@ def metric_of(metrics: dict[str, float], metric: str, run: RunScores) -> float:
     return metrics[metric]
 
 
-def model_reads(folder: Path, columns: set[str]) -> bool:
-    """Whether a model reads what is replaced."""
+def level_systems(folders: Mapping[str, Path], what: str) -> tuple[str, ...]:
+    """Names of the systems whose models do not read what is replaced.
+
+    Args:
+        folders: by name of the system the folder of a run.
+        what: is replaced: ``heads``, ``tags``, or ``heads or tags``.
+
+    Raises:
+        InputError: none of the models reads it, so that nothing would change.
+    """
+    read = {name: _read_by(folder) for name, folder in folders.items()}
+    wanted = what.split(" or ")
+    level = tuple(name for name, kinds in read.items() if not kinds & {*wanted})
+    if len(level) == len(folders):
+        told = ", ".join(f"{name}: {' and '.join(read[name]) or 'nothing'}" for name in folders)
+        others = sorted(set().union(*read.values()))
+        instead = f", or ask for {' or '.join(others)}" if others else ""
+        raise InputError(
+            f"expected a model that reads {what}, or nothing changes; these read of parses: "
+            f"{told}; name a run with the guide {READERS[what]}{instead}"
+        )
+    return level
+
+
+def _read_by(folder: Path) -> set[str]:
+    """What a model reads of parses: ``heads``, ``tags``, both or nothing."""
     model = open_model(folder).model
-    return isinstance(model, GuidedEncoder) and not columns.isdisjoint(model.syntax_columns)
+    columns = set(model.syntax_columns) if isinstance(model, GuidedEncoder) else set()
+    return {kind for kind, needed in COLUMNS.items() if needed & columns}
+
+
+def level_note(level: Sequence[str], what: str) -> str:
+    """Which systems are level lines, and why; empty where none is."""
+    return f"; level, for they read no {what}: {', '.join(level)}" if level else ""

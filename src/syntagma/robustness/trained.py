@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Container, Mapping, Sequence
 from pathlib import Path
 from statistics import mean
 
@@ -11,28 +10,13 @@ from syntagma.errors import InputError
 from syntagma.parse.load import NOISY, read_noise
 from syntagma.report.runs import RunScores, System, read_systems
 from syntagma.robustness.noise import TRAINING, NoiseCurve, check_kind
-from syntagma.robustness.points import COLUMNS, Points, metric_of, model_reads, spread_of
+from syntagma.robustness.points import Points, level_systems, metric_of, spread_of
 
 __all__ = ["training_noise_curve"]
 
 
-@dataclass(frozen=True, slots=True)
-class _Line:
-    """Systems that differ in the share of noise alone.
-
-    Args:
-        name: of the one without noise, where there is one.
-        systems: by share; of several seeds and draws of noise each.
-        level: whether the models do not read what is replaced.
-    """
-
-    name: str
-    systems: dict[float, System]
-    level: bool
-
-    def at(self, share: float) -> System:
-        """What was trained with a share of noise."""
-        return next(iter(self.systems.values())) if self.level else self.systems[share]
+Line = dict[float, System]
+"""Systems that differ in nothing but the share of noise, by that share."""
 
 
 def training_noise_curve(
@@ -51,8 +35,8 @@ def training_noise_curve(
         metric: to show; the one that comparisons of the task test, if not given.
 
     Raises:
-        InputError: runs cannot be used, or a line has no run with a share that another has, or not
-            equally many draws of noise with each share.
+        InputError: runs cannot be used, no model reads what is replaced, or a line has no run with
+            a share that another has, or not equally many draws of noise with each share.
     """
     check_kind(kind)
 
@@ -62,58 +46,65 @@ def training_noise_curve(
 
     systems = read_systems(folders, alike=alike)
     lines = _lines(systems, kind)
-    shares = sorted({share for line in lines for share in line.systems})
+    shares = sorted({share for line in lines.values() for share in line})
     if shares == [0.0]:
         raise InputError(
             f"none of the runs was trained with {kind} replaced; train some with "
             f"--set parser={NOISY[kind]}:SHARE:SOURCE, such as {NOISY[kind]}:0.4:default-parser"
         )
-    n_draws = _check_lines(lines, shares, kind)
+    level = level_systems({name: _first(line).runs[0].path for name, line in lines.items()}, kind)
+    n_draws = _count_draws(lines, shares, level, kind)
     metric = metric or systems[0].plan.metric
     means: Points = {}
     spreads: Points = {}
-    for line in lines:
-        scores = [
-            [metric_of(run.metrics, metric, run) for run in line.at(share).runs] for share in shares
-        ]
-        means[line.name] = tuple(map(mean, scores))
-        spreads[line.name] = tuple(map(spread_of, scores))
-    n_examples = len(systems[0].runs[0].rows)
-    return NoiseCurve(kind, tuple(shares), metric, means, spreads, n_examples, n_draws, TRAINING)
+    for name, line in lines.items():
+        points = [_first(line) if name in level else line[share] for share in shares]
+        scores = [[metric_of(run.metrics, metric, run) for run in point.runs] for point in points]
+        means[name] = tuple(map(mean, scores))
+        spreads[name] = tuple(map(spread_of, scores))
+    return NoiseCurve(
+        kind, tuple(shares), metric, means, spreads, level,
+        n_examples=len(systems[0].runs[0].rows), draws=n_draws, when=TRAINING,
+    )  # fmt: skip
 
 
-def _lines(systems: Sequence[System], kind: str) -> list[_Line]:
-    found: dict[str, dict[float, System]] = {}
+def _lines(systems: Sequence[System], kind: str) -> dict[str, Line]:
+    """Systems as lines, each with the name of its system without noise, where it has one."""
+    found: dict[str, Line] = {}
     for system in systems:
         share, _, source = _noise_of(system.runs[0], kind)
         found.setdefault(repr((source, system.runs[0].without("parser"))), {})[share] = system
-    lines = []
-    for line in found.values():
-        first = next(iter(line.values()))
-        level = not model_reads(first.runs[0].path, COLUMNS[kind])
-        lines.append(_Line(line.get(0.0, first).name, line, level))
-    return lines
+    return {(line.get(0.0) or _first(line)).name: line for line in found.values()}
 
 
-def _check_lines(lines: Sequence[_Line], shares: Sequence[float], kind: str) -> int:
-    """Check that all lines have the same points.
+def _first(line: Line) -> System:
+    return next(iter(line.values()))
 
-    Returns:
-        How many draws of noise there are with each share.
+
+def _count_draws(
+    lines: Mapping[str, Line], shares: Sequence[float], level: Container[str], kind: str
+) -> int:
+    """How many draws of noise there are with each share, which all lines must have alike.
+
+    Args:
+        lines: by name.
+        shares: that each line must have.
+        level: names of lines to which share and draw are all the same.
+        kind: what is replaced.
 
     Raises:
-        InputError: a share is missing, a run is there twice, or draws are.
+        InputError: a share is missing, a run is there twice, or the draws are not equally many.
     """
     numbers: dict[str, int] = {}
-    for line in lines:
-        for share, system in line.systems.items():
+    for name, line in lines.items():
+        for share, system in line.items():
             number = _n_draws(system, kind)
-            if share and not line.level:
+            if share and name not in level:
                 numbers[f"{system.name} ({share:.0%})"] = number
-        missing = [share for share in shares if share not in line.systems]
-        if missing and not line.level:
+        missing = [share for share in shares if share not in line]
+        if missing and name not in level:
             raise InputError(
-                f"{line.name}: no run was trained with {missing[0]:.0%} of the {kind} replaced; "
+                f"{name}: no run was trained with {missing[0]:.0%} of the {kind} replaced; "
                 f"train it with --set parser={NOISY[kind]}:{missing[0]}:SOURCE"
             )
     if len({*numbers.values()}) > 1:
@@ -122,7 +113,7 @@ def _check_lines(lines: Sequence[_Line], shares: Sequence[float], kind: str) -> 
             f"expected equally many draws of noise with each share of the {kind}, got {told}; "
             f"train more with --set parser={NOISY[kind]}:SHARE,SEED:SOURCE"
         )
-    return max(numbers.values(), default=1)
+    return max(numbers.values())
 
 
 def _n_draws(system: System, kind: str) -> int:
