@@ -170,6 +170,14 @@ def test_sweep(run, config, tmp_path):
     code, _, err = run(*given)
     assert code == 2
     assert "a sweep needs --space" in one_line(err)
+    wrong = ("sweep", config, "--out", tmp_path / "new", "--space", "head.arc_width=4,8")
+    code, _, err = run(*wrong, "--trials", 1, "--metric", "sal")
+    assert code == 2
+    assert "has no metric 'sal'; known: " in one_line(err)
+    assert [path.name for path in (tmp_path / "new").iterdir()] == ["trial-000"]
+    code, _, err = run(*wrong, "--trials", 1, "--metric", "las")
+    assert code == 0
+    assert "step/s" not in err, "the run is there"
 
 
 def test_noise(run, tmp_path, tiny_encoder):
