@@ -12,7 +12,7 @@ import time
 import pytest
 
 from syntagma.cli import main
-from tests.training.test_run import brackets, dream, open_qa, squad, treebank
+from tests.training.test_run import brackets, dream, open_qa, pairs, squad, treebank
 
 
 @pytest.fixture
@@ -170,6 +170,39 @@ def test_sweep(run, config, tmp_path):
     code, _, err = run(*given)
     assert code == 2
     assert "a sweep needs --space" in one_line(err)
+    wrong = ("sweep", config, "--out", tmp_path / "new", "--space", "head.arc_width=4,8")
+    code, _, err = run(*wrong, "--trials", 1, "--metric", "sal")
+    assert code == 2
+    assert "has no metric 'sal'; known: " in one_line(err)
+    assert [path.name for path in (tmp_path / "new").iterdir()] == ["trial-000"]
+    code, _, err = run(*wrong, "--trials", 1, "--metric", "las")
+    assert code == 0
+    assert "step/s" not in err, "the run is there"
+
+
+def test_noise(run, tmp_path, tiny_encoder):
+    path, folder = tmp_path / "pairs.yaml", tmp_path / "sg-net"
+    data = pairs(tmp_path / "pairs.jsonl", copies=1)
+    path.write_text(
+        f"task: pairs\nencoder: {tiny_encoder}\npreset: sg-net\nparser: linear\n"
+        f"data:\n  train: {data}\n  dev: {data}\nhead:\n  max_length: 64\ntraining:\n  epochs: 1\n"
+    )
+    assert run("train", path, "--out", folder)[0] == 0
+    sources = ("--source", "own", "--source", "random")
+    picture = tmp_path / "sources.svg"
+    code, out, _ = run("noise", folder, *sources, "--json", tmp_path / "s.json", "--plot", picture)
+    assert code == 0
+    assert out.splitlines()[0].split() == ["accuracy", "own", "random"]
+    assert json.loads((tmp_path / "s.json").read_text())["level"] == []
+    assert "<svg" in picture.read_text()
+    for arguments, message in (
+        (["--kind", "tags"], "expected a model that reads tags, or nothing changes"),
+        ([*sources, "--draws", 2], "leave out --trained, --shares and --draws"),
+        (["--trained"], "none of the runs was trained with heads replaced"),
+    ):
+        code, _, err = run("noise", folder, *arguments)
+        assert code == 2
+        assert message in one_line(err)
 
 
 def test_a_question_with_options(run, tmp_path, tiny_encoder):

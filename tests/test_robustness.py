@@ -3,18 +3,23 @@
 from __future__ import annotations
 
 import json
+import shutil
 from dataclasses import replace
 
 import pytest
+import yaml
 
-from syntagma import robustness
 from syntagma.errors import InputError
 from syntagma.evaluation import evaluate, open_model
+from syntagma.parse.load import NOISY
 from syntagma.robustness import (
+    ParserTable,
     noise_curve,
     parser_table,
+    points,
     training_noise_curve,
     write_noise_curves,
+    write_parser_table,
 )
 from syntagma.training.run import train
 from tests.training.test_run import experiment, pairs
@@ -41,19 +46,23 @@ def test_only_what_reads_noise_bends(runs, monkeypatch):
         asked.append((run.path.name, parser))
         return float(len(asked))
 
-    monkeypatch.setattr(robustness, "_score", note)
+    monkeypatch.setattr(points, "_score", note)
     names = [runs / name for name in ("none", "sg-net", "poi-net")]
     heads = noise_curve(names, shares=(0, 0.5, 1), draws=2)
     assert [len({*scores}) for scores in heads.systems.values()] == [1, 3, 1]
     assert heads.systems["sg-net"] == (2.0, 3.5, 5.5)
     assert heads.deviations["sg-net"] == pytest.approx((0, 0.5**0.5, 0.5**0.5))
-    assert "heads replaced in evaluation, drawn 2 times, n = 32" in heads.table()
+    assert heads.table().endswith(
+        "heads replaced in evaluation, drawn 2 times, n = 32; "
+        "level, for they read no heads: none, poi-net"
+    )
     assert [parser.split("/")[0] for name, parser in asked if name == "sg-net"] == [
         "", "noisy:0.5,0:", "noisy:0.5,1:", "noisy:1,0:", "noisy:1,1:",
     ]  # fmt: skip
     asked.clear()
     tags = noise_curve(names, kind="tags")
     assert tags.shares == (0.0, 0.05, 0.1, 0.2)
+    assert tags.level == ("none", "sg-net")
     assert [len({*scores}) for scores in tags.systems.values()] == [1, 1, 4]
     assert asked[-1][1].startswith("noisy_tags:0.2,0:/")
 
@@ -68,6 +77,20 @@ def test_the_curve_begins_with_the_score_of_the_runs(runs, tmp_path):
     pytest.importorskip("matplotlib")
     write_noise_curves([curve, curve], tmp_path / "noise.svg")
     assert "heads replaced in evaluation" in (tmp_path / "noise.svg").read_text()
+
+
+def test_models_are_scored_in_the_precision_of_their_training(runs, monkeypatch):
+    asked = []
+
+    def note(folder, **options):
+        asked.append(options.get("precision"))
+        return open_model(folder, **options)
+
+    monkeypatch.setattr(points, "open_model", note)
+    for parser in ("own", "linear"):
+        asked.clear()
+        parser_table([runs / "sg-net"], [parser])
+        assert asked[-1] == "float32"
 
 
 def test_the_examples_are_those_that_the_run_was_scored_on(tmp_path, tiny_encoder, tiny_parser):
@@ -93,8 +116,44 @@ def test_sources_stand_side_by_side(runs):
         other = "" if parser == "own" else parser
         own = evaluate(runs / "sg-net", [str(runs / "pairs.jsonl")], parser=other)["accuracy"]
         assert score == pytest.approx(own)
+    assert found.table().endswith("n = 32; level, for they read no heads or tags: none")
     with pytest.raises(InputError, match="parser 'nonsense'"):
         parser_table(names, ["nonsense"])
+
+
+def test_sources_are_drawn_as_bars(tmp_path):
+    pytest.importorskip("matplotlib")
+    scores = {"plain": (50.0, 50.0), "sg-net": (80.0, 60.0)}
+    spreads = {"plain": (0.0, 0.0), "sg-net": (2.0, 1.0)}
+    table = ParserTable(("own", "random"), "accuracy", scores, spreads, ("plain",), 32)
+    write_parser_table(table, tmp_path / "sources.svg")
+    picture = (tmp_path / "sources.svg").read_text()
+    for word in ("plain", "sg-net", "own", "random", "parses", "accuracy, %"):
+        assert f">{word}<" in picture
+
+
+@pytest.mark.parametrize(
+    ("names", "kind", "message"),
+    [
+        (["none", "sg-net"], "tags",
+         "a model that reads tags, .* none: nothing, sg-net: heads; name .* pos_embedding, or ask "
+         "for heads"),
+        (["poi-net"], "heads", "reads heads, .* poi-net: tags; name .* tree_distance, or ask for"),
+        (["none"], "heads", "reads heads, .* of parses: none: nothing; name .* tree_distance$"),
+    ],
+)  # fmt: skip
+def test_what_no_model_reads_is_not_replaced(runs, retold, names, kind, message):
+    folders = [runs / name for name in names]
+    with pytest.raises(InputError, match=message):
+        noise_curve(folders, kind=kind)
+    noisy = retold("noisy", f"{NOISY[kind]}:0.4:linear", 50.0, of=names[-1])
+    with pytest.raises(InputError, match=f"a model that reads {kind}"):
+        training_noise_curve([*folders, noisy], kind=kind)
+
+
+def test_without_a_reader_of_parses_no_other_source_is_asked(runs):
+    with pytest.raises(InputError, match=r"reads heads or tags, .* none: nothing; name a run"):
+        parser_table([runs / "none"], ["own", "random"])
 
 
 def test_runs_trained_on_noise_make_a_curve(runs, tmp_path, tiny_encoder, tiny_parser):
@@ -110,7 +169,11 @@ def test_runs_trained_on_noise_make_a_curve(runs, tmp_path, tiny_encoder, tiny_p
         scores.append(train(settings, folders[-1])["accuracy"])
     curve = training_noise_curve(folders)
     assert curve.shares == (0.0, 0.4, 0.8)
-    assert curve.when == "training"
+    assert curve.when == "training and evaluation"
+    assert curve.summary() == (
+        "heads replaced in training and evaluation, scored on parses with the same noise, n = 32; "
+        "level, for they read no heads: none"
+    )
     clean = json.loads((runs / "sg-net" / "metrics.json").read_text())["accuracy"]
     assert curve.systems["sg-net"] == pytest.approx((clean, *scores))
     assert len({*curve.systems["none"]}) == 1
@@ -123,6 +186,57 @@ def test_runs_trained_on_noise_make_a_curve(runs, tmp_path, tiny_encoder, tiny_p
     train(other, tmp_path / "slower")
     with pytest.raises(InputError, match="slower: no run was trained with 40% of the heads"):
         training_noise_curve([*folders, tmp_path / "slower"])
+
+
+@pytest.fixture
+def retold(runs, tmp_path):
+    """Makes copies of a run that say of themselves another parser, seed and score."""
+
+    def make(name, parser, accuracy, *, seed=1, of="sg-net"):
+        folder = tmp_path / name
+        shutil.copytree(runs / of, folder)
+        settings = yaml.safe_load((folder / "experiment.yaml").read_text())
+        settings |= {"parser": parser, "training": settings["training"] | {"seed": seed}}
+        (folder / "experiment.yaml").write_text(yaml.safe_dump(settings))
+        (folder / "metrics.json").write_text(json.dumps({"accuracy": accuracy}))
+        return folder
+
+    return make
+
+
+def test_draws_of_training_noise_are_averaged(retold, tiny_parser):
+    folders = [
+        retold("clean", tiny_parser, 90.0),
+        retold("first", f"noisy:0.4:{tiny_parser}", 70.0),
+        retold("second", f"noisy:0.4,1:{tiny_parser}", 80.0),
+    ]
+    curve = training_noise_curve(folders)
+    assert curve.shares == (0.0, 0.4)
+    assert curve.systems == {"clean": (90.0, 75.0)}
+    assert curve.deviations["clean"] == pytest.approx((0.0, 50**0.5))
+    assert ", drawn 2 times, scored on parses with the same noise" in curve.summary()
+    # A name without a number means draw 0.
+    again = retold("again", f"noisy:0.40,0:{tiny_parser}", 60.0)
+    with pytest.raises(InputError, match=r"again: has the seed and the noise of .*first; name one"):
+        training_noise_curve([*folders, again])
+    other = retold("other", f"noisy:0.8:{tiny_parser}", 60.0)
+    with pytest.raises(
+        InputError, match=r"equally many draws .* got first \(40%\) 2, other \(80%\) 1"
+    ):
+        training_noise_curve([*folders, other])
+
+
+def test_each_seed_may_have_its_own_draw_of_training_noise(retold, tiny_parser):
+    folders = [
+        retold(f"{name}-{seed}", f"{noise.format(seed)}{tiny_parser}", score + seed, seed=seed)
+        for name, noise, score in (("clean", "", 90.0), ("noisy", "noisy:0.4,{}:", 70.0))
+        for seed in (1, 2, 3)
+    ]
+    curve = training_noise_curve(folders)
+    assert curve.systems == {"clean": (92.0, 72.0)}
+    assert curve.deviations == {"clean": (1.0, 1.0)}
+    with pytest.raises(InputError, match="noisy has 2 seeds, clean has 3"):
+        training_noise_curve(folders[:5])
 
 
 def test_other_trees_reach_the_model(runs):

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from syntagma.encoders.model import read_config
+from syntagma.encoders.precision import Precision
 from syntagma.encoders.shipped import SHIPPED, shipped
 from syntagma.errors import InputError
 from syntagma.files import write_folder
@@ -17,7 +18,12 @@ __all__ = ["evaluate", "open_model", "pack", "predict"]
 
 
 def open_model(
-    name: str | Path, *, task: str = "", parser: str = "", device: str = "cpu"
+    name: str | Path,
+    *,
+    task: str = "",
+    parser: str = "",
+    device: str = "cpu",
+    precision: Precision | None = None,
 ) -> Task[Any, Any]:
     """The task around a saved model.
 
@@ -27,6 +33,8 @@ def open_model(
         parser: where parses come from (:func:`syntagma.parse.load.load_source`), if not from
             where they came in training: to see what other or worse trees do.
         device: where to compute.
+        precision: of the computation: ``training.precision`` of a run gives its own scores again;
+            if not given float32 for parsers, ``auto`` for other models.
 
     Raises:
         InputError: there is no such model, it cannot do the task, or it reads no parses.
@@ -35,7 +43,7 @@ def open_model(
     if not folder.is_dir():
         raise InputError(f"{folder}: no such model folder; give one, or {' or '.join(SHIPPED)}")
     task_class = find_task(task or read_config(folder).task)
-    return task_class.from_folder(folder, device=device, parser=parser)
+    return task_class.from_folder(folder, device=device, parser=parser, precision=precision)
 
 
 def _read(task: Task[Any, Any], data: Sequence[str | Path], skip_bad: bool) -> list[Any]:

@@ -13,6 +13,7 @@ from syntagma.files import read_lines, read_text, write_text
 from syntagma.parse.load import load_parser
 from syntagma.report.answer_page import answer_page
 from syntagma.report.page_data import RowWeights, sdoi_rows
+from syntagma.report.tables import signed
 from syntagma.tasks.choice.chooser import Choice, Chooser
 from syntagma.tasks.spans.answers import Answer
 from syntagma.tasks.spans.attention import ancestor_weights
@@ -45,8 +46,8 @@ class Reading:
     def line(answer: Answer) -> str:
         """One answer for a terminal."""
         shown = answer.text if answer.answered else "— no answer in the text —"
-        margin = answer.threshold - answer.null_odds
-        return f"{answer.question}\n  {shown}  (p {answer.probability:.2f}, margin {margin:+.1f})"
+        margin = signed(answer.threshold - answer.null_odds, 1)
+        return f"{answer.question}\n  {shown}  (p {answer.probability:.2f}, margin {margin})"
 
     def as_json(self) -> dict[str, Any]:
         """Plain values."""

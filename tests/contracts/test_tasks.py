@@ -140,6 +140,22 @@ def test_saving_and_loading_changes_nothing(name, preset, encoder_folders, data,
     )
 
 
+@pytest.mark.parametrize("name", GUIDED)
+def test_a_saved_model_computes_in_the_asked_precision(name, encoder_folders, data, tmp_path):
+    task, examples, _ = build_task(name, GUIDED[name][0], encoder_folders["bert"], data)
+    task.features(examples)
+    task.save(tmp_path)
+    for precision, is_lower in (("bfloat16", True), ("float32", False)):
+        again, seen = open_model(tmp_path, precision=precision), set()
+        for module in again.model.modules():
+            module.register_forward_pre_hook(
+                lambda *_, seen=seen: seen.add(torch.is_autocast_enabled("cpu"))
+            )
+        again.predict(examples[:4])
+        assert is_lower in seen
+        assert precision == "bfloat16" or True not in seen
+
+
 @pytest.mark.parametrize(("name", "preset"), CASES)
 @pytest.mark.parametrize("training", [False, True])
 def test_padding_changes_nothing(name, preset, training, encoder_folders, data):

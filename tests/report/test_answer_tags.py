@@ -111,6 +111,8 @@ def test_what_share_of_wrong_tags_and_answers_is_gone(runs):
         "guided-1 against plain: wrong tags -100.00 %, wrong answers -66.67 %."
     ]
     assert found.table().endswith(found.lines()[0])
+    same = replace(found, errors=dict.fromkeys(found.errors, found.errors["plain"]))
+    assert "wrong tags +0.00 %" in same.lines()[0]
 
 
 def test_the_nearest_gold_answer_is_the_one_that_was_missed():

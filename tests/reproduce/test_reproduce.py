@@ -79,9 +79,10 @@ def test_noise_is_put_before_the_parser(setting, monkeypatch):
 
     asked, opened = [], evaluation.open_model
 
-    def open_model(folder, *, parser, device):
+    def open_model(folder, *, parser, device, precision):
         asked.append(parser)
-        return opened(folder, parser=parser, device=device)
+        assert precision == "float32", "as the run, whose own scores stand in the same table"
+        return opened(folder, parser=parser, device=device, precision=precision)
 
     monkeypatch.setattr(evaluation, "open_model", open_model)
     wanted = setting("head.max_length=64", "data.dev_limit=8")

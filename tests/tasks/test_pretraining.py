@@ -539,8 +539,7 @@ def test_pretraining_learns_and_reports(pretrained, chains):
     assert rates
     assert all(0 <= row["data_wait"] < 1 and row["pieces_per_second"] > 0 for row in rates)
     metrics = json.loads((pretrained / "metrics.json").read_text())
-    task = open_model(pretrained)
-    task.precision = "float32"
+    task = open_model(pretrained, precision="float32")
     assert task.evaluate(PretrainingTask.read(chains)) == pytest.approx(metrics, rel=1e-4)
     assert metrics["distances_accuracy"] > metrics["distances_chance"]
     assert metrics["heads_accuracy"] > metrics["heads_chance"] + 10

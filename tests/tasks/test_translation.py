@@ -275,8 +275,7 @@ def test_it_learns_to_translate(runs, data, tmp_path):
     for preset in ("none", "sg-net"):
         metrics = json.loads((runs / preset / "metrics.json").read_text())
         assert metrics["bleu"] > 60
-        task = open_model(runs / preset)
-        task.predictor.precision = "float32"
+        task = open_model(runs / preset, precision="float32")
         found = task.evaluate(task.read(data), by=["length"])
         assert found["bleu"] == pytest.approx(metrics["bleu"])
         assert found["length.6-10.total"] > 0

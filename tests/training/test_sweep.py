@@ -8,11 +8,14 @@ import subprocess
 import sys
 import time
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
-from syntagma.errors import InputError
+from syntagma.errors import BusyError, InputError
+from syntagma.files import write_json
 from syntagma.training import sweep as module
+from syntagma.training.run_folder import RunFolder
 from syntagma.training.search_space import Dimension, read_space
 from syntagma.training.sweep import Sweep, run_sweep
 from tests.training.test_run import pairs
@@ -134,10 +137,105 @@ def test_a_trial_that_fails_is_counted_and_the_first_must_not(sweep, monkeypatch
         run_sweep(other, 3)
 
 
-def test_a_metric_that_is_not_there_is_named(sweep, monkeypatch):
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        (
+            "training.learning_rat=1e-4..1e-2:log",
+            r"--space training\.learning_rat=.*'learning_rate'",
+        ),
+        ("head.max_lenght=32,64", "--space head.*unknown key 'max_lenght'; did you mean"),
+        ("head.dropout=0..1", r"--space head\.dropout=0\.\.1: head: dropout must lie in .*, got 1"),
+        ("guides.ancestor_attention.alpha=0.5..2.0", "alpha is a share from 0 to 1, got 2"),
+        ("preset=none,sgnet", "unknown preset 'sgnet'; did you mean 'sg-net'"),
+        ("preset=1..3", "preset: expected str, got 1"),
+    ],
+)
+def test_a_space_that_no_trial_could_take_is_refused_at_once(sweep, text, message):
+    with pytest.raises(InputError, match=message):
+        run_sweep(replace(sweep, space=read_space([*SPACE[:1], text])), 1)
+    assert not sweep.folder.exists()
+
+
+def test_an_experiment_that_is_wrong_itself_is_not_the_fault_of_the_space(sweep):
+    with pytest.raises(InputError, match=r"^head: unknown key 'max_lenght'"):
+        run_sweep(replace(sweep, overrides=("head.max_lenght=32",)), 1)
+
+
+def test_a_value_that_is_impossible_beside_some_others_is_tried(sweep, monkeypatch):
     monkeypatch.setattr("syntagma.training.run.train", fake(lambda *a: 50.0))
-    with pytest.raises(InputError, match="has no metric 'accurracy'; known: accuracy"):
-        run_sweep(replace(sweep, metric="accurracy"), 1)
+    pieces = "guides.ancestor_attention.pieces=share,first_piece"
+    both = replace(sweep, overrides=("guides.tree_distance=true",))
+    with pytest.raises(InputError, match=r"--space .*tree_distance needs the pieces of a word"):
+        run_sweep(replace(both, space=read_space([pieces])), 1)
+    space = read_space([pieces, "guides.tree_distance=true,false"])
+    assert len(run_sweep(replace(both, space=space), 1).trials) == 1
+
+
+def test_a_metric_that_is_not_there_costs_no_second_training(sweep, monkeypatch):
+    begun = []
+
+    def train(experiment, folder, *, resume):
+        begun.append(folder)
+        run = RunFolder(Path(folder))
+        run.begin(experiment, resume=resume)
+        write_json(run.path / "metrics.json", {"accuracy": 50.0, "signature": "as ever"})
+        return run.result()
+
+    monkeypatch.setattr("syntagma.training.run.train", train)
+    for metric in ("accurracy", "signature"):
+        with pytest.raises(InputError, match=f"has no metric {metric!r}; known: accuracy; "):
+            run_sweep(replace(sweep, metric=metric), 1)
+        assert [path.name for path in sweep.folder.iterdir()] == ["trial-000"]
+    found = run_sweep(replace(sweep, metric="accuracy"), 1)
+    assert [trial.value for trial in found.trials] == [50.0]
+    assert len(begun) == 1
+    # What lies there is taken for nothing else.
+    (sweep.folder / module.SETTINGS).unlink()
+    (sweep.folder / module.JOURNAL).unlink()
+    with pytest.raises(InputError, match=r"trial-000: cannot resume with "):
+        run_sweep(replace(sweep, space=read_space(["preset=none,seprem"])), 1)
+
+
+@pytest.mark.parametrize("error", [InputError, BusyError])
+def test_a_first_trial_that_fails_leaves_nothing_in_the_way(sweep, monkeypatch, error):
+    def train(experiment, folder, *, resume):
+        RunFolder(Path(folder)).begin(experiment, resume=resume)
+        raise error("the loss is nan")
+
+    monkeypatch.setattr("syntagma.training.run.train", train)
+    with pytest.raises(error, match="the loss is nan"):
+        run_sweep(sweep, 1)
+    if error is BusyError:
+        # Another process is at work there: what is its is left alone.
+        assert (sweep.folder / module.SETTINGS).is_file()
+        assert (sweep.folder / "trial-000").is_dir()
+        return
+    assert not sweep.folder.exists()
+    monkeypatch.setattr("syntagma.training.run.train", fake(lambda *a: 50.0))
+    assert run_sweep(replace(sweep, space=read_space(["preset=none,sg-net"])), 1).trials
+
+
+def test_a_run_of_an_earlier_call_is_not_removed(sweep, monkeypatch):
+    def stop(experiment, folder, *, resume):
+        RunFolder(Path(folder)).begin(experiment, resume=resume)
+        raise KeyboardInterrupt
+
+    def fail(experiment, folder, *, resume):
+        raise InputError("no data today")
+
+    monkeypatch.setattr("syntagma.training.run.train", stop)
+    with pytest.raises(KeyboardInterrupt):
+        run_sweep(sweep, 1)
+    kept = (sweep.folder / "trial-000" / "experiment.yaml").read_text()
+    monkeypatch.setattr("syntagma.training.run.train", fail)
+    with pytest.raises(InputError, match="no data today"):
+        run_sweep(sweep, 1)
+    # The same proposal comes again, and goes on with it.
+    monkeypatch.setattr("syntagma.training.run.train", stop)
+    with pytest.raises(KeyboardInterrupt):
+        run_sweep(sweep, 1)
+    assert (sweep.folder / "trial-000" / "experiment.yaml").read_text() == kept
 
 
 SCRIPT = """

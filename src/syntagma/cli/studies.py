@@ -69,7 +69,8 @@ def noise(
     ] = "",
     draws: Annotated[int, typer.Option(help="How often for each share, with other noise.")] = 1,
     trained: Annotated[
-        bool, typer.Option("--trained", help="Of runs that were trained on noise: no scoring.")
+        bool,
+        typer.Option("--trained", help="What runs trained on noise scored, on the same noise."),
     ] = False,
     sources: Annotated[
         list[str] | None,
@@ -77,7 +78,7 @@ def noise(
     ] = None,
     metric: Annotated[str, typer.Option(help="To show, if not the one that is tested.")] = "",
     json_file: Annotated[Path | None, typer.Option("--json", help="Also write JSON.")] = None,
-    plot: Annotated[Path | None, typer.Option(help="Draw the curve: .svg, .pdf, .png.")] = None,
+    plot: Annotated[Path | None, typer.Option(help="Draw curve or bars: .svg, .pdf, .png.")] = None,
     device: Device = "cpu",
 ) -> None:
     """Score models again with a share of the syntax that they read replaced at random.
@@ -89,14 +90,17 @@ def noise(
         parser_table,
         training_noise_curve,
         write_noise_curves,
+        write_parser_table,
     )
 
-    if sources and (trained or shares or plot or draws > 1):
-        raise InputError("--source replaces all parses: leave out --trained, --shares, --draws "
-                         "and --plot")  # fmt: skip
+    if sources and (trained or shares or draws > 1):
+        raise InputError("--source replaces all parses: leave out --trained, --shares and "
+                         "--draws")  # fmt: skip
     if sources:
         found = parser_table(runs, sources, data or (), metric=metric, device=device)
         write_json_file(json_file, asdict(found))
+        if plot is not None:
+            write_parser_table(found, plot)
         typer.echo(found.table())
         return
     if trained and (data or shares or draws > 1):

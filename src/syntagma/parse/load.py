@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from syntagma.encoders.saved import is_saved_model
 from syntagma.encoders.shipped import DEFAULT_PARSER, shipped
@@ -20,7 +20,49 @@ from syntagma.parse.treebank_source import TreebankSource
 if TYPE_CHECKING:
     from syntagma.parse.parser import JointParser
 
-__all__ = ["load_parser", "load_source"]
+__all__ = ["NOISY", "Noise", "load_parser", "load_source", "read_noise"]
+
+NOISY = {"heads": "noisy", "tags": "noisy_tags"}
+"""How sources with noise are called, by what of the parses is replaced."""
+
+
+class Noise(NamedTuple):
+    """What the name of a source with noise says.
+
+    Args:
+        what: is replaced, ``heads`` or ``tags``.
+        share: of the words, 0 to 1.
+        seed: of the draw.
+        source: the name of the source whose parses they are.
+    """
+
+    what: Literal["heads", "tags"]
+    share: float
+    seed: int
+    source: str
+
+
+def read_noise(name: str) -> Noise | None:
+    """The noise that a source's name asks for; ``None`` where it asks for none.
+
+    Raises:
+        InputError: share or seed are no numbers.
+
+    >>> read_noise("noisy:0.2,7:default-parser")
+    Noise(what='heads', share=0.2, seed=7, source='default-parser')
+    """
+    kind, _, rest = name.partition(":")
+    amount, colon, source = rest.partition(":")
+    if kind not in NOISY.values() or not colon:
+        return None
+    share, _, seed = amount.partition(",")
+    try:
+        return Noise("heads" if kind == "noisy" else "tags", float(share), int(seed or 0), source)
+    except ValueError as error:
+        raise InputError(
+            f"parser {name!r}: expected a share from 0 to 1, and perhaps a seed, as in "
+            f"noisy:0.2,7:{DEFAULT_PARSER}; got {amount!r}"
+        ) from error
 
 
 def load_parser(name: str, *, device: str = "cpu", **options: Any) -> JointParser:
@@ -78,11 +120,9 @@ def load_source(name: str, *, device: str = "cpu", mode: Mode = "raw") -> ParseS
         return ChainSource("right" if rest == "right" else "left", mode=mode)
     if kind == "random" and (not rest or rest.isdigit()):
         return RandomTreeSource(int(rest or 0), mode=mode)
-    if kind in ("noisy", "noisy_tags") and ":" in rest:
-        amount, _, source = rest.partition(":")
-        share, seed = _share_and_seed(amount, name)
-        what: Literal["heads", "tags"] = "heads" if kind == "noisy" else "tags"
-        return NoisySource(_kept(source, device, mode), share, seed, what=what)
+    if (noise := read_noise(name)) is not None:
+        source = _kept(noise.source, device, mode)
+        return NoisySource(source, noise.share, noise.seed, what=noise.what)
     raise InputError(
         f"parser {name!r}: expected {DEFAULT_PARSER}, the folder of a parser, conllu:FILE, "
         f"tacred:FILE, spacy:NAME, stanza:LANGUAGE, linear, linear:right, random, random:SEED, or "
@@ -97,14 +137,3 @@ def _kept(name: str, device: str, mode: Mode) -> ParseSource:
     # What costs nothing to make is not worth its place on the disk.
     cheap = isinstance(source, NoisySource | ChainSource | RandomTreeSource | TreebankSource)
     return source if cheap else StoredSource(ParseStore(source, cache_folder()))
-
-
-def _share_and_seed(amount: str, name: str) -> tuple[float, int]:
-    share, _, seed = amount.partition(",")
-    try:
-        return float(share), int(seed or 0)
-    except ValueError as error:
-        raise InputError(
-            f"parser {name!r}: expected a share from 0 to 1, and perhaps a seed, as in "
-            f"noisy:0.2,7:{DEFAULT_PARSER}; got {amount!r}"
-        ) from error

@@ -18,7 +18,7 @@ from syntagma.parse.columns import ParsedText
 from syntagma.parse.load import load_source
 from syntagma.parse.store import ParseStore, cache_folder
 from syntagma.report.runs import RunScores, read_systems
-from syntagma.report.tables import aligned, markdown
+from syntagma.report.tables import aligned, markdown, signed
 
 __all__ = ["BoundaryTags", "boundary_tags"]
 
@@ -101,7 +101,8 @@ class BoundaryTags:
         """Sentences that say so."""
         first = next(iter(self.errors))
         return [
-            f"{name} against {first}: wrong tags {-tags:+.2f} %, wrong answers {-answers:+.2f} %."
+            f"{name} against {first}: wrong tags {signed(-tags)} %, "
+            f"wrong answers {signed(-answers)} %."
             for name, (tags, answers) in self.corrected().items()
         ]
 

@@ -19,7 +19,7 @@ from syntagma.report.significance import (
     randomisation_test,
     sign_test,
 )
-from syntagma.report.tables import aligned, markdown
+from syntagma.report.tables import aligned, markdown, signed
 
 __all__ = ["ComparedSystem", "Comparison", "compare_runs", "show_p"]
 
@@ -111,7 +111,7 @@ class Comparison:
             if system.p_value is None:
                 row += ["", "", "", "baseline", *([""] if corrected else []), ""]
             else:
-                row += [f"{system.difference:+.2f}", str(system.gained), str(system.lost)]
+                row += [signed(system.difference), str(system.gained), str(system.lost)]
                 shown = [system.p_value, *([system.p_holm] if corrected else [])]
                 row += [show_p(p) for p in [*shown, system.p_resampled] if p is not None]
             rows.append(row)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from syntagma.encoders.precision import Precision
 from syntagma.errors import InputError
 from syntagma.files import read_json
 from syntagma.report.plans import PLANS, Plan, find_plan
@@ -54,6 +55,12 @@ class RunScores:
     def seed(self) -> int:
         """Of its training."""
         return int(self.settings.get("training", {}).get("seed", 0))
+
+    @property
+    def precision(self) -> Precision:
+        """In which it was trained and scored."""
+        found: Precision = self.settings.get("training", {}).get("precision", "auto")
+        return found
 
     @property
     def kind(self) -> str:
@@ -146,12 +153,18 @@ class System:
         return float(np.mean(values))
 
 
-def read_systems(folders: Sequence[str | Path], *, metric: str = "") -> list[System]:
+def read_systems(
+    folders: Sequence[str | Path],
+    *,
+    metric: str = "",
+    alike: Callable[[RunScores], str] | None = None,
+) -> list[System]:
     """Finished runs on the same dev examples; those that differ in the seed alone are one system.
 
     Args:
         folders: run folders.
         metric: by which they are compared, if not that of their task's paper.
+        alike: what runs of one system have in common, if not :attr:`RunScores.kind`.
 
     Raises:
         InputError: one is no finished run, they were scored on different examples or by different
@@ -167,20 +180,19 @@ def read_systems(folders: Sequence[str | Path], *, metric: str = "") -> list[Sys
         _check_signature(run, runs[0])
     groups: dict[str, list[RunScores]] = {}
     for run in runs:
-        groups.setdefault(run.kind, []).append(run)
+        groups.setdefault(alike(run) if alike else run.kind, []).append(run)
     # The same run twice, or runs that differ in nothing, are still two lines.
     parted = list(groups.values())
-    if len(parted) == 1 and len({run.seed for run in runs}) < len(runs):
+    if len(parted) == 1 and len({(run.seed, run.kind) for run in runs}) < len(runs):
         parted = [[run] for run in runs]
     for group in parted:
-        by_seed: dict[int, RunScores] = {}
+        known: dict[tuple[int, str], RunScores] = {}
         for run in group:
-            if run.seed in by_seed:
+            if (first := known.setdefault((run.seed, run.kind), run)) is not run:
                 raise InputError(
-                    f"{run.path}: is of the same system and seed as {by_seed[run.seed].path}; name "
-                    f"one run a seed"
+                    f"{run.path}: is of the same system and seed as {first.path}; name one run a "
+                    f"seed"
                 )
-            by_seed[run.seed] = run
     plan = find_plan(tasks[0], runs[0].metrics, metric)
     if plan.by_class:
         counts = {name for run in runs for row in run.rows.values() for name in row}
@@ -189,11 +201,12 @@ def read_systems(folders: Sequence[str | Path], *, metric: str = "") -> list[Sys
         _check_scores(run, plan)
     names = _distinct([_name(group) for group in parted], [group[0].path for group in parted])
     systems = [System(name, tuple(group), plan) for name, group in zip(names, parted, strict=True)]
-    for system in systems:
-        if len(system.runs) != len(systems[0].runs):
+    n_seeds = [len({run.seed for run in system.runs}) for system in systems]
+    for system, number in zip(systems, n_seeds, strict=True):
+        if number != n_seeds[0]:
             raise InputError(
-                f"{system.name} has {len(system.runs)} seeds, {systems[0].name} has "
-                f"{len(systems[0].runs)}; compare equally many of each"
+                f"{system.name} has {number} seeds, {systems[0].name} has {n_seeds[0]}; compare "
+                f"equally many of each"
             )
     return systems
 

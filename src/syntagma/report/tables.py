@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from syntagma.report.svg import escape
 
-__all__ = ["aligned", "html_table", "markdown"]
+__all__ = ["aligned", "html_table", "markdown", "signed"]
 
 Rows = Sequence[Sequence[str]]
 
@@ -36,6 +36,19 @@ def markdown(rows: Rows) -> str:
     """
     head, *body = (f"| {' | '.join(row)} |" for row in rows)
     return "\n".join([head, "|---" * len(rows[0]) + "|", *body])
+
+
+def signed(value: float, places: int = 2) -> str:
+    """A change with its sign; one that rounds to nothing is ``+0.00``, never minus nothing.
+
+    Args:
+        value: of any unit.
+        places: decimal ones.
+
+    >>> signed(1.5), signed(-0.0), signed(-0.004)
+    ('+1.50', '+0.00', '+0.00')
+    """
+    return f"{value:+z.{places}f}"
 
 
 def html_table(rows: Rows, *, caption: str = "") -> str:

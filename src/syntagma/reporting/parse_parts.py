@@ -8,18 +8,21 @@ from functools import partial
 from pathlib import Path
 
 from syntagma.errors import InputError
+from syntagma.parse.load import read_noise
 from syntagma.report.report_page import Part, plot, plots
 from syntagma.report.report_parts import Made
 from syntagma.report.runs import System
+from syntagma.report.svg import escape
 from syntagma.report.tables import html_table
 from syntagma.robustness import (
     OWN,
-    SOURCES,
     NoiseCurve,
+    ParserTable,
     noise_curve,
     parser_table,
     training_noise_curve,
     write_noise_curves,
+    write_parser_table,
 )
 
 __all__ = ["noise_part", "sources_part", "training_noise_parts"]
@@ -44,7 +47,7 @@ def noise_part(
         f"Noise: {kind} replaced",
         partial(noise_curve, folders, kind=kind, metric=metric, device=device),
         "The models are scored again while that share of what the parser gives is replaced at "
-        "random; a model that does not read it stays as it is.",
+        "random.",
         out / f"noise_{kind}.svg",
     )
 
@@ -59,6 +62,7 @@ def training_noise_parts(folders: Paths, systems: Sequence[System], out: Path) -
     """
     metric = systems[0].plan.metric
     parsers = {str(run.settings.get("parser")) for system in systems for run in system.runs}
+    kinds = {noise.what for parser in parsers if (noise := read_noise(parser))}
     return [
         _curve_part(
             f"Noise in training: {kind} replaced",
@@ -67,8 +71,7 @@ def training_noise_parts(folders: Paths, systems: Sequence[System], out: Path) -
             "parser gives replaced at random.",
             out / f"training_noise_{kind}.svg",
         )
-        for kind, source in SOURCES.items()
-        if any(parser.startswith(f"{source}:") for parser in parsers)
+        for kind in sorted(kinds)
     ]
 
 
@@ -85,18 +88,11 @@ def _curve_part(name: str, make: Callable[[], NoiseCurve], hint: str, path: Path
         curve = make()
     except InputError as error:
         return Made(Part(name, ""), {}, [f"{name}: {error}"])
-    body, notices = html_table(curve.rows()), []
-    try:
-        write_noise_curves([curve], path)
-        title = f"{curve.score} over the share of {curve.kind} replaced in {curve.when}"
-        body = plots([plot(path, title)]) + body
-    except InputError as error:
-        notices.append(f"plots: {error}")
-    return Made(Part(name, f'<p class="hint">{hint}</p>{body}'), asdict(curve), notices)
+    return _drawn(name, hint, curve, path, lambda: write_noise_curves([curve], path))
 
 
 def sources_part(
-    folders: Paths, systems: Sequence[System], sources: Sequence[str], *, device: str
+    folders: Paths, systems: Sequence[System], sources: Sequence[str], out: Path, *, device: str
 ) -> Made:
     """Scores with parses of several sources, side by side.
 
@@ -104,6 +100,7 @@ def sources_part(
         folders: of the runs.
         systems: the same as systems.
         sources: their names; none, no part.
+        out: the folder to write the plot to.
         device: where to compute.
     """
     name = "Sources of parses"
@@ -113,8 +110,34 @@ def sources_part(
         found = parser_table(folders, sources, metric=systems[0].plan.metric, device=device)
     except InputError as error:
         return Made(Part(name, ""), {}, [f"{name}: {error}"])
-    hint = (
-        f'<p class="hint">{found.score} of the models, scored again with the parses of each '
-        f"source; <code>{OWN}</code> are those that a model was trained with.</p>"
+    path = out / "sources.svg"
+    return _drawn(
+        name,
+        f"The models, scored again with the parses of each source; {OWN} are those that a model "
+        "was trained with.",
+        found,
+        path,
+        lambda: write_parser_table(found, path),
     )
-    return Made(Part(name, hint + html_table(found.rows())), asdict(found), [])
+
+
+def _drawn(
+    name: str, hint: str, found: NoiseCurve | ParserTable, path: Path, draw: Callable[[], None]
+) -> Made:
+    """A part with a picture, its table, and what was done in words.
+
+    Args:
+        name: of the part.
+        hint: what was done.
+        found: the values.
+        path: of the picture.
+        draw: draws it.
+    """
+    body, notices = html_table(found.rows()), []
+    try:
+        draw()
+        body = plots([plot(path, f"{found.score}: {name.lower()}")]) + body
+    except InputError as error:
+        notices.append(f"plots: {error}")
+    hint = f'<p class="hint">{escape(f"{hint} {found.summary()}.")}</p>'
+    return Made(Part(name, hint + body), asdict(found), notices)

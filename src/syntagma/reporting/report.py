@@ -69,7 +69,7 @@ def write_report(
             tags_part(runs, systems, parser=DEFAULT_PARSER),
             *(noise_part(runs, systems, kind, draft, device=device) for kind in noise),
             *training_noise_parts(runs, systems, draft),
-            sources_part(runs, systems, sources, device=device),
+            sources_part(runs, systems, sources, draft, device=device),
             training_part(systems, draft),
             models_part(systems),
             cases_part(systems, n_cases, n_pictures, device=device),

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Iterator
 from importlib import import_module
 
 from syntagma.errors import InputError, MissingExtraError
+from syntagma.report.tables import signed
 from syntagma.reproduce.entries import Column, Row
 from syntagma.reproduce.plan import Plan
 from syntagma.reproduce.result import Cell, Measured, Part
@@ -121,7 +122,8 @@ def _compared(
         assert system.p_value is not None
         assert system.p_holm is not None
         yield (
-            f"{where}: {name} against {names[0]} {system.difference:+.2f}, {system.gained} better, "
-            f"{system.lost} worse, p = {show_p(system.p_value)}, Holm {show_p(system.p_holm)} "
+            f"{where}: {name} against {names[0]} {signed(system.difference)}, "
+            f"{system.gained} better, {system.lost} worse, p = {show_p(system.p_value)}, "
+            f"Holm {show_p(system.p_holm)} "
             f"({found.test.removeprefix('p: ')}, n = {found.n_examples:,} of dev)"
         )

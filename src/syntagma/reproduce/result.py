@@ -42,9 +42,11 @@ class Cell:
 
         >>> Cell("SG-Net", "EM", 62.284, None, 85.0).shown()
         '62.28 (85.0)'
+        >>> Cell("SG-Net", "slope", -0.003).shown()
+        '0.00'
         """
         digits = 4 if self.column == "α" else 2
-        ours = "" if self.ours is None else f"{self.ours:.{digits}f}"
+        ours = "" if self.ours is None else f"{self.ours:z.{digits}f}"
         if self.ours is not None and self.spread is not None:
             ours += f" ± {self.spread:.{digits}f}"
         if self.paper is not None:
@@ -137,7 +139,7 @@ class Reproduction:
         for cell, ours in measured:
             twice = len(headings[cell.row]) > 1
             name = f"{cell.heading}, {cell.row}" if twice else cell.row
-            value = f"{ours:.0f}" if ours > 1000 else f"{ours:.2f}"
+            value = f"{ours:.0f}" if ours > 1000 else f"{ours:z.2f}"
             found.setdefault(name, []).append(value)
         shown = [f"{row} {' / '.join(values)}" for row, values in found.items()]
         columns = {cell.column for cell, _ in measured}

@@ -60,7 +60,7 @@ def tested(run: Run) -> bool:
     """Whether a run was scored on the test part."""
     path = run.folder / "evaluations.json"
     known = read_json(path) if path.is_file() else {}
-    return bool(known.get(_key(run.files.test, "")))
+    return bool(known.get(_key(run, run.files.test, "")))
 
 
 def _kept(run: Run, metric: str) -> float | None:
@@ -69,16 +69,21 @@ def _kept(run: Run, metric: str) -> float | None:
 
 
 def _evaluate(run: Run, files: Sequence[str], parser: str) -> dict[str, float] | None:
-    """The metrics on files, or on the dev examples of the run; kept in its folder."""
+    """The metrics on files, or on the dev examples of the run; kept in its folder.
+
+    They are computed in the precision of the training, as those are that the run has left: the two
+    stand in one table.
+    """
     from syntagma.encoders.precision import best_device
     from syntagma.evaluation import open_model
     from syntagma.report.runs import read_systems
 
-    key = _key(files, parser)
+    key = _key(run, files, parser)
     path = run.folder / "evaluations.json"
     known: dict[str, dict[str, float] | None] = read_json(path) if path.is_file() else {}
     if key not in known:
-        task = open_model(run.folder, parser=parser, device=best_device())
+        precision = run.experiment.training.precision
+        task = open_model(run.folder, parser=parser, device=best_device(), precision=precision)
         try:
             examples = [example for each in files for example in task.read(each)]
         except InputError:
@@ -90,8 +95,11 @@ def _evaluate(run: Run, files: Sequence[str], parser: str) -> dict[str, float] |
     return known[key]
 
 
-def _key(files: Sequence[str], parser: str) -> str:
-    return f"{parser or 'own parser'} | {' '.join(files) or 'dev'}"
+def _key(run: Run, files: Sequence[str], parser: str) -> str:
+    # Scores of before a run's own precision was asked were computed in that of the device.
+    own = run.experiment.training.precision
+    precision = "" if own == "auto" else f" | {own}"
+    return f"{parser or 'own parser'} | {' '.join(files) or 'dev'}{precision}"
 
 
 def _alpha(folder: Path) -> float | None:

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, ClassVar, Generic, Self, TypeVar
 
+from syntagma.encoders.precision import Precision
 from syntagma.tasks.task import Example, Prediction, Task
 from syntagma.tasks.texts import TextPredictor
 
@@ -49,9 +50,18 @@ class PredictorTask(Task[Example, Prediction], Generic[Example, Prediction, Pred
         }
 
     @classmethod
-    def from_folder(cls, folder: str | Path, *, device: str = "cpu", parser: str = "") -> Self:
+    def from_folder(
+        cls,
+        folder: str | Path,
+        *,
+        device: str = "cpu",
+        parser: str = "",
+        precision: Precision | None = None,
+    ) -> Self:
         """A saved predictor."""
-        predictor: Any = cls.predictor_class.from_pretrained(folder, device=device, parser=parser)
+        predictor: Any = cls.predictor_class.from_pretrained(
+            folder, device=device, parser=parser, precision=precision or "auto"
+        )
         return cls(predictor)
 
 

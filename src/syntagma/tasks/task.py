@@ -15,6 +15,7 @@ from torch import Tensor
 
 from syntagma.batches import padded_length
 from syntagma.encoders.model import SyntagmaModel
+from syntagma.encoders.precision import Precision
 from syntagma.errors import InputError
 from syntagma.files import split_pair
 from syntagma.tasks.experiment import Experiment
@@ -129,13 +130,21 @@ class Task(ABC, Generic[Example, Prediction]):
 
     @classmethod
     @abstractmethod
-    def from_folder(cls, folder: str | Path, *, device: str = "cpu", parser: str = "") -> Self:
+    def from_folder(
+        cls,
+        folder: str | Path,
+        *,
+        device: str = "cpu",
+        parser: str = "",
+        precision: Precision | None = None,
+    ) -> Self:
         """A saved model.
 
         Args:
             folder: where it is.
             device: where to compute.
             parser: where parses come from, if not from where they came in training.
+            precision: of the computation; that in which such models are used if not given.
 
         Raises:
             InputError: there is no such model or parser, or the model reads no parses.

@@ -39,6 +39,11 @@ class Dimension:
         """Whether the values of a range are whole numbers."""
         return isinstance(self.low, int) and isinstance(self.high, int)
 
+    @property
+    def ends(self) -> tuple[Any, ...]:
+        """The values that tell whether the others can be used: all choices, or both ends."""
+        return self.choices or (self.low, self.high)
+
     def as_text(self) -> str:
         """As it is written on the command line."""
         if self.choices:

@@ -10,7 +10,8 @@ from __future__ import annotations
 import json
 import logging
 import math
-from collections.abc import Callable, Mapping
+import shutil
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from statistics import mean
@@ -19,12 +20,14 @@ from typing import Any
 import numpy as np
 import yaml
 
-from syntagma.errors import InputError, MissingExtraError
-from syntagma.files import read_json, write_text
+from syntagma.errors import BusyError, InputError, MissingExtraError
+from syntagma.files import write_text
 from syntagma.report.tables import aligned
 from syntagma.settings import load_yaml, to_dict
 from syntagma.tasks import find_task
+from syntagma.tasks.check import check_experiment
 from syntagma.tasks.experiment import Experiment, load_experiment
+from syntagma.training.run_folder import RunFolder
 from syntagma.training.search_space import Dimension
 from syntagma.training.share import require_one_process
 
@@ -128,7 +131,8 @@ def run_sweep(
     """Try settings until there are enough trials, those of earlier calls counted.
 
     One process works on a sweep at a time.  A trial whose settings are refused, or whose metric is
-    no number, has failed; the first trial must not.
+    no number, has failed.  As long as no trial has a value one that is refused ends the call, and
+    nothing but finished runs is left: the corrected call begins anew.
 
     Args:
         sweep: what is searched.
@@ -136,7 +140,8 @@ def run_sweep(
         say: is told each trial's value.
 
     Raises:
-        InputError: the folder belongs to another sweep, or no trial's settings can be used.
+        InputError: the folder belongs to another sweep, a setting of the space is unknown or a
+            value of it impossible, or no trial's settings can be used.
         MissingExtraError: Optuna is not installed.
     """
     require_one_process()
@@ -145,6 +150,8 @@ def run_sweep(
         raise InputError(f"--trials must be at least 1, got {n_trials}")
     base = load_experiment(sweep.config, list(sweep.overrides))
     metric = sweep.metric or find_task(base.task).primary
+    _check_space(sweep)
+    before = {*sweep.folder.glob("*")}
     _begin(sweep, base, metric)
     journal = optuna.storages.journal.JournalFileBackend(str(sweep.folder / JOURNAL))
     storage = optuna.storages.JournalStorage(journal)
@@ -155,9 +162,11 @@ def run_sweep(
         number, values = _next(study, sweep)
         try:
             value = _try(sweep, number, values, metric)
+        except BusyError:
+            raise
         except InputError as error:
             if not any(trial.value is not None for trial in study.trials):
-                study.tell(number, state=optuna.trial.TrialState.FAIL)
+                _take_back(sweep, before)
                 raise
             say(f"trial {number} failed: {error}")
             value = math.nan
@@ -182,6 +191,53 @@ def _optuna() -> Any:
     # Says in many lines what we say in one.
     optuna.logging.set_verbosity(logging.ERROR)
     return optuna
+
+
+def _check_space(sweep: Sweep) -> None:
+    """Check that a trial could take each value of the space.
+
+    A value that is impossible beside some values of other settings is none to refuse: such a trial
+    fails.  It is tried beside those of the experiment, then beside the first and the last of the
+    other settings.
+
+    Raises:
+        InputError: no trial could take it, or none could take the experiment.
+    """
+    sides = [{}, *({each.key: each.ends[end] for each in sweep.space} for end in (0, -1))]
+    for dimension in sweep.space:
+        for value in dimension.ends:
+            errors = []
+            for others in sides:
+                try:
+                    check_experiment(sweep.experiment(others | {dimension.key: value}, seed=1))
+                    break
+                except InputError as error:
+                    errors.append(error)
+            else:
+                # What is wrong without it is not the fault of the space.
+                check_experiment(sweep.experiment({}, seed=1))
+                raise InputError(f"--space {dimension.as_text()}: {errors[0]}") from errors[0]
+
+
+def _take_back(sweep: Sweep, before: Collection[Path]) -> None:
+    """Remove what a sweep without any value has left, so that a corrected call can begin.
+
+    Finished runs stay: what is proposed first is the same for the same space, and they are taken
+    where their settings are what a trial asks for.
+
+    Args:
+        sweep: whose settings and trials are forgotten.
+        before: what lay in its folder at the beginning of the call; of the runs there none is
+            removed.
+    """
+    for path in {*sweep.folder.glob("*")}:
+        is_record = path.name == SETTINGS or path.name.startswith(JOURNAL)
+        if is_record or path.match(".trial-*.lock"):
+            path.unlink()
+        elif path.match("trial-*") and path not in before and RunFolder(path).state != "done":
+            shutil.rmtree(path)
+    if not any(sweep.folder.iterdir()):
+        sweep.folder.rmdir()
 
 
 def _begin(sweep: Sweep, base: Experiment, metric: str) -> None:
@@ -247,15 +303,27 @@ def _folders(sweep: Sweep, number: int) -> tuple[str, ...]:
 
 
 def _try(sweep: Sweep, number: int, values: Mapping[str, Any], metric: str) -> float:
-    """The mean of the metric over the runs of a trial."""
+    """The mean of the metric over the runs of a trial.
+
+    Raises:
+        InputError: its settings are refused, they are not those of a run that is there already, or
+            its runs have no such metric.
+    """
     from syntagma.training.run import train
 
     found = []
     for seed, folder in enumerate(_folders(sweep, number), start=1):
-        path = Path(folder) / "metrics.json"
-        experiment = sweep.experiment(values, seed)
-        scores = read_json(path) if path.is_file() else train(experiment, folder, resume=True)
-        if metric not in scores:
-            raise InputError(f"{folder}: has no metric {metric!r}; known: {', '.join(scores)}")
-        found.append(scores[metric])
+        run, experiment = RunFolder(Path(folder)), sweep.experiment(values, seed)
+        if run.state == "done":
+            run.begin(experiment, resume=True)
+            scores = run.result()
+        else:
+            scores = train(experiment, folder, resume=True)
+        numbers = {name: value for name, value in scores.items() if not isinstance(value, str)}
+        if metric not in numbers:
+            raise InputError(
+                f"{folder}: has no metric {metric!r}; known: {', '.join(numbers)}; the run is kept "
+                f"for the same command with one of these as --metric"
+            )
+        found.append(numbers[metric])
     return mean(found)

@@ -12,6 +12,7 @@ from typing import Any, Self
 import numpy as np
 from torch import Tensor
 
+from syntagma.encoders.precision import Precision
 from syntagma.errors import InputError
 from syntagma.files import write_json
 from syntagma.models.open_model import OpenHead, OpenModel
@@ -76,9 +77,19 @@ class OpenQaTask(Task[OpenExample, OpenAnswer]):
         return cls(OpenReader(reader), seed=experiment.training.seed)
 
     @classmethod
-    def from_folder(cls, folder: str | Path, *, device: str = "cpu", parser: str = "") -> Self:
+    def from_folder(
+        cls,
+        folder: str | Path,
+        *,
+        device: str = "cpu",
+        parser: str = "",
+        precision: Precision | None = None,
+    ) -> Self:
         """A saved reader of this task, or of the task ``spans``."""
-        return cls(OpenReader.from_pretrained(folder, device=device, parser=parser))
+        reader = OpenReader.from_pretrained(
+            folder, device=device, parser=parser, precision=precision or "auto"
+        )
+        return cls(reader)
 
     @classmethod
     def read(cls, path: str | Path, *, skip_bad: bool = False) -> list[OpenExample]:

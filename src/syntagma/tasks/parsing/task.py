@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from syntagma.encoders.load import load_tokenizer
+from syntagma.encoders.precision import Precision
 from syntagma.errors import InputError
 from syntagma.files import write_text
 from syntagma.parse.bracket_scores import BracketScore
@@ -100,7 +101,14 @@ class ParsingTask(Task[TreeExample, Parse]):
         return cls(JointParser(model, tokenizer, precision=precision, decoding=_decoding(model)))
 
     @classmethod
-    def from_folder(cls, folder: str | Path, *, device: str = "cpu", parser: str = "") -> Self:
+    def from_folder(
+        cls,
+        folder: str | Path,
+        *,
+        device: str = "cpu",
+        parser: str = "",
+        precision: Precision | None = None,
+    ) -> Self:
         """A saved parser.
 
         Raises:
@@ -108,7 +116,7 @@ class ParsingTask(Task[TreeExample, Parse]):
         """
         if parser:
             raise InputError(f"{folder}: is a parser itself; it takes no parses from {parser!r}")
-        own = JointParser.from_folder(folder, device=device)
+        own = JointParser.from_folder(folder, device=device, precision=precision or "float32")
         own.decoding = _decoding(own.model)
         return cls(own)
 

@@ -184,7 +184,14 @@ class PretrainingTask(Task[TrainingCorpus, Sums]):
         return task
 
     @classmethod
-    def from_folder(cls, folder: str | Path, *, device: str = "cpu", parser: str = "") -> Self:
+    def from_folder(
+        cls,
+        folder: str | Path,
+        *,
+        device: str = "cpu",
+        parser: str = "",
+        precision: Precision | None = None,
+    ) -> Self:
         """A saved model.
 
         Raises:
@@ -195,7 +202,8 @@ class PretrainingTask(Task[TrainingCorpus, Sums]):
                 f"{folder}: reads the parses of its corpus; annotate the corpus with {parser!r}"
             )
         model: Any = PretrainingModel.from_folder(folder, task=cls.name).to(device)
-        return cls(model, saved_tokenizer(folder, model.config))
+        tokenizer = saved_tokenizer(folder, model.config)
+        return cls(model, tokenizer, precision=precision or "auto")
 
     @classmethod
     def read(cls, path: str | Path, *, skip_bad: bool = False) -> list[TrainingCorpus]:
