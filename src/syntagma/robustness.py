@@ -16,8 +16,9 @@ from syntagma.encoders.model import read_config
 from syntagma.errors import InputError
 from syntagma.evaluation import open_model
 from syntagma.models.guided_encoder import GuidedEncoder
-from syntagma.report.plotting import MARKERS, panels, style_of
+from syntagma.report.plotting import panels
 from syntagma.report.runs import RunScores, System, read_systems
+from syntagma.report.series import draw_lines
 from syntagma.report.tables import aligned, markdown
 from syntagma.tasks.task import distinct, names_of
 
@@ -357,12 +358,6 @@ def write_noise_curves(curves: Sequence[NoiseCurve], out: str | Path) -> None:
     with panels(len(curves), out, width=4.2, height=3.0) as axes:
         for axis, curve in zip(axes, curves, strict=True):
             per_cent = [100 * share for share in curve.shares]
-            for number, (name, scores) in enumerate(curve.systems.items()):
-                style = style_of(number) | {"marker": MARKERS[number % len(MARKERS)]}
-                spread = curve.deviations[name]
-                axis.errorbar(
-                    per_cent, scores, spread if any(spread) else None,
-                    label=name, markersize=4, capsize=2, **style,
-                )  # fmt: skip
+            draw_lines(axis, per_cent, curve.systems, curve.deviations)
             axis.set_xlabel(f"{curve.kind} replaced in {curve.when}, %")
             axis.set_ylabel(f"{curve.score}, %")

@@ -10,8 +10,9 @@ from typing import Any
 from syntagma.errors import InputError
 from syntagma.report.groups import Grouping, group_by, properties_of, trend
 from syntagma.report.parse_properties import PARSE_PROPERTIES, measure_parses
-from syntagma.report.plotting import HATCHES, MARKERS, panels, style_of
+from syntagma.report.plotting import MARKERS, panels, style_of
 from syntagma.report.runs import read_systems
+from syntagma.report.series import draw_bars
 from syntagma.report.tables import aligned, markdown
 from syntagma.settings import nearest
 
@@ -92,16 +93,9 @@ def _draw_numbers(axis: Any, breakdown: Breakdown) -> None:
 
 
 def _draw_kinds(axis: Any, breakdown: Breakdown) -> None:
-    groups, n_systems = breakdown.grouping.groups, len(breakdown.systems)
-    width = 0.8 / n_systems
-    for number, (name, scores) in enumerate(breakdown.systems.items()):
-        shift = (number - (n_systems - 1) / 2) * width
-        places = [place + shift for place in range(len(groups))]
-        axis.bar(
-            places, scores, width, label=name, color=style_of(number)["color"],
-            hatch=HATCHES[number % len(HATCHES)], edgecolor="white", linewidth=0.5,
-        )  # fmt: skip
+    groups = breakdown.grouping.groups
     labels = [f"{group.name} ({len(group.keys)})" for group in groups]
+    draw_bars(axis, labels, breakdown.systems)
     axis.set_xticks(range(len(groups)), labels, rotation=45, ha="right", fontsize=7)
 
 
