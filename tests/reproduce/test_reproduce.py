@@ -11,6 +11,7 @@ import pytest
 pytest.importorskip("scipy")
 
 from syntagma.errors import InputError
+from syntagma.report.compare import compare_runs, show_p
 from syntagma.reproduce import index
 from syntagma.reproduce.entries import find_entry
 from syntagma.reproduce.index import index_page
@@ -41,7 +42,11 @@ def test_a_table_stands_beside_the_papers_and_is_not_trained_twice(setting, monk
     assert len(cells) == 12
     text = found.table()
     assert f"{baseline.shown()}" in text
-    assert "Bi-attention against baseline" in text
+    (line,) = (line for line in found.measured.lines if "Bi-attention against baseline" in line)
+    compared = compare_runs([run.folder for row in (0, 5) for run in plan.cells[row, 0]]).systems[1]
+    assert f"p = {show_p(compared.p_value)}, Holm " in line
+    assert f", resampled {show_p(compared.p_resampled)} (" in line
+    assert "; resampled: permutation test, n = " in line, "which test gave it"
     assert "the paper's is google-bert/bert-large-cased-whole-word-masking" in text
     assert "40 training examples" in text
     assert "epochs 1 (3)" in text

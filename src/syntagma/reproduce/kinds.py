@@ -120,8 +120,10 @@ def _compared(
     for system, name in list(zip(found.systems, names, strict=True))[1:]:
         assert system.p_value is not None
         assert system.p_holm is not None
+        assert system.p_resampled is not None
         yield (
             f"{where}: {name} against {names[0]} {system.difference:+.2f}, {system.gained} better, "
-            f"{system.lost} worse, p = {show_p(system.p_value)}, Holm {show_p(system.p_holm)} "
-            f"({found.test.removeprefix('p: ')}, n = {found.n_examples:,} of dev)"
+            f"{system.lost} worse, p = {show_p(system.p_value)}, Holm {show_p(system.p_holm)}, "
+            f"resampled {show_p(system.p_resampled)} ({found.test.removeprefix('p: ')}, "
+            f"n = {found.n_examples:,} of dev)"
         )
