@@ -9,7 +9,7 @@ from syntagma.errors import InputError, MissingExtraError
 from syntagma.reproduce.entries import Column, Row
 from syntagma.reproduce.plan import Plan
 from syntagma.reproduce.result import Cell, Measured, Part
-from syntagma.reproduce.scores import score_of
+from syntagma.reproduce.scores import ALPHA, score_of
 
 __all__ = ["KINDS", "find_kind", "layout", "measure_table"]
 
@@ -18,7 +18,8 @@ Kind = Callable[[Plan], Measured]
 KINDS: dict[str, str] = {
     "table": "syntagma.reproduce.kinds:measure_table",
     "groups": "syntagma.reproduce.figures:measure_groups",
-    "tags": "syntagma.reproduce.figures:measure_tags",
+    "tags": "syntagma.reproduce.tags:count_tags",
+    "wrong_tags": "syntagma.reproduce.tags:count_wrong_tags",
     "pictures": "syntagma.reproduce.figures:draw_pictures",
     "cases": "syntagma.reproduce.cases:find_gains",
     "cost": "syntagma.reproduce.costs:measure_costs",
@@ -60,7 +61,8 @@ def layout(plan: Plan, ours: Callable[[Row, int], tuple[float, float | None] | N
             paper = row.paper[place] if place < len(row.paper) else None
             found = ours(row, place) if (at, place) in plan.cells else None
             value, spread = found or (None, None)
-            cell = Cell(row.name, column.name, value, spread, paper, heading)
+            digits = 4 if column.metric == ALPHA else 2
+            cell = Cell(row.name, column.name, value, spread, paper, heading, digits)
             line.append(cell.shown(places[place]))
             if value is not None or paper is not None:
                 cells.append(cell)

@@ -25,6 +25,7 @@ class Cell:
         spread: its sample standard deviation, of several seeds.
         paper: the paper's; ``None`` where it has none.
         heading: the line above the row, where the table has such.
+        digits: decimal places of ours.
     """
 
     row: str
@@ -33,6 +34,7 @@ class Cell:
     spread: float | None = None
     paper: float | None = None
     heading: str = ""
+    digits: int = 2
 
     def shown(self, places: int = 1) -> str:
         """Ours, and the paper's in parentheses.
@@ -43,10 +45,9 @@ class Cell:
         >>> Cell("SG-Net", "EM", 62.284, None, 85.0).shown()
         '62.28 (85.0)'
         """
-        digits = 4 if self.column == "α" else 2
-        ours = "" if self.ours is None else f"{self.ours:.{digits}f}"
+        ours = "" if self.ours is None else f"{self.ours:.{self.digits}f}"
         if self.ours is not None and self.spread is not None:
-            ours += f" ± {self.spread:.{digits}f}"
+            ours += f" ± {self.spread:.{self.digits}f}"
         if self.paper is not None:
             paper = f"({self.paper:.{places}f})"
             return paper if self.ours is None else f"{ours} {paper}"
@@ -137,8 +138,7 @@ class Reproduction:
         for cell, ours in measured:
             twice = len(headings[cell.row]) > 1
             name = f"{cell.heading}, {cell.row}" if twice else cell.row
-            value = f"{ours:.0f}" if ours > 1000 else f"{ours:.2f}"
-            found.setdefault(name, []).append(value)
+            found.setdefault(name, []).append(f"{ours:.{cell.digits}f}")
         shown = [f"{row} {' / '.join(values)}" for row, values in found.items()]
         columns = {cell.column for cell, _ in measured}
         return "; ".join(shown) + (f" ({columns.pop()})" if len(columns) == 1 else "")

@@ -12,9 +12,10 @@ from syntagma.files import read_json, write_json
 from syntagma.reproduce.entries import Column, Row
 from syntagma.reproduce.plan import Run
 
-__all__ = ["score_of", "tested"]
+__all__ = ["ALPHA", "score_of", "tested"]
 
 ALPHA = "alpha"
+"""The metric that is no score but SEPREM's α."""
 
 
 def score_of(runs: Sequence[Run], row: Row, column: Column) -> tuple[float, float | None] | None:
