@@ -17,6 +17,8 @@ Kind = Callable[[Plan], Measured]
 
 KINDS: dict[str, str] = {
     "table": "syntagma.reproduce.kinds:measure_table",
+    "lines": "syntagma.reproduce.charts:measure_lines",
+    "points": "syntagma.reproduce.charts:measure_points",
     "groups": "syntagma.reproduce.figures:measure_groups",
     "tags": "syntagma.reproduce.tags:count_tags",
     "wrong_tags": "syntagma.reproduce.tags:count_wrong_tags",
