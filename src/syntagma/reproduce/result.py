@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -11,7 +11,7 @@ from syntagma.files import write_json, write_text
 from syntagma.report.tables import aligned, markdown
 from syntagma.reproduce.entries import read_papers
 
-__all__ = ["Cell", "Measured", "Part", "Reproduction"]
+__all__ = ["Cell", "Measured", "Part", "Reproduction", "listed"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,6 +86,17 @@ class Measured:
     pictures: tuple[str, ...] = ()
 
 
+def listed(heading: str, lines: Iterable[str]) -> str:
+    """A heading with a list below it.
+
+    >>> print(listed("What differs:", ["seeds: 1", "parser: linear"]))
+    What differs:
+    - seeds: 1
+    - parser: linear
+    """
+    return "\n- ".join([heading, *lines])
+
+
 @dataclass(frozen=True, slots=True)
 class Reproduction:
     """An entry with our numbers.
@@ -150,7 +161,7 @@ class Reproduction:
             title = f"{part.title}\n" if part.title else ""
             blocks.append(title + aligned(part.rows))
         blocks.append("\n".join(self.measured.lines))
-        blocks.append("\n- ".join(["What differs from the paper:", *self.differs]))
+        blocks.append(listed("What differs from the paper:", self.differs))
         blocks.append("\n".join(f"→ {path}" for path in self.measured.pictures))
         return "\n\n".join(block for block in blocks if block)
 
@@ -161,7 +172,7 @@ class Reproduction:
             blocks += [f"## {part.title}"] if part.title else []
             blocks.append(markdown(part.rows))
         blocks += self.measured.lines
-        blocks += ["What differs from the paper:", "\n".join(f"- {d}" for d in self.differs)]
+        blocks.append(listed("What differs from the paper:\n", self.differs))
         for path in map(Path, self.measured.pictures):
             blocks.append(
                 f"[{path.stem}]({path.name})" if path.suffix == ".html" else f"![]({path.name})"
