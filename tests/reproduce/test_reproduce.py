@@ -260,8 +260,12 @@ def test_the_papers_numbers_keep_their_zeros_and_rows_their_headings(setting):
 
 def test_a_result_is_taken_into_the_index(tmp_path, monkeypatch):
     monkeypatch.setattr(index, "RECORDED", str(tmp_path / "recorded.json"))
-    (tmp_path / "recorded.json").write_text("{}")
+    old = {"scale": "cpu", "date": "2026-11-22", "encoder": "default", "seeds": 1, "differs": []}
+    old |= {"summary": "SEPREM 60.0", "missing": [], "remark": "measured with other rates"}
+    (tmp_path / "recorded.json").write_text(json.dumps({"seprem table2": old}))
     index.recorded.cache_clear()
+    told = "SEPREM 60.0 (cpu, encoder default, 1 seed, 2026-11-22); measured with other rates"
+    assert any(line.endswith(told) for line in index.index_lines())
     value = {"paper": "seprem", "id": "table2", "scale": "cpu", "date": "2026-11-30"}
     value |= {"encoder": "default", "seeds": 1, "summary": "SEPREM 70.1", "missing": ["FIGER"]}
     value |= {"differs": ["seeds: 1; the paper's numbers are of 3"], "runs": []}
@@ -273,6 +277,7 @@ def test_a_result_is_taken_into_the_index(tmp_path, monkeypatch):
         assert line in page.read_text()
         assert "- `table2`: seeds: 1; the paper's numbers are of 3" in page.read_text()
         assert any(line in shown for shown in index.index_lines())
+        assert "other rates" not in page.read_text()
         result.write_text(json.dumps(value | {"scale": "tiny"}))
         with pytest.raises(InputError, match="numbers of --scale tiny mean nothing"):
             index.record([result], page)
