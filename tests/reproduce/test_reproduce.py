@@ -14,7 +14,7 @@ from syntagma.errors import InputError
 from syntagma.report.answer_tags import boundary_tags
 from syntagma.report.compare import compare_runs, show_p
 from syntagma.reproduce import index
-from syntagma.reproduce.entries import find_entry
+from syntagma.reproduce.entries import Row, find_entry
 from syntagma.reproduce.figures import folders_of
 from syntagma.reproduce.index import index_page
 from syntagma.reproduce.kinds import layout
@@ -288,3 +288,14 @@ def test_a_result_is_taken_into_the_index(tmp_path, monkeypatch):
 def test_the_page_of_the_index_is_that_of_the_entries():
     page = Path(__file__).parent.parent.parent / "docs" / "reproduce.md"
     assert page.read_text(encoding="utf-8") == index_page(), "run experiments/record_results.py"
+
+
+def test_rows_of_one_name_are_compared_with_their_headings(setting):
+    entry = find_entry("sg-net", "table4")
+    first, second = (row for row in entry.rows if row.encoder == "bert")
+    same = [replace(row, name="same", paper=()) for row in (first, second)]
+    rows = (Row("Without"), same[0], Row("With"), same[1])
+    plan = make_plan(replace(entry, rows=rows), setting("head.max_length=64"))
+    found = reproduce(plan)
+    assert found.measured.lines[0].startswith("nli: With, same against Without, same ")
+    assert [cell.heading for cell in found.measured.cells] == ["Without", "With"]

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from importlib import import_module
 
 from syntagma.errors import InputError, MissingExtraError
-from syntagma.reproduce.entries import Column, Row
+from syntagma.reproduce.entries import Column, Entry, Row
 from syntagma.reproduce.plan import Plan
 from syntagma.reproduce.result import Cell, Measured, Part
 from syntagma.reproduce.scores import ALPHA, score_of
@@ -54,22 +55,30 @@ def layout(plan: Plan, ours: Callable[[Row, int], tuple[float, float | None] | N
     cells = []
     places = [_places(row.paper[n] for row in entry.rows if n < len(row.paper))
               for n in range(len(entry.columns))]  # fmt: skip
-    heading = ""
+    headings = _headings(entry)
     for at, row in enumerate(entry.rows):
         line = [row.name]
-        if not row.system and not row.paper:
-            heading = row.name
         for place, column in enumerate(entry.columns):
             paper = row.paper[place] if place < len(row.paper) else None
             found = ours(row, place) if (at, place) in plan.cells else None
             value, spread = found or (None, None)
             digits = 4 if column.metric == ALPHA else 2
-            cell = Cell(row.name, column.name, value, spread, paper, heading, digits)
+            cell = Cell(row.name, column.name, value, spread, paper, headings[at], digits)
             line.append(cell.shown(places[place]))
             if value is not None or paper is not None:
                 cells.append(cell)
         rows.append(line)
     return Measured((Part("", rows),), tuple(cells))
+
+
+def _headings(entry: Entry) -> list[str]:
+    """For each row the heading above it; empty where there is none."""
+    found, heading = [], ""
+    for row in entry.rows:
+        if not row.system and not row.paper:
+            heading = row.name
+        found.append(heading)
+    return found
 
 
 def _places(numbers: Iterable[float | None]) -> int:
@@ -94,12 +103,17 @@ def measure_table(plan: Plan) -> Measured:
 def _tests(plan: Plan) -> Iterator[str]:
     """The paper's test of each system against the first one trained on the same, on dev."""
     seen: set[tuple[str, ...]] = set()
+    times = Counter(row.name for row in plan.entry.rows if row.system)
+    names = {
+        id(row): f"{heading}, {row.name}" if times[row.name] > 1 else row.name
+        for row, heading in zip(plan.entry.rows, _headings(plan.entry), strict=True)
+    }
     for place, column in enumerate(plan.columns):
         groups: dict[tuple[str, str], dict[tuple[str, ...], str]] = {}
         for row, runs in plan.row_runs(place):
             key = (runs[0].base, row.encoder)
             folders = tuple(str(run.folder) for run in runs)
-            groups.setdefault(key, {}).setdefault(folders, row.name)
+            groups.setdefault(key, {}).setdefault(folders, names[id(row)])
         for (base, _), systems in groups.items():
             folders = tuple(folder for group in systems for folder in group)
             if len(systems) > 1 and folders not in seen:
