@@ -211,7 +211,7 @@ def test_runs_that_were_trained_on_noise_are_a_curve(spans, tmp_path, tiny_encod
     assert "Noise in training: heads replaced" in found.headings
     values = json.loads((tmp_path / "report" / "report.json").read_text())
     curve = values["noise-in-training:-heads-replaced"]
-    assert (curve["shares"], curve["when"]) == ([0.0, 0.5], "training")
+    assert (curve["shares"], curve["when"]) == ([0.0, 0.5], "training and evaluation")
 
 
 def test_another_metric_is_shown_throughout(both, tmp_path):

@@ -190,7 +190,7 @@ def test_several_comparisons_are_corrected(tmp_path):
     found = compare_runs(folders)
     assert found.systems[1].p_holm == pytest.approx(min(1, 2 * found.systems[1].p_value))
     assert "p (Holm)" in found.table()
-    assert "Holm: p corrected for 2 comparisons, resampled p are not" in found.table()
+    assert "n = 10; Holm: p over 2 comparisons, resampled p are as they are" in found.table()
     assert "p (Holm)" not in compare_runs(folders[:2]).table()
 
 

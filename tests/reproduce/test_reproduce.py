@@ -11,8 +11,11 @@ import pytest
 pytest.importorskip("scipy")
 
 from syntagma.errors import InputError
+from syntagma.report.answer_tags import boundary_tags
+from syntagma.report.compare import compare_runs, show_p
 from syntagma.reproduce import index
-from syntagma.reproduce.entries import find_entry
+from syntagma.reproduce.entries import Row, find_entry
+from syntagma.reproduce.figures import folders_of
 from syntagma.reproduce.index import index_page
 from syntagma.reproduce.kinds import layout
 from syntagma.reproduce.plan import make_plan
@@ -41,7 +44,11 @@ def test_a_table_stands_beside_the_papers_and_is_not_trained_twice(setting, monk
     assert len(cells) == 12
     text = found.table()
     assert f"{baseline.shown()}" in text
-    assert "Bi-attention against baseline" in text
+    (line,) = (line for line in found.measured.lines if "Bi-attention against baseline" in line)
+    compared = compare_runs([run.folder for row in (0, 5) for run in plan.cells[row, 0]]).systems[1]
+    assert f"p = {show_p(compared.p_value)}, Holm " in line
+    assert f", resampled {show_p(compared.p_resampled)} (" in line
+    assert "; resampled: permutation test, n = " in line, "which test gave it"
     assert "the paper's is google-bert/bert-large-cased-whole-word-masking" in text
     assert "40 training examples" in text
     assert "epochs 1 (3)" in text
@@ -176,12 +183,44 @@ def test_pretrained_systems_begin_from_their_pretraining(setting, tmp_path):
 
 
 def test_tags_at_boundaries_are_counted_beside_the_papers(setting):
+    wanted = setting("head.max_length=96", "head.stride=32", "head.max_question=24", seeds=2)
+    plan = plan_entry("poi-net", "table5", wanted)
+    found = reproduce(plan)
+    (table,) = found.measured.parts
+    assert table.rows[0] == ["POS type", "Golden answer", "POI-Net", "Baseline"]
+    assert found.measured.lines == (), "wrong tags are the business of figure 3"
+    counted = boundary_tags(folders_of(plan), parser=wanted.parser).renamed(["Baseline", "POI-Net"])
+    cells = {(cell.row, cell.column): cell for cell in found.measured.cells}
+    for number, tag in enumerate(counted.tags):
+        if (tag, "POI-Net") in cells:
+            assert cells[tag, "Golden answer"].ours == counted.gold[number]
+            assert cells[tag, "POI-Net"].ours == counted.predicted["POI-Net"][number]
+            assert cells[tag, "Baseline"].ours == counted.predicted["Baseline"][number]
+    assert cells["NN", "Golden answer"].paper == 11192
+    assert cells["NN", "Baseline"].paper == 11504
+    (line,) = (row for row in table.rows if row[0] == "VBN")
+    assert [cell.rpartition(" ")[2] for cell in line[1:]] == ["(348)", "(321)", "(299)"]
+    assert {*counted.frequent()} <= {row[0] for row in table.rows}, "ours are shown as well"
+
+
+def test_wrong_tags_are_drawn_as_bars(setting):
+    pytest.importorskip("matplotlib")
     wanted = setting("head.max_length=96", "head.stride=32", "head.max_question=24")
-    found = reproduce(plan_entry("poi-net", "table5", wanted))
-    ours, theirs = found.measured.parts
-    assert ours.rows[0][:4] == ["tag", "gold", "Baseline", "POI-Net"]
-    assert theirs.rows[1] == ["NN", "11192", "11254", "11504"]
+    plan = plan_entry("poi-net", "figure3", wanted)
+    found = reproduce(plan)
+    counted = boundary_tags(folders_of(plan), parser=wanted.parser)
+    (table,) = found.measured.parts
+    assert table.rows[0] == ["tag of the gold word", "Baseline", "POI-Net"]
+    cells = {(cell.row, cell.column): cell for cell in found.measured.cells}
+    assert cells["NN", "Baseline"].paper == 866
+    for name, each in zip(("Baseline", "POI-Net"), counted.errors.values(), strict=True):
+        assert cells["all", name].ours == sum(each)
     assert found.measured.lines[0].startswith("POI-Net against Baseline: wrong tags")
+    (picture,) = found.measured.pictures
+    drawn = Path(picture).read_text(encoding="utf-8")
+    for word in (*counted.frequent(), "Baseline", "POI-Net", "tag of the gold word"):
+        assert f">{word}<" in drawn
+    assert ">all<" not in drawn
 
 
 def test_pictures_are_of_the_runs_and_our_text(setting):
@@ -198,6 +237,7 @@ def test_a_cell_without_our_number_shows_the_papers():
     assert Cell("a", "b", 50.0, 1.0, None).shown() == "50.00 ± 1.00"
     assert Cell("a", "b").shown() == ""
     assert Cell("a", "b", 50.0, None, 84.5).shown(2) == "50.00 (84.50)"
+    assert Cell("a", "b", 50.0, None, 84.0, digits=0).shown(0) == "50 (84)"
 
 
 def test_the_papers_numbers_keep_their_zeros_and_rows_their_headings(setting):
@@ -214,15 +254,19 @@ def test_the_papers_numbers_keep_their_zeros_and_rows_their_headings(setting):
     assert result.summary.startswith("ALBERT-base (rerun) 1.00; Multi-head")
     assert result.summary.endswith("1.00 (parameters, millions)")
     rows = (Cell("SG-Net", "EM", 1.0, heading=name) for name in ("BERT", "ALBERT"))
-    result = replace(result, measured=Measured((), (*rows, Cell("words", "EM", 3452.0))))
+    result = replace(result, measured=Measured((), (*rows, Cell("words", "EM", 3452.0, digits=0))))
     assert result.summary == "BERT, SG-Net 1.00; ALBERT, SG-Net 1.00; words 3452 (EM)"
     assert replace(result, measured=Measured((), pictures=("a.svg",))).summary == "drawn"
 
 
 def test_a_result_is_taken_into_the_index(tmp_path, monkeypatch):
     monkeypatch.setattr(index, "RECORDED", str(tmp_path / "recorded.json"))
-    (tmp_path / "recorded.json").write_text("{}")
+    old = {"scale": "cpu", "date": "2026-11-22", "encoder": "default", "seeds": 1, "differs": []}
+    old |= {"summary": "SEPREM 60.0", "missing": [], "remark": "measured with other rates"}
+    (tmp_path / "recorded.json").write_text(json.dumps({"seprem table2": old}))
     index.recorded.cache_clear()
+    told = "SEPREM 60.0 (cpu, encoder default, 1 seed, 2026-11-22); measured with other rates"
+    assert any(line.endswith(told) for line in index.index_lines())
     value = {"paper": "seprem", "id": "table2", "scale": "cpu", "date": "2026-11-30"}
     value |= {"encoder": "default", "seeds": 1, "summary": "SEPREM 70.1", "missing": ["FIGER"]}
     value |= {"differs": ["seeds: 1; the paper's numbers are of 3"], "runs": []}
@@ -234,6 +278,7 @@ def test_a_result_is_taken_into_the_index(tmp_path, monkeypatch):
         assert line in page.read_text()
         assert "- `table2`: seeds: 1; the paper's numbers are of 3" in page.read_text()
         assert any(line in shown for shown in index.index_lines())
+        assert "other rates" not in page.read_text()
         result.write_text(json.dumps(value | {"scale": "tiny"}))
         with pytest.raises(InputError, match="numbers of --scale tiny mean nothing"):
             index.record([result], page)
@@ -244,3 +289,14 @@ def test_a_result_is_taken_into_the_index(tmp_path, monkeypatch):
 def test_the_page_of_the_index_is_that_of_the_entries():
     page = Path(__file__).parent.parent.parent / "docs" / "reproduce.md"
     assert page.read_text(encoding="utf-8") == index_page(), "run experiments/record_results.py"
+
+
+def test_rows_of_one_name_are_compared_with_their_headings(setting):
+    entry = find_entry("sg-net", "table4")
+    first, second = (row for row in entry.rows if row.encoder == "bert")
+    same = [replace(row, name="same", paper=()) for row in (first, second)]
+    rows = (Row("Without"), same[0], Row("With"), same[1])
+    plan = make_plan(replace(entry, rows=rows), setting("head.max_length=64"))
+    found = reproduce(plan)
+    assert found.measured.lines[0].startswith("nli: With, same against Without, same ")
+    assert [cell.heading for cell in found.measured.cells] == ["Without", "With"]

@@ -27,7 +27,9 @@ def reproduce(
     overrides: Annotated[
         list[str] | None, typer.Option("--set", help="Change a setting of every run.")
     ] = None,
-    dry_run: Annotated[bool, typer.Option("--dry-run", help="Only list the runs.")] = False,
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="List runs and what will differ.")
+    ] = False,
     json_file: Annotated[Path | None, typer.Option("--json", help="Also write JSON.")] = None,
 ) -> None:
     """Train what a table or figure of a paper needs and print it beside the paper's numbers."""
@@ -47,7 +49,7 @@ def reproduce(
     )
     plan = work.plan_entry(paper, table, setting)
     if dry_run:
-        for line in work.run_lines(plan):
+        for line in work.plan_lines(plan):
             typer.echo(line)
         return
     found = work.reproduce(plan, say=typer.echo)

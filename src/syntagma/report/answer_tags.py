@@ -65,21 +65,29 @@ class BoundaryTags:
             wrong_answers=named(self.wrong_answers),
         )
 
+    def frequent(self, *, least: float = 0.014) -> list[str]:
+        """Tags that often stand at the boundaries of gold answers.
+
+        Args:
+            least: share of all boundary words from which on a tag is; the paper's is 300 of 21,140.
+        """
+        counts = zip(self.tags, self.gold, strict=True)
+        return [tag for tag, count in counts if count >= least * 2 * self.n_questions]
+
     def rows(self, *, least: float = 0.014) -> list[list[str]]:
         """The cells of a table, its head first.
 
         Args:
-            least: share of all boundary words from which on a tag is shown; the paper's is 300
-                of 21,140.
+            least: share from which on a tag is shown, see :meth:`frequent`.
         """
         names = list(self.predicted)
         errors = [f"{name}, wrong tag" for name in names]
-        shown = [n for n, count in enumerate(self.gold) if count >= least * 2 * self.n_questions]
         rows = [["tag", "gold", *names, *errors]]
-        for number in shown:
+        for tag in self.frequent(least=least):
+            number = self.tags.index(tag)
             counts = [self.predicted[name][number] for name in names]
             counts += [self.errors[name][number] for name in names]
-            rows.append([self.tags[number], str(self.gold[number]), *map(_short, counts)])
+            rows.append([tag, str(self.gold[number]), *map(_short, counts)])
         totals = [sum(self.predicted[name]) for name in names]
         totals += [sum(self.errors[name]) for name in names]
         return [*rows, ["all", str(sum(self.gold)), *map(_short, totals)]]

@@ -10,8 +10,9 @@ from typing import Any
 from syntagma.errors import InputError
 from syntagma.report.groups import Grouping, group_by, properties_of, trend
 from syntagma.report.parse_properties import PARSE_PROPERTIES, measure_parses
-from syntagma.report.plotting import MARKERS, draw_bars, panels, style_of
+from syntagma.report.plotting import MARKERS, panels, style_of
 from syntagma.report.runs import read_systems
+from syntagma.report.series import draw_bars
 from syntagma.report.tables import aligned, markdown, signed
 from syntagma.settings import nearest
 
@@ -19,6 +20,9 @@ __all__ = ["Breakdown", "break_down", "write_breakdowns"]
 
 GOLD_CLASSES = ("label", "relation")
 """Properties that are what is to be predicted."""
+MOST_UPRIGHT = 12
+"""Kinds whose bars stand."""
+INCHES_A_KIND = 0.22
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,13 +103,24 @@ def write_breakdowns(breakdowns: Sequence[Breakdown], out: str | Path) -> None:
         InputError: the picture cannot be written.
         MissingExtraError: ``matplotlib`` is not installed.
     """
-    with panels(len(breakdowns), out, width=4.2, height=3.0) as axes:
+    most = max((len(each.grouping.groups) for each in breakdowns if _lies(each)), default=0)
+    with panels(len(breakdowns), out, width=4.2, height=max(3.0, INCHES_A_KIND * most)) as axes:
         for axis, breakdown in zip(axes, breakdowns, strict=True):
-            draw = _draw_numbers if breakdown.grouping.is_number else _draw_kinds
-            draw(axis, breakdown)
-            axis.set_xlabel(breakdown.grouping.property.replace("_", " "))
-            axis.set_ylabel(f"{breakdown.score}, %")
+            if breakdown.grouping.is_number:
+                _draw_numbers(axis, breakdown)
+            else:
+                _draw_kinds(axis, breakdown)
+            names = [breakdown.grouping.property.replace("_", " "), f"{breakdown.score}, %"]
+            across, up = names[::-1] if _lies(breakdown) else names
+            axis.set_xlabel(across)
+            axis.set_ylabel(up)
             axis.set_title(breakdown.title, fontsize=9)
+
+
+def _lies(breakdown: Breakdown) -> bool:
+    """Whether there are too many kinds for their names to stand beside one another."""
+    grouping = breakdown.grouping
+    return not grouping.is_number and len(grouping.groups) > MOST_UPRIGHT
 
 
 def _draw_numbers(axis: Any, breakdown: Breakdown) -> None:
@@ -128,7 +143,7 @@ def _draw_numbers(axis: Any, breakdown: Breakdown) -> None:
 
 def _draw_kinds(axis: Any, breakdown: Breakdown) -> None:
     labels = [f"{group.name} ({len(group.keys)})" for group in breakdown.grouping.groups]
-    draw_bars(axis, labels, breakdown.systems)
+    draw_bars(axis, labels, breakdown.systems, upright=not _lies(breakdown))
 
 
 def break_down(

@@ -117,9 +117,15 @@ class Comparison:
             rows.append(row)
         return rows
 
+    def summary(self) -> str:
+        """The tests in a line."""
+        n_others = len(self.systems) - 1
+        note = f"; Holm: p over {n_others} comparisons, resampled p are as they are"
+        return f"{self.test}, n = {self.n_examples:,}{note if n_others > 1 else ''}"
+
     def table(self) -> str:
         """A table for a terminal."""
-        return f"{aligned(self.rows())}\n{self.test}, n = {self.n_examples:,}"
+        return f"{aligned(self.rows())}\n{self.summary()}"
 
     def markdown(self) -> str:
         """The table in Markdown."""
@@ -179,8 +185,6 @@ def compare_runs(folders: Sequence[str | Path], *, metric: str = "") -> Comparis
             f"p: {name} on the means of `{plan.metric}` over {n_seeds} seeds, over examples (how "
             f"much runs differ by their seeds, ± says); resampled: {resampled}"
         )
-    if len(compared) > 2:
-        test += f"; Holm: p corrected for {len(compared) - 1} comparisons, resampled p are not"
     if first.signature:
         test += f"; {plan.metric}: {first.signature}"
     columns = tuple(name for name in plan.columns if name in first.metrics)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -10,7 +10,7 @@ from typing import Any
 from syntagma.errors import InputError, MissingExtraError
 from syntagma.files import disk_errors
 
-__all__ = ["ENDINGS", "MARKERS", "draw_bars", "panels", "style_of"]
+__all__ = ["ENDINGS", "HATCHES", "MARKERS", "panels", "style_of"]
 
 COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#000000")
 """Told apart by the colour-blind (Okabe & Ito 2008)."""
@@ -27,34 +27,6 @@ COLUMNS = 4
 def style_of(number: int) -> dict[str, Any]:
     """Colour and dashes of the system with a number."""
     return {"color": COLOURS[number % len(COLOURS)], "linestyle": DASHES[number % len(DASHES)]}
-
-
-def draw_bars(
-    axis: Any,
-    labels: Sequence[str],
-    systems: Mapping[str, Sequence[float]],
-    deviations: Mapping[str, Sequence[float]] | None = None,
-) -> None:
-    """Draw the bars of systems side by side, a group of bars for each label.
-
-    Args:
-        axis: of a panel.
-        labels: of the groups, ``[n_groups]``.
-        systems: by name the heights, ``[n_groups]``.
-        deviations: by name how far up and down a line goes from the end of each bar,
-            ``[n_groups]``; none is drawn for a system without any.
-    """
-    width = 0.8 / len(systems)
-    for number, (name, heights) in enumerate(systems.items()):
-        shift = (number - (len(systems) - 1) / 2) * width
-        places = [place + shift for place in range(len(labels))]
-        spread = deviations[name] if deviations else ()
-        axis.bar(
-            places, heights, width, label=name, color=style_of(number)["color"],
-            hatch=HATCHES[number % len(HATCHES)], edgecolor="white", linewidth=0.5,
-            yerr=spread if any(spread) else None, capsize=2,
-        )  # fmt: skip
-    axis.set_xticks(range(len(labels)), labels, rotation=45, ha="right", fontsize=7)
 
 
 @contextmanager

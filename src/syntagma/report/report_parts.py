@@ -68,9 +68,9 @@ def results_part(folders: Paths, systems: Sequence[System]) -> Made:
         try:
             comparison = compare_runs(folders, metric=systems[0].plan.metric)
             body = html_table(comparison.rows())
-            test = escape(comparison.test.replace("`", ""))
+            tests = escape(comparison.summary().replace("`", ""))
             body += (
-                f'<p class="hint">{test}, n = {comparison.n_examples:,}. Δ and p are against the '
+                f'<p class="hint">{tests}. Δ and p are against the '
                 "first line; + and − count the examples that got better and worse.</p>"
             )
             values = comparison.as_json()

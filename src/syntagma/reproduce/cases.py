@@ -50,7 +50,7 @@ def find_gains(plan: Plan) -> Measured:
         cases, page, task=baseline.task, title=plan.entry.caption, baseline=first,
         parser=plan.setting.parser,
     )  # fmt: skip
-    cell = Cell(second, "better than the baseline", float(len(better)))
+    cell = Cell(second, "better than the baseline", float(len(better)), digits=0)
     line = (
         f"{len(better)} of {len(baseline.rows)} examples are such ones, of seed "
         f"{baseline.seed}; their trees are in cases.html."

@@ -7,7 +7,7 @@ from typing import Any
 
 from syntagma.reproduce.entries import read_papers
 from syntagma.reproduce.plan import Plan, Run, Setting, make_run
-from syntagma.reproduce.scores import tested
+from syntagma.reproduce.scores import part_scored
 from syntagma.settings import flatten, to_dict
 
 __all__ = ["differences"]
@@ -25,7 +25,7 @@ SHOWN = (
 
 
 def differences(plan: Plan) -> Iterator[str]:
-    """A line for each thing that differs from the paper."""
+    """A line for each thing that differs from the paper; the same before and after the training."""
     paper, setting = read_papers()[plan.entry.paper], plan.setting
     for name, encoder in plan.encoders.items():
         theirs = paper.encoders.get(name)
@@ -44,17 +44,32 @@ def differences(plan: Plan) -> Iterator[str]:
     for run in [] if untrained else _first_runs(plan):
         yield from _data(run)
         yield from _settings(run, setting)
-    if not untrained and setting.seeds != paper.seeds:
-        yield f"seeds: {setting.seeds}; the paper's numbers are of {paper.seeds}"
-    if any(part.part == "test_or_dev" for part in plan.entry.columns):
-        shown = {runs[0].folder for runs in plan.cells.values()}
-        runs = [run for run in _first_runs(plan) if run.folder in shown]
-        untested = [run.base for run in runs if not tested(run)]
-        if untested:
-            yield f"the paper's numbers are of the test part, ours of dev ({', '.join(untested)})"
+    if not untrained:
+        if setting.seeds != paper.seeds:
+            yield f"seeds: {setting.seeds}; the paper's numbers are of {paper.seeds}"
+        yield from _untested(plan)
     if any("parser" in run.experiment.parser for run in plan.runs()) or plan.entry.options:
         yield f"parser: {setting.parser}; the paper's: {paper.parser}"
     yield from plan.entry.notes
+
+
+def _untested(plan: Plan) -> Iterator[str]:
+    """Which columns of the paper's test part are of dev, and which of them stay empty."""
+    on_dev: dict[str, None] = {}
+    empty: dict[tuple[str, str], dict[str, None]] = {}
+    for (_, place), runs in plan.cells.items():
+        run, column = runs[0], plan.columns[place]
+        part = part_scored(run, column)
+        if column.part != "dev" and part == "dev":
+            on_dev[run.base] = None
+        if not part:
+            limited = run.experiment.data.dev_limit is not None
+            why = "is not scored while data.dev_limit is set" if limited else "is not there"
+            empty.setdefault((run.base, why), {})[column.name] = None
+    if on_dev:
+        yield f"the paper's numbers are of the test part, ours of dev ({', '.join(on_dev)})"
+    for (base, why), names in empty.items():
+        yield f"without numbers of ours: {', '.join(names)}; the test part ({base}) {why}"
 
 
 def _first_runs(plan: Plan) -> list[Run]:

@@ -89,7 +89,7 @@ class Entry:
         significance: what the paper says of its differences.
         notes: what differs from the paper, beyond what can be told from the settings.
         options: of the kind.
-        reference: a table of the paper that ours has no cells for, its head first.
+        reference: the paper's table, its head first, where our rows are only found in the answers.
         id: ``table3``, ``figure4``, ``section7.6``.
         paper: whose.
     """

@@ -1,22 +1,45 @@
-"""Figures: scores by groups of examples, parts of speech at the boundaries of answers, pictures."""
+"""Figures: scores by groups of examples, pictures of what models do."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 from syntagma.errors import MissingExtraError
 from syntagma.files import write_text
 from syntagma.pictures import draw_attention, draw_turns
-from syntagma.report.answer_tags import boundary_tags
 from syntagma.report.breakdown import Breakdown, break_down, write_breakdowns
 from syntagma.reproduce.plan import Plan
 from syntagma.reproduce.result import Cell, Measured, Part
 
-__all__ = ["draw_pictures", "measure_groups", "measure_tags"]
+__all__ = ["draw_figure", "draw_pictures", "folders_of", "measure_groups"]
 
 
-def _folders(plan: Plan, column: int = 0) -> list[str]:
+def draw_figure(
+    plan: Plan, write: Callable[[Path], None]
+) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Draw an entry as ``figure.svg`` in its folder.
+
+    Args:
+        plan: of the entry.
+        write: draws into a file.
+
+    Returns:
+        The picture; and where plots cannot be drawn none, but a line that says why.
+    """
+    picture = plan.folder / "figure.svg"
+    try:
+        plan.folder.mkdir(parents=True, exist_ok=True)
+        write(picture)
+    except MissingExtraError as error:
+        return (), (str(error),)
+    return (str(picture),), ()
+
+
+def folders_of(plan: Plan, column: int = 0) -> list[str]:
+    """The run folders of a column, row after row."""
     return [str(run.folder) for _, runs in plan.row_runs(column) for run in runs]
 
 
@@ -30,8 +53,7 @@ def measure_groups(plan: Plan) -> Measured:
     names = [row.name for row, _ in plan.row_runs()]
     for place, column in enumerate(plan.columns):
         for cut in options["cuts"]:
-            folders = _folders(plan, place)
-            found = break_down(folders, options["property"], cut=cut)
+            found = break_down(folders_of(plan, place), options["property"], cut=cut)
             title = ", ".join(part for part in (column.name, f"equal {cut}") if part)
             systems = dict(zip(names, found.systems.values(), strict=True))
             breakdowns.append(replace(found, systems=systems, title=title))
@@ -43,30 +65,8 @@ def measure_groups(plan: Plan) -> Measured:
         cells += [
             Cell(name, f"slope, {title}", slope) for name, slope in zip(names, slopes, strict=True)
         ]
-    picture = plan.folder / "figure.svg"
-    try:
-        plan.folder.mkdir(parents=True, exist_ok=True)
-        write_breakdowns(breakdowns, picture)
-    except MissingExtraError as error:
-        return Measured(tuple(parts), tuple(cells), (str(error),))
-    return Measured(tuple(parts), tuple(cells), pictures=(str(picture),))
-
-
-def measure_tags(plan: Plan) -> Measured:
-    """Parts of speech of the first and last words of answers, gold and predicted."""
-    names = [row.name for row, _ in plan.row_runs()]
-    found = boundary_tags(_folders(plan), parser=plan.setting.parser).renamed(names)
-    rows = found.rows()
-    parts = [Part("Ours", rows)]
-    if plan.entry.reference:
-        theirs = [[str(cell) for cell in row] for row in plan.entry.reference]
-        parts.append(Part("The paper's", theirs))
-    wrong = [sum(counts) for counts in found.errors.values()]
-    cells = (
-        Cell(name, "boundaries with a wrong tag", float(count))
-        for name, count in zip(names, wrong, strict=True)
-    )
-    return Measured(tuple(parts), tuple(cells), tuple(found.lines()))
+    pictures, notices = draw_figure(plan, lambda out: write_breakdowns(breakdowns, out))
+    return Measured(tuple(parts), tuple(cells), notices, pictures=pictures)
 
 
 def draw_pictures(plan: Plan) -> Measured:

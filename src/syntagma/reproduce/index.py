@@ -13,6 +13,7 @@ from syntagma.report.tables import markdown
 from syntagma.reproduce.datasets import find_files, read_datasets
 from syntagma.reproduce.entries import Column, Entry, package_file, read_papers
 from syntagma.reproduce.plan import data_of
+from syntagma.reproduce.shared import holders
 
 __all__ = ["datasets_of", "index_lines", "index_page", "record", "recorded"]
 
@@ -22,7 +23,11 @@ KEPT = ("scale", "date", "encoder", "seeds", "summary", "missing", "differs")
 
 @functools.cache
 def recorded() -> dict[str, dict[str, Any]]:
-    """The results that come with the package, by entry: the ``KEPT`` of ``result.json``."""
+    """The results that come with the package, by entry: the ``KEPT`` of ``result.json``.
+
+    A ``remark`` was added by hand, such as that it is measured otherwise now; the entry's next
+    record is without it.
+    """
     found: dict[str, dict[str, Any]] = read_json(package_file(RECORDED))
     return found
 
@@ -39,13 +44,16 @@ def datasets_of(entry: Entry) -> list[str]:
 
 
 def _status(entry: Entry, data: Path | None) -> str:
-    """The numbers and on what they were measured, or which data are wanted."""
+    """The numbers and on what they were measured, or who has them, or which data are wanted."""
     if result := recorded().get(entry.name):
         seeds = f"{result['seeds']} seed{'s' if result['seeds'] > 1 else ''}"
         made = ", ".join((result["scale"], f"encoder {result['encoder']}", seeds, result["date"]))
         lacking = ", ".join(result["missing"])
         line = f"{result['summary']} ({made})"
-        return f"{line}; without {lacking}, whose data are missing" if lacking else line
+        line += f"; without {lacking}, whose data are missing" if lacking else ""
+        return f"{line}; {result['remark']}" if "remark" in result else line
+    if found := holders(entry, recorded()):
+        return f"measured: see {', '.join(found)}"
     titles = {name: _data(name) for name in datasets_of(entry)}
     if data is not None:
         lacking = ", ".join(

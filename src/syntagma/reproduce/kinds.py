@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from importlib import import_module
 
 from syntagma.errors import InputError, MissingExtraError
 from syntagma.report.tables import signed
-from syntagma.reproduce.entries import Column, Row
+from syntagma.reproduce.entries import Column, Entry, Row
 from syntagma.reproduce.plan import Plan
 from syntagma.reproduce.result import Cell, Measured, Part
-from syntagma.reproduce.scores import score_of
+from syntagma.reproduce.scores import ALPHA, score_of
 
 __all__ = ["KINDS", "find_kind", "layout", "measure_table"]
 
@@ -18,8 +19,11 @@ Kind = Callable[[Plan], Measured]
 
 KINDS: dict[str, str] = {
     "table": "syntagma.reproduce.kinds:measure_table",
+    "lines": "syntagma.reproduce.charts:measure_lines",
+    "points": "syntagma.reproduce.charts:measure_points",
     "groups": "syntagma.reproduce.figures:measure_groups",
-    "tags": "syntagma.reproduce.figures:measure_tags",
+    "tags": "syntagma.reproduce.tags:count_tags",
+    "wrong_tags": "syntagma.reproduce.tags:count_wrong_tags",
     "pictures": "syntagma.reproduce.figures:draw_pictures",
     "cases": "syntagma.reproduce.cases:find_gains",
     "cost": "syntagma.reproduce.costs:measure_costs",
@@ -52,21 +56,30 @@ def layout(plan: Plan, ours: Callable[[Row, int], tuple[float, float | None] | N
     cells = []
     places = [_places(row.paper[n] for row in entry.rows if n < len(row.paper))
               for n in range(len(entry.columns))]  # fmt: skip
-    heading = ""
+    headings = _headings(entry)
     for at, row in enumerate(entry.rows):
         line = [row.name]
-        if not row.system and not row.paper:
-            heading = row.name
         for place, column in enumerate(entry.columns):
             paper = row.paper[place] if place < len(row.paper) else None
             found = ours(row, place) if (at, place) in plan.cells else None
             value, spread = found or (None, None)
-            cell = Cell(row.name, column.name, value, spread, paper, heading)
+            digits = 4 if column.metric == ALPHA else 2
+            cell = Cell(row.name, column.name, value, spread, paper, headings[at], digits)
             line.append(cell.shown(places[place]))
             if value is not None or paper is not None:
                 cells.append(cell)
         rows.append(line)
     return Measured((Part("", rows),), tuple(cells))
+
+
+def _headings(entry: Entry) -> list[str]:
+    """For each row the heading above it; empty where there is none."""
+    found, heading = [], ""
+    for row in entry.rows:
+        if not row.system and not row.paper:
+            heading = row.name
+        found.append(heading)
+    return found
 
 
 def _places(numbers: Iterable[float | None]) -> int:
@@ -91,12 +104,17 @@ def measure_table(plan: Plan) -> Measured:
 def _tests(plan: Plan) -> Iterator[str]:
     """The paper's test of each system against the first one trained on the same, on dev."""
     seen: set[tuple[str, ...]] = set()
+    times = Counter(row.name for row in plan.entry.rows if row.system)
+    names = {
+        id(row): f"{heading}, {row.name}" if times[row.name] > 1 else row.name
+        for row, heading in zip(plan.entry.rows, _headings(plan.entry), strict=True)
+    }
     for place, column in enumerate(plan.columns):
         groups: dict[tuple[str, str], dict[tuple[str, ...], str]] = {}
         for row, runs in plan.row_runs(place):
             key = (runs[0].base, row.encoder)
             folders = tuple(str(run.folder) for run in runs)
-            groups.setdefault(key, {}).setdefault(folders, row.name)
+            groups.setdefault(key, {}).setdefault(folders, names[id(row)])
         for (base, _), systems in groups.items():
             folders = tuple(folder for group in systems for folder in group)
             if len(systems) > 1 and folders not in seen:
@@ -121,9 +139,10 @@ def _compared(
     for system, name in list(zip(found.systems, names, strict=True))[1:]:
         assert system.p_value is not None
         assert system.p_holm is not None
+        assert system.p_resampled is not None
         yield (
             f"{where}: {name} against {names[0]} {signed(system.difference)}, "
             f"{system.gained} better, {system.lost} worse, p = {show_p(system.p_value)}, "
-            f"Holm {show_p(system.p_holm)} "
+            f"Holm {show_p(system.p_holm)}, resampled {show_p(system.p_resampled)} "
             f"({found.test.removeprefix('p: ')}, n = {found.n_examples:,} of dev)"
         )

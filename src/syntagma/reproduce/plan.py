@@ -25,6 +25,7 @@ __all__ = [
     "Run",
     "Setting",
     "data_of",
+    "encoders_of",
     "make_plan",
     "make_run",
     "read_bases",
@@ -310,7 +311,7 @@ def make_run(
     return Run(folder, base, asked, system, experiment, files, tuple(needs))
 
 
-def _encoders(entry: Entry, setting: Setting) -> dict[str, str]:
+def encoders_of(entry: Entry, setting: Setting) -> dict[str, str]:
     """The encoders of the rows that are run, by the paper's names of theirs."""
     own = read_papers()[entry.paper].encoders
     names = list(dict.fromkeys(row.encoder for row in entry.rows if row.system))
@@ -331,7 +332,7 @@ def make_plan(entry: Entry, setting: Setting) -> Plan:
     if not setting.seeds:
         seeds = read_papers()[entry.paper].seeds if setting.scale == "paper" else 1
         setting = replace(setting, seeds=seeds)
-    encoders = _encoders(entry, setting)
+    encoders = encoders_of(entry, setting)
     cells: dict[tuple[int, int], tuple[Run, ...]] = {}
     missing: dict[str, str] = {}
     bases = read_bases()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -11,7 +11,7 @@ from syntagma.files import write_json, write_text
 from syntagma.report.tables import aligned, markdown
 from syntagma.reproduce.entries import read_papers
 
-__all__ = ["Cell", "Measured", "Part", "Reproduction"]
+__all__ = ["Cell", "Measured", "Part", "Reproduction", "listed"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,6 +25,7 @@ class Cell:
         spread: its sample standard deviation, of several seeds.
         paper: the paper's; ``None`` where it has none.
         heading: the line above the row, where the table has such.
+        digits: decimal places of ours.
     """
 
     row: str
@@ -33,6 +34,7 @@ class Cell:
     spread: float | None = None
     paper: float | None = None
     heading: str = ""
+    digits: int = 2
 
     def shown(self, places: int = 1) -> str:
         """Ours, and the paper's in parentheses.
@@ -45,10 +47,9 @@ class Cell:
         >>> Cell("SG-Net", "slope", -0.003).shown()
         '0.00'
         """
-        digits = 4 if self.column == "α" else 2
-        ours = "" if self.ours is None else f"{self.ours:z.{digits}f}"
+        ours = "" if self.ours is None else f"{self.ours:z.{self.digits}f}"
         if self.ours is not None and self.spread is not None:
-            ours += f" ± {self.spread:.{digits}f}"
+            ours += f" ± {self.spread:.{self.digits}f}"
         if self.paper is not None:
             paper = f"({self.paper:.{places}f})"
             return paper if self.ours is None else f"{ours} {paper}"
@@ -85,6 +86,17 @@ class Measured:
     lines: tuple[str, ...] = ()
     differs: tuple[str, ...] = ()
     pictures: tuple[str, ...] = ()
+
+
+def listed(heading: str, lines: Iterable[str]) -> str:
+    """A heading with a list below it.
+
+    >>> print(listed("What differs:", ["seeds: 1", "parser: linear"]))
+    What differs:
+    - seeds: 1
+    - parser: linear
+    """
+    return "\n- ".join([heading, *lines])
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,8 +151,7 @@ class Reproduction:
         for cell, ours in measured:
             twice = len(headings[cell.row]) > 1
             name = f"{cell.heading}, {cell.row}" if twice else cell.row
-            value = f"{ours:.0f}" if ours > 1000 else f"{ours:z.2f}"
-            found.setdefault(name, []).append(value)
+            found.setdefault(name, []).append(f"{ours:z.{cell.digits}f}")
         shown = [f"{row} {' / '.join(values)}" for row, values in found.items()]
         columns = {cell.column for cell, _ in measured}
         return "; ".join(shown) + (f" ({columns.pop()})" if len(columns) == 1 else "")
@@ -152,7 +163,7 @@ class Reproduction:
             title = f"{part.title}\n" if part.title else ""
             blocks.append(title + aligned(part.rows))
         blocks.append("\n".join(self.measured.lines))
-        blocks.append("\n- ".join(["What differs from the paper:", *self.differs]))
+        blocks.append(listed("What differs from the paper:", self.differs))
         blocks.append("\n".join(f"→ {path}" for path in self.measured.pictures))
         return "\n\n".join(block for block in blocks if block)
 
@@ -163,7 +174,7 @@ class Reproduction:
             blocks += [f"## {part.title}"] if part.title else []
             blocks.append(markdown(part.rows))
         blocks += self.measured.lines
-        blocks += ["What differs from the paper:", "\n".join(f"- {d}" for d in self.differs)]
+        blocks.append(listed("What differs from the paper:\n", self.differs))
         for path in map(Path, self.measured.pictures):
             blocks.append(
                 f"[{path.stem}]({path.name})" if path.suffix == ".html" else f"![]({path.name})"

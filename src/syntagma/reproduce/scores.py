@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Sequence
 from pathlib import Path
 from statistics import mean, stdev
@@ -12,9 +13,10 @@ from syntagma.files import read_json, write_json
 from syntagma.reproduce.entries import Column, Row
 from syntagma.reproduce.plan import Run
 
-__all__ = ["score_of", "tested"]
+__all__ = ["ALPHA", "part_scored", "score_of"]
 
 ALPHA = "alpha"
+"""The metric that is no score but SEPREM's α."""
 
 
 def score_of(runs: Sequence[Run], row: Row, column: Column) -> tuple[float, float | None] | None:
@@ -35,32 +37,52 @@ def score_of(runs: Sequence[Run], row: Row, column: Column) -> tuple[float, floa
     return mean(values), stdev(values) if len(values) > 1 else None
 
 
+def part_scored(run: Run, column: Column) -> str:
+    """What a column of a run is scored on; it can be told before the run is trained.
+
+    Returns:
+        ``dev``, ``test``, or nothing where the column is of a test part that there is not.
+    """
+    # A try is made of few examples: the whole test part would take longer than its training.
+    if column.part != "dev" and run.experiment.data.dev_limit is None and _has_test(run):
+        return "test"
+    return "" if column.part == "test" else "dev"
+
+
+def _has_test(run: Run) -> bool:
+    files = run.files.test
+    return bool(files) and all(_can_be_read(run.experiment.task, file) for file in files)
+
+
+def _can_be_read(task: str, file: str) -> bool:
+    """Whether a file that is there has examples; an archive may be without its test part."""
+    path, part, _ = file.partition("#")
+    # What a recipe makes may not be there yet.
+    return not part or not Path(path).exists() or _holds(task, file, Path(path).stat().st_mtime_ns)
+
+
+@functools.cache
+def _holds(task: str, file: str, changed: int) -> bool:
+    """Whether a part of a file has examples; ``changed``, its time, forgets what it held before."""
+    from syntagma.tasks import find_task
+
+    try:
+        return bool(find_task(task).read(file))
+    except InputError:
+        return False
+
+
 def _score(run: Run, row: Row, column: Column) -> float | None:
     metric = column.metric or row.metric
     if metric == ALPHA:
         return _alpha(run.folder)
-    on_test = column.part != "dev" and bool(run.files.test)
-    if column.part == "test" and not on_test:
+    part = part_scored(run, column)
+    if not part:
         return None
-    # A try is made of few examples: the whole test part would take longer than its training.
-    if on_test and run.experiment.data.dev_limit is not None:
-        return None if column.part == "test" else _kept(run, metric)
-    if not on_test and not row.parser:
+    if part == "dev" and not row.parser:
         return _kept(run, metric)
     parser = f"{row.parser}:{run.experiment.parser}" if row.parser else ""
-    scores = _evaluate(run, run.files.test, parser) if on_test else None
-    if scores is None and column.part != "test":
-        if not parser:
-            return _kept(run, metric)
-        scores = _evaluate(run, (), parser)
-    return None if scores is None else scores.get(metric)
-
-
-def tested(run: Run) -> bool:
-    """Whether a run was scored on the test part."""
-    path = run.folder / "evaluations.json"
-    known = read_json(path) if path.is_file() else {}
-    return bool(known.get(_key(run, run.files.test, "")))
+    return _evaluate(run, run.files.test if part == "test" else (), parser).get(metric)
 
 
 def _kept(run: Run, metric: str) -> float | None:
@@ -68,7 +90,7 @@ def _kept(run: Run, metric: str) -> float | None:
     return scores.get(metric)
 
 
-def _evaluate(run: Run, files: Sequence[str], parser: str) -> dict[str, float] | None:
+def _evaluate(run: Run, files: Sequence[str], parser: str) -> dict[str, float]:
     """The metrics on files, or on the dev examples of the run; kept in its folder.
 
     They are computed in the precision of the training, as those are that the run has left: the two
@@ -81,18 +103,13 @@ def _evaluate(run: Run, files: Sequence[str], parser: str) -> dict[str, float] |
     key = _key(run, files, parser)
     path = run.folder / "evaluations.json"
     known: dict[str, dict[str, float] | None] = read_json(path) if path.is_file() else {}
-    if key not in known:
+    if not (scores := known.get(key)):
         precision = run.experiment.training.precision
         task = open_model(run.folder, parser=parser, device=best_device(), precision=precision)
-        try:
-            examples = [example for each in files for example in task.read(each)]
-        except InputError:
-            # An archive may be there without its test part; it may get one.
-            return None
-        dev = examples or read_systems([run.folder])[0].runs[0].examples()
-        known[key] = task.evaluate(dev)
-        write_json(path, known)
-    return known[key]
+        examples = [example for each in files for example in task.read(each)]
+        scores = task.evaluate(examples or read_systems([run.folder])[0].runs[0].examples())
+        write_json(path, known | {key: scores})
+    return scores
 
 
 def _key(run: Run, files: Sequence[str], parser: str) -> str:

@@ -14,10 +14,10 @@ from syntagma.reproduce.entries import find_entry
 from syntagma.reproduce.kinds import find_kind
 from syntagma.reproduce.plan import Plan, Run, Setting, make_plan, read_bases
 from syntagma.reproduce.recipes import RECIPES
-from syntagma.reproduce.result import Reproduction
+from syntagma.reproduce.result import Reproduction, listed
 from syntagma.training.share import Job, train_all
 
-__all__ = ["plan_entry", "reproduce", "run_lines"]
+__all__ = ["plan_entry", "plan_lines", "reproduce", "run_lines"]
 
 Say = Callable[[str], None]
 
@@ -38,6 +38,15 @@ def run_lines(plan: Plan) -> Iterable[str]:
         return
     for run in plan.runs():
         yield f"{run.state:<6} {run.folder}"
+
+
+def plan_lines(plan: Plan) -> Iterable[str]:
+    """What will be done, before anything is: the runs, and what will differ from the paper.
+
+    Only what the measurement itself finds is not among the latter.
+    """
+    yield from run_lines(plan)
+    yield listed("\nWhat will differ from the paper:", differences(plan))
 
 
 def reproduce(plan: Plan, *, say: Say = lambda line: None) -> Reproduction:

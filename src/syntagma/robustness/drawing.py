@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from syntagma.report.plotting import MARKERS, draw_bars, panels, style_of
+from syntagma.report.plotting import panels
+from syntagma.report.series import draw_bars, draw_lines
 from syntagma.robustness.noise import NoiseCurve
 from syntagma.robustness.sources import ParserTable
 
@@ -26,13 +27,7 @@ def write_noise_curves(curves: Sequence[NoiseCurve], out: str | Path) -> None:
     with panels(len(curves), out, width=4.2, height=3.0) as axes:
         for axis, curve in zip(axes, curves, strict=True):
             per_cent = [100 * share for share in curve.shares]
-            for number, (name, scores) in enumerate(curve.systems.items()):
-                style = style_of(number) | {"marker": MARKERS[number % len(MARKERS)]}
-                spread = curve.deviations[name]
-                axis.errorbar(
-                    per_cent, scores, spread if any(spread) else None,
-                    label=name, markersize=4, capsize=2, **style,
-                )  # fmt: skip
+            draw_lines(axis, per_cent, curve.systems, curve.deviations)
             axis.set_xlabel(f"{curve.kind} replaced in {curve.when}, %")
             axis.set_ylabel(f"{curve.score}, %")
 

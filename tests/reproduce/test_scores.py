@@ -1,0 +1,99 @@
+"""What a column is scored on, and that a plan tells it before anything is trained."""
+
+from __future__ import annotations
+
+import io
+import json
+import os
+import tarfile
+from dataclasses import replace
+
+import pytest
+
+pytest.importorskip("scipy")
+
+from syntagma.reproduce.differs import differences
+from syntagma.reproduce.entries import Column
+from syntagma.reproduce.plan import Setting, make_run
+from syntagma.reproduce.scores import part_scored
+from syntagma.reproduce.work import plan_entry, plan_lines, reproduce
+from tests.training.test_run import pairs
+
+DEV, TEST, EITHER = (Column("", "accuracy", part=part) for part in ("dev", "test", "test_or_dev"))
+PASSAGE = {
+    "article": "The ferry sails at dawn.",
+    "questions": ["When does it sail?"],
+    "options": [["At dawn.", "At noon.", "At night.", "Never."]],
+    "answers": ["A"],
+    "id": "middle1.txt",
+}
+
+
+def archive(path, *parts):
+    text = json.dumps(PASSAGE).encode()
+    with tarfile.open(path, "w:gz") as file:
+        for part in parts:
+            member = tarfile.TarInfo(f"RACE/{part}/middle/1.txt")
+            member.size = len(text)
+            file.addfile(member, io.BytesIO(text))
+
+
+def test_an_archive_may_be_without_its_test_part_and_get_one(tmp_path):
+    place = tmp_path / "race/RACE.tar.gz"
+    place.parent.mkdir()
+    archive(place, "train", "dev")
+    run = make_run("race_max", "plain", Setting(tmp_path, tmp_path / "out", "paper"))
+    assert run.files.test, "the archive is there"
+    assert [part_scored(run, column) for column in (DEV, TEST, EITHER)] == ["dev", "", "dev"]
+    archive(place, "train", "dev", "test")
+    os.utime(place, (1, 1))
+    assert [part_scored(run, column) for column in (DEV, TEST, EITHER)] == ["dev", "test", "test"]
+    # A share of the dev examples is for a try.
+    few = replace(run.experiment, data=replace(run.experiment.data, dev_limit=10))
+    run = replace(run, experiment=few)
+    assert [part_scored(run, column) for column in (DEV, TEST, EITHER)] == ["dev", "", "dev"]
+
+
+@pytest.mark.parametrize(
+    ("limit", "why"),
+    [("8", "is not scored while data.dev_limit is set"), ("null", "is not there")],
+)
+def test_what_will_differ_is_told_as_it_is_afterwards(setting, limit, why):
+    wanted = setting(
+        "head.max_length=96", "squad1/head.stride=32", "squad1/head.max_question=24",
+        f"data.dev_limit={limit}",
+    )  # fmt: skip
+    plan = plan_entry("poi-net", "table8", wanted)
+    before = tuple(differences(plan))
+    assert f"without numbers of ours: Test; the test part (dream) {why}" in before
+    assert any("rows on albert-xxlarge are not run" in line for line in before)
+    runs, told = "\n".join(plan_lines(plan)).split("\n\nWhat will differ from the paper:\n- ")
+    assert all(line.startswith("to do") for line in runs.splitlines())
+    assert tuple(told.split("\n- ")) == before
+    assert not wanted.out.exists()
+    assert reproduce(plan).differs == before
+
+
+def test_data_that_are_missing_are_told_before(setting):
+    lines = "\n".join(plan_lines(plan_entry("seprem", "table5", setting())))
+    assert "KBP37 instead of TACRED" in lines
+    lines = "\n".join(plan_lines(plan_entry("poi-net", "table4", setting("head.stride=32"))))
+    assert "needs RACE: get it from" in lines
+
+
+def test_a_test_part_that_came_later_is_scored(setting, tmp_path):
+    wanted = setting("head.max_length=64", "data.dev_limit=null")
+    data = tmp_path / "data"
+    (data / "snli").mkdir(parents=True)
+    for part in ("train", "dev"):
+        pairs(data / f"snli/snli_1.0_{part}.jsonl", copies=2)
+    wanted = replace(wanted, data=data)
+    found = reproduce(plan_entry("sg-net", "table4", wanted))
+    assert any("ours of dev (nli)" in line for line in found.differs)
+    pairs(data / "snli/snli_1.0_test.jsonl", copies=1)
+    found = reproduce(plan_entry("sg-net", "table4", wanted))
+    assert not any("ours of dev" in line for line in found.differs)
+    run = plan_entry("sg-net", "table4", wanted).runs()[0]
+    (scores,) = json.loads((run.folder / "evaluations.json").read_text()).values()
+    cells = [cell.ours for cell in found.measured.cells if cell.row == "BERT Baseline"]
+    assert cells == [scores["accuracy"]]
