@@ -11,8 +11,8 @@ import yaml
 pytest.importorskip("scipy")
 
 from syntagma.errors import InputError
-from syntagma.report.breakdown import break_down, write_breakdowns
-from syntagma.report.groups import group_by, properties_of, trend
+from syntagma.report.breakdown import Breakdown, break_down, write_breakdowns
+from syntagma.report.groups import Group, Grouping, group_by, properties_of, trend
 from syntagma.tasks.pairs.data import PairExample
 from syntagma.tasks.spans.squad import SpanExample
 from tests.training.test_run import squad
@@ -183,6 +183,19 @@ def test_the_picture_shows_both_systems(runs, tmp_path):
         assert f">{word}<" in picture
     with pytest.raises(InputError, match=r"expected a picture as \.svg"):
         write_breakdowns(found, tmp_path / "groups.bmp")
+
+
+def test_many_kinds_lie_under_one_another(tmp_path):
+    """Long names of thirty relations beside one another could not be read."""
+    pytest.importorskip("matplotlib")
+    for count, turned in ((12, True), (30, False)):
+        groups = tuple(Group(f"org:founded_by_{n}", n, n, n, (str(n),)) for n in range(count))
+        found = Breakdown(Grouping("relation", False, groups), "f1", {"plain": (50.0,) * count})
+        write_breakdowns([found], tmp_path / f"{count}.svg")
+        picture = (tmp_path / f"{count}.svg").read_text()
+        labels = [line for line in picture.splitlines() if ">org:founded_by_" in line]
+        assert len(labels) == count
+        assert all(("rotate(-45" in line) == turned for line in labels)
 
 
 def test_data_that_has_changed_is_refused(runs, tmp_path):

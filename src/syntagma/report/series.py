@@ -86,7 +86,7 @@ def draw_bars(
         (axis.bar if upright else axis.barh)(places, scores, width, **style)
     if not upright:
         axis.set_yticks(range(len(labels)), labels, fontsize=7)
-        axis.invert_yaxis()
+        axis.set_ylim(len(labels) - 0.5, -0.5)
     elif sum(map(len, labels)) > BESIDE_ONE_ANOTHER:
         axis.set_xticks(range(len(labels)), labels, rotation=45, ha="right", fontsize=7)
     else:
