@@ -1,9 +1,15 @@
-"""A training step of the plain encoder: Transformers' own, with our attention, with our dropout."""
+"""A training step of the plain encoder: Transformers' own, with our attention, with our dropout.
+
+Then what layers that are computed again for the gradients (``training.recompute``) cost and save.
+"""
 
 from __future__ import annotations
 
+from typing import Any
+
 import torch
 from torch import nn
+from torch.autograd.graph import saved_tensors_hooks
 from transformers import AutoModel
 
 from benchmarks.timing import rounds, show
@@ -11,16 +17,22 @@ from syntagma.encoders.attention import use_fast_gradients
 from syntagma.encoders.default import resolve
 from syntagma.encoders.dropout import use_fast_dropout
 from syntagma.encoders.precision import autocast
+from syntagma.encoders.recompute import recompute_states
 
 PIECES = 6144
 LENGTHS = (32, 64, 128, 192, 384)
 
 
+AGAIN = "computed again"
+
+
 def main() -> None:
-    ways = {"Transformers": encoder(), "our attention": encoder(), "and dropout": encoder()}
-    use_fast_gradients(ways["our attention"])
-    use_fast_gradients(ways["and dropout"])
-    use_fast_dropout(ways["and dropout"])
+    ways = {name: encoder() for name in ("Transformers", "our attention", "and dropout", AGAIN)}
+    for name in ("our attention", "and dropout", AGAIN):
+        use_fast_gradients(ways[name])
+    for name in ("and dropout", AGAIN):
+        use_fast_dropout(ways[name])
+    recompute_states(ways[AGAIN].encoder.layer)
     optimizers = {
         name: torch.optim.AdamW(model.parameters(), lr=1e-6, fused=True)
         for name, model in ways.items()
@@ -40,13 +52,45 @@ def main() -> None:
     for length in LENGTHS:
         taken = {name: seconds[str((name, length))] for name in ways}
         row: dict[str, object] = {"pieces a row": length}
-        row |= {f"{name}, pieces/s": PIECES / time for name, time in taken.items()}
+        row |= {f"{name}, pieces/s": PIECES / taken[name] for name in ways if name != AGAIN}
         row["ratio"] = taken["Transformers"] / taken["and dropout"]
         rows.append(row)
     show(f"A training step on {PIECES} pieces, as Transformers has it and as here", rows)
+    rows = []
+    for length in LENGTHS:
+        kept, again = (seconds[str((name, length))] for name in ("and dropout", AGAIN))
+        sizes = [megabytes(ways[name], length) for name in ("and dropout", AGAIN)]
+        rows.append(
+            {
+                "pieces a row": length,
+                "states kept, MB": sizes[0],
+                "computed again, MB": sizes[1],
+                "memory": sizes[1] / sizes[0],
+                "time": again / kept,
+            }
+        )
+    show("Layers that are computed again for the gradients, over those whose states are kept", rows)
 
 
-def encoder() -> nn.Module:
+def megabytes(model: nn.Module, length: int) -> float:
+    """What a step keeps for the gradients, weights left out."""
+    weights = {weight.data_ptr() for weight in model.parameters()}
+    kept: dict[int, int] = {}
+
+    def keep(tensor: torch.Tensor) -> torch.Tensor:
+        storage = tensor.untyped_storage()
+        if storage.data_ptr() not in weights:
+            kept[storage.data_ptr()] = storage.nbytes()
+        return tensor
+
+    pieces = torch.full((PIECES // length, length), 1000)
+    with saved_tensors_hooks(keep, lambda tensor: tensor), autocast(pieces.device):
+        states = model(input_ids=pieces, attention_mask=pieces.bool()).last_hidden_state
+    del states
+    return sum(kept.values()) / 2**20
+
+
+def encoder() -> Any:
     model: nn.Module = AutoModel.from_pretrained(
         resolve("default"), attention_probs_dropout_prob=0.0, add_pooling_layer=False
     )

@@ -28,6 +28,7 @@ from syntagma.encoders.load import (
     load_encoder_config,
     load_tokenizer,
 )
+from syntagma.encoders.recompute import keep_states, recompute_states
 from syntagma.encoders.saved import (
     CONFIG,
     WEIGHTS,
@@ -35,7 +36,7 @@ from syntagma.encoders.saved import (
     published_encoder,
     saved_weights,
 )
-from syntagma.encoders.sites import set_dropout
+from syntagma.encoders.sites import find_sites, layers, set_dropout
 from syntagma.errors import DamagedFileError, InputError
 from syntagma.files import read_json
 from syntagma.settings import nearest
@@ -186,6 +187,7 @@ class SyntagmaModel(PreTrainedModel):  # type: ignore[misc]
     _supports_sdpa = True
     _supports_flash_attn = True
     _supports_flex_attn = True
+    supports_gradient_checkpointing = True
     # The losses here are means over a batch: Trainer must divide them by the number of
     # accumulated batches (https://github.com/huggingface/transformers/issues/47688).
     accepts_loss_kwargs = False
@@ -212,6 +214,30 @@ class SyntagmaModel(PreTrainedModel):  # type: ignore[misc]
         elif isinstance(module, nn.LayerNorm):
             nn.init.ones_(module.weight)
             nn.init.zeros_(module.bias)
+
+    @property
+    def trunk(self) -> nn.Module:
+        """What turns pieces into states: the encoder, or that part of it."""
+        trunk: nn.Module = self.encoder
+        return trunk
+
+    def gradient_checkpointing_enable(self, *_: Any, **__: Any) -> None:
+        """Compute the states of the encoder's layers again for the gradients, to save memory.
+
+        See :mod:`syntagma.encoders.recompute`; options of Transformers' own have no effect.
+
+        Raises:
+            InputError: it is not known where this encoder's layers are.
+        """
+        recompute_states(self._layers())
+
+    def gradient_checkpointing_disable(self) -> None:
+        """Keep the states of the encoder's layers for the gradients."""
+        keep_states(self._layers())
+
+    def _layers(self) -> nn.ModuleList:
+        purpose = "computing layers again for the gradients"
+        return layers(self.trunk, find_sites(self.config.encoder.model_type, purpose=purpose))
 
     @classmethod
     def from_pretrained(cls, name: str | Path, **settings: Any) -> Self:  # type: ignore[override]

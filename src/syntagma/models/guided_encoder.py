@@ -73,12 +73,6 @@ class GuidedEncoder(SyntagmaModel):
         self.reads_token_types = "token_type_ids" in _forward_parameters(self.trunk)
 
     @property
-    def trunk(self) -> nn.Module:
-        """What turns pieces into states: the encoder, or that part of it."""
-        trunk: nn.Module = self.encoder
-        return trunk
-
-    @property
     def guides(self) -> list[Guide]:
         """The guides in the order in which they act."""
         return [guide for name in GUIDES if isinstance(guide := getattr(self, name, None), Guide)]

@@ -77,6 +77,8 @@ class TrainingSettings:
         patience: stop after this many evaluations without a better primary metric; 0 never.
         checkpoint_steps: a checkpoint to resume from every so many steps.
         data_workers: processes that make batches beside the one that trains.
+        recompute: keep of each of the encoder's layers only what it reads, and compute the rest
+            again for the gradients: the same result from much less memory, in a third more time.
     """
 
     epochs: float = 3.0
@@ -98,6 +100,7 @@ class TrainingSettings:
     patience: int = 0
     checkpoint_steps: int = 200
     data_workers: int = 0
+    recompute: bool = False
 
     def __post_init__(self) -> None:
         for name in (
@@ -161,7 +164,7 @@ class Experiment:
                 raise InputError(f"{name} is a probability from 0 to below 1, got {value}")
 
 
-PRACTICAL = ("training.checkpoint_steps", "data.skip_bad")
+PRACTICAL = ("training.checkpoint_steps", "training.recompute", "data.skip_bad")
 """Settings of training that do not change what is learnt."""
 
 

@@ -14,7 +14,7 @@ __all__ = ["prepare_encoder"]
 
 
 def prepare_encoder(model: SyntagmaModel, settings: TrainingSettings) -> Callable[[], None]:
-    """Make the chosen part of the encoder learn.
+    """Make the chosen part of the encoder learn, in the memory that there is.
 
     Args:
         model: whose encoder.
@@ -25,8 +25,11 @@ def prepare_encoder(model: SyntagmaModel, settings: TrainingSettings) -> Callabl
         additions into the weights.
 
     Raises:
+        InputError: ``recompute`` for an encoder of which it is not known where its layers are.
         MissingExtraError: ``lora`` without the extra.
     """
+    if settings.recompute:
+        model.gradient_checkpointing_enable()
     encoder = model.encoder
     if settings.encoder == "frozen":
         encoder.requires_grad_(False)

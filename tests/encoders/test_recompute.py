@@ -1,0 +1,130 @@
+"""Layers that are computed again give the same, from less memory."""
+
+from __future__ import annotations
+
+import copy
+import json
+from dataclasses import replace
+
+import pytest
+import torch
+from torch.autograd.graph import saved_tensors_hooks
+
+from syntagma.encoders.model import SyntagmaConfig
+from syntagma.encoders.sites import find_sites, layers
+from syntagma.errors import InputError
+from syntagma.models.config import resolve_guides
+from syntagma.models.guided_encoder import GuidedEncoder
+from syntagma.report.runs import read_systems
+from syntagma.training.run import train
+from tests.conftest import ENCODERS, tiny_config
+from tests.models.test_guided_encoder import batch
+from tests.training.test_run import experiment, pairs
+
+GUIDES = {"pos_embedding": {}, "tree_distance": {}, "ancestor_attention": {}}
+
+
+def model_of(model_type: str) -> GuidedEncoder:
+    torch.manual_seed(0)
+    config = SyntagmaConfig(encoder=tiny_config(model_type), guides=resolve_guides("none", GUIDES))
+    model = GuidedEncoder(config)
+    model.post_init()
+    return model.train()
+
+
+def inputs_of() -> dict[str, torch.Tensor]:
+    inputs = batch()
+    depth = torch.tensor([-1, 0, 1, 2, 3, 0, 1, 1, -1]).expand(3, 9)
+    sentence = torch.tensor([-1, 0, 0, 0, 0, 1, 1, 1, -1]).expand(3, 9)
+    return {**inputs, "depth": depth, "sentence": sentence, "tag": sentence + 2}
+
+
+def gradients(model: GuidedEncoder) -> tuple[dict[str, torch.Tensor], int]:
+    """Of a step with dropout, and how many numbers were kept for them."""
+    kept = 0
+
+    def count(tensor: torch.Tensor) -> torch.Tensor:
+        nonlocal kept
+        kept += tensor.numel()
+        return tensor
+
+    torch.manual_seed(5)
+    with saved_tensors_hooks(count, lambda tensor: tensor):
+        loss = model(**inputs_of()).last_hidden_state.square().mean()
+    loss.backward()
+    found = {name: p.grad for name, p in model.named_parameters() if p.grad is not None}
+    return found, kept
+
+
+@pytest.mark.parametrize("model_type", ENCODERS)
+def test_gradients_are_the_same_to_the_last_bit(model_type):
+    model, again = model_of(model_type), model_of(model_type)
+    again.gradient_checkpointing_enable()
+    expected, kept = gradients(model)
+    found, kept_again = gradients(again)
+    assert found.keys() == expected.keys()
+    assert all(torch.equal(found[name], expected[name]) for name in expected)
+    assert kept_again < 0.7 * kept
+
+
+def test_hooks_act_once_and_layers_twice():
+    """What a guide adds before a layer must not be added again."""
+    model = model_of("bert")
+    model.gradient_checkpointing_enable()
+    acted, computed = [], []
+    guide, before = model.tree_distance, model.tree_distance.before_layer
+    guide.before_layer = lambda index, *rest: acted.append(index) or before(index, *rest)
+    for layer in layers(model.trunk, find_sites("bert", purpose="")):
+        layer.attention.register_forward_pre_hook(lambda *_: computed.append(1))
+    gradients(model)
+    assert acted == [0, 1]
+    assert len(computed) == 4
+
+
+def test_reading_and_names_are_as_they_were():
+    model = model_of("bert").eval()
+    kinds = [type(part) for part in model.modules()]
+    names = model.state_dict().keys()
+    expected = model(**inputs_of()).last_hidden_state
+    model.gradient_checkpointing_enable()
+    model.gradient_checkpointing_enable({"use_reentrant": False})
+    assert torch.equal(model(**inputs_of()).last_hidden_state, expected)
+    assert model.state_dict().keys() == names
+    model.gradient_checkpointing_disable()
+    assert [type(part) for part in model.modules()] == kinds
+
+
+def test_a_copy_computes_with_its_own_weights():
+    model = model_of("bert")
+    model.gradient_checkpointing_enable()
+    other = copy.deepcopy(model)
+    with torch.no_grad():
+        for weight in other.parameters():
+            weight.zero_()
+    assert all(not gradient.isnan().any() for gradient in gradients(model)[0].values())
+    found, _ = gradients(other)
+    assert all(not found[name].any() for name in found if ".query." in name)
+    assert model(**inputs_of()).last_hidden_state.any()
+    assert not other.trunk(inputs_of()["input_ids"]).last_hidden_state.any()
+
+
+def test_a_training_learns_the_same(tmp_path, tiny_encoder):
+    data = pairs(tmp_path / "pairs.jsonl", copies=2)
+    settings = experiment("pairs", data, tiny_encoder, preset="seprem", parser="linear")
+    train(settings, tmp_path / "kept")
+    again = replace(settings, training=replace(settings.training, recompute=True))
+    train(again, tmp_path / "again")
+    for name in ("model.safetensors", "metrics.json", "examples.json"):
+        kept, computed = ((tmp_path / run / name).read_bytes() for run in ("kept", "again"))
+        assert kept == computed
+    assert json.loads((tmp_path / "again" / "config.json").read_text())["task"] == "pairs"
+    # How a run saved memory does not make it another system.
+    first, second = (read_systems([tmp_path / run])[0].runs[0] for run in ("kept", "again"))
+    assert first.kind == second.kind
+
+
+def test_an_encoder_whose_layers_are_not_known_is_refused():
+    model = model_of("bert")
+    model.config.encoder.model_type = "unheard-of"
+    with pytest.raises(InputError, match="computing layers again for the gradients needs to know"):
+        model.gradient_checkpointing_enable()
