@@ -19,6 +19,7 @@ from syntagma.errors import InputError
 from syntagma.evaluation import evaluate, open_model, pack
 from syntagma.settings import build
 from syntagma.tasks.experiment import Experiment, load_run_settings
+from syntagma.tasks.pairs.task import PairTask
 from syntagma.text.conllu import TreebankSentence, format_conllu
 from syntagma.text.sentence import Parse, Sentence
 from syntagma.training.run import train
@@ -472,6 +473,36 @@ def test_dev_files_are_scored_as_often_as_is_said(evaluations, epochs, tmp_path,
     lines = (tmp_path / "run" / "metrics.jsonl").read_text().splitlines()
     found = [row["epoch"] for row in map(json.loads, lines) if "eval_accuracy" in row]
     assert found == pytest.approx(epochs, abs=0.1)
+
+
+def test_what_the_best_weights_said_is_not_asked_again(tmp_path, tiny_encoder, monkeypatch):
+    """The kept predictions are those of the first evaluation, after which it got worse."""
+    data = pairs(tmp_path / "a.jsonl")
+    settings = experiment(
+        "pairs", data, tiny_encoder,
+        training={"epochs": 3, "batch_pieces": 200, "learning_rate": 1e-2},
+    )  # fmt: skip
+    asked, score, predict = [], PairTask.score, PairTask.predict
+
+    def scored(task, examples, predictions):
+        return score(task, examples, predictions) | {"accuracy": 90.0 - len(asked)}
+
+    def predicted(task, examples):
+        asked.append(predict(task, examples))
+        return asked[-1]
+
+    monkeypatch.setattr(PairTask, "score", scored)
+    monkeypatch.setattr(PairTask, "predict", predicted)
+    train(settings, tmp_path / "run")
+    assert len(asked) == 3
+    assert asked[0] != asked[-1]
+    kept = open_model(tmp_path / "run")
+    kept.write_predictions(kept.read(data), asked[0], tmp_path / "first.jsonl")
+    name = PairTask.predictions_file
+    assert (tmp_path / "run" / name).read_text() == (tmp_path / "first.jsonl").read_text()
+    assert [each.label for each in predict(kept, kept.read(data))] == [
+        each.label for each in asked[0]
+    ]
 
 
 def test_a_setting_that_has_become_a_number_with_a_point_is_the_same(tmp_path):

@@ -95,7 +95,9 @@ def _train(experiment: Experiment, run: RunFolder, *, resume: bool) -> dict[str,
     if dev:
         task.model.load_weights(load_file(run.best))
     merge()
-    return _finish(task, dev, run, frozen=settings.encoder == "frozen")
+    # What low-rank additions are merged into computes a little otherwise than both did.
+    predictions = trainer.best_predictions if settings.encoder != "lora" else None
+    return _finish(task, dev, run, predictions, frozen=settings.encoder == "frozen")
 
 
 def _read(
@@ -173,13 +175,26 @@ def _arguments(run: RunFolder, settings: TrainingSettings, *, evaluates: bool) -
 
 
 def _finish(
-    task: Task[Any, Any], dev: dict[str, list[Any]], run: RunFolder, *, frozen: bool
+    task: Task[Any, Any],
+    dev: dict[str, list[Any]],
+    run: RunFolder,
+    predictions: list[Any] | None,
+    *,
+    frozen: bool,
 ) -> dict[str, Any]:
-    """Fit what is fitted on dev data, write predictions, metrics and the kept model."""
+    """Fit what is fitted on dev data, write predictions, metrics and the kept model.
+
+    Args:
+        task: with the weights to keep.
+        dev: examples by name of their file.
+        run: the folder.
+        predictions: of these weights for all dev examples, where they are known.
+        frozen: the encoder's weights are the published ones.
+    """
     task.model.eval()
     metrics: dict[str, Any] = {}
     examples = [example for part in dev.values() for example in part]
-    predictions = task.predict(examples)
+    predictions = task.predict(examples) if predictions is None else predictions
     if examples:
         if task.fit_after_training(examples, predictions):
             predictions = task.predict(examples)

@@ -102,6 +102,10 @@ class SyntagmaTrainer(Trainer):  # type: ignore[misc]
         train: training examples.
         dev: dev examples by name of their file.
         folder: the run folder.
+
+    Attributes:
+        best_predictions: for all dev examples by the best weights; ``None`` where these were kept
+            before this process went on with the run.
     """
 
     optimizer: Any
@@ -121,6 +125,7 @@ class SyntagmaTrainer(Trainer):  # type: ignore[misc]
         self.settings = settings
         self.dev = dev
         self.folder = folder
+        self.best_predictions: list[Any] | None = None
         stream = task.stream(train, budget=settings.batch_pieces, seed=settings.seed)
         self.loader = (
             self._held(task, train, arguments)
@@ -227,7 +232,7 @@ class SyntagmaTrainer(Trainer):  # type: ignore[misc]
             return {}
         begin = time.perf_counter()
         with self._paused():
-            values = self._score_dev()
+            values, predictions = self._score_dev()
         values["evaluation_seconds"] = time.perf_counter() - begin
         before = self.folder.evaluations(self.task.primary)
         if self.task.primary not in values:
@@ -243,7 +248,7 @@ class SyntagmaTrainer(Trainer):  # type: ignore[misc]
             )
         best_step, best = max(before, key=lambda item: item[1], default=(0, float("-inf")))
         if score > best:
-            best_step = self.state.global_step
+            best_step, self.best_predictions = self.state.global_step, predictions
             if self.is_world_process_zero():
                 self._keep_weights()
         metrics = {f"eval_{key}": value for key, value in values.items()}
@@ -259,17 +264,18 @@ class SyntagmaTrainer(Trainer):  # type: ignore[misc]
         self.task.model.train()
         return metrics
 
-    def _score_dev(self) -> dict[str, float]:
-        """All dev files together, and each where there are several."""
+    def _score_dev(self) -> tuple[dict[str, float], list[Any]]:
+        """The scores of all dev files together and of each, and the predictions."""
         self.task.model.eval()
         predictions = {name: self.task.predict(examples) for name, examples in self.dev.items()}
         examples = [example for part in self.dev.values() for example in part]
-        values = self.task.score(examples, [p for part in predictions.values() for p in part])
+        every = [prediction for part in predictions.values() for prediction in part]
+        values = self.task.score(examples, every)
         if len(self.dev) > 1:
             for name, part in self.dev.items():
                 scores = self.task.score(part, predictions[name])
                 values |= {f"{name}.{key}": value for key, value in scores.items()}
-        return values
+        return values, every
 
     def _keep_weights(self) -> None:
         path = self.folder.best
