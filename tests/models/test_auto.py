@@ -36,6 +36,18 @@ def test_the_model_is_that_of_the_task(tiny_encoder, tmp_path):
     assert type(AutoModel.from_pretrained(tmp_path)) is PairModel
 
 
+def test_a_fresh_model_of_a_configuration(tiny_encoder):
+    guides = {"tree_distance": {"alpha": 0.25}}
+    labels = {"labels": ["no", "yes"]}
+    model = PairModel.from_pretrained(tiny_encoder, task="pairs", guides=guides, labels=labels)
+    found = AutoModel.from_config(model.config, dtype=torch.bfloat16)
+    assert type(found) is PairModel
+    assert found.dtype == torch.bfloat16
+    assert found.state_dict().keys() == model.state_dict().keys()
+    assert found.tree_distance.alpha == 0.25
+    assert not torch.equal(found.get_input_embeddings().weight, model.get_input_embeddings().weight)
+
+
 def test_every_task_has_its_model():
     assert set(MODELS) == {"", *TASKS}
 

@@ -83,6 +83,29 @@ def test_a_step_lowers_the_loss_and_reaches_every_parameter(model_type, aggregat
     assert not {name for name in without if not name.startswith("encoder.")}, without
 
 
+def test_an_encoder_for_ones_own_loop_begins_as_those_of_tasks_do(encoder_folders):
+    """Guides begin near the plain encoder, not at what torch gives fresh weights."""
+    guides = {
+        "pos_embedding": {"initialise": "zero"},
+        "tree_distance": {"alpha": 0.0},
+        "ancestor_attention": {"aggregation": "concatenation"},
+    }
+    folder = str(encoder_folders["bert"])
+    model = GuidedEncoder.from_pretrained(folder, guides=guides)
+    inputs = batch() | {"depth": batch()["enter"].clamp(min=0), "tag": batch()["enter"] + 9}
+    del model.ancestor_attention
+    plain = GuidedEncoder.from_pretrained(folder)
+    assert torch.equal(model(**inputs).last_hidden_state, plain(**inputs).last_hidden_state)
+    project = GuidedEncoder.from_pretrained(folder, guides=guides).ancestor_attention
+    weight = project.aggregator.project.weight
+    assert torch.equal(weight[:, :64], torch.eye(32).repeat(1, 2) / 2)
+    for layer in model.tree_distance.layers:
+        assert layer.own.weight.std().item() == pytest.approx(0.02, rel=0.2)
+        assert not layer.own.bias.any()
+    kinds = {type(part) for part in model.modules() if isinstance(part, torch.nn.Dropout)}
+    assert kinds.isdisjoint({torch.nn.Dropout}), "processors have the fast one"
+
+
 def naive_guided_layer(layer, states, mask):
     """One sequence, one head, one row at a time, from the paper's equations."""
     n, width = states.shape

@@ -6,6 +6,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
+import torch
 from transformers import AutoConfig, AutoModel
 
 from syntagma.encoders.model import (
@@ -56,15 +57,38 @@ class AutoSyntagma(SyntagmaModel):
         folder = find_saved(name)
         if folder is None:
             raise InputError(f"{name}: not a Syntagma model; train one with `syntagma train`")
-        dtype = options.pop("dtype", None)
-        if unknown := {key for key, value in options.items() if value is not None} - IDLE:
-            raise InputError(
-                f"{name}: expected no option but dtype, got {', '.join(sorted(unknown))}; "
-                f"place the model with .to(device)"
-            )
-        module, _, attribute = MODELS[read_config(folder).task].partition(":")
-        model: SyntagmaModel = getattr(import_module(module), attribute).from_folder(folder)
-        return model.to(read_dtype(None if dtype == "auto" else dtype))
+        dtype = _read_options(str(name), options)
+        model: SyntagmaModel = _class_of(read_config(folder).task).from_folder(folder)
+        return model.to(dtype)
+
+    @classmethod
+    def _from_config(cls, config: SyntagmaConfig, **options: Any) -> Any:
+        """A model with fresh weights, the encoder's too; ``AutoModel.from_config`` asks for it.
+
+        Args:
+            config: of the model.
+            options: ``dtype`` of the weights.
+
+        Raises:
+            InputError: an option is unknown.
+        """
+        dtype = _read_options("AutoModel.from_config", options)
+        return _class_of(config.task)(config).to(dtype)
+
+
+def _read_options(where: str, options: dict[str, Any]) -> torch.dtype | None:
+    dtype = options.pop("dtype", None)
+    if unknown := {key for key, value in options.items() if value is not None} - IDLE:
+        raise InputError(
+            f"{where}: expected no option but dtype, got {', '.join(sorted(unknown))}; "
+            f"place the model with .to(device)"
+        )
+    return read_dtype(None if dtype == "auto" else dtype)
+
+
+def _class_of(task: str) -> Any:
+    module, _, attribute = MODELS[task].partition(":")
+    return getattr(import_module(module), attribute)
 
 
 def register() -> None:

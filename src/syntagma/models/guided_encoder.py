@@ -71,6 +71,9 @@ class GuidedEncoder(SyntagmaModel):
             if name in settings:
                 self.add_module(name, BUILDERS[name].build(settings[name], config.encoder))
         self.reads_token_types = "token_type_ids" in _forward_parameters(self.trunk)
+        # Models of tasks have more parts, and say themselves when all are there.
+        if type(self) is GuidedEncoder:
+            self.post_init()
 
     @property
     def guides(self) -> list[Guide]:
