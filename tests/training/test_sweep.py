@@ -63,6 +63,13 @@ def test_a_space_that_is_none_is_refused(texts, message):
         read_space(texts)
 
 
+def test_seeds_are_searched_or_averaged_over(sweep):
+    space = read_space(["training.seed=1,2"])
+    assert replace(sweep, space=space).experiment({"training.seed": 2}, 1).training.seed == 2
+    with pytest.raises(InputError, match="training.seed: with --seeds 2 each trial has its own"):
+        replace(sweep, space=space, seeds=2)
+
+
 def test_trials_are_runs_and_more_can_be_added(sweep):
     said: list[str] = []
     found = run_sweep(sweep, 2, say=said.append)

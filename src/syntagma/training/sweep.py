@@ -61,6 +61,11 @@ class Sweep:
     def __post_init__(self) -> None:
         if self.seeds < 1:
             raise InputError(f"--seeds must be at least 1, got {self.seeds}")
+        if self.seeds > 1 and any(each.key == "training.seed" for each in self.space):
+            raise InputError(
+                f"--space training.seed: with --seeds {self.seeds} each trial has its own seeds; "
+                f"leave out one of the two"
+            )
 
     def experiment(self, values: Mapping[str, Any], seed: int) -> Experiment:
         """The experiment of a trial.
