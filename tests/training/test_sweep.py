@@ -66,7 +66,7 @@ def test_a_space_that_is_none_is_refused(texts, message):
 def test_seeds_are_searched_or_averaged_over(sweep):
     space = read_space(["training.seed=1,2"])
     assert replace(sweep, space=space).experiment({"training.seed": 2}, 1).training.seed == 2
-    with pytest.raises(InputError, match="training.seed: with --seeds 2 each trial has its own"):
+    with pytest.raises(InputError, match=r"training\.seed: with --seeds 2 each trial has its own"):
         replace(sweep, space=space, seeds=2)
 
 
