@@ -62,7 +62,7 @@ def run(carry: Path, out: Path, options: argparse.Namespace) -> None:
     os.environ["SYNTAGMA_ENCODER"] = str(place / "encoder")
     os.environ.setdefault("SYNTAGMA_CACHE", str(RUNS / "cache"))
     from syntagma.evaluation import pack
-    from syntagma.reproduce.plan import Setting
+    from syntagma.reproduce.runs import Setting
     from syntagma.reproduce.work import plan_entry, reproduce
 
     setting = Setting(

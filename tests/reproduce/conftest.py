@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from syntagma.reproduce.plan import Setting
+from syntagma.reproduce.runs import Setting
 from tests.training.test_run import dream, open_qa, pairs, relations, squad, typing
 
 TINY = (

@@ -5,11 +5,11 @@ from __future__ import annotations
 import pytest
 
 from syntagma.errors import InputError
+from syntagma.reproduce.bases import read_bases, read_shared
 from syntagma.reproduce.datasets import find_files, missing_line, read_datasets
 from syntagma.reproduce.entries import find_entry, read_papers
 from syntagma.reproduce.index import datasets_of
 from syntagma.reproduce.kinds import KINDS, find_kind
-from syntagma.reproduce.plan import _settings, read_bases
 from syntagma.reproduce.recipes import PROBES, RECIPES
 from syntagma.tasks.probing.sets import PROPERTIES
 
@@ -37,7 +37,7 @@ def test_every_table_and_figure_is_in_the_index(name):
 
 @pytest.mark.parametrize("entry", ENTRIES, ids=lambda entry: entry.name)
 def test_an_entry_names_what_there_is(entry):
-    systems, encoders = _settings()["systems"], read_papers()[entry.paper].encoders
+    systems, encoders = read_shared()["systems"], read_papers()[entry.paper].encoders
     find_kind(entry.kind)
     assert any(row.system for row in entry.rows)
     for row in entry.rows:

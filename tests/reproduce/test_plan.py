@@ -9,9 +9,11 @@ import pytest
 
 from syntagma.errors import InputError
 from syntagma.models.config import resolve_guides
+from syntagma.reproduce.bases import SCALES, read_bases, read_shared
 from syntagma.reproduce.datasets import read_datasets
 from syntagma.reproduce.entries import find_entry, read_papers
-from syntagma.reproduce.plan import SCALES, Setting, _settings, make_plan, make_run, read_bases
+from syntagma.reproduce.plan import make_plan
+from syntagma.reproduce.runs import Setting, make_run
 from syntagma.tasks.experiment import load_experiment
 
 EXPERIMENTS = Path(__file__).parent.parent.parent / "experiments"
@@ -99,8 +101,8 @@ def test_systems_are_all_used():
     used = {
         row.system for p in read_papers().values() for e in p.entries.values() for row in e.rows
     }
-    text = str(_settings()["systems"])
-    for name in _settings()["systems"]:
+    text = str(read_shared()["systems"])
+    for name in read_shared()["systems"]:
         assert name in used or f"/{name}'" in text or name == "poi-net_without_coattention"
 
 

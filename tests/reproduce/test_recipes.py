@@ -9,8 +9,8 @@ import pytest
 
 from syntagma.errors import InputError
 from syntagma.parse.controls import ChainSource
-from syntagma.reproduce.plan import Setting
 from syntagma.reproduce.recipes import EVERY, RECIPES, make_probing_sets
+from syntagma.reproduce.runs import Setting
 from syntagma.reproduce.work import plan_entry, reproduce
 from syntagma.tasks.probing.data import read_probe
 from tests.conftest import SENTENCES

@@ -14,7 +14,7 @@ pytest.importorskip("scipy")
 
 from syntagma.reproduce.differs import differences
 from syntagma.reproduce.entries import Column
-from syntagma.reproduce.plan import Setting, make_run
+from syntagma.reproduce.runs import Setting, make_run
 from syntagma.reproduce.scores import part_scored
 from syntagma.reproduce.work import plan_entry, plan_lines, reproduce
 from tests.training.test_run import pairs

@@ -42,7 +42,7 @@ def reproduce(
     if not paper or not table:
         raise InputError("expected PAPER TABLE, as in sg-net table3, or --list")
     from syntagma.reproduce import work
-    from syntagma.reproduce.plan import Setting
+    from syntagma.reproduce.runs import Setting
 
     setting = Setting(
         data or Path("data"), out, scale, encoder, parser, seeds, tuple(overrides or ())

@@ -15,8 +15,9 @@ from syntagma.encoders.precision import autocast, best_device
 from syntagma.parse.load import load_source
 from syntagma.reproduce.entries import Row
 from syntagma.reproduce.kinds import layout
-from syntagma.reproduce.plan import Plan, Run
+from syntagma.reproduce.plan import Plan
 from syntagma.reproduce.result import Cell, Measured, Part
+from syntagma.reproduce.runs import Run
 from syntagma.tasks import find_task
 
 __all__ = ["measure_costs"]

@@ -6,7 +6,8 @@ from collections.abc import Iterator
 from typing import Any
 
 from syntagma.reproduce.entries import read_papers
-from syntagma.reproduce.plan import Plan, Run, Setting, make_run
+from syntagma.reproduce.plan import Plan
+from syntagma.reproduce.runs import Run, Setting, make_run
 from syntagma.reproduce.scores import part_scored
 from syntagma.settings import flatten, to_dict
 

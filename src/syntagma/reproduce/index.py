@@ -10,9 +10,9 @@ from typing import Any
 from syntagma.errors import InputError
 from syntagma.files import read_json, read_text, write_json, write_text
 from syntagma.report.tables import markdown
+from syntagma.reproduce.bases import data_of
 from syntagma.reproduce.datasets import find_files, read_datasets
 from syntagma.reproduce.entries import Column, Entry, package_file, read_papers
-from syntagma.reproduce.plan import data_of
 from syntagma.reproduce.shared import holders
 
 __all__ = ["datasets_of", "index_lines", "index_page", "record", "recorded"]

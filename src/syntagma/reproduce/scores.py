@@ -11,7 +11,7 @@ from syntagma.encoders.saved import saved_settings
 from syntagma.errors import InputError
 from syntagma.files import read_json, write_json
 from syntagma.reproduce.entries import Column, Row
-from syntagma.reproduce.plan import Run
+from syntagma.reproduce.runs import Run
 
 __all__ = ["ALPHA", "part_scored", "score_of"]
 

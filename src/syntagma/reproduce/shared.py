@@ -6,9 +6,11 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
+from syntagma.reproduce.bases import SCALES, read_bases
 from syntagma.reproduce.datasets import read_datasets
 from syntagma.reproduce.entries import Column, Entry, read_papers
-from syntagma.reproduce.plan import SCALES, Setting, encoders_of, read_bases
+from syntagma.reproduce.plan import encoders_of
+from syntagma.reproduce.runs import Setting
 
 __all__ = ["holders"]
 

@@ -8,13 +8,15 @@ from pathlib import Path
 
 from filelock import FileLock
 
+from syntagma.reproduce.bases import read_bases
 from syntagma.reproduce.datasets import read_datasets
 from syntagma.reproduce.differs import differences
 from syntagma.reproduce.entries import find_entry
 from syntagma.reproduce.kinds import find_kind
-from syntagma.reproduce.plan import Plan, Run, Setting, make_plan, read_bases
+from syntagma.reproduce.plan import Plan, make_plan
 from syntagma.reproduce.recipes import RECIPES
 from syntagma.reproduce.result import Reproduction, listed
+from syntagma.reproduce.runs import Run, Setting
 from syntagma.training.share import Job, train_all
 
 __all__ = ["plan_entry", "plan_lines", "reproduce", "run_lines"]
