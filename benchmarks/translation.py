@@ -12,7 +12,7 @@ import torch
 
 from benchmarks.text import example_texts
 from benchmarks.timing import rounds, show
-from syntagma.encoders.model import SyntagmaConfig
+from syntagma.encoders.config import SyntagmaConfig
 from syntagma.files import read_lines
 from syntagma.models.config import resolve_guides
 from syntagma.models.translation_model import (

@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import os
 from dataclasses import dataclass, field
+from importlib.resources import files
 
 import numpy as np
 import pytest
@@ -216,3 +217,7 @@ def test_json_has_no_infinities(tmp_path):
     assert "Infinity" not in text
     assert "NaN" not in text
     assert read_json(tmp_path / "a.json") == {"a": [1.5, None], "b": [None, "x"], "c": {"d": None}}
+
+
+def test_type_checkers_are_told_that_there_are_types():
+    assert files("syntagma").joinpath("py.typed").is_file()

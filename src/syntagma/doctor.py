@@ -55,8 +55,8 @@ def _devices() -> Iterator[str]:
 
 
 def _models() -> Iterator[str]:
+    from syntagma.encoders.config import read_config
     from syntagma.encoders.default import HUB_NAME, find_default
-    from syntagma.encoders.model import read_config
     from syntagma.encoders.shipped import SHIPPED, shipped
     from syntagma.parse.store import cache_folder
 

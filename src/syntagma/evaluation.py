@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from syntagma.encoders.model import read_config
+from syntagma.encoders.config import read_config
 from syntagma.encoders.precision import Precision
 from syntagma.encoders.shipped import SHIPPED, shipped
 from syntagma.errors import InputError

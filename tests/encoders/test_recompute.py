@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import copy
 import json
+import pickle
 from dataclasses import replace
 
 import pytest
 import torch
 from torch.autograd.graph import saved_tensors_hooks
 
-from syntagma.encoders.model import SyntagmaConfig
+from syntagma.encoders.config import SyntagmaConfig
 from syntagma.encoders.sites import find_sites, layers
 from syntagma.errors import InputError
 from syntagma.models.config import resolve_guides
@@ -106,6 +107,16 @@ def test_a_copy_computes_with_its_own_weights():
     assert all(not found[name].any() for name in found if ".query." in name)
     assert model(**inputs_of()).last_hidden_state.any()
     assert not other.trunk(inputs_of()["input_ids"]).last_hidden_state.any()
+
+
+def test_a_model_that_computes_again_can_be_pickled():
+    model = model_of("bert")
+    model.gradient_checkpointing_enable()
+    other = pickle.loads(pickle.dumps(model))
+    expected, kept = gradients(model)
+    found, kept_again = gradients(other)
+    assert kept_again == kept
+    assert all(torch.equal(found[name], expected[name]) for name in expected)
 
 
 def test_a_training_learns_the_same(tmp_path, tiny_encoder):

@@ -52,6 +52,12 @@ def test_every_task_has_its_model():
     assert set(MODELS) == {"", *TASKS}
 
 
+def test_a_model_for_no_task_is_told(tiny_encoder, tmp_path):
+    GuidedEncoder.from_pretrained(tiny_encoder, task="rides").save_folder(tmp_path)
+    with pytest.raises(InputError, match="a model for the task 'rides'"):
+        AutoModel.from_pretrained(tmp_path)
+
+
 def test_what_cannot_be_loaded_is_told(tiny_encoder, tmp_path):
     GuidedEncoder.from_pretrained(tiny_encoder).save_folder(tmp_path)
     with pytest.raises(InputError, match="expected no option but dtype, got device_map"):

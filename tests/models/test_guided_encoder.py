@@ -10,8 +10,8 @@ import pytest
 import torch
 from transformers import AutoModel
 
-from syntagma.encoders.model import SyntagmaConfig
-from syntagma.errors import InputError
+from syntagma.encoders.config import SyntagmaConfig
+from syntagma.errors import DamagedFileError, InputError
 from syntagma.models.config import AncestorAttention, resolve_guides
 from syntagma.models.guide import Syntax
 from syntagma.models.guided_encoder import GuidedEncoder
@@ -370,3 +370,60 @@ def test_settings_of_a_new_model_are_checked(tiny_encoder, tmp_path):
     assert new(dtype="bfloat16").dtype == torch.bfloat16
     new(guides="sg-net").save_folder(tmp_path / "new" / "folder")
     assert GuidedEncoder.from_pretrained(tmp_path / "new" / "folder").guides
+
+
+def test_states_after_a_layer_are_those_of_the_thread():
+    model = model_of("bert", guided=False)
+    batches = [{"input_ids": torch.full((1, 4), n), "attention_mask": torch.ones(1, 4)}
+               for n in range(5, 13)]  # fmt: skip
+    with torch.no_grad():
+        expected = [model.states_after(1, **inputs) for inputs in batches]
+
+    def ask(number: int) -> torch.Tensor:
+        with torch.no_grad():
+            return model.states_after(1, **batches[number % 8])
+
+    with ThreadPoolExecutor(4) as pool:
+        found = list(pool.map(ask, range(64)))
+    assert all(torch.equal(states, expected[n % 8]) for n, states in enumerate(found))
+
+
+def test_compiled_code_of_the_plain_encoder_is_not_taken_for_the_guided_one(encoder_folders):
+    folder = str(encoder_folders["bert"])
+    plain = GuidedEncoder.from_pretrained(folder)
+    guided = GuidedEncoder.from_pretrained(folder, guides={"tree_distance": {"alpha": 0.5}})
+    inputs = batch() | {"depth": batch()["enter"].clamp(min=0)}
+    with torch.no_grad():
+        torch.compile(plain, backend="eager")(**inputs)
+        found = torch.compile(guided, backend="eager")(**inputs).last_hidden_state
+        expected = guided(**inputs).last_hidden_state
+    torch.testing.assert_close(found, expected)
+    assert not torch.allclose(expected, plain(**inputs).last_hidden_state)
+
+
+def test_an_encoder_with_more_pieces_is_kept(encoder_folders, tmp_path):
+    model = GuidedEncoder.from_pretrained(str(encoder_folders["bert"]))
+    model.resize_token_embeddings(model.config.encoder.vocab_size + 3)
+    model.save_folder(tmp_path)
+    again = GuidedEncoder.from_pretrained(tmp_path)
+    assert torch.equal(again.get_input_embeddings().weight, model.get_input_embeddings().weight)
+    config = (tmp_path / "config.json").read_text()
+    size = model.config.encoder.vocab_size
+    (tmp_path / "config.json").write_text(config.replace(f": {size},", f": {size - 1},"))
+    with pytest.raises(
+        DamagedFileError, match=r"weights are of other sizes than config\.json says"
+    ):
+        GuidedEncoder.from_pretrained(tmp_path)
+
+
+@pytest.mark.parametrize("bits", [16, 3, "4"])
+def test_weights_are_not_rounded_to_odd_numbers_of_bits(bits, tmp_path):
+    with pytest.raises(InputError, match="bits: expected 4, 8, 32 or None, got"):
+        model_of("bert").save_folder(tmp_path / "new", bits=bits)
+    assert not (tmp_path / "new").exists()
+
+
+@pytest.mark.parametrize("guides", [["sg-net"], None, 3])
+def test_guides_that_are_none_are_told(guides, encoder_folders):
+    with pytest.raises(InputError, match="guides: expected the name of a preset, or settings"):
+        GuidedEncoder.from_pretrained(str(encoder_folders["bert"]), guides=guides)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 import torch
 
-from syntagma.encoders.model import SyntagmaConfig
+from syntagma.encoders.config import SyntagmaConfig
 from syntagma.errors import InputError
 from syntagma.models.mention_model import MentionHead, RelationModel, TypingHead, TypingModel
 from tests.conftest import tiny_config

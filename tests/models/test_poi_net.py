@@ -8,7 +8,7 @@ import pytest
 import torch
 from torch import nn
 
-from syntagma.encoders.model import SyntagmaConfig
+from syntagma.encoders.config import SyntagmaConfig
 from syntagma.encoders.sites import SITES
 from syntagma.errors import InputError
 from syntagma.models.coattention import IterativeCoAttention

@@ -147,6 +147,8 @@ def test_raw_text_keeps_its_offsets(parser):
 def test_many_texts_come_back_one_by_one(parser):
     found = list(parser.parse_texts([SENTENCES[0], "", " ".join(SENTENCES[1:3])]))
     assert [len(parses) for parses in found] == [1, 0, 2]
+    with pytest.raises(InputError, match="expected several texts, got one"):
+        parser.parse_texts(SENTENCES[0])
 
 
 @pytest.mark.parametrize("kind", ["wordpiece", "byte_level", "unigram"])

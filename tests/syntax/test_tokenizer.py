@@ -1,3 +1,5 @@
+import shutil
+
 import pytest
 import torch
 
@@ -77,8 +79,13 @@ def test_a_saved_model_names_its_own_parser(tiny_encoder, tmp_path):
 @pytest.mark.parametrize(
     ("texts", "others", "options", "message"),
     [
-        (FIRST, SECOND[:1], {}, "as many second texts as first ones, at least one; got 2 and 1"),
-        ([], None, {}, "got 0 and 0"),
+        (FIRST, SECOND[:1], {}, "as many second texts as first ones; got 2 and 1"),
+        ([], None, {}, "a text or several, got none"),
+        (None, None, {}, "a text or a list of texts, .*; got None"),
+        (5, None, {}, "got 5"),
+        ({"a": 1}, None, {}, "got {'a': 1}"),
+        ([("a", "b")], None, {}, "second ones as the next argument; got"),
+        (FIRST, b"x", {}, "got b'x'"),
         (FIRST, None, {"max_length": 2}, "more than 2 and at most .*; got 2"),
         (FIRST, None, {"max_length": 10**6}, "got 1000000"),
     ],
@@ -97,6 +104,24 @@ def test_it_reads_as_the_guides_of_a_model_want(tiny_encoder):
     other = SyntaxTokenizer.from_pretrained(tiny_encoder, parser="linear")(FIRST)
     assert all(torch.equal(found[name], expected[name]) for name in expected)
     assert not torch.equal(found["exit"], other["exit"])
+
+
+def test_a_tokenizer_beside_the_model_is_the_models(tiny_encoder, tmp_path):
+    """One to which a word was added, of an encoder that is no longer where it was."""
+    moved = tmp_path / "encoder"
+    shutil.copytree(tiny_encoder, moved)
+    model = GuidedEncoder.from_pretrained(str(moved), guides="sg-net", parser="linear")
+    tokenizer = SyntaxTokenizer.for_model(model)
+    tokenizer.tokenizer.add_tokens(["ferryboat"])
+    model.resize_token_embeddings(len(tokenizer.tokenizer))
+    model.save_folder(tmp_path / "model")
+    tokenizer.tokenizer.save_pretrained(tmp_path / "model")
+    shutil.rmtree(moved)
+    again = GuidedEncoder.from_pretrained(tmp_path / "model")
+    found = SyntaxTokenizer.for_model(again)("The ferryboat left.")
+    added = tokenizer.tokenizer.convert_tokens_to_ids("ferryboat")
+    assert (found["input_ids"] == added).sum() == 1
+    assert again(**found).last_hidden_state.isfinite().all()
 
 
 def test_lengths_that_others_set_on_the_tokenizer_do_not_matter(tokenizer):

@@ -477,7 +477,7 @@ def test_long_sources_are_cut_with_a_warning(data, caplog):
 
 def test_the_positions_are_sinusoids_after_all():
     """Giving weights their first values must leave fixed ones as they are."""
-    from syntagma.encoders.model import SyntagmaConfig
+    from syntagma.encoders.config import SyntagmaConfig
     from syntagma.models.translation_model import TranslationHead, fresh_config
 
     tokenizer = learn_vocabulary(SENTENCES, kind="bpe", size=300)

@@ -17,10 +17,10 @@ from typing import Any, ClassVar, Self
 import torch
 from safetensors.torch import save_file
 from torch import Tensor, nn
-from transformers import AutoConfig, AutoModel, PretrainedConfig, PreTrainedModel
+from transformers import AutoModel, PreTrainedModel
 
-import syntagma
 from syntagma.encoders import compact
+from syntagma.encoders.config import SyntagmaConfig, read_config, read_dtype
 from syntagma.encoders.dropout import use_fast_dropout
 from syntagma.encoders.load import (
     build_encoder,
@@ -38,62 +38,13 @@ from syntagma.encoders.saved import (
 )
 from syntagma.encoders.sites import find_sites, layers, set_dropout
 from syntagma.errors import DamagedFileError, InputError
-from syntagma.files import read_json
 from syntagma.settings import nearest
 
 __all__ = [
-    "SyntagmaConfig",
     "SyntagmaModel",
     "find_saved",
-    "read_config",
-    "read_dtype",
     "saved_tokenizer",
 ]
-
-
-class SyntagmaConfig(PretrainedConfig):  # type: ignore[misc]
-    """Configuration of any model of this package.
-
-    Args:
-        encoder: configuration of the encoder, nested.
-        base: the name that the encoder was loaded from.
-        task: name of the task that the model is for; empty for a bare encoder.
-        guides: the settings of each guide by its name.
-        head: the settings of the task's head.
-        labels: the label sets of the task, each in the order of its scores.
-        parser: the parse source that the model was trained with; empty if it reads no syntax.
-        storage: ``{}`` where the weights are stored in full, else how they are compacted.
-    """
-
-    model_type = "syntagma"
-    sub_configs = {"encoder": AutoConfig}  # noqa: RUF012 (declared so by Transformers)
-    has_no_defaults_at_init = True
-
-    def __init__(
-        self,
-        *,
-        encoder: PretrainedConfig | Mapping[str, Any] | None = None,
-        base: str = "",
-        task: str = "",
-        guides: Mapping[str, Any] | None = None,
-        head: Mapping[str, Any] | None = None,
-        labels: Mapping[str, list[str]] | None = None,
-        parser: str = "",
-        storage: Mapping[str, Any] | None = None,
-        **kwargs: Any,
-    ) -> None:
-        if isinstance(encoder, Mapping):
-            encoder = AutoConfig.for_model(**encoder)
-        self.encoder: Any = encoder
-        self.base = base
-        self.task = task
-        self.guides = dict(guides or {})
-        self.head = dict(head or {})
-        self.labels = {name: list(values) for name, values in (labels or {}).items()}
-        self.parser = parser
-        self.storage = dict(storage or {})
-        self.syntagma_version = kwargs.pop("syntagma_version", syntagma.__version__)
-        super().__init__(**kwargs)
 
 
 SETTINGS = (
@@ -101,20 +52,6 @@ SETTINGS = (
     *("hidden_dropout", "attention_dropout", "dtype"),
 )
 """What is set of a new model."""
-
-
-def read_dtype(dtype: str | torch.dtype | None) -> torch.dtype | None:
-    """A type of numbers by its name, as in ``bfloat16``.
-
-    Raises:
-        InputError: there is none of that name.
-    """
-    if dtype is None or isinstance(dtype, torch.dtype):
-        return dtype
-    found = getattr(torch, dtype.removeprefix("torch."), None)
-    if not isinstance(found, torch.dtype):
-        raise InputError(f"dtype: expected float32, bfloat16 or float16, got {dtype!r}")
-    return found
 
 
 def find_saved(name: str | Path) -> Path | None:
@@ -141,44 +78,14 @@ def find_saved(name: str | Path) -> Path | None:
         return None
 
 
-def read_config(folder: str | Path, *, task: str | tuple[str, ...] | None = None) -> SyntagmaConfig:
-    """The configuration in a model folder.
-
-    Args:
-        folder: a folder that this package wrote.
-        task: the task that the model must be for, if any, or several of which it must be for one.
-
-    Raises:
-        InputError: there is no such folder, or it is of another task or a later version.
-    """
-    folder = Path(folder)
-    if not (folder / CONFIG).is_file():
-        raise InputError(f"{folder}: no model folder (it has no {CONFIG})")
-    values = read_json(folder / CONFIG)
-    if "syntagma_version" not in values:
-        raise InputError(f"{folder}: not a Syntagma model; train one on it with `syntagma train`")
-    saved, ours = values["syntagma_version"], syntagma.__version__
-    if _release(saved) > _release(ours):
-        raise InputError(
-            f"{folder}: written by Syntagma {saved}, this is {ours}; "
-            f"pip install 'syntagma>={saved}'"
-        )
-    tasks = (task,) if isinstance(task, str) else task
-    if tasks is not None and values.get("task") not in tasks:
-        came, expected = values.get("task") or "no task", " or ".join(map(repr, tasks))
-        raise InputError(f"{folder}: a model for {came!r}, expected one for {expected}")
-    return SyntagmaConfig(**values)
-
-
-def _release(version: str) -> tuple[int, ...]:
-    return tuple(int(part) for part in version.split(".")[:2])
-
-
 class SyntagmaModel(PreTrainedModel):  # type: ignore[misc]
     """An encoder with something on it; the base of the parser and of every task model.
 
     Subclasses build their parts in ``__init__`` after ``super().__init__(config)`` and then call
     ``self.post_init()``.
+
+    Attributes:
+        source: the folder that the model was read from; empty for a new one.
     """
 
     config_class = SyntagmaConfig
@@ -196,6 +103,7 @@ class SyntagmaModel(PreTrainedModel):  # type: ignore[misc]
 
     def __init__(self, config: SyntagmaConfig) -> None:
         super().__init__(config)
+        self.source = ""
         # Batches have many shapes, and oneDNN keeps the compiled code for 1024 of them: gigabytes
         # that are hardly ever used again.  It asks when it first computes.
         os.environ.setdefault("ONEDNN_PRIMITIVE_CACHE_CAPACITY", "64")
@@ -230,6 +138,12 @@ class SyntagmaModel(PreTrainedModel):  # type: ignore[misc]
             InputError: it is not known where this encoder's layers are.
         """
         recompute_states(self._layers())
+
+    def resize_token_embeddings(self, *args: Any, **kwargs: Any) -> nn.Module:
+        """As Transformers has it; the size is the encoder's."""
+        table: nn.Module = super().resize_token_embeddings(*args, **kwargs)
+        self.config.encoder.vocab_size = self.get_input_embeddings().num_embeddings
+        return table
 
     def gradient_checkpointing_disable(self) -> None:
         """Keep the states of the encoder's layers for the gradients."""
@@ -320,13 +234,20 @@ class SyntagmaModel(PreTrainedModel):  # type: ignore[misc]
         load = partial(encoder_weights, auto=cls.encoder_class)
         weights = saved_weights(folder, encoder_weights=load)
         model = cls(config)
-        missing, unexpected = model.load_weights(weights)
+        try:
+            missing, unexpected = model.load_weights(weights)
+        except RuntimeError as error:
+            raise DamagedFileError(
+                f"{folder / WEIGHTS}: weights are of other sizes than {CONFIG} says; save the "
+                f"model again"
+            ) from error
         if missing or unexpected:
             raise DamagedFileError(
                 f"{folder / WEIGHTS}: weights do not fit {CONFIG} "
                 f"({len(missing)} missing, {len(unexpected)} unknown, "
                 f"for example {[*missing, *unexpected][0]!r}); save the model again"
             )
+        model.source = str(folder)
         return model.eval()
 
     def weights(self) -> dict[str, Tensor]:
@@ -365,7 +286,12 @@ class SyntagmaModel(PreTrainedModel):  # type: ignore[misc]
             folder: where to.
             bits: 4 or 8 to store the encoder as differences to its base, 32 to leave out only what
                 is equal to it, ``None`` for all weights.
+
+        Raises:
+            InputError: another number of bits.
         """
+        if bits not in (None, 4, 8, compact.EXACT):
+            raise InputError(f"bits: expected 4, 8, {compact.EXACT} or None, got {bits!r}")
         folder = Path(folder)
         folder.mkdir(parents=True, exist_ok=True)
         weights = self.weights()

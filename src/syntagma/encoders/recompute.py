@@ -21,6 +21,10 @@ __all__ = ["keep_states", "recompute_states"]
 class _Recomputed:
     """What the classes of layers that are computed again have in common."""
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        # Such a class has no name to be found by.
+        return _rebuild, (type(self).__bases__[1],), vars(self)
+
 
 def recompute_states(layers: Iterable[nn.Module]) -> None:
     """Let layers be computed again when their gradients are, each by itself.
@@ -42,6 +46,12 @@ def keep_states(layers: Iterable[nn.Module]) -> None:
     for layer in layers:
         if isinstance(layer, _Recomputed):
             layer.__class__ = type(layer).__bases__[1]
+
+
+def _rebuild(kind: Any) -> Any:
+    """A layer of a kind that is computed again, without anything in it."""
+    own = _recomputed(kind)
+    return own.__new__(own)
 
 
 @functools.cache

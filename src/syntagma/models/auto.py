@@ -9,14 +9,10 @@ from typing import Any
 import torch
 from transformers import AutoConfig, AutoModel
 
-from syntagma.encoders.model import (
-    SyntagmaConfig,
-    SyntagmaModel,
-    find_saved,
-    read_config,
-    read_dtype,
-)
+from syntagma.encoders.config import SyntagmaConfig, read_config, read_dtype
+from syntagma.encoders.model import SyntagmaModel, find_saved
 from syntagma.errors import InputError
+from syntagma.settings import nearest
 
 __all__ = ["AutoSyntagma", "register"]
 
@@ -87,6 +83,8 @@ def _read_options(where: str, options: dict[str, Any]) -> torch.dtype | None:
 
 
 def _class_of(task: str) -> Any:
+    if task not in MODELS:
+        raise InputError(f"a model for the task {task!r}; {nearest(task, [*MODELS])}")
     module, _, attribute = MODELS[task].partition(":")
     return getattr(import_module(module), attribute)
 

@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import inspect
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import replace
 from typing import Any, NamedTuple, Self
 from weakref import WeakKeyDictionary
 
+import torch._dynamo.config
 from torch import Tensor, nn
 
+from syntagma.encoders.config import SyntagmaConfig
 from syntagma.encoders.load import encoder_weights
-from syntagma.encoders.model import SyntagmaConfig, SyntagmaModel
+from syntagma.encoders.model import SyntagmaModel
 from syntagma.encoders.saved import is_saved_model, saved_settings, saved_weights
 from syntagma.encoders.sites import find_sites, layers
 from syntagma.errors import InputError
@@ -35,6 +37,10 @@ BUILDERS: dict[str, type[Guide]] = {
 }
 """The module of each guide in :data:`syntagma.models.config.GUIDES`."""
 
+
+# Guides inside an encoder hang on hooks.  Compiled code of an encoder without them must not be
+# taken for that of one with them, as torch would by default.
+torch._dynamo.config.skip_nnmodule_hook_guards = False
 
 _LOCKS: WeakKeyDictionary[nn.Module, AbstractContextManager[Any]] = WeakKeyDictionary()
 """One for each encoder; not in the model, which is to be copied and pickled."""
@@ -103,6 +109,11 @@ class GuidedEncoder(SyntagmaModel):
         guides = settings.pop("guides", {})
         if isinstance(guides, str):
             guides = resolve_guides(guides, {})
+        if not isinstance(guides, Mapping):
+            raise InputError(
+                f"guides: expected the name of a preset, or settings by the name of the guide as "
+                f'in {{"tree_distance": {{}}}}; got {guides!r}'
+            )
         return super().from_encoder(name, guides=resolve_guides("none", guides), **settings)
 
     def set_head(self, **values: Any) -> None:
@@ -179,10 +190,16 @@ class GuidedEncoder(SyntagmaModel):
         """Whether a guide needs parses; domains are known without."""
         return bool(set(self.syntax_columns) - {"domain"})
 
-    def _alone(self) -> AbstractContextManager[Any]:
-        """One thread at a time: what guides add hangs on the encoder during a forward."""
-        acts_inside = any(isinstance(guide, EmbeddingGuide | LayerGuide) for guide in self.guides)
-        return _LOCKS.setdefault(self.trunk, threading.RLock()) if acts_inside else nullcontext()
+    def _alone(self, *, watched: bool = False) -> AbstractContextManager[Any]:
+        """One thread at a time: what guides add hangs on the encoder during a forward.
+
+        Args:
+            watched: so does what else reads along.
+        """
+        inside = any(isinstance(guide, EmbeddingGuide | LayerGuide) for guide in self.guides)
+        if not inside and not watched:
+            return nullcontext()
+        return _LOCKS.setdefault(self.trunk, threading.RLock())
 
     @contextmanager
     def _guided_embeddings(self, syntax: Syntax) -> Iterator[None]:
@@ -258,12 +275,13 @@ class GuidedEncoder(SyntagmaModel):
         def keep(_: nn.Module, __: tuple[Any, ...], output: Any) -> None:
             left.append(output[0] if isinstance(output, tuple) else output)
 
-        hooks = [part.register_forward_hook(keep) for part in layers(self.trunk, sites)]
-        try:
-            self.encode(input_ids, attention_mask, **tensors)
-        finally:
-            for hook in hooks:
-                hook.remove()
+        with self._alone(watched=True):
+            hooks = [part.register_forward_hook(keep) for part in layers(self.trunk, sites)]
+            try:
+                self.encode(input_ids, attention_mask, **tensors)
+            finally:
+                for hook in hooks:
+                    hook.remove()
         if not 1 <= layer <= len(left):
             raise InputError(f"layer {layer}: the encoder has layers 1 to {len(left)}")
         return left[layer - 1]

@@ -14,7 +14,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from syntagma.encoders.model import SyntagmaConfig
+from syntagma.encoders.config import SyntagmaConfig
 from syntagma.errors import InputError
 from syntagma.models.config import read_guides
 from syntagma.models.guided_encoder import GuidedEncoder

@@ -10,8 +10,8 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
+from syntagma.encoders.config import SyntagmaConfig
 from syntagma.encoders.lm_heads import lm_head_weights
-from syntagma.encoders.model import SyntagmaConfig
 from syntagma.errors import InputError
 from syntagma.models.distance_layer import DistanceLayers
 from syntagma.models.guide import Syntax

@@ -15,9 +15,9 @@ from torch.nn import functional as F
 from transformers import AutoModelForSeq2SeqLM, GenerationConfig, MarianConfig, PretrainedConfig
 from transformers.modeling_outputs import BaseModelOutput
 
+from syntagma.encoders.config import SyntagmaConfig
 from syntagma.encoders.default import resolve
 from syntagma.encoders.load import quiet
-from syntagma.encoders.model import SyntagmaConfig
 from syntagma.errors import InputError
 from syntagma.models.guided_encoder import GuidedEncoder
 from syntagma.settings import build

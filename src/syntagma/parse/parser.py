@@ -131,7 +131,18 @@ class JointParser:
         return f"parser:{digest.hexdigest()}:{self.max_words}{jointly}"
 
     def parse_texts(self, texts: Iterable[str]) -> Iterator[list[Parse]]:
-        """Cut texts into sentences and parse them, many texts at a time, in constant memory."""
+        """Cut texts into sentences and parse them, many texts at a time, in constant memory.
+
+        Raises:
+            InputError: it is one text alone.
+        """
+        if isinstance(texts, str):
+            raise InputError(
+                "parse_texts: expected several texts, got one; give it to parse_text()"
+            )
+        return self._parse_texts(texts)
+
+    def _parse_texts(self, texts: Iterable[str]) -> Iterator[list[Parse]]:
         source = iter(texts)
         while group := list(islice(source, CHUNK // 8)):
             sentences = [segment(text) for text in group]

@@ -9,7 +9,8 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from syntagma.encoders.model import SyntagmaConfig, SyntagmaModel
+from syntagma.encoders.config import SyntagmaConfig
+from syntagma.encoders.model import SyntagmaModel
 from syntagma.errors import InputError
 from syntagma.parse.biaffine import Biaffine, SharedDropout
 from syntagma.parse.shapes import N_SHAPES

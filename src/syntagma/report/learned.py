@@ -14,8 +14,8 @@ from typing import Any
 import safetensors
 import torch
 
+from syntagma.encoders.config import read_config
 from syntagma.encoders.load import build_encoder
-from syntagma.encoders.model import read_config
 from syntagma.encoders.saved import CONFIG, WEIGHTS
 from syntagma.errors import DamagedFileError
 from syntagma.models.config import GUIDES

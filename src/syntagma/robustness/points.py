@@ -6,7 +6,7 @@ from collections.abc import Callable, Container, Mapping, Sequence
 from pathlib import Path
 from statistics import mean, stdev
 
-from syntagma.encoders.model import read_config
+from syntagma.encoders.config import read_config
 from syntagma.errors import InputError
 from syntagma.evaluation import open_model
 from syntagma.models.guided_encoder import GuidedEncoder

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Self
 
@@ -85,6 +85,8 @@ class SyntaxTokenizer:
     ) -> Self:
         """For a guided encoder: its tokenizer, its parser, and pieces as its guides read them.
 
+        The tokenizer is the one beside the saved model, or else that of the encoder it began from.
+
         Args:
             model: a :class:`syntagma.models.guided_encoder.GuidedEncoder`.
             parser: instead of the model's, which is the default parser where none is named.
@@ -94,8 +96,9 @@ class SyntaxTokenizer:
         Raises:
             InputError: there is no such tokenizer or parser.
         """
+        has_own = (Path(model.source) / "tokenizer.json").is_file()
         return cls.from_pretrained(
-            model.config.base,
+            model.source if model.source and has_own else model.config.base,
             parser=parser or model.config.parser,
             pieces=piece_mode(model.config.guides),
             device=device,
@@ -125,12 +128,13 @@ class SyntaxTokenizer:
             InputError: the numbers of texts differ, there is none, or ``max_length`` is more than
                 the encoder reads or has no room.
         """
-        firsts = [texts] if isinstance(texts, str) else list(texts)
-        seconds = [others] if isinstance(others, str) else list(others or ())
-        if not firsts or (others is not None and len(seconds) != len(firsts)):
+        firsts = _listed(texts)
+        seconds = [] if others is None else _listed(others)
+        if not firsts:
+            raise InputError("expected a text or several, got none")
+        if others is not None and len(seconds) != len(firsts):
             raise InputError(
-                f"expected as many second texts as first ones, at least one; "
-                f"got {len(firsts)} and {len(seconds)}"
+                f"expected as many second texts as first ones; got {len(firsts)} and {len(seconds)}"
             )
         longest, n_special = self._builder.longest, self._builder.n_special(2 if seconds else 1)
         if max_length is not None and not n_special < max_length <= longest:
@@ -153,3 +157,20 @@ class SyntaxTokenizer:
             sequences = [(Part(pieces[t], 0, min(len(pieces[t]), room)),) for t in firsts]
         self._store.forget()
         return BatchEncoding(self._builder.collate(sequences))
+
+
+def _listed(texts: Any) -> list[str]:
+    """Texts as a list.
+
+    Raises:
+        InputError: they are none.
+    """
+    if isinstance(texts, str):
+        return [texts]
+    found = list(texts) if isinstance(texts, Iterable) and not isinstance(texts, Mapping) else None
+    if found is None or not all(isinstance(text, str) for text in found):
+        raise InputError(
+            f"expected a text or a list of texts, second ones as the next argument; got "
+            f"{texts!r:.80}"
+        )
+    return found

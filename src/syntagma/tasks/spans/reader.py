@@ -90,7 +90,13 @@ class Reader(TextPredictor[SpanModel]):
     def answer_all(
         self, passage: str, questions: Sequence[str], *, threshold: float | None = None
     ) -> list[Answer]:
-        """The answers to several questions about one passage, in their order."""
+        """The answers to several questions about one passage, in their order.
+
+        Raises:
+            InputError: it is one question alone.
+        """
+        if isinstance(questions, str):
+            raise InputError("answer_all: expected several questions, got one; ask it by answer()")
         return list(self.stream(((passage, q) for q in questions), threshold=threshold))
 
     def stream(

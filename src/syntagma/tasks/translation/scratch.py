@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from syntagma.encoders.model import SyntagmaConfig
+from syntagma.encoders.config import SyntagmaConfig
 from syntagma.errors import InputError
 from syntagma.models.config import resolve_guides
 from syntagma.models.translation_model import (
