@@ -427,3 +427,14 @@ def test_weights_are_not_rounded_to_odd_numbers_of_bits(bits, tmp_path):
 def test_guides_that_are_none_are_told(guides, encoder_folders):
     with pytest.raises(InputError, match="guides: expected the name of a preset, or settings"):
         GuidedEncoder.from_pretrained(str(encoder_folders["bert"]), guides=guides)
+
+
+def test_weights_are_saved_so_that_they_are_read_back(encoder_folders, tmp_path):
+    model = GuidedEncoder.from_pretrained(str(encoder_folders["bert"]), guides="sg-net")
+    with pytest.raises(InputError, match="save_pretrained: leave out max_shard_size and variant"):
+        model.save_pretrained(tmp_path / "new", max_shard_size="50KB", variant="x")
+    assert not (tmp_path / "new").exists()
+    model.save_pretrained(tmp_path / "new")
+    inputs = batch()
+    again = GuidedEncoder.from_pretrained(tmp_path / "new")(**inputs, num_items_in_batch=3)
+    assert torch.equal(again.last_hidden_state, model(**inputs).last_hidden_state)

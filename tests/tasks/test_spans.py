@@ -171,6 +171,19 @@ def test_alone_and_in_a_batch_the_answers_are_the_same(encoder_folders):
         assert alone.score == pytest.approx(expected.score, abs=1e-4)
 
 
+def test_an_empty_text_in_a_stream_costs_no_answer_before_it(encoder_folders, monkeypatch):
+    monkeypatch.setattr("syntagma.tasks.spans.reader.CHUNK", 3)
+    task = task_of(encoder_folders["bert"])
+    pairs = [(PASSAGE, "Who?")] * 4 + [(" ", "Who?"), (PASSAGE, "When?")]
+    answers = []
+    with pytest.raises(InputError, match="pair 5: the passage is empty; expected text"):
+        answers.extend(iter_answers := task.predictor.stream(pairs))
+    assert len(answers) == 4
+    assert list(iter_answers) == []
+    with pytest.raises(InputError, match="expected several questions, got one"):
+        task.predictor.answer_all(PASSAGE, "Who?")
+
+
 def test_offsets_are_right_beside_astral_characters(encoder_folders):
     passage = "😀😀 Ada 👩‍🚀 met Zoë in 東京 yesterday."
     task = task_of(encoder_folders["roberta"])

@@ -139,6 +139,23 @@ class SyntagmaModel(PreTrainedModel):  # type: ignore[misc]
         """
         recompute_states(self._layers())
 
+    def save_pretrained(self, save_directory: str | Path, **options: Any) -> None:
+        """As Transformers has it; the weights go into one file.
+
+        Args:
+            save_directory: where to.
+            options: those of Transformers but ``max_shard_size`` and ``variant``.
+
+        Raises:
+            InputError: one of these.
+        """
+        if split := sorted({"max_shard_size", "variant"} & options.keys()):
+            raise InputError(
+                f"save_pretrained: leave out {' and '.join(split)}; the weights of a model of "
+                f"Syntagma are one file, {WEIGHTS}"
+            )
+        super().save_pretrained(save_directory, **options)
+
     def resize_token_embeddings(self, *args: Any, **kwargs: Any) -> nn.Module:
         """As Transformers has it; the size is the encoder's."""
         table: nn.Module = super().resize_token_embeddings(*args, **kwargs)

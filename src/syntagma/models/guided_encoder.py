@@ -341,7 +341,8 @@ class GuidedEncoder(SyntagmaModel):
         return GuidedStates(states, observed or {})
 
     def forward(self, input_ids: Tensor, attention_mask: Tensor, **tensors: Any) -> GuidedStates:
-        """As :meth:`encode`."""
+        """As :meth:`encode`; a ``num_items_in_batch``, which Trainer hands on, is passed over."""
+        tensors.pop("num_items_in_batch", None)
         return self.encode(input_ids, attention_mask, **tensors)
 
 

@@ -102,27 +102,44 @@ class Reader(TextPredictor[SpanModel]):
     def stream(
         self, pairs: Iterable[tuple[str, str]], *, threshold: float | None = None
     ) -> Iterator[Answer]:
-        """Answer (passage, question) pairs as they come, many at a time, in constant memory."""
-        source = iter(pairs)
+        """Answer (passage, question) pairs as they come, many at a time, in constant memory.
+
+        Raises:
+            InputError: a passage or a question is empty; those before it are answered.
+        """
+        source, n_read = iter(pairs), 0
         while chunk := list(islice(source, CHUNK)):
-            windows = self.windows(chunk)
-            candidates = self._candidates(windows)
+            empty = [(number, name) for number, pair in enumerate(chunk) if (name := _empty(*pair))]
+            yield from self._answers(chunk[: empty[0][0]] if empty else chunk, threshold)
+            if empty:
+                number, name = empty[0]
+                raise InputError(f"pair {n_read + number + 1}: the {name} is empty; expected text")
+            n_read += len(chunk)
+
+    def _answers(
+        self, chunk: Sequence[tuple[str, str]], threshold: float | None
+    ) -> Iterator[Answer]:
+        """The answers to some pairs together."""
+        if not chunk:
+            return
+        windows = self.windows(chunk)
+        candidates = self._candidates(windows)
+        if self.verifier is not None:
+            verified = self.verifier._verify(chunk)
+        for number, (passage, question) in enumerate(chunk):
+            mine = [i for i, window in enumerate(windows) if window.example == number]
+            found = [candidates[i] for i in mine]
             if self.verifier is not None:
-                verified = self.verifier._verify(chunk)
-            for number, (passage, question) in enumerate(chunk):
-                mine = [i for i, window in enumerate(windows) if window.example == number]
-                found = [candidates[i] for i in mine]
-                if self.verifier is not None:
-                    found = [item._replace(verification=verified[number]) for item in found]
-                yield decode_answer(
-                    question,
-                    passage,
-                    [windows[i] for i in mine],
-                    found,
-                    self.model.head,
-                    threshold=threshold,
-                )
-            self.texts.forget()
+                found = [item._replace(verification=verified[number]) for item in found]
+            yield decode_answer(
+                question,
+                passage,
+                [windows[i] for i in mine],
+                found,
+                self.model.head,
+                threshold=threshold,
+            )
+        self.texts.forget()
 
     def windows(self, pairs: Sequence[tuple[str, str]]) -> list[SpanWindow]:
         """The windows of (passage, question) pairs, all of a pair's before those of the next.
@@ -131,9 +148,8 @@ class Reader(TextPredictor[SpanModel]):
             InputError: passage or question is empty.
         """
         for passage, question in pairs:
-            if not passage.strip() or not question.strip():
-                empty = "question" if passage.strip() else "passage"
-                raise InputError(f"the {empty} is empty; expected text")
+            if name := _empty(passage, question):
+                raise InputError(f"the {name} is empty; expected text")
         texts = self.texts.encode([text for pair in pairs for text in pair])
         return [
             window
@@ -202,3 +218,8 @@ def verifier_of(head: SpanHead) -> Reader | None:
     if not head.verifier:
         return None
     return Reader.from_pretrained(head.verifier, device=best_device())
+
+
+def _empty(passage: str, question: str) -> str:
+    """Which of two texts is empty; nothing if none is."""
+    return "passage" if not passage.strip() else "" if question.strip() else "question"
