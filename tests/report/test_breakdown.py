@@ -7,9 +7,11 @@ import json
 import numpy as np
 import pytest
 import yaml
+from typer.testing import CliRunner
 
 pytest.importorskip("scipy")
 
+from syntagma.cli import app
 from syntagma.errors import InputError
 from syntagma.report.breakdown import Breakdown, break_down, write_breakdowns
 from syntagma.report.groups import Group, Grouping, group_by, properties_of, trend
@@ -172,6 +174,18 @@ def test_scores_are_those_of_the_groups(runs):
         values["trends"]["sg-net"]["slope"] == trend(lengths.grouping, lengths.systems["sg-net"])[0]
     )
     assert break_down(runs, "question_word", metric="f1").caption == "f1 (%) by question_word"
+
+
+def test_groups_of_one_run_need_no_other(runs, tmp_path):
+    out = tmp_path / "groups.json"
+    command = ["compare", str(runs[1]), "--by", "question_word", "--json", str(out)]
+    found = CliRunner().invoke(app, command)
+    assert found.exit_code == 0, found.output
+    assert found.output.startswith("exact (%) by question_word\n")
+    [groups] = json.loads(out.read_text())["groups"]
+    assert {group["name"]: group["scores"]["sg-net"] for group in groups["groups"]}["what"] == 50
+    alone = CliRunner().invoke(app, ["compare", str(runs[1])])
+    assert "at least two run folders" in str(alone.exception)
 
 
 def test_the_picture_shows_both_systems(runs, tmp_path):
