@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import atexit
 import logging
 import os
 import shutil
@@ -90,6 +91,8 @@ def _train(experiment: Experiment, run: RunFolder, *, resume: bool) -> dict[str,
     if checkpoint is not None and isinstance(trainer.loader, StreamLoader):
         trainer.loader.load(checkpoint)
     trainer.train(resume_from_checkpoint=str(checkpoint) if checkpoint else None)
+    if arguments.world_size > 1:
+        atexit.register(_leave_group)
     if arguments.process_index != 0:
         return {}
     if dev:
@@ -98,6 +101,12 @@ def _train(experiment: Experiment, run: RunFolder, *, resume: bool) -> dict[str,
     # What low-rank additions are merged into computes a little otherwise than both did.
     predictions = trainer.best_predictions if settings.encoder != "lora" else None
     return _finish(task, dev, run, predictions, frozen=settings.encoder == "frozen")
+
+
+def _leave_group() -> None:
+    """Its threads must have ended before the interpreter does, or the process is aborted."""
+    if torch.distributed.is_initialized():
+        torch.distributed.destroy_process_group()
 
 
 def _read(
