@@ -9,9 +9,14 @@ from syntagma.models.config import GUIDES
 from syntagma.models.pair_model import PairModel
 from syntagma.parse.load import load_source
 from syntagma.tasks.pairs.task import PairClassifier
+from syntagma.text.sentence import Parse, Sentence
 
 FIRST = ["The ferry left Port Ann at dawn. Nobody waved.", "She sold the old barge."]
 SECOND = ["When did the ferry leave?", "Who sold it?"]
+
+
+def tree(text, *heads):
+    return Parse(Sentence.from_words(text.split()), heads)
 
 
 @pytest.fixture(scope="module")
@@ -85,6 +90,14 @@ def test_a_saved_model_names_its_own_parser(tiny_encoder, tmp_path):
         (5, None, {}, "got 5"),
         ({"a": 1}, None, {}, "got {'a': 1}"),
         ([("a", "b")], None, {}, "second ones as the next argument; got"),
+        ([["a", "b c"]], None, {}, "words without white space, got 'b c'"),
+        ([["a", ""]], None, {}, "words without white space, got ''"),
+        ([["a", 1]], None, {}, "words without white space, got 1"),
+        (FIRST, None, {"parses": []}, "parses: expected the sentences of each of 2 texts, got 0"),
+        (FIRST, None, {"parses": ["a", "b"]}, "as `parse_text` gives it; got 'a'"),
+        ("a b", None, {"parses": [[tree("a b", 2, 1)]]}, "expected a tree .* heads 2, 1 in 'a b'"),
+        ("a b", None, {"parses": [[tree("a b c", 0, 1, 1)]]}, "3 characters, .* ends at 5"),
+        ("a", "b", {"other_parses": []}, "other_parses: expected .* of 1 texts, got 0"),
         (FIRST, b"x", {}, "got b'x'"),
         (FIRST, None, {"max_length": 2}, "more than 2 and at most .*; got 2"),
         (FIRST, None, {"max_length": 10**6}, "got 1000000"),
@@ -131,3 +144,64 @@ def test_lengths_that_others_set_on_the_tokenizer_do_not_matter(tokenizer):
     own(FIRST, padding="max_length", max_length=40)
     found = tokenizer(FIRST)
     assert all(torch.equal(found[name], expected[name]) for name in expected)
+
+
+def test_offsets_lead_back_to_the_text(tokenizer):
+    batch = tokenizer(FIRST, SECOND, return_offsets_mapping=True)
+    offsets, domain, ids = batch["offset_mapping"], batch["domain"], batch["input_ids"]
+    assert offsets.shape == (*ids.shape, 2)
+    own = tokenizer.tokenizer
+    for row in range(2):
+        for number, text in enumerate((FIRST[row], SECOND[row])):
+            found = own(text, add_special_tokens=False, return_offsets_mapping=True)
+            pieces = (domain[row] == number) & (offsets[row, :, 1] > 0)
+            assert ids[row, pieces].tolist() == found["input_ids"]
+            assert offsets[row, pieces].tolist() == [list(pair) for pair in found["offset_mapping"]]
+    special = torch.isin(ids, torch.tensor(own.all_special_ids))
+    assert not offsets[special].any()
+
+
+def test_offsets_are_cut_with_the_text(tokenizer):
+    batch = tokenizer(FIRST[0], max_length=8, return_offsets_mapping=True)
+    whole = tokenizer(FIRST[0], return_offsets_mapping=True)
+    assert batch["offset_mapping"][0, 1:7].equal(whole["offset_mapping"][0, 1:7])
+    assert not batch["offset_mapping"][0, 7:].any()
+
+
+WORDS = [["Do", "n't", "wave", "at", "Fr.", "O'Neil", "(", "or", "his", "dog", ")"], ["Go", "."]]
+
+
+def test_words_are_left_as_they_are(tiny_encoder):
+    """Each piece names its word, for one's own labels; and one line is one sentence."""
+    given = SyntaxTokenizer.from_pretrained(tiny_encoder, parser="linear:right", mode="words")
+    batch = given(WORDS, return_offsets_mapping=True)
+    for row, words in enumerate(WORDS):
+        text, found = " ".join(words), {}
+        for word, sentence, (start, end) in zip(
+            batch["word"][row], batch["sentence"][row], batch["offset_mapping"][row], strict=True
+        ):
+            if word >= 0:
+                found[int(word)] = found.get(int(word), "") + text[start:end]
+                assert sentence == 0
+        assert list(found.values()) == words
+        # Each word hangs on the one after it.
+        first = [(batch["word"][row] == word).nonzero()[0, 0] for word in range(len(words))]
+        assert batch["depth"][row, first].tolist() == list(range(len(words)))[::-1]
+    assert all(torch.equal(batch[name], same) for name, same in given(
+        [" ".join(words) for words in WORDS]).items())  # fmt: skip
+
+
+def test_given_parses_are_read(tokenizer, tiny_encoder):
+    right = load_source("linear:right")
+    parses, others = (list(right.parse_texts(texts)) for texts in (FIRST, SECOND))
+    expected = SyntaxTokenizer.from_pretrained(tiny_encoder, parser="linear:right")(FIRST, SECOND)
+    found = tokenizer(FIRST, SECOND, parses=parses, other_parses=others)
+    assert all(torch.equal(found[name], expected[name]) for name in expected)
+    # Of what is not given the source is asked; the same text may have another tree each time.
+    parses += load_source("linear").parse_texts(FIRST[:1])
+    found = tokenizer([*FIRST, FIRST[0]], [*SECOND, SECOND[0]], parses=parses)
+    plain = tokenizer(FIRST, SECOND)
+    first = expected["domain"] == 0
+    assert torch.equal(found["depth"][:2][first], expected["depth"][first])
+    assert torch.equal(found["depth"][:2][~first], plain["depth"][~first])
+    assert torch.equal(found["depth"][2], plain["depth"][0])

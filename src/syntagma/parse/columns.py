@@ -9,9 +9,10 @@ from itertools import chain
 import numpy as np
 from numpy.typing import NDArray
 
+from syntagma.errors import InputError
 from syntagma.text.sentence import Parse, Sentence
 
-__all__ = ["Labels", "ParsedText"]
+__all__ = ["Labels", "ParsedText", "require_trees"]
 
 IntArray = NDArray[np.int32]
 
@@ -129,3 +130,32 @@ class ParsedText:
                 )
             )
         return result
+
+
+def require_trees(parses: Sequence[Parse], text: str) -> None:
+    """Check that the words lie in their text and that all heads lead to a root.
+
+    What reads a tree follows its heads, and would not come to an end in a circle.
+
+    Args:
+        parses: the sentences of the text.
+        text: that the offsets index into.
+
+    Raises:
+        InputError: a word ends after the text, or a head leads out of its sentence or in a circle.
+    """
+    for parse in parses:
+        goal = np.array([0, *parse.heads], np.int64)
+        inside = bool(((goal >= 0) & (goal < len(goal))).all())
+        for _ in range(len(goal).bit_length() if inside else 0):
+            goal = goal[goal]
+        if not inside or goal.any():
+            raise InputError(
+                f"parser: expected a tree for each sentence, got the heads "
+                f"{', '.join(map(str, parse.heads))} in {text[:60]!r}"
+            )
+        if (end := max(parse.sentence.ends, default=0)) > len(text):
+            raise InputError(
+                f"parser: expected words inside the text {text[:60]!r} of {len(text)} characters, "
+                f"got one that ends at {end}"
+            )

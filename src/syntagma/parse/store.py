@@ -28,7 +28,7 @@ from safetensors.numpy import load as load_tensors
 from safetensors.numpy import save as save_tensors
 
 from syntagma.errors import InputError
-from syntagma.parse.columns import Labels, ParsedText
+from syntagma.parse.columns import Labels, ParsedText, require_trees
 from syntagma.parse.source import ParseSource
 from syntagma.progress import progress_bar
 from syntagma.text.sentence import Parse
@@ -152,8 +152,7 @@ class ParseStore:
         columns: dict[str, ParsedText] = {}
         parses = self.source.parse_texts(text for _, text in part)
         for (key, text), sentences in zip(part, parses, strict=True):
-            for parse in sentences:
-                _require_roots(parse, text)
+            require_trees(sentences, text)
             columns[key] = ParsedText.from_parses(sentences, **labels)
             self.parsed_words += len(columns[key])
         self.seconds += time.perf_counter() - begin
@@ -184,23 +183,6 @@ class StoredSource:
             for text, parsed in zip(group, self.store.parsed(group), strict=True):
                 yield parsed.parses(text)
             self.store.forget()
-
-
-def _require_roots(parse: Parse, text: str) -> None:
-    """Check that all heads lead to a root: what reads a tree follows them.
-
-    Raises:
-        InputError: one leads out of the sentence, or in a circle.
-    """
-    goal = np.array([0, *parse.heads], np.int64)
-    inside = bool(((goal >= 0) & (goal < len(goal))).all())
-    for _ in range(len(goal).bit_length() if inside else 0):
-        goal = goal[goal]
-    if not inside or goal.any():
-        raise InputError(
-            f"parser: expected a tree for each sentence, got the heads "
-            f"{', '.join(map(str, parse.heads))} in {text[:60]!r}"
-        )
 
 
 def _groups(items: Iterable[tuple[str, str]], size: int) -> Iterator[list[tuple[str, str]]]:
