@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from syntagma.encoders.default import DEFAULT
 from syntagma.errors import InputError
-from syntagma.reproduce.bases import REFERENCE, SCALES, read_bases, read_shared
+from syntagma.reproduce.bases import REFERENCE, SCALES, Base, read_bases, read_shared
 from syntagma.reproduce.datasets import Files, find_files, missing_line
 from syntagma.settings import apply_overrides, build
 from syntagma.training.run_folder import RunFolder
@@ -149,58 +149,68 @@ def make_run(
     """
     from syntagma.tasks.experiment import Experiment
 
-    bases, shared, asked = read_bases(), read_shared(), base
+    bases, asked = read_bases(), base
     if bases[base].like and setting.scale != "paper":
         base = bases[base].like
     origin = bases[base]
-    like = bases[origin.like] if origin.like else origin
     files = setting.files(origin.data)
     if files is None:
         raise InputError(missing_line(origin.data, setting.data))
-    own = {
-        "tiny": (origin.cpu, shared["tiny"], origin.tiny),
-        "cpu": (origin.cpu,),
-        "paper": (origin.paper,),
-    }[setting.scale]
     seed = 1 if origin.one_seed else seed
     values = merged(
-        like.all,
-        origin.all,
-        *own,
+        _base_values(origin, setting.scale),
         {"data": {"train": list(files.train), "dev": list(files.dev)}},
         {"encoder": origin.encoder or encoder, "parser": setting.parser},
-        shared["systems"][system],
+        read_shared()["systems"][system],
         changes or {},
         {"training": {"seed": seed}},
     )
     needs: list[Run] = []
+
+    def first_run(base: str, system: str) -> str:
+        # Of the first seed always, so that runs that begin from it differ in their own alone.
+        needs.append(make_run(base, system, setting, encoder=encoder))
+        return str(needs[-1].folder)
+
     teacher = values.pop("begins_as", system)
     if origin.start and setting.scale != "paper" and not fresh:
-        first = make_run(origin.start, teacher, setting, encoder=encoder)
-        needs.append(first)
         # The guides are those that the system has learnt there, but for what is changed on them.
         changed = teacher != system or "guides" in (changes or {})
         values |= {
-            "encoder": str(first.folder),
+            "encoder": first_run(origin.start, teacher),
             "preset": "saved",
             "guides": values.get("guides", {}) if changed else {},
         }
-
-    def resolve(value: Any) -> Any:
-        if isinstance(value, Mapping):
-            return {key: resolve(item) for key, item in value.items()}
-        if isinstance(value, str) and value.startswith(REFERENCE):
-            their_base, _, their_system = value.removeprefix(REFERENCE).partition("/")
-            # Of the first seed always, so that runs that begin from it differ in their own alone.
-            run = make_run(their_base, their_system, setting, encoder=encoder)
-            needs.append(run)
-            return str(run.folder)
-        return value
-
-    values = apply_overrides(resolve(values), setting.overrides_of(base))
+    values = apply_overrides(_resolved(values, first_run), setting.overrides_of(base))
     name = "-".join(part for part in (system, suffix) if part)
     if encoder != DEFAULT and not origin.encoder:
         name += f"@{encoder.rstrip('/').rpartition('/')[2]}"
     folder = setting.out / setting.scale / base / f"{name}-{seed}"
     experiment = build(Experiment, values, where=f"{base}/{system}")
     return Run(folder, base, asked, system, experiment, files, tuple(needs))
+
+
+def _base_values(origin: Base, scale: str) -> dict[str, Any]:
+    """The settings of a base at a scale, those of the base that it is like beneath its own."""
+    own = {
+        "tiny": (origin.cpu, read_shared()["tiny"], origin.tiny),
+        "cpu": (origin.cpu,),
+        "paper": (origin.paper,),
+    }[scale]
+    beneath = [read_bases()[origin.like].all] if origin.like else []
+    return merged({}, *beneath, origin.all, *own)
+
+
+def _resolved(value: Any, first_run: Callable[[str, str], str]) -> Any:
+    """Settings in which references to runs are their folders.
+
+    Args:
+        value: settings, or what one is set to.
+        first_run: the folder of a base's and a system's run.
+    """
+    if isinstance(value, Mapping):
+        return {key: _resolved(item, first_run) for key, item in value.items()}
+    if isinstance(value, str) and value.startswith(REFERENCE):
+        base, _, system = value.removeprefix(REFERENCE).partition("/")
+        return first_run(base, system)
+    return value
