@@ -272,6 +272,23 @@ def test_any_subset_of_objectives(chosen, corpus, tiny_encoder):
     assert ("as_head" in names) == ("heads" in chosen)
 
 
+def test_heads_may_be_asked_where_arcs_are_hidden_alone(corpus, tiny_encoder):
+    head = {"asked_heads": "hidden", "hidden_distances": 0.5}
+    task, examples = build_task(corpus, tiny_encoder, head=head)
+    items, _ = next(task.stream(examples, budget=600, seed=1).batches())
+    found = task.model(**task.collate(items)).objectives["heads"]
+    assert 0 < found.hidden.sum() < len(found.targets)
+    found.scores.retain_grad()
+    found.loss.backward()
+    assert not found.scores.grad[~found.hidden].any()
+    assert found.scores.grad[found.hidden].any(1).all()
+    # What is reported is of all words, as of other models.
+    found = found._replace(scores=found.scores.detach())
+    everywhere = found._replace(only_hidden=False).loss.item()
+    assert ObjectiveSums.of(found).scores["loss"] == pytest.approx(everywhere)
+    assert found.loss.item() != everywhere
+
+
 @pytest.mark.parametrize("direction", get_args(Direction))
 def test_what_is_hidden_does_not_leak(direction, corpus, tiny_encoder, tmp_path, monkeypatch):
     """With every distance hidden the scores know nothing of the tree."""
@@ -384,6 +401,7 @@ def test_evaluation_always_hides_the_same(corpus, tiny_encoder):
         ({"head": {"hidden_pieces": 0}}, "hidden_pieces is a share above 0"),
         ({"training": {"steps": None}}, "training.steps: is missing"),
         ({"head": {"pieces": float("nan")}}, "pieces is a weight of at least 0, got nan"),
+        ({"head": {"asked_heads": "hidden", "distances": 0}}, "set asked_heads to all"),
         ({"head": {"mask_id": 7}}, "head.mask_id: is that of the encoder"),
         ({"parser": "random"}, "parser 'random': the corpus holds the parses of"),
         (

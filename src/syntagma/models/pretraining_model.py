@@ -41,6 +41,8 @@ class PretrainingHead:
         pieces: weight of the masked language model's loss; 0 leaves the objective out.
         distances: weight of distance prediction.
         heads: weight of head prediction.
+        asked_heads: of ``all`` words, or of those alone whose arc is ``hidden`` from the layers,
+            which can read the heads of the others.
         max_length: pieces of a sequence, special ones included.
         sequences: ``documents`` packs the sentences of a document one after another as far as they
             fit; ``sentences`` reads each by itself.
@@ -54,6 +56,7 @@ class PretrainingHead:
     pieces: float = 1.0
     distances: float = 1.0
     heads: float = 1.0
+    asked_heads: Literal["all", "hidden"] = "all"
     max_length: int = 128
     sequences: Literal["documents", "sentences"] = "documents"
     hidden_pieces: float = 0.15
@@ -74,6 +77,9 @@ class PretrainingHead:
         for name in ("longest", "head_width"):
             if getattr(self, name) < 1:
                 raise InputError(f"{name} must be at least 1, got {getattr(self, name)}")
+        if self.asked_heads == "hidden" and not self.distances:
+            raise InputError("asked_heads is hidden, but arcs are hidden for the distances alone, "
+                             "which have weight 0; set asked_heads to all")  # fmt: skip
         if self.max_length < 8:
             raise InputError(f"max_length must be at least 8, got {self.max_length}")
 
@@ -85,18 +91,24 @@ class ObjectiveScores(NamedTuple):
         scores: ``[n_targets, n_classes]``.
         targets: the right classes, ``[n_targets]``.
         hidden: for heads, which arcs were hidden from the layers, ``[n_targets]``.
+        only_hidden: the loss is that of the hidden ones.
     """
 
     scores: Tensor
     targets: Tensor
     hidden: Tensor | None = None
+    only_hidden: bool = False
 
     @property
     def loss(self) -> Tensor:
         """Mean cross-entropy, 0 where there is nothing to predict."""
-        if not len(self.targets):
-            return self.scores.sum()
-        return F.cross_entropy(self.scores.float(), self.targets)
+        scores, targets = self.scores, self.targets
+        if self.only_hidden:
+            assert self.hidden is not None
+            scores, targets = scores[self.hidden], targets[self.hidden]
+        if not len(targets):
+            return scores.sum()
+        return F.cross_entropy(scores.float(), targets)
 
 
 class PretrainingScores(NamedTuple):
@@ -227,7 +239,7 @@ class PretrainingModel(GuidedEncoder):
             read = hidden.distances
             seen = read[row, place, targets] + read[row, targets, place] > 0
             unseen = ~seen & (targets > 0)
-        return ObjectiveScores(scores, targets, unseen)
+        return ObjectiveScores(scores, targets, unseen, self.head.asked_heads == "hidden")
 
 
 def _tree(syntax: dict[str, Tensor]) -> tuple[Tensor, Tensor, Tensor, Tensor]:

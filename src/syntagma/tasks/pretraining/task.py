@@ -76,11 +76,12 @@ class ObjectiveSums:
     @classmethod
     def of(cls, found: ObjectiveScores) -> ObjectiveSums:
         """The sums of a batch."""
-        scores, targets, hidden = found
+        scores, targets, hidden = found.scores, found.targets, found.hidden
         right = scores.argmax(-1) == targets
         sums = cls(
             n=len(targets),
-            loss=float(found.loss) * len(targets),
+            # Of all that was asked, so that models with other losses compare.
+            loss=float(found._replace(only_hidden=False).loss) * len(targets),
             right=int(right.sum()),
         )
         if hidden is not None:
