@@ -12,6 +12,7 @@ import pytest
 import torch
 from transformers import TrainerCallback
 
+from syntagma.errors import InputError
 from syntagma.evaluation import open_model
 from syntagma.tasks import TASKS, find_task
 from syntagma.training.adapt import prepare_encoder
@@ -275,3 +276,29 @@ def test_only_the_chosen_weights_learn(how, encoder_folders, data, tmp_path):
     else:
         assert in_encoder
         assert (table in moved) == (how == "full")
+
+
+NO_TEXT = [
+    ("choice", "", ("A gull.", None, ["yes", "no"]), "the question is no text; .* got None"),
+    ("choice", "", (7, "Who?", ["yes", "no"]), "the passage is no text; .* got 7"),
+    ("choice", "", ("A gull.", "Who?", ["yes", None]), "the option is no text; .* got None"),
+    ("open_qa", "reader", (["Who?"], ["A gull."]), r"the question is no text; .* got \['Who\?'\]"),
+    ("open_qa", "reader", ("Who?", ["A gull.", None]), "the paragraph is no text; .* got None"),
+    ("pairs", "", ("A gull.", b"A gull."), "the second text is no text; .* got b'A gull.'"),
+    ("pairs", "", (" ", "A gull."), "the first text is empty"),
+    ("relations", "", (None, (0, 1), (2, 6)), "the text is no text; .* got None"),
+    ("relations", "", ("A gull.", "A", (2, 6)), r"two numbers, \(start, end\), not 'A'"),
+    ("spans", "", ("A gull.", 1.5), "pair 1: the question is no text; .* got 1.5"),
+    ("spans", "", (None, "Who?"), "pair 1: the passage is no text; .* got None"),
+    ("typing", "", ("A gull.", (2.0, 6.0)), r"two numbers, \(start, end\), not \(2.0, 6.0\)"),
+    ("typing", "", ("A gull.", None), r"two numbers, \(start, end\), not None"),
+    ("typing", "", (["A gull."], (2, 6)), r"the text is no text; .* got \['A gull.'\]"),
+]
+
+
+@pytest.mark.parametrize(("name", "attribute", "asked", "message"), NO_TEXT)
+def test_what_is_no_text_is_told(name, attribute, asked, message, encoder_folders, data):
+    """A table's empty cell, in the midst of a stream."""
+    task, _, _ = build_task(name, "none", encoder_folders["bert"], data)
+    with pytest.raises(InputError, match=message):
+        list(getattr(task, attribute or "predictor").stream([asked]))

@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterable, Iterator
 from syntagma.errors import InputError
 from syntagma.text.assemble import Block, block_sentences, sentence_of
 from syntagma.text.blocks import BATCH_LENGTH, batches, paragraphs, whole_lines
+from syntagma.text.given import require_string
 from syntagma.text.sentence import Sentence
 
 __all__ = ["MODES", "segment", "segment_stream", "split_sentences", "split_words"]
@@ -45,11 +46,12 @@ def segment(text: str, *, mode: str = "raw") -> list[Sentence]:
         The sentences in order, none without words; offsets index into ``text``.
 
     Raises:
-        InputError: there is no such mode.
+        InputError: it is no text, or there is no such mode.
 
     >>> [sentence.forms for sentence in segment("I can't. Mr. Low can.")]
     [('I', 'ca', "n't", '.'), ('Mr.', 'Low', 'can', '.')]
     """
+    require_string(text, "text")
     find_blocks = _block_finder(mode)
     sentences: list[Sentence] = []
     for batch in batches(find_blocks(text, True)):

@@ -17,6 +17,7 @@ from syntagma.models.choice_model import ChoiceModel
 from syntagma.syntax.encode import EncodedText, concatenate
 from syntagma.syntax.windows import Part
 from syntagma.tasks.texts import TextPredictor
+from syntagma.text.given import require_string, require_text
 
 __all__ = ["Choice", "ChoiceItem", "Chooser"]
 
@@ -99,8 +100,10 @@ class Chooser(TextPredictor[ChoiceModel]):
         self.texts.check_length(self.model.head.max_length)
         rows = []
         for passage, question, options in questions:
-            if not passage.strip():
-                raise InputError("the passage is empty; expected text")
+            require_text(passage, "passage")
+            require_string(question, "question")
+            for option in options:
+                require_string(option, "option")
             if len(options) < 2:
                 raise InputError(f"expected at least two options, got {len(options)}")
             rows.append([self._placed(self.asked(question, option)) for option in options])

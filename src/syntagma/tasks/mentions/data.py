@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from numbers import Integral
 from typing import Protocol, TypeVar
 
 from syntagma.errors import InputError
@@ -27,6 +28,9 @@ def mention_problem(text: str, mention: Mention) -> str:
     >>> mention_problem("A gull.", (2, 6)), mention_problem("A gull.", (1, 2))
     ('', 'a mention without characters at (1, 2)')
     """
+    pair = isinstance(mention, tuple | list) and len(mention) == 2
+    if not pair or not all(isinstance(offset, Integral) for offset in mention):
+        return f"a mention is two numbers, (start, end), not {mention!r:.60}"
     start, end = mention
     if not 0 <= start <= len(text) or not 0 <= end <= len(text):
         return f"a mention at {mention} outside the text of {len(text)} characters"

@@ -19,6 +19,7 @@ from syntagma.syntax.markers import insert_markers, marker_pieces
 from syntagma.syntax.windows import Part
 from syntagma.tasks.mentions.data import Mention, mention_problem
 from syntagma.tasks.texts import LabelPredictor
+from syntagma.text.given import require_text
 
 __all__ = [
     "Asked",
@@ -115,8 +116,7 @@ class MentionClassifier(LabelPredictor[Model]):
         """Texts as sequences; each is parsed and cut into pieces once, without markers."""
         self.texts.check_length(self.model.head.max_length)
         for text, _ in asked:
-            if not text.strip():
-                raise InputError("the text is empty; expected text")
+            require_text(text, "text")
         texts = self.texts.encode([text for text, _ in asked])
         return [self._item(texts[text], text, mentions) for text, mentions in asked]
 
@@ -161,8 +161,9 @@ def checked(text: str, *mentions: Mention) -> Asked:
     """A text with mentions that have characters in it.
 
     Raises:
-        InputError: one has none.
+        InputError: one has none, or the text is empty.
     """
+    require_text(text, "text")
     for mention in mentions:
         if problem := mention_problem(text, mention):
             raise InputError(f"{problem}; give the offsets of its first character and its end")

@@ -13,6 +13,7 @@ from syntagma.models.open_model import OpenHead, OpenModel
 from syntagma.tasks.open_qa.answers import OpenAnswer, ReadParagraph, pool
 from syntagma.tasks.open_qa.data import Paragraph
 from syntagma.tasks.spans.reader import Reader
+from syntagma.text.given import require_string, require_text
 
 __all__ = ["OpenReader", "ParagraphReader"]
 
@@ -82,6 +83,8 @@ class OpenReader:
         """
         source = iter(asked)
         while chunk := list(islice(source, CHUNK)):
+            for question, _ in chunk:
+                require_text(question, "question")
             reads = [
                 (number, question, paragraph, place)
                 for number, (question, paragraphs) in enumerate(chunk)
@@ -108,7 +111,11 @@ def _different(paragraphs: Texts) -> list[tuple[Paragraph, int]]:
         raise InputError("paragraphs: expected a list of texts, got one text; write [text]")
     first: dict[str, tuple[Paragraph, int]] = {}
     for place, given in enumerate(paragraphs):
-        paragraph = Paragraph(str(place), given) if isinstance(given, str) else given
+        if isinstance(given, Paragraph):
+            paragraph = given
+        else:
+            require_string(given, "paragraph")
+            paragraph = Paragraph(str(place), given)
         if paragraph.text.strip():
             first.setdefault(paragraph.text, (paragraph, place))
     return list(first.values())

@@ -22,6 +22,7 @@ from syntagma.tasks.pairs.data import PairExample, read_pairs
 from syntagma.tasks.predictor_task import PredictorTask, warn_of_skipped
 from syntagma.tasks.task import Features
 from syntagma.tasks.texts import LabelPredictor, new_model, training_options
+from syntagma.text.given import require_text
 
 __all__ = ["PairClassifier", "PairTask", "Relation"]
 
@@ -93,9 +94,8 @@ class PairClassifier(LabelPredictor[PairModel]):
         """Pairs as sequences; each text is parsed and cut into pieces once."""
         self.texts.check_length(self.model.head.max_length)
         for first, second in pairs:
-            if not first.strip() or not second.strip():
-                empty = "second" if first.strip() else "first"
-                raise InputError(f"the {empty} text is empty; expected text")
+            require_text(first, "first text")
+            require_text(second, "second text")
         texts = self.texts.encode([text for pair in pairs for text in pair])
         special = self.texts.builder.n_special(2)
         room = self.model.head.max_length - special

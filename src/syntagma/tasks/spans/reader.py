@@ -19,6 +19,7 @@ from syntagma.tasks.spans.answers import Answer
 from syntagma.tasks.spans.decode import WindowCandidates, best_spans, decode_answer
 from syntagma.tasks.spans.windows import SpanWindow, WindowMaker
 from syntagma.tasks.texts import TextPredictor
+from syntagma.text.given import text_problem
 
 __all__ = ["Reader", "verifier_of"]
 
@@ -109,11 +110,11 @@ class Reader(TextPredictor[SpanModel]):
         """
         source, n_read = iter(pairs), 0
         while chunk := list(islice(source, CHUNK)):
-            empty = [(number, name) for number, pair in enumerate(chunk) if (name := _empty(*pair))]
-            yield from self._answers(chunk[: empty[0][0]] if empty else chunk, threshold)
-            if empty:
-                number, name = empty[0]
-                raise InputError(f"pair {n_read + number + 1}: the {name} is empty; expected text")
+            bad = [(number, what) for number, pair in enumerate(chunk) if (what := _problem(*pair))]
+            yield from self._answers(chunk[: bad[0][0]] if bad else chunk, threshold)
+            if bad:
+                number, what = bad[0]
+                raise InputError(f"pair {n_read + number + 1}: {what}")
             n_read += len(chunk)
 
     def _answers(
@@ -148,8 +149,8 @@ class Reader(TextPredictor[SpanModel]):
             InputError: passage or question is empty.
         """
         for passage, question in pairs:
-            if name := _empty(passage, question):
-                raise InputError(f"the {name} is empty; expected text")
+            if problem := _problem(passage, question):
+                raise InputError(problem)
         texts = self.texts.encode([text for pair in pairs for text in pair])
         return [
             window
@@ -220,6 +221,6 @@ def verifier_of(head: SpanHead) -> Reader | None:
     return Reader.from_pretrained(head.verifier, device=best_device())
 
 
-def _empty(passage: str, question: str) -> str:
-    """Which of two texts is empty; nothing if none is."""
-    return "passage" if not passage.strip() else "" if question.strip() else "question"
+def _problem(passage: Any, question: Any) -> str:
+    """What is wrong with a pair of texts; empty if nothing is."""
+    return text_problem(passage, "passage") or text_problem(question, "question")

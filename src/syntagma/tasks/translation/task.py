@@ -34,6 +34,7 @@ from syntagma.tasks.texts import TextPredictor, new_model, training_store
 from syntagma.tasks.translation.parallel_text import ParallelExample, read_parallel
 from syntagma.tasks.translation.scores import bleu, sentence_bleu, signature
 from syntagma.tasks.translation.scratch import from_scratch
+from syntagma.text.given import require_string, require_text
 
 __all__ = ["Translation", "TranslationTask", "Translator"]
 
@@ -98,8 +99,7 @@ class Translator(TextPredictor[TranslationModel]):
         Raises:
             InputError: it is empty.
         """
-        if not text.strip():
-            raise InputError("the text is empty; expected a sentence")
+        require_text(text, "text")
         return next(self.stream([text]))
 
     def stream(self, texts: Iterable[str]) -> Iterator[Translation]:
@@ -109,6 +109,8 @@ class Translator(TextPredictor[TranslationModel]):
         """
         source = iter(texts)
         while chunk := list(islice(source, CHUNK)):
+            for text in chunk:
+                require_string(text, "text")
             found = iter(self._search(self.items([text for text in chunk if text.strip()])))
             yield from (next(found) if text.strip() else Translation("", 0.0) for text in chunk)
             self.texts.forget()
