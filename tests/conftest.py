@@ -146,7 +146,9 @@ def tiny_config(model_type: str, vocab_size: int = 400, **changes):
             "max_position_embeddings": 160,
             "pad_token_id": 1,
         }
-    if model_type == "modernbert":
+    if model_type == "plbart":
+        settings["decoder_attention_heads"] = 4
+    if model_type in ("modernbert", "eurobert"):
         settings |= {"bos_token_id": 0, "eos_token_id": 2, "cls_token_id": 0, "sep_token_id": 2}
     extra = ENCODERS.get(model_type, ({}, ""))[0]
     return AutoConfig.for_model(model_type, **(settings | extra | changes))

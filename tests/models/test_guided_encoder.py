@@ -255,13 +255,13 @@ def test_attention_weights_follow_the_mask():
 
 
 def test_guides_that_need_no_site_work_on_an_encoder_without_a_row():
-    config = tiny_config("rembert", input_embedding_size=32, output_embedding_size=32)
+    config = tiny_config("layoutlm")
     model = GuidedEncoder(
         SyntagmaConfig(encoder=config, guides=resolve_guides("sg-net", {}))
     ).eval()
     assert model(**batch()).last_hidden_state.shape == (3, 9, 32)
     model.ancestor_attention.settings = AncestorAttention(initialise="last_layer")
-    with pytest.raises(InputError, match="'rembert' is not in the table"):
+    with pytest.raises(InputError, match="'layoutlm' is not in the table"):
         model.after_encoder_loaded("rembert")
 
 

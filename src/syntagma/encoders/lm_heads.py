@@ -6,7 +6,7 @@ with a bias; checkpoints differ in what the parts are called.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import torch
 from torch import Tensor
@@ -38,20 +38,31 @@ _BERT = HeadNames(
     "cls.predictions.transform.dense", "cls.predictions.transform.LayerNorm", "cls.predictions.bias"
 )
 _ROBERTA = HeadNames("lm_head.dense", "lm_head.layer_norm", "lm_head.bias")
+_ELECTRA = HeadNames(
+    "generator_predictions.dense", "generator_predictions.LayerNorm", "generator_lm_head.bias"
+)
 
 LM_HEADS: dict[str, HeadNames] = {
     "albert": HeadNames("predictions.dense", "predictions.LayerNorm", "predictions.bias"),
     "bert": _BERT,
     "camembert": _ROBERTA,
+    "convbert": _ELECTRA,
+    "data2vec-text": _ROBERTA,
+    "deberta": _BERT,
     "deberta-v2": _BERT,
     "distilbert": HeadNames("vocab_transform", "vocab_layer_norm", "vocab_projector.bias"),
-    "electra": HeadNames(
-        "generator_predictions.dense", "generator_predictions.LayerNorm", "generator_lm_head.bias"
-    ),
+    "electra": _ELECTRA,
+    "ernie": _BERT,
+    "gte": replace(_ROBERTA, bias="lm_head.decoder.bias"),
+    "megatron-bert": _BERT,
     "modernbert": HeadNames("head.dense", "head.norm", "decoder.bias"),
     "mpnet": _ROBERTA,
+    "nomic_bert": replace(_BERT, norm="cls.predictions.transform.layer_norm"),
     "roberta": _ROBERTA,
+    "roberta-prelayernorm": _ROBERTA,
+    "roformer": _BERT,
     "xlm-roberta": _ROBERTA,
+    "xlm-roberta-xl": _ROBERTA,
 }
 
 

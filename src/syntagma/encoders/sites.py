@@ -14,7 +14,16 @@ from transformers import PretrainedConfig
 
 from syntagma.errors import InputError
 
-__all__ = ["SITES", "LayerParts", "Sites", "find_sites", "last_layer", "layers", "set_dropout"]
+__all__ = [
+    "SITES",
+    "LayerParts",
+    "Sites",
+    "embedding_width",
+    "find_sites",
+    "last_layer",
+    "layers",
+    "set_dropout",
+]
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,6 +78,20 @@ _BERT = Sites(
     )
 )
 
+# The norm stands before attention and before the feed-forward part, and none over the embeddings.
+_PRE_NORM = Sites(embedding_norm="")
+
+# Rotary positions, a gated feed-forward part.
+_ROTARY = Sites(layers="layers")
+
+_T5 = Sites(
+    word_embeddings="embed_tokens",
+    embedding_norm="",
+    layers="block",
+    hidden_dropout=("dropout_rate",),
+    attention_dropout="dropout_rate",
+)
+
 _BART = Sites(
     word_embeddings="embed_tokens",
     embedding_norm="layernorm_embedding",
@@ -103,7 +126,11 @@ SITES: dict[str, Sites] = {
     ),
     "bart": _BART,
     "bert": _BERT,
+    "bert-generation": _BERT,
     "camembert": _BERT,
+    "convbert": Sites(),
+    "data2vec-text": _BERT,
+    "deberta": Sites(),
     "deberta-v2": Sites(
         layer_parts=LayerParts(
             query="attention.self.query_proj",
@@ -128,9 +155,33 @@ SITES: dict[str, Sites] = {
         attention_dropout="attention_dropout",
     ),
     "electra": _BERT,
+    "ernie": _BERT,
+    "eurobert": Sites(
+        word_embeddings="embed_tokens",
+        embedding_norm="",
+        layers="layers",
+        hidden_dropout=(),
+        attention_dropout="attention_dropout",
+    ),
+    "gte": _ROTARY,
+    "jina_embeddings_v3": replace(
+        _ROTARY,
+        layer_parts=LayerParts(
+            query="self_attn.q_proj",
+            key="self_attn.k_proj",
+            value="self_attn.v_proj",
+            attention_output="self_attn.o_proj",
+            attention_norm="post_attention_layernorm",
+            feed_forward_in="mlp.fc1",
+            feed_forward_out="mlp.fc2",
+            output_norm="post_mlp_layernorm",
+        ),
+    ),
+    "luke": _BERT,
     "m2m_100": replace(_BART, embedding_norm="", layer_parts=None),
     "marian": replace(_BART, embedding_norm=""),
     "mbart": replace(_BART, layer_parts=None),
+    "megatron-bert": _PRE_NORM,
     "modernbert": Sites(
         word_embeddings="embeddings.tok_embeddings",
         embedding_norm="embeddings.norm",
@@ -150,15 +201,19 @@ SITES: dict[str, Sites] = {
             output_norm="output.LayerNorm",
         )
     ),
+    "mt5": _T5,
+    "mvp": _BART,
+    "nomic_bert": _ROTARY,
+    "pegasus": replace(_BART, embedding_norm="", layer_parts=None),
+    "plbart": _BART,
+    "rembert": _BERT,
     "roberta": _BERT,
-    "t5": Sites(
-        word_embeddings="embed_tokens",
-        embedding_norm="",
-        layers="block",
-        hidden_dropout=("dropout_rate",),
-        attention_dropout="dropout_rate",
-    ),
+    "roberta-prelayernorm": Sites(),
+    "roformer": _BERT,
+    "t5": _T5,
+    "umt5": _T5,
     "xlm-roberta": _BERT,
+    "xlm-roberta-xl": _PRE_NORM,
 }
 
 
@@ -179,6 +234,14 @@ def find_sites(model_type: str, *, purpose: str) -> Sites:
             f"layer, or add a row to syntagma.encoders.sites.SITES"
         )
     return SITES[model_type]
+
+
+def embedding_width(config: PretrainedConfig) -> int:
+    """Width of the piece vectors, which may be narrower than the states."""
+    for key in ("embedding_size", "input_embedding_size"):
+        if width := getattr(config, key, None):
+            return int(width)
+    return int(config.hidden_size)
 
 
 def layers(encoder: nn.Module, sites: Sites) -> nn.ModuleList:

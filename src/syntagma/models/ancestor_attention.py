@@ -129,7 +129,9 @@ def layer_like(encoder: PretrainedConfig, sites: Sites | None) -> AncestorAttent
 
     hidden, attention = 0.1, 0.1
     if sites is not None:
-        hidden = float(getattr(encoder, sites.hidden_dropout[-1], hidden))
+        hidden = 0.0
+        for key in sites.hidden_dropout:
+            hidden = float(getattr(encoder, key, hidden))
         attention = float(getattr(encoder, sites.attention_dropout, attention))
     return AncestorAttentionLayer(
         width=encoder.hidden_size,

@@ -76,7 +76,10 @@ class GuidedEncoder(SyntagmaModel):
         for name in GUIDES:
             if name in settings:
                 self.add_module(name, BUILDERS[name].build(settings[name], config.encoder))
-        self.reads_token_types = "token_type_ids" in _forward_parameters(self.trunk)
+        # Of an encoder that knows one type only, a tokenizer may give two all the same.
+        self.reads_token_types = "token_type_ids" in _forward_parameters(self.trunk) and (
+            getattr(config.encoder, "type_vocab_size", None) not in (0, 1)
+        )
         # Models of tasks have more parts, and say themselves when all are there.
         if type(self) is GuidedEncoder:
             self.post_init()

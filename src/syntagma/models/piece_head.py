@@ -11,6 +11,7 @@ from torch.nn import functional as F
 from transformers import PretrainedConfig
 from transformers.activations import ACT2FN
 
+from syntagma.encoders.sites import embedding_width
 from syntagma.models.ancestor_attention import ACTIVATIONS
 
 __all__ = ["PieceHead"]
@@ -53,7 +54,7 @@ class PieceHead(nn.Module):
         eps = (getattr(encoder, name, None) for name in NORM_EPS)
         return cls(
             width=encoder.hidden_size,
-            embedding_width=getattr(encoder, "embedding_size", None) or encoder.hidden_size,
+            embedding_width=embedding_width(encoder),
             n_pieces=encoder.vocab_size,
             activation=next((str(name) for name in named if name), "gelu"),
             norm_eps=next((float(value) for value in eps if value), 1e-12),

@@ -8,7 +8,7 @@ import torch
 from torch import Tensor, nn
 from transformers import PretrainedConfig
 
-from syntagma.encoders.sites import find_sites
+from syntagma.encoders.sites import embedding_width, find_sites
 from syntagma.models.config import PosEmbedding
 from syntagma.models.guide import EmbeddingGuide, Syntax
 from syntagma.syntax.tags import N_TAGS
@@ -38,7 +38,7 @@ class TagEmbedding(EmbeddingGuide):
     def build(cls, settings: PosEmbedding, encoder: PretrainedConfig) -> Self:
         """A table as wide as the encoder's embeddings, which may be narrower than its states."""
         find_sites(encoder.model_type, purpose="a part-of-speech embedding")
-        width = getattr(encoder, "embedding_size", None) or encoder.hidden_size
+        width = embedding_width(encoder)
         if encoder.model_type.startswith("deberta"):
             # It makes its narrow embeddings wide before their norm.
             width = encoder.hidden_size

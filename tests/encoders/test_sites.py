@@ -1,0 +1,85 @@
+"""Every row of the table names what its encoder has, the popular ones' and the rare ones' alike."""
+
+from __future__ import annotations
+
+import pytest
+import torch
+from torch import nn
+
+from syntagma.encoders.load import build_encoder
+from syntagma.encoders.sites import SITES, last_layer, set_dropout
+from syntagma.models.ancestor_attention import copy_layer, layer_like
+from syntagma.tasks.pairs.task import PairClassifier
+from syntagma.training.run import train
+from tests.conftest import save_encoder, tiny_config
+from tests.training.test_run import experiment, pairs
+
+COPIED = sorted(name for name, sites in SITES.items() if sites.layer_parts)
+RELATIVE = {"deberta-v2", "jina_embeddings_v3", "mpnet", "roformer"}
+
+
+def encoder_of(model_type, **dropout):
+    torch.manual_seed(0)
+    config = tiny_config(model_type, encoder_ffn_dim=48, encoder_attention_heads=4)
+    set_dropout(config, **dropout)
+    return build_encoder(config), config
+
+
+def states_of(encoder):
+    ids = torch.tensor([[2, 5, 9, 14, 27, 3], [2, 7, 6, 3, 1, 1]])
+    mask = (ids != 1).long()
+    return encoder(input_ids=ids, attention_mask=mask).last_hidden_state[mask.bool()]
+
+
+@pytest.mark.parametrize("model_type", sorted(SITES))
+def test_words_and_dropout_are_where_the_row_says(model_type):
+    encoder, _ = encoder_of(model_type, hidden=0.0, attention=0.0)
+    words = encoder.get_submodule(SITES[model_type].word_embeddings)
+    assert isinstance(words, nn.Embedding)
+    assert words.num_embeddings == 400
+    with torch.no_grad():
+        assert torch.equal(states_of(encoder.train()), states_of(encoder.eval()))
+        for only in ("hidden", "attention"):
+            if only == "attention" or SITES[model_type].hidden_dropout:
+                dropping, _ = encoder_of(
+                    model_type, **{"hidden": None, "attention": None, only: 0.5}
+                )
+                assert not torch.equal(states_of(dropping.train()), states_of(dropping.eval()))
+
+
+@pytest.mark.parametrize("model_type", COPIED)
+def test_a_copied_layer_computes_what_the_layer_does(model_type):
+    """But for what depends on how far pieces are apart, which the copy leaves out."""
+    encoder, config = encoder_of(model_type, hidden=None, attention=None)
+    layer = layer_like(config, SITES[model_type]).eval()
+    for module in encoder.modules():
+        if isinstance(module, nn.LayerNorm):
+            nn.init.normal_(module.weight, 1.0, 0.1)
+    copy_layer(layer, encoder, SITES[model_type])
+    read, left = [], []
+    source = last_layer(encoder.eval(), SITES[model_type])
+    source.register_forward_pre_hook(lambda _, inputs: read.append(inputs[0]))
+    source.register_forward_hook(
+        lambda _, __, output: left.append(output[0] if isinstance(output, tuple) else output)
+    )
+    ids = torch.tensor([[2, 5, 9, 14, 27, 3]])
+    with torch.no_grad():
+        encoder(input_ids=ids, attention_mask=torch.ones_like(ids))
+        found = layer(read[-1], torch.ones(1, 6, 6, dtype=torch.bool))
+    near = 0.3 if model_type in RELATIVE else 1e-5
+    torch.testing.assert_close(found, left[-1], atol=near, rtol=1e-5)
+
+
+@pytest.mark.parametrize("model_type", ["eurobert", "gte", "megatron-bert", "rembert", "t5"])
+def test_a_task_is_learnt_on_it(model_type, tmp_path):
+    """Without token types, with one, without a norm over the embeddings, with narrow ones."""
+    narrow = {"input_embedding_size": 16} if model_type == "rembert" else {}
+    encoder = save_encoder(tmp_path / "encoder", model_type, **narrow)
+    guides = {"ancestor_attention": {}, "tree_distance": {}}
+    settings = experiment(
+        "pairs", pairs(tmp_path / "pairs.jsonl", copies=2), str(encoder), preset="poi-net",
+        guides=guides, parser="linear", training={"epochs": 1},
+    )  # fmt: skip
+    train(settings, tmp_path / "run")
+    found = PairClassifier.from_pretrained(tmp_path / "run").classify("A gull cried.", "It sang.")
+    assert sum(found.probabilities) == pytest.approx(1, abs=1e-5)
