@@ -1,5 +1,7 @@
 """Beam search with a guided encoder over that with the plain one, parsing left out and counted.
 
+Then a training step of the plain model, as Transformers has it and as here.
+
 SYNTAGMA_BENCH_SOURCE=data/translation/multi30k/val.en.gz python -m benchmarks.translation
 """
 
@@ -9,10 +11,13 @@ import os
 from itertools import islice
 
 import torch
+from torch.nn import functional
+from transformers import MarianMTModel
 
 from benchmarks.text import example_texts
 from benchmarks.timing import rounds, show
 from syntagma.encoders.config import SyntagmaConfig
+from syntagma.encoders.precision import autocast
 from syntagma.files import read_lines
 from syntagma.models.config import resolve_guides
 from syntagma.models.translation_model import (
@@ -75,6 +80,54 @@ def main() -> None:
         for name, value in seconds.items()
     ]
     show(f"{len(texts)} sentences, beams of {head.n_beams}, {PIECES} pieces each", rows)
+    bench_training(texts)
+
+
+def bench_training(texts: list[str]) -> None:
+    """A step on all texts together, each its own translation."""
+    head = TranslationHead(
+        width=128, n_layers=4, n_heads=4, inner_width=256, vocabulary_size=5000, max_length=100,
+        dropout=0.3, attention_dropout=0.0,
+    )  # fmt: skip
+    tokenizer = learn_vocabulary(texts, kind="bpe", size=head.vocabulary_size)
+    encoded = tokenizer(texts, padding=True, return_tensors="pt")
+    ids, mask = encoded["input_ids"], encoded["attention_mask"]
+    labels = ids.masked_fill(mask == 0, -100)
+    config = fresh_config(head, tokenizer)
+    theirs = MarianMTModel(config).train()
+    ours = TranslationModel(
+        SyntagmaConfig(encoder=config, base=SCRATCH, task=Translator.task, head=to_dict(head))
+    ).train()
+
+    def their_step() -> None:
+        with autocast(ids.device):
+            logits = theirs(
+                input_ids=ids,
+                attention_mask=mask,
+                decoder_input_ids=theirs.prepare_decoder_input_ids_from_labels(labels),
+            ).logits
+            loss = functional.cross_entropy(
+                logits.flatten(0, 1), labels.flatten(), label_smoothing=head.label_smoothing
+            )
+        loss.backward()
+
+    def our_step() -> None:
+        with autocast(ids.device):
+            loss = ours(input_ids=ids, attention_mask=mask, labels=labels).loss
+        loss.backward()
+
+    seconds = rounds({"as Transformers has it": their_step, "here": our_step})
+    show(
+        f"A training step of translation on {ids.numel()} pieces",
+        [
+            {
+                "": name,
+                "pieces/s": ids.numel() / value,
+                "speed": seconds["as Transformers has it"] / value,
+            }
+            for name, value in seconds.items()
+        ],
+    )
 
 
 if __name__ == "__main__":

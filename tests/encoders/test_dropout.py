@@ -5,8 +5,9 @@ import copy
 import pytest
 import torch
 from torch import nn
+from torch.nn import functional
 
-from syntagma.encoders.dropout import use_fast_dropout
+from syntagma.encoders.dropout import fast_functional_dropout, use_fast_dropout
 
 
 def fast(module):
@@ -55,6 +56,20 @@ def test_the_seed_says_which():
     torch.manual_seed(3)
     assert torch.equal(dropout(states), first)
     assert not torch.equal(first, second)
+
+
+def test_functions_that_layers_call_are_the_same_dropout():
+    states = torch.ones(300, 300)
+    torch.manual_seed(4)
+    expected = fast(nn.Dropout(0.3))(states)
+    torch.manual_seed(4)
+    with fast_functional_dropout(active=True):
+        found = functional.dropout(states, p=0.3, training=True)
+        assert functional.dropout(states, p=0.3, training=False) is states
+        assert torch.equal(functional.relu(-states), torch.zeros(300, 300))
+    assert torch.equal(found, expected)
+    torch.manual_seed(4)
+    assert not torch.equal(functional.dropout(states, p=0.3, training=True), expected)
 
 
 @pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float32])

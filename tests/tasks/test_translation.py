@@ -10,6 +10,7 @@ from dataclasses import replace
 
 import pytest
 import torch
+from torch.nn import functional
 from transformers import AutoConfig, AutoModelForSeq2SeqLM, AutoTokenizer
 
 pytest.importorskip("sacrebleu")
@@ -245,6 +246,29 @@ def test_without_guides_it_is_the_plain_model(pretrained, data):
             labels=batch["labels"].masked_fill(batch["labels"] < 0, -100),
         ).logits
     assert torch.equal(ours, theirs)
+
+
+@pytest.mark.parametrize("model_type", ["scratch", "bart", "marian", "t5"])
+def test_the_loss_of_training_is_that_over_all_pieces(model_type, pretrained, data):
+    """Though padding is not scored then."""
+    encoder = pretrained(model_type) if model_type != "scratch" else "scratch"
+    task, examples = build_task(data, encoder=encoder, head={"label_smoothing": 0.1})
+    features = task.features(examples)
+    batch = task.collate([features[index] for index in range(6)])
+    model = task.model.train()
+    for part in model.modules():
+        if isinstance(getattr(part, "dropout", None), float):
+            part.dropout = 0.0
+        if isinstance(part, torch.nn.Dropout):
+            part.p = 0.0
+    found = model(**batch)
+    assert found.pieces is None
+    assert (batch["labels"] < 0).any()
+    scores = model.eval()(**batch).pieces
+    expected = functional.cross_entropy(
+        scores.flatten(0, 1), batch["labels"].flatten(), ignore_index=-100, label_smoothing=0.1
+    )
+    torch.testing.assert_close(found.loss, expected)
 
 
 @pytest.mark.parametrize("preset", ["none", "sg-net"])

@@ -6,13 +6,17 @@ bits decides about four states (``python -m benchmarks.training``).
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
+from contextlib import AbstractContextManager, nullcontext
 from typing import Any
 
 import torch
 from torch import Tensor, nn
 from torch.autograd.function import once_differentiable
+from torch.nn import functional as F
+from torch.overrides import TorchFunctionMode
 
-__all__ = ["use_fast_dropout"]
+__all__ = ["fast_functional_dropout", "use_fast_dropout"]
 
 _STEPS = 1 << 16
 """Values of the 16 random bits that decide about a state."""
@@ -40,10 +44,42 @@ class _DropoutByBits(torch.autograd.Function):
 
 class _Dropout(nn.Dropout):
     def forward(self, input: Tensor) -> Tensor:
-        if not self.training or not 0 < self.p < 1 or input.device.type != "cpu":
-            return super().forward(input)
-        states: Tensor = _DropoutByBits.apply(input, self.p)
-        return states
+        return _dropped(input, self.p, training=self.training)
+
+
+class _FunctionalDropout(TorchFunctionMode):
+    """Within it calls of torch's function are those of this module, too."""
+
+    def __torch_function__(
+        self,
+        function: Callable[..., Any],
+        types: Any,
+        arguments: tuple[Any, ...] = (),
+        options: Mapping[str, Any] | None = None,
+    ) -> Any:
+        found = (_dropped if function is F.dropout else function)(*arguments, **(options or {}))
+        return found
+
+
+def _dropped(
+    input: Tensor, p: float = 0.5, training: bool = True, inplace: bool = False
+) -> Tensor:
+    """As :func:`torch.nn.functional.dropout`, by bits on processors."""
+    if not training or not 0 < p < 1 or input.device.type != "cpu" or inplace:
+        return F.dropout(input, p, training, inplace)
+    states: Tensor = _DropoutByBits.apply(input, p)
+    return states
+
+
+def fast_functional_dropout(*, active: bool) -> AbstractContextManager[Any]:
+    """Within it :func:`torch.nn.functional.dropout` is that of this module.
+
+    For models whose layers call it instead of holding a module (BART and its kin).
+
+    Args:
+        active: in training on a processor; else nothing changes.
+    """
+    return _FunctionalDropout() if active else nullcontext()
 
 
 def use_fast_dropout(model: nn.Module) -> None:

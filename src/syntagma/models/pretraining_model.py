@@ -8,11 +8,11 @@ from typing import Any, Literal, NamedTuple
 
 import torch
 from torch import Tensor, nn
-from torch.nn import functional as F
 
 from syntagma.encoders.config import SyntagmaConfig
 from syntagma.encoders.lm_heads import lm_head_weights
 from syntagma.errors import InputError
+from syntagma.models.cross_entropy import cross_entropy
 from syntagma.models.distance_layer import DistanceLayers
 from syntagma.models.guide import Syntax
 from syntagma.models.guided_encoder import GuidedEncoder
@@ -108,7 +108,7 @@ class ObjectiveScores(NamedTuple):
             scores, targets = scores[self.hidden], targets[self.hidden]
         if not len(targets):
             return scores.sum()
-        return F.cross_entropy(scores.float(), targets)
+        return cross_entropy(scores, targets)
 
 
 class PretrainingScores(NamedTuple):

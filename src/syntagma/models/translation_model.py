@@ -5,6 +5,8 @@ The decoder, the search and the loss are those of Transformers; guides act on th
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal, NamedTuple, Self
@@ -17,8 +19,10 @@ from transformers.modeling_outputs import BaseModelOutput
 
 from syntagma.encoders.config import SyntagmaConfig
 from syntagma.encoders.default import resolve
+from syntagma.encoders.dropout import fast_functional_dropout
 from syntagma.encoders.load import quiet
 from syntagma.errors import InputError
+from syntagma.models.cross_entropy import cross_entropy
 from syntagma.models.guided_encoder import GuidedEncoder
 from syntagma.settings import build
 
@@ -92,11 +96,12 @@ class TranslationScores(NamedTuple):
     """Scores of a batch of sentence pairs.
 
     Args:
-        pieces: logits, ``[batch, n_target, n_pieces]``.
+        pieces: logits, ``[batch, n_target, n_pieces]``; in training none, as those of padding are
+            not computed.
         loss: where targets were given, the mean over their pieces.
     """
 
-    pieces: Tensor
+    pieces: Tensor | None
     loss: Tensor | None
 
 
@@ -228,27 +233,46 @@ class TranslationModel(GuidedEncoder):
                 where it is not given.
             tensors: syntax of the source, see :meth:`GuidedEncoder.encode`.
         """
-        states = self.encode(input_ids, attention_mask, **tensors).last_hidden_state
         if decoder_input_ids is None:
             assert labels is not None
             decoder_input_ids = self._shifted(labels)
-        scores = self.both_sides(
-            encoder_outputs=BaseModelOutput(last_hidden_state=states),
-            attention_mask=attention_mask,
-            decoder_input_ids=decoder_input_ids,
-            use_cache=False,
-        ).logits.float()
-        loss = None
-        if labels is not None:
-            # Label smoothing is for learning; scores are compared without.
-            smoothing = self.head.label_smoothing if self.training else 0.0
-            loss = F.cross_entropy(
-                scores.flatten(0, 1),
-                labels.flatten(),
-                ignore_index=IGNORED,
-                label_smoothing=smoothing,
+        wanted = labels != IGNORED if labels is not None and self.training else None
+        fast = fast_functional_dropout(active=self.training and input_ids.device.type == "cpu")
+        with fast, self._scored(wanted):
+            states = self.encode(input_ids, attention_mask, **tensors).last_hidden_state
+            scores = self.both_sides(
+                encoder_outputs=BaseModelOutput(last_hidden_state=states),
+                attention_mask=attention_mask,
+                decoder_input_ids=decoder_input_ids,
+                use_cache=False,
+            ).logits
+        if labels is None:
+            return TranslationScores(scores.float(), None)
+        if wanted is not None:
+            smoothing = self.head.label_smoothing
+            return TranslationScores(
+                None, cross_entropy(scores, labels[wanted], smoothing=smoothing)
             )
-        return TranslationScores(scores, loss)
+        # Label smoothing is for learning; scores are compared without.
+        scores, given = scores.float(), labels != IGNORED
+        return TranslationScores(scores, cross_entropy(scores[given], labels[given]))
+
+    @contextmanager
+    def _scored(self, wanted: Tensor | None) -> Iterator[None]:
+        """Let the decoder's states at some places alone be scored, as ``[n_wanted, n_pieces]``.
+
+        Args:
+            wanted: ``[batch, n_target]``; ``None`` for all as they are.
+        """
+        if wanted is None:
+            yield
+            return
+        last = self.both_sides.get_output_embeddings()
+        hook = last.register_forward_pre_hook(lambda _, inputs: (inputs[0][wanted], *inputs[1:]))
+        try:
+            yield
+        finally:
+            hook.remove()
 
     def _shifted(self, labels: Tensor) -> Tensor:
         """What the decoder reads to give the targets, ``[batch, n_target]``."""
