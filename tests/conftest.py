@@ -21,9 +21,10 @@ from tokenizers import (
     processors,
     trainers,
 )
-from transformers import AutoConfig, AutoModel, PreTrainedTokenizerFast
+from transformers import CONFIG_MAPPING, AutoConfig, AutoModel, PreTrainedTokenizerFast
 
 from syntagma.encoders.load import load_tokenizer
+from syntagma.encoders.sites import SITES
 from syntagma.parse.scorer import ParserModel
 from syntagma.text.sentence import Parse, Sentence
 
@@ -126,6 +127,10 @@ ENCODERS = {
 }
 
 
+# Of the table's rows those that this version of Transformers knows.
+SITED = sorted(name for name in SITES if name in CONFIG_MAPPING)
+
+
 def tiny_config(model_type: str, vocab_size: int = 400, **changes):
     settings = {
         "vocab_size": vocab_size,
@@ -146,8 +151,10 @@ def tiny_config(model_type: str, vocab_size: int = 400, **changes):
             "max_position_embeddings": 160,
             "pad_token_id": 1,
         }
-    if model_type == "plbart":
-        settings["decoder_attention_heads"] = 4
+    if model_type in ("bart", "m2m_100", "marian", "mbart", "mvp", "pegasus", "plbart"):
+        for side in ("encoder", "decoder"):
+            sizes = {"layers": 2, "attention_heads": 4, "ffn_dim": 48}
+            settings |= {f"{side}_{key}": value for key, value in sizes.items()}
     if model_type in ("modernbert", "eurobert"):
         settings |= {"bos_token_id": 0, "eos_token_id": 2, "cls_token_id": 0, "sep_token_id": 2}
     extra = ENCODERS.get(model_type, ({}, ""))[0]

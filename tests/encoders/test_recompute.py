@@ -12,13 +12,13 @@ import torch
 from torch.autograd.graph import saved_tensors_hooks
 
 from syntagma.encoders.config import SyntagmaConfig
-from syntagma.encoders.sites import SITES, find_sites, layers
+from syntagma.encoders.sites import find_sites, layers
 from syntagma.errors import InputError
 from syntagma.models.config import resolve_guides
 from syntagma.models.guided_encoder import GuidedEncoder
 from syntagma.report.runs import read_systems
 from syntagma.training.run import train
-from tests.conftest import tiny_config
+from tests.conftest import SITED, tiny_config
 from tests.models.test_guided_encoder import batch
 from tests.training.test_run import experiment, pairs
 
@@ -57,7 +57,7 @@ def gradients(model: GuidedEncoder) -> tuple[dict[str, torch.Tensor], int]:
     return found, kept
 
 
-@pytest.mark.parametrize("model_type", sorted(SITES))
+@pytest.mark.parametrize("model_type", SITED)
 def test_gradients_are_the_same_to_the_last_bit(model_type):
     model, again = model_of(model_type), model_of(model_type)
     again.gradient_checkpointing_enable()

@@ -11,16 +11,17 @@ from syntagma.encoders.sites import SITES, last_layer, set_dropout
 from syntagma.models.ancestor_attention import copy_layer, layer_like
 from syntagma.tasks.pairs.task import PairClassifier
 from syntagma.training.run import train
-from tests.conftest import save_encoder, tiny_config
+from tests.conftest import SITED, save_encoder, tiny_config
+from tests.encoders.test_recompute import inputs_of, model_of
 from tests.training.test_run import experiment, pairs
 
-COPIED = sorted(name for name, sites in SITES.items() if sites.layer_parts)
+COPIED = [name for name in SITED if SITES[name].layer_parts]
 RELATIVE = {"deberta-v2", "jina_embeddings_v3", "mpnet", "roformer"}
 
 
 def encoder_of(model_type, **dropout):
     torch.manual_seed(0)
-    config = tiny_config(model_type, encoder_ffn_dim=48, encoder_attention_heads=4)
+    config = tiny_config(model_type)
     set_dropout(config, **dropout)
     return build_encoder(config), config
 
@@ -31,7 +32,7 @@ def states_of(encoder):
     return encoder(input_ids=ids, attention_mask=mask).last_hidden_state[mask.bool()]
 
 
-@pytest.mark.parametrize("model_type", sorted(SITES))
+@pytest.mark.parametrize("model_type", SITED)
 def test_words_and_dropout_are_where_the_row_says(model_type):
     encoder, _ = encoder_of(model_type, hidden=0.0, attention=0.0)
     words = encoder.get_submodule(SITES[model_type].word_embeddings)
@@ -45,6 +46,18 @@ def test_words_and_dropout_are_where_the_row_says(model_type):
                     model_type, **{"hidden": None, "attention": None, only: 0.5}
                 )
                 assert not torch.equal(states_of(dropping.train()), states_of(dropping.eval()))
+
+
+@pytest.mark.parametrize("model_type", SITED)
+def test_a_step_in_bfloat16_reaches_its_weights(model_type):
+    model = model_of(model_type)
+    with torch.autocast("cpu", torch.bfloat16):
+        states = model(**inputs_of()).last_hidden_state
+    states.float().square().mean().backward()
+    assert states.isfinite().all()
+    words = model.trunk.get_submodule(SITES[model_type].word_embeddings).weight
+    assert words.grad.isfinite().all()
+    assert words.grad.any()
 
 
 @pytest.mark.parametrize("model_type", COPIED)
@@ -70,7 +83,7 @@ def test_a_copied_layer_computes_what_the_layer_does(model_type):
     torch.testing.assert_close(found, left[-1], atol=near, rtol=1e-5)
 
 
-@pytest.mark.parametrize("model_type", ["eurobert", "gte", "megatron-bert", "rembert", "t5"])
+@pytest.mark.parametrize("model_type", ["deberta", "eurobert", "megatron-bert", "rembert", "t5"])
 def test_a_task_is_learnt_on_it(model_type, tmp_path):
     """Without token types, with one, without a norm over the embeddings, with narrow ones."""
     narrow = {"input_embedding_size": 16} if model_type == "rembert" else {}

@@ -16,7 +16,7 @@ from syntagma.models.config import resolve_guides
 from syntagma.models.guided_encoder import GuidedEncoder
 from syntagma.models.pooling import find_pooling
 from syntagma.syntax.tags import N_TAGS
-from tests.conftest import tiny_config
+from tests.conftest import SITED, tiny_config
 
 INTEGRATIONS = ["average", "weighted", "forgetting", "intuition"]
 
@@ -176,7 +176,7 @@ def test_tags_are_as_wide_as_what_the_norm_reads(model_type):
     assert found.last_hidden_state.shape == (1, 4, config.hidden_size)
 
 
-@pytest.mark.parametrize("model_type", sorted(SITES))
+@pytest.mark.parametrize("model_type", SITED)
 class TestPosEmbedding:
     def test_it_is_added_to_the_piece_vectors_before_the_norm(self, model_type):
         model = model_of(model_type, pos_embedding={})

@@ -17,6 +17,7 @@ from syntagma.parse.columns import ParsedText
 from syntagma.syntax.distances import normalised_strength, tree_distances
 from syntagma.syntax.encode import piece_syntax
 from syntagma.text.sentence import Parse, Sentence
+from tests.conftest import SITED
 from tests.models.test_poi_net import model_of
 
 NAMES = ("enter", "exit", "depth", "word")
@@ -148,7 +149,7 @@ def inputs(n: int = 9):
     }
 
 
-@pytest.mark.parametrize("model_type", sorted(SITES))
+@pytest.mark.parametrize("model_type", SITED)
 class TestLayer:
     def test_with_alpha_zero_it_is_the_plain_encoder_bit_for_bit(self, model_type):
         model = model_of(model_type, tree_distance={"alpha": 0.0})

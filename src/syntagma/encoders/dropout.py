@@ -61,9 +61,7 @@ class _FunctionalDropout(TorchFunctionMode):
         return found
 
 
-def _dropped(
-    input: Tensor, p: float = 0.5, training: bool = True, inplace: bool = False
-) -> Tensor:
+def _dropped(input: Tensor, p: float = 0.5, training: bool = True, inplace: bool = False) -> Tensor:
     """As :func:`torch.nn.functional.dropout`, by bits on processors."""
     if not training or not 0 < p < 1 or input.device.type != "cpu" or inplace:
         return F.dropout(input, p, training, inplace)

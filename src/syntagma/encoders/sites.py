@@ -7,9 +7,12 @@ last layer).
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
+from typing import Any
 
-from torch import nn
+from torch import Tensor, nn
+from torch.utils.hooks import RemovableHandle
 from transformers import PretrainedConfig
 
 from syntagma.errors import InputError
@@ -18,6 +21,7 @@ __all__ = [
     "SITES",
     "LayerParts",
     "Sites",
+    "change_input",
     "embedding_width",
     "find_sites",
     "last_layer",
@@ -52,6 +56,7 @@ class Sites:
         layer_parts: the parts of a layer, where it is a plain post-norm Transformer layer.
         hidden_dropout: configuration keys of dropout on hidden states.
         attention_dropout: configuration key of dropout on attention weights.
+        float32: the encoder computes in float32 alone: Transformers' code of it fails in others.
     """
 
     word_embeddings: str = "embeddings.word_embeddings"
@@ -60,6 +65,7 @@ class Sites:
     layer_parts: LayerParts | None = None
     hidden_dropout: tuple[str, ...] = ("hidden_dropout_prob",)
     attention_dropout: str = "attention_probs_dropout_prob"
+    float32: bool = False
 
 
 _BERT_OUTPUTS = {
@@ -130,7 +136,7 @@ SITES: dict[str, Sites] = {
     "camembert": _BERT,
     "convbert": Sites(),
     "data2vec-text": _BERT,
-    "deberta": Sites(),
+    "deberta": Sites(float32=True),
     "deberta-v2": Sites(
         layer_parts=LayerParts(
             query="attention.self.query_proj",
@@ -254,6 +260,24 @@ def layers(encoder: nn.Module, sites: Sites) -> nn.ModuleList:
 def last_layer(encoder: nn.Module, sites: Sites) -> nn.Module:
     """The layer that computes the last hidden states."""
     return layers(encoder, sites)[-1]
+
+
+def change_input(module: nn.Module, change: Callable[[Tensor], Tensor]) -> RemovableHandle:
+    """Let a layer or a norm read something else.
+
+    Args:
+        module: whose first input are states; some versions of Transformers give them by name.
+        change: makes what it reads of what it would have read.
+    """
+
+    def hook(
+        _: nn.Module, inputs: tuple[Any, ...], options: dict[str, Any]
+    ) -> tuple[tuple[Any, ...], dict[str, Any]]:
+        if inputs:
+            return (change(inputs[0]), *inputs[1:]), options
+        return inputs, {**options, "hidden_states": change(options["hidden_states"])}
+
+    return module.register_forward_pre_hook(hook, with_kwargs=True)
 
 
 def set_dropout(config: PretrainedConfig, *, hidden: float | None, attention: float | None) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import inspect
 import threading
 from collections.abc import Iterator, Mapping
@@ -10,6 +11,7 @@ from dataclasses import replace
 from typing import Any, NamedTuple, Self
 from weakref import WeakKeyDictionary
 
+import torch
 import torch._dynamo.config
 from torch import Tensor, nn
 
@@ -17,7 +19,7 @@ from syntagma.encoders.config import SyntagmaConfig
 from syntagma.encoders.load import encoder_weights
 from syntagma.encoders.model import SyntagmaModel
 from syntagma.encoders.saved import is_saved_model, saved_settings, saved_weights
-from syntagma.encoders.sites import find_sites, layers
+from syntagma.encoders.sites import SITES, change_input, find_sites, layers
 from syntagma.errors import InputError
 from syntagma.models.coattention import CoAttentionGuide
 from syntagma.models.config import GUIDES, read_guides, resolve_guides
@@ -204,6 +206,13 @@ class GuidedEncoder(SyntagmaModel):
             return nullcontext()
         return _LOCKS.setdefault(self.trunk, threading.RLock())
 
+    def _computed_in(self, device: str) -> AbstractContextManager[Any]:
+        """The precision of the encoder: what is asked for, where it can."""
+        sites = SITES.get(self.config.encoder.model_type)
+        if sites is not None and sites.float32:
+            return torch.autocast(device, enabled=False)
+        return nullcontext()
+
     @contextmanager
     def _guided_embeddings(self, syntax: Syntax) -> Iterator[None]:
         """Add to the input of the norm over the embeddings what guides have to add."""
@@ -216,13 +225,12 @@ class GuidedEncoder(SyntagmaModel):
         place = sites.embedding_norm
         norm = self.trunk.get_submodule(place) if place else layers(self.trunk, sites)[0]
 
-        def add(_: nn.Module, inputs: tuple[Tensor, ...]) -> tuple[Tensor, ...]:
-            total = inputs[0]
+        def add(total: Tensor) -> Tensor:
             for guide in guides:
                 total = total + guide(syntax)
-            return (total, *inputs[1:])
+            return total
 
-        hook = norm.register_forward_pre_hook(add)
+        hook = change_input(norm, add)
         try:
             yield
         finally:
@@ -238,17 +246,13 @@ class GuidedEncoder(SyntagmaModel):
         sites = find_sites(self.config.encoder.model_type, purpose="a guide before every layer")
         prepared = [guide.prepare(syntax) for guide in guides]
 
-        def hook_of(index: int) -> Any:
-            def change(_: nn.Module, inputs: tuple[Any, ...]) -> tuple[Any, ...]:
-                states = inputs[0]
-                for guide, tensors in zip(guides, prepared, strict=True):
-                    states = guide.before_layer(index, states, tensors)
-                return (states, *inputs[1:])
-
-            return change
+        def change(states: Tensor, *, index: int) -> Tensor:
+            for guide, tensors in zip(guides, prepared, strict=True):
+                states = guide.before_layer(index, states, tensors)
+            return states
 
         hooks = [
-            layer.register_forward_pre_hook(hook_of(index))
+            change_input(layer, functools.partial(change, index=index))
             for index, layer in enumerate(layers(self.trunk, sites))
         ]
         try:
@@ -333,7 +337,12 @@ class GuidedEncoder(SyntagmaModel):
         extra: dict[str, Any] = {}
         if token_type_ids is not None and self.reads_token_types:
             extra["token_type_ids"] = token_type_ids
-        with self._alone(), self._guided_embeddings(syntax), self._guided_layers(syntax):
+        with (
+            self._alone(),
+            self._guided_embeddings(syntax),
+            self._guided_layers(syntax),
+            self._computed_in(input_ids.device.type),
+        ):
             states = self.trunk(
                 input_ids=input_ids, attention_mask=attention_mask, **extra
             ).last_hidden_state

@@ -21,6 +21,7 @@ from syntagma.encoders.config import SyntagmaConfig
 from syntagma.encoders.default import resolve
 from syntagma.encoders.dropout import fast_functional_dropout
 from syntagma.encoders.load import quiet
+from syntagma.encoders.sites import change_input
 from syntagma.errors import InputError
 from syntagma.models.cross_entropy import cross_entropy
 from syntagma.models.guided_encoder import GuidedEncoder
@@ -268,7 +269,7 @@ class TranslationModel(GuidedEncoder):
             yield
             return
         last = self.both_sides.get_output_embeddings()
-        hook = last.register_forward_pre_hook(lambda _, inputs: (inputs[0][wanted], *inputs[1:]))
+        hook = change_input(last, lambda states: states[wanted])
         try:
             yield
         finally:
