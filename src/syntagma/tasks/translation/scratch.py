@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
+import torch
+
 from syntagma.encoders.config import SyntagmaConfig
 from syntagma.errors import InputError
 from syntagma.models.config import resolve_guides
@@ -45,6 +47,11 @@ def from_scratch(experiment: Experiment, texts: Iterable[str]) -> tuple[Translat
             parser=experiment.parser if guides else "",
         )
     )
+    vectors = model.both_sides.get_input_embeddings()
+    with torch.no_grad():
+        # They are scaled up by the root of their width before they are read.
+        vectors.weight.normal_(std=head.width**-0.5)
+        vectors.weight[tokenizer.pad_token_id] = 0
     return model, tokenizer
 
 
