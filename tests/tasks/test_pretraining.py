@@ -10,6 +10,7 @@ import subprocess
 import sys
 import time
 from collections import Counter
+from itertools import chain
 from typing import get_args
 
 import numpy as np
@@ -109,7 +110,7 @@ class TestStream:
             again = self.take(stream, 29 - after, whole[after][1])
             assert again == whole[after + 1 :]
 
-    @pytest.mark.parametrize("packing", ["documents", "sentences"])
+    @pytest.mark.parametrize("packing", ["documents", "full", "sentences"])
     @pytest.mark.parametrize("world", [1, 2, 3])
     def test_readers_together_see_every_piece_equally_often(
         self, corpus, tiny_encoder, packing, world
@@ -379,6 +380,25 @@ def test_sentences_go_on_as_in_running_text(corpus, encoder_folders):
         assert in_document.n_words == by_itself.n_words
         if is_first:
             assert in_document.pieces.tolist() == by_itself.pieces.tolist()
+
+
+def test_full_sequences_go_on_with_the_next_document(corpus, encoder_folders):
+    task, examples = build_task(corpus, encoder_folders["roberta"])
+    shard = next(iter(examples[0].corpus.shards()))
+    sentences = encode_shard(shard, task.tokenizer, "full")
+    texts = [task.tokenizer.decode(sentence.pieces) for sentence in sentences]
+    assert [text.startswith(" ") for text in texts] == [False] + [True] * (len(texts) - 1)
+    stream = {"max_pieces": 120, "n_special": 2, "budget": 500}
+    lengths = {}
+    for packing in "documents", "full":
+        reader = CorpusStream(examples, task.tokenizer, packing=packing, **stream)
+        lengths[packing] = [len(part) for (part,) in chain.from_iterable(reader.one_pass())]
+    assert sum(lengths["full"]) >= sum(lengths["documents"])
+    longest = max(len(sentence) for sentence in sentences)
+    # What is left of a sequence is too little for a sentence, but at the end of a shard.
+    too_short = [length for length in lengths["full"] if length + longest < 120]
+    assert len(too_short) <= len(examples[0])
+    assert len(lengths["full"]) < len(lengths["documents"])
 
 
 def test_evaluation_always_hides_the_same(corpus, tiny_encoder):

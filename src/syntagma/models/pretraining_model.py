@@ -45,7 +45,8 @@ class PretrainingHead:
             which can read the heads of the others.
         max_length: pieces of a sequence, special ones included.
         sequences: ``documents`` packs the sentences of a document one after another as far as they
-            fit; ``sentences`` reads each by itself.
+            fit; ``full`` goes on with the next document, so that every place of a sequence is
+            learnt; ``sentences`` reads each by itself.
         hidden_pieces: share of the pieces that is chosen.
         hidden_distances: share of the distances that is chosen.
         longest: longer distances count as this long.
@@ -58,7 +59,7 @@ class PretrainingHead:
     heads: float = 1.0
     asked_heads: Literal["all", "hidden"] = "all"
     max_length: int = 128
-    sequences: Literal["documents", "sentences"] = "documents"
+    sequences: Literal["documents", "full", "sentences"] = "documents"
     hidden_pieces: float = 0.15
     hidden_distances: float = 0.15
     longest: int = 16

@@ -28,7 +28,7 @@ __all__ = ["CorpusStream", "Packing", "TrainingCorpus", "pack", "read_corpus"]
 
 log = logging.getLogger(__name__)
 
-Packing = Literal["documents", "sentences"]
+Packing = Literal["documents", "full", "sentences"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -218,9 +218,11 @@ def encode_shard(shard: Shard, tokenizer: Any, packing: Packing) -> list[Encoded
 
 
 def _owners(shard: Shard, packing: Packing) -> list[int]:
-    """Number of the sequence's owner for each sentence: its document, or itself."""
+    """Number of the sequence's owner for each sentence: its document, itself, or one for all."""
     if packing == "sentences":
         return list(range(len(shard)))
+    if packing == "full":
+        return [0] * len(shard)
     new = (np.diff(shard.document, prepend=-1) != 0) | (np.diff(shard.file, prepend=-1) != 0)
     return np.cumsum(new).tolist()
 
