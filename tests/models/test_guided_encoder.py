@@ -15,6 +15,7 @@ from syntagma.errors import DamagedFileError, InputError
 from syntagma.models.config import AncestorAttention, resolve_guides
 from syntagma.models.guide import Syntax
 from syntagma.models.guided_encoder import GuidedEncoder
+from syntagma.models.span_model import SpanModel
 from syntagma.syntax.tokenizer import SyntaxTokenizer
 from tests.conftest import ENCODERS, tiny_config
 
@@ -291,6 +292,30 @@ def test_a_model_is_made_saved_and_found_again(encoder_folders, tmp_path):
     assert torch.equal(one.last_hidden_state, other.last_hidden_state)
     with pytest.raises(InputError, match=r"a saved model has its settings in config\.json"):
         GuidedEncoder.from_pretrained(tmp_path, guides=guides)
+
+
+def test_of_a_tasks_model_the_encoder_is_taken_with_its_guides(encoder_folders, tmp_path):
+    model = SpanModel.from_encoder(
+        str(encoder_folders["bert"]), guides={"tree_distance": {}}, task="spans"
+    )
+    model.save_folder(tmp_path)
+    taken = GuidedEncoder.from_pretrained(tmp_path)
+    with torch.no_grad():
+        found = taken(**batch(), depth=batch()["enter"]).last_hidden_state
+        expected = model.encode(**batch(), depth=batch()["enter"]).last_hidden_state
+    assert torch.equal(found, expected)
+    assert not taken.config.task and not taken.config.head
+    taken.save_folder(tmp_path / "encoder")
+    again = GuidedEncoder.from_pretrained(tmp_path / "encoder")
+    assert again.weights().keys() == taken.weights().keys()
+    with pytest.raises(InputError, match="a model for no task, expected one for 'spans'"):
+        SpanModel.from_folder(tmp_path / "encoder", task="spans")
+
+
+def test_an_encoder_does_not_go_without_its_decoder(tmp_path):
+    SyntagmaConfig(encoder=tiny_config("marian"), task="translation").save_pretrained(tmp_path)
+    with pytest.raises(InputError, match=r"open both by Translator\.from_pretrained"):
+        GuidedEncoder.from_pretrained(tmp_path)
 
 
 def test_transformers_own_saving_is_read_too(encoder_folders, tmp_path):

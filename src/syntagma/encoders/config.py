@@ -100,8 +100,9 @@ def read_config(folder: str | Path, *, task: str | tuple[str, ...] | None = None
         )
     tasks = (task,) if isinstance(task, str) else task
     if tasks is not None and values.get("task") not in tasks:
-        came, expected = values.get("task") or "no task", " or ".join(map(repr, tasks))
-        raise InputError(f"{folder}: a model for {came!r}, expected one for {expected}")
+        came = repr(values["task"]) if values.get("task") else "no task"
+        expected = " or ".join(map(repr, tasks))
+        raise InputError(f"{folder}: a model for {came}, expected one for {expected}")
     return SyntagmaConfig(**values)
 
 

@@ -249,7 +249,22 @@ class SyntagmaModel(PreTrainedModel):  # type: ignore[misc]
         folder = Path(folder)
         config = read_config(folder, task=task)
         load = partial(encoder_weights, auto=cls.encoder_class)
-        weights = saved_weights(folder, encoder_weights=load)
+        return cls.with_weights(config, saved_weights(folder, encoder_weights=load), folder)
+
+    @classmethod
+    def with_weights(
+        cls, config: SyntagmaConfig, weights: Mapping[str, Tensor], folder: Path
+    ) -> Self:
+        """A model with weights that were saved.
+
+        Args:
+            config: of the model.
+            weights: by name, as :meth:`weights` gives them.
+            folder: where both are from.
+
+        Raises:
+            DamagedFileError: the weights do not belong to the configuration.
+        """
         model = cls(config)
         try:
             missing, unexpected = model.load_weights(weights)

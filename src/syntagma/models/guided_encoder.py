@@ -8,6 +8,7 @@ import threading
 from collections.abc import Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import replace
+from pathlib import Path
 from typing import Any, NamedTuple, Self
 from weakref import WeakKeyDictionary
 
@@ -15,7 +16,7 @@ import torch
 import torch._dynamo.config
 from torch import Tensor, nn
 
-from syntagma.encoders.config import SyntagmaConfig
+from syntagma.encoders.config import SyntagmaConfig, read_config
 from syntagma.encoders.load import encoder_weights
 from syntagma.encoders.model import SyntagmaModel
 from syntagma.encoders.saved import is_saved_model, saved_settings, saved_weights
@@ -120,6 +121,33 @@ class GuidedEncoder(SyntagmaModel):
                 f'in {{"tree_distance": {{}}}}; got {guides!r}'
             )
         return super().from_encoder(name, guides=resolve_guides("none", guides), **settings)
+
+    @classmethod
+    def from_folder(cls, folder: str | Path, *, task: str | tuple[str, ...] | None = None) -> Self:
+        """A saved model; of one for a task, the encoder with its guides and without the head.
+
+        Args:
+            folder: as for :meth:`SyntagmaModel.from_folder`.
+            task: as there; classes of a task leave no head out.
+
+        Raises:
+            InputError: as there, or its encoder is half of a translation model.
+            DamagedFileError: as there.
+        """
+        config = read_config(folder, task=task)
+        if cls is not GuidedEncoder or not config.task:
+            return super().from_folder(folder, task=task)
+        if config.task == "translation":
+            raise InputError(
+                f"{folder}: the encoder of a model for 'translation' goes with its decoder; open "
+                f"both by Translator.from_pretrained"
+            )
+        folder = Path(folder)
+        weights = saved_weights(folder, encoder_weights=encoder_weights)
+        own = ("encoder", *config.guides)
+        weights = {name: value for name, value in weights.items() if name.partition(".")[0] in own}
+        config.task, config.labels, config.head = "", {}, {}
+        return cls.with_weights(config, weights, folder)
 
     def set_head(self, **values: Any) -> None:
         """Change settings of the task's head, in the model and in what is saved."""
