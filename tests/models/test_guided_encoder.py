@@ -304,7 +304,7 @@ def test_of_a_tasks_model_the_encoder_is_taken_with_its_guides(encoder_folders, 
         found = taken(**batch(), depth=batch()["enter"]).last_hidden_state
         expected = model.encode(**batch(), depth=batch()["enter"]).last_hidden_state
     assert torch.equal(found, expected)
-    assert not taken.config.task and not taken.config.head
+    assert (taken.config.task, taken.config.head) == ("", {})
     taken.save_folder(tmp_path / "encoder")
     again = GuidedEncoder.from_pretrained(tmp_path / "encoder")
     assert again.weights().keys() == taken.weights().keys()
