@@ -285,6 +285,10 @@ def test_phrases_and_corpora(run, config, tmp_path):
     [
         ("training.epoch=3", "unknown key 'epoch'; did you mean 'epochs'"),
         ("training.epochs=0", "epochs must be positive, got 0"),
+        (
+            "training.guide_learning_rate=0",
+            "guide_learning_rate must be positive, or left out; got 0",
+        ),
         ("training.epochs=many", "training.epochs: expected float, got 'many'"),
         ("training.encoder=half", "expected one of full, layers, frozen, lora; got 'half'"),
         ("task=parsin", "unknown task 'parsin'; did you mean 'parsing'"),

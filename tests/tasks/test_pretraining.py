@@ -10,6 +10,7 @@ import subprocess
 import sys
 import time
 from collections import Counter
+from dataclasses import replace
 from itertools import chain
 from typing import get_args
 
@@ -622,6 +623,26 @@ def test_other_experiments_go_on_from_it(pretrained, tmp_path):
     # A further pre-training also takes over the piece head.
     again = PretrainingTask.new(experiment("", pretrained, preset="none"), []).model
     assert torch.equal(again.piece_head.dense.weight, weights["piece_head.dense.weight"])
+
+
+def test_new_guides_may_learn_at_a_rate_of_their_own(tiny_encoder):
+    model = PairModel.from_encoder(
+        str(tiny_encoder),
+        task="pairs",
+        guides={"tree_distance": {}},
+        labels={"labels": ["no", "yes"]},
+    )
+    settings = TrainingSettings(learning_rate=1e-4, head_learning_rate=1e-3)
+    for own, expected in (None, 1e-3), (3e-4, 3e-4):
+        rates = {
+            id(weights): group["lr"]
+            for group in parameter_groups(model, replace(settings, guide_learning_rate=own))
+            for weights in group["params"]
+        }
+        for name, weight in model.named_parameters():
+            part = name.partition(".")[0]
+            known = {"encoder": 1e-4, "tree_distance": expected}
+            assert rates[id(weight)] == known.get(part, 1e-3), name
 
 
 @pytest.mark.parametrize("model_type", [name for name in SITED if name in LM_HEADS])

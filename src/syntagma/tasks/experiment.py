@@ -59,6 +59,7 @@ class TrainingSettings:
         learning_rate: peak, for the encoder's own weights, and for guides and a head that the
             saved model brought along.
         head_learning_rate: peak, for new weights; the same as ``learning_rate`` if not given.
+        guide_learning_rate: peak, for new guides; as that of all new weights if not given.
         batch_pieces: the most pieces in a batch, padding included.
         accumulate: batches whose gradients are added before a step.
         warmup: share of all steps in which the learning rate rises.
@@ -85,6 +86,7 @@ class TrainingSettings:
     steps: int | None = None
     learning_rate: float = 3e-5
     head_learning_rate: float | None = None
+    guide_learning_rate: float | None = None
     batch_pieces: int = 6144
     accumulate: int = 1
     warmup: float = 0.1
@@ -115,6 +117,10 @@ class TrainingSettings:
         ):
             if getattr(self, name) <= 0:
                 raise InputError(f"{name} must be positive, got {getattr(self, name)}")
+        for name in ("head_learning_rate", "guide_learning_rate"):
+            rate = getattr(self, name)
+            if rate is not None and rate <= 0:
+                raise InputError(f"{name} must be positive, or left out; got {rate}")
         if self.steps is not None and self.steps < 1:
             raise InputError(f"steps must be at least 1, got {self.steps}")
         if self.data_workers < 0:

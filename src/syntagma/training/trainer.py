@@ -27,6 +27,7 @@ from syntagma.encoders.load import quiet
 from syntagma.encoders.precision import autocast
 from syntagma.errors import InputError
 from syntagma.files import disk_errors
+from syntagma.models.config import GUIDES
 from syntagma.progress import progress_bar
 from syntagma.tasks.experiment import TrainingSettings
 from syntagma.tasks.stream import BatchStream
@@ -328,19 +329,31 @@ class SyntagmaTrainer(Trainer):  # type: ignore[misc]
 
 
 def parameter_groups(model: nn.Module, settings: TrainingSettings) -> list[dict[str, Any]]:
-    """Four groups: weights that are gone on with or new ones, with or without weight decay."""
+    """Groups of weights with a rate: those gone on with, new guides and the head, matrices apart.
+
+    New guides stand with the head unless they have a rate of their own.
+    """
     known: Collection[str] = getattr(model, "gone_on_with", ())
-    groups: dict[tuple[bool, bool], list[nn.Parameter]] = {}
+    head_rate = settings.head_learning_rate or settings.learning_rate
+    rates = {"known": settings.learning_rate, "head": head_rate}
+    if settings.guide_learning_rate is not None:
+        rates["guide"] = settings.guide_learning_rate
+
+    def part_of(name: str) -> str:
+        part = name.partition(".")[0]
+        if part == "encoder" or name in known:
+            return "known"
+        return "guide" if part in GUIDES and "guide" in rates else "head"
+
+    groups: dict[tuple[str, bool], list[nn.Parameter]] = {}
     for name, parameter in model.named_parameters():
         if parameter.requires_grad:
-            key = (name.startswith("encoder.") or name in known, parameter.ndim >= 2)
-            groups.setdefault(key, []).append(parameter)
-    head_rate = settings.head_learning_rate or settings.learning_rate
+            groups.setdefault((part_of(name), parameter.ndim >= 2), []).append(parameter)
     return [
         {
             "params": parameters,
-            "lr": settings.learning_rate if is_known else head_rate,
+            "lr": rates[part],
             "weight_decay": settings.weight_decay if is_matrix else 0.0,
         }
-        for (is_known, is_matrix), parameters in groups.items()
+        for (part, is_matrix), parameters in groups.items()
     ]
