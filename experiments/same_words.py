@@ -1,0 +1,83 @@
+"""Whether a word of a question still looks like itself in the passage, by the last states.
+
+    python experiments/same_words.py default runs/seprem_pretrain_small \
+        --data data/squad/dev-v1.1.json.gz
+
+Readers of passages match words. For each piece of a question that also stands in its passage: is
+the nearest state of the passage (by cosine) one of the same piece? Beside it, how much attention
+it pays to the same pieces in the passage, as a mean over heads and layers.
+"""
+
+from __future__ import annotations
+
+import argparse
+import random
+from typing import NamedTuple
+
+import torch
+from torch import Tensor
+from torch.nn import functional as F
+
+from syntagma import GuidedEncoder, SyntaxTokenizer
+from syntagma.errors import in_one_line
+from syntagma.models.observe import observe
+from syntagma.tasks.spans.task import SpanTask
+
+
+class Found(NamedTuple):
+    """Counts over pieces of questions that stand in their passage too."""
+
+    pieces: int = 0
+    nearest: int = 0
+    attention: float = 0.0
+
+
+def same_words(model: GuidedEncoder, batch: dict[str, Tensor], shown: set[int]) -> Found:
+    """What is found in one question and its passage, ``[1, n]``."""
+    ids, word, domain = (batch[name][0] for name in ("input_ids", "word", "domain"))
+    passage = (word >= 0) & (domain == 0)
+    question = (word >= 0) & (domain == 1)
+    rare = torch.tensor([piece not in shown for piece in ids.tolist()])
+    same = (ids[:, None] == ids) & passage & (question & rare)[:, None]
+    asked = same.any(1)
+    with torch.inference_mode():
+        states = F.normalize(model(**batch).last_hidden_state[0], dim=-1)
+    nearest = (states @ states.T).masked_fill(~passage, -2).argmax(1)
+    attention = torch.stack(observe(model, batch).layers).mean((0, 1, 2))
+    return Found(
+        int(asked.sum()),
+        int(same[asked, nearest[asked]].sum()),
+        float((attention * same).sum()),
+    )
+
+
+def main() -> None:
+    arguments = argparse.ArgumentParser(description=__doc__)
+    arguments.add_argument("models", nargs="+")
+    arguments.add_argument("--data", required=True, help="in the format of SQuAD")
+    arguments.add_argument("--questions", type=int, default=200)
+    arguments.add_argument("--alpha", type=float, help="instead of the learnt one")
+    options = arguments.parse_args()
+    examples = SpanTask.read(options.data)
+    examples = random.Random(1).sample(examples, min(options.questions, len(examples)))
+    print("| model | pieces | nearest is the same | attention to the same |\n|---|---|---|---|")
+    for name in options.models:
+        model = GuidedEncoder.from_pretrained(name)
+        for weights_name, weights in model.named_parameters():
+            if options.alpha is not None and weights_name == "tree_distance.alpha":
+                weights.data.fill_(options.alpha)
+        tokenizer = SyntaxTokenizer.for_model(model, parser="default-parser")
+        # Words without content stand anywhere.
+        common = "the of a an in to and is was what who when where how which did for by on ? , . '"
+        shown = set(tokenizer.tokenizer(common, add_special_tokens=False)["input_ids"])
+        found = [
+            same_words(model, dict(tokenizer([one.passage], [one.question], max_length=384)), shown)
+            for one in examples
+        ]
+        pieces, nearest, attention = map(sum, zip(*found, strict=True))
+        print(f"| {name} | {pieces} | {100 * nearest / pieces:.1f} % | {attention / pieces:.4f} |")
+
+
+if __name__ == "__main__":
+    with in_one_line():
+        main()
