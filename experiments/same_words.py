@@ -19,31 +19,31 @@ from torch import Tensor
 from torch.nn import functional as F
 
 from syntagma import GuidedEncoder, SyntaxTokenizer
-from syntagma.errors import in_one_line
-from syntagma.models.observe import observe
+from syntagma.encoders.observe import watch_attention
+from syntagma.errors import InputError, in_one_line
 from syntagma.tasks.spans.task import SpanTask
 
 
 class Found(NamedTuple):
     """Counts over pieces of questions that stand in their passage too."""
 
-    pieces: int = 0
-    nearest: int = 0
-    attention: float = 0.0
+    pieces: int
+    nearest: int
+    attention: float
 
 
-def same_words(model: GuidedEncoder, batch: dict[str, Tensor], shown: set[int]) -> Found:
+def same_words(model: GuidedEncoder, batch: dict[str, Tensor], common: set[int]) -> Found:
     """What is found in one question and its passage, ``[1, n]``."""
     ids, word, domain = (batch[name][0] for name in ("input_ids", "word", "domain"))
     passage = (word >= 0) & (domain == 0)
     question = (word >= 0) & (domain == 1)
-    rare = torch.tensor([piece not in shown for piece in ids.tolist()])
+    rare = torch.tensor([piece not in common for piece in ids.tolist()])
     same = (ids[:, None] == ids) & passage & (question & rare)[:, None]
     asked = same.any(1)
-    with torch.inference_mode():
+    with torch.inference_mode(), watch_attention(model.trunk) as layers:
         states = F.normalize(model(**batch).last_hidden_state[0], dim=-1)
     nearest = (states @ states.T).masked_fill(~passage, -2).argmax(1)
-    attention = torch.stack(observe(model, batch).layers).mean((0, 1, 2))
+    attention = torch.stack(layers).mean((0, 1, 2))
     return Found(
         int(asked.sum()),
         int(same[asked, nearest[asked]].sum()),
@@ -63,15 +63,19 @@ def main() -> None:
     print("| model | pieces | nearest is the same | attention to the same |\n|---|---|---|---|")
     for name in options.models:
         model = GuidedEncoder.from_pretrained(name)
-        for weights_name, weights in model.named_parameters():
-            if options.alpha is not None and weights_name == "tree_distance.alpha":
-                weights.data.fill_(options.alpha)
+        if options.alpha is not None:
+            guide = getattr(model, "tree_distance", None)
+            if guide is None:
+                raise InputError(f"{name}: has no distance layers; leave --alpha out")
+            guide.alpha.data.fill_(options.alpha)
         tokenizer = SyntaxTokenizer.for_model(model, parser="default-parser")
         # Words without content stand anywhere.
-        common = "the of a an in to and is was what who when where how which did for by on ? , . '"
-        shown = set(tokenizer.tokenizer(common, add_special_tokens=False)["input_ids"])
+        words = "the of a an in to and is was what who when where how which did for by on ? , . '"
+        common = set(tokenizer.tokenizer(words, add_special_tokens=False)["input_ids"])
         found = [
-            same_words(model, dict(tokenizer([one.passage], [one.question], max_length=384)), shown)
+            same_words(
+                model, dict(tokenizer([one.passage], [one.question], max_length=384)), common
+            )
             for one in examples
         ]
         pieces, nearest, attention = map(sum, zip(*found, strict=True))
