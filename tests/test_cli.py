@@ -107,6 +107,14 @@ def test_report_and_attention(run, tmp_path, tiny_encoder):
     )
     folder, out = tmp_path / "run", tmp_path / "report"
     assert run("train", path, "--out", folder)[0] == 0
+    scores = tmp_path / "scores.json"
+    assert run("evaluate", folder, data, "--precision", "float32", "--json", scores)[0] == 0
+    assert json.loads(scores.read_text()) == json.loads((folder / "metrics.json").read_text())
+    code, _, error = run("evaluate", folder, data, "--precision", "float16")
+    assert (code, "precision must be auto, bfloat16 or float32, got 'float16'" in error) == (
+        2,
+        True,
+    )
     code, text, _ = run("report", folder, "--out", out, "--cases", 2, "--pictures", 1)
     assert (code, text) == (0, f"→ {out / 'index.html'}\n")
     code, _, error = run("report", folder, "--out", out)

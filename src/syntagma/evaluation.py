@@ -59,6 +59,7 @@ def evaluate(
     parser: str = "",
     by: Sequence[str] = (),
     device: str = "cpu",
+    precision: Precision | None = None,
     skip_bad: bool = False,
 ) -> dict[str, Any]:
     """The official metrics of a model's task on some files, numbers by their names.
@@ -72,12 +73,13 @@ def evaluate(
         parser: another one than in training, see :func:`open_model`.
         by: also score groups, see :meth:`syntagma.tasks.task.Task.evaluate`.
         device: where to compute.
+        precision: of the computation, see :func:`open_model`.
         skip_bad: leave out bad examples and count them.
 
     Raises:
         InputError: model or data cannot be used.
     """
-    opened = open_model(name, task=task, parser=parser, device=device)
+    opened = open_model(name, task=task, parser=parser, device=device, precision=precision)
     values: dict[str, Any] = opened.evaluate(_read(opened, data, skip_bad), by=by)
     return values | ({"signature": opened.signature} if opened.signature else {})
 
@@ -90,6 +92,7 @@ def predict(
     task: str = "",
     parser: str = "",
     device: str = "cpu",
+    precision: Precision | None = None,
     skip_bad: bool = False,
 ) -> int:
     """Write a model's predictions in the task's official format.
@@ -101,6 +104,7 @@ def predict(
         task: another one than the model's own, see :func:`open_model`.
         parser: another one than in training, see :func:`open_model`.
         device: where to compute.
+        precision: of the computation, see :func:`open_model`.
         skip_bad: leave out bad examples and count them.
 
     Returns:
@@ -109,7 +113,7 @@ def predict(
     Raises:
         InputError: model or data cannot be used, or the file cannot be written.
     """
-    opened = open_model(name, task=task, parser=parser, device=device)
+    opened = open_model(name, task=task, parser=parser, device=device, precision=precision)
     examples = _read(opened, data, skip_bad)
     opened.write_predictions(examples, opened.predict(examples), out)
     return len(examples)

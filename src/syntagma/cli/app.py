@@ -14,6 +14,7 @@ __all__ = [
     "Device",
     "ModelTask",
     "OtherParser",
+    "OtherPrecision",
     "SkipBad",
     "app",
     "show_metrics",
@@ -48,6 +49,14 @@ OtherParser = Annotated[
     str,
     typer.Option(
         "--parser", help="Parses from elsewhere than in training: noisy:0.2:default-parser, random."
+    ),
+]
+OtherPrecision = Annotated[
+    str,
+    typer.Option(
+        "--precision",
+        help="float32, bfloat16, or auto: bfloat16 where that is faster; float32 for parsers and "
+        "auto for others if not given. A run's training.precision gives its own scores again.",
     ),
 ]
 SkipBad = Annotated[bool, typer.Option("--skip-bad", help="Leave out bad examples and count them.")]

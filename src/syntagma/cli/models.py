@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -11,6 +11,7 @@ from syntagma.cli.app import (
     Device,
     ModelTask,
     OtherParser,
+    OtherPrecision,
     SkipBad,
     app,
     show_metrics,
@@ -53,14 +54,16 @@ def evaluate(
     ] = None,
     task: ModelTask = "",
     parser: OtherParser = "",
+    precision: OtherPrecision = "",
     skip_bad: SkipBad = False,
     device: Device = "cpu",
 ) -> None:
     """Score a model with the official metrics of its task."""
     from syntagma.evaluation import evaluate as run
 
+    how: dict[str, Any] = {"precision": precision or None}
     metrics = run(
-        model, data, task=task, parser=parser, by=by or (), device=device, skip_bad=skip_bad
+        model, data, task=task, parser=parser, by=by or (), device=device, skip_bad=skip_bad, **how
     )
     write_json_file(json_file, metrics)
     show_metrics(metrics)
@@ -73,13 +76,15 @@ def predict(
     out: Annotated[Path, typer.Option(help="The file to write.")],
     task: ModelTask = "",
     parser: OtherParser = "",
+    precision: OtherPrecision = "",
     skip_bad: SkipBad = False,
     device: Device = "cpu",
 ) -> None:
     """Write predictions in the task's official format."""
     from syntagma.evaluation import predict as run
 
-    count = run(model, data, out, task=task, parser=parser, device=device, skip_bad=skip_bad)
+    how: dict[str, Any] = {"precision": precision or None}
+    count = run(model, data, out, task=task, parser=parser, device=device, skip_bad=skip_bad, **how)
     typer.echo(f"{count} predictions → {out}")
 
 
