@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from syntagma.reproduce.entries import read_papers
@@ -15,6 +15,8 @@ __all__ = ["differences"]
 
 SHOWN = (
     "head.max_length",
+    "head.distances",
+    "head.heads",
     "training.epochs",
     "training.steps",
     "training.learning_rate",
@@ -42,9 +44,9 @@ def differences(plan: Plan) -> Iterator[str]:
         )
     yield from dict.fromkeys(plan.missing.values())
     untrained = not plan.entry.trains
-    for run in [] if untrained else _first_runs(plan):
-        yield from _data(run)
-        yield from _settings(run, setting)
+    for runs in [] if untrained else _runs_of_bases(plan):
+        yield from _data(runs[0])
+        yield from _settings(runs, setting)
     if not untrained:
         if setting.seeds != paper.seeds:
             yield f"seeds: {setting.seeds}; the paper's numbers are of {paper.seeds}"
@@ -73,12 +75,12 @@ def _untested(plan: Plan) -> Iterator[str]:
         yield f"without numbers of ours: {', '.join(names)}; the test part ({base}) {why}"
 
 
-def _first_runs(plan: Plan) -> list[Run]:
-    """A run of each base."""
-    found: dict[str, Run] = {}
+def _runs_of_bases(plan: Plan) -> list[list[Run]]:
+    """The runs on each base, one a system."""
+    found: dict[str, dict[str, Run]] = {}
     for run in plan.runs():
-        found.setdefault(run.base, run)
-    return list(found.values())
+        found.setdefault(run.base, {}).setdefault(run.system, run)
+    return [[*runs.values()] for runs in found.values()]
 
 
 def _data(run: Run) -> Iterator[str]:
@@ -97,19 +99,22 @@ def _data(run: Run) -> Iterator[str]:
         yield f"data ({run.base}): scored on {data.dev_limit:,} of the dev examples{each}"
 
 
-def _settings(run: Run, setting: Setting) -> Iterator[str]:
+def _settings(runs: Sequence[Run], setting: Setting) -> Iterator[str]:
     if setting.scale == "paper" and not setting.overrides:
         return
     full = Setting(setting.data, setting.out, "paper")
-    theirs = make_run(run.asked, run.system, full).experiment
-    ours, theirs_flat = flatten(to_dict(run.experiment)), flatten(to_dict(theirs))
-    changed = [
-        f"{key.rpartition('.')[2]} {_shown(ours.get(key))} ({_shown(theirs_flat.get(key))})"
-        for key in SHOWN
-        if ours.get(key) != theirs_flat.get(key) and not _idle(key, ours, theirs_flat)
-    ]
+    changed: dict[str, None] = {}
+    for run in runs:
+        theirs = flatten(to_dict(make_run(run.asked, run.system, full).experiment))
+        ours = flatten(to_dict(run.experiment))
+        changed |= {
+            f"{key.rpartition('.')[2]} {_shown(ours.get(key))} ({_shown(theirs.get(key))})": None
+            for key in SHOWN
+            if ours.get(key) != theirs.get(key) and not _idle(key, ours, theirs)
+        }
     if changed:
-        yield f"settings ({run.base}), those of --scale paper in parentheses: {', '.join(changed)}"
+        base = runs[0].base
+        yield f"settings ({base}), those of --scale paper in parentheses: {', '.join(changed)}"
 
 
 def _idle(key: str, *settings: dict[str, Any]) -> bool:
