@@ -72,7 +72,7 @@ def test_a_step_lowers_the_loss_and_reaches_every_parameter(model_type, aggregat
     losses = []
     for _ in range(2):
         loss = (model(**inputs).last_hidden_state - target).pow(2).mean()
-        losses.append(float(loss))
+        losses.append(loss.item())
         optimizer.zero_grad()
         loss.backward()
         optimizer.step()
