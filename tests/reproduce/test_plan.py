@@ -65,7 +65,7 @@ def test_settings_are_those_of_the_experiments(name, everything):
     if name.startswith("race"):
         theirs = replace(
             theirs,
-            data=replace(theirs.data, limit=3000, dev_limit=1500),
+            data=replace(theirs.data, limit=2000, dev_limit=1000),
             training=replace(theirs.training, epochs=1),
         )
     base, system = SAME[name]
