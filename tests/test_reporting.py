@@ -237,6 +237,8 @@ def test_seeds_are_one_system(spans, tmp_path):
     assert "4 runs" in found.text
     assert "±" in found.text
     assert "none, sg-net" in found.text
+    # Without pictures nothing is said of them.
+    assert "answers those of all seeds." in found.text
     curves = (tmp_path / "report" / "curves.svg").read_text()
     assert curves.count(">sg-net<") == 1
 

@@ -201,6 +201,16 @@ def test_a_run_beside_itself_differs_in_nothing(tmp_path):
     assert found.systems[1].difference == 0
 
 
+def test_seeds_of_one_system_have_a_mean_and_no_test(tmp_path):
+    folders = [run(tmp_path / f"plain-{seed}", BASE, seed=seed) for seed in (1, 2, 3)]
+    for folder, exact in zip(folders, (50, 60, 55), strict=True):
+        (folder / "metrics.json").write_text(json.dumps({"exact": exact, "f1": exact}))
+    found = compare_runs(folders)
+    assert found.rows() == [["", "seeds", "exact", "f1"], ["plain", "3", *["55.00 ± 5.00"] * 2]]
+    assert found.systems[0].p_value is None
+    assert "no test: all runs are of one system; name those of another too, n = 10" in found.table()
+
+
 def test_what_cannot_be_compared_is_named(tmp_path):
     plain = run(tmp_path / "plain-1", BASE)
     cases = {
@@ -213,7 +223,6 @@ def test_what_cannot_be_compared_is_named(tmp_path):
             run(tmp_path / "plain-2", BASE, seed=2),
             run(tmp_path / "sg-net", BASE, preset="sg-net"),
         ],
-        "all runs are of one system": [plain, tmp_path / "plain-2"],
         "no finished run": [plain, tmp_path],
         "pretraining have no answers": [
             run(tmp_path / "e", BASE, task="pretraining"),

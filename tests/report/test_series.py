@@ -35,6 +35,18 @@ def test_lines_stand_at_their_places_with_whiskers_where_scores_vary(axis):
     assert axis.get_legend_handles_labels()[1] == [*SYSTEMS]
 
 
+def test_no_two_of_many_systems_look_alike(axis):
+    many = {f"system {number}": (60.0, 61.0) for number in range(20)}
+    draw_lines(axis, (0, 20), many)
+    lines = [container.lines[0] for container in axis.containers]
+    assert len({(line.get_color(), line._unscaled_dash_pattern) for line in lines}) == len(many)
+    assert len({(line.get_color(), line.get_marker()) for line in lines}) == len(many)
+    axis.clear()
+    draw_bars(axis, ["NN", "CD"], many)
+    bars = [container.patches[0] for container in axis.containers]
+    assert len({(bar.get_facecolor(), bar.get_hatch()) for bar in bars}) == len(many)
+
+
 def test_points_of_a_place_stand_beside_one_another(axis):
     draw_lines(axis, range(3), SYSTEMS, joined=False)
     lines = [container.lines[0] for container in axis.containers]

@@ -109,6 +109,7 @@ def test_a_figure_by_groups_has_its_picture(setting):
     pytest.importorskip("matplotlib")
     wanted = setting("head.max_length=96", "head.stride=32", "head.max_question=24")
     found = reproduce(plan_entry("sg-net", "figure4", wanted))
+    assert any(line.startswith("groups: ") for line in found.differs)
     assert [part.title for part in found.measured.parts] == ["equal range", "equal size"]
     assert found.measured.parts[0].rows[0] == ["question_length", "n", "Baseline", "SG-Net"]
     (picture,) = found.measured.pictures

@@ -9,7 +9,7 @@ from statistics import mean, stdev
 from typing import Any
 
 from syntagma.errors import InputError
-from syntagma.report.plans import PLANS
+from syntagma.report.plans import PLANS, Plan
 from syntagma.report.runs import System, read_systems
 from syntagma.report.significance import (
     holm,
@@ -29,6 +29,7 @@ NAMES = {
     "sign": "sign test by sentence",
     "randomisation": "approximate randomisation",
 }
+ALONE = "no test: all runs are of one system; name those of another too"
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,13 +66,13 @@ class ComparedSystem:
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """Systems over the same examples; the first is the baseline.
+    """Systems over the same examples; the first is the baseline, one alone is not tested.
 
     Args:
         task: of all runs.
         columns: the metrics that are shown.
         metric: the one of them that is tested.
-        test: the paper's test, in words.
+        test: the paper's test, in words; or that there is none.
         n_examples: that it is over.
         systems: in the order in which they were given.
     """
@@ -90,17 +91,11 @@ class Comparison:
     def rows(self) -> list[list[str]]:
         """The cells of a table, its head first."""
         several = any(len(system.runs) > 1 for system in self.systems)
-        corrected = len(self.systems) > 2
-        head = [
-            "",
-            *(["seeds"] if several else []),
-            *self.columns,
-            f"Δ {self.metric}",
-            "+",
-            "−",
-            "p",
-        ]
-        head += [*(["p (Holm)"] if corrected else []), "p (resampled)"]
+        tested, corrected = len(self.systems) > 1, len(self.systems) > 2
+        head = ["", *(["seeds"] if several else []), *self.columns]
+        if tested:
+            head += [f"Δ {self.metric}", "+", "−", "p", *(["p (Holm)"] if corrected else [])]
+            head.append("p (resampled)")
         rows = [head]
         for system in self.systems:
             row = [system.name, *([str(len(system.runs))] if several else [])]
@@ -109,7 +104,7 @@ class Comparison:
                 cell = f"{system.metrics.get(column, float('nan')):.2f}"
                 row.append(cell if spread is None else f"{cell} ± {spread:.2f}")
             if system.p_value is None:
-                row += ["", "", "", "baseline", *([""] if corrected else []), ""]
+                row += ["", "", "", "baseline", *([""] if corrected else []), ""] if tested else []
             else:
                 row += [signed(system.difference), str(system.gained), str(system.lost)]
                 shown = [system.p_value, *([system.p_holm] if corrected else [])]
@@ -144,7 +139,8 @@ def show_p(p_value: float) -> str:
 def compare_runs(folders: Sequence[str | Path], *, metric: str = "") -> Comparison:
     """Compare runs of the same task on the same dev examples.
 
-    Runs whose settings differ in the seed alone are one system.
+    Runs whose settings differ in the seed alone are one system.  One alone has its means and
+    deviations, and no test.
 
     Args:
         folders: run folders, those of the baseline first.
@@ -170,25 +166,26 @@ def compare_runs(folders: Sequence[str | Path], *, metric: str = "") -> Comparis
         raise InputError(
             f"{baseline.runs[0].path}: was scored on {n_examples} examples; a test needs two"
         )
-    if len(systems) < 2:
-        raise InputError(f"all runs are of one system ({baseline.name}); name those of another too")
     compared = [_compare(system, baseline) for system in systems]
     corrected = iter(holm([s.p_value for s in compared if s.p_value is not None]))
     compared = [s if s.p_value is None else replace(s, p_holm=next(corrected)) for s in compared]
     plan, first = baseline.plan, baseline.runs[0]
-    resampled = "permutation test" if plan.sums is None else "paired bootstrap"
-    test = f"p: {NAMES[plan.test]} on `{plan.metric}`; resampled: {resampled}"
-    n_seeds = len(baseline.runs)
-    if n_seeds > 1:
-        name = "sign test" if plan.test == "mcnemar" else NAMES[plan.test]
-        test = (
-            f"p: {name} on the means of `{plan.metric}` over {n_seeds} seeds, over examples (how "
-            f"much runs differ by their seeds, ± says); resampled: {resampled}"
-        )
+    test = _test_in_words(plan, len(baseline.runs)) if len(systems) > 1 else ALONE
     if first.signature:
         test += f"; {plan.metric}: {first.signature}"
     columns = tuple(name for name in plan.columns if name in first.metrics)
     return Comparison(first.task, columns, plan.metric, test, len(first.rows), tuple(compared))
+
+
+def _test_in_words(plan: Plan, n_seeds: int) -> str:
+    resampled = "permutation test" if plan.sums is None else "paired bootstrap"
+    if n_seeds == 1:
+        return f"p: {NAMES[plan.test]} on `{plan.metric}`; resampled: {resampled}"
+    name = "sign test" if plan.test == "mcnemar" else NAMES[plan.test]
+    return (
+        f"p: {name} on the means of `{plan.metric}` over {n_seeds} seeds, over examples (how "
+        f"much runs differ by their seeds, ± says); resampled: {resampled}"
+    )
 
 
 def _compare(system: System, baseline: System) -> ComparedSystem:

@@ -16,11 +16,22 @@ import numpy as np
 from syntagma.errors import InputError
 from syntagma.settings import nearest
 
-__all__ = ["CUTS", "KINDS", "NUMBERS", "Group", "Grouping", "group_by", "properties_of", "trend"]
+__all__ = [
+    "CUTS",
+    "KINDS",
+    "NUMBERS",
+    "N_GROUPS",
+    "Group",
+    "Grouping",
+    "group_by",
+    "properties_of",
+    "trend",
+]
 
 CUTS = ("range", "size")
 """How numbers are put into groups: in equal steps, or with equally many examples."""
 N_GROUPS = 20
+"""The most of a number, as in the papers."""
 
 
 class Group(NamedTuple):

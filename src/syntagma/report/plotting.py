@@ -14,10 +14,11 @@ __all__ = ["ENDINGS", "HATCHES", "MARKERS", "panels", "style_of"]
 
 COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#000000")
 """Told apart by the colour-blind (Okabe & Ito 2008)."""
-DASHES = ("-", "--", "-.", ":", (0, (5, 1)), (0, (3, 1, 1, 1)), "-")
-"""Told apart in print without colours."""
-MARKERS = "osD^vPX"
-HATCHES = ("", "///", "...", "xxx", "\\\\\\", "---", "ooo")
+DASHES = ("-", "--", "-.", ":", (0, (5, 1)), (0, (3, 1, 1, 1)))
+"""Told apart in print without colours.  Not as many as colours, so that those after the last colour
+have the first one with other dashes."""
+MARKERS = "osD^vPX*"
+HATCHES = ("", "///", "...", "xxx", "\\\\\\", "---", "ooo", "|||")
 """Of bars, told apart in print without colours."""
 ENDINGS = (".svg", ".pdf", ".png")
 COLUMNS = 4

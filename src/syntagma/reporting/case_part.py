@@ -108,10 +108,8 @@ def cases_part(systems: Sequence[System], n_cases: int, n_pictures: int, *, devi
     hint = f'<p class="hint">{escape(counts)}. Shown are {len(cards)}, drawn at random (seed 0).'
     if len(systems[0].runs) > 1:
         seeds = ", ".join(dict.fromkeys(str(system.runs[0].seed) for system in systems))
-        hint += (
-            f" Scores are means over seeds, answers those of all seeds; pictures of attention show "
-            f"the model of seed {seeds}."
-        )
+        hint += " Scores are means over seeds, answers those of all seeds"
+        hint += f"; pictures of attention show the model of seed {seeds}." if predictors else "."
     if predictors:
         hint += (
             " Maps show the mean over all heads; the attention to a word is the sum over its "

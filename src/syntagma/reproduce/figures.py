@@ -11,6 +11,7 @@ from syntagma.errors import MissingExtraError
 from syntagma.files import write_text
 from syntagma.pictures import draw_attention, draw_turns
 from syntagma.report.breakdown import Breakdown, break_down, write_breakdowns
+from syntagma.report.groups import N_GROUPS
 from syntagma.reproduce.plan import Plan
 from syntagma.reproduce.result import Cell, Measured, Part
 
@@ -57,16 +58,24 @@ def measure_groups(plan: Plan) -> Measured:
             title = ", ".join(part for part in (column.name, f"equal {cut}") if part)
             systems = dict(zip(names, found.systems.values(), strict=True))
             breakdowns.append(replace(found, systems=systems, title=title))
-    parts, cells = [], []
+    parts, cells, fewer = [], [], []
     for breakdown in breakdowns:
         title, rows = breakdown.title, breakdown.rows()
+        if (n_groups := len(breakdown.grouping.groups)) < N_GROUPS:
+            fewer.append(f"{n_groups} of {title}")
         parts.append(Part(title, rows))
         slopes = [float(slope) for slope in rows[-1][2:]]
         cells += [
             Cell(name, f"slope, {title}", slope) for name, slope in zip(names, slopes, strict=True)
         ]
     pictures, notices = draw_figure(plan, lambda out: write_breakdowns(breakdowns, out))
-    return Measured(tuple(parts), tuple(cells), notices, pictures=pictures)
+    differs = (
+        (f"groups: {', '.join(fewer)} instead of {N_GROUPS}, as equal lengths stand together and "
+         "empty groups are left out",)
+        if fewer
+        else ()
+    )  # fmt: skip
+    return Measured(tuple(parts), tuple(cells), notices, differs, pictures)
 
 
 def draw_pictures(plan: Plan) -> Measured:
