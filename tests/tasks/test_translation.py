@@ -136,6 +136,12 @@ class TestVocabulary:
         kept = tokenizer("the the")["input_ids"]
         assert tokenizer.decode(kept, skip_special_tokens=True) == "the the"
 
+    @pytest.mark.parametrize(("kind", "least"), [("bpe", 259), ("words", 4)])
+    def test_a_vocabulary_without_room_is_refused(self, kind, least):
+        assert len(learn_vocabulary(SENTENCES, kind=kind, size=least)) == least
+        with pytest.raises(InputError, match=rf"head\.vocabulary_size: .* at least {least} "):
+            learn_vocabulary(SENTENCES, kind=kind, size=least - 1)
+
 
 class TestScores:
     def test_bleu_is_that_of_a_hand_count(self):
