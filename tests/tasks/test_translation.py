@@ -23,7 +23,7 @@ from syntagma.settings import build
 from syntagma.tasks.experiment import Experiment
 from syntagma.tasks.translation.parallel_text import ParallelExample, read_parallel
 from syntagma.tasks.translation.scores import bleu, sentence_bleu, signature
-from syntagma.tasks.translation.task import TranslationTask, Translator
+from syntagma.tasks.translation.task import Translation, TranslationTask, Translator
 from syntagma.tasks.translation.vocabulary import learn_vocabulary
 from syntagma.training.run import train
 from tests.conftest import SENTENCES, build_tokenizer
@@ -489,6 +489,16 @@ def test_runs_are_compared_by_the_sign_test(runs):
     assert "sign test" in found.test
     assert found.systems[1].p_value == 1 or 0 < found.systems[1].p_resampled <= 1
     assert found.n_examples == 2 * len(SENTENCES)
+
+
+def test_a_translation_is_a_line(data, tmp_path):
+    """Pretrained models can give pieces that break lines."""
+    task, examples = build_task(data)
+    texts = ["A gull\ncried.", "It \r\n left.", "Tides\u2028rose."]
+    found = [Translation(text, 0.0) for text in texts]
+    task.write_predictions(examples[:3], found, tmp_path / "out.txt")
+    lines = (tmp_path / "out.txt").read_text(encoding="utf-8").split("\n")
+    assert lines == ["A gull cried.", "It left.", "Tides\u2028rose.", ""]
 
 
 def test_scores_need_references(runs, data):
