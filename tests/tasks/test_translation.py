@@ -15,8 +15,10 @@ from transformers import AutoConfig, AutoModelForSeq2SeqLM, AutoTokenizer
 
 pytest.importorskip("sacrebleu")
 
+from syntagma.encoders.load import encoder_weights
 from syntagma.errors import InputError
 from syntagma.evaluation import evaluate, open_model, pack, predict
+from syntagma.models.guided_encoder import GuidedEncoder
 from syntagma.models.translation_model import TranslationModel
 from syntagma.report.compare import compare_runs
 from syntagma.settings import build
@@ -499,6 +501,41 @@ def test_a_translation_is_a_line(data, tmp_path):
     task.write_predictions(examples[:3], found, tmp_path / "out.txt")
     lines = (tmp_path / "out.txt").read_text(encoding="utf-8").split("\n")
     assert lines == ["A gull cried.", "It left.", "Tides\u2028rose.", ""]
+
+
+@pytest.mark.parametrize("kept", ["packed", "frozen"])
+def test_what_is_stored_beside_a_pretrained_model_is_gone_on_with(kept, pretrained, data, tmp_path):
+    """The base is both sides then, and guides are read from beside it."""
+    settings = experiment(
+        data, encoder=pretrained("bart"), preset="sg-net", head={"max_length": 120},
+        training={"encoder": "frozen" if kept == "frozen" else "full"},
+    )  # fmt: skip
+    train(settings, tmp_path / "run")
+    if kept == "packed":
+        pack(tmp_path / "run", tmp_path / "packed", bits=8)
+    folder = str(tmp_path / ("packed" if kept == "packed" else "run"))
+    before = open_model(folder).model.state_dict()
+    task, _ = build_task(data, encoder=folder, preset="saved")
+    for name, value in task.model.state_dict().items():
+        assert torch.equal(value, before[name]), name
+
+
+def test_half_of_a_translator_is_no_encoder(runs, tmp_path):
+    with pytest.raises(InputError, match="a model for 'translation' goes with its decoder"):
+        GuidedEncoder.from_pretrained(str(runs / "sg-net"))
+    with pytest.raises(InputError, match="a model for 'translation' goes with its decoder"):
+        encoder_weights(str(runs / "sg-net"))
+
+
+def test_a_tokenizer_that_needs_other_packages_is_named(pretrained, data, monkeypatch):
+    def missing(*_, **__):
+        raise ImportError("\nMarianTokenizer requires SentencePiece. Check out the page.")
+
+    monkeypatch.setattr("syntagma.encoders.load.AutoTokenizer.from_pretrained", missing)
+    with pytest.raises(
+        InputError, match=r"cannot be loaded \(MarianTokenizer requires SentencePiece\); take"
+    ):
+        build_task(data, encoder=pretrained("marian"))
 
 
 def test_scores_need_references(runs, data):
