@@ -42,7 +42,8 @@ class TestFiles:
             ("tr\tNN\n", "", "line 1: expected tr, va or te, a label and a sentence"),
             ("tr\tNN\tA .\nxx\tNN\tB .\n", "", "line 2: expected tr"),
             ("tr\tNN\tA .\n", "#dev", "unknown part 'dev'"),
-            ("tr\tNN\tA .\n", "#te", "no example"),
+            ("tr\tNN\tA .\nva\tNN\tB .\n", "#te", "no example; the file has tr and va alone"),
+            ("\n", "#te", "no example$"),
         ],
     )
     def test_bad_files_are_named(self, tmp_path, text, part, message):

@@ -109,6 +109,16 @@ def test_scores_are_counted_by_hand(task):
     assert len(rows) == 2, "equal keys of a treebank stay apart"
 
 
+def test_what_is_tagged_as_a_word_is_no_punctuation(task):
+    """The per cent sign is punctuation to Unicode, and a noun to Penn."""
+    sentence = Sentence.from_words(["tides", "rose", "3", "%", "."])
+    tags = ("NNS", "VBD", "CD", "NN", ".")
+    for xpos, uuas in ((tags, 100 * 2 / 3), (("_",) * 5, 100)):
+        tree = TreeExample("a", Parse(sentence, (2, 0, 4, 2, 2), xpos=xpos), None)
+        near = np.abs(np.subtract.outer(np.arange(5), np.arange(5))).astype(np.float32)
+        assert task.score([tree], [Measured(near)])["uuas"] == pytest.approx(uuas)
+
+
 def test_rank_correlation_is_that_of_scipy():
     from scipy.stats import spearmanr
 

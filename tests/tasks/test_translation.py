@@ -15,15 +15,17 @@ from transformers import AutoConfig, AutoModelForSeq2SeqLM, AutoTokenizer
 
 pytest.importorskip("sacrebleu")
 
+from syntagma.encoders.load import encoder_weights
 from syntagma.errors import InputError
 from syntagma.evaluation import evaluate, open_model, pack, predict
+from syntagma.models.guided_encoder import GuidedEncoder
 from syntagma.models.translation_model import TranslationModel
 from syntagma.report.compare import compare_runs
 from syntagma.settings import build
 from syntagma.tasks.experiment import Experiment
 from syntagma.tasks.translation.parallel_text import ParallelExample, read_parallel
 from syntagma.tasks.translation.scores import bleu, sentence_bleu, signature
-from syntagma.tasks.translation.task import TranslationTask, Translator
+from syntagma.tasks.translation.task import Translation, TranslationTask, Translator
 from syntagma.tasks.translation.vocabulary import learn_vocabulary
 from syntagma.training.run import train
 from tests.conftest import SENTENCES, build_tokenizer
@@ -135,6 +137,12 @@ class TestVocabulary:
         assert tokenizer.decode(ids, clean_up_tokenization_spaces=False).count("⁇") >= 1
         kept = tokenizer("the the")["input_ids"]
         assert tokenizer.decode(kept, skip_special_tokens=True) == "the the"
+
+    @pytest.mark.parametrize(("kind", "least"), [("bpe", 259), ("words", 4)])
+    def test_a_vocabulary_without_room_is_refused(self, kind, least):
+        assert len(learn_vocabulary(SENTENCES, kind=kind, size=least)) == least
+        with pytest.raises(InputError, match=rf"head\.vocabulary_size: .* at least {least} "):
+            learn_vocabulary(SENTENCES, kind=kind, size=least - 1)
 
 
 class TestScores:
@@ -483,6 +491,51 @@ def test_runs_are_compared_by_the_sign_test(runs):
     assert "sign test" in found.test
     assert found.systems[1].p_value == 1 or 0 < found.systems[1].p_resampled <= 1
     assert found.n_examples == 2 * len(SENTENCES)
+
+
+def test_a_translation_is_a_line(data, tmp_path):
+    """Pretrained models can give pieces that break lines."""
+    task, examples = build_task(data)
+    texts = ["A gull\ncried.", "It \r\n left.", "Tides\u2028rose."]
+    found = [Translation(text, 0.0) for text in texts]
+    task.write_predictions(examples[:3], found, tmp_path / "out.txt")
+    lines = (tmp_path / "out.txt").read_text(encoding="utf-8").split("\n")
+    assert lines == ["A gull cried.", "It left.", "Tides\u2028rose.", ""]
+
+
+@pytest.mark.parametrize("kept", ["packed", "frozen"])
+def test_what_is_stored_beside_a_pretrained_model_is_gone_on_with(kept, pretrained, data, tmp_path):
+    """The base is both sides then, and guides are read from beside it."""
+    settings = experiment(
+        data, encoder=pretrained("bart"), preset="sg-net", head={"max_length": 120},
+        training={"encoder": "frozen" if kept == "frozen" else "full"},
+    )  # fmt: skip
+    train(settings, tmp_path / "run")
+    if kept == "packed":
+        pack(tmp_path / "run", tmp_path / "packed", bits=8)
+    folder = str(tmp_path / ("packed" if kept == "packed" else "run"))
+    before = open_model(folder).model.state_dict()
+    task, _ = build_task(data, encoder=folder, preset="saved")
+    for name, value in task.model.state_dict().items():
+        assert torch.equal(value, before[name]), name
+
+
+def test_half_of_a_translator_is_no_encoder(runs, tmp_path):
+    with pytest.raises(InputError, match="a model for 'translation' goes with its decoder"):
+        GuidedEncoder.from_pretrained(str(runs / "sg-net"))
+    with pytest.raises(InputError, match="a model for 'translation' goes with its decoder"):
+        encoder_weights(str(runs / "sg-net"))
+
+
+def test_a_tokenizer_that_needs_other_packages_is_named(pretrained, data, monkeypatch):
+    def missing(*_, **__):
+        raise ImportError("\nMarianTokenizer requires SentencePiece. Check out the page.")
+
+    monkeypatch.setattr("syntagma.encoders.load.AutoTokenizer.from_pretrained", missing)
+    with pytest.raises(
+        InputError, match=r"cannot be loaded \(MarianTokenizer requires SentencePiece\); take"
+    ):
+        build_task(data, encoder=pretrained("marian"))
 
 
 def test_scores_need_references(runs, data):

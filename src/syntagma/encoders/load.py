@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -133,10 +134,15 @@ def encoder_weights(name: str, auto: Any = AutoModel) -> dict[str, torch.Tensor]
         auto: the class of Transformers that loads it.
 
     Raises:
-        InputError: there is no such encoder.
+        InputError: there is no such encoder, or it is half of a translation model.
     """
     if is_saved_model(name):
-        saved = saved_weights(name, encoder_weights=encoder_weights)
+        if auto is AutoModel and saved_settings(name)["task"] == "translation":
+            raise InputError(
+                f"encoder {name!r}: the encoder of a model for 'translation' goes with its "
+                f"decoder; name an encoder, or a model for another task"
+            )
+        saved = saved_weights(name, encoder_weights=partial(encoder_weights, auto=auto))
         return {
             key.removeprefix(PREFIX): part for key, part in saved.items() if key.startswith(PREFIX)
         }
@@ -174,6 +180,12 @@ def load_tokenizer(name: str, config: PretrainedConfig | None = None) -> Any:
         tokenizer = AutoTokenizer.from_pretrained(resolve(name), config=config)
     except (OSError, ValueError, KeyError) as error:
         raise _explain(name, error) from error
+    except ImportError as error:
+        reason = str(error).strip().partition(". ")[0]
+        raise InputError(
+            f"encoder {name!r}: its tokenizer cannot be loaded ({reason}); take a model with a "
+            f"tokenizer.json, which needs nothing else"
+        ) from error
     require_offsets(tokenizer)
     # A limit here only makes the library warn about long texts, which are cut into windows.
     tokenizer.model_max_length = int(1e9)

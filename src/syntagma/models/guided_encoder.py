@@ -170,8 +170,12 @@ class GuidedEncoder(SyntagmaModel):
         if is_saved_model(name):
             self._take_guides(name)
 
+    def _saved(self, folder: str) -> dict[str, Tensor]:
+        load = functools.partial(encoder_weights, auto=self.encoder_class)
+        return saved_weights(folder, encoder_weights=load)
+
     def _take_guides(self, folder: str) -> None:
-        weights = saved_weights(folder, encoder_weights=encoder_weights)
+        weights = self._saved(folder)
         trained = read_guides(saved_settings(folder)["guides"])
         for name in GUIDES:
             guide = getattr(self, name, None)
@@ -200,7 +204,7 @@ class GuidedEncoder(SyntagmaModel):
         saved = saved_settings(folder)
         if saved["task"] != self.config.task or saved["labels"] != self.config.labels:
             return
-        weights = saved_weights(folder, encoder_weights=encoder_weights)
+        weights = self._saved(folder)
         own = self.state_dict()
         head = {
             name: weight

@@ -56,6 +56,7 @@ def read_probe(path: str | Path, *, skip_bad: bool = False) -> list[ProbeExample
     if wanted and wanted not in SPLITS:
         raise InputError(f"{path}: unknown part {wanted!r}; {nearest(wanted, SPLITS)}")
     examples: list[ProbeExample] = []
+    others: set[str] = set()
     bad = 0
     for number, line in enumerate(read_lines(file), start=1):
         if not line.strip():
@@ -70,10 +71,13 @@ def read_probe(path: str | Path, *, skip_bad: bool = False) -> list[ProbeExample
             bad += 1
         elif split == wanted or not wanted:
             examples.append(ProbeExample(str(number), split, label, text.strip()))
+        else:
+            others.add(split)
     if bad:
         log.warning("%s: left out %d lines that are not as the format says", file, bad)
     if not examples:
-        raise InputError(f"{path}: no example")
+        parts = " and ".join(part for part in SPLITS if part in others)
+        raise InputError(f"{path}: no example" + (f"; the file has {parts} alone" if parts else ""))
     return examples
 
 

@@ -21,6 +21,7 @@ from syntagma.errors import MissingExtraError
 from syntagma.files import write_text
 from syntagma.models.structural_model import StructuralHead, StructuralModel
 from syntagma.parse.columns import ParsedText
+from syntagma.parse.penn_tags import PENN_TAGS
 from syntagma.parse.scores import is_punctuation
 from syntagma.parse.source import Mode
 from syntagma.syntax.ancestors import tour_of
@@ -309,11 +310,15 @@ def _unread(found: Measured) -> bool:
 
 
 def _words(example: TreeExample) -> list[int]:
-    """Places of the words that are no punctuation; as the paper counts, brackets are some."""
+    """Places of the words that are no punctuation.
+
+    As the paper counts, brackets are some, and what Penn's tags call a word (*%*, *&*) is none.
+    """
+    gold = example.gold
     return [
         place
-        for place, form in enumerate(example.gold.sentence.forms)
-        if form not in BRACKETS and not is_punctuation(form)
+        for place, (form, tag) in enumerate(zip(gold.sentence.forms, gold.xpos, strict=True))
+        if tag in PENN_TAGS or not (form in BRACKETS or is_punctuation(form))
     ]
 
 

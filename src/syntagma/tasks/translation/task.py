@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
@@ -310,8 +311,9 @@ class TranslationTask(PredictorTask[ParallelExample, Translation, Translator]):
     def write_predictions(
         self, examples: Sequence[ParallelExample], predictions: Sequence[Translation], path: Path
     ) -> None:
-        """Write a line a translation."""
-        write_text(path, "".join(f"{found.text}\n" for found in predictions))
+        """Write a line a translation; what breaks lines inside of one becomes a space."""
+        lines = (re.sub(r"\s*[\r\n]+\s*", " ", found.text) for found in predictions)
+        write_text(path, "".join(f"{line}\n" for line in lines))
 
     @property
     def signature(self) -> str:  # type: ignore[override]

@@ -8,6 +8,8 @@ from typing import Any, Literal
 from tokenizers import Regex, Tokenizer, decoders, models, pre_tokenizers, processors, trainers
 from transformers import PreTrainedTokenizerFast
 
+from syntagma.errors import InputError
+
 __all__ = ["learn_vocabulary"]
 
 PAD, UNKNOWN, END = "<pad>", "⁇", "</s>"
@@ -22,8 +24,16 @@ def learn_vocabulary(texts: Iterable[str], *, kind: Literal["bpe", "words"], siz
         kind: ``bpe``: byte pairs (Sennrich et al. 2016) over bytes, so that nothing is unknown;
             ``words``: what stands between spaces, the most frequent ones.
         size: the most entries.
+
+    Raises:
+        InputError: there is no room for the marks, and for each byte or a word.
     """
     special = [PAD, UNKNOWN, END]
+    units = {"bpe": len(pre_tokenizers.ByteLevel.alphabet()), "words": 1}[kind]
+    if size < len(special) + units:
+        raise InputError(
+            f"head.vocabulary_size: {kind} need at least {len(special) + units} entries, got {size}"
+        )
     tokenizer: Any
     trainer: Any
     if kind == "bpe":
