@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -66,6 +67,19 @@ def test_imports_point_left(path):
         assert PLACE[part] < PLACE[own] or len(STREET[PLACE[own]]) > 1, (own, part)
 
 
+def test_reports_are_drawn_by_what_knows_nothing_of_runs():
+    """Statistics may be drawn and put on pages, in this order."""
+    for path in FILES:
+        room, *inside = path.relative_to(ROOT).parts
+        if room != "report":
+            continue
+        text = path.read_text(encoding="utf-8")
+        own = inside[0]
+        assert own == "pages" or "syntagma.report.pages" not in text, path
+        if own == "drawing":
+            assert re.findall(r"syntagma\.report\.(?!drawing\b)", text) == [], path
+
+
 @pytest.mark.parametrize("path", FILES, ids=lambda path: str(path.relative_to(ROOT)))
 def test_rooms_are_small(path):
     assert len(path.read_text(encoding="utf-8").splitlines()) <= 400
@@ -75,7 +89,9 @@ def test_rooms_are_small(path):
             assert node.end_lineno - node.lineno < 90, f"{path.name}: {node.name}"
 
 
-@pytest.mark.parametrize("module", ["syntagma", "syntagma.cli", "syntagma.report.answer_page"])
+@pytest.mark.parametrize(
+    "module", ["syntagma", "syntagma.cli", "syntagma.report.pages.answer_page"]
+)
 def test_importing_loads_nothing_heavy(module):
     code = (
         f"import sys, {module}; "

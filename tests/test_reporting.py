@@ -17,10 +17,10 @@ pytest.importorskip("matplotlib")
 from syntagma.errors import InputError
 from syntagma.models.guided_encoder import GuidedEncoder
 from syntagma.parse.load import load_parser
-from syntagma.report.case_cards import CasePictures, case_card
 from syntagma.report.cases import TOLD, Case, find_cases, read_answers
+from syntagma.report.drawing.phrase_svg import phrase_svg
 from syntagma.report.learned import read_numbers
-from syntagma.report.phrase_svg import phrase_svg
+from syntagma.report.pages.case_cards import CasePictures, case_card
 from syntagma.report.plans import PLANS
 from syntagma.report.runs import read_systems
 from syntagma.report.training_log import read_speed

@@ -11,8 +11,8 @@ from syntagma.encoders.shipped import DEFAULT_PARSER, DEFAULT_READER
 from syntagma.errors import InputError
 from syntagma.files import read_lines, read_text, write_text
 from syntagma.parse.load import load_parser
-from syntagma.report.answer_page import answer_page
-from syntagma.report.page_data import RowWeights, sdoi_rows
+from syntagma.report.pages.answer_page import answer_page
+from syntagma.report.pages.page_data import RowWeights, sdoi_rows
 from syntagma.report.tables import signed
 from syntagma.tasks.choice.chooser import Choice, Chooser
 from syntagma.tasks.spans.answers import Answer

@@ -8,7 +8,7 @@ import torch
 
 from syntagma.errors import InputError
 from syntagma.pictures.looks import Look, Shown, word_places
-from syntagma.report.attention_svg import AttentionMatrix
+from syntagma.report.drawing.attention_svg import AttentionMatrix
 from syntagma.text.pieces import word_attention
 
 __all__ = ["GUIDED", "attention_matrices", "attention_matrix"]

@@ -10,8 +10,8 @@ from syntagma.files import read_text, write_text
 from syntagma.pictures.attention import GUIDED, attention_matrices
 from syntagma.pictures.looks import Shown, look, open_predictor, sentences_of
 from syntagma.pictures.scores import answer_scores, turn_scores
-from syntagma.report.attention_svg import attention_svg
-from syntagma.report.turns_svg import turns_svg
+from syntagma.report.drawing.attention_svg import attention_svg
+from syntagma.report.drawing.turns_svg import turns_svg
 from syntagma.tasks.choice.chooser import Chooser
 from syntagma.tasks.laid_out import Predictor, Texts
 from syntagma.tasks.spans.reader import Reader

@@ -10,7 +10,7 @@ from torch import Tensor
 
 from syntagma.errors import InputError
 from syntagma.pictures.looks import Look, word_places
-from syntagma.report.turns_svg import TurnScores
+from syntagma.report.drawing.turns_svg import TurnScores
 from syntagma.tasks.choice.chooser import Chooser
 from syntagma.tasks.laid_out import Stretch
 from syntagma.tasks.pairs.task import PairClassifier

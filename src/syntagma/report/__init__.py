@@ -1,1 +1,4 @@
-"""From saved results to tables and pictures."""
+"""From saved results to tables and pictures.
+
+Here runs are compared and counted; ``drawing`` draws plain data, ``pages`` writes HTML of both.
+"""

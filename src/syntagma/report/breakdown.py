@@ -8,11 +8,11 @@ from pathlib import Path
 from typing import Any
 
 from syntagma.errors import InputError
+from syntagma.report.drawing.plotting import MARKERS, panels, style_of
+from syntagma.report.drawing.series import draw_bars
 from syntagma.report.groups import Grouping, group_by, properties_of, trend
 from syntagma.report.parse_properties import PARSE_PROPERTIES, measure_parses
-from syntagma.report.plotting import MARKERS, panels, style_of
 from syntagma.report.runs import read_systems
-from syntagma.report.series import draw_bars
 from syntagma.report.tables import aligned, markdown, signed
 from syntagma.settings import nearest
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from syntagma.errors import InputError
-from syntagma.report.plotting import panels, style_of
+from syntagma.report.drawing.plotting import panels, style_of
 from syntagma.report.training_log import read_records
 
 __all__ = ["TRAINING_LOSS", "read_curve", "write_curves"]

@@ -10,7 +10,7 @@ from typing import IO, Any
 from syntagma.errors import InputError
 from syntagma.parse.parser import JointParser
 from syntagma.parse.stream import ParsedSentence, parse_file
-from syntagma.report.tree_svg import document_svg
+from syntagma.report.drawing.tree_svg import document_svg
 from syntagma.text.brackets import format_brackets
 from syntagma.text.sentence import Parse
 

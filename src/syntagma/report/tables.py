@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from syntagma.report.svg import escape
+from syntagma.report.drawing.svg import escape
 
 __all__ = ["aligned", "html_table", "markdown", "signed"]
 

@@ -22,13 +22,13 @@ from syntagma.pictures import (
     sentences_of,
     turn_scores,
 )
-from syntagma.report.case_cards import CasePictures, case_card
 from syntagma.report.cases import GAINED, LOST, Case, find_cases
-from syntagma.report.report_page import Part, report_page
-from syntagma.report.report_parts import Made
+from syntagma.report.drawing.svg import escape
+from syntagma.report.drawing.turns_svg import TurnScores
+from syntagma.report.pages.case_cards import CasePictures, case_card
+from syntagma.report.pages.report_page import Part, report_page
+from syntagma.report.pages.report_parts import Made
 from syntagma.report.runs import System
-from syntagma.report.svg import escape
-from syntagma.report.turns_svg import TurnScores
 from syntagma.tasks.laid_out import Predictor, Texts
 from syntagma.text.sentence import Parse, Sentence
 

@@ -9,10 +9,10 @@ from pathlib import Path
 
 from syntagma.errors import InputError
 from syntagma.parse.load import read_noise
-from syntagma.report.report_page import Part, plot, plots
-from syntagma.report.report_parts import Made
+from syntagma.report.drawing.svg import escape
+from syntagma.report.pages.report_page import Part, plot, plots
+from syntagma.report.pages.report_parts import Made
 from syntagma.report.runs import System
-from syntagma.report.svg import escape
 from syntagma.report.tables import html_table
 from syntagma.robustness import (
     OWN,

@@ -9,9 +9,9 @@ import syntagma
 from syntagma.encoders.shipped import DEFAULT_PARSER
 from syntagma.errors import InputError
 from syntagma.files import write_folder, write_json, write_text
-from syntagma.report.report_commands import commands_part
-from syntagma.report.report_page import report_page
-from syntagma.report.report_parts import (
+from syntagma.report.pages.report_commands import commands_part
+from syntagma.report.pages.report_page import report_page
+from syntagma.report.pages.report_parts import (
     groups_part,
     models_part,
     results_part,

@@ -8,8 +8,8 @@ from math import nan
 from pathlib import Path
 from typing import Any
 
-from syntagma.report.plotting import panels
-from syntagma.report.series import draw_lines
+from syntagma.report.drawing.plotting import panels
+from syntagma.report.drawing.series import draw_lines
 from syntagma.reproduce.figures import draw_figure
 from syntagma.reproduce.kinds import measure_table
 from syntagma.reproduce.plan import Plan

@@ -6,8 +6,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
 from syntagma.report.answer_tags import BoundaryTags, boundary_tags
-from syntagma.report.plotting import panels
-from syntagma.report.series import draw_bars
+from syntagma.report.drawing.plotting import panels
+from syntagma.report.drawing.series import draw_bars
 from syntagma.reproduce.figures import draw_figure, folders_of
 from syntagma.reproduce.plan import Plan
 from syntagma.reproduce.result import Cell, Measured, Part

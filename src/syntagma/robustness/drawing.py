@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from syntagma.report.plotting import panels
-from syntagma.report.series import draw_bars, draw_lines
+from syntagma.report.drawing.plotting import panels
+from syntagma.report.drawing.series import draw_bars, draw_lines
 from syntagma.robustness.noise import NoiseCurve
 from syntagma.robustness.sources import ParserTable
 

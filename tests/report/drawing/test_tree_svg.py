@@ -12,9 +12,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from syntagma.report.arc_layout import LABEL_MARGIN, TreeLayout, arc_levels, lay_out_tree
-from syntagma.report.svg import text_width
-from syntagma.report.tree_svg import dependency_svg, document_svg
+from syntagma.report.drawing.arc_layout import LABEL_MARGIN, TreeLayout, arc_levels, lay_out_tree
+from syntagma.report.drawing.svg import text_width
+from syntagma.report.drawing.tree_svg import dependency_svg, document_svg
 from syntagma.text.sentence import Parse, Sentence
 
 SVG = "{http://www.w3.org/2000/svg}"
@@ -303,7 +303,7 @@ def test_nothing_to_draw_is_still_a_picture() -> None:
 
 def test_drawing_loads_no_framework() -> None:
     script = (
-        "import sys, syntagma.report.tree_svg, syntagma.report.answer_page;"
+        "import sys, syntagma.report.drawing.tree_svg, syntagma.report.pages.answer_page;"
         "print({'torch', 'transformers', 'numpy'} & set(sys.modules))"
     )
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True)

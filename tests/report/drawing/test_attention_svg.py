@@ -11,10 +11,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from syntagma.report.attention_svg import AttentionMatrix, attention_svg
-from syntagma.report.phrase_svg import phrase_svg
-from syntagma.report.tree_svg import document_svg
-from syntagma.report.turns_svg import TurnScores, turns_svg
+from syntagma.report.drawing.attention_svg import AttentionMatrix, attention_svg
+from syntagma.report.drawing.phrase_svg import phrase_svg
+from syntagma.report.drawing.tree_svg import document_svg
+from syntagma.report.drawing.turns_svg import TurnScores, turns_svg
 from syntagma.text.sentence import Constituent, Parse, Sentence
 
 SVG = "{http://www.w3.org/2000/svg}"

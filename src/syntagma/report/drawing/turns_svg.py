@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from syntagma.report.svg import Drawing, escape, frame, number, stack, text_line, text_width
+from syntagma.report.drawing.svg import Drawing, escape, frame, number, stack, text_line, text_width
 
 __all__ = ["TurnScores", "turns_svg"]
 

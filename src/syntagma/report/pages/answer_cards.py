@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Sequence
 
-from syntagma.report.svg import escape, number
+from syntagma.report.drawing.svg import escape, number
 from syntagma.tasks.spans.answers import Answer, Span
 
 __all__ = ["answer_card", "default_question", "question_list", "selection_css"]

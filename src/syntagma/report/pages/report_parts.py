@@ -20,13 +20,13 @@ from syntagma.report.answer_tags import boundary_tags
 from syntagma.report.breakdown import Breakdown, break_down, write_breakdowns
 from syntagma.report.compare import compare_runs
 from syntagma.report.curves import TRAINING_LOSS, write_curves
+from syntagma.report.drawing.svg import escape
 from syntagma.report.groups import CUTS, NUMBERS, properties_of
 from syntagma.report.learned import ModelNumbers, read_numbers
+from syntagma.report.pages.report_page import Part, commands, details, plot, plots
 from syntagma.report.parse_properties import measure_parses
 from syntagma.report.plans import PLANS
-from syntagma.report.report_page import Part, commands, details, plot, plots
 from syntagma.report.runs import System
-from syntagma.report.svg import escape
 from syntagma.report.tables import html_table
 from syntagma.report.training_log import Speed, read_speed
 from syntagma.settings import flatten

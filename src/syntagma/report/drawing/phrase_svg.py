@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from syntagma.report.svg import Drawing, escape, frame, number, text_line, text_width
+from syntagma.report.drawing.svg import Drawing, escape, frame, number, text_line, text_width
 from syntagma.text.brackets import format_brackets
 from syntagma.text.sentence import Constituent, Parse
 

@@ -14,16 +14,16 @@ from collections.abc import Sequence
 from importlib.resources import files
 from string import Template
 
-from syntagma.report.answer_cards import (
+from syntagma.report.drawing.svg import escape
+from syntagma.report.drawing.tree_svg import dependency_svg
+from syntagma.report.pages.answer_cards import (
     answer_card,
     default_question,
     question_list,
     selection_css,
 )
-from syntagma.report.page_data import RowWeights, json_block, page_data, sentences_of
-from syntagma.report.passage_marks import passage_html, tokens_of
-from syntagma.report.svg import escape
-from syntagma.report.tree_svg import dependency_svg
+from syntagma.report.pages.page_data import RowWeights, json_block, page_data, sentences_of
+from syntagma.report.pages.passage_marks import passage_html, tokens_of
 from syntagma.tasks.spans.answers import Answer
 from syntagma.text.sentence import Parse
 
@@ -90,7 +90,7 @@ def answer_page(
 
 def _resource(name: str) -> str:
     """A file that ships beside this one."""
-    return files("syntagma.report").joinpath(name).read_text("utf-8")
+    return files("syntagma.report.pages").joinpath(name).read_text("utf-8")
 
 
 def _summary(parses: Sequence[Parse], answers: Sequence[Answer]) -> str:

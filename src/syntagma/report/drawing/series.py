@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from syntagma.report.plotting import HATCHES, MARKERS, style_of
+from syntagma.report.drawing.plotting import HATCHES, MARKERS, style_of
 
 __all__ = ["draw_bars", "draw_lines"]
 

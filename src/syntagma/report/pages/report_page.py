@@ -12,7 +12,7 @@ from pathlib import Path
 from string import Template
 from typing import NamedTuple
 
-from syntagma.report.svg import escape
+from syntagma.report.drawing.svg import escape
 
 __all__ = ["Part", "commands", "details", "plot", "plots", "report_page"]
 
@@ -69,7 +69,7 @@ def report_page(
 
 def _resource(name: str) -> str:
     """A file that ships beside this one."""
-    return files("syntagma.report").joinpath(name).read_text("utf-8")
+    return files("syntagma.report.pages").joinpath(name).read_text("utf-8")
 
 
 def _notices(notices: Sequence[str]) -> str:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from syntagma.report.report_page import Part, plot, plots, report_page
+from syntagma.report.pages.report_page import Part, plot, plots, report_page
 from syntagma.report.tables import html_table
 
 A4 = 718

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
-from syntagma.report.svg import escape
+from syntagma.report.drawing.svg import escape
 from syntagma.tasks.spans.answers import Answer
 from syntagma.text.sentence import Parse
 

@@ -10,9 +10,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from syntagma.report.arc_layout import PlacedArc, lay_out_tree
-from syntagma.report.phrase_svg import draw_phrases
-from syntagma.report.svg import Drawing, escape, frame, number, stack, text_line, text_width
+from syntagma.report.drawing.arc_layout import PlacedArc, lay_out_tree
+from syntagma.report.drawing.phrase_svg import draw_phrases
+from syntagma.report.drawing.svg import Drawing, escape, frame, number, stack, text_line, text_width
 from syntagma.text.sentence import Parse
 
 __all__ = ["dependency_svg", "document_svg"]

@@ -10,7 +10,7 @@ pytest.importorskip("matplotlib")
 
 from matplotlib import pyplot
 
-from syntagma.report.series import draw_bars, draw_lines
+from syntagma.report.drawing.series import draw_bars, draw_lines
 
 SYSTEMS = {"plain": (60.0, 60.0, 60.0), "sg-net": (62.0, nan, 61.0), "poi-net": (59.0, 58.0, 57.0)}
 

@@ -12,7 +12,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from syntagma.report.svg import Drawing, escape, frame, number, stack, text_line, text_width
+from syntagma.report.drawing.svg import Drawing, escape, frame, number, stack, text_line, text_width
 
 __all__ = ["AttentionMatrix", "attention_svg"]
 

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from syntagma.files import read_text, write_text
-from syntagma.report.report_page import Part, commands
+from syntagma.report.pages.report_page import Part, commands
 from syntagma.report.runs import System
 from syntagma.settings import flatten
 from syntagma.tasks.experiment import load_run_settings

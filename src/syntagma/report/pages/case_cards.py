@@ -6,13 +6,13 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from syntagma.report.attention_svg import AttentionMatrix, attention_svg
 from syntagma.report.cases import GAINED, LOST, Case
-from syntagma.report.phrase_svg import phrase_svg
-from syntagma.report.report_page import details
-from syntagma.report.svg import escape
-from syntagma.report.tree_svg import dependency_svg
-from syntagma.report.turns_svg import TurnScores, turns_svg
+from syntagma.report.drawing.attention_svg import AttentionMatrix, attention_svg
+from syntagma.report.drawing.phrase_svg import phrase_svg
+from syntagma.report.drawing.svg import escape
+from syntagma.report.drawing.tree_svg import dependency_svg
+from syntagma.report.drawing.turns_svg import TurnScores, turns_svg
+from syntagma.report.pages.report_page import details
 from syntagma.text.sentence import Parse, Sentence
 
 __all__ = ["CasePictures", "case_card"]

@@ -11,10 +11,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from syntagma.report.answer_cards import default_question
-from syntagma.report.answer_page import answer_page
-from syntagma.report.page_data import json_block, sdoi_rows
-from syntagma.report.passage_marks import passage_html, tokens_of
+from syntagma.report.pages.answer_cards import default_question
+from syntagma.report.pages.answer_page import answer_page
+from syntagma.report.pages.page_data import json_block, sdoi_rows
+from syntagma.report.pages.passage_marks import passage_html, tokens_of
 from syntagma.tasks.spans.answers import Answer, Span
 from syntagma.text.sentence import Parse, Sentence
 

@@ -1,0 +1,1 @@
+"""Trees, attention, scores and curves as vector pictures."""

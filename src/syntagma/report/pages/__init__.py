@@ -1,0 +1,1 @@
+"""Pages without network: answers in their passage, and runs in a report."""
