@@ -16,6 +16,7 @@ from transformers.utils import logging
 
 from syntagma.encoders.attention import use_fast_gradients
 from syntagma.encoders.default import DEFAULT, HUB_NAME, resolve
+from syntagma.encoders.marian import MarianTokenizer, marian_files
 from syntagma.encoders.saved import (
     is_saved_model,
     saved_encoder_config,
@@ -169,6 +170,8 @@ def load_tokenizer(name: str, config: PretrainedConfig | None = None) -> Any:
         InputError: there is none, or it cannot give character offsets.
     """
     place = Path(resolve(name))
+    if not (place / "tokenizer.json").is_file() and (files := _marian_files(name, config)):
+        return _whole(MarianTokenizer(files))
     if is_saved_model(place):
         if not (place / "tokenizer.json").is_file():
             return load_tokenizer(saved_settings(place)["base"])
@@ -187,7 +190,21 @@ def load_tokenizer(name: str, config: PretrainedConfig | None = None) -> Any:
             f"tokenizer.json, which needs nothing else"
         ) from error
     require_offsets(tokenizer)
-    # A limit here only makes the library warn about long texts, which are cut into windows.
+    return _whole(tokenizer)
+
+
+def _marian_files(name: str, config: PretrainedConfig | None) -> dict[str, Path] | None:
+    """The files of a Marian tokenizer; what is on the hub is asked for its kind first."""
+    if not Path(resolve(name)).is_dir():
+        config = config or load_encoder_config(name)
+        if config.model_type != "marian":
+            return None
+    return marian_files(resolve(name))
+
+
+def _whole(tokenizer: Any) -> Any:
+    """Texts are cut into windows elsewhere."""
+    # A limit here only makes the library warn about long texts.
     tokenizer.model_max_length = int(1e9)
     # Some files, that of the default encoder among them, pad and cut every text to 128 pieces.
     tokenizer.backend_tokenizer.no_padding()

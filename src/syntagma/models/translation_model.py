@@ -58,7 +58,7 @@ class TranslationHead:
         n_beams: of the search.
         length_penalty: power of the length that a hypothesis' score is divided by.
         source_language: its code, for a pretrained model of several languages (``en_XX``).
-        target_language: the same.
+        target_language: the same (``de_DE``; ``>>deu<<`` of a Marian model).
     """
 
     width: int = 512

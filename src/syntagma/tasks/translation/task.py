@@ -17,6 +17,7 @@ from torch import Tensor
 
 from syntagma.batches import token_budget_batches
 from syntagma.encoders.load import load_tokenizer
+from syntagma.encoders.marian import MarianTokenizer
 from syntagma.encoders.precision import autocast
 from syntagma.errors import InputError
 from syntagma.files import write_text
@@ -336,6 +337,9 @@ def _set_languages(model: TranslationModel, tokenizer: Any) -> None:
     Raises:
         InputError: the tokenizer knows no such language, or several and none is named.
     """
+    if isinstance(tokenizer, MarianTokenizer):
+        tokenizer.ask_for(model.head.target_language)
+        return
     for name, attribute in (("source_language", "src_lang"), ("target_language", "tgt_lang")):
         language = getattr(model.head, name)
         if not language:
