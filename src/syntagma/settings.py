@@ -28,7 +28,7 @@ def nearest(name: str, known: Sequence[str]) -> str:
     """
     close = difflib.get_close_matches(name, known, n=1, cutoff=0.45)
     everything = f"known: {', '.join(sorted(known))}"
-    return f"did you mean {close[0]!r}? ({everything})" if close else f"({everything})"
+    return f"did you mean {close[0]!r}? ({everything})" if close else everything
 
 
 def load_yaml(path: str | Path) -> dict[str, Any]:

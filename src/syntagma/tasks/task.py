@@ -179,20 +179,22 @@ class Task(ABC, Generic[Example, Prediction]):
         return [(example, answer) for example, answer in pairs if cls.has_gold(example)]
 
     @classmethod
-    def require_gold(cls, examples: Sequence[Example], where: str) -> None:
-        """Check that there is something to score against.
+    def require_gold(cls, examples: Sequence[Example], where: str, *, learnt: bool = False) -> None:
+        """Check that there is something to score against, or to learn from.
 
         Args:
             examples: to be scored.
             where: they come from, for the message.
+            learnt: they are to be learnt from.
 
         Raises:
             InputError: it is told for none of them what is right.
         """
         if not any(map(cls.has_gold, examples)):
+            instead = "`syntagma predict` writes what a model says to them"
             raise InputError(
                 f"{where}: for none of the {len(examples)} examples it is told what is right, so "
-                f"there is nothing to score; `syntagma predict` writes what a model says to them"
+                f"there is nothing to {'learn from' if learnt else f'score; {instead}'}"
             )
 
     @abstractmethod

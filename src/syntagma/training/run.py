@@ -119,7 +119,7 @@ def _read(
         log.warning("data.limit and data.dev_limit do not hold for corpora, which are read as a "
                     "stream: training.steps says how much of them")  # fmt: skip
         data = replace(data, limit=None, dev_limit=None)
-    task_class.require_gold(examples, "data.train")
+    task_class.require_gold(examples, "data.train", learnt=True)
     told = [example for example in examples if task_class.has_gold(example)]
     if len(told) < len(examples):
         n_left_out = len(examples) - len(told)
