@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 
 import numpy as np
@@ -39,11 +40,18 @@ class TestGroups:
             (20, 20, 1),
         ]
 
-    def test_equal_sizes_are_equal_as_far_as_values_allow(self):
+    def test_equal_sizes_are_equal(self):
         found = group_by("question_length", EXAMPLES, cut="size", n_groups=5)
         assert [(group.name, group.mean, len(group.keys)) for group in found.groups] == [
-            ("1", 1.0, 4), ("2–3", 2.5, 2), ("4–5", 4.5, 2), ("9–20", 14.5, 2),
+            ("1", 1.0, 2), ("1", 1.0, 2), ("2–3", 2.5, 2), ("4–5", 4.5, 2), ("9–20", 14.5, 2),
         ]  # fmt: skip
+
+    def test_few_values_stand_together(self):
+        found = group_by("question_length", EXAMPLES, cut="size", n_groups=8)
+        assert [(group.low, group.high) for group in found.groups][:2] == [(1, 1), (2, 2)]
+        assert [len(group.keys) for group in found.groups][:2] == [4, 1]
+        for group, after in itertools.pairwise(found.groups):
+            assert group.high < after.low
 
     @pytest.mark.parametrize("cut", ["size", "range"])
     def test_groups_do_not_depend_on_the_order_of_the_data(self, cut):

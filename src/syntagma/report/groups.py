@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from hashlib import sha256
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -161,8 +162,9 @@ def group_by(
     Args:
         property: a name of :data:`NUMBERS` or :data:`KINDS`, or any where values are given.
         examples: with an ``id`` each.
-        cut: numbers in groups of equal ``range`` or of equal ``size``.  Examples of equal value
-            always stand together, so that groups are of equal size only as far as values allow.
+        cut: numbers in groups of equal ``range`` or of equal ``size``.  Of equal size, examples of
+            one value are shared out between groups by chance, always alike and whatever their
+            order in the file; but where there are fewer values than groups, they stand together.
         n_groups: the most groups of numbers.
         values: a number for each id, for properties that are measured elsewhere.
 
@@ -194,13 +196,15 @@ def group_by(
 
 
 def _cut(numbers: Mapping[str, float], cut: str, n_groups: int) -> tuple[Group, ...]:
-    keys = sorted(numbers, key=lambda key: numbers[key])
+    keys = sorted(numbers, key=lambda key: (numbers[key], sha256(key.encode("utf-8")).digest()))
     if not keys:
         return ()
     values = np.array([numbers[key] for key in keys])
     if cut == "range":
         edges = np.linspace(values[0], values[-1], n_groups + 1)[1:-1]
         owner = np.searchsorted(np.unique(edges), values, side="right")
+    elif len(np.unique(values)) >= n_groups:
+        owner = np.arange(len(values)) * n_groups // len(values)
     else:
         # Equal values share the place of the middle one of them.
         first = np.searchsorted(values, values, side="left")

@@ -70,11 +70,10 @@ def measure_groups(plan: Plan) -> Measured:
         ]
     pictures, notices = draw_figure(plan, lambda out: write_breakdowns(breakdowns, out))
     differs = (
-        (f"groups: {', '.join(fewer)} instead of {N_GROUPS}, as equal lengths stand together and "
-         "empty groups are left out",)
+        (f"groups: {', '.join(fewer)} instead of {N_GROUPS}; empty ones are left out",)
         if fewer
         else ()
-    )  # fmt: skip
+    )
     return Measured(tuple(parts), tuple(cells), notices, differs, pictures)
 
 
