@@ -21,8 +21,9 @@ from syntagma.report.cases import TOLD, Case, find_cases, read_answers
 from syntagma.report.drawing.phrase_svg import phrase_svg
 from syntagma.report.learned import read_numbers
 from syntagma.report.pages.case_cards import CasePictures, case_card
+from syntagma.report.pages.report_parts import groups_part
 from syntagma.report.plans import PLANS
-from syntagma.report.runs import read_systems
+from syntagma.report.runs import RunScores, read_systems
 from syntagma.report.training_log import read_speed
 from syntagma.reporting import report, write_cases, write_report
 from syntagma.tasks.experiment import load_experiment
@@ -229,6 +230,14 @@ def test_the_same_runs_give_the_same_bytes(both, tmp_path):
     for path in (path for path in (tmp_path / "one").rglob("*") if path.is_file()):
         other = (tmp_path / "two" / path.relative_to(tmp_path / "one")).read_bytes()
         assert path.read_bytes().replace(b"/one", b"/two") == other
+
+
+def test_dev_files_are_read_once_for_all_groups(both, tmp_path, monkeypatch):
+    read, reads = RunScores.read_examples, []
+    monkeypatch.setattr(RunScores, "read_examples", lambda run: reads.append(run) or read(run))
+    found = groups_part(read_systems(both), tmp_path, parser="linear")
+    assert len(found.values) > 3
+    assert len(reads) == 1
 
 
 def test_seeds_are_one_system(spans, tmp_path):

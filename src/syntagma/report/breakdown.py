@@ -10,13 +10,13 @@ from typing import Any
 from syntagma.errors import InputError
 from syntagma.report.drawing.plotting import MARKERS, panels, style_of
 from syntagma.report.drawing.series import draw_bars
-from syntagma.report.groups import Grouping, group_by, properties_of, trend
+from syntagma.report.groups import N_GROUPS, Grouping, group_by, properties_of, trend
 from syntagma.report.parse_properties import PARSE_PROPERTIES, measure_parses
-from syntagma.report.runs import read_systems
+from syntagma.report.runs import System, read_systems
 from syntagma.report.tables import aligned, markdown, signed
 from syntagma.settings import nearest
 
-__all__ = ["Breakdown", "break_down", "write_breakdowns"]
+__all__ = ["Breakdown", "break_down", "break_down_systems", "write_breakdowns"]
 
 GOLD_CLASSES = ("label", "relation")
 """Properties that are what is to be predicted."""
@@ -151,7 +151,7 @@ def break_down(
     property: str,
     *,
     cut: str = "size",
-    n_groups: int = 20,
+    n_groups: int = N_GROUPS,
     values: Mapping[str, float] | None = None,
     metric: str = "",
 ) -> Breakdown:
@@ -171,6 +171,33 @@ def break_down(
     """
     systems = read_systems(folders, metric=metric)
     examples = systems[0].runs[0].examples()
+    return break_down_systems(
+        systems, examples, property, cut=cut, n_groups=n_groups, values=values
+    )
+
+
+def break_down_systems(
+    systems: Sequence[System],
+    examples: Sequence[Any],
+    property: str,
+    *,
+    cut: str = "size",
+    n_groups: int = N_GROUPS,
+    values: Mapping[str, float] | None = None,
+) -> Breakdown:
+    """The same of systems whose runs and dev examples have been read.
+
+    Args:
+        systems: over the same data.
+        examples: that they were scored on.
+        property: see :func:`break_down`.
+        cut: see there.
+        n_groups: see there.
+        values: see there.
+
+    Raises:
+        InputError: the examples do not have this property.
+    """
     known = [*properties_of(examples[0]), *PARSE_PROPERTIES]
     if values is None and property not in known:
         raise InputError(f"examples cannot be grouped by {property!r}; {nearest(property, known)}")

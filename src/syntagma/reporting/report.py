@@ -65,7 +65,7 @@ def write_report(
     with write_folder(out) as draft:
         made = [
             results_part(runs, systems),
-            groups_part(runs, systems, draft, parser=DEFAULT_PARSER),
+            groups_part(systems, draft, parser=DEFAULT_PARSER),
             tags_part(runs, systems, parser=DEFAULT_PARSER),
             *(noise_part(runs, systems, kind, draft, device=device) for kind in noise),
             *training_noise_parts(runs, systems, draft),

@@ -17,7 +17,7 @@ from syntagma.encoders.shipped import DEFAULT_PARSER
 from syntagma.errors import InputError
 from syntagma.parse.load import load_source
 from syntagma.report.answer_tags import boundary_tags
-from syntagma.report.breakdown import Breakdown, break_down, write_breakdowns
+from syntagma.report.breakdown import Breakdown, break_down_systems, write_breakdowns
 from syntagma.report.compare import compare_runs
 from syntagma.report.curves import TRAINING_LOSS, write_curves
 from syntagma.report.drawing.svg import escape
@@ -123,16 +123,13 @@ def _settings(systems: Sequence[System]) -> str:
     return body
 
 
-def groups_part(
-    folders: Paths, systems: Sequence[System], out: Path, *, parser: str = DEFAULT_PARSER
-) -> Made:
+def groups_part(systems: Sequence[System], out: Path, *, parser: str = DEFAULT_PARSER) -> Made:
     """Scores by each property that the examples have, and by what a parser measures on them.
 
     Numbers are cut into groups of equal size and into groups of equal range.
 
     Args:
-        folders: of the runs.
-        systems: the same as systems.
+        systems: over the same data.
         out: the folder to write plots to.
         parser: see :func:`syntagma.parse.load.load_source`.
     """
@@ -148,12 +145,13 @@ def groups_part(
         measured = measure_parses(examples, source=load_source(parser))
     except InputError as error:
         notices.append(f"groups by what a parser measures: {error}")
-    metric = systems[0].plan.metric
     for property in [*properties_of(examples[0]), *measured] if examples else ():
         number = property in NUMBERS or property in measured
         try:
             found = [
-                break_down(folders, property, cut=cut, values=measured.get(property), metric=metric)
+                break_down_systems(
+                    systems, examples, property, cut=cut, values=measured.get(property)
+                )
                 for cut in (CUTS[::-1] if number else CUTS[:1])
             ]
         except InputError as error:
