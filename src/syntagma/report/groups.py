@@ -214,10 +214,14 @@ def _cut(numbers: Mapping[str, float], cut: str, n_groups: int) -> tuple[Group, 
     for number in np.unique(owner):
         inside = values[owner == number]
         low, high = float(inside[0]), float(inside[-1])
-        name = f"{low:g}" if low == high else f"{low:g}–{high:g}"
+        name = _shown(low) if low == high else f"{_shown(low)}–{_shown(high)}"
         own = tuple(keys[place] for place in np.flatnonzero(owner == number))
         groups.append(Group(name, low, high, float(inside.mean()), own))
     return tuple(groups)
+
+
+def _shown(value: float) -> str:
+    return f"{value:.0f}" if value.is_integer() else f"{value:.3g}"
 
 
 def trend(grouping: Grouping, scores: Sequence[float]) -> tuple[float, float]:

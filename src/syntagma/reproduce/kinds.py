@@ -140,9 +140,10 @@ def _compared(
         assert system.p_value is not None
         assert system.p_holm is not None
         assert system.p_resampled is not None
+        holm = f"Holm {show_p(system.p_holm)}, " if len(names) > 2 else ""
         yield (
             f"{where}: {name} against {names[0]} {signed(system.difference)}, "
             f"{system.gained} better, {system.lost} worse, p = {show_p(system.p_value)}, "
-            f"Holm {show_p(system.p_holm)}, resampled {show_p(system.p_resampled)} "
-            f"({found.test.removeprefix('p: ')}, n = {found.n_examples:,} of dev)"
+            f"{holm}resampled {show_p(system.p_resampled)}"
         )
+    yield f"{where}: {found.test}, n = {found.n_examples:,} of dev"
