@@ -124,12 +124,16 @@ def _side(file: Path, ids: dict[str, int], codes: tuple[str, ...]) -> Tokenizer:
     """A side's own pieces under the numbers of the common vocabulary."""
     try:
         proto = import_protobuf().ModelProto()
+        from google.protobuf.message import DecodeError
     except ImportError as error:
         raise MissingExtraError("the tokenizer of a Marian model", "mt") from error
     try:
         proto.ParseFromString(file.read_bytes())
-    except Exception as error:  # protobuf's own kinds of errors are not imported here
-        raise InputError(f"{file}: no SentencePiece model ({error})") from error
+    except DecodeError as error:
+        raise InputError(
+            f"{file}: expected a SentencePiece model ({error}); copy the file of the published "
+            f"model again"
+        ) from error
     if proto.trainer_spec.model_type != UNIGRAM:
         raise InputError(f"{file}: expected a SentencePiece model of the kind 'unigram'")
     own = {piece.piece: piece.score for piece in proto.pieces}
