@@ -6,7 +6,7 @@ import dataclasses
 import difflib
 import types
 import typing
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Literal, TypeVar, Union
 
@@ -15,7 +15,7 @@ import yaml
 from syntagma.errors import InputError
 from syntagma.files import read_text
 
-__all__ = ["apply_overrides", "build", "flatten", "load_yaml", "nearest", "to_dict"]
+__all__ = ["apply_overrides", "build", "differences", "flatten", "load_yaml", "nearest", "to_dict"]
 
 T = TypeVar("T")
 
@@ -61,6 +61,20 @@ def flatten(values: Mapping[str, Any], prefix: str = "") -> dict[str, Any]:
         inner = isinstance(value, Mapping)
         flat |= flatten(value, f"{prefix}{key}.") if inner else {prefix + key: value}
     return flat
+
+
+def differences(
+    before: Mapping[str, Any], now: Mapping[str, Any]
+) -> Iterator[tuple[str, Any, Any]]:
+    """Each key, by name, whose value has changed, with the value before and the value now.
+
+    >>> [*differences({"a": {"b": 1}, "c": 2}, {"a": {"b": 3}, "c": 2})]
+    [('a.b', 1, 3)]
+    """
+    flat, flat_now = flatten(before), flatten(now)
+    for key in sorted(flat.keys() | flat_now.keys()):
+        if flat.get(key) != flat_now.get(key):
+            yield key, flat.get(key), flat_now.get(key)
 
 
 def apply_overrides(values: dict[str, Any], overrides: Sequence[str]) -> dict[str, Any]:

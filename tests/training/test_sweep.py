@@ -86,8 +86,10 @@ def test_trials_are_runs_and_more_can_be_added(sweep):
         "training.epochs",
         "accuracy",
     ]
-    with pytest.raises(InputError, match="cannot go on with another space than"):
+    with pytest.raises(InputError, match=r"cannot go on with space=.*preset=none,sg-net"):
         run_sweep(replace(sweep, space=read_space(["preset=none,sg-net"])), 3)
+    with pytest.raises(InputError, match=r"go on with training\.epochs=7\.0, it was begun with "):
+        run_sweep(replace(sweep, overrides=(*sweep.overrides, "training.epochs=7")), 3)
 
 
 def fake(score):

@@ -25,7 +25,7 @@ from filelock import FileLock, Timeout
 
 from syntagma.errors import BusyError, InputError
 from syntagma.files import read_json, require_absent, write_text
-from syntagma.settings import flatten, to_dict
+from syntagma.settings import differences, to_dict
 
 if TYPE_CHECKING:
     from syntagma.tasks.experiment import Experiment
@@ -120,13 +120,12 @@ class RunFolder:
     def _check_same(self, experiment: Experiment) -> None:
         from syntagma.tasks.experiment import PRACTICAL, load_run_settings
 
-        saved = flatten(load_run_settings(self.experiment))
-        ours = flatten(to_dict(experiment))
-        for key in sorted((saved.keys() | ours.keys()) - {*PRACTICAL}):
-            if saved.get(key) != ours.get(key):
+        saved = load_run_settings(self.experiment)
+        for key, before, now in differences(saved, to_dict(experiment)):
+            if key not in PRACTICAL:
                 raise InputError(
-                    f"{self.path}: cannot resume with {key}={ours.get(key)!r}, the run was begun "
-                    f"with {saved.get(key)!r}; give the same settings or another --out"
+                    f"{self.path}: cannot resume with {key}={now!r}, the run was begun with "
+                    f"{before!r}; give the same settings or another --out"
                 )
 
     def last_checkpoint(self, *, n_processes: int = 1) -> Path | None:

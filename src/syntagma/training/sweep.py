@@ -23,7 +23,7 @@ import yaml
 from syntagma.errors import BusyError, InputError, MissingExtraError
 from syntagma.files import write_text
 from syntagma.report.tables import aligned
-from syntagma.settings import load_yaml, to_dict
+from syntagma.settings import differences, load_yaml, to_dict
 from syntagma.tasks import find_task
 from syntagma.tasks.check import check_experiment
 from syntagma.tasks.experiment import Experiment, load_experiment
@@ -258,13 +258,11 @@ def _begin(sweep: Sweep, base: Experiment, metric: str) -> None:
     if not path.is_file():
         write_text(path, yaml.safe_dump(settings, sort_keys=False, allow_unicode=True))
         return
-    before = load_yaml(path)
-    for key, value in settings.items():
-        if before.get(key) != value:
-            raise InputError(
-                f"{sweep.folder}: cannot go on with another {key} than {before.get(key)}; give the "
-                f"same, or another --out"
-            )
+    for key, before, now in differences(load_yaml(path), settings):
+        raise InputError(
+            f"{sweep.folder}: cannot go on with {key.removeprefix('experiment.')}={now}, it was "
+            f"begun with {before}; give the same, or another --out"
+        )
 
 
 def _finished(study: Any, sweep: Sweep) -> list[Any]:
