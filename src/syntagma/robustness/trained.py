@@ -103,9 +103,10 @@ def _count_draws(
                 numbers[f"{system.name} ({share:.0%})"] = number
         missing = [share for share in shares if share not in line]
         if missing and name not in level:
+            source = f"{NOISY[kind]}:{missing[0]}:SOURCE" if missing[0] else "SOURCE"
             raise InputError(
                 f"{name}: no run was trained with {missing[0]:.0%} of the {kind} replaced; "
-                f"train it with --set parser={NOISY[kind]}:{missing[0]}:SOURCE"
+                f"train it with --set parser={source}"
             )
     if len({*numbers.values()}) > 1:
         told = ", ".join(f"{name} {number}" for name, number in numbers.items())

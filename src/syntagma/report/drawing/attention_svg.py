@@ -75,14 +75,7 @@ def attention_svg(matrices: Sequence[AttentionMatrix], *, title: str, alone: boo
     maps = [_draw(matrix) for matrix in matrices]
     beside = sum(drawing.width for drawing in maps) <= WIDEST
     drawing = stack([stack(maps, beside=beside, gap=GAP), _key()])
-    return frame(
-        drawing.body,
-        width=drawing.width,
-        height=drawing.height,
-        title=title,
-        role="group",
-        alone=alone,
-    )
+    return frame(drawing, title=title, role="group", alone=alone)
 
 
 def shade(weight: float) -> float:

@@ -59,16 +59,8 @@ def phrase_svg(parse: Parse, *, title: str = "", alone: bool = True) -> str:
     Raises:
         ValueError: the parse has no constituents, or they cross, or are not in pre-order.
     """
-    drawing = draw_phrases(parse)
     name = title or "Phrase tree: " + (" ".join(parse.sentence.forms) or "no words")
-    return frame(
-        drawing.body,
-        width=drawing.width,
-        height=drawing.height,
-        title=name,
-        role="img",
-        alone=alone,
-    )
+    return frame(draw_phrases(parse), title=name, role="img", alone=alone)
 
 
 def draw_phrases(parse: Parse) -> Drawing:

@@ -148,27 +148,25 @@ def stack(drawings: Sequence[Drawing], *, beside: bool = False, gap: float = 0.0
     return Drawing("\n".join(groups), width, height)
 
 
-def frame(body: str, *, width: float, height: float, title: str, role: str, alone: bool) -> str:
+def frame(drawing: Drawing, *, title: str, role: str, alone: bool) -> str:
     """The outermost element of a picture.
 
     Args:
-        body: its elements.
-        width: in pixels.
-        height: in pixels.
+        drawing: what is in it.
         title: its name for screen readers and in tooltips, not yet escaped.
         role: ``img``, or ``group`` where the parts are images of their own.
         alone: with namespace, paper and colours of its own, for a file; otherwise a part of a
             page that styles it.
     """
-    size = f'width="{number(width)}" height="{number(height)}"'
-    view = f'viewBox="0 0 {number(width)} {number(height)}"'
+    width, height = number(drawing.width), number(drawing.height)
+    size = f'width="{width}" height="{height}" viewBox="0 0 {width} {height}"'
     namespace = 'xmlns="http://www.w3.org/2000/svg" ' if alone else ""
     lines = [
-        f'<svg {namespace}class="syntagma-svg" role="{role}" {size} {view} '
+        f'<svg {namespace}class="syntagma-svg" role="{role}" {size} '
         f'fill="currentColor" font-family="{FONTS}" text-anchor="middle">',
         f"<title>{escape(title)}</title>",
     ]
     if alone:
         lines.append(f"<style>{STYLE}</style>")
         lines.append('<rect class="paper" width="100%" height="100%" fill="#ffffff"/>')
-    return "\n".join([*lines, body, "</svg>"]) + ("\n" if alone else "")
+    return "\n".join([*lines, drawing.body, "</svg>"]) + ("\n" if alone else "")

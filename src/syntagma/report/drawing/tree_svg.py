@@ -50,9 +50,7 @@ def dependency_svg(
     drawing = _draw(parse, first_word)
     name = title or "Dependency tree: " + (" ".join(parse.sentence.forms) or "no words")
     body = f"<desc>{escape(_describe(parse))}</desc>\n{drawing.body}"
-    return frame(
-        body, width=drawing.width, height=drawing.height, title=name, role="img", alone=alone
-    )
+    return frame(drawing._replace(body=body), title=name, role="img", alone=alone)
 
 
 def document_svg(parses: Sequence[Parse], *, title: str = "") -> str:
@@ -77,14 +75,9 @@ def document_svg(parses: Sequence[Parse], *, title: str = "") -> str:
             f"{drawing.body}\n</g>"
         )
         width, height = max(width, drawing.width), height + drawing.height
-    return frame(
-        "\n".join(groups),
-        width=width,
-        height=max(height, 2 * MARGIN),
-        title=title or f"Dependency trees of {len(parses)} sentences",
-        role="group",
-        alone=True,
-    )
+    name = title or f"Dependency trees of {len(parses)} sentences"
+    drawing = Drawing("\n".join(groups), width, max(height, 2 * MARGIN))
+    return frame(drawing, title=name, role="group", alone=True)
 
 
 def _describe(parse: Parse) -> str:

@@ -67,14 +67,7 @@ def turns_svg(texts: Sequence[TurnScores], *, title: str, alone: bool = True) ->
         An ``<svg>`` element.
     """
     drawing = stack([*map(_draw, texts), _key()])
-    return frame(
-        drawing.body,
-        width=drawing.width,
-        height=drawing.height,
-        title=title,
-        role="group",
-        alone=alone,
-    )
+    return frame(drawing, title=title, role="group", alone=alone)
 
 
 def _draw(text: TurnScores) -> Drawing:
