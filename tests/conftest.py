@@ -157,6 +157,8 @@ def tiny_config(model_type: str, vocab_size: int = 400, **changes):
             settings |= {f"{side}_{key}": value for key, value in sizes.items()}
     if model_type in ("modernbert", "eurobert"):
         settings |= {"bos_token_id": 0, "eos_token_id": 2, "cls_token_id": 0, "sep_token_id": 2}
+    if model_type == "mobilebert":
+        settings |= {"embedding_size": 32, "trigram_input": False, "intra_bottleneck_size": 16}
     extra = ENCODERS.get(model_type, ({}, ""))[0]
     return AutoConfig.for_model(model_type, **(settings | extra | changes))
 

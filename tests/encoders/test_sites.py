@@ -83,10 +83,15 @@ def test_a_copied_layer_computes_what_the_layer_does(model_type):
     torch.testing.assert_close(found, left[-1], atol=near, rtol=1e-5)
 
 
-@pytest.mark.parametrize("model_type", ["deberta", "eurobert", "megatron-bert", "rembert", "t5"])
+@pytest.mark.parametrize(
+    "model_type", ["deberta", "eurobert", "megatron-bert", "mobilebert", "rembert", "t5"]
+)
 def test_a_task_is_learnt_on_it(model_type, tmp_path):
     """Without token types, with one, without a norm over the embeddings, with narrow ones."""
-    narrow = {"input_embedding_size": 16} if model_type == "rembert" else {}
+    narrow = {
+        "mobilebert": {"embedding_size": 16, "trigram_input": True},
+        "rembert": {"input_embedding_size": 16},
+    }.get(model_type, {})
     encoder = save_encoder(tmp_path / "encoder", model_type, **narrow)
     guides = {"ancestor_attention": {}, "tree_distance": {}}
     settings = experiment(

@@ -167,7 +167,7 @@ def model_of(model_type: str, **guides) -> GuidedEncoder:
     return model.eval()
 
 
-@pytest.mark.parametrize("model_type", ["deberta-v2", "electra", "albert"])
+@pytest.mark.parametrize("model_type", ["deberta-v2", "electra", "albert", "mobilebert"])
 def test_tags_are_as_wide_as_what_the_norm_reads(model_type):
     config = tiny_config(model_type, embedding_size=16)
     model = GuidedEncoder(SyntagmaConfig(encoder=config, guides={"pos_embedding": {}}))

@@ -56,6 +56,8 @@ class Sites:
         layer_parts: the parts of a layer, where it is a plain post-norm Transformer layer.
         hidden_dropout: configuration keys of dropout on hidden states.
         attention_dropout: configuration key of dropout on attention weights.
+        widened: piece vectors that are narrower than the states are widened before that norm, not
+            behind it.
         float32: the encoder computes in float32 alone: Transformers' code of it fails in others.
     """
 
@@ -65,6 +67,7 @@ class Sites:
     layer_parts: LayerParts | None = None
     hidden_dropout: tuple[str, ...] = ("hidden_dropout_prob",)
     attention_dropout: str = "attention_probs_dropout_prob"
+    widened: bool = False
     float32: bool = False
 
 
@@ -89,6 +92,14 @@ _PRE_NORM = Sites(embedding_norm="")
 
 # Rotary positions, a gated feed-forward part.
 _ROTARY = Sites(layers="layers")
+
+_EUROBERT = Sites(
+    word_embeddings="embed_tokens",
+    embedding_norm="",
+    layers="layers",
+    hidden_dropout=(),
+    attention_dropout="attention_dropout",
+)
 
 _T5 = Sites(
     word_embeddings="embed_tokens",
@@ -136,14 +147,15 @@ SITES: dict[str, Sites] = {
     "camembert": _BERT,
     "convbert": Sites(),
     "data2vec-text": _BERT,
-    "deberta": Sites(float32=True),
+    "deberta": Sites(widened=True, float32=True),
     "deberta-v2": Sites(
+        widened=True,
         layer_parts=LayerParts(
             query="attention.self.query_proj",
             key="attention.self.key_proj",
             value="attention.self.value_proj",
             **_BERT_OUTPUTS,
-        )
+        ),
     ),
     "distilbert": Sites(
         layers="transformer.layer",
@@ -162,13 +174,7 @@ SITES: dict[str, Sites] = {
     ),
     "electra": _BERT,
     "ernie": _BERT,
-    "eurobert": Sites(
-        word_embeddings="embed_tokens",
-        embedding_norm="",
-        layers="layers",
-        hidden_dropout=(),
-        attention_dropout="attention_dropout",
-    ),
+    "eurobert": _EUROBERT,
     "gte": _ROTARY,
     "jina_embeddings_v3": replace(
         _ROTARY,
@@ -188,6 +194,7 @@ SITES: dict[str, Sites] = {
     "marian": replace(_BART, embedding_norm=""),
     "mbart": replace(_BART, layer_parts=None),
     "megatron-bert": _PRE_NORM,
+    "mobilebert": Sites(widened=True),
     "modernbert": Sites(
         word_embeddings="embeddings.tok_embeddings",
         embedding_norm="embeddings.norm",
@@ -216,7 +223,9 @@ SITES: dict[str, Sites] = {
     "roberta": _BERT,
     "roberta-prelayernorm": Sites(),
     "roformer": _BERT,
+    "splinter": _BERT,
     "t5": _T5,
+    "ultrabert": _EUROBERT,
     "umt5": _T5,
     "xlm-roberta": _BERT,
     "xlm-roberta-xl": _PRE_NORM,

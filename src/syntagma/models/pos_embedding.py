@@ -37,11 +37,8 @@ class TagEmbedding(EmbeddingGuide):
     @classmethod
     def build(cls, settings: PosEmbedding, encoder: PretrainedConfig) -> Self:
         """A table as wide as the encoder's embeddings, which may be narrower than its states."""
-        find_sites(encoder.model_type, purpose="a part-of-speech embedding")
-        width = embedding_width(encoder)
-        if encoder.model_type.startswith("deberta"):
-            # It makes its narrow embeddings wide before their norm.
-            width = encoder.hidden_size
+        sites = find_sites(encoder.model_type, purpose="a part-of-speech embedding")
+        width = encoder.hidden_size if sites.widened else embedding_width(encoder)
         return cls(settings, width=width, deviation=getattr(encoder, "initializer_range", 0.02))
 
     @torch.no_grad()
