@@ -157,6 +157,10 @@ def tiny_config(model_type: str, vocab_size: int = 400, **changes):
             settings |= {f"{side}_{key}": value for key, value in sizes.items()}
     if model_type in ("modernbert", "eurobert"):
         settings |= {"bos_token_id": 0, "eos_token_id": 2, "cls_token_id": 0, "sep_token_id": 2}
+    if model_type == "big_bird":
+        settings |= {"block_size": 4, "num_random_blocks": 1}
+    if model_type == "longformer":
+        settings |= {"attention_window": 16}
     if model_type == "mobilebert":
         settings |= {"embedding_size": 32, "trigram_input": False, "intra_bottleneck_size": 16}
     extra = ENCODERS.get(model_type, ({}, ""))[0]

@@ -78,16 +78,26 @@ def test_a_copied_layer_computes_what_the_layer_does(model_type):
     ids = torch.tensor([[2, 5, 9, 14, 27, 3]])
     with torch.no_grad():
         encoder(input_ids=ids, attention_mask=torch.ones_like(ids))
-        found = layer(read[-1], torch.ones(1, 6, 6, dtype=torch.bool))
+        found = layer(read[-1][:, :6], torch.ones(1, 6, 6, dtype=torch.bool))
     near = 0.3 if model_type in RELATIVE else 1e-5
-    torch.testing.assert_close(found, left[-1], atol=near, rtol=1e-5)
+    torch.testing.assert_close(found, left[-1][:, :6], atol=near, rtol=1e-5)
 
 
 @pytest.mark.parametrize(
-    "model_type", ["deberta", "eurobert", "megatron-bert", "mobilebert", "rembert", "t5"]
+    "model_type",
+    [
+        "big_bird",
+        "deberta",
+        "eurobert",
+        "longformer",
+        "megatron-bert",
+        "mobilebert",
+        "rembert",
+        "t5",
+    ],
 )
 def test_a_task_is_learnt_on_it(model_type, tmp_path):
-    """Without token types, with one, without a norm over the embeddings, with narrow ones."""
+    """Without token types, with one, without a norm over the embeddings, with narrow ones; long texts."""
     narrow = {
         "mobilebert": {"embedding_size": 16, "trigram_input": True},
         "rembert": {"input_embedding_size": 16},

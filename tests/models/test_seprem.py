@@ -6,6 +6,7 @@ import pytest
 import torch
 from hypothesis import given
 from hypothesis import strategies as st
+from torch import nn
 from transformers import AutoConfig, AutoModel
 
 from syntagma.encoders.sites import SITES
@@ -16,6 +17,7 @@ from syntagma.models.guided_encoder import GuidedEncoder
 from syntagma.parse.columns import ParsedText
 from syntagma.syntax.distances import normalised_strength, tree_distances
 from syntagma.syntax.encode import piece_syntax
+from syntagma.syntax.tags import N_TAGS
 from syntagma.text.sentence import Parse, Sentence
 from tests.conftest import SITED
 from tests.models.test_poi_net import model_of
@@ -171,10 +173,12 @@ class TestLayer:
 
         def before(module, arguments):
             layer = guide.layers[list(modules).index(module)]
-            states = arguments[0]
+            # Behind the pieces an encoder may have padding of its own.
+            states, padding = arguments[0].split([9, arguments[0].shape[1] - 9], dim=1)
             mixed = states @ layer.own.weight.T + layer.own.bias
             mixed = mixed + strength @ (states @ layer.related.weight.T)
-            seen.append(0.7 * states + 0.3 * guide.activation(mixed))
+            mixed = 0.7 * states + 0.3 * guide.activation(mixed)
+            seen.append(torch.cat([mixed, padding], dim=1))
 
         def after(module, arguments):
             torch.testing.assert_close(arguments[0], seen[-1], atol=1e-5, rtol=1e-4)
@@ -208,6 +212,24 @@ class TestLayer:
         assert guide.alpha.grad.abs() > 0
         for name, parameter in guide.named_parameters():
             assert parameter.grad.abs().sum() > 0, name
+
+
+@pytest.mark.parametrize("model_type", ["big_bird", "longformer"])
+def test_padding_that_an_encoder_adds_by_itself_changes_nothing(model_type):
+    """45 pieces: more than fit one window, and no whole number of windows or blocks."""
+    guides = {"pos_embedding": {}, "tree_distance": {"alpha": 0.3}}
+    model = model_of(model_type, **guides)
+    batch = {name: column.repeat(1, 5) for name, column in inputs().items()}
+    batch["tag"] = torch.randint(0, N_TAGS, (2, 45))
+    padded = {name: nn.functional.pad(column, (0, 3)) for name, column in batch.items()}
+    with torch.no_grad():
+        found = model(**batch).last_hidden_state
+        expected = model(**padded).last_hidden_state
+        after = model.states_after(1, **batch)
+        plain = model_of(model_type)(**batch).last_hidden_state
+    assert found.shape == after.shape == (2, 45, 32)
+    torch.testing.assert_close(found, expected[:, :45])
+    assert not torch.allclose(found, plain, atol=1e-2)
 
 
 @pytest.mark.parametrize("model_type", ["bart", "m2m_100", "marian", "mbart", "t5"])

@@ -11,6 +11,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
 
+import torch
 from torch import Tensor, nn
 from torch.utils.hooks import RemovableHandle
 from transformers import PretrainedConfig
@@ -144,6 +145,7 @@ SITES: dict[str, Sites] = {
     "bart": _BART,
     "bert": _BERT,
     "bert-generation": _BERT,
+    "big_bird": _BERT,
     "camembert": _BERT,
     "convbert": Sites(),
     "data2vec-text": _BERT,
@@ -189,6 +191,7 @@ SITES: dict[str, Sites] = {
             output_norm="post_mlp_layernorm",
         ),
     ),
+    "longformer": _BERT,
     "luke": _BERT,
     "m2m_100": replace(_BART, embedding_norm="", layer_parts=None),
     "marian": replace(_BART, embedding_norm=""),
@@ -271,20 +274,29 @@ def last_layer(encoder: nn.Module, sites: Sites) -> nn.Module:
     return layers(encoder, sites)[-1]
 
 
-def change_input(module: nn.Module, change: Callable[[Tensor], Tensor]) -> RemovableHandle:
+def change_input(
+    module: nn.Module, change: Callable[[Tensor], Tensor], *, n_pieces: int | None = None
+) -> RemovableHandle:
     """Let a layer or a norm read something else.
 
     Args:
         module: whose first input are states; some versions of Transformers give them by name.
         change: makes what it reads of what it would have read.
+        n_pieces: of the sequences; padding that the encoder has added behind them (Longformer,
+            BigBird) is read as it is.
     """
+
+    def changed(states: Tensor) -> Tensor:
+        if n_pieces is None or states.shape[1] == n_pieces:
+            return change(states)
+        return torch.cat([change(states[:, :n_pieces]), states[:, n_pieces:]], dim=1)
 
     def hook(
         _: nn.Module, inputs: tuple[Any, ...], options: dict[str, Any]
     ) -> tuple[tuple[Any, ...], dict[str, Any]]:
         if inputs:
-            return (change(inputs[0]), *inputs[1:]), options
-        return inputs, {**options, "hidden_states": change(options["hidden_states"])}
+            return (changed(inputs[0]), *inputs[1:]), options
+        return inputs, {**options, "hidden_states": changed(options["hidden_states"])}
 
     return module.register_forward_pre_hook(hook, with_kwargs=True)
 

@@ -45,6 +45,11 @@ class Syntax(NamedTuple):
     domain: Tensor | None = None
     distances: Tensor | None = None
 
+    @property
+    def n_pieces(self) -> int:
+        """Pieces of a sequence, padding to the longest one included."""
+        return self.attention_mask.shape[1]
+
     def require(self, name: str) -> Tensor:
         """A tensor that a guide cannot do without.
 

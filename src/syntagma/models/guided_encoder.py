@@ -262,7 +262,7 @@ class GuidedEncoder(SyntagmaModel):
                 total = total + guide(syntax)
             return total
 
-        hook = change_input(norm, add)
+        hook = change_input(norm, add, n_pieces=syntax.n_pieces)
         try:
             yield
         finally:
@@ -284,7 +284,7 @@ class GuidedEncoder(SyntagmaModel):
             return states
 
         hooks = [
-            change_input(layer, functools.partial(change, index=index))
+            change_input(layer, functools.partial(change, index=index), n_pieces=syntax.n_pieces)
             for index, layer in enumerate(layers(self.trunk, sites))
         ]
         try:
@@ -312,7 +312,8 @@ class GuidedEncoder(SyntagmaModel):
         left: list[Tensor] = []
 
         def keep(_: nn.Module, __: tuple[Any, ...], output: Any) -> None:
-            left.append(output[0] if isinstance(output, tuple) else output)
+            states = output[0] if isinstance(output, tuple) else output
+            left.append(states[:, : input_ids.shape[1]])
 
         with self._alone(watched=True):
             hooks = [part.register_forward_hook(keep) for part in layers(self.trunk, sites)]
