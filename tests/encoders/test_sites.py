@@ -97,7 +97,7 @@ def test_a_copied_layer_computes_what_the_layer_does(model_type):
     ],
 )
 def test_a_task_is_learnt_on_it(model_type, tmp_path):
-    """Without token types, with one, without a norm over the embeddings, with narrow ones; long texts."""
+    """Without token types, with one, without a norm over the embeddings, with narrow ones, long."""
     narrow = {
         "mobilebert": {"embedding_size": 16, "trigram_input": True},
         "rembert": {"input_embedding_size": 16},

@@ -8,9 +8,10 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 import torch
-from transformers import AutoModel
+from transformers import AutoConfig, AutoModel
 
 from syntagma.encoders.config import SyntagmaConfig
+from syntagma.encoders.load import max_pieces
 from syntagma.errors import DamagedFileError, InputError
 from syntagma.models.config import AncestorAttention, resolve_guides
 from syntagma.models.guide import Syntax
@@ -255,12 +256,29 @@ def test_attention_weights_follow_the_mask():
     torch.testing.assert_close(weights.sum(-1), torch.ones(3, 4, 9))
 
 
-def test_guides_that_need_no_site_work_on_an_encoder_without_a_row():
-    config = tiny_config("layoutlm")
+SIZES = {"vocab_size": 100, "n_layers": 2, "n_heads": 4, "pad_token_id": 1}
+ROWLESS = {
+    "fnet": AutoConfig.for_model("fnet", hidden_size=32, num_hidden_layers=2, vocab_size=100),
+    "layoutlm": tiny_config("layoutlm"),
+    "xlm": AutoConfig.for_model("xlm", emb_dim=32, **SIZES),
+    "xlnet": AutoConfig.for_model("xlnet", d_model=32, d_inner=48, n_head=4, **SIZES),
+}
+
+
+@pytest.mark.parametrize("model_type", ROWLESS)
+def test_guides_that_need_no_site_work_on_an_encoder_without_a_row(model_type):
+    """Among them one without attention, and one without a longest sequence."""
+    config = ROWLESS[model_type]
     model = GuidedEncoder(
         SyntagmaConfig(encoder=config, guides=resolve_guides("sg-net", {}))
     ).eval()
     assert model(**batch()).last_hidden_state.shape == (3, 9, 32)
+    assert max_pieces(config) >= 160
+
+
+def test_a_layer_is_not_copied_from_an_encoder_without_a_row():
+    guides = resolve_guides("sg-net", {})
+    model = GuidedEncoder(SyntagmaConfig(encoder=tiny_config("layoutlm"), guides=guides))
     model.ancestor_attention.settings = AncestorAttention(initialise="last_layer")
     with pytest.raises(InputError, match="'layoutlm' is not in the table"):
         model.after_encoder_loaded("rembert")

@@ -222,6 +222,8 @@ FROM_PADDING_ON = frozenset(
 def max_pieces(config: PretrainedConfig) -> int:
     """The longest sequence that an encoder reads, special pieces included."""
     limit = getattr(config, "max_position_embeddings", None) or 512
+    if limit < 0:  # XLNet: there is no limit.
+        limit = 8192
     if config.model_type in FROM_PADDING_ON:
         limit -= (getattr(config, "pad_token_id", None) or 0) + 1
     return min(int(limit), 8192)

@@ -135,7 +135,8 @@ def layer_like(encoder: PretrainedConfig, sites: Sites | None) -> AncestorAttent
         attention = float(getattr(encoder, sites.attention_dropout, attention))
     return AncestorAttentionLayer(
         width=encoder.hidden_size,
-        n_heads=encoder.num_attention_heads,
+        # FNet has no attention, and so no heads.
+        n_heads=getattr(encoder, "num_attention_heads", None) or max(encoder.hidden_size // 64, 1),
         inner_width=int(
             setting(*INNER_WIDTHS, default=4 * encoder.hidden_size)  # type: ignore[call-overload]
         ),
