@@ -324,7 +324,7 @@ def test_impossible_settings_are_one_line(run, config, tmp_path, override, messa
     ("name", "content", "message"),
     [
         ("empty.conllu", b"", "no sentences; expected CoNLL-U"),
-        ("latin.conllu", "1\tna\xefve\n".encode("latin-1"), "not UTF-8 after line 0"),
+        ("latin.conllu", "1\tna\xefve\n".encode("latin-1"), "not UTF-8 in line 1 "),
         ("broken.conllu.gz", b"\x1f\x8bnothing", "damaged gzip file"),
         ("two.conllu", b"1\ta\t_\t_\t_\t_\t0\tr\t_\t_\n2\tb\t_\t_\t_\t_\t0\tr\t_\t_\n",
          "line 1: expected one root (a word with head 0), found 2"),

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 
 import pytest
 
+from syntagma.errors import InputError
 from syntagma.files import (
     BYTE_ORDER_MARK,
     read_lines,
@@ -16,6 +18,18 @@ from syntagma.files import (
 from syntagma.tasks.choice.data import read_choices
 from syntagma.tasks.relations.data import read_relations
 from syntagma.tasks.translation.parallel_text import read_parallel
+
+
+@pytest.mark.parametrize("pack", [bytes, gzip.compress])
+def test_the_line_that_is_no_utf8_is_named(tmp_path, pack):
+    path = tmp_path / "a.txt"
+    lines = [b"The ferry sank .\n"] * 3000
+    path.write_bytes(pack(b"".join([*lines[:2345], b"na\xefve\n", *lines])))
+    with pytest.raises(InputError, match=r"not UTF-8 in line 2346 .*iconv -f latin1"):
+        list(read_lines(path))
+    path.write_bytes(pack("The ferry sank .\n".encode("utf-16")))
+    with pytest.raises(InputError, match=r"not UTF-8 in line 1 .*iconv -f utf-16"):
+        list(read_lines(path))
 
 
 def test_a_carriage_return_alone_ends_no_line(tmp_path):

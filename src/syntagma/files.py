@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 import csv
 import gzip
 import io
@@ -39,6 +40,9 @@ __all__ = [
 
 STANDARD_INPUT = "-"
 BYTE_ORDER_MARK = "\ufeff"
+NEW_LINE = b"\n"
+UTF_16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
+"""What files in UTF-16 begin with."""
 PAIR = "+"
 """Between the names of two files that correspond."""
 
@@ -70,12 +74,12 @@ def open_text(path: str | Path) -> IO[str]:
 
 
 @contextmanager
-def read_errors(path: str | Path, after: Callable[[], str] = str) -> Iterator[None]:
+def read_errors(path: str | Path, n_read: Callable[[], int] | None = None) -> Iterator[None]:
     """Turn what reading a damaged file gives into one clear line.
 
     Args:
         path: of the file.
-        after: says how far it could be read.
+        n_read: says how many lines were read, where they are read one by one.
 
     Raises:
         InputError: reading failed inside the block.
@@ -83,17 +87,25 @@ def read_errors(path: str | Path, after: Callable[[], str] = str) -> Iterator[No
     try:
         yield
     except UnicodeDecodeError as error:
-        place = after() or f" at byte {error.start}"
+        place = f" at byte {error.start}"
+        if n_read is not None:
+            # Bytes are decoded ahead of the lines, and only where no line is left to be given.
+            place = f" in line {n_read() + 1 + error.object.count(NEW_LINE, 0, error.start)}"
+        encoding = "utf-16" if error.object.startswith(UTF_16) else "latin1"
         raise InputError(
             f"{path}: not UTF-8{place} ({error.reason}); convert it, for example with "
-            f"`iconv -f latin1 -t utf-8`"
+            f"`iconv -f {encoding} -t utf-8`"
         ) from error
     except (EOFError, gzip.BadGzipFile, zlib.error) as error:
-        raise InputError(f"{path}: damaged gzip file{after()}; fetch it again") from error
+        raise InputError(f"{path}: damaged gzip file{_after(n_read)}; fetch it again") from error
     except tarfile.TarError as error:
         raise InputError(f"{path}: damaged archive ({error}); fetch it again") from error
     except csv.Error as error:
-        raise InputError(f"{path}: broken table{after()} ({error})") from error
+        raise InputError(f"{path}: broken table{_after(n_read)} ({error})") from error
+
+
+def _after(n_read: Callable[[], int] | None) -> str:
+    return "" if n_read is None else f" after line {n_read()}"
 
 
 def read_lines(path: str | Path) -> Iterator[str]:
@@ -105,7 +117,7 @@ def read_lines(path: str | Path) -> Iterator[str]:
         InputError: the file cannot be read or is not UTF-8; the line is named.
     """
     number = 0
-    with read_errors(path, lambda: f" after line {number}"), open_text(path) as lines:
+    with read_errors(path, lambda: number), open_text(path) as lines:
         for line in lines:
             number += 1
             yield (line.removeprefix(BYTE_ORDER_MARK) if number == 1 else line).rstrip("\r\n")
@@ -162,7 +174,7 @@ def read_table(
 def _table(path: str | Path, separator: str, quoting: Any) -> Iterator[Row]:
     """The row of the names, each its own value, then the others."""
     number = 0
-    with read_errors(path, lambda: f" after line {number}"), open_text(path) as lines:
+    with read_errors(path, lambda: number), open_text(path) as lines:
         # A carriage return inside a cell would be an error where no quotes can stand around it.
         whole = (line.rstrip("\r\n").replace("\r", " ") for line in lines)
         rows = whole if quoting == csv.QUOTE_NONE else lines
@@ -176,8 +188,12 @@ def _table(path: str | Path, separator: str, quoting: Any) -> Iterator[Row]:
             yield row
 
 
-def read_json(path: str | Path) -> Any:
+def read_json(path: str | Path, *, extra: str = "") -> Any:
     """The value in a JSON file.
+
+    Args:
+        path: of the file.
+        extra: what to say where the file goes on behind its value.
 
     Raises:
         InputError: the file cannot be read, or is not JSON; line and column are named.
@@ -193,6 +209,7 @@ def read_json(path: str | Path) -> Any:
             raise InputError(f"{path}: expected JSON, got a text that begins {begin!r}") from error
         raise InputError(
             f"{path}: broken JSON at line {error.lineno}, column {error.colno}: {error.msg}"
+            f"{extra if error.msg == 'Extra data' else ''}"
         ) from error
 
 
@@ -214,7 +231,7 @@ def read_objects(path: str | Path) -> Iterator[tuple[str, dict[str, Any] | str]]
                 except (json.JSONDecodeError, RecursionError) as error:
                     yield place, f"{place}: broken JSON ({error})"
         return
-    rows = read_json(path)
+    rows = read_json(path, extra="; if each line is an object by itself, name the file .jsonl")
     if not isinstance(rows, list):
         raise InputError(f"{path}: expected a list of objects, got {type(rows).__name__}")
     for number, row in enumerate(rows, start=1):

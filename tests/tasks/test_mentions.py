@@ -177,6 +177,13 @@ def test_mentions_without_characters_are_named(mention, message):
         checked("A gull.", (2, 6), mention)
 
 
+@pytest.mark.parametrize("given", ["A gull.", ("A gull.",), ("A gull.", (0, 1), (2, 6))])
+def test_as_many_mentions_are_given_as_are_read(given, tiny_encoder):
+    message = r"expected \(text, \(start, end\)\) for each text, got .*A gull"
+    with pytest.raises(InputError, match=message):
+        next(typer(tiny_encoder).stream([given]))
+
+
 def test_empty_texts_are_named(tiny_encoder):
     with pytest.raises(InputError, match="the text is empty"):
         typer(tiny_encoder).items([Asked(" ", ((0, 0),))])

@@ -172,9 +172,12 @@ class TestReader:
             assert alone.probability == pytest.approx(together[one].probability, abs=1e-4)
             assert bool(alone.text) == bool(asked[one][1])
 
-    def test_an_empty_question_is_refused(self, task):
+    def test_what_cannot_be_asked_is_refused(self, task):
         with pytest.raises(InputError, match="expected a list of texts, got one text"):
             task.reader.answer("Who?", "A gull cried.")
+        for given in (None, {"p1": "A gull cried."}):
+            with pytest.raises(InputError, match="paragraphs: expected a list of texts, got"):
+                task.reader.answer("Who?", given)
         with pytest.raises(InputError, match="the question is empty"):
             task.reader.answer(" ", ["A gull cried."])
 

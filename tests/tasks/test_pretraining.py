@@ -216,10 +216,23 @@ class TestStream:
         with pytest.raises(InputError, match="none of the shards can be used"):
             next(stream.batches())
 
-    def test_a_corpus_without_text_is_refused(self, tmp_path, tiny_encoder):
-        folder = make_corpus(tmp_path, copies=1, text=False)
-        with pytest.raises(InputError, match="annotate without --no-text"):
-            self.take(self.stream(folder, tiny_encoder), 1)
+    @pytest.mark.parametrize(
+        ("copies", "text", "message"),
+        [(1, False, "annotate without --no-text"), (0, True, "holds no sentence; annotate a text")],
+    )
+    def test_a_corpus_with_nothing_to_read_is_refused_at_once(
+        self, tmp_path, copies, text, message
+    ):
+        with pytest.raises(InputError, match=message):
+            read_corpus(make_corpus(tmp_path, copies=copies, text=text))
+
+    def test_nothing_is_scored_where_every_shard_is_damaged(self, tmp_path, corpus, tiny_encoder):
+        task, _ = build_task(corpus, tiny_encoder)
+        folder = make_corpus(tmp_path, copies=1)
+        for path in folder.glob("*.parquet"):
+            path.write_bytes(b"")
+        with pytest.raises(InputError, match=f"{folder}: none of its shards can be used"):
+            task.predict([read_corpus(folder, skip_bad=True)])
 
 
 PRESETS = {"none": {}, "seprem": {}, "poi-net": {"coattention": False}}

@@ -42,6 +42,11 @@ class TestFormats:
         [
             ("a.json", '[{"sent": ', "broken JSON at line 1"),
             ("a.jsonl", "\n{\n", "line 2: broken JSON"),
+            (
+                "a.json",
+                "{}\n{}\n",
+                "line 2, column 1: Extra data; if each line .* name the file .jsonl",
+            ),
             ("a.json", {"sent": "x"}, "expected a list of objects, got dict"),
             ("a.json", [3], "entry 1: expected an object, got 3"),
             ("a.json", [], "no mention; expected objects with sent, start, end and labels"),
@@ -50,6 +55,7 @@ class TestFormats:
             ("a.json", [ROW | {"end": 26}], r"at \(15, 26\) outside the text of 25 characters"),
             ("a.json", [ROW | {"end": 15}], r"entry 1: a mention without characters at \(15, 15\)"),
             ("a.json", [ROW | {"labels": "town"}], "expected a list of words as `labels`"),
+            ("a.json", [ROW | {"labels": ["town", " "]}], "expected a list of words as `labels`"),
             ("a.json", [ROW | {"id": 1}, ROW], "entry 2: the id '1' stands at .*entry 1 already"),
             ("a.txt", "x", "expected mentions with their types as .json or .jsonl"),
         ],

@@ -174,3 +174,15 @@ def test_one_encoder_may_do_both(tmp_path, tiny_encoder, objective):
     train(settings_, tmp_path / "run")
     config = json.loads((tmp_path / "run" / "config.json").read_text())
     assert "answerability_weight" in config["head"]
+
+
+def test_a_process_that_is_left_alone_says_so(tmp_path, monkeypatch):
+    def end(*_, **__):
+        raise RuntimeError("[pair.cc:553] Connection closed by peer [127.0.0.1]:26519.")
+
+    monkeypatch.setattr("syntagma.training.run._train", end)
+    with pytest.raises(RuntimeError, match="closed by peer"):
+        train(None, tmp_path / "run")
+    monkeypatch.setenv("WORLD_SIZE", "2")
+    with pytest.raises(InputError, match="another process of this training has ended"):
+        train(None, tmp_path / "run")

@@ -7,7 +7,8 @@ import logging
 import os
 import shutil
 import tempfile
-from contextlib import nullcontext
+from collections.abc import Iterator
+from contextlib import contextmanager, nullcontext
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -18,7 +19,7 @@ from safetensors.torch import load_file
 from transformers import TrainingArguments, set_seed
 
 from syntagma.encoders.compact import EXACT
-from syntagma.errors import MissingExtraError
+from syntagma.errors import InputError, MissingExtraError
 from syntagma.files import disk_errors, write_json
 from syntagma.tasks import find_task
 from syntagma.tasks.experiment import DataSettings, Experiment, TrainingSettings
@@ -31,6 +32,9 @@ from syntagma.training.trainer import SyntagmaTrainer
 __all__ = ["train"]
 
 log = logging.getLogger(__name__)
+
+LEFT_ALONE = ("closed by peer", "reset by peer", "remote process exited")
+"""In the errors of torch's processes when one of the others is no more there."""
 
 
 def train(experiment: Experiment, folder: str | Path, *, resume: bool = False) -> dict[str, Any]:
@@ -47,12 +51,13 @@ def train(experiment: Experiment, folder: str | Path, *, resume: bool = False) -
         how the primary one is computed, where tools differ in that.
 
     Raises:
-        InputError: data or settings cannot be used, or the folder exists.
+        InputError: data or settings cannot be used, or the folder exists, or another process of
+            the same training has ended.
         BusyError: another process trains it.
     """
     run = RunFolder(Path(folder))
     # Of the processes of one training, the first speaks for all.
-    with run.claimed() if os.environ.get("RANK", "0") == "0" else nullcontext():
+    with run.claimed() if os.environ.get("RANK", "0") == "0" else nullcontext(), _in_company():
         if resume and run.state == "done":
             run.begin(experiment, resume=True)
             log.warning("%s is finished; nothing is left to do", run.path)
@@ -101,6 +106,24 @@ def _train(experiment: Experiment, run: RunFolder, *, resume: bool) -> dict[str,
     # What low-rank additions are merged into computes a little otherwise than both did.
     predictions = trainer.best_predictions if settings.encoder != "lora" else None
     return _finish(task, dev, run, predictions, frozen=settings.encoder == "frozen")
+
+
+@contextmanager
+def _in_company() -> Iterator[None]:
+    """One of several processes that is left alone says so in a line; the one that ended, why.
+
+    Raises:
+        InputError: another one has ended.
+    """
+    try:
+        yield
+    except RuntimeError as error:
+        # All that torch's own error tells is the end of a connection.
+        if os.environ.get("WORLD_SIZE", "1") == "1" or not any(s in str(error) for s in LEFT_ALONE):
+            raise
+        raise InputError(
+            "another process of this training has ended; what it wrote itself says why"
+        ) from error
 
 
 def _leave_group() -> None:

@@ -103,6 +103,21 @@ class MentionClassifier(LabelPredictor[Model]):
         """Names of the labels."""
         return list(self.model.config.labels["labels"])
 
+    def checked(self, given: Any) -> Asked:
+        """A text with as many mentions as the model classifies together.
+
+        Args:
+            given: the text and the mentions, as one tuple.
+
+        Raises:
+            InputError: it is something else, a mention has no characters, or the text is empty.
+        """
+        n_mentions = len(self.signs)
+        if not isinstance(given, tuple | list) or len(given) != 1 + n_mentions:
+            wanted = ", ".join(["text", *["(start, end)"] * n_mentions])
+            raise InputError(f"expected ({wanted}) for each text, got {given!r:.60}")
+        return checked(*given)
+
     def score_stream(self, asked: Iterable[Asked]) -> Iterator[ScoredMention]:
         """Score texts as they come, many at a time, in constant memory."""
         source = iter(asked)

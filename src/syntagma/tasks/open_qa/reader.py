@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 from pathlib import Path
 from typing import Any, Self
@@ -105,10 +105,12 @@ def _different(paragraphs: Texts) -> list[tuple[Paragraph, int]]:
     """The different texts with something to read, and their places in the list.
 
     Raises:
-        InputError: it is one text instead of several.
+        InputError: it is one text instead of several, or no list of them.
     """
     if isinstance(paragraphs, str):
         raise InputError("paragraphs: expected a list of texts, got one text; write [text]")
+    if isinstance(paragraphs, Mapping) or not isinstance(paragraphs, Iterable):
+        raise InputError(f"paragraphs: expected a list of texts, got {paragraphs!r:.40}")
     first: dict[str, tuple[Paragraph, int]] = {}
     for place, given in enumerate(paragraphs):
         if isinstance(given, Paragraph):

@@ -52,21 +52,14 @@ class TrainingCorpus:
 
         Raises:
             DamagedFileError: it is damaged or missing.
-            InputError: the corpus was made without text.
         """
         try:
-            shard = self.corpus.shard(number, verify=True)
+            return self.corpus.shard(number, verify=True)
         except DamagedFileError as error:
             if not self.skip_bad:
                 raise
             log.warning("left out a shard: %s", error)
             return None
-        if shard.texts is None:
-            raise InputError(
-                f"{self.corpus.folder}: holds no text, so there is nothing to read; annotate "
-                f"without --no-text"
-            )
-        return shard
 
 
 @dataclass
@@ -106,8 +99,6 @@ class CorpusStream(BatchStream):
             for number, corpus in enumerate(self.corpora)
             for shard in range(len(corpus))
         ]
-        if not self._shards:
-            raise InputError("data.train: the corpora hold no sentence")
 
     def part(self, world: int, rank: int) -> CorpusStream:
         """The stream as one of several readers sees it."""
@@ -268,10 +259,16 @@ def read_corpus(path: str | Path, *, skip_bad: bool = False) -> TrainingCorpus:
     """The corpus in a folder.
 
     Raises:
-        InputError: it holds no finished corpus.
+        InputError: it holds no finished corpus, or one without sentences or text.
         DamagedFileError: a shard is missing or cut short, and damaged ones are not left out.
     """
     corpus = AnnotatedCorpus(path)
+    if not len(corpus):
+        raise InputError(f"{path}: holds no sentence; annotate a text that has some")
+    if not corpus.manifest.settings["text"]:
+        raise InputError(
+            f"{path}: holds no text, so there is nothing to read; annotate without --no-text"
+        )
     if not skip_bad:
         # Found out now, and not after hours, when it is the shard's turn.
         corpus.check_sizes()

@@ -238,7 +238,11 @@ class PretrainingTask(Task[TrainingCorpus, Sums]):
         return self.builder.collate(items)
 
     def predict(self, examples: Sequence[TrainingCorpus]) -> list[Sums]:
-        """How well each corpus is predicted; always the same is hidden."""
+        """How well each corpus is predicted; always the same is hidden.
+
+        Raises:
+            InputError: none of the shards of a corpus can be used.
+        """
         self.model.eval()
         return [self._sums(example) for example in examples]
 
@@ -256,6 +260,8 @@ class PretrainingTask(Task[TrainingCorpus, Sums]):
                     found: PretrainingScores = self.model(**tensors)
                 for name, scores in found.objectives.items():
                     sums[name] = sums.get(name, ObjectiveSums()) + ObjectiveSums.of(scores)
+        if not sums:
+            raise InputError(f"{example.corpus.folder}: none of its shards can be used")
         return sums
 
     def score(

@@ -22,7 +22,6 @@ from syntagma.tasks.mentions.task import (
     Asked,
     MentionClassifier,
     MentionItem,
-    checked,
 )
 from syntagma.tasks.predictor_task import PredictorTask, warn_of_skipped
 from syntagma.tasks.relations.data import RelationExample, read_relations
@@ -82,7 +81,7 @@ class RelationClassifier(MentionClassifier[RelationModel]):
 
     def stream(self, pairs: Iterable[tuple[str, Mention, Mention]]) -> Iterator[MentionRelation]:
         """Classify (text, subject, object) as they come, many at a time, in constant memory."""
-        yield from self.classify(checked(*pair) for pair in pairs)
+        yield from self.classify(map(self.checked, pairs))
 
     def classify(self, asked: Iterable[Asked]) -> Iterator[MentionRelation]:
         """Classify pairs of mentions, some of which may have no characters."""

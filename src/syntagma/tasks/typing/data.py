@@ -87,7 +87,8 @@ def _example(row: dict[str, Any], place: str, number: int) -> TypingExample | st
         return f"{place}: {problem}"
     labels = row.get("labels")
     if labels is not None:
-        if not isinstance(labels, list) or not all(isinstance(label, str) for label in labels):
+        names = labels if isinstance(labels, list) else [None]
+        if not all(isinstance(name, str) and name.strip() for name in names):
             return f"{place}: expected a list of words as `labels`, got {labels!r:.40}"
         labels = tuple(dict.fromkeys(labels))
     return TypingExample(str(row.get("id", number)), text, (start, end), labels)

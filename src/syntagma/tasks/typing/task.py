@@ -20,7 +20,6 @@ from syntagma.tasks.mentions.task import (
     Asked,
     MentionClassifier,
     MentionItem,
-    checked,
 )
 from syntagma.tasks.predictor_task import PredictorTask, warn_of_skipped
 from syntagma.tasks.task import Features
@@ -70,7 +69,7 @@ class EntityTyper(MentionClassifier[TypingModel]):
         """The types of (text, mention) pairs as they come, many at a time, in constant memory."""
         names, head = self.labels, self.model.head
         cut = head.threshold if threshold is None else threshold
-        for scores, truncated in self.score_stream(checked(*pair) for pair in mentions):
+        for scores, truncated in self.score_stream(map(self.checked, mentions)):
             probabilities = scores.sigmoid()
             ranked = probabilities.argsort(descending=True, stable=True).tolist()
             values = probabilities.tolist()
