@@ -459,4 +459,4 @@ def test_a_device_that_is_not_there_is_named(run, tmp_path, command):
     text.write_text("A gull cried.")
     code, _, error = run(*command, text, "--device", "gpu")
     assert code == 2
-    assert "--device gpu: expected cpu, cuda, cuda:N or mps; here there is cpu" in one_line(error)
+    assert "device gpu: expected cpu, cuda, cuda:N or mps; here there is cpu" in one_line(error)

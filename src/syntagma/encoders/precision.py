@@ -42,21 +42,22 @@ def best_device() -> str:
     return f"cuda:{own % torch.cuda.device_count()}"
 
 
-def require_device(name: str) -> None:
+def require_device(device: str | torch.device) -> None:
     """Check that a device is there.
 
     Args:
-        name: as torch writes it.
+        device: as torch writes it.
 
     Raises:
         InputError: it is not.
     """
-    here = ["cpu", *(f"cuda:{number}" for number in range(torch.cuda.device_count()))]
-    if torch.backends.mps.is_available():
-        here.append("mps")
+    name, here = str(device), ["cpu"]
+    if torch.accelerator.is_available():
+        kind = torch.accelerator.current_accelerator()
+        here += (f"{kind}:{number}" for number in range(torch.accelerator.device_count()))
     if name not in here and not any(found.startswith(f"{name}:") for found in here):
         raise InputError(
-            f"--device {name}: expected cpu, cuda, cuda:N or mps; here there is {', '.join(here)}"
+            f"device {name}: expected cpu, cuda, cuda:N or mps; here there is {', '.join(here)}"
         )
 
 

@@ -18,7 +18,7 @@ from torch import Tensor
 from syntagma.batches import token_budget_batches
 from syntagma.encoders.load import max_pieces
 from syntagma.encoders.model import saved_tokenizer
-from syntagma.encoders.precision import Precision, autocast
+from syntagma.encoders.precision import Precision, autocast, require_device
 from syntagma.errors import InputError
 from syntagma.parse.decode import Codes, How, decode
 from syntagma.parse.encode import EncodedSentence, SentenceEncoder
@@ -97,8 +97,9 @@ class JointParser:
             options: of the constructor.
 
         Raises:
-            InputError: the folder does not hold a parser.
+            InputError: the folder does not hold a parser, or there is no such device.
         """
+        require_device(device)
         model = ParserModel.from_folder(folder, task="parsing").to(device)
         tokenizer = saved_tokenizer(folder, model.config)
         return cls(model, tokenizer, **options)

@@ -14,7 +14,7 @@ from torch import Tensor
 from syntagma.batches import padded_length, token_budget_batches
 from syntagma.encoders.load import load_tokenizer, max_pieces
 from syntagma.encoders.model import saved_tokenizer
-from syntagma.encoders.precision import Precision, autocast, best_device
+from syntagma.encoders.precision import Precision, autocast, best_device, require_device
 from syntagma.encoders.saved import is_saved_model, saved_settings
 from syntagma.encoders.shipped import shipped
 from syntagma.errors import InputError
@@ -157,8 +157,9 @@ class TextPredictor(Generic[Model]):
             options: of the constructor.
 
         Raises:
-            InputError: there is no such model or parser, or the model reads no parses.
+            InputError: there is no such model, device or parser, or the model reads no parses.
         """
+        require_device(device)
         folder = Path(name) if Path(name).is_dir() else shipped(str(name))
         model: Any = cls.model_class.from_folder(folder, task=cls.task).to(device)
         tokenizer = saved_tokenizer(folder, model.config)
