@@ -122,7 +122,8 @@ def _in_company() -> Iterator[None]:
         if os.environ.get("WORLD_SIZE", "1") == "1" or not any(s in str(error) for s in LEFT_ALONE):
             raise
         raise InputError(
-            "another process of this training has ended; what it wrote itself says why"
+            "another process of this training has ended; what it wrote itself says why: mend that, "
+            "and start all of them again with --resume"
         ) from error
 
 
