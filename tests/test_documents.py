@@ -1,0 +1,165 @@
+"""What the documents tell a user to type can be typed: commands, options, files, Python."""
+
+from __future__ import annotations
+
+import gzip
+import re
+import shutil
+from pathlib import Path
+
+import pytest
+import typer
+
+from syntagma.cli import app
+from syntagma.encoders.default import find_default
+from syntagma.tasks import find_task
+from tests.tasks import test_translation
+from tests.tasks.test_pretraining import make_corpus
+from tests.training.test_run import dream, experiment, open_qa, pairs, relations, typing
+
+ROOT = Path(__file__).parent.parent
+DOCUMENTS = sorted([ROOT / "README.md", ROOT / "CONTRIBUTING.md", *(ROOT / "docs").glob("*.md")])
+COMMANDS = typer.main.get_command(app).commands
+
+needs_default = pytest.mark.skipif(
+    find_default() is None, reason="the offline encoder is not installed: syntagma[offline]"
+)
+
+
+def code(text: str) -> list[str]:
+    """Indented and fenced lines and what stands between backticks, without comments."""
+    # What is broken in the middle of a line of prose is one command.
+    spans = [" ".join(span.split()) for span in re.findall(r"(?<!`)`([^`]+)`(?!`)", text)]
+    indented = re.findall(r"^ {4}(.+(?:\\\n.+)*)", text, re.MULTILINE)
+    fenced = "".join(re.findall(r"^```\w*\n(.*?)^```", text, re.MULTILINE | re.DOTALL)).split("\n")
+    lines = [*spans, *(line.replace("\\\n", " ") for line in indented), *fenced]
+    return [line.partition(" #")[0] for line in lines]
+
+
+def told(pattern: str) -> list[tuple[str, str, str]]:
+    """Document, what matched first, and the rest of the code up to the next command."""
+    found = []
+    for path in DOCUMENTS:
+        for line in code(path.read_text(encoding="utf-8")):
+            for match in re.finditer(pattern, line):
+                rest = re.split(r"[|;&]\s+(?=syntagma|python)", line[match.end() :])[0]
+                found.append((path.name, match[1], rest))
+    return found
+
+
+def options(text: str) -> list[str]:
+    return re.findall(r"(?<![\w-])--[a-z][a-z-]*", text)
+
+
+def test_commands_and_their_options_are_there():
+    used = told(r"(?:^|(?<!from)\s)syntagma ([a-z]+)\b")
+    assert {name for _, name, _ in used} >= set(COMMANDS)
+    for document, name, rest in used:
+        assert name in COMMANDS, f"{document}: syntagma {name}"
+        known = {option for each in COMMANDS[name].params for option in each.opts} | {"--help"}
+        for option in options(rest):
+            assert option in known, f"{document}: syntagma {name} {rest}"
+
+
+def test_scripts_and_their_options_are_there():
+    used = told(r"\bpython ((?:experiments|benchmarks)/\w+\.py)")
+    assert used
+    for document, script, rest in used:
+        assert (ROOT / script).is_file(), f"{document}: {script}"
+        text = (ROOT / script).read_text(encoding="utf-8")
+        for option in options(rest):
+            assert f'"{option}"' in text, f"{document}: {script} {option}"
+    for document, module, _ in told(r"\bpython -m (benchmarks\.\w+)"):
+        assert (ROOT / f"{module.replace('.', '/')}.py").is_file(), f"{document}: {module}"
+    targets = re.findall(r"^([a-z]+):", (ROOT / "Makefile").read_text(), re.MULTILINE)
+    for document, target, _ in told(r"^make ([a-z]+)\b"):
+        assert target in targets, f"{document}: make {target}"
+
+
+def test_files_of_this_repository_are_there():
+    for document, name, _ in told(r"\b((?:experiments|examples|benchmarks|docs)/[\w*.$/-]+\w)"):
+        # A variable of a shell stands for a part of some names.
+        assert list(ROOT.glob(re.sub(r"\$\w+", "*", name))), f"{document}: {name}"
+    for path in DOCUMENTS:
+        for link in re.findall(r"\]\((?!https?:)([^)#]+)", path.read_text(encoding="utf-8")):
+            assert (path.parent / link).exists(), f"{path.name}: {link}"
+
+
+def test_settings_that_are_named_are_there():
+    table = (ROOT / "docs" / "settings.md").read_text(encoding="utf-8")
+    known = set(re.findall(r"^\| `(\w+)` \|", table, re.MULTILINE))
+    used = told(r"(?:^|--set )((?:\w+/)?(?:data|training|head|guides\.\w+)\.\w+)(?==|\s|$)")
+    assert len(used) > 20
+    for document, key, _ in used:
+        if key == "data.json":  # A file of a run's folder.
+            continue
+        assert key.rpartition(".")[2] in known, f"{document}: {key}"
+
+
+def blocks(document: str) -> list[str]:
+    text = (ROOT / document).read_text(encoding="utf-8")
+    return re.findall(r"^```python\n(.*?)^```", text, re.MULTILINE | re.DOTALL)
+
+
+def model(folder: Path, task: str, path: str, encoder: str, **changes) -> None:
+    """A model that has learnt nothing, in the place of a run's."""
+    task_class = find_task(task)
+    settings = experiment(task, path, encoder, **{"parser": "linear"} | changes)
+    folder.mkdir(parents=True)
+    task_class.new(settings, task_class.read(path)).save(folder)
+
+
+@pytest.fixture(scope="module")
+def user(tmp_path_factory, tiny_encoder) -> tuple[Path, dict[str, object]]:
+    """Where a reader of the documents types, and what she has at hand."""
+    place = tmp_path_factory.mktemp("user")
+    data = {
+        "choice": dream(place / "dialogues.json", copies=1),
+        "pairs": pairs(place / "pairs.jsonl", copies=1),
+        "typing": typing(place / "words.json", copies=1),
+        "relations": relations(place / "neighbours.txt", copies=1),
+        "open_qa": open_qa(place / "questions.jsonl", copies=1),
+    }
+    for name, task, preset in (
+        ("dream_poi-net", "choice", "poi-net"),
+        ("nli_sg-net", "pairs", "sg-net"),
+        ("openentity_seprem", "typing", "seprem"),
+        ("semeval_seprem", "relations", "seprem"),
+    ):
+        model(place / "runs" / name, task, data[task], tiny_encoder, preset=preset)
+    translation, _ = test_translation.build_task(test_translation.parallel(place))
+    (place / "runs" / "multi30k_sg-net").mkdir()
+    translation.save(place / "runs" / "multi30k_sg-net")
+    (place / "data" / "nli").mkdir(parents=True)
+    for name in ("train", "mnli_dev", "sick_dev"):
+        with gzip.open(place / "data" / "nli" / f"{name}.jsonl.gz", "wb") as stream:
+            stream.write(Path(data["pairs"]).read_bytes())
+    (place / "news.parsed").symlink_to(make_corpus(place))
+    shutil.copytree(ROOT / "experiments", place / "experiments")
+    passage = (ROOT / "examples" / "ferry.txt").read_text(encoding="utf-8")
+    questions = ["Who fitted a coal barge with an engine?", "What was the Perseverance built of?"]
+    at_hand: dict[str, object] = {
+        "passage": passage,
+        "passages": [passage, passage],
+        "questions": questions,
+        "question": questions[0],
+        "options": ["Ada Mensah", "the town council"],
+        "premise": "The ferry left.",
+        "hypothesis": "Nobody moved.",
+        "paragraphs": passage.split("\n\n"),
+        "pairs_of_passage_and_question": [(passage, question) for question in questions],
+        "pairs_of_text_and_mention": [("The ferry left Port Ann.", (15, 23))],
+    }
+    return place, at_hand
+
+
+@needs_default
+@pytest.mark.parametrize("document", ["README.md", "docs/guide.md", "docs/annotate.md"])
+def test_the_python_of_a_document_runs(document, user, monkeypatch):
+    place, at_hand = user
+    monkeypatch.chdir(place)
+    names = dict(at_hand)
+    for number, block in enumerate(blocks(document), start=1):
+        # The network is not ours; any encoder will do.
+        source = block.replace("FacebookAI/roberta-base", "default")
+        exec(compile(source, f"{document}, block {number}", "exec"), names)
