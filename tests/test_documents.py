@@ -15,7 +15,7 @@ from syntagma.encoders.default import find_default
 from syntagma.tasks import find_task
 from tests.tasks import test_translation
 from tests.tasks.test_pretraining import make_corpus
-from tests.training.test_run import dream, experiment, open_qa, pairs, relations, typing
+from tests.training.test_run import dream, experiment, pairs, relations, typing
 
 ROOT = Path(__file__).parent.parent
 DOCUMENTS = sorted([ROOT / "README.md", ROOT / "CONTRIBUTING.md", *(ROOT / "docs").glob("*.md")])
@@ -118,7 +118,6 @@ def user(tmp_path_factory, tiny_encoder) -> tuple[Path, dict[str, object]]:
         "pairs": pairs(place / "pairs.jsonl", copies=1),
         "typing": typing(place / "words.json", copies=1),
         "relations": relations(place / "neighbours.txt", copies=1),
-        "open_qa": open_qa(place / "questions.jsonl", copies=1),
     }
     for name, task, preset in (
         ("dream_poi-net", "choice", "poi-net"),
