@@ -7,12 +7,14 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
 __all__ = [
+    "BadExampleError",
     "BusyError",
     "DamagedFileError",
     "InputError",
     "MissingExtraError",
     "SyntagmaError",
     "first_wrong",
+    "how_to_skip",
     "in_one_line",
 ]
 
@@ -26,6 +28,10 @@ class InputError(SyntagmaError, ValueError):
 
     The command line prints the message as one line and exits with code 2.
     """
+
+
+class BadExampleError(InputError):
+    """An example is not as its format says; the others can be read without it."""
 
 
 class DamagedFileError(InputError):
@@ -55,6 +61,19 @@ def first_wrong(wrong: Sequence[str]) -> str:
     '; a.json, entry 1: expected a passage, got None'
     """
     return f"; {wrong[0]}" if wrong else ""
+
+
+@contextmanager
+def how_to_skip(setting: str) -> Iterator[None]:
+    """Where an example is bad, say also how such ones are left out.
+
+    Args:
+        setting: what the user has to write for that.
+    """
+    try:
+        yield
+    except BadExampleError as error:
+        raise BadExampleError(f"{error} (or leave such ones out: {setting})") from error
 
 
 @contextmanager

@@ -9,7 +9,7 @@ from typing import Any
 from syntagma.encoders.config import read_config
 from syntagma.encoders.precision import Precision
 from syntagma.encoders.shipped import SHIPPED, shipped
-from syntagma.errors import InputError
+from syntagma.errors import InputError, how_to_skip
 from syntagma.files import write_folder
 from syntagma.tasks import find_task
 from syntagma.tasks.task import Task, distinct
@@ -47,7 +47,8 @@ def open_model(
 
 
 def _read(task: Task[Any, Any], data: Sequence[str | Path], skip_bad: bool) -> list[Any]:
-    parts = {str(path): task.read(path, skip_bad=skip_bad) for path in data}
+    with how_to_skip("--skip-bad"):
+        parts = {str(path): task.read(path, skip_bad=skip_bad) for path in data}
     return [example for part in distinct(parts).values() for example in part]
 
 

@@ -19,7 +19,7 @@ from safetensors.torch import load_file
 from transformers import TrainingArguments, set_seed
 
 from syntagma.encoders.compact import EXACT
-from syntagma.errors import InputError, MissingExtraError
+from syntagma.errors import InputError, MissingExtraError, how_to_skip
 from syntagma.files import disk_errors, write_json
 from syntagma.tasks import find_task
 from syntagma.tasks.experiment import DataSettings, Experiment, TrainingSettings
@@ -68,7 +68,8 @@ def train(experiment: Experiment, folder: str | Path, *, resume: bool = False) -
 def _train(experiment: Experiment, run: RunFolder, *, resume: bool) -> dict[str, Any]:
     task_class = find_task(experiment.task)
     settings = experiment.training
-    examples, dev = _read(task_class, experiment.data, settings.seed)
+    with how_to_skip("--set data.skip_bad=true"):
+        examples, dev = _read(task_class, experiment.data, settings.seed)
     set_seed(settings.seed)
     task = task_class.new(experiment, examples)
     merge = prepare_encoder(task.model, settings)

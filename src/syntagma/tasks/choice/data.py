@@ -15,7 +15,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from syntagma.errors import InputError, first_wrong
+from syntagma.errors import BadExampleError, InputError, first_wrong
 from syntagma.tasks.choice.columns import lines, table
 from syntagma.tasks.choice.dream import dream
 from syntagma.tasks.choice.example import Candidates, ChoiceExample
@@ -49,7 +49,7 @@ def read_choices(
     for found in _candidates(str(path)):
         if isinstance(found, str):
             if not skip_bad:
-                raise InputError(found)
+                raise BadExampleError(found)
             wrong.append(found)
             continue
         if found.id in seen:

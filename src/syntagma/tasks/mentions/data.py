@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from numbers import Integral
 from typing import Protocol, TypeVar
 
-from syntagma.errors import InputError
+from syntagma.errors import BadExampleError
 
 __all__ = ["Mention", "gather", "mention_problem"]
 
@@ -49,7 +49,7 @@ def gather(
         skip_bad: leave bad ones out instead of stopping at the first.
 
     Raises:
-        InputError: one is bad, or has the id of another, and ``skip_bad`` is false.
+        BadExampleError: one is bad, or has the id of another, and ``skip_bad`` is false.
     """
     examples: list[Example] = []
     wrong: list[str] = []
@@ -64,6 +64,6 @@ def gather(
             examples.append(example)
             continue
         if not skip_bad:
-            raise InputError(problem)
+            raise BadExampleError(problem)
         wrong.append(problem)
     return examples, wrong

@@ -29,7 +29,7 @@ from itertools import zip_longest
 from pathlib import Path
 from typing import Any
 
-from syntagma.errors import InputError, first_wrong
+from syntagma.errors import BadExampleError, InputError, first_wrong
 from syntagma.files import read_lines, split_pair
 from syntagma.text.pieces import encodable
 
@@ -107,7 +107,7 @@ def read_open_qa(
         elif skip_bad:
             wrong.append(found)
         else:
-            raise InputError(f"{found} (or leave such lines out: --skip-bad)")
+            raise BadExampleError(found)
     if not examples:
         raise InputError(f"{path}: no questions{first_wrong(wrong)}")
     return list(examples.values()), wrong

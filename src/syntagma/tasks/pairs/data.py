@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from syntagma.errors import InputError, first_wrong
+from syntagma.errors import BadExampleError, InputError, first_wrong
 from syntagma.files import read_objects, read_table
 
 __all__ = ["PairExample", "PairFile", "read_pairs"]
@@ -74,7 +74,7 @@ def read_pairs(path: str | Path, *, skip_bad: bool = False) -> PairFile:
         example = row if isinstance(row, str) else _example(row, place)
         if isinstance(example, str):
             if not skip_bad:
-                raise InputError(example)
+                raise BadExampleError(example)
             wrong.append(example)
             continue
         # SNLI's ids are unique; where others repeat, the line tells them apart.

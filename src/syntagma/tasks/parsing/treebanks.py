@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from itertools import zip_longest
 from pathlib import Path
 
-from syntagma.errors import InputError
+from syntagma.errors import BadExampleError, InputError
 from syntagma.files import split_pair
 from syntagma.parse.head_rules import heads_by_rule
 from syntagma.parse.phrases import agree
@@ -60,9 +60,9 @@ def read_treebank(path: str | Path, *, skip_bad: bool = False) -> list[TreeExamp
     for number, example in enumerate(_examples(str(path)), start=1):
         try:
             examples.append(example.checked(number))
-        except InputError:
+        except InputError as error:
             if not skip_bad:
-                raise
+                raise BadExampleError(str(error)) from error
             bad += 1
     if not examples:
         raise InputError(f"{path}: no sentence with a tree")

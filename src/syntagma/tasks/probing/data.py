@@ -10,7 +10,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
-from syntagma.errors import InputError
+from syntagma.errors import BadExampleError, InputError
 from syntagma.files import read_lines, write_text
 from syntagma.settings import nearest
 
@@ -64,7 +64,7 @@ def read_probe(path: str | Path, *, skip_bad: bool = False) -> list[ProbeExample
         split, label, text = (*line.split("\t", 2), "", "")[:3]
         if split not in SPLITS or not label or not text.strip():
             if not skip_bad:
-                raise InputError(
+                raise BadExampleError(
                     f"{file}, line {number}: expected tr, va or te, a label and a sentence with "
                     f"tabs between them, got {line[:40]!r}"
                 )

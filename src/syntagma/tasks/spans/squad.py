@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
 
-from syntagma.errors import InputError
+from syntagma.errors import BadExampleError, InputError
 from syntagma.files import read_json, write_json
 from syntagma.tasks.spans.answers import Answer
 
@@ -193,7 +193,7 @@ def read_squad(
             examples[example.id] = example
         except InputError as error:
             if not skip_bad:
-                raise InputError(f"{error} (or leave such questions out: --skip-bad)") from error
+                raise BadExampleError(str(error)) from error
             first = first or str(error)
             reasons[getattr(error, "reason", "not in the format")] += 1
     skipped = SkippedQuestions(dict(reasons), first)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from itertools import zip_longest
 from pathlib import Path
 
-from syntagma.errors import InputError
+from syntagma.errors import BadExampleError, InputError
 from syntagma.files import read_lines, split_pair
 
 __all__ = ["ParallelExample", "read_parallel"]
@@ -52,10 +52,10 @@ def read_parallel(path: str | Path, *, skip_bad: bool = False) -> list[ParallelE
             continue
         if not skip_bad:
             place = target if one.strip() else source
-            raise InputError(
-                f"{place}, line {number}: is empty, expected a sentence; --skip-bad leaves such "
-                f"{'pairs out' if target else 'lines as they are'}"
-            )
+            message = f"{place}, line {number}: is empty, expected a sentence"
+            if target:
+                raise BadExampleError(message)
+            raise InputError(f"{message}; --skip-bad leaves such lines as they are")
         empty += 1
         if not target:
             examples.append(ParallelExample(str(number), "", ""))
