@@ -413,10 +413,10 @@ def test_wrong_answers_are_named_or_skipped(run, tmp_path, tiny_encoder):
     code, _, err = run("train", config, "--out", tmp_path / "run")
     assert code == 2
     assert question["id"] in one_line(err)
-    assert "leave such ones out: --set data.skip_bad=true" in one_line(err)
+    assert "skip such ones: --set data.skip_bad=true" in one_line(err)
     code, _, err = run("evaluate", "default-reader", path)
     assert code == 2
-    assert "leave such ones out: --skip-bad" in one_line(err)
+    assert "skip such ones: --skip-bad" in one_line(err)
     code, _, err = run(
         "train", config, "--out", tmp_path / "run", "--set", "data.skip_bad=true",
         "--set", "head.stride=90",

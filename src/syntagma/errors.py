@@ -65,7 +65,7 @@ def first_wrong(wrong: Sequence[str]) -> str:
 
 @contextmanager
 def how_to_skip(setting: str) -> Iterator[None]:
-    """Where an example is bad, say also how such ones are left out.
+    """Where an example is bad, say also how such ones are skipped.
 
     Args:
         setting: what the user has to write for that.
@@ -73,7 +73,7 @@ def how_to_skip(setting: str) -> Iterator[None]:
     try:
         yield
     except BadExampleError as error:
-        raise BadExampleError(f"{error} (or leave such ones out: {setting})") from error
+        raise BadExampleError(f"{error} (or skip such ones: {setting})") from error
 
 
 @contextmanager

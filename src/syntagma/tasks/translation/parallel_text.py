@@ -52,10 +52,7 @@ def read_parallel(path: str | Path, *, skip_bad: bool = False) -> list[ParallelE
             continue
         if not skip_bad:
             place = target if one.strip() else source
-            message = f"{place}, line {number}: is empty, expected a sentence"
-            if target:
-                raise BadExampleError(message)
-            raise InputError(f"{message}; --skip-bad leaves such lines as they are")
+            raise BadExampleError(f"{place}, line {number}: is empty, expected a sentence")
         empty += 1
         if not target:
             examples.append(ParallelExample(str(number), "", ""))
