@@ -221,6 +221,8 @@ class TestFormats:
         path.write_text(json.dumps([row, row]))
         with pytest.raises(InputError, match="two questions have the id '1-0'"):
             read_choices(path)
+        examples, wrong = read_choices(path, skip_bad=True)
+        assert (len(examples), len(wrong)) == (1, 1)
 
     def test_a_broken_archive_is_no_archive(self, tmp_path):
         path = tmp_path / "RACE.tar.gz"

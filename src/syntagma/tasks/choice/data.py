@@ -34,28 +34,28 @@ def read_choices(
 
     Args:
         path: see the module.
-        skip_bad: leave out what is not as its format says, instead of stopping.
+        skip_bad: leave out what is not as its format says or repeats an id, instead of stopping.
 
     Returns:
         The examples, and what was wrong with those left out.
 
     Raises:
-        InputError: the file cannot be read, an example is not as its format says and ``skip_bad``
-            is false, or two examples have the same id.
+        InputError: the file cannot be read; an example is not as its format says or has the id
+            of another, and ``skip_bad`` is false; or no question is left.
     """
     examples: list[ChoiceExample] = []
     wrong: list[str] = []
     seen: set[str] = set()
     for found in _candidates(str(path)):
-        if isinstance(found, str):
-            if not skip_bad:
-                raise BadExampleError(found)
+        if isinstance(found, ChoiceExample) and found.id in seen:
+            found = f"{path}: two questions have the id {found.id!r}"
+        if isinstance(found, ChoiceExample):
+            seen.add(found.id)
+            examples.append(found)
+        elif skip_bad:
             wrong.append(found)
-            continue
-        if found.id in seen:
-            raise InputError(f"{path}: two questions have the id {found.id!r}")
-        seen.add(found.id)
-        examples.append(found)
+        else:
+            raise BadExampleError(found)
     if not examples:
         raise InputError(f"{path}: no questions{first_wrong(wrong)}")
     return examples, wrong
