@@ -6,15 +6,22 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+import yaml
+from filelock import FileLock
+
 from syntagma.encoders.config import read_config
 from syntagma.encoders.precision import Precision
 from syntagma.encoders.shipped import SHIPPED, shipped
 from syntagma.errors import InputError, how_to_skip
-from syntagma.files import write_folder
+from syntagma.files import disk_errors, write_folder, write_text
+from syntagma.report.runs import SCORED, require_finished
 from syntagma.tasks import find_task
-from syntagma.tasks.task import Task, distinct
+from syntagma.tasks.experiment import load_run_settings
+from syntagma.tasks.task import Task, fingerprint
+from syntagma.training.run_folder import RESULT, RunFolder
+from syntagma.training.scores import write_scores
 
-__all__ = ["evaluate", "open_model", "pack", "predict"]
+__all__ = ["evaluate", "open_model", "pack", "predict", "score_runs"]
 
 
 def open_model(
@@ -48,8 +55,8 @@ def open_model(
 
 def _read(task: Task[Any, Any], data: Sequence[str | Path], skip_bad: bool) -> list[Any]:
     with how_to_skip("--skip-bad"):
-        parts = {str(path): task.read(path, skip_bad=skip_bad) for path in data}
-    return [example for part in distinct(parts).values() for example in part]
+        parts = task.read_parts(list(map(str, data)), skip_bad=skip_bad)
+    return [example for part in parts.values() for example in part]
 
 
 def evaluate(
@@ -118,6 +125,74 @@ def predict(
     examples = _read(opened, data, skip_bad)
     opened.write_predictions(examples, opened.predict(examples), out)
     return len(examples)
+
+
+def score_runs(
+    folders: Sequence[str | Path], data: Sequence[str | Path], *, device: str = "cpu"
+) -> list[Path]:
+    """Score finished runs on other files than their dev files: on a test part.
+
+    Args:
+        folders: of runs.
+        data: files in a format of their task; bad examples are left out if the run's
+            ``data.skip_bad`` says so.
+        device: where to compute, in the precision of the training.
+
+    Returns:
+        For each run a folder in its own that is read like that of a run by
+        :func:`syntagma.report.compare.compare_runs` and all else that shows scores.  It is kept: a
+        run is not scored twice on the same examples.
+
+    Raises:
+        InputError: a folder is no finished run, it cannot be written to, or its task has no scores
+            on such files.
+    """
+    files = list(map(str, data))
+    known: dict[tuple[str, bool], dict[str, list[Any]]] = {}
+    found = []
+    for run in map(RunFolder, map(Path, folders)):
+        require_finished(run.path)
+        settings = load_run_settings(run.experiment)
+        name, skip_bad = settings["task"], bool(settings["data"]["skip_bad"])
+        task_class = find_task(name)
+        if task_class.streams:
+            raise InputError(
+                f"{run.path}: runs of the task {name} are scored in training alone, on data.dev; "
+                f"leave out the files"
+            )
+        if (name, skip_bad) not in known:
+            known[name, skip_bad] = task_class.read_parts(files, skip_bad=skip_bad)
+        parts = known[name, skip_bad]
+        for path, part in zip(files, parts.values(), strict=True):
+            task_class.require_gold(part, path)
+        key = fingerprint((name, fingerprint(part)) for name, part in parts.items())
+        place = run.path / SCORED / key
+        with disk_errors(place):
+            place.parent.mkdir(exist_ok=True)
+            with FileLock(place.with_name(f".{key}.lock")):
+                if not (place / RESULT).is_file():
+                    _score_run(run, settings, parts, place, device)
+                # The same examples may lie elsewhere today.
+                settings["data"] |= {"dev": files, "dev_limit": None}
+                write_text(
+                    place / run.experiment.name, yaml.safe_dump(settings, allow_unicode=True)
+                )
+        found.append(place)
+    return found
+
+
+def _score_run(
+    run: RunFolder,
+    settings: dict[str, Any],
+    parts: dict[str, list[Any]],
+    place: Path,
+    device: str,
+) -> None:
+    precision = settings["training"]["precision"]
+    task = open_model(run.path, device=device, precision=precision)
+    predictions = task.predict([example for part in parts.values() for example in part])
+    with write_folder(place) as draft:
+        write_scores(task, parts, predictions, draft)
 
 
 def pack(name: str | Path, out: str | Path, *, bits: int = 4) -> int:

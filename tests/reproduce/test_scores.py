@@ -93,7 +93,18 @@ def test_a_test_part_that_came_later_is_scored(setting, tmp_path):
     pairs(data / "snli/snli_1.0_test.jsonl", copies=1)
     found = reproduce(plan_entry("sg-net", "table4", wanted))
     assert not any("ours of dev" in line for line in found.differs)
+    assert found.measured.lines[1].endswith("n = 16 of test"), "what is tested is what is shown"
     run = plan_entry("sg-net", "table4", wanted).runs()[0]
-    (scores,) = json.loads((run.folder / "evaluations.json").read_text()).values()
+    (path,) = run.folder.glob("scored/*/metrics.json")
+    scores = json.loads(path.read_text())
     cells = [cell.ours for cell in found.measured.cells if cell.row == "BERT Baseline"]
     assert cells == [scores["accuracy"]]
+
+
+def test_bases_that_differ_alike_share_a_line(setting):
+    wanted = setting("head.stride=32", "data.dev_limit=16")
+    told = list(differences(plan_entry("poi-net", "table3", wanted)))
+    (line,) = (line for line in told if line.endswith("scored on 16 of the dev examples"))
+    named = line.partition("(")[2].partition(")")[0]
+    assert {"squad1", "squad2"} <= set(named.split(", "))
+    assert any(line.startswith("data (squad1): 40 training examples of 87,599") for line in told)

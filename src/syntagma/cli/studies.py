@@ -11,10 +11,16 @@ import typer
 from syntagma.cli.app import Device, app, write_json_file
 from syntagma.errors import InputError
 
+Runs = Annotated[list[Path], typer.Argument(help="Run folders over the same dev data.")]
+Data = Annotated[
+    list[str] | None, typer.Option(help="Score on other files than the dev files of the runs.")
+]
+
 
 @app.command()
 def compare(
-    runs: Annotated[list[Path], typer.Argument(help="Run folders over the same dev data.")],
+    runs: Runs,
+    data: Data = None,
     json_file: Annotated[Path | None, typer.Option("--json", help="Also write JSON.")] = None,
     by: Annotated[
         list[str] | None,
@@ -30,11 +36,12 @@ def compare(
     metric: Annotated[
         str, typer.Option(help="To test, if not that of the paper: f1, macro_f1, uas, ...")
     ] = "",
+    device: Device = "cpu",
 ) -> None:
     """Set runs side by side, the first as the baseline, with the paper's significance test.
 
     Runs whose settings differ in the seed alone are one system.  Groups and tags can be shown of
-    one system, too.
+    one system, too.  With --data the models are scored on those files, once.
     """
     from syntagma.report.answer_tags import boundary_tags
     from syntagma.report.breakdown import break_down, write_breakdowns
@@ -43,6 +50,10 @@ def compare(
 
     if plot is not None and not by:
         raise InputError("--plot draws groups of examples; say by what with --by")
+    if data:
+        from syntagma.evaluation import score_runs
+
+        runs = score_runs(runs, data, device=device)
     alone = bool(by or answer_tags) and len(read_systems(runs)) == 1
     comparison = None if alone else compare_runs(runs, metric=metric)
     breakdowns = [break_down(runs, name, cut=cut, metric=metric) for name in by or ()]
@@ -59,10 +70,8 @@ def compare(
 
 @app.command()
 def noise(
-    runs: Annotated[list[Path], typer.Argument(help="Run folders over the same dev data.")],
-    data: Annotated[
-        list[str] | None, typer.Option(help="Score on other files than the dev files of the runs.")
-    ] = None,
+    runs: Runs,
+    data: Data = None,
     kind: Annotated[str, typer.Option(help="What is replaced: heads or tags.")] = "heads",
     shares: Annotated[
         str, typer.Option(help="How many: 0,0.2,0.5; the paper's if not given.")
@@ -124,8 +133,9 @@ def noise(
 
 @app.command()
 def report(
-    runs: Annotated[list[Path], typer.Argument(help="Run folders over the same dev data.")],
+    runs: Runs,
     out: Annotated[Path, typer.Option(help="The folder to write.")],
+    data: Data = None,
     cases: Annotated[
         int, typer.Option(help="Examples to show, drawn from those where the runs differ.")
     ] = 12,
@@ -148,7 +158,7 @@ def report(
     from syntagma.reporting import write_report
 
     write_report(
-        runs, out, n_cases=cases, n_pictures=pictures, noise=noise or (), sources=sources or (),
-        metric=metric, device=device,
+        runs, out, data=data or (), n_cases=cases, n_pictures=pictures, noise=noise or (),
+        sources=sources or (), metric=metric, device=device,
     )  # fmt: skip
     typer.echo(f"→ {out / 'index.html'}")

@@ -188,10 +188,10 @@ def _count(
 ) -> tuple[Counter[str], Counter[str]]:
     """Tags at the boundaries of a run's answers, and tags of gold words that it misses."""
     for name in ("predictions.json", "predictions.nbest.json"):
-        if not (run.path / name).is_file():
-            raise InputError(f"{run.path}: has no {name}; train it to its end again")
-    answers = read_json(run.path / "predictions.json")
-    candidates = read_json(run.path / "predictions.nbest.json")
+        if not (run.scored / name).is_file():
+            raise InputError(f"{run.scored}: has no {name}; train it to its end again")
+    answers = read_json(run.scored / "predictions.json")
+    candidates = read_json(run.scored / "predictions.nbest.json")
     own: Counter[str] = Counter()
     wrong: Counter[str] = Counter()
     for example in examples:

@@ -195,7 +195,7 @@ def read_answers(run: RunScores) -> dict[str, str]:
     Raises:
         InputError: its predictions are gone, or are not those of its examples.
     """
-    path = run.path / find_task(run.task).predictions_file
+    path = run.scored / find_task(run.task).predictions_file
     if path.suffix == ".json":
         rows: dict[str, Any] = read_json(path)
         return {key: _answer(value) for key, value in rows.items()}

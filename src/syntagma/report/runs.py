@@ -19,11 +19,13 @@ from syntagma.report.sums import class_sums
 from syntagma.settings import flatten
 from syntagma.tasks import find_task
 from syntagma.tasks.experiment import PRACTICAL, load_run_settings
-from syntagma.tasks.task import distinct, names_of
 
-__all__ = ["RunScores", "System", "read_systems"]
+__all__ = ["SCORED", "RunScores", "System", "read_systems", "require_finished"]
 
 FloatArray = NDArray[np.float64]
+
+SCORED = "scored"
+"""Within a run's folder: folders of what it scored on other files than its dev files."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,6 +34,8 @@ class RunScores:
 
     Args:
         path: of its folder.
+        scored: the folder of what it predicted and how good that is: its own, or one of
+            :func:`syntagma.evaluation.score_runs`, whose files then stand for the dev files.
         settings: of its experiment.
         metrics: on all dev files together.
         rows: the scores of each dev example by its id.
@@ -40,6 +44,7 @@ class RunScores:
     """
 
     path: Path
+    scored: Path
     settings: dict[str, Any]
     metrics: dict[str, float]
     rows: dict[str, dict[str, float]]
@@ -90,11 +95,8 @@ class RunScores:
             InputError: the files are no longer there, or their examples have no ids.
         """
         task, data = find_task(self.task), self.settings["data"]
-        parts = {
-            name: task.read(path, skip_bad=bool(data.get("skip_bad")))
-            for name, path in zip(names_of(data["dev"]), data["dev"], strict=True)
-        }
-        examples = [example for part in distinct(parts).values() for example in part]
+        parts = task.read_parts(data["dev"], skip_bad=bool(data.get("skip_bad")))
+        examples = [example for part in parts.values() for example in part]
         if examples and not hasattr(examples[0], "id"):
             raise InputError(f"examples of the task {self.task} cannot be told apart by an id")
         return examples
@@ -162,7 +164,7 @@ def read_systems(
     """Finished runs on the same dev examples; those that differ in the seed alone are one system.
 
     Args:
-        folders: run folders.
+        folders: run folders, or folders of what runs scored on other files.
         metric: by which they are compared, if not that of their task's paper.
         alike: what runs of one system have in common, if not :attr:`RunScores.kind`.
 
@@ -256,7 +258,7 @@ def _check_signature(run: RunScores, first: RunScores) -> None:
 def _check_scores(run: RunScores, plan: Plan) -> None:
     if plan.metric not in run.metrics:
         raise InputError(
-            f"{run.path / 'metrics.json'}: expected {plan.metric}, by which these runs are "
+            f"{run.scored / 'metrics.json'}: expected {plan.metric}, by which these runs are "
             f"compared, got {', '.join(run.metrics)}; compare runs that are scored alike"
         )
     needed = {plan.score, *(plan.sums.names if plan.sums and not plan.by_class else ())}
@@ -264,29 +266,44 @@ def _check_scores(run: RunScores, plan: Plan) -> None:
         needed.add("counts of classes")
     if missing := needed - next(iter(run.rows.values()), dict.fromkeys(needed, 0.0)).keys():
         raise InputError(
-            f"{run.path / 'examples.json'}: examples have no {', '.join(sorted(missing))}; it was "
-            f"written by another version or for another task, train it again"
+            f"{run.scored / 'examples.json'}: examples have no {', '.join(sorted(missing))}; it "
+            f"was written by another version or for another task, train it again"
         )
 
 
-def _read(path: Path) -> RunScores:
+def require_finished(path: Path) -> None:
+    """Check that a folder is that of a finished run.
+
+    Raises:
+        InputError: it is not there, or has no settings or no metrics.
+    """
     if not path.is_dir():
         raise InputError(f"{path}: no such folder; give a run folder of `syntagma train`")
-    for name in ("experiment.yaml", "metrics.json", "examples.json"):
+    for name in ("experiment.yaml", "metrics.json"):
         if not (path / name).is_file():
-            why = (
-                "it was trained without data.dev, so nothing was scored; train it with dev files"
-                if name == "examples.json"
-                and not load_run_settings(path / "experiment.yaml")["data"]["dev"]
-                else f"it has no {name}; train it to its end first"
+            raise InputError(
+                f"{path}: no finished run with scores (it has no {name}; train it to its end first)"
             )
-            raise InputError(f"{path}: no finished run with scores ({why})")
-    values = [read_json(path / name) for name in ("metrics.json", "examples.json")]
+
+
+def _read(scored: Path) -> RunScores:
+    path = scored.parent.parent if scored.parent.name == SCORED else scored
+    require_finished(path)
+    settings = load_run_settings(scored / "experiment.yaml")
+    if not (scored / "examples.json").is_file():
+        why = (
+            "it has no examples.json; train it to its end first"
+            if settings["data"]["dev"]
+            else "it was trained without data.dev, so nothing was scored; train it with dev files, "
+            "or name files to score on"
+        )
+        raise InputError(f"{scored}: no finished run with scores ({why})")
+    values = [read_json(scored / name) for name in ("metrics.json", "examples.json")]
     for name, value in zip(("metrics.json", "examples.json"), values, strict=True):
         if not isinstance(value, dict):
-            raise InputError(f"{path / name}: expected an object, got {type(value).__name__}")
+            raise InputError(f"{scored / name}: expected an object, got {type(value).__name__}")
     metrics, rows = values
     signature = metrics.pop("signature", "")
-    settings = load_run_settings(path / "experiment.yaml")
-    fingerprints = read_json(path / "data.json") if (path / "data.json").is_file() else {}
-    return RunScores(path, settings, metrics, rows, signature, fingerprints)
+    known = scored / "data.json"
+    fingerprints = read_json(known) if known.is_file() else {}
+    return RunScores(path, scored, settings, metrics, rows, signature, fingerprints)

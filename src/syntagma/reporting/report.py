@@ -8,6 +8,7 @@ from pathlib import Path
 import syntagma
 from syntagma.encoders.shipped import DEFAULT_PARSER
 from syntagma.errors import InputError
+from syntagma.evaluation import score_runs
 from syntagma.files import write_folder, write_json, write_text
 from syntagma.report.pages.report_commands import commands_part
 from syntagma.report.pages.report_page import report_page
@@ -29,6 +30,7 @@ def write_report(
     runs: Sequence[str | Path],
     out: str | Path,
     *,
+    data: Sequence[str] = (),
     n_cases: int = 12,
     n_pictures: int = 3,
     noise: Sequence[str] = (),
@@ -42,6 +44,7 @@ def write_report(
         runs: run folders over the same dev data; those that differ in the seed alone are one
             system, the first is the baseline.
         out: the folder to write: ``index.html``, the plots, and ``report.json`` with all values.
+        data: files to score on; the dev examples of the runs if not given.
         n_cases: examples to show.
         n_pictures: of these, how many with pictures of attention; 0 opens no model of a run.
         noise: ``heads``, ``tags`` or both: score the models again with a share of them replaced.
@@ -54,8 +57,11 @@ def write_report(
     """
     if n_cases < 0 or n_pictures < 0:
         raise InputError(f"expected counts from 0, got --cases {n_cases} --pictures {n_pictures}")
+    if data:
+        runs = score_runs(runs, data, device=device)
     systems = read_systems(runs, metric=metric)
     options = {
+        "--data": data,
         "--cases": [str(n_cases)],
         "--pictures": [str(n_pictures)],
         "--noise": noise,
@@ -80,7 +86,7 @@ def write_report(
         page = report_page(
             title=f"Report: {names}",
             summary=f"Task {first.task}, {n_runs} run{'s' * (n_runs != 1)}, "
-            f"{len(first.rows):,} dev examples ({', '.join(first.data)})",
+            f"{len(first.rows):,} examples ({', '.join(first.data)})",
             parts=[
                 *(each.part for each in made),
                 commands_part(systems, draft, out, options=_as_words(options)),

@@ -44,9 +44,8 @@ def differences(plan: Plan) -> Iterator[str]:
         )
     yield from dict.fromkeys(plan.missing.values())
     untrained = not plan.entry.trains
-    for runs in [] if untrained else _runs_of_bases(plan):
-        yield from _data(runs[0])
-        yield from _settings(runs, setting)
+    if not untrained:
+        yield from _of_bases(plan)
     if not untrained:
         if setting.seeds != paper.seeds:
             yield f"seeds: {setting.seeds}; the paper's numbers are of {paper.seeds}"
@@ -75,6 +74,20 @@ def _untested(plan: Plan) -> Iterator[str]:
         yield f"without numbers of ours: {', '.join(names)}; the test part ({base}) {why}"
 
 
+def _of_bases(plan: Plan) -> Iterator[str]:
+    """What differs in data and settings; bases in which it is the same share a line."""
+    found: dict[tuple[str, str], list[str]] = {}
+    for runs in _runs_of_bases(plan):
+        base = runs[0].base
+        for text in _data(runs[0]):
+            found.setdefault(("data", f": {text}"), []).append(base)
+        for text in _settings(runs, plan.setting):
+            where = ", those of --scale paper in parentheses"
+            found.setdefault(("settings", f"{where}: {text}"), []).append(base)
+    for (what, text), bases in found.items():
+        yield f"{what} ({', '.join(bases)}){text}"
+
+
 def _runs_of_bases(plan: Plan) -> list[list[Run]]:
     """The runs on each base, one a system."""
     found: dict[str, dict[str, Run]] = {}
@@ -86,17 +99,17 @@ def _runs_of_bases(plan: Plan) -> list[list[Run]]:
 def _data(run: Run) -> Iterator[str]:
     data, files = run.experiment.data, run.files
     if files.differs:
-        yield f"data ({run.base}): {files.differs}"
+        yield files.differs
     if data.limit is not None and (files.n_train is None or data.limit < files.n_train):
         share = (
             f" of {files.n_train:,} ({100 * data.limit / files.n_train:.2g} %)"
             if files.n_train
             else ""
         )
-        yield f"data ({run.base}): {data.limit:,} training examples{share}"
+        yield f"{data.limit:,} training examples{share}"
     if data.dev_limit is not None:
         each = " of each file" if len(data.dev) > 1 else ""
-        yield f"data ({run.base}): scored on {data.dev_limit:,} of the dev examples{each}"
+        yield f"scored on {data.dev_limit:,} of the dev examples{each}"
 
 
 def _settings(runs: Sequence[Run], setting: Setting) -> Iterator[str]:
@@ -113,8 +126,7 @@ def _settings(runs: Sequence[Run], setting: Setting) -> Iterator[str]:
             if ours.get(key) != theirs.get(key) and not _idle(key, ours, theirs)
         }
     if changed:
-        base = runs[0].base
-        yield f"settings ({base}), those of --scale paper in parentheses: {', '.join(changed)}"
+        yield ", ".join(changed)
 
 
 def _idle(key: str, *settings: dict[str, Any]) -> bool:

@@ -11,7 +11,7 @@ from syntagma.report.tables import signed
 from syntagma.reproduce.entries import Column, Entry, Row
 from syntagma.reproduce.plan import Plan
 from syntagma.reproduce.result import Cell, Measured, Part
-from syntagma.reproduce.scores import ALPHA, score_of
+from syntagma.reproduce.scores import ALPHA, part_scored, score_of, scored_folder
 
 __all__ = ["KINDS", "find_kind", "layout", "measure_table"]
 
@@ -102,7 +102,7 @@ def measure_table(plan: Plan) -> Measured:
 
 
 def _tests(plan: Plan) -> Iterator[str]:
-    """The paper's test of each system against the first one trained on the same, on dev."""
+    """The paper's test of each system against the first one trained on the same."""
     seen: set[tuple[str, ...]] = set()
     times = Counter(row.name for row in plan.entry.rows if row.system)
     names = {
@@ -110,22 +110,23 @@ def _tests(plan: Plan) -> Iterator[str]:
         for row, heading in zip(plan.entry.rows, _headings(plan.entry), strict=True)
     }
     for place, column in enumerate(plan.columns):
-        groups: dict[tuple[str, str], dict[tuple[str, ...], str]] = {}
+        groups: dict[tuple[str, str, str], dict[tuple[str, ...], str]] = {}
         for row, runs in plan.row_runs(place):
-            key = (runs[0].base, row.encoder)
-            folders = tuple(str(run.folder) for run in runs)
+            # What there is no test part of is compared on dev.
+            key = (runs[0].base, row.encoder, part_scored(runs[0], column) or "dev")
+            folders = tuple(str(scored_folder(run, column)) for run in runs)
             groups.setdefault(key, {}).setdefault(folders, names[id(row)])
-        for (base, _), systems in groups.items():
+        for (base, _, part), systems in groups.items():
             folders = tuple(folder for group in systems for folder in group)
             if len(systems) > 1 and folders not in seen:
                 seen.add(folders)
-                yield from _compared(plan, column, base, systems)
+                yield from _compared(column, base, part, systems)
     if seen and plan.entry.significance:
         yield f"The paper: {plan.entry.significance}."
 
 
 def _compared(
-    plan: Plan, column: Column, base: str, systems: dict[tuple[str, ...], str]
+    column: Column, base: str, part: str, systems: dict[tuple[str, ...], str]
 ) -> Iterator[str]:
     from syntagma.report.compare import compare_runs, show_p
 
@@ -146,4 +147,4 @@ def _compared(
             f"{system.gained} better, {system.lost} worse, p = {show_p(system.p_value)}, "
             f"{holm}resampled {show_p(system.p_resampled)}"
         )
-    yield f"{where}: {found.test}, n = {found.n_examples:,} of dev"
+    yield f"{where}: {found.test}, n = {found.n_examples:,} of {part}"

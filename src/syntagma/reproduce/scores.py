@@ -13,7 +13,7 @@ from syntagma.files import read_json, write_json
 from syntagma.reproduce.entries import Column, Row
 from syntagma.reproduce.runs import Run
 
-__all__ = ["ALPHA", "part_scored", "score_of"]
+__all__ = ["ALPHA", "part_scored", "score_of", "scored_folder"]
 
 ALPHA = "alpha"
 """The metric that is no score but SEPREM's α."""
@@ -72,6 +72,16 @@ def _holds(task: str, file: str, changed: int) -> bool:
         return False
 
 
+def scored_folder(run: Run, column: Column) -> Path:
+    """The folder of what a run scored on the part that a column is of; scored now if need be."""
+    if part_scored(run, column) != "test":
+        return run.folder
+    from syntagma.encoders.precision import best_device
+    from syntagma.evaluation import score_runs
+
+    return score_runs([run.folder], run.files.test, device=best_device())[0]
+
+
 def _score(run: Run, row: Row, column: Column) -> float | None:
     metric = column.metric or row.metric
     if metric == ALPHA:
@@ -79,19 +89,15 @@ def _score(run: Run, row: Row, column: Column) -> float | None:
     part = part_scored(run, column)
     if not part:
         return None
-    if part == "dev" and not row.parser:
-        return _kept(run, metric)
-    parser = f"{row.parser}:{run.experiment.parser}" if row.parser else ""
-    return _evaluate(run, run.files.test if part == "test" else (), parser).get(metric)
-
-
-def _kept(run: Run, metric: str) -> float | None:
-    scores: dict[str, float] = read_json(run.folder / "metrics.json")
+    if row.parser:
+        parser = f"{row.parser}:{run.experiment.parser}"
+        return _evaluate(run, run.files.test if part == "test" else (), parser).get(metric)
+    scores: dict[str, float] = read_json(scored_folder(run, column) / "metrics.json")
     return scores.get(metric)
 
 
 def _evaluate(run: Run, files: Sequence[str], parser: str) -> dict[str, float]:
-    """The metrics on files, or on the dev examples of the run; kept in its folder.
+    """The metrics with other parses on files, or on the run's dev examples; kept in its folder.
 
     They are computed in the precision of the training, as those are that the run has left: the two
     stand in one table.
@@ -116,7 +122,7 @@ def _key(run: Run, files: Sequence[str], parser: str) -> str:
     # Scores of before a run's own precision was asked were computed in that of the device.
     own = run.experiment.training.precision
     precision = "" if own == "auto" else f" | {own}"
-    return f"{parser or 'own parser'} | {' '.join(files) or 'dev'}{precision}"
+    return f"{parser} | {' '.join(files) or 'dev'}{precision}"
 
 
 def _alpha(folder: Path) -> float | None:

@@ -11,7 +11,7 @@ from syntagma.errors import InputError
 from syntagma.evaluation import open_model
 from syntagma.models.guided_encoder import GuidedEncoder
 from syntagma.report.runs import RunScores, System
-from syntagma.tasks.task import distinct, names_of
+from syntagma.tasks import find_task
 
 __all__ = [
     "Points",
@@ -96,10 +96,8 @@ def _examples(run: RunScores, data: Sequence[str | Path]) -> list[object]:
     """The examples of files, or those on which a run was scored."""
     if not data:
         return run.examples()
-    task = open_model(run.path)
-    paths = [str(path) for path in data]
-    parts = {name: task.read(path) for name, path in zip(names_of(paths), paths, strict=True)}
-    return [example for part in distinct(parts).values() for example in part]
+    parts = find_task(run.task).read_parts(list(map(str, data)))
+    return [example for part in parts.values() for example in part]
 
 
 def _score(

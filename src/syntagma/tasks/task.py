@@ -21,7 +21,7 @@ from syntagma.files import split_pair
 from syntagma.tasks.experiment import Experiment
 from syntagma.tasks.stream import BatchStream
 
-__all__ = ["Features", "Task", "distinct", "names_of"]
+__all__ = ["Features", "Task", "fingerprint"]
 
 log = logging.getLogger(__name__)
 
@@ -69,7 +69,7 @@ def names_of(paths: Sequence[str]) -> list[str]:
         # Of files that belong together, A+B, the first gives the name.
         short = Path(split_pair(path)[0]).name.split(".")[0]
         names.append(path if short in names else short)
-    if len(set(names)) < len(names):
+    if len(set(paths)) < len(paths) or len(set(names)) < len(names):
         raise InputError(f"a file is named twice: {', '.join(paths)}")
     return names
 
@@ -154,6 +154,22 @@ class Task(ABC, Generic[Example, Prediction]):
     @abstractmethod
     def read(cls, path: str | Path, *, skip_bad: bool = False) -> list[Example]:
         """Examples from a file in one of the task's official formats."""
+
+    @classmethod
+    def read_parts(
+        cls, paths: Sequence[str], *, skip_bad: bool = False
+    ) -> dict[str, list[Example]]:
+        """Examples of several files, by names of these; the ids of all of them are distinct.
+
+        Args:
+            paths: in formats of the task.
+            skip_bad: leave out bad examples and count them.
+
+        Raises:
+            InputError: a file is named twice, or cannot be read.
+        """
+        named = zip(names_of(paths), paths, strict=True)
+        return distinct({name: cls.read(path, skip_bad=skip_bad) for name, path in named})
 
     @classmethod
     @abstractmethod

@@ -20,12 +20,13 @@ from transformers import TrainingArguments, set_seed
 
 from syntagma.encoders.compact import EXACT
 from syntagma.errors import InputError, MissingExtraError, how_to_skip
-from syntagma.files import disk_errors, write_json
+from syntagma.files import disk_errors
 from syntagma.tasks import find_task
 from syntagma.tasks.experiment import DataSettings, Experiment, TrainingSettings
-from syntagma.tasks.task import Task, distinct, fingerprint, names_of
+from syntagma.tasks.task import Task
 from syntagma.training.adapt import prepare_encoder
-from syntagma.training.run_folder import DATA, RESULT, RunFolder
+from syntagma.training.run_folder import RESULT, RunFolder
+from syntagma.training.scores import write_scores
 from syntagma.training.stream_loader import StreamLoader
 from syntagma.training.trainer import SyntagmaTrainer
 
@@ -151,12 +152,9 @@ def _read(
         log.warning("data.train: it is not told what is right for %d of %d examples; left out",
                     n_left_out, len(examples))  # fmt: skip
     examples = _some(told, data.limit, seed)
-    parts = {
-        name: task_class.read(path, skip_bad=data.skip_bad)
-        for name, path in zip(names_of(data.dev), data.dev, strict=True)
-    }
+    parts = task_class.read_parts(data.dev, skip_bad=data.skip_bad)
     # Ids must not depend on the limit: the files are read again to look at a finished run.
-    dev = {name: _some(part, data.dev_limit, seed=0) for name, part in distinct(parts).items()}
+    dev = {name: _some(part, data.dev_limit, seed=0) for name, part in parts.items()}
     for part, path in zip(dev.values(), data.dev, strict=True):
         task_class.require_gold(part, f"data.dev: {path}")
     return examples, dev
@@ -226,29 +224,18 @@ def _finish(
         frozen: the encoder's weights are the published ones.
     """
     task.model.eval()
-    metrics: dict[str, Any] = {}
     examples = [example for part in dev.values() for example in part]
     predictions = task.predict(examples) if predictions is None else predictions
-    if examples:
-        if task.fit_after_training(examples, predictions):
-            predictions = task.predict(examples)
-        metrics = {**task.score(examples, predictions)}
-        if task.signature:
-            metrics["signature"] = task.signature
+    if examples and task.fit_after_training(examples, predictions):
+        predictions = task.predict(examples)
     with disk_errors(run.path):
         for cut in run.path.glob(".kept.*"):
             shutil.rmtree(cut)
         draft = Path(tempfile.mkdtemp(dir=run.path, prefix=".kept."))
         try:
-            if examples:
-                task.write_predictions(examples, predictions, draft / task.predictions_file)
-                write_json(draft / "examples.json", task.score_examples(examples, predictions))
-                if not task.streams:
-                    prints = {name: fingerprint(part) for name, part in dev.items()}
-                    write_json(draft / DATA, prints)
+            metrics = write_scores(task, dev, predictions, draft)
             # What a frozen encoder has in common with the published one is not saved again.
             task.save(draft, bits=EXACT if frozen else None)
-            write_json(draft / RESULT, metrics)
             # What says that a run is finished comes last.
             for path in sorted(draft.iterdir(), key=lambda path: path.name == RESULT):
                 target = run.path / path.name

@@ -8,6 +8,7 @@
 ``data.json``          hashes of the dev examples, so that runs on others are told apart
 ``predictions.json``   its predictions in the task's format (``.conllu`` for parsers)
 ``config.json``, ``model.safetensors``, …   the kept model
+``scored/``            the like of the four above on other files, a folder each
 """
 
 from __future__ import annotations
@@ -30,9 +31,10 @@ from syntagma.settings import differences, to_dict
 if TYPE_CHECKING:
     from syntagma.tasks.experiment import Experiment
 
-__all__ = ["DATA", "RESULT", "RunFolder"]
+__all__ = ["DATA", "EXAMPLES", "RESULT", "RunFolder"]
 
 RESULT = "metrics.json"
+EXAMPLES = "examples.json"
 DATA = "data.json"
 
 COMPLETE = "complete"

@@ -44,8 +44,7 @@ def commands_part(
         lines.append(shlex.join(["syntagma", "evaluate", folder, *data]))
     lines.append("")
     if len(systems) > 1:
-        metric = ["--metric", systems[0].plan.metric] if "--metric" in options else []
-        lines.append(shlex.join(["syntagma", "compare", *folders, *metric]))
+        lines.append(shlex.join(["syntagma", "compare", *folders, *_shared(options)]))
     again = f"{AGAIN}/{Path(out).name}"
     lines.append(shlex.join(["syntagma", "report", *folders, "--out", again, *options]))
     hint = (
@@ -61,6 +60,12 @@ def commands_part(
             "(<code>data.dev_limit</code>); <code>evaluate</code> scores them all."
         )
     return Part("Commands", f'{commands(lines)}<p class="hint">{hint}</p>')
+
+
+def _shared(options: Sequence[str]) -> list[str]:
+    """Those options of a report that `compare` has too."""
+    pairs = zip(options[::2], options[1::2], strict=True)
+    return [word for pair in pairs if pair[0] in ("--data", "--metric") for word in pair]
 
 
 def _train(path: Path, made: dict[Path, str], lines: list[str], draft: Path, out: Path) -> None:
