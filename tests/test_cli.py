@@ -139,6 +139,8 @@ def test_reproduce(run, tmp_path, tiny_encoder):
     code, out, _ = run("reproduce", "--list")
     assert code == 0
     assert re.search(r"^sg-net +table3 +RACE", out, re.MULTILINE)
+    code, out, _ = run("reproduce", "poi-net", "table8", "--list")
+    assert re.fullmatch(r"poi-net +table8 .*\n", out)
     (tmp_path / "data/dream").mkdir(parents=True)
     (tmp_path / "data/squad").mkdir()
     for part in ("train", "dev"):

@@ -7,7 +7,7 @@ import pytest
 from syntagma.errors import InputError
 from syntagma.reproduce.bases import read_bases, read_shared
 from syntagma.reproduce.datasets import find_files, missing_line, read_datasets
-from syntagma.reproduce.entries import find_entry, read_papers
+from syntagma.reproduce.entries import find_entries, find_entry, read_papers
 from syntagma.reproduce.index import datasets_of
 from syntagma.reproduce.kinds import KINDS, find_kind
 from syntagma.reproduce.recipes import PROBES, RECIPES
@@ -69,6 +69,14 @@ def test_names_are_understood_as_people_write_them():
         find_entry("sgnet", "table3")
     with pytest.raises(InputError, match=r"table7 reports no results \(what the probing"):
         find_entry("sg-net", "table7")
+
+
+def test_the_index_is_listed_whole_by_paper_or_by_entry():
+    assert find_entries() == ENTRIES
+    assert find_entries("poi-net") == [entry for entry in ENTRIES if entry.paper == "poi-net"]
+    assert find_entries("poi-net", "Fig. 4") == [find_entry("poi-net", "figure4")]
+    with pytest.raises(InputError, match="unknown paper 'poinet'; did you mean 'poi-net'"):
+        find_entries("poinet")
 
 
 def test_the_first_files_that_are_there_are_taken(tmp_path):

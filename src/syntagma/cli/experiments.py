@@ -15,7 +15,9 @@ from syntagma.errors import InputError
 def reproduce(
     paper: Annotated[str, typer.Argument(help="sg-net, seprem, poi-net, …; see --list.")] = "",
     table: Annotated[str, typer.Argument(help="table3, figure4, section7.6, …")] = "",
-    listing: Annotated[bool, typer.Option("--list", help="Print the index.")] = False,
+    listing: Annotated[
+        bool, typer.Option("--list", help="Print the index, or a paper's part of it.")
+    ] = False,
     data: Annotated[Path | None, typer.Option(help="The folder of the data; data/.")] = None,
     encoder: Annotated[str, typer.Option(help="Instead of the default or the paper's.")] = "",
     scale: Annotated[str, typer.Option(help="tiny, cpu or paper.")] = "cpu",
@@ -36,7 +38,7 @@ def reproduce(
     from syntagma.reproduce.index import index_lines
 
     if listing:
-        for line in index_lines(data):
+        for line in index_lines(data, paper, table):
             typer.echo(line)
         return
     if not paper or not table:

@@ -17,7 +17,16 @@ from typing import Any
 from syntagma.errors import InputError
 from syntagma.settings import build, load_yaml, nearest
 
-__all__ = ["Column", "Entry", "Paper", "Row", "find_entry", "package_file", "read_papers"]
+__all__ = [
+    "Column",
+    "Entry",
+    "Paper",
+    "Row",
+    "find_entries",
+    "find_entry",
+    "package_file",
+    "read_papers",
+]
 
 PAPERS = ("sg-net", "sg-net-aaai", "sg-net-first", "seprem", "poi-net")
 """In the order of the index."""
@@ -162,16 +171,33 @@ def read_papers() -> dict[str, Paper]:
     return papers
 
 
+def find_entries(paper: str = "", name: str = "") -> list[Entry]:
+    """The entries of all papers, of one, or one of its entries.
+
+    Raises:
+        InputError: as :func:`find_entry`.
+    """
+    if name:
+        return [find_entry(paper, name)]
+    papers = [_find_paper(paper)] if paper else read_papers().values()
+    return [entry for each in papers for entry in each.entries.values()]
+
+
+def _find_paper(name: str) -> Paper:
+    papers = read_papers()
+    if name not in papers:
+        raise InputError(f"unknown paper {name!r}; {nearest(name, list(papers))}")
+    return papers[name]
+
+
 def find_entry(paper: str, name: str) -> Entry:
     """The entry of a name; ``fig. 4`` and ``Table 3`` are understood too.
 
     Raises:
         InputError: there is no such paper or entry; the nearest one is named.
     """
-    papers = read_papers()
-    if paper not in papers:
-        raise InputError(f"unknown paper {paper!r}; {nearest(paper, list(papers))}")
-    entries, others = papers[paper].entries, papers[paper].others
+    found = _find_paper(paper)
+    entries, others = found.entries, found.others
     wanted = re.sub(r"[\s_-]", "", name.lower())
     wanted = re.sub(r"^(?:fig\.?|figure)(?=\d)", "figure", wanted)
     wanted = re.sub(r"^(?:tab\.?|table)(?=\d)", "table", wanted)

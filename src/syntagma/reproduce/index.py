@@ -12,7 +12,7 @@ from syntagma.files import read_json, read_text, write_json, write_text
 from syntagma.report.tables import markdown
 from syntagma.reproduce.bases import data_of
 from syntagma.reproduce.datasets import find_files, read_datasets
-from syntagma.reproduce.entries import Column, Entry, package_file, read_papers
+from syntagma.reproduce.entries import Column, Entry, find_entries, package_file, read_papers
 from syntagma.reproduce.shared import holders
 
 __all__ = ["datasets_of", "index_lines", "index_page", "record", "recorded"]
@@ -63,18 +63,19 @@ def _status(entry: Entry, data: Path | None) -> str:
     return f"not measured; needs {', '.join(dict.fromkeys(titles.values()))}"
 
 
-def index_lines(data: Path | None = None) -> Iterator[str]:
+def index_lines(data: Path | None = None, paper: str = "", name: str = "") -> Iterator[str]:
     """A line an entry: paper, entry, caption, status.
 
     Args:
         data: a folder in which its data are looked for.
+        paper: of this one alone.
+        name: of this entry of it alone.
+
+    Raises:
+        InputError: there is no such paper or entry.
     """
-    entries = [entry for paper in read_papers().values() for entry in paper.entries.values()]
-    rows = [
-        (f"{entry.paper:<12}", f"{entry.id:<10}", f"{entry.caption}: {_status(entry, data)}")
-        for entry in entries
-    ]
-    yield from ("  ".join(row) for row in rows)
+    for entry in find_entries(paper, name):
+        yield f"{entry.paper:<12}  {entry.id:<10}  {entry.caption}: {_status(entry, data)}"
 
 
 def index_page() -> str:
