@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from syntagma.errors import InputError
 from syntagma.files import open_text, read_json, read_lines, write_json, write_text
+from syntagma.progress import progress_bar
 
 if TYPE_CHECKING:
     from syntagma.text.sentence import Parse
@@ -141,7 +142,8 @@ def make_probing_sets(
     from syntagma.tasks.probing.sets import make_set
 
     limit = 10 * SMALL if small else n_sentences
-    found = list(islice(_parses(sources, parser), limit))
+    parses = islice(_parses(sources, parser), limit)
+    found = list(progress_bar(iterable=parses, total=limit, desc="reading", unit="sentence"))
     counts = {}
     for name in PROBES:
         examples = make_set(name, found, size=SMALL if small else size, seed=seed)
