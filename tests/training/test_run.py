@@ -249,6 +249,16 @@ def test_a_run_from_before_a_setting_came_can_be_resumed(tmp_path, tiny_encoder)
     run.begin(settings, resume=True)
 
 
+def test_a_default_that_is_said_is_the_same_setting(tmp_path, tiny_encoder):
+    data = treebank(tmp_path / "tides.conllu", copies=1)
+    run = RunFolder(tmp_path / "run")
+    run.begin(experiment("parsing", data, tiny_encoder), resume=False)
+    said = {"pooling": "first", "word_dropout": 0}
+    run.begin(experiment("parsing", data, tiny_encoder, head=said), resume=True)
+    with pytest.raises(InputError, match=r"head\.pooling='mean', the run was begun with 'first';"):
+        run.begin(experiment("parsing", data, tiny_encoder, head={"pooling": "mean"}), resume=True)
+
+
 def test_resuming_a_finished_run_changes_nothing(parser_run, tiny_encoder):
     run, data = parser_run
     before = {path.name: path.stat().st_mtime_ns for path in run.iterdir()}

@@ -16,9 +16,8 @@ from syntagma.errors import InputError
 from syntagma.files import read_json
 from syntagma.report.plans import PLANS, Plan, find_plan
 from syntagma.report.sums import class_sums
-from syntagma.settings import flatten
 from syntagma.tasks import find_task
-from syntagma.tasks.experiment import PRACTICAL, load_run_settings
+from syntagma.tasks.experiment import comparable, load_run_settings
 
 __all__ = ["SCORED", "RunScores", "System", "read_systems", "require_finished"]
 
@@ -74,8 +73,8 @@ class RunScores:
 
     def without(self, *names: str) -> str:
         """The settings, without those of that name, the seed and practical ones."""
-        settings = flatten(self.settings)
-        ignored = {"training.seed", *PRACTICAL, *names}
+        settings = comparable(self.settings)
+        ignored = {"training.seed", *names}
         return repr(sorted((key, str(settings[key])) for key in settings.keys() - ignored))
 
     @property

@@ -3,20 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import MISSING, dataclass, field, fields
 from pathlib import Path
 from typing import Any, Literal
 
 from syntagma.encoders.default import DEFAULT
 from syntagma.encoders.precision import Precision
 from syntagma.errors import InputError
-from syntagma.settings import apply_overrides, build, load_yaml, to_dict
+from syntagma.settings import apply_overrides, build, flatten, load_yaml, to_dict
 
 __all__ = [
     "PRACTICAL",
     "DataSettings",
     "Experiment",
     "TrainingSettings",
+    "comparable",
     "load_experiment",
     "load_run_settings",
 ]
@@ -197,6 +198,25 @@ def load_run_settings(path: str | Path) -> dict[str, Any]:
     """
     defaults = to_dict(Experiment("", DataSettings(("",))))
     return _filled(load_yaml(path), defaults)
+
+
+def comparable(settings: Mapping[str, Any]) -> dict[str, Any]:
+    """What decides on what is learnt, by flat names.
+
+    Practical settings are left out, and what is not said of the head is at its default.
+
+    Args:
+        settings: of an experiment, all of them.
+    """
+    from syntagma.tasks import find_task
+
+    defaults = {
+        each.name: to_dict(each.default)
+        for each in fields(find_task(settings["task"]).settings)
+        if each.default is not MISSING
+    }
+    flat = flatten({**settings, "head": _filled(settings["head"], defaults)})
+    return {key: value for key, value in flat.items() if key not in PRACTICAL}
 
 
 def _filled(values: Mapping[str, Any], defaults: Mapping[str, Any]) -> dict[str, Any]:

@@ -120,15 +120,14 @@ class RunFolder:
         write_text(self.experiment, text)
 
     def _check_same(self, experiment: Experiment) -> None:
-        from syntagma.tasks.experiment import PRACTICAL, load_run_settings
+        from syntagma.tasks.experiment import comparable, load_run_settings
 
-        saved = load_run_settings(self.experiment)
-        for key, before, now in differences(saved, to_dict(experiment)):
-            if key not in PRACTICAL:
-                raise InputError(
-                    f"{self.path}: cannot resume with {key}={now!r}, the run was begun with "
-                    f"{before!r}; give the same settings or another --out"
-                )
+        saved = comparable(load_run_settings(self.experiment))
+        for key, before, now in differences(saved, comparable(to_dict(experiment))):
+            raise InputError(
+                f"{self.path}: cannot resume with {key}={now!r}, the run was begun with "
+                f"{before!r}; give the same settings or another --out"
+            )
 
     def last_checkpoint(self, *, n_processes: int = 1) -> Path | None:
         """The newest checkpoint that was written to its end; half-written ones are removed.
