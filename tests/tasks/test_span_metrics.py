@@ -24,6 +24,7 @@ from syntagma.tasks.spans.metrics import (
     score_answers,
 )
 from syntagma.tasks.spans.squad import SpanExample
+from syntagma.tasks.spans.task import SpanTask
 
 # Words that vanish, articles that appear only without punctuation, and ordinary ones.
 WORDS = ["the", "A.", "an", "!", "bell", "Bell's", "noon", "nine", "pear-tree", "therein", "Ñandú"]
@@ -340,6 +341,19 @@ def test_a_reader_with_the_fitted_threshold_reaches_best_f1(data):
     assert {key: before[key] for key in before if key.startswith("best_")} == {
         key: after[key] for key in after if key.startswith("best_")
     }
+
+
+def test_a_reader_is_not_chosen_by_how_often_it_abstains_before_its_threshold_is_fitted():
+    examples = [question(1, ["noon"]), question(2, ["dusk"]), question(3, []), question(4, [])]
+    # The one tells best which questions have no answer, but abstains from none yet.
+    better = [("noon", -9.0), ("dusk", -8.0), ("dawn", -3.0), ("dawn", -3.5)]
+    worse = [("noon", -1.0), ("dawn", 1.0), ("dawn", 1.5), ("dawn", 2.0)]
+    ours, theirs = (
+        score_answers(examples, [reader_answer(text, odds, 0.0) for text, odds in answers])
+        for answers in (better, worse)
+    )
+    assert (ours["f1"], theirs["f1"]) == (50.0, 75.0)
+    assert (ours[SpanTask.primary], theirs[SpanTask.primary]) == (100.0, 75.0)
 
 
 @given(answered_questions, st.floats(-5, 5))

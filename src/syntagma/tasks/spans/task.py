@@ -33,12 +33,16 @@ VERIFIER_WEIGHTS = (0.0, 0.25, 0.5, 1.0, 2.0, 4.0)
 
 
 class SpanTask(PredictorTask[SpanExample, Answer, Reader]):
-    """Answers as spans of the passage, with abstention."""
+    """Answers as spans of the passage, with abstention.
+
+    Models are chosen by the F1 that they have once their threshold is fitted: at the one that they
+    begin with, a better reader may abstain more, or less, than it will.
+    """
 
     name = "spans"
     predictor_class = Reader
     settings = SpanHead
-    primary = "f1"
+    primary = "best_f1"
 
     def __init__(self, predictor: Reader) -> None:
         super().__init__(predictor)
