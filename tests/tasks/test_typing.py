@@ -140,10 +140,11 @@ def test_no_threshold_is_better_than_the_fitted_one(rows, at_least_one, n_unknow
         return 2 * right / max(given + n_gold, 1)
 
     fitted = best_threshold(values, gold, n_gold=n_gold, at_least_one=at_least_one)
-    assert 0 <= fitted <= 1
+    assert 0 <= fitted.threshold <= 1
     possible = sorted({value for row in values for value in row} - {0.0})
     best = max(map(f1_at, [*possible, 1.1 if 1.0 not in possible else 1.0]))
-    assert f1_at(fitted) == pytest.approx(best)
+    assert f1_at(fitted.threshold) == pytest.approx(best)
+    assert fitted.f1 == pytest.approx(100 * best)
 
 
 @pytest.fixture(scope="module")
@@ -171,6 +172,17 @@ def test_it_learns_and_fits_its_threshold(run):
     assert scores["truncated"] == 0
     kept = json.loads((folder / "seprem" / "metrics.json").read_text())
     assert kept["f1"] == pytest.approx(scores["f1"])
+
+
+def test_models_are_chosen_by_what_they_score_with_their_threshold_fitted(run):
+    folder, data = run
+    task = open_model(folder / "plain")
+    examples = task.read(data)
+    task.model.set_head(threshold=1.0)
+    scores = task.score(examples, task.predict(examples))
+    assert scores["f1"] == 0
+    task.fit_after_training(examples, task.predict(examples))
+    assert scores[task.primary] == pytest.approx(task.score(examples, task.predict(examples))["f1"])
 
 
 def test_predictions_are_json(run, tmp_path):

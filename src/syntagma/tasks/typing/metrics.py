@@ -22,7 +22,7 @@ import numpy as np
 
 from syntagma.tasks.mentions.label_counts import LabelCounts, f1_of
 
-__all__ = ["TypingCounts", "best_threshold", "score_by_type", "typing_f1"]
+__all__ = ["Cut", "TypingCounts", "best_threshold", "score_by_type", "typing_f1"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,6 +87,14 @@ class TypingCounts:
         }
 
 
+@dataclass(frozen=True, slots=True)
+class Cut:
+    """A threshold, and the loose micro F1 in per cent where types are given that reach it."""
+
+    threshold: float
+    f1: float
+
+
 def typing_f1(gold: Collection[str], predicted: Collection[str]) -> float:
     """F1 of one mention's types, 0 to 1; 1 for two empty sets."""
     if not gold and not predicted:
@@ -114,7 +122,7 @@ def best_threshold(
     *,
     n_gold: int,
     at_least_one: bool = False,
-) -> float:
+) -> Cut:
     """The threshold with the best loose micro F1, found in one sweep.
 
     It lies halfway between the probabilities of the last type given and of the first withheld, so
@@ -143,4 +151,4 @@ def best_threshold(
     # No threshold separates equal probabilities: the last of them decides for all.
     ahead = np.append(1.0, falling)[:-1]
     best = int(np.argmax(np.where(falling < ahead, f1, -1.0)))
-    return float(ahead[best] + falling[best]) / 2
+    return Cut(float(ahead[best] + falling[best]) / 2, 100 * float(f1[best]))

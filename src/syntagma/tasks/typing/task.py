@@ -25,7 +25,13 @@ from syntagma.tasks.predictor_task import PredictorTask, warn_of_skipped
 from syntagma.tasks.task import Features
 from syntagma.tasks.texts import new_model, training_options
 from syntagma.tasks.typing.data import TypingExample, read_typing
-from syntagma.tasks.typing.metrics import TypingCounts, best_threshold, score_by_type, typing_f1
+from syntagma.tasks.typing.metrics import (
+    Cut,
+    TypingCounts,
+    best_threshold,
+    score_by_type,
+    typing_f1,
+)
 
 __all__ = ["EntityTyper", "Types", "TypingTask"]
 
@@ -104,6 +110,8 @@ class TypingTask(PredictorTask[TypingExample, Types, EntityTyper]):
     def __init__(self, predictor: EntityTyper) -> None:
         super().__init__(predictor)
         self._unknown: set[str] = set()
+        if predictor.model.head.fit_threshold:
+            self.primary = "best_f1"
 
     @classmethod
     def new(cls, experiment: Experiment, examples: Sequence[TypingExample]) -> Self:
@@ -166,7 +174,8 @@ class TypingTask(PredictorTask[TypingExample, Types, EntityTyper]):
     ) -> dict[str, float]:
         """The metrics of :mod:`syntagma.tasks.typing.metrics`, and the share of cut texts.
 
-        Gold types that the model does not know are counted as missed, with a warning.
+        ``best_f1`` is that of the best threshold, by which models are chosen whose threshold is
+        fitted. Gold types that the model does not know are counted as missed, with a warning.
         """
         told, found = _told(examples, predictions)
         gold = [label for labels in told for label in labels]
@@ -174,7 +183,8 @@ class TypingTask(PredictorTask[TypingExample, Types, EntityTyper]):
             self._unknown |= warn_of_unknown(gold, self.predictor.labels)
         counts = TypingCounts.of_all(told, (types.labels for types in found))
         truncated = sum(types.truncated for types in found)
-        return counts.as_dict() | {"truncated": 100 * truncated / max(len(found), 1)}
+        values = counts.as_dict() | {"truncated": 100 * truncated / max(len(found), 1)}
+        return values | {"best_f1": self._best(told, found).f1 if gold else values["f1"]}
 
     def breakdown(
         self, by: str, examples: Sequence[TypingExample], predictions: Sequence[Types]
@@ -209,15 +219,18 @@ class TypingTask(PredictorTask[TypingExample, Types, EntityTyper]):
         told, found = _told(examples, predictions)
         if not self.model.head.fit_threshold or not any(told):
             return {}
+        threshold = self._best(told, found).threshold
+        self.model.set_head(threshold=threshold)
+        return {"threshold": threshold}
+
+    def _best(self, told: Sequence[Sequence[str]], found: Sequence[Types]) -> Cut:
         codes = {label: code for code, label in enumerate(self.predictor.labels)}
-        threshold = best_threshold(
+        return best_threshold(
             [types.probabilities for types in found],
             [[codes[label] for label in labels if label in codes] for labels in told],
             n_gold=sum(map(len, told)),
             at_least_one=self.model.head.at_least_one,
         )
-        self.model.set_head(threshold=threshold)
-        return {"threshold": threshold}
 
     def write_predictions(
         self, examples: Sequence[TypingExample], predictions: Sequence[Types], path: Path
