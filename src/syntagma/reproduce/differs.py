@@ -43,10 +43,8 @@ def differences(plan: Plan) -> Iterator[str]:
             f"--encoder {min(left_out)} these"
         )
     yield from dict.fromkeys(plan.missing.values())
-    untrained = not plan.entry.trains
-    if not untrained:
+    if plan.entry.trains:
         yield from _of_bases(plan)
-    if not untrained:
         if setting.seeds != paper.seeds:
             yield f"seeds: {setting.seeds}; the paper's numbers are of {paper.seeds}"
         yield from _untested(plan)

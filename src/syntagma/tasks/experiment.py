@@ -13,7 +13,6 @@ from syntagma.errors import InputError
 from syntagma.settings import apply_overrides, build, flatten, load_yaml, to_dict
 
 __all__ = [
-    "PRACTICAL",
     "DataSettings",
     "Experiment",
     "TrainingSettings",
