@@ -26,7 +26,7 @@ demo: $(VENV)/demo  ## read an example passage, answer five questions, draw a pa
 	mkdir -p demo
 	$(BIN)/syntagma answer $(EXAMPLE) --questions examples/ferry.questions --html demo/ferry.html
 
-test: $(VENV)/dev  ## run the tests (offline, about five minutes)
+test: $(VENV)/dev  ## run the tests (offline, about six minutes)
 	$(BIN)/python -m pytest --quiet --numprocesses 2
 
 check: $(VENV)/dev  ## lint, format, types
