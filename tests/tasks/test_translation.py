@@ -7,11 +7,12 @@ import json
 import logging
 import shutil
 from dataclasses import replace
+from unittest.mock import Mock
 
 import pytest
 import torch
 from torch.nn import functional
-from transformers import AutoConfig, AutoModelForSeq2SeqLM, AutoTokenizer
+from transformers import AutoConfig, AutoModelForSeq2SeqLM, AutoTokenizer, trainer
 
 pytest.importorskip("sacrebleu")
 
@@ -28,6 +29,7 @@ from syntagma.tasks.translation.scores import bleu, sentence_bleu, signature
 from syntagma.tasks.translation.task import Translation, TranslationTask, Translator
 from syntagma.tasks.translation.vocabulary import learn_vocabulary
 from syntagma.training.run import train
+from syntagma.training.trainer import SyntagmaTrainer
 from tests.conftest import SENTENCES, build_tokenizer
 
 SIZES = {"width": 32, "n_layers": 2, "n_heads": 4, "inner_width": 64, "dropout": 0.0,
@@ -401,6 +403,20 @@ def test_a_translator_is_gone_on_with(runs, data, tmp_path):
         metrics = train(settings, tmp_path / preset)
         before = json.loads((runs / preset / "metrics.json").read_text())
         assert metrics["bleu"] == pytest.approx(before["bleu"], abs=5)
+
+
+def test_a_resumed_run_misses_no_weights(data, tmp_path, monkeypatch):
+    """Tied ones and sinusoids are not in a checkpoint; a warning about them would alarm."""
+    settings = experiment(data, training={"epochs": 2, "checkpoint_steps": 1})
+    with monkeypatch.context() as cut:
+        cut.setattr(SyntagmaTrainer, "evaluate", Mock(side_effect=KeyboardInterrupt))
+        with pytest.raises(KeyboardInterrupt):
+            train(settings, tmp_path / "run")
+    assert list((tmp_path / "run" / "checkpoints").iterdir())
+    warned = Mock()
+    monkeypatch.setattr(trainer.logger, "warning", warned)
+    train(settings, tmp_path / "run", resume=True)
+    assert not [call for call in warned.mock_calls if "missing keys" in str(call)]
 
 
 def test_given_words_are_parsed_as_they_are(data):

@@ -317,6 +317,13 @@ class SyntagmaTrainer(Trainer):  # type: ignore[misc]
                 {"step": self.state.global_step, "epoch": self.state.epoch, **logs}
             )
 
+    def _issue_warnings_after_load(self, load_result: Any) -> None:
+        """Weights that are tied to others, or computed, are rightly missing in a checkpoint."""
+        model = self.task.model
+        rightly = {*model.all_tied_weights_keys, *(model._keys_to_ignore_on_save or ())}
+        missing = [key for key in load_result.missing_keys if key not in rightly]
+        super()._issue_warnings_after_load(load_result._replace(missing_keys=missing))
+
     def _save_checkpoint(self, model: nn.Module, trial: Any) -> None:
         with self._paused(), quiet(), disk_errors(self.folder.checkpoints):
             super()._save_checkpoint(model, trial)
