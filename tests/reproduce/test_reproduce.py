@@ -44,12 +44,20 @@ def test_a_table_stands_beside_the_papers_and_is_not_trained_twice(setting, monk
     assert len(cells) == 12
     text = found.table()
     assert f"{baseline.shown()}" in text
-    (line,) = (line for line in found.measured.lines if "Bi-attention against baseline" in line)
-    compared = compare_runs([run.folder for row in (0, 5) for run in plan.cells[row, 0]]).systems[1]
-    assert f"p = {show_p(compared.p_value)}, Holm " in line
-    assert line.endswith(f", resampled {show_p(compared.p_resampled)}")
-    (test,) = (line for line in found.measured.lines if " of dev" in line)
-    assert "; resampled: permutation test, n = " in test, "which test gave it, and said once"
+    table, differences = found.measured.parts
+    assert len(table.rows) == 7
+    head, *rows = differences.rows
+    assert head == ["", "Δ", "+", "−", "p", "p (Holm)", "p (resampled)", "n"]
+    named = {row[0]: row for row in rows}
+    compared = compare_runs([run.folder for row in range(6) for run in plan.cells[row, 0]])
+    last = compared.systems[5]
+    assert named["Bi-attention against baseline"][4:7] == [
+        show_p(p) for p in (last.p_value, last.p_holm, last.p_resampled)
+    ]
+    assert [row[-1] for row in rows] == [f"{compared.n_examples} of dev"] * 5
+    test, corrected = found.measured.lines
+    assert test == compared.test
+    assert corrected.startswith("Holm: p over the 5 comparisons")
     assert "the paper's is google-bert/bert-large-cased-whole-word-masking" in text
     assert "40 training examples" in text
     assert "epochs 1 (3)" in text
@@ -300,5 +308,6 @@ def test_rows_of_one_name_are_compared_with_their_headings(setting):
     rows = (Row("Without"), same[0], Row("With"), same[1])
     plan = make_plan(replace(entry, rows=rows), setting("head.max_length=64"))
     found = reproduce(plan)
-    assert found.measured.lines[0].startswith("nli: With, same against Without, same ")
+    (_, differences) = found.measured.parts
+    assert differences.rows[1][0] == "With, same against Without, same"
     assert [cell.heading for cell in found.measured.cells] == ["Without", "With"]

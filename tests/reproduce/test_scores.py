@@ -93,7 +93,8 @@ def test_a_test_part_that_came_later_is_scored(setting, tmp_path):
     pairs(data / "snli/snli_1.0_test.jsonl", copies=1)
     found = reproduce(plan_entry("sg-net", "table4", wanted))
     assert not any("ours of dev" in line for line in found.differs)
-    assert found.measured.lines[1].endswith("n = 16 of test"), "what is tested is what is shown"
+    (_, differences) = found.measured.parts
+    assert differences.rows[1][-1] == "16 of test", "what is tested is what is shown"
     run = plan_entry("sg-net", "table4", wanted).runs()[0]
     (path,) = run.folder.glob("scored/*/metrics.json")
     scores = json.loads(path.read_text())

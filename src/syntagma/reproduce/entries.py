@@ -130,6 +130,15 @@ class Entry:
         """As it is asked for on the command line."""
         return f"{self.paper} {self.id}"
 
+    def headings(self) -> list[str]:
+        """For each row the heading above it; empty where there is none."""
+        found, heading = [], ""
+        for row in self.rows:
+            if not row.system and not row.paper:
+                heading = row.name
+            found.append(heading)
+        return found
+
 
 @dataclass(frozen=True)
 class Paper:

@@ -1,0 +1,76 @@
+"""The tests below a reproduced table."""
+
+from __future__ import annotations
+
+import pytest
+
+from syntagma.errors import MissingExtraError
+from syntagma.report.compare import ComparedSystem, Comparison
+from syntagma.reproduce import significance as module
+from syntagma.reproduce.runs import Setting
+from syntagma.reproduce.significance import significance
+from syntagma.reproduce.work import plan_entry
+
+
+def comparison(folders, tests, p_values):
+    """Of the first folder with the others, as ``compare_runs`` gives it."""
+    base = ComparedSystem("base", (folders[0],), (1,), {}, {})
+    others = [
+        ComparedSystem(folder, (folder,), (1,), {}, {}, 1.0, 3, 2, p, p, p / 2)
+        for folder, p in zip(folders[1:], p_values, strict=True)
+    ]
+    return Comparison("pairs", (), "accuracy", tests, 1200, (base, *others))
+
+
+@pytest.fixture
+def plan(tmp_path, monkeypatch):
+    """An entry whose systems were trained on two bases, with 0.01 and 0.04 on the second."""
+    groups = [
+        module._Group("tense", "test", {("a",): "Baseline", ("b",): "SG-Net"}),
+        module._Group("depth", "dev", {("c",): "Baseline", ("d",): "SG-Net", ("e",): "SEPREM"}),
+    ]
+    found = {
+        "a": comparison("ab", "p: t-test", [0.03]),
+        "c": comparison("cde", "p: sign test", [0.01, 0.04]),
+    }
+    monkeypatch.setattr(module, "_groups", lambda plan: iter(groups))
+    monkeypatch.setattr(module, "compare_runs", lambda folders: found[folders[0]])
+    (tmp_path / "snli").mkdir()
+    for part in ("train", "dev"):
+        (tmp_path / f"snli/snli_1.0_{part}.jsonl").write_text("{}\n")
+    return plan_entry("sg-net", "table4", Setting(tmp_path, tmp_path / "out"))
+
+
+def test_p_is_corrected_over_all_bases(plan):
+    (table,), lines = significance(plan)
+    assert [row[0] for row in table.rows[1:]] == [
+        "tense: SG-Net against Baseline",
+        "depth: SG-Net against Baseline",
+        "depth: SEPREM against Baseline",
+    ]
+    head, *rows = table.rows
+    holm = head.index("p (Holm)")
+    # By hand: 3 × 0.01; then 2 × 0.03; then 0.04, which may not be less than the one before.
+    assert [row[holm] for row in rows] == ["0.0600", "0.0300", "0.0600"]
+    assert [row[-1] for row in rows] == ["1,200 of test", "1,200 of dev", "1,200 of dev"]
+    assert lines[:3] == (
+        "tense: p: t-test",
+        "depth: p: sign test",
+        "Holm: p over the 3 comparisons; resampled p are as they are",
+    )
+    assert lines[3].startswith("The paper: ")
+
+
+def test_without_the_statistics_the_table_stands_alone(plan, monkeypatch):
+    def missing(folders):
+        raise MissingExtraError("significance", "stats")
+
+    monkeypatch.setattr(module, "compare_runs", missing)
+    tables, lines = significance(plan)
+    assert tables == ()
+    assert "syntagma[stats]" in lines[0]
+
+
+def test_one_system_is_not_tested(plan, monkeypatch):
+    monkeypatch.setattr(module, "_groups", lambda plan: iter(()))
+    assert significance(plan) == ((), ())
