@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 import torch
 
-from syntagma.encoders.compact import GROUP, compact, expand, quantize, restore
+from syntagma.encoders.compact import EXACT, GROUP, belongs, compact, expand, quantize, restore
 from syntagma.errors import DamagedFileError
 
 
@@ -33,7 +33,7 @@ def test_what_moved_what_is_new_and_what_stayed():
     weights = {"a": base["a"] + 1e-3 * torch.randn(8, 8), "b": base["b"].clone()}
     weights |= {"head": torch.randn(3, 3), "count": torch.tensor(7)}
     small = compact(weights, base, bits=8)
-    assert set(small) == {"a::codes", "a::scales", "head", "count"}
+    assert set(small) == {"a::codes", "a::scales", "head", "count", "::sample"}
     found = expand(small, base, bits=8)
     assert torch.equal(found["b"], weights["b"])
     assert found["count"] == 7
@@ -45,3 +45,18 @@ def test_differences_to_another_encoder_are_refused():
     small = compact({"a": torch.ones(4)}, {"a": torch.zeros(4)}, bits=4)
     with pytest.raises(DamagedFileError, match="name 'a', which the base lacks"):
         expand(small, {"b": torch.zeros(4)}, bits=4)
+
+
+@pytest.mark.parametrize("bits", [4, EXACT])
+def test_a_base_is_known_again(bits):
+    torch.manual_seed(0)
+    base = {"a": torch.randn(8, 8) / 20, "b": torch.randn(5), "places": torch.arange(3)}
+    small = compact(base | {"a": base["a"] + 1e-3}, base, bits=bits)
+    assert belongs(small, base)
+    rounded = {name: part.bfloat16() if part.is_floating_point() else part
+               for name, part in base.items()}  # fmt: skip
+    assert belongs(small, rounded), "a copy in half the size serves"
+    assert not belongs(small, base | {"a": base["a"] + 1e-3}), "trained on in place"
+    assert not belongs(small, {"a": base["a"]})
+    del small["::sample"]
+    assert belongs(small, {}), "stored before there were samples"

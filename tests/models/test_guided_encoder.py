@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import copy
 import os
+import shutil
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 import torch
+from safetensors.torch import load_file, save_file
 from transformers import AutoConfig, AutoModel
 
 from syntagma.encoders.config import SyntagmaConfig
@@ -266,7 +268,7 @@ ROWLESS = {
 
 
 @pytest.mark.parametrize("model_type", ROWLESS)
-def test_guides_that_need_no_site_work_on_an_encoder_without_a_row(model_type):
+def test_guides_that_need_no_site_work_on_an_encoder_without_a_row(model_type, caplog):
     """Among them one without attention, and one without a longest sequence."""
     config = ROWLESS[model_type]
     model = GuidedEncoder(
@@ -274,6 +276,8 @@ def test_guides_that_need_no_site_work_on_an_encoder_without_a_row(model_type):
     ).eval()
     assert model(**batch()).last_hidden_state.shape == (3, 9, 32)
     assert max_pieces(config) >= 160
+    told = "encoders of type 'fnet' read padding as if it were text" in caplog.text
+    assert told == (model_type == "fnet")
 
 
 def test_a_layer_is_not_copied_from_an_encoder_without_a_row():
@@ -457,6 +461,29 @@ def test_an_encoder_with_more_pieces_is_kept(encoder_folders, tmp_path):
         DamagedFileError, match=r"weights are of other sizes than config\.json says"
     ):
         GuidedEncoder.from_pretrained(tmp_path)
+
+
+@pytest.mark.parametrize("bits", [4, 32])
+def test_a_model_beside_another_encoder_is_refused(bits, encoder_folders, tmp_path, monkeypatch):
+    """Its encoder is found from wherever one stands, if it is that which it was."""
+    shutil.copytree(encoder_folders["bert"], tmp_path / "encoder")
+    monkeypatch.chdir(tmp_path)
+    GuidedEncoder.from_pretrained("encoder").save_folder("model", bits=bits)
+    monkeypatch.chdir("/")
+    GuidedEncoder.from_pretrained(tmp_path / "model")
+    other = load_file(tmp_path / "encoder" / "model.safetensors")
+    changed = {name: part * 1.5 for name, part in other.items()}
+    save_file(changed, tmp_path / "encoder" / "model.safetensors", metadata={"format": "pt"})
+    with pytest.raises(DamagedFileError, match=r"encoder', whose weights are others now; put back"):
+        GuidedEncoder.from_pretrained(tmp_path / "model")
+    shutil.rmtree(tmp_path / "encoder")
+    with pytest.raises(InputError, match=r"model: is stored as differences .*: no such folder"):
+        GuidedEncoder.from_pretrained(tmp_path / "model")
+
+
+def test_a_model_that_ships_gives_its_encoder():
+    model = GuidedEncoder.from_pretrained("default-reader")
+    assert model.config.guides["ancestor_attention"]
 
 
 @pytest.mark.parametrize("bits", [16, 3, "4"])

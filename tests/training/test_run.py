@@ -346,6 +346,9 @@ def test_damaged_and_foreign_folders_are_named(parser_run, tmp_path):
     (folder / "config.json").write_text(json.dumps(config | {"syntagma_version": "99.0.0"}))
     with pytest.raises(InputError, match=r"written by Syntagma 99.0.0"):
         open_model(folder)
+    (folder / "config.json").write_text(json.dumps(config | {"syntagma_version": "x.y"}))
+    with pytest.raises(InputError, match=r"expected a version such as .*, got 'x\.y'"):
+        open_model(folder)
     del config["syntagma_version"]
     (folder / "config.json").write_text(json.dumps(config))
     with pytest.raises(InputError, match="not a Syntagma model"):

@@ -14,7 +14,7 @@ from torch import Tensor
 
 from syntagma.errors import DamagedFileError
 
-__all__ = ["EXACT", "GROUP", "compact", "expand", "quantize", "restore"]
+__all__ = ["EXACT", "GROUP", "belongs", "compact", "expand", "quantize", "restore"]
 
 GROUP = 64
 """Weights that share one scale."""
@@ -23,6 +23,8 @@ EXACT = 32
 """Bits with which nothing is rounded: what did not move is left out, the rest is whole."""
 
 CODES, SCALES = "::codes", "::scales"
+SAMPLE = "::sample"
+"""Some values of the base, by which another one is told from it."""
 
 
 def quantize(difference: Tensor, *, bits: int) -> tuple[Tensor, Tensor]:
@@ -69,13 +71,13 @@ def compact(
         base: the published weights under the same names.
         bits: 4, 8 or :data:`EXACT`.
     """
+    small = {SAMPLE: _sample(base)}
     if bits == EXACT:
-        return {
+        return small | {
             name: weight.contiguous()
             for name, weight in weights.items()
             if name not in base or not torch.equal(weight, base[name])
         }
-    small: dict[str, Tensor] = {}
     for name, weight in weights.items():
         origin = base.get(name)
         if origin is None or origin.shape != weight.shape:
@@ -83,6 +85,26 @@ def compact(
         elif not torch.equal(weight, origin):
             small[name + CODES], small[name + SCALES] = quantize(weight - origin, bits=bits)
     return {name: weight.contiguous() for name, weight in small.items()}
+
+
+def belongs(small: Mapping[str, Tensor], base: Mapping[str, Tensor]) -> bool:
+    """Whether a base is the one that differences were taken to, up to the rounding of bfloat16.
+
+    Args:
+        small: of :func:`compact`.
+        base: weights under the same names.
+    """
+    if SAMPLE not in small:  # Stored before samples were.
+        return True
+    ours, theirs = _sample(base), small[SAMPLE]
+    return ours.shape == theirs.shape and torch.allclose(ours, theirs, rtol=0.004, atol=1e-4)
+
+
+def _sample(base: Mapping[str, Tensor]) -> Tensor:
+    """Two values of every weight, in the order of the names."""
+    flat = [base[name].flatten() for name in sorted(base) if base[name].is_floating_point()]
+    values = [part[place * len(part) // 3] for part in flat if len(part) for place in (1, 2)]
+    return torch.stack(values).float() if values else torch.empty(0)
 
 
 def expand(
@@ -95,7 +117,7 @@ def expand(
     """
     weights = dict(base)
     for name, value in small.items():
-        if name.endswith(SCALES):
+        if name.endswith((SCALES, SAMPLE)):
             continue
         if not name.endswith(CODES):
             weights[name] = value.float() if value.is_floating_point() else value

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -11,7 +12,7 @@ from transformers import AutoConfig, PretrainedConfig
 
 import syntagma
 from syntagma.encoders.saved import CONFIG
-from syntagma.errors import InputError
+from syntagma.errors import DamagedFileError, InputError
 from syntagma.files import read_json
 
 __all__ = ["SyntagmaConfig", "read_config", "read_dtype"]
@@ -85,6 +86,7 @@ def read_config(folder: str | Path, *, task: str | tuple[str, ...] | None = None
 
     Raises:
         InputError: there is no such folder, or it is of another task or a later version.
+        DamagedFileError: it does not say which version it is of.
     """
     folder = Path(folder)
     if not (folder / CONFIG).is_file():
@@ -92,7 +94,12 @@ def read_config(folder: str | Path, *, task: str | tuple[str, ...] | None = None
     values = read_json(folder / CONFIG)
     if "syntagma_version" not in values:
         raise InputError(f"{folder}: not a Syntagma model; train one on it with `syntagma train`")
-    saved, ours = values["syntagma_version"], syntagma.__version__
+    saved, ours = str(values["syntagma_version"]), syntagma.__version__
+    if not re.match(r"\d+\.\d+", saved):
+        raise DamagedFileError(
+            f"{folder / CONFIG}: expected a version such as {ours}, got {saved!r}; save the model "
+            f"again"
+        )
     if _release(saved) > _release(ours):
         raise InputError(
             f"{folder}: written by Syntagma {saved}, this is {ours}; "
@@ -107,4 +114,4 @@ def read_config(folder: str | Path, *, task: str | tuple[str, ...] | None = None
 
 
 def _release(version: str) -> tuple[int, ...]:
-    return tuple(int(part) for part in version.split(".")[:2])
+    return tuple(int(part) for part in re.findall(r"\d+", version)[:2])

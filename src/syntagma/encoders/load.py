@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import logging
 from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import partial
@@ -12,7 +13,7 @@ from typing import Any
 import torch
 from torch import nn
 from transformers import AutoConfig, AutoModel, AutoTokenizer, PretrainedConfig
-from transformers.utils import logging
+from transformers.utils import logging as hf_logging
 
 from syntagma.encoders.attention import use_fast_gradients
 from syntagma.encoders.default import DEFAULT, HUB_NAME, resolve
@@ -33,6 +34,8 @@ __all__ = [
     "load_tokenizer",
     "max_pieces",
 ]
+
+log = logging.getLogger(__name__)
 
 
 def _explain(name: str, error: Exception) -> InputError:
@@ -66,15 +69,18 @@ TOKENIZER_FILES = (
 @contextmanager
 def quiet() -> Iterator[None]:
     """Keep Transformers from drawing bars, and from reporting the pooling layer left out."""
-    verbosity, bars = logging.get_verbosity(), logging.is_progress_bar_enabled()
-    logging.set_verbosity_error()
-    logging.disable_progress_bar()
+    verbosity, bars = (
+        hf_logging.get_verbosity(),
+        hf_logging.is_progress_bar_enabled(),
+    )
+    hf_logging.set_verbosity_error()
+    hf_logging.disable_progress_bar()
     try:
         yield
     finally:
-        logging.set_verbosity(verbosity)
+        hf_logging.set_verbosity(verbosity)
         if bars:
-            logging.enable_progress_bar()
+            hf_logging.enable_progress_bar()
 
 
 def load_encoder_config(name: str) -> PretrainedConfig:
@@ -123,6 +129,12 @@ def build_encoder(config: PretrainedConfig, auto: Any = AutoModel) -> nn.Module:
         auto: the class of Transformers that builds it.
     """
     encoder: nn.Module = _trunk(auto.from_config(config, **_options(config, auto)), auto)
+    if "attention_mask" not in inspect.signature(encoder.forward).parameters:
+        log.warning(
+            "encoders of type %r read padding as if it were text: what is read of a text depends "
+            "on the batch that it is in",
+            config.model_type,
+        )
     use_fast_gradients(encoder)
     return encoder
 

@@ -21,6 +21,7 @@ from transformers import AutoModel, PreTrainedModel
 
 from syntagma.encoders import compact
 from syntagma.encoders.config import SyntagmaConfig, read_config, read_dtype
+from syntagma.encoders.default import resolve
 from syntagma.encoders.dropout import use_fast_dropout
 from syntagma.encoders.load import (
     build_encoder,
@@ -64,7 +65,7 @@ def find_saved(name: str | Path) -> Path | None:
         ``None`` where the name is that of a plain encoder, or of nothing.
     """
     if is_saved_model(name):
-        return Path(name)
+        return Path(resolve(str(name)))
     if Path(name).exists() or str(name).count("/") != 1:
         return None
     from huggingface_hub import hf_hub_download, snapshot_download
@@ -337,7 +338,7 @@ class SyntagmaModel(PreTrainedModel):  # type: ignore[misc]
         (folder / WEIGHTS).chmod(0o644)
         values = self.config.to_dict()
         values.update(storage=storage, architectures=[type(self).__name__])
-        # Where the encoder lay on this machine is nobody's business.
+        # The base says where the encoder is from.
         values["encoder"].pop("_name_or_path", None)
         values.pop("_name_or_path", None)
         (folder / CONFIG).write_text(json.dumps(values, indent=2, default=str) + "\n", "utf-8")

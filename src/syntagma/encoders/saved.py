@@ -44,10 +44,14 @@ def saved_settings(folder: str | Path) -> dict[str, Any]:
 
 
 def published_encoder(name: str) -> str:
-    """The name of the encoder that a model began from, or of the encoder itself."""
+    """The name of the encoder that a model began from, or of the encoder itself.
+
+    That of a folder holds wherever one stands.
+    """
     while is_saved_model(name):
         name = saved_settings(name)["base"]
-    return name
+    is_folder = resolve(name) == name and Path(name).is_dir()
+    return str(Path(name).absolute()) if is_folder else name
 
 
 def saved_encoder_config(folder: str | Path) -> PretrainedConfig:
@@ -65,16 +69,25 @@ def saved_weights(
         encoder_weights: gives the weights of the encoder that compact ones are differences to.
 
     Raises:
-        InputError: there are none.
-        DamagedFileError: they are damaged.
+        InputError: there are none, or the encoder is not there.
+        DamagedFileError: they are damaged, or the encoder is not the one that it was.
     """
     weights = _load(Path(resolve(str(folder))) / WEIGHTS)
     values = saved_settings(folder)
     storage = values.get("storage")
-    if storage:
-        base = {f"encoder.{name}": part for name, part in encoder_weights(values["base"]).items()}
-        weights = compact.expand(weights, base, bits=storage["bits"])
-    return weights
+    if not storage:
+        return weights
+    stored = f"{folder}: is stored as differences to the encoder {values['base']!r}"
+    try:
+        published = encoder_weights(values["base"])
+    except InputError as error:
+        raise InputError(f"{stored}; {error}") from error
+    base = {f"encoder.{name}": part for name, part in published.items()}
+    if not compact.belongs(weights, base):
+        raise DamagedFileError(
+            f"{stored}, whose weights are others now; put back the one that the model began from"
+        )
+    return compact.expand(weights, base, bits=storage["bits"])
 
 
 def _load(path: Path) -> dict[str, Tensor]:

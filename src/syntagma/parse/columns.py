@@ -142,8 +142,10 @@ def require_trees(parses: Sequence[Parse], text: str) -> None:
         text: that the offsets index into.
 
     Raises:
-        InputError: a word ends after the text, or a head leads out of its sentence or in a circle.
+        InputError: a word ends after the text or begins before the one before it, or a head leads
+            out of its sentence or in a circle.
     """
+    behind = 0
     for parse in parses:
         goal = np.array([0, *parse.heads], np.int64)
         inside = bool(((goal >= 0) & (goal < len(goal))).all())
@@ -159,3 +161,13 @@ def require_trees(parses: Sequence[Parse], text: str) -> None:
                 f"parser: expected words inside the text {text[:60]!r} of {len(text)} characters, "
                 f"got one that ends at {end}"
             )
+        # Two words may share a place: *du* is the words *de* and *le*.
+        for start in parse.sentence.starts:
+            if start < behind:
+                raise InputError(
+                    f"parser: expected words in the order of the text {text[:60]!r}, sentence "
+                    f"after sentence; got one that begins at {start}, before {behind}; offsets "
+                    f"count characters of the whole text"
+                )
+            behind = start
+        behind = max(behind, end)

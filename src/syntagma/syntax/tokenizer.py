@@ -265,4 +265,19 @@ def _given(
                 f"got {sentences!r:.60}"
             )
         require_trees(sentences, text)
+        _require_words(text, sentences, name)
     return parses
+
+
+def _require_words(text: str, sentences: Sequence[Parse], name: str) -> None:
+    """Refuse the parse of another text; brackets, quotes and dashes may be written otherwise."""
+    for parse in sentences:
+        for word in parse.sentence.words:
+            read = text[word.start : word.end]
+            plain = all(part.isascii() and part.isalnum() for part in (read, word.form))
+            if plain and len(read) == len(word.form) and read.lower() != word.form.lower():
+                raise InputError(
+                    f"{name}: the word {word.form!r} is to stand at {word.start}, where the text "
+                    f"has {read!r}; offsets count characters of the text, as "
+                    f"Sentence.from_words(…, offset={word.start}) does"
+                )
