@@ -12,6 +12,7 @@ import pytest
 
 pytest.importorskip("scipy")
 
+from syntagma.errors import InputError
 from syntagma.reproduce.differs import differences
 from syntagma.reproduce.entries import Column
 from syntagma.reproduce.runs import Setting, make_run
@@ -103,9 +104,34 @@ def test_a_test_part_that_came_later_is_scored(setting, tmp_path):
 
 
 def test_bases_that_differ_alike_share_a_line(setting):
-    wanted = setting("head.stride=32", "data.dev_limit=16")
+    wanted = setting("squad1/head.stride=32", "squad2/head.stride=32", "data.dev_limit=16")
     told = list(differences(plan_entry("poi-net", "table3", wanted)))
     (line,) = (line for line in told if line.endswith("scored on 16 of the dev examples"))
     named = line.partition("(")[2].partition(")")[0]
     assert {"squad1", "squad2"} <= set(named.split(", "))
     assert any(line.startswith("data (squad1): 40 training examples of 87,599") for line in told)
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"overrides": ("dream/training.epochs=1",)}, "table4 has no run on dream, but on nli"),
+        ({"overrides": ("head.bogus=1",)}, "nli/plain: head: unknown key 'bogus'"),
+        ({"parser": "bogus"}, "parser 'bogus': expected default-parser, the folder of a parser"),
+        ({"parser": "linear:up"}, "parser 'linear:up': expected"),
+    ],
+)
+def test_what_cannot_be_is_told_before_anything_is_trained(setting, changes, message):
+    with pytest.raises(InputError, match=message):
+        plan_entry("sg-net", "table4", replace(setting(), **changes))
+
+
+def test_the_source_of_parses_is_told_whatever_its_name(setting):
+    told = list(differences(plan_entry("sg-net", "table4", setting(parser="linear"))))
+    assert any(line.startswith("parser: linear; the paper's: a joint parser") for line in told)
+
+
+def test_a_place_that_cannot_be_is_told(setting, tmp_path):
+    (tmp_path / "out").write_text("a file")
+    with pytest.raises(InputError, match=r"out/made-tiny: cannot be written"):
+        reproduce(plan_entry("sg-net", "table4", setting()))

@@ -37,6 +37,8 @@ def reproduce(
     """Train what a table or figure of a paper needs and print it beside the paper's numbers."""
     from syntagma.reproduce.index import index_lines
 
+    if json_file is not None and (listing or dry_run):
+        raise InputError("--json: only what was measured is written; leave out --list or --dry-run")
     if listing:
         for line in index_lines(data, paper, table):
             typer.echo(line)

@@ -48,8 +48,7 @@ def differences(plan: Plan) -> Iterator[str]:
         if setting.seeds != paper.seeds:
             yield f"seeds: {setting.seeds}; the paper's numbers are of {paper.seeds}"
         yield from _untested(plan)
-    if any("parser" in run.experiment.parser for run in plan.runs()) or plan.entry.options:
-        yield f"parser: {setting.parser}; the paper's: {paper.parser}"
+    yield f"parser: {setting.parser}; the paper's: {paper.parser}"
     yield from plan.entry.notes
 
 

@@ -11,7 +11,7 @@ from syntagma.errors import MissingExtraError
 from syntagma.files import write_text
 from syntagma.pictures import draw_attention, draw_turns
 from syntagma.report.breakdown import Breakdown, break_down, write_breakdowns
-from syntagma.report.groups import N_GROUPS
+from syntagma.report.groups import N_GROUPS, trend
 from syntagma.reproduce.plan import Plan
 from syntagma.reproduce.result import Cell, Measured, Part
 
@@ -64,10 +64,9 @@ def measure_groups(plan: Plan) -> Measured:
         if (n_groups := len(breakdown.grouping.groups)) < N_GROUPS:
             fewer.append(f"{n_groups} of {title}")
         parts.append(Part(title, rows))
-        slopes = [float(slope) for slope in rows[-1][2:]]
-        cells += [
-            Cell(name, f"slope, {title}", slope) for name, slope in zip(names, slopes, strict=True)
-        ]
+        for name, scores in breakdown.systems.items():
+            slope, _ = trend(breakdown.grouping, scores)
+            cells.append(Cell(name, f"slope, {title}", slope))
     pictures, notices = draw_figure(plan, lambda out: write_breakdowns(breakdowns, out))
     differs = (
         (f"groups: {', '.join(fewer)} instead of {N_GROUPS}; empty ones are left out",)

@@ -35,7 +35,7 @@ class Setting:
         overrides: ``key=value`` settings for every run, ``base/key=value`` for those on a base.
 
     Raises:
-        InputError: the scale is unknown, or the number of seeds none.
+        InputError: the scale, or a base of the overrides, is unknown, or the seeds are too few.
     """
 
     data: Path
@@ -50,7 +50,9 @@ class Setting:
         if self.scale not in SCALES:
             raise InputError(f"--scale is one of {', '.join(SCALES)}, got {self.scale!r}")
         if self.seeds < 0:
-            raise InputError(f"--seeds must be at least 1, got {self.seeds}")
+            raise InputError(
+                f"--seeds must be at least 1, or 0 for the paper's number; got {self.seeds}"
+            )
         for override in self.overrides:
             base, slash, _ = override.partition("=")[0].rpartition("/")
             if slash and base not in read_bases():

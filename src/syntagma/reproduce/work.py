@@ -8,6 +8,10 @@ from pathlib import Path
 
 from filelock import FileLock
 
+from syntagma.encoders.shipped import DEFAULT_PARSER
+from syntagma.errors import InputError
+from syntagma.files import disk_errors
+from syntagma.parse.load import load_source
 from syntagma.reproduce.bases import read_bases
 from syntagma.reproduce.datasets import read_datasets
 from syntagma.reproduce.differs import differences
@@ -17,6 +21,7 @@ from syntagma.reproduce.plan import Plan, make_plan
 from syntagma.reproduce.recipes import RECIPES
 from syntagma.reproduce.result import Reproduction, listed
 from syntagma.reproduce.runs import Run, Setting
+from syntagma.tasks.check import check_experiment
 from syntagma.training.share import Job, train_all
 
 __all__ = ["plan_entry", "plan_lines", "reproduce", "run_lines"]
@@ -28,9 +33,26 @@ def plan_entry(paper: str, name: str, setting: Setting) -> Plan:
     """The runs of an entry.
 
     Raises:
-        InputError: there is no such entry, or its data are not there.
+        InputError: there is no such entry, its data are not there, or what was asked for cannot be.
     """
-    return make_plan(find_entry(paper, name), setting)
+    plan = make_plan(find_entry(paper, name), setting)
+    runs = [run for cell in plan.cells.values() for run in cell]
+    bases = {base for run in (*runs, *plan.runs()) for base in (run.base, run.asked)}
+    for override in setting.overrides:
+        base, slash, _ = override.partition("=")[0].rpartition("/")
+        if slash and base not in bases:
+            raise InputError(
+                f"--set {override}: {plan.entry.name} has no run on {base}, but on "
+                f"{', '.join(sorted(bases))}"
+            )
+    for run in runs:
+        try:
+            check_experiment(run.experiment)
+        except InputError as error:
+            raise InputError(f"{run.base}/{run.system}: {error}") from error
+    if setting.parser != DEFAULT_PARSER:
+        load_source(setting.parser)
+    return plan
 
 
 def run_lines(plan: Plan) -> Iterable[str]:
@@ -68,11 +90,12 @@ def reproduce(plan: Plan, *, say: Say = lambda line: None) -> Reproduction:
     trained = plan.runs() if plan.entry.trains else []
     wanted = trained or [run for cell in plan.cells.values() for run in cell]
     made = plan.setting.made
-    made.mkdir(parents=True, exist_ok=True)
-    # What another process is making is waited for.
-    with FileLock(made / ".lock"):
-        for run in wanted:
-            _make_files(run, plan.setting, say)
+    with disk_errors(made):
+        made.mkdir(parents=True, exist_ok=True)
+        # What another process is making is waited for.
+        with FileLock(made / ".lock"):
+            for run in wanted:
+                _make_files(run, plan.setting, say)
     train_all([_job(run) for run in trained], say=say)
     measured = kind(plan)
     runs = tuple(str(run.folder) for run in trained)
