@@ -19,6 +19,7 @@ from syntagma.files import (
     read_json,
     read_lines,
     read_text,
+    require_absent,
     write_folder,
     write_json,
     write_text,
@@ -69,6 +70,8 @@ def test_settings_are_built_and_taken_apart():
         ({"size": 3, "inner": {"rate": "fast"}}, "rate: expected float, got 'fast'"),
         ({"size": 3, "inner": {"names": 3.0}}, "names: expected str, got 3.0"),
         ({"size": 3, "inner": {"rate": None}}, "rate: expected float, got None"),
+        ({"size": 3, "inner": {"rate": float("nan")}}, "rate: expected a number, got nan"),
+        ({"size": 3, "inner": {"rate": "nan"}}, "rate: expected a number, got nan"),
     ],
 )
 def test_impossible_settings_are_named(values, message):
@@ -86,6 +89,8 @@ def test_overrides_go_into_sections_and_not_through_values():
         apply_overrides(values, ["c.d=1"])
     with pytest.raises(InputError, match="expected key=value"):
         apply_overrides(values, ["c"])
+    with pytest.raises(InputError, match=r"a list of key=value, got 'c=3'; write \['c=3'\]"):
+        apply_overrides(values, "c=3")
 
 
 def test_yaml_errors_name_the_place(tmp_path):
@@ -171,10 +176,21 @@ def test_a_folder_appears_when_it_is_whole(tmp_path):
     [OSError(28, "No space left on device"), RuntimeError("PytorchStreamWriter failed writing")],
 )
 def test_writers_errors_become_one_line(tmp_path, error):
-    with pytest.raises(InputError, match="cannot be written"), disk_errors(tmp_path):
+    with (
+        pytest.raises(InputError, match=r"cannot be written.*free some space"),
+        disk_errors(tmp_path),
+    ):
         raise error
     with pytest.raises(KeyError), disk_errors(tmp_path):
         raise KeyError("other")
+
+
+def test_what_stands_in_the_way_is_named(tmp_path):
+    write_text(tmp_path / "a.txt", "x")
+    with pytest.raises(InputError, match=r"\(Is a directory\); give another place; nothing"):
+        write_text(tmp_path, "x")
+    with pytest.raises(InputError, match=r"a\.txt: is a file; name a new folder"):
+        require_absent(tmp_path / "a.txt")
 
 
 @given(st.lists(st.integers(1, 50), max_size=60), st.integers(1, 120))

@@ -13,7 +13,7 @@ from syntagma.encoders.config import read_config
 from syntagma.encoders.precision import Precision
 from syntagma.encoders.shipped import SHIPPED, shipped
 from syntagma.errors import InputError, how_to_skip
-from syntagma.files import disk_errors, write_folder, write_text
+from syntagma.files import disk_errors, require_path, write_folder, write_text
 from syntagma.report.runs import SCORED, require_finished
 from syntagma.tasks import find_task
 from syntagma.tasks.experiment import load_run_settings
@@ -46,6 +46,7 @@ def open_model(
     Raises:
         InputError: there is no such model, it cannot do the task, or it reads no parses.
     """
+    require_path(name, "a model folder")
     folder = shipped(str(name)) if str(name) in SHIPPED else Path(name)
     if not folder.is_dir():
         raise InputError(f"{folder}: no such model folder; give one, or {' or '.join(SHIPPED)}")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import codecs
 import csv
+import errno
 import gzip
 import io
 import json
@@ -14,7 +15,7 @@ import sys
 import tarfile
 import tempfile
 import zlib
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, Any
@@ -32,6 +33,9 @@ __all__ = [
     "read_table",
     "read_text",
     "require_absent",
+    "require_file_place",
+    "require_once",
+    "require_path",
     "split_pair",
     "write_folder",
     "write_json",
@@ -47,6 +51,33 @@ PAIR = "+"
 """Between the names of two files that correspond."""
 
 
+def require_path(path: Any, wanted: str) -> None:
+    """Check that it is the name of a file or folder.
+
+    Args:
+        path: what is given.
+        wanted: what there should be the path of.
+
+    Raises:
+        InputError: it is something else.
+    """
+    if not isinstance(path, str | os.PathLike):
+        raise InputError(f"expected the path of {wanted}, got {path!r:.60}")
+
+
+def require_once(paths: Iterable[str]) -> None:
+    """Check that standard input, which can be read but once, is not named twice.
+
+    Raises:
+        InputError: it is.
+    """
+    if (n_named := sum(path == STANDARD_INPUT for path in paths)) > 1:
+        raise InputError(
+            f"{STANDARD_INPUT}: standard input can be read once, and is named {n_named} times; "
+            f"write all but one of them to files"
+        )
+
+
 def open_text(path: str | Path) -> IO[str]:
     """Open a UTF-8 text file, a ``.gz`` of one, or standard input (``-``).
 
@@ -54,9 +85,12 @@ def open_text(path: str | Path) -> IO[str]:
     alone ends no line, as for all tools that count lines.
 
     Raises:
-        InputError: there is no such file, or it is a folder.
+        InputError: there is no such file, it is a folder, or standard input was read before.
     """
+    require_path(path, "a file")
     if str(path) == STANDARD_INPUT:
+        if sys.stdin.buffer.closed:
+            raise InputError(f"{STANDARD_INPUT}: standard input was read already; give a file")
         return io.TextIOWrapper(sys.stdin.buffer, encoding="utf-8", newline="\n")
     path = Path(path)
     if not path.exists():
@@ -255,20 +289,33 @@ def disk_errors(path: Path) -> Iterator[None]:
     except InputError:
         raise
     except OSError as error:
-        raise InputError(_cannot_write(path, error.strerror or str(error))) from error
+        full = error.errno in (errno.ENOSPC, errno.EDQUOT)
+        raise InputError(_cannot_write(path, error.strerror or str(error), full=full)) from error
     except Exception as error:
         # The writers of tensors report a full disk as errors of their own.
         reason = str(error)
         if not any(sign in reason for sign in ("No space left", "os error", "StreamWriter")):
             raise
-        raise InputError(_cannot_write(path, reason)) from error
+        raise InputError(_cannot_write(path, reason, full=True)) from error
 
 
-def _cannot_write(path: Path, reason: str) -> str:
-    return (
-        f"{path}: cannot be written ({reason}); free some space or give another place; "
-        f"nothing was left half-written"
-    )
+def _cannot_write(path: Path, reason: str, *, full: bool) -> str:
+    remedy = "free some space or give another place" if full else "give another place"
+    return f"{path}: cannot be written ({reason}); {remedy}; nothing was left half-written"
+
+
+def require_file_place(path: str | Path) -> None:
+    """Check that a file may come to stand somewhere, before the work that it is to hold.
+
+    Raises:
+        InputError: a folder is there, or a file where the path has a folder.
+    """
+    path = Path(path)
+    if path.is_dir():
+        raise InputError(f"{path}: is a folder; give the name of a file")
+    for folder in path.parents:
+        if folder.exists() and not folder.is_dir():
+            raise InputError(f"{path}: {folder} is a file and no folder; give another place")
 
 
 def write_text(path: str | Path, text: str) -> None:
@@ -315,10 +362,12 @@ def require_absent(folder: str | Path) -> Path:
     """The folder as a path, if nothing is there yet or it is empty.
 
     Raises:
-        InputError: it exists and holds something.
+        InputError: it exists and holds something, or is a file.
     """
     folder = Path(folder)
-    if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
+    if folder.exists() and not folder.is_dir():
+        raise InputError(f"{folder}: is a file; name a new folder")
+    if folder.exists() and any(folder.iterdir()):
         raise InputError(
             f"{folder}: exists and is not empty; name a new folder or remove this one first"
         )

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import difflib
+import math
 import types
 import typing
 from collections.abc import Iterator, Mapping, Sequence
@@ -81,11 +83,16 @@ def apply_overrides(values: dict[str, Any], overrides: Sequence[str]) -> dict[st
     """A copy of nested settings with ``a.b=c`` assignments applied; values are read as YAML.
 
     Raises:
-        InputError: an assignment has no ``=``, or goes through something that is no section.
+        InputError: an assignment has no ``=``, or goes through something that is no section; or
+            there is one alone instead of a list.
 
     >>> apply_overrides({"a": {"b": 1}}, ["a.b=2", "a.c=[x, y]"])
     {'a': {'b': 2, 'c': ['x', 'y']}}
     """
+    if isinstance(overrides, str):
+        raise InputError(
+            f"settings: expected a list of key=value, got {overrides!r}; write [{overrides!r}]"
+        )
     result: dict[str, Any] = {
         key: dict(value) if isinstance(value, dict) else value for key, value in values.items()
     }
@@ -183,10 +190,10 @@ def _convert_plain(hint: type, value: Any, where: str) -> Any:
         return float(value)
     if hint is float and isinstance(value, str):
         # YAML 1.1 reads 1e-5 (without a point) as text.
-        try:
-            return float(value)
-        except ValueError:
-            pass
+        with contextlib.suppress(ValueError):
+            value = float(value)
+    if isinstance(value, float) and math.isnan(value):
+        raise InputError(f"{where}: expected a number, got {value}")
     if hint is str and isinstance(value, Path):
         return str(value)
     if not isinstance(value, hint) or (hint is int and isinstance(value, bool)):

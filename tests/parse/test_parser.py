@@ -133,6 +133,36 @@ def test_odd_sentences_are_parsed(parser, forms):
     assert len(parse) == len(forms)
 
 
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        ("We can't", "expected a list of sentences, got \"We can't\""),
+        (None, "expected a list of sentences, got None"),
+        (Sentence.from_words(["No"]), r"expected a list of sentences, got Sentence\("),
+        ([Sentence.from_words(["No"]), "a b"],
+         r"sentence 2: expected a Sentence, got 'a b'; give running text to parse_text\(\)"),
+        ([Parse(Sentence.from_words(["No"]), (0,))], r"sentence 1: expected a Sentence, got Parse"),
+    ],
+)  # fmt: skip
+def test_what_is_no_sentence_is_refused(parser, given, message):
+    with pytest.raises(InputError, match=message):
+        parser.parse(given)
+
+
+def test_what_is_no_text_is_refused(parser):
+    with pytest.raises(InputError, match="the text is no text; expected a string, got None"):
+        parser.parse_text(None)
+    with pytest.raises(InputError, match="expected a list of texts, got None"):
+        parser.parse_texts(None)
+    with pytest.raises(InputError, match="the text is no text; expected a string, got 3"):
+        next(parser.parse_texts([3]))
+
+
+def test_an_unknown_precision_is_refused_at_once(encoder_folders):
+    with pytest.raises(InputError, match="precision must be auto, bfloat16 or float32, got 'x'"):
+        new_parser(encoder_folders["bert"], precision="x")
+
+
 def test_raw_text_keeps_its_offsets(parser):
     text = "  The ferry can't cross.  Nobody slept!"
     parses = parser.parse_text(text)

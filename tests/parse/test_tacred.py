@@ -9,6 +9,7 @@ import pytest
 from syntagma.errors import InputError
 from syntagma.parse.columns import ParsedText
 from syntagma.parse.load import load_source
+from syntagma.parse.tacred import tacred_words
 from syntagma.syntax.encode import encode_texts
 from tests.conftest import build_tokenizer
 
@@ -33,6 +34,10 @@ TEXT = "Her captain ( Mr. Obi ) rows ."
 def write(path, rows):
     path.write_text(json.dumps(rows))
     return path
+
+
+def test_blank_tokens_are_no_words():
+    assert tacred_words(ROW | {"token": ["Rain", " "]}) is None
 
 
 def test_its_trees_over_its_words(tmp_path):

@@ -258,6 +258,20 @@ def decoded(chooser, part):
     return spelled.replace("##", "").replace(" ", "")
 
 
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        ({"passage": "x"}, r"question 1: expected \(passage, question, options\), got"),
+        ("abc", r"question 1: expected \(passage, question, options\), got 'abc'"),
+        (("A gull.", "Who?", "ab"), "expected a list of options, got 'ab'"),
+        (("A gull.", "Who?", {"a": 1, "b": 2}), "expected a list of options, got"),
+    ],
+)
+def test_what_is_no_question_with_options_is_refused(given, message, chooser):
+    with pytest.raises(InputError, match=message):
+        next(chooser.stream([given]))
+
+
 class TestSequences:
     def test_question_and_option_stand_after_the_passage(self, chooser):
         (item,) = chooser.items([("A gull cried.", "Who cried?", ["the gull", "nobody"])])

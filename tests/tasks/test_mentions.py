@@ -184,6 +184,18 @@ def test_as_many_mentions_are_given_as_are_read(given, tiny_encoder):
         next(typer(tiny_encoder).stream([given]))
 
 
+def test_several_texts_are_a_list(tiny_encoder):
+    for predictor in (typer(tiny_encoder), classifier(tiny_encoder)):
+        with pytest.raises(InputError, match="expected a list of texts with mentions, got None"):
+            next(predictor.stream(None))
+
+
+@pytest.mark.parametrize("threshold", ["x", float("nan")])
+def test_a_threshold_is_a_number(threshold, tiny_encoder):
+    with pytest.raises(InputError, match="threshold: expected a number, got"):
+        typer(tiny_encoder).types("A gull.", (2, 6), threshold=threshold)
+
+
 def test_empty_texts_are_named(tiny_encoder):
     with pytest.raises(InputError, match="the text is empty"):
         typer(tiny_encoder).items([Asked(" ", ((0, 0),))])

@@ -176,8 +176,11 @@ class TestReader:
         with pytest.raises(InputError, match="expected a list of texts, got one text"):
             task.reader.answer("Who?", "A gull cried.")
         for given in (None, {"p1": "A gull cried."}):
-            with pytest.raises(InputError, match="paragraphs: expected a list of texts, got"):
+            with pytest.raises(InputError, match="expected a list of paragraphs, got"):
                 task.reader.answer("Who?", given)
+        for given in ({"question": "Who?", "paragraphs": ["A gull."]}, "ab"):
+            with pytest.raises(InputError, match=r"question 1: expected \(question, paragraphs\)"):
+                next(task.reader.stream([given]))
         with pytest.raises(InputError, match="the question is empty"):
             task.reader.answer(" ", ["A gull cried."])
 

@@ -149,6 +149,9 @@ def test_alone_and_in_company(run):
         assert alone.probabilities == pytest.approx(together.probabilities, abs=1e-2)
     with pytest.raises(InputError, match="the second text is empty"):
         classifier.classify("x", " ")
+    for given in ("abc", {"first": "x", "second": "y"}, ("x",)):
+        with pytest.raises(InputError, match=r"pair 1: expected \(first text, second text\), got"):
+            next(classifier.stream([given]))
 
 
 def test_long_texts_are_cut_from_the_longer_one(run):

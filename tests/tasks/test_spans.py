@@ -10,6 +10,7 @@ import pytest
 import torch
 
 from syntagma.errors import InputError
+from syntagma.evaluation import open_model
 from syntagma.models.span_model import SpanHead, SpanModel
 from syntagma.tasks.spans.answers import Answer, Span
 from syntagma.tasks.spans.decode import (
@@ -182,6 +183,50 @@ def test_an_empty_text_in_a_stream_costs_no_answer_before_it(encoder_folders, mo
     assert list(iter_answers) == []
     with pytest.raises(InputError, match="expected several questions, got one"):
         task.predictor.answer_all(PASSAGE, "Who?")
+
+
+@pytest.mark.parametrize(
+    ("pairs", "message"),
+    [
+        ([("A gull.", "Who?"), {"passage": "A gull.", "question": "Who?"}],
+         r"pair 2: expected \(passage, question\), got \{'passage'"),
+        (["ab"], r"pair 1: expected \(passage, question\), got 'ab'"),
+        ([("A gull.",)], r"pair 1: expected \(passage, question\), got \('A gull.',\)"),
+        ([("A gull.", None)], "pair 1: the question is no text; expected a string, got None"),
+        (None, r"expected a list of \(passage, question\), got None"),
+    ],
+)  # fmt: skip
+def test_what_is_no_pair_is_refused(pairs, message, encoder_folders):
+    reader = task_of(encoder_folders["bert"]).predictor
+    with pytest.raises(InputError, match=message):
+        list(reader.stream(pairs))
+
+
+@pytest.mark.parametrize(
+    ("name", "message"),
+    [
+        (None, "expected the path of a model folder, got None"),
+        ("runs/nosuch", "runs/nosuch: no such model folder; give one, or default-parser or"),
+    ],
+)
+def test_what_is_no_model_is_named(name, message):
+    for load in (Reader.from_pretrained, open_model):
+        with pytest.raises(InputError, match=message):
+            load(name)
+
+
+@pytest.mark.parametrize("questions", [None, {"q1": "Who?"}])
+def test_several_questions_are_a_list(questions, encoder_folders):
+    reader = task_of(encoder_folders["bert"]).predictor
+    with pytest.raises(InputError, match="expected a list of questions, got"):
+        reader.answer_all(PASSAGE, questions)
+
+
+@pytest.mark.parametrize("threshold", ["x", math.nan, True])
+def test_a_threshold_is_a_number(threshold, encoder_folders):
+    reader = task_of(encoder_folders["bert"]).predictor
+    with pytest.raises(InputError, match=f"threshold: expected a number, got '?{threshold}"):
+        reader.answer(PASSAGE, "Who?", threshold=threshold)
 
 
 def test_offsets_are_right_beside_astral_characters(encoder_folders):

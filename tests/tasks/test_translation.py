@@ -336,6 +336,8 @@ def test_it_learns_to_translate(runs, data, tmp_path):
 def test_padding_and_batches_change_no_translation(preset, runs):
     translator = Translator.from_pretrained(runs / preset, precision="float32")
     together = list(translator.stream(SENTENCES))
+    with pytest.raises(InputError, match=r"expected a list of texts, got 'A gull\.'"):
+        next(translator.stream("A gull."))
     for source, found in zip(SENTENCES, together, strict=True):
         alone = translator.translate(source)
         assert alone.text == found.text

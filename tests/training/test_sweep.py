@@ -156,7 +156,7 @@ def test_a_trial_that_fails_is_counted_and_the_first_must_not(sweep, monkeypatch
         ("head.max_lenght=32,64", "--space head.*unknown key 'max_lenght'; did you mean"),
         ("head.dropout=0..1", r"--space head\.dropout=0\.\.1: head: dropout must lie in .*, got 1"),
         ("guides.ancestor_attention.alpha=0.5..2.0", "alpha is a share from 0 to 1, got 2"),
-        ("preset=none,sgnet", "unknown preset 'sgnet'; did you mean 'sg-net'"),
+        ("preset=none,sgnet", r"unknown preset 'sgnet'; did you mean 'sg-net'\? .*saved"),
         ("preset=1..3", "preset: expected str, got 1"),
     ],
 )

@@ -18,8 +18,10 @@ def shipped(name: str) -> Path:
     """The folder of a model that comes with the package.
 
     Raises:
-        InputError: the package holds no such model.
+        InputError: no model of the package is called so, or this installation lacks it.
     """
+    if name not in SHIPPED:
+        raise InputError(f"{name}: no such model folder; give one, or {' or '.join(SHIPPED)}")
     folder = Path(str(resources.files("syntagma"))) / "weights" / name
     if not (folder / "config.json").is_file():
         raise InputError(f"{name}: this installation holds no such model; give a model folder")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -148,7 +148,9 @@ def read_guides(guides: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
     return settings
 
 
-def resolve_guides(preset: str, guides: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
+def resolve_guides(
+    preset: str, guides: Mapping[str, Any], *, others: Sequence[str] = ()
+) -> dict[str, dict[str, Any]]:
     """The complete settings of a preset with changes on top.
 
     A guide that is set to ``false`` is taken out of the preset.
@@ -156,6 +158,7 @@ def resolve_guides(preset: str, guides: Mapping[str, Any]) -> dict[str, dict[str
     Args:
         preset: a name from :data:`PRESETS`.
         guides: settings by guide.
+        others: what else might have been meant where the preset is unknown.
 
     Raises:
         InputError: a name is unknown, or a value impossible.
@@ -164,7 +167,7 @@ def resolve_guides(preset: str, guides: Mapping[str, Any]) -> dict[str, dict[str
     {}
     """
     if preset not in PRESETS:
-        raise InputError(f"unknown preset {preset!r}; {nearest(preset, list(PRESETS))}")
+        raise InputError(f"unknown preset {preset!r}; {nearest(preset, [*PRESETS, *others])}")
     merged = {name: dict(values) for name, values in PRESETS[preset].items()}
     for name, values in guides.items():
         if values is False:

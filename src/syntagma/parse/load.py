@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 from syntagma.encoders.saved import is_saved_model
 from syntagma.encoders.shipped import DEFAULT_PARSER, shipped
 from syntagma.errors import InputError
+from syntagma.files import require_path
 from syntagma.parse.adapters import SpacySource, StanzaSource
 from syntagma.parse.controls import ChainSource, NoisySource, RandomTreeSource
 from syntagma.parse.given_words import GivenWordsSource
@@ -65,7 +66,7 @@ def read_noise(name: str) -> Noise | None:
         ) from error
 
 
-def load_parser(name: str, *, device: str = "cpu", **options: Any) -> JointParser:
+def load_parser(name: str | Path, *, device: str = "cpu", **options: Any) -> JointParser:
     """The parser of a name.
 
     Args:
@@ -78,10 +79,11 @@ def load_parser(name: str, *, device: str = "cpu", **options: Any) -> JointParse
     """
     from syntagma.parse.parser import JointParser
 
-    folder = shipped(name) if name == DEFAULT_PARSER else Path(name)
+    require_path(name, f"{DEFAULT_PARSER} or a parser's folder")
+    folder = shipped(DEFAULT_PARSER) if str(name) == DEFAULT_PARSER else Path(name)
     if not is_saved_model(folder):
         raise InputError(
-            f"parser {name!r}: expected {DEFAULT_PARSER} or the folder of a parser; other sources "
+            f"parser '{name}': expected {DEFAULT_PARSER} or the folder of a parser; other sources "
             f"of trees go with `syntagma annotate`, `noise`, and `parser:` in an experiment"
         )
     return JointParser.from_folder(folder, device=device, **options)

@@ -26,6 +26,7 @@ from syntagma.parse.head_rules import heads_by_rule
 from syntagma.parse.phrases import expand
 from syntagma.parse.scorer import ParserModel, WordStates
 from syntagma.text import segment as segmentation
+from syntagma.text.given import require_several, require_string
 from syntagma.text.segment import segment
 from syntagma.text.sentence import Constituent, Parse, Sentence
 
@@ -53,7 +54,8 @@ class JointParser:
             each by themselves; ``joint`` finds the one tree that is best as both.
 
     Raises:
-        InputError: ``decoding`` wants phrases of a parser that has not learnt any.
+        InputError: a setting is impossible, or ``decoding`` wants phrases of a parser that has not
+            learnt any.
     """
 
     def __init__(
@@ -70,6 +72,7 @@ class JointParser:
             raise InputError(f"max_words must be at least 1, got {max_words}")
         if decoding not in get_args(How):
             raise InputError(f"decoding must be one of {', '.join(get_args(How))}; got {decoding}")
+        autocast(model.device, precision)  # Refuses an unknown one now, not at the first sentence.
         if decoding != "dependencies" and model.spans is None:
             raise InputError(
                 "this parser has learnt no phrases: train it on a treebank with brackets, or "
@@ -115,7 +118,12 @@ class JointParser:
     def parse_text(
         self, text: str, *, mode: Literal["raw", "lines", "words"] = "raw"
     ) -> list[Parse]:
-        """Cut a text into sentences and words and parse them; offsets index into ``text``."""
+        """Cut a text into sentences and words and parse them; offsets index into ``text``.
+
+        Raises:
+            InputError: it is no text.
+        """
+        require_string(text, "text")
         return self.parse(segment(text, mode=mode))
 
     @functools.cached_property
@@ -135,29 +143,40 @@ class JointParser:
         """Cut texts into sentences and parse them, many texts at a time, in constant memory.
 
         Raises:
-            InputError: it is one text alone.
+            InputError: it is one text alone, or one of them is none.
         """
         if isinstance(texts, str):
             raise InputError(
                 "parse_texts: expected several texts, got one; give it to parse_text()"
             )
+        require_several(texts, "texts")
         return self._parse_texts(texts)
 
     def _parse_texts(self, texts: Iterable[str]) -> Iterator[list[Parse]]:
         source = iter(texts)
         while group := list(islice(source, CHUNK // 8)):
+            for text in group:
+                require_string(text, "text")
             sentences = [segment(text) for text in group]
             parses = iter(self.parse(chain.from_iterable(sentences)))
             for part in sentences:
                 yield list(islice(parses, len(part)))
 
     def parse(self, sentences: Iterable[Sentence]) -> list[Parse]:
-        """Parse sentences of given words, in the order in which they come."""
+        """Parse sentences of given words, in the order in which they come.
+
+        Raises:
+            InputError: one of them is no sentence.
+        """
         return list(self.parse_stream(sentences))
 
     def parse_stream(self, sentences: Iterable[Sentence]) -> Iterator[Parse]:
-        """Parse sentences as they come, in constant memory."""
-        source = iter(sentences)
+        """Parse sentences as they come, in constant memory.
+
+        Raises:
+            InputError: one of them is no sentence.
+        """
+        source = _checked(sentences)
         while chunk := list(islice(source, CHUNK)):
             yield from self._parse_chunk(chunk)
 
@@ -301,3 +320,19 @@ class JointParser:
             tuple(p for part in parts for p in part.probabilities or ()),
             phrases,
         )
+
+
+def _checked(sentences: Any) -> Iterator[Sentence]:
+    """The sentences as they come.
+
+    Raises:
+        InputError: they are not several, or one of them is something else.
+    """
+    require_several(sentences, "sentences")
+    for number, sentence in enumerate(sentences, start=1):
+        if not isinstance(sentence, Sentence):
+            raise InputError(
+                f"sentence {number}: expected a Sentence, got {sentence!r:.60}; give running text "
+                f"to parse_text(), and words as Sentence.from_words([…])"
+            )
+        yield sentence

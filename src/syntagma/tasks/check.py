@@ -23,4 +23,4 @@ def check_experiment(experiment: Experiment) -> None:
     build(find_task(experiment.task).settings, experiment.head, where="head")
     # The guides of a saved model are known to fit; only changes to them are ours.
     preset = "none" if experiment.preset == SAVED else experiment.preset
-    resolve_guides(preset, experiment.guides)
+    resolve_guides(preset, experiment.guides, others=[SAVED])

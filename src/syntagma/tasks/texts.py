@@ -18,6 +18,7 @@ from syntagma.encoders.precision import Precision, autocast, best_device, requir
 from syntagma.encoders.saved import is_saved_model, saved_settings
 from syntagma.encoders.shipped import shipped
 from syntagma.errors import InputError
+from syntagma.files import require_path
 from syntagma.models.config import resolve_guides
 from syntagma.models.guided_encoder import GuidedEncoder
 from syntagma.parse.load import load_source
@@ -108,7 +109,7 @@ class TextPredictor(Generic[Model]):
         task: of its folder, or several of which it may be one.
 
     Raises:
-        InputError: the model reads syntax and there is no source.
+        InputError: the precision is unknown, or the model reads syntax and there is no source.
     """
 
     model_class: ClassVar[type[GuidedEncoder]]
@@ -124,6 +125,7 @@ class TextPredictor(Generic[Model]):
         batch_pieces: int = 8192,
         precision: Precision = "auto",
     ) -> None:
+        autocast(model.device, precision)  # Refuses an unknown one now, not at the first text.
         self.model = model.eval()
         self.tokenizer = tokenizer
         self.batch_pieces = batch_pieces
@@ -159,6 +161,7 @@ class TextPredictor(Generic[Model]):
         Raises:
             InputError: there is no such model, device or parser, or the model reads no parses.
         """
+        require_path(name, "a model folder")
         require_device(device)
         folder = Path(name) if Path(name).is_dir() else shipped(str(name))
         model: Any = cls.model_class.from_folder(folder, task=cls.task).to(device)
@@ -246,7 +249,7 @@ def new_model(
             )
         guides = resolve_guides("none", own | experiment.guides)
     else:
-        guides = resolve_guides(experiment.preset, experiment.guides)
+        guides = resolve_guides(experiment.preset, experiment.guides, others=[SAVED])
     model: Model = model_class.from_encoder(
         experiment.encoder,
         task=task,

@@ -6,6 +6,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
+from syntagma.errors import InputError
+from syntagma.text.given import require_several, require_text
+
 __all__ = ["Constituent", "Parse", "Sentence", "Word"]
 
 
@@ -43,7 +46,7 @@ class Sentence:
 
     def __post_init__(self) -> None:
         if not len(self.forms) == len(self.starts) == len(self.ends):
-            raise ValueError(
+            raise InputError(
                 f"a sentence needs as many offsets as words: got {len(self.forms)} words, "
                 f"{len(self.starts)} starts and {len(self.ends)} ends"
             )
@@ -52,12 +55,17 @@ class Sentence:
     def from_words(cls, forms: Sequence[str], *, offset: int = 0) -> Sentence:
         """A sentence of given words, as if they were written with one space between them.
 
+        Raises:
+            InputError: they are one text, or a word is empty or white space alone.
+
         >>> Sentence.from_words(["No", "way", "!"]).starts
         (0, 3, 7)
         """
+        require_several(forms, "words")
         starts, ends = [], []
         position = offset
-        for form in forms:
+        for number, form in enumerate(forms, start=1):
+            require_text(form, f"word {number}")
             starts.append(position)
             position += len(form)
             ends.append(position)
@@ -123,7 +131,7 @@ class Parse:
         for name in ("heads", "relations", "upos", "xpos", "probabilities"):
             values = getattr(self, name)
             if values is not None and len(values) != n_words:
-                raise ValueError(f"expected {n_words} {name}, one a word, got {len(values)}")
+                raise InputError(f"expected {n_words} {name}, one a word, got {len(values)}")
 
     def __len__(self) -> int:
         return len(self.heads)

@@ -17,7 +17,7 @@ from syntagma.models.choice_model import ChoiceModel
 from syntagma.syntax.encode import EncodedText, concatenate
 from syntagma.syntax.windows import Part
 from syntagma.tasks.texts import TextPredictor
-from syntagma.text.given import require_string, require_text
+from syntagma.text.given import checked_rows, require_several, require_string, require_text
 
 __all__ = ["Choice", "ChoiceItem", "Chooser"]
 
@@ -84,8 +84,12 @@ class Chooser(TextPredictor[ChoiceModel]):
         return next(self.stream([(passage, question, options)]))
 
     def stream(self, questions: Iterable[tuple[str, str, Sequence[str]]]) -> Iterator[Choice]:
-        """Answer (passage, question, options) as they come, many at a time, in constant memory."""
-        source = iter(questions)
+        """Answer (passage, question, options) as they come, many at a time, in constant memory.
+
+        Raises:
+            InputError: one is something else, or cannot be answered, see :meth:`choose`.
+        """
+        source = checked_rows(questions, "passage", "question", "options", called="question")
         while chunk := list(islice(source, CHUNK)):
             items = self.items(chunk)
             scores = self._score(items)
@@ -102,6 +106,7 @@ class Chooser(TextPredictor[ChoiceModel]):
         for passage, question, options in questions:
             require_text(passage, "passage")
             require_string(question, "question")
+            require_several(options, "options")
             for option in options:
                 require_string(option, "option")
             if len(options) < 2:

@@ -19,7 +19,7 @@ from syntagma.syntax.markers import insert_markers, marker_pieces
 from syntagma.syntax.windows import Part
 from syntagma.tasks.mentions.data import Mention, mention_problem
 from syntagma.tasks.texts import LabelPredictor
-from syntagma.text.given import require_text
+from syntagma.text.given import require_several, require_text
 
 __all__ = [
     "Asked",
@@ -102,6 +102,18 @@ class MentionClassifier(LabelPredictor[Model]):
     def labels(self) -> list[str]:
         """Names of the labels."""
         return list(self.model.config.labels["labels"])
+
+    def all_checked(self, given: Any) -> Iterator[Asked]:
+        """Each text with as many mentions as the model classifies together, as they come.
+
+        Args:
+            given: several of what :meth:`checked` takes.
+
+        Raises:
+            InputError: it is something else.
+        """
+        require_several(given, "texts with mentions")
+        return map(self.checked, given)
 
     def checked(self, given: Any) -> Asked:
         """A text with as many mentions as the model classifies together.

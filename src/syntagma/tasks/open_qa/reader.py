@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
 from pathlib import Path
 from typing import Any, Self
@@ -13,7 +13,7 @@ from syntagma.models.open_model import OpenHead, OpenModel
 from syntagma.tasks.open_qa.answers import OpenAnswer, ReadParagraph, pool
 from syntagma.tasks.open_qa.data import Paragraph
 from syntagma.tasks.spans.reader import Reader
-from syntagma.text.given import require_string, require_text
+from syntagma.text.given import checked_rows, require_several, require_string, require_text
 
 __all__ = ["OpenReader", "ParagraphReader"]
 
@@ -80,8 +80,11 @@ class OpenReader:
         """Answer questions as they come, many paragraphs at a time, in constant memory.
 
         A text that is given twice for one question is read and counted once.
+
+        Raises:
+            InputError: one is something else, or cannot be answered, see :meth:`answer`.
         """
-        source = iter(asked)
+        source = checked_rows(asked, "question", "paragraphs", called="question")
         while chunk := list(islice(source, CHUNK)):
             for question, _ in chunk:
                 require_text(question, "question")
@@ -109,8 +112,7 @@ def _different(paragraphs: Texts) -> list[tuple[Paragraph, int]]:
     """
     if isinstance(paragraphs, str):
         raise InputError("paragraphs: expected a list of texts, got one text; write [text]")
-    if isinstance(paragraphs, Mapping) or not isinstance(paragraphs, Iterable):
-        raise InputError(f"paragraphs: expected a list of texts, got {paragraphs!r:.40}")
+    require_several(paragraphs, "paragraphs")
     first: dict[str, tuple[Paragraph, int]] = {}
     for place, given in enumerate(paragraphs):
         if isinstance(given, Paragraph):

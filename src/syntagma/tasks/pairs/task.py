@@ -22,7 +22,7 @@ from syntagma.tasks.pairs.data import PairExample, read_pairs
 from syntagma.tasks.predictor_task import PredictorTask, warn_of_skipped
 from syntagma.tasks.task import Features
 from syntagma.tasks.texts import LabelPredictor, new_model, training_options
-from syntagma.text.given import require_text
+from syntagma.text.given import checked_rows, require_text
 
 __all__ = ["PairClassifier", "PairTask", "Relation"]
 
@@ -82,8 +82,12 @@ class PairClassifier(LabelPredictor[PairModel]):
         return next(self.stream([(first, second)]))
 
     def stream(self, pairs: Iterable[tuple[str, str]]) -> Iterator[Relation]:
-        """Classify pairs as they come, many at a time, in constant memory."""
-        source = iter(pairs)
+        """Classify pairs as they come, many at a time, in constant memory.
+
+        Raises:
+            InputError: one is no pair of texts, or a text is empty.
+        """
+        source = checked_rows(pairs, "first text", "second text", called="pair")
         names = self.labels
         while chunk := list(islice(source, CHUNK)):
             for row in self.label_scores(self.items(chunk)):

@@ -81,7 +81,7 @@ class RelationClassifier(MentionClassifier[RelationModel]):
 
     def stream(self, pairs: Iterable[tuple[str, Mention, Mention]]) -> Iterator[MentionRelation]:
         """Classify (text, subject, object) as they come, many at a time, in constant memory."""
-        yield from self.classify(map(self.checked, pairs))
+        yield from self.classify(self.all_checked(pairs))
 
     def classify(self, asked: Iterable[Asked]) -> Iterator[MentionRelation]:
         """Classify pairs of mentions, some of which may have no characters."""

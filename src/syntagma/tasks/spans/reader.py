@@ -19,7 +19,7 @@ from syntagma.tasks.spans.answers import Answer
 from syntagma.tasks.spans.decode import WindowCandidates, best_spans, decode_answer
 from syntagma.tasks.spans.windows import SpanWindow, WindowMaker
 from syntagma.tasks.texts import TextPredictor
-from syntagma.text.given import text_problem
+from syntagma.text.given import require_number, require_several, row_problem, text_problem
 
 __all__ = ["Reader", "verifier_of"]
 
@@ -94,10 +94,11 @@ class Reader(TextPredictor[SpanModel]):
         """The answers to several questions about one passage, in their order.
 
         Raises:
-            InputError: it is one question alone.
+            InputError: it is one question alone, or no list of them.
         """
         if isinstance(questions, str):
             raise InputError("answer_all: expected several questions, got one; ask it by answer()")
+        require_several(questions, "questions")
         return list(self.stream(((passage, q) for q in questions), threshold=threshold))
 
     def stream(
@@ -106,11 +107,15 @@ class Reader(TextPredictor[SpanModel]):
         """Answer (passage, question) pairs as they come, many at a time, in constant memory.
 
         Raises:
-            InputError: a passage or a question is empty; those before it are answered.
+            InputError: a passage or a question is empty, or they are no pair; those before it are
+                answered. Or the threshold is no number.
         """
+        require_several(pairs, "(passage, question)")
+        if threshold is not None:
+            require_number(threshold, "threshold")
         source, n_read = iter(pairs), 0
         while chunk := list(islice(source, CHUNK)):
-            bad = [(number, what) for number, pair in enumerate(chunk) if (what := _problem(*pair))]
+            bad = [(number, what) for number, pair in enumerate(chunk) if (what := _problem(pair))]
             yield from self._answers(chunk[: bad[0][0]] if bad else chunk, threshold)
             if bad:
                 number, what = bad[0]
@@ -148,8 +153,8 @@ class Reader(TextPredictor[SpanModel]):
         Raises:
             InputError: passage or question is empty.
         """
-        for passage, question in pairs:
-            if problem := _problem(passage, question):
+        for pair in pairs:
+            if problem := _problem(pair):
                 raise InputError(problem)
         texts = self.texts.encode([text for pair in pairs for text in pair])
         return [
@@ -221,6 +226,9 @@ def verifier_of(head: SpanHead) -> Reader | None:
     return Reader.from_pretrained(head.verifier, device=best_device())
 
 
-def _problem(passage: Any, question: Any) -> str:
+def _problem(pair: Any) -> str:
     """What is wrong with a pair of texts; empty if nothing is."""
-    return text_problem(passage, "passage") or text_problem(question, "question")
+    names = ("passage", "question")
+    if problem := row_problem(pair, *names):
+        return problem
+    return next(filter(None, map(text_problem, pair, names)), "")

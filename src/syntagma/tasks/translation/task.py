@@ -36,7 +36,7 @@ from syntagma.tasks.texts import TextPredictor, new_model, training_store
 from syntagma.tasks.translation.parallel_text import ParallelExample, read_parallel
 from syntagma.tasks.translation.scores import bleu, sentence_bleu, signature
 from syntagma.tasks.translation.scratch import from_scratch
-from syntagma.text.given import require_string, require_text
+from syntagma.text.given import require_several, require_string, require_text
 
 __all__ = ["Translation", "TranslationTask", "Translator"]
 
@@ -108,7 +108,11 @@ class Translator(TextPredictor[TranslationModel]):
         """Translate texts as they come, many at a time, in constant memory.
 
         The translation of an empty text is empty.
+
+        Raises:
+            InputError: it is one text alone, or one of them is none.
         """
+        require_several(texts, "texts")
         source = iter(texts)
         while chunk := list(islice(source, CHUNK)):
             for text in chunk:

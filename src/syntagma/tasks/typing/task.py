@@ -32,6 +32,7 @@ from syntagma.tasks.typing.metrics import (
     score_by_type,
     typing_f1,
 )
+from syntagma.text.given import require_number
 
 __all__ = ["EntityTyper", "Types", "TypingTask"]
 
@@ -72,10 +73,16 @@ class EntityTyper(MentionClassifier[TypingModel]):
     def stream(
         self, mentions: Iterable[tuple[str, Mention]], *, threshold: float | None = None
     ) -> Iterator[Types]:
-        """The types of (text, mention) pairs as they come, many at a time, in constant memory."""
+        """The types of (text, mention) pairs as they come, many at a time, in constant memory.
+
+        Raises:
+            InputError: one is something else, or the threshold is no number.
+        """
+        if threshold is not None:
+            require_number(threshold, "threshold")
         names, head = self.labels, self.model.head
         cut = head.threshold if threshold is None else threshold
-        for scores, truncated in self.score_stream(map(self.checked, mentions)):
+        for scores, truncated in self.score_stream(self.all_checked(mentions)):
             probabilities = scores.sigmoid()
             ranked = probabilities.argsort(descending=True, stable=True).tolist()
             values = probabilities.tolist()

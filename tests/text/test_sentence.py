@@ -1,0 +1,35 @@
+"""Words and trees as callers give them."""
+
+from __future__ import annotations
+
+import pytest
+
+from syntagma.errors import InputError
+from syntagma.text.sentence import Parse, Sentence
+
+
+def test_treebanks_have_words_with_spaces():
+    sentence = Sentence.from_words(["vers", "1 000", "navires"])
+    assert (sentence.starts, sentence.ends) == ((0, 5, 11), (4, 10, 18))
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        ("abc def", "expected a list of words, got 'abc def'"),
+        (None, "expected a list of words, got None"),
+        (["a b", ""], "the word 2 is empty; expected text"),
+        ([" "], "the word 1 is empty; expected text"),
+        (["a", 3], "the word 2 is no text; expected a string, got 3"),
+    ],
+)
+def test_what_are_no_words_is_refused(words, message):
+    with pytest.raises(InputError, match=message):
+        Sentence.from_words(words)
+
+
+def test_every_word_has_its_place_and_head():
+    with pytest.raises(InputError, match="as many offsets as words: got 2 words, 1 starts"):
+        Sentence(("a", "b"), (0,), (1,))
+    with pytest.raises(InputError, match="expected 2 heads, one a word, got 1"):
+        Parse(Sentence.from_words(["a", "b"]), heads=(0,))
