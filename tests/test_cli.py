@@ -299,6 +299,16 @@ def test_phrases_and_corpora(run, config, tmp_path):
             "training.guide_learning_rate=0",
             "guide_learning_rate must be positive, or left out; got 0",
         ),
+        ("training.seed=-1", "seed must be from 0 to 4294967295, got -1"),
+        ("training.seed=99999999999", "seed must be from 0 to 4294967295, got 99999999999"),
+        ("training.epochs=nan", "training.epochs: expected a number, got nan"),
+        ("training.epochs=inf", "epochs must be a finite number, got inf"),
+        ("training.evaluations=inf", "evaluations must be a finite number, got inf"),
+        ("training.learning_rate=inf", "learning_rate must be a finite number, got inf"),
+        ("training.guide_learning_rate=nan", "guide_learning_rate: expected a number, got nan"),
+        ("training.weight_decay=-1", "weight_decay must be at least 0, got -1.0"),
+        ("training.max_gradient_norm=nan", "max_gradient_norm: expected a number, got nan"),
+        ("training.patience=-1", "patience must be at least 0, got -1"),
         ("training.epochs=many", "training.epochs: expected float, got 'many'"),
         ("training.encoder=half", "expected one of full, layers, frozen, lora; got 'half'"),
         ("task=parsin", "unknown task 'parsin'; did you mean 'parsing'"),
@@ -350,6 +360,61 @@ def test_existing_output_is_kept(run, config, tmp_path):
     assert code == 2
     assert "exists and is not empty" in one_line(err)
     assert (folder / "mine.txt").read_text() == "precious"
+
+
+def test_without_a_command_the_help_is_printed(run):
+    code, out, err = run()
+    assert (code, err) == (2, "")
+    assert out.rstrip() == run("--help")[1].rstrip()
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("parse", "-", "-"),
+        ("answer", "-", "--questions", "-"),
+        ("evaluate", "default-parser", "-", "-"),
+        ("predict", "default-parser", "-", "-", "--out", "out.conllu"),
+        ("annotate", "-", "-", "--out", "corpus"),
+    ],
+)
+def test_standard_input_is_named_once(run, arguments, monkeypatch):
+    monkeypatch.setattr("sys.stdin", None)
+    code, out, err = run(*arguments)
+    assert (code, out) == (2, "")
+    assert "-: standard input can be read once, and is named 2 times" in one_line(err)
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("answer", "FILE", "Who?", "--html", "FOLDER", "--json", "JSON"),
+        ("answer", "FILE", "Who?", "--json", "FOLDER"),
+        ("evaluate", "default-parser", "FILE", "--json", "FOLDER"),
+        ("predict", "default-parser", "FILE", "--out", "FOLDER"),
+        ("attention", "default-reader", "--passage", "FILE", "--question", "?", "--out", "FOLDER"),
+        ("sweep", "FILE", "--json", "FOLDER"),
+    ],
+)
+def test_a_folder_is_no_place_for_a_file(run, arguments, tmp_path):
+    places = {"FOLDER": tmp_path, "FILE": tmp_path / "text", "JSON": tmp_path / "out.json"}
+    code, out, err = run(*(places.get(argument, argument) for argument in arguments))
+    assert (code, out) == (2, "")
+    assert one_line(err) == f"syntagma: {tmp_path}: is a folder; give the name of a file"
+    assert not places["JSON"].exists()
+
+
+def test_a_file_is_no_folder(run, tmp_path):
+    (tmp_path / "text").write_text("A gull cried.")
+    inside = tmp_path / "text" / "out.json"
+    code, _, err = run("answer", tmp_path / "text", "Who?", "--json", inside)
+    assert code == 2
+    assert f"{inside}: {tmp_path / 'text'} is a file and no folder" in one_line(err)
+
+
+def test_a_threshold_is_a_number(run, tmp_path):
+    code, _, err = run("answer", tmp_path / "none.txt", "Who?", "--threshold", "nan")
+    assert (code, one_line(err)) == (2, "syntagma: --threshold: expected a number, got nan")
 
 
 def test_unknown_commands_and_missing_arguments(run):

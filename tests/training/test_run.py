@@ -18,7 +18,7 @@ from safetensors.torch import load_file
 from syntagma.errors import InputError
 from syntagma.evaluation import evaluate, open_model, pack
 from syntagma.settings import build
-from syntagma.tasks.experiment import Experiment, load_run_settings
+from syntagma.tasks.experiment import Experiment, load_experiment, load_run_settings
 from syntagma.tasks.pairs.task import PairTask
 from syntagma.text.conllu import TreebankSentence, format_conllu
 from syntagma.text.sentence import Parse, Sentence
@@ -229,6 +229,14 @@ def test_a_run_folder_is_not_overwritten(parser_run, tiny_encoder):
     run, data = parser_run
     with pytest.raises(InputError, match="exists and is not empty"):
         train(experiment("parsing", data, tiny_encoder), run)
+
+
+def test_an_experiment_is_loaded_first(tmp_path):
+    with pytest.raises(InputError, match=r"expected an Experiment, got 'a\.yaml'; load_experiment"):
+        train("a.yaml", tmp_path / "run")
+    with pytest.raises(InputError, match="expected the path of a file, got None"):
+        load_experiment(None)
+    assert not any(tmp_path.iterdir())
 
 
 def test_resuming_with_other_settings_is_refused(parser_run, tiny_encoder):

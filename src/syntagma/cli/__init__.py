@@ -51,6 +51,9 @@ def main(arguments: list[str] | None = None) -> None:
         stopped = type(error).__name__ == "Abort" and not isinstance(error.__cause__, EOFError)
         if isinstance(error, KeyboardInterrupt) or stopped:
             code = _complain(error, debug, KEPT, INTERRUPTED)
+        elif type(error).__name__ == "NoArgsIsHelpError":
+            typer.echo(str(error))
+            code = YOURS
         elif hasattr(error, "format_message"):
             code = _complain(error, debug, error.format_message(), YOURS)
         else:

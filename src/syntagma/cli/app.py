@@ -12,11 +12,13 @@ from syntagma import __version__
 
 __all__ = [
     "Device",
+    "JsonFile",
     "ModelTask",
     "OtherParser",
     "OtherPrecision",
     "SkipBad",
     "app",
+    "file_place",
     "show_metrics",
     "write_json_file",
 ]
@@ -39,6 +41,18 @@ def _there(device: str) -> str:
     return device
 
 
+def file_place(path: Path | None) -> Path | None:
+    """Refuse at the start what could not be written at the end."""
+    if path is not None:
+        from syntagma.files import require_file_place
+
+        require_file_place(path)
+    return path
+
+
+JsonFile = Annotated[
+    Path | None, typer.Option("--json", callback=file_place, help="Also write JSON.")
+]
 Device = Annotated[
     str, typer.Option(callback=_there, help="Where to compute: cpu, cuda, cuda:1, mps.")
 ]

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from syntagma.cli.app import app, write_json_file
+from syntagma.cli.app import JsonFile, app, write_json_file
 from syntagma.errors import InputError
 
 
@@ -32,7 +32,7 @@ def reproduce(
     dry_run: Annotated[
         bool, typer.Option("--dry-run", help="List runs and what will differ.")
     ] = False,
-    json_file: Annotated[Path | None, typer.Option("--json", help="Also write JSON.")] = None,
+    json_file: JsonFile = None,
 ) -> None:
     """Train what a table or figure of a paper needs and print it beside the paper's numbers."""
     from syntagma.reproduce.index import index_lines
@@ -85,7 +85,7 @@ def sweep(
         list[str] | None, typer.Option("--set", help="Change a setting of every trial.")
     ] = None,
     metric: Annotated[str, typer.Option(help="To raise; the task's own if not given.")] = "",
-    json_file: Annotated[Path | None, typer.Option("--json", help="Also write JSON.")] = None,
+    json_file: JsonFile = None,
 ) -> None:
     """Search a space of settings; called again, it goes on where it stopped."""
     from syntagma.training.search_space import read_space

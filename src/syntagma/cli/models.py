@@ -14,6 +14,7 @@ from syntagma.cli.app import (
     OtherPrecision,
     SkipBad,
     app,
+    file_place,
     show_metrics,
     write_json_file,
 )
@@ -43,7 +44,10 @@ def evaluate(
     model: Annotated[str, typer.Argument(help="A model folder, default-parser, default-reader.")],
     data: Annotated[list[str], typer.Argument(help="Files in a format of the model's task.")],
     json_file: Annotated[
-        Path | None, typer.Option("--json", help="Also write the metrics as one flat object.")
+        Path | None,
+        typer.Option(
+            "--json", callback=file_place, help="Also write the metrics as one flat object."
+        ),
     ] = None,
     by: Annotated[
         list[str] | None,
@@ -60,7 +64,9 @@ def evaluate(
 ) -> None:
     """Score a model with the official metrics of its task."""
     from syntagma.evaluation import evaluate as run
+    from syntagma.files import require_once
 
+    require_once(data)
     how: dict[str, Any] = {"precision": precision or None}
     metrics = run(
         model, data, task=task, parser=parser, by=by or (), device=device, skip_bad=skip_bad, **how
@@ -73,7 +79,7 @@ def evaluate(
 def predict(
     model: Annotated[str, typer.Argument(help="A model folder, default-parser, default-reader.")],
     data: Annotated[list[str], typer.Argument(help="Files in a format of the model's task.")],
-    out: Annotated[Path, typer.Option(help="The file to write.")],
+    out: Annotated[Path, typer.Option(callback=file_place, help="The file to write.")],
     task: ModelTask = "",
     parser: OtherParser = "",
     precision: OtherPrecision = "",
@@ -82,7 +88,9 @@ def predict(
 ) -> None:
     """Write predictions in the task's official format."""
     from syntagma.evaluation import predict as run
+    from syntagma.files import require_once
 
+    require_once(data)
     how: dict[str, Any] = {"precision": precision or None}
     count = run(model, data, out, task=task, parser=parser, device=device, skip_bad=skip_bad, **how)
     typer.echo(f"{count} predictions → {out}")

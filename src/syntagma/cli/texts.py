@@ -9,8 +9,24 @@ from typing import Annotated, Any
 
 import typer
 
-from syntagma.cli.app import Device, SkipBad, app, show_metrics, write_json_file
+from syntagma.cli.app import (
+    Device,
+    JsonFile,
+    SkipBad,
+    app,
+    file_place,
+    show_metrics,
+    write_json_file,
+)
 from syntagma.errors import InputError
+from syntagma.files import require_once
+from syntagma.text.given import require_number
+
+
+def _number(threshold: float | None) -> float | None:
+    if threshold is not None:
+        require_number(threshold, "--threshold")
+    return threshold
 
 
 @app.command()
@@ -36,6 +52,7 @@ def parse(
     device: Device = "cpu",
 ) -> None:
     """Parse text to CoNLL-U, JSON or a picture on standard output."""
+    require_once(files or ())
     if source == "parquet":
         from syntagma.annotation import write_corpora
 
@@ -95,6 +112,7 @@ def annotate(
         return
     if not inputs or out is None:
         raise InputError("expected INPUT… and --out DIR, or --check DIR")
+    require_once(inputs)
     choices: dict[str, Any] = {"precision": precision}
     settings = AnnotationSettings(
         kind=source,
@@ -130,17 +148,23 @@ def answer(
     model: Annotated[
         str, typer.Option(help="A reader's folder; with --options, a chooser's.")
     ] = "default-reader",
-    html: Annotated[Path | None, typer.Option(help="Also write a page with pictures.")] = None,
+    html: Annotated[
+        Path | None, typer.Option(callback=file_place, help="Also write a page with pictures.")
+    ] = None,
     top: Annotated[int, typer.Option(help="Answers to print a question.")] = 1,
     threshold: Annotated[
-        float | None, typer.Option(help="Abstain above these odds; the fitted ones if not given.")
+        float | None,
+        typer.Option(
+            callback=_number, help="Abstain above these odds; the fitted ones if not given."
+        ),
     ] = None,
-    json_file: Annotated[Path | None, typer.Option("--json", help="Also write JSON.")] = None,
+    json_file: JsonFile = None,
     device: Device = "cpu",
 ) -> None:
     """Answer questions about a text, or say that it holds no answer."""
     from syntagma.reading import choose, read_and_answer, read_questions
 
+    require_once([passage, questions_file or ""])
     asked = [*(questions or []), *(read_questions(questions_file) if questions_file else [])]
     if options:
         given = {
@@ -172,7 +196,7 @@ def attention(
     model: Annotated[str, typer.Argument(help="A model folder, or default-reader.")],
     passage: Annotated[str, typer.Option(help="A text file, or -; of pairs the first text.")],
     question: Annotated[str, typer.Option(help="About it; of pairs the second text.")],
-    out: Annotated[Path, typer.Option(help="The picture to write, .svg.")],
+    out: Annotated[Path, typer.Option(callback=file_place, help="The picture to write, .svg.")],
     beside: Annotated[str | None, typer.Option(help="Another model, drawn beside.")] = None,
     options: Annotated[
         list[str] | None, typer.Option(help="Of a model for choice: A | B | C.")

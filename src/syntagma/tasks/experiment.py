@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import MISSING, dataclass, field, fields
 from pathlib import Path
@@ -20,6 +21,10 @@ __all__ = [
     "load_experiment",
     "load_run_settings",
 ]
+
+
+MOST_SEEDS = 2**32
+"""As many as NumPy knows."""
 
 
 @dataclass(frozen=True)
@@ -105,6 +110,12 @@ class TrainingSettings:
     recompute: bool = False
 
     def __post_init__(self) -> None:
+        for name, value in vars(self).items():
+            # No gradient is longer than an infinite norm: none is shortened.
+            if value == math.inf and name == "max_gradient_norm":
+                continue
+            if isinstance(value, float) and not math.isfinite(value):
+                raise InputError(f"{name} must be a finite number, got {value}")
         for name in (
             "epochs",
             "learning_rate",
@@ -123,8 +134,11 @@ class TrainingSettings:
                 raise InputError(f"{name} must be positive, or left out; got {rate}")
         if self.steps is not None and self.steps < 1:
             raise InputError(f"steps must be at least 1, got {self.steps}")
-        if self.data_workers < 0:
-            raise InputError(f"data_workers must be at least 0, got {self.data_workers}")
+        for name in ("weight_decay", "patience", "data_workers"):
+            if getattr(self, name) < 0:
+                raise InputError(f"{name} must be at least 0, got {getattr(self, name)}")
+        if not 0 <= self.seed < MOST_SEEDS:
+            raise InputError(f"seed must be from 0 to {MOST_SEEDS - 1}, got {self.seed}")
         if not 0 <= self.warmup < 1:
             raise InputError(f"warmup is a share from 0 to below 1, got {self.warmup}")
         if not 0 < self.second_moment < 1:

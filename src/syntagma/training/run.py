@@ -56,6 +56,11 @@ def train(experiment: Experiment, folder: str | Path, *, resume: bool = False) -
             the same training has ended.
         BusyError: another process trains it.
     """
+    if not isinstance(experiment, Experiment):
+        raise InputError(
+            f"train: expected an Experiment, got {experiment!r:.60}; load_experiment() reads one "
+            f"from a file"
+        )
     run = RunFolder(Path(folder))
     # Of the processes of one training, the first speaks for all.
     with run.claimed() if os.environ.get("RANK", "0") == "0" else nullcontext(), _in_company():
