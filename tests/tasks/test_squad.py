@@ -215,8 +215,15 @@ def test_an_empty_passage_costs_its_questions(save):
 
 def test_nothing_left_is_an_error_that_says_why(save):
     file = save({"data": [{"paragraphs": [{"context": "x", "qas": [{"id": ""}, {}]}]}]})
-    with pytest.raises(InputError, match=r"got none skipped 2 \(2 not in the format\); the first"):
+    with pytest.raises(InputError, match=r"got none; skipped 2 \(2 not in the format\); the first"):
         read_squad(file, skip_bad=True)
+
+
+def test_json_lines_are_told_from_squad(tmp_path):
+    path = tmp_path / "dev.jsonl"
+    path.write_text('{"question": "Who?"}\n{"question": "When?"}\n')
+    with pytest.raises(InputError, match=r"line 2.*expected one object in the SQuAD .*JSON lines"):
+        read_squad(path)
 
 
 def test_nothing_skipped_says_nothing(save):

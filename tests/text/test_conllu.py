@@ -123,6 +123,8 @@ def test_what_is_no_tree_is_refused_with_its_place(lines, message):
         (["1\ta\tb"], r"bad.conllu, line 1: expected 10 columns separated by tabs, got 3"),
         ([row(1, "a"), row(3, "c")], r"line 2: expected word 2, got '3'"),
         ([row("x", "a")], r"line 1: 'x' is no token number"),
+        ([row(1, "a"), row(2, "")], r"line 2: token 2 has no form; write the word in the second"),
+        ([row("1-2", " "), row(1, "a"), row(2, "b")], r"line 1: token 1-2 has no form"),
     ],
 )
 def test_broken_lines_are_named(lines, message):

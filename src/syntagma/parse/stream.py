@@ -53,7 +53,10 @@ def parse_file(
         InputError: the file cannot be read as what ``kind`` says.
     """
     if kind not in (*MODES, "conllu"):
-        raise InputError(f"--from must be one of text, lines, words, conllu; got {kind!r}")
+        known = ", ".join((*MODES, "conllu"))
+        raise InputError(
+            f"--from must be one of {known}, or parquet, of `syntagma annotate`; got {kind!r}"
+        )
     if kind == "conllu":
         yield from _parse_treebank(read_conllu(path), parser)
         return

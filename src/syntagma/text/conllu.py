@@ -210,8 +210,8 @@ def parse_conllu(
         first_line: number of the first line, for messages.
 
     Raises:
-        InputError: a line has not ten columns, or its words are not numbered from 1; the line is
-            named.
+        InputError: a line has not ten columns, a token has no form, or words are not numbered from
+            1; the line is named.
     """
     comments: list[str] = []
     rows: list[tuple[str, ...]] = []
@@ -232,6 +232,11 @@ def parse_conllu(
             raise InputError(
                 f"{name}, line {number}: expected {N_COLUMNS} columns separated by tabs, "
                 f"got {len(columns)}: {line[:60]!r}"
+            )
+        if not columns[FORM].strip():
+            raise InputError(
+                f"{name}, line {number}: token {columns[ID]} has no form; write the word in the "
+                f"second column, or _ where it is not known"
             )
         if columns[ID].isdigit():
             n_words += 1

@@ -25,6 +25,10 @@ __all__ = [
 ]
 
 KINDS = {list: "a list", str: "a string", int: "a whole number", bool: "true or false"}
+LINES = (
+    "; expected one object in the SQuAD format, {'data': […]}, not an object a line (JSON lines)"
+)
+"""Said where a file goes on behind its first object."""
 MOST = sys.float_info.max
 Examples = Sequence["SpanExample"]
 
@@ -154,7 +158,7 @@ def _example(path: str | Path, title: str, passage: str, record: Any, place: str
 def _records(path: str | Path) -> Iterator[tuple[str, str, Any, str]]:
     """Title, passage, question record and its place, for each question."""
     passages: dict[str, str] = {}
-    articles = _get(read_json(path), "data", list, f"{path}: not the SQuAD format")
+    articles = _get(read_json(path, extra=LINES), "data", list, f"{path}: not the SQuAD format")
     for a, article in enumerate(articles):
         paragraphs = _get(article, "paragraphs", list, f"{path}: data[{a}]")
         title = _get(article, "title", str, f"{path}: data[{a}]") if "title" in article else ""
@@ -198,7 +202,8 @@ def read_squad(
             reasons[getattr(error, "reason", "not in the format")] += 1
     skipped = SkippedQuestions(dict(reasons), first)
     if not examples:
-        raise InputError(f"{path}: expected at least one question, got none {skipped}".rstrip())
+        why = f"; {skipped}" if skipped.total else ""
+        raise InputError(f"{path}: expected at least one question, got none{why}")
     return list(examples.values()), skipped
 
 
