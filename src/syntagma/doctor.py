@@ -20,9 +20,7 @@ EXTRAS = {
     "lora": ("peft",),
     "mt": ("sacrebleu",),
     "plot": ("matplotlib",),
-    "serve": ("fastapi", "uvicorn"),
     "cluster": ("ray",),
-    "onnx": ("onnx", "onnxruntime"),
     "parsers": ("spacy", "stanza"),
 }
 
