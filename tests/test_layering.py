@@ -27,7 +27,6 @@ STREET = [
     {"robustness"},
     {"reporting"},
     {"reproduce"},
-    {"serve"},
     {"cli"},
     {"__main__"},
 ]

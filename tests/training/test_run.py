@@ -239,6 +239,13 @@ def test_an_experiment_is_loaded_first(tmp_path):
     assert not any(tmp_path.iterdir())
 
 
+def test_a_place_that_is_taken_is_refused_before_data_are_read(tmp_path):
+    (tmp_path / "a").write_text("")
+    with pytest.raises(InputError, match="a: is a file; name a new folder"):
+        train(experiment("pairs", "nowhere.jsonl", "no/encoder"), tmp_path / "a")
+    assert [path.name for path in tmp_path.iterdir()] == ["a"]
+
+
 def test_resuming_with_other_settings_is_refused(parser_run, tiny_encoder):
     run, data = parser_run
     with pytest.raises(InputError, match=r"training\.epochs=2.* begun with 40"):

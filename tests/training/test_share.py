@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from contextlib import suppress
 
 import pytest
 
@@ -57,6 +58,48 @@ def test_finished_runs_of_other_settings_are_not_taken(trained, tmp_path):
     train_all([Job(experiment(), tmp_path / "a")])
     with pytest.raises(InputError, match="begun with"):
         train_all([Job(experiment(preset="sg-net"), tmp_path / "a")])
+
+
+def test_a_claim_leaves_nothing_behind(tmp_path):
+    run = RunFolder(tmp_path / "runs" / "a")
+    with run.claimed():
+        with pytest.raises(BusyError, match="a: another process trains it"), run.claimed():
+            pass
+        with pytest.raises(BusyError), run.claimed():
+            pass
+    with pytest.raises(RuntimeError), run.claimed():
+        raise RuntimeError
+    assert not any(run.path.parent.iterdir())
+
+
+def test_one_at_a_time_holds_a_claim(tmp_path):
+    run, inside, most, n_claims = RunFolder(tmp_path / "a"), [], [], []
+
+    def claim():
+        for _ in range(100):
+            with suppress(BusyError), run.claimed():
+                inside.append(1)
+                most.append(len(inside))
+                n_claims.append(1)
+                inside.pop()
+
+    threads = [threading.Thread(target=claim) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert n_claims
+    assert set(most) == {1}
+    assert not any(tmp_path.iterdir())
+
+
+def test_where_no_run_can_be_is_named(tmp_path):
+    (tmp_path / "file").write_text("")
+    with (
+        pytest.raises(InputError, match="cannot be written"),
+        RunFolder(tmp_path / "file/a").claimed(),
+    ):
+        pass
 
 
 def test_another_process_is_waited_for(trained, tmp_path):

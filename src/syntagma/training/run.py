@@ -20,7 +20,7 @@ from transformers import TrainingArguments, set_seed
 
 from syntagma.encoders.compact import EXACT
 from syntagma.errors import InputError, MissingExtraError, how_to_skip
-from syntagma.files import disk_errors
+from syntagma.files import disk_errors, require_absent
 from syntagma.tasks import find_task
 from syntagma.tasks.experiment import DataSettings, Experiment, TrainingSettings
 from syntagma.tasks.task import Task
@@ -68,6 +68,8 @@ def train(experiment: Experiment, folder: str | Path, *, resume: bool = False) -
             run.begin(experiment, resume=True)
             log.warning("%s is finished; nothing is left to do", run.path)
             return run.result()
+        if not resume and os.environ.get("RANK", "0") == "0":
+            require_absent(run.path)
         return _train(experiment, run, resume=resume)
 
 

@@ -16,7 +16,7 @@ from __future__ import annotations
 import json
 import shutil
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -25,7 +25,7 @@ import yaml
 from filelock import FileLock, Timeout
 
 from syntagma.errors import BusyError, InputError
-from syntagma.files import read_json, require_absent, write_text
+from syntagma.files import disk_errors, read_json, require_absent, write_text
 from syntagma.settings import differences, to_dict
 
 if TYPE_CHECKING:
@@ -89,19 +89,27 @@ class RunFolder:
 
         Raises:
             BusyError: one is in it.
+            InputError: nothing can be written beside the folder.
         """
-        self.path.parent.mkdir(parents=True, exist_ok=True)
         # Beside the folder, which must not be there before it is begun.
-        lock = FileLock(self.path.parent / f".{self.path.name}.lock")
-        try:
-            lock.acquire(timeout=0)
-        except Timeout as error:
-            raise BusyError(
-                f"{self.path}: another process trains it; wait for that one, or name another folder"
-            ) from error
+        place = self.path.parent / f".{self.path.name}.lock"
+        lock = FileLock(place)
+        with disk_errors(self.path):
+            self.path.parent.mkdir(parents=True, exist_ok=True)
+            try:
+                lock.acquire(timeout=0)
+            except Timeout as error:
+                raise BusyError(
+                    f"{self.path}: another process trains it; wait for that one, or name another "
+                    f"folder"
+                ) from error
         try:
             yield
         finally:
+            # While it is held: whoever has opened this very file finds that it has no name any more
+            # and does not take it (filelock from 3.24 on). Windows removes no open file.
+            with suppress(OSError):
+                place.unlink()
             lock.release()
 
     def begin(self, experiment: Experiment, *, resume: bool) -> None:
