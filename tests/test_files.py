@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import io
 import json
 
 import pytest
@@ -30,6 +31,13 @@ def test_the_line_that_is_no_utf8_is_named(tmp_path, pack):
     path.write_bytes(pack("The ferry sank .\n".encode("utf-16")))
     with pytest.raises(InputError, match=r"not UTF-8 in line 1 .*iconv -f utf-16"):
         list(read_lines(path))
+
+
+def test_standard_input_is_read_once(monkeypatch):
+    monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(b"A gull cried.\n")))
+    assert list(read_lines("-")) == ["A gull cried."]
+    with pytest.raises(InputError, match="-: standard input was read already; give a file"):
+        list(read_lines("-"))
 
 
 def test_a_carriage_return_alone_ends_no_line(tmp_path):

@@ -129,7 +129,8 @@ def test_sentences_beyond_max_words_are_parsed_in_parts(encoder_folders, caplog)
     [[], ["a"], ["\u200b"], ["\u0301", "x"], ["  "], ["東京", "😀"], ["x" * 600], ["\ud800"]],
 )
 def test_odd_sentences_are_parsed(parser, forms):
-    (parse,) = parser.parse([Sentence.from_words(forms)])
+    places = tuple(range(len(forms)))
+    (parse,) = parser.parse([Sentence(tuple(forms), places, places)])
     assert len(parse) == len(forms)
 
 

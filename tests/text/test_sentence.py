@@ -19,6 +19,8 @@ def test_treebanks_have_words_with_spaces():
         ("abc def", "expected a list of words, got 'abc def'"),
         (None, "expected a list of words, got None"),
         (["a b", ""], "the word 2 is empty; expected text"),
+        (["a\tb"], r"word 1: expected a word, got 'a\\tb'; no word holds a tab"),
+        (["a", "b\nc"], "word 2: expected a word"),
         ([" "], "the word 1 is empty; expected text"),
         (["a", 3], "the word 2 is no text; expected a string, got 3"),
     ],

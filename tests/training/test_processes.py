@@ -180,9 +180,10 @@ def test_a_process_that_is_left_alone_says_so(tmp_path, monkeypatch):
     def end(*_, **__):
         raise RuntimeError("[pair.cc:553] Connection closed by peer [127.0.0.1]:26519.")
 
+    wanted = experiment("spans", "harbour.json", "encoder")
     monkeypatch.setattr("syntagma.training.run._train", end)
     with pytest.raises(RuntimeError, match="closed by peer"):
-        train(None, tmp_path / "run")
+        train(wanted, tmp_path / "run")
     monkeypatch.setenv("WORLD_SIZE", "2")
     with pytest.raises(InputError, match="another process of this training has ended"):
-        train(None, tmp_path / "run")
+        train(wanted, tmp_path / "run")

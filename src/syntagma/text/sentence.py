@@ -12,6 +12,9 @@ from syntagma.text.given import require_several, require_text
 __all__ = ["Constituent", "Parse", "Sentence", "Word"]
 
 
+BREAKS = frozenset("\t\n")
+
+
 class Word(NamedTuple):
     """A word and where it stands: ``text[start:end]``."""
 
@@ -56,7 +59,7 @@ class Sentence:
         """A sentence of given words, as if they were written with one space between them.
 
         Raises:
-            InputError: they are one text, or a word is empty or white space alone.
+            InputError: they are one text, or a word is empty, white space alone, or on two lines.
 
         >>> Sentence.from_words(["No", "way", "!"]).starts
         (0, 3, 7)
@@ -66,6 +69,11 @@ class Sentence:
         position = offset
         for number, form in enumerate(forms, start=1):
             require_text(form, f"word {number}")
+            if not BREAKS.isdisjoint(form):
+                raise InputError(
+                    f"word {number}: expected a word, got {form!r:.60}; no word holds a tab or the "
+                    f"end of a line"
+                )
             starts.append(position)
             position += len(form)
             ends.append(position)
