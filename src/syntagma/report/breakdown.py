@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from syntagma.errors import InputError
-from syntagma.report.drawing.plotting import MARKERS, panels, style_of
+from syntagma.report.drawing.plotting import MARKERS, panels, shown_name, style_of
 from syntagma.report.drawing.series import draw_bars
 from syntagma.report.groups import N_GROUPS, Grouping, group_by, properties_of, trend
 from syntagma.report.parse_properties import PARSE_PROPERTIES, measure_parses
@@ -138,7 +138,7 @@ def _draw_numbers(axis: Any, breakdown: Breakdown) -> None:
         ends = [places[0], places[-1]]
         # The line has no points of its own; the legend shows both.
         lines = [height + slope * end for end in ends]
-        axis.plot(ends, lines, label=name, markevery=[], **style)
+        axis.plot(ends, lines, label=shown_name(name), markevery=[], **style)
 
 
 def _draw_kinds(axis: Any, breakdown: Breakdown) -> None:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from syntagma.errors import InputError
-from syntagma.report.drawing.plotting import panels, style_of
+from syntagma.report.drawing.plotting import panels, shown_name, style_of
 from syntagma.report.training_log import read_records
 
 __all__ = ["TRAINING_LOSS", "read_curve", "write_curves"]
@@ -64,7 +64,8 @@ def write_curves(
                 if points:
                     # A single evaluation is a point.
                     marker = {"marker": "o", "markersize": 3} if len(points) < 3 else {}
-                    axis.plot(*zip(*points, strict=True), label=label, **styles[label], **marker)
+                    style = styles[label] | marker
+                    axis.plot(*zip(*points, strict=True), label=shown_name(label), **style)
             chance = [value for run in runs for _, value in read_curve(run, metrics[title][1])]
             if chance:
                 axis.axhline(chance[-1], color="#777777", linewidth=0.8)

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import os
+import tempfile
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
 from syntagma.errors import InputError, MissingExtraError
 from syntagma.files import disk_errors
+from syntagma.report.drawing.places import require_place
 
-__all__ = ["ENDINGS", "HATCHES", "MARKERS", "panels", "style_of"]
+__all__ = ["ENDINGS", "HATCHES", "MARKERS", "panels", "require_picture", "shown_name", "style_of"]
 
 COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#000000")
 """Told apart by the colour-blind (Okabe & Ito 2008)."""
@@ -20,7 +24,13 @@ have the first one with other dashes."""
 MARKERS = "osD^vPX*"
 HATCHES = ("", "///", "...", "xxx", "\\\\\\", "---", "ooo", "|||")
 """Of bars, told apart in print without colours."""
-ENDINGS = (".svg", ".pdf", ".png")
+UNDATED: dict[str, dict[str, None] | None] = {
+    ".svg": {"Date": None},
+    ".pdf": {"CreationDate": None},
+    ".png": None,
+}
+"""By ending, what keeps the time out of a picture."""
+ENDINGS = tuple(UNDATED)
 COLUMNS = 4
 """Panels beside one another."""
 
@@ -30,11 +40,37 @@ def style_of(number: int) -> dict[str, Any]:
     return {"color": COLOURS[number % len(COLOURS)], "linestyle": DASHES[number % len(DASHES)]}
 
 
+def shown_name(name: str) -> str:
+    """A name as a label: ``$`` begins no mathematics, and ``_`` hides nothing from the legend.
+
+    >>> shown_name("_base"), shown_name("a$b$")
+    (' _base', 'a\\\\$b\\\\$')
+    """
+    return (" " if name.startswith("_") else "") + name.replace("$", "\\$")
+
+
+def require_picture(out: str | Path) -> None:
+    """Check that a picture can be drawn, before there is one.
+
+    Args:
+        out: the picture; its ending says which kind.
+
+    Raises:
+        InputError: the ending is of no kind of picture, or it cannot be written there.
+        MissingExtraError: ``matplotlib`` is not installed.
+    """
+    if Path(out).suffix not in ENDINGS:
+        raise InputError(f"{out}: expected a picture as {', '.join(ENDINGS)}; rename it")
+    if find_spec("matplotlib") is None:
+        raise MissingExtraError("plots", "plot")
+    require_place(out)
+
+
 @contextmanager
 def panels(
     n_panels: int, out: str | Path, *, width: float = 3.2, height: float = 2.5
 ) -> Iterator[list[Any]]:
-    """Axes to draw on; one legend for all, and the picture is written at the end.
+    """Axes to draw on; one legend for all, and the picture is written at the end, or not at all.
 
     The same data always gives the same bytes.
 
@@ -48,15 +84,13 @@ def panels(
         InputError: the ending is of no kind of picture, or it cannot be written.
         MissingExtraError: ``matplotlib`` is not installed.
     """
-    if Path(out).suffix not in ENDINGS:
-        raise InputError(f"{out}: expected a picture as {', '.join(ENDINGS)}; rename it")
-    try:
-        import matplotlib
+    require_picture(out)
+    import matplotlib
 
-        matplotlib.use("Agg")
-        from matplotlib import pyplot
-    except ImportError as error:
-        raise MissingExtraError("plots", "plot") from error
+    matplotlib.use("Agg")
+    from matplotlib import pyplot
+    from matplotlib.legend_handler import HandlerTuple
+
     n_columns = min(n_panels, COLUMNS)
     n_rows = -(-n_panels // n_columns)
     style: Any = {"svg.hashsalt": "syntagma", "svg.fonttype": "none", "font.size": 9}
@@ -73,21 +107,43 @@ def panels(
                 axis.remove()
             used = list(axes.flat[:n_panels])
             yield used
-            handles: dict[str, Any] = {}
             for axis in used:
                 axis.spines[["top", "right"]].set_visible(False)
-                found = axis.get_legend_handles_labels()
-                handles |= {label: handle for handle, label in zip(*found, strict=True)}
-            if handles:
+            if handles := _handles(used):
                 figure.legend(
                     handles.values(),
                     handles.keys(),
                     loc="outside lower center",
                     ncols=max(n_columns, 2),
                     frameon=False,
+                    handler_map={tuple: HandlerTuple(ndivide=None)},
                 )
-            with disk_errors(Path(out)):
-                dated = {"Date": None} if str(out).endswith(".svg") else None
-                figure.savefig(out, metadata=dated)
+            _save(figure, Path(out))
         finally:
             pyplot.close(figure)
+
+
+def _handles(axes: Sequence[Any]) -> dict[str, Any]:
+    """What stands in the legend beside each label: one mark of each kind that has it."""
+    kinds: dict[str, dict[type, Any]] = {}
+    for axis in axes:
+        for handle, label in zip(*axis.get_legend_handles_labels(), strict=True):
+            kinds.setdefault(label, {}).setdefault(type(handle), handle)
+    return {
+        label: tuple(found.values()) if len(found) > 1 else next(iter(found.values()))
+        for label, found in kinds.items()
+    }
+
+
+def _save(figure: Any, out: Path) -> None:
+    with disk_errors(out):
+        out.parent.mkdir(parents=True, exist_ok=True)
+        handle, draft = tempfile.mkstemp(dir=out.parent, prefix=f".{out.name}.", suffix=out.suffix)
+        os.close(handle)
+        try:
+            figure.savefig(draft, metadata=UNDATED[out.suffix])
+            os.chmod(draft, 0o644)
+            os.replace(draft, out)
+        except BaseException:
+            Path(draft).unlink(missing_ok=True)
+            raise

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from syntagma.report.drawing.plotting import HATCHES, MARKERS, style_of
+from syntagma.report.drawing.plotting import HATCHES, MARKERS, shown_name, style_of
 
 __all__ = ["draw_bars", "draw_lines"]
 
@@ -47,7 +47,7 @@ def draw_lines(
         spread = (deviations or {}).get(name, ())
         axis.errorbar(
             [place + shift for place in places], scores, spread if any(spread) else None,
-            label=name, markersize=4, capsize=2, **style,
+            label=shown_name(name), markersize=4, capsize=2, **style,
         )  # fmt: skip
 
 
@@ -70,12 +70,13 @@ def draw_bars(
         upright: whether bars stand; else they lie, the first group above.
     """
     width = WIDTH / len(systems)
+    labels = list(map(shown_name, labels))
     for number, (name, scores) in enumerate(systems.items()):
         shift = (number - (len(systems) - 1) / 2) * width
         places = [place + shift for place in range(len(labels))]
         spread = (deviations or {}).get(name, ())
         style: dict[str, Any] = {
-            "label": name,
+            "label": shown_name(name),
             "color": style_of(number)["color"],
             "hatch": HATCHES[number % len(HATCHES)],
             "edgecolor": "white",
