@@ -13,7 +13,7 @@ pytest.importorskip("scipy")
 from syntagma.errors import InputError
 from syntagma.report.compare import compare_runs, show_p
 from syntagma.report.runs import read_systems
-from syntagma.report.significance import mcnemar, paired_t_test
+from syntagma.report.significance import paired_t_test, sign_test
 from syntagma.tasks.pairs.data import PairExample
 from syntagma.tasks.relations.metrics import count_classes, count_relations, macro_f1
 from syntagma.tasks.task import fingerprint
@@ -50,7 +50,7 @@ def test_two_runs_of_spans_are_compared_by_mcnemar(tmp_path):
     baseline, system = found.systems
     assert baseline.p_value is None
     assert (system.gained, system.lost) == (4, 1)
-    assert system.p_value == pytest.approx(mcnemar(4, 1))
+    assert system.p_value == pytest.approx(sign_test(4, 1))
     assert system.difference == pytest.approx(30)
     assert "McNemar's exact test on `exact`; resampled: permutation test, n = 10" in found.table()
     assert json.loads(json.dumps(found.as_json()))["systems"][1]["name"] == "sg-net"
@@ -237,7 +237,7 @@ def test_what_cannot_be_compared_is_named(tmp_path):
     cases["was scored on 1 examples; a test needs two"] = one
     listed = run(tmp_path / "listed", BASE, preset="sg-net")
     (listed / "examples.json").write_text("[]")
-    cases["examples.json: expected an object, got list"] = [plain, listed]
+    cases[r"examples.json: expected an object, got \[\]"] = [plain, listed]
     for message, folders in cases.items():
         with pytest.raises(InputError, match=message):
             compare_runs(folders)
@@ -301,6 +301,39 @@ def test_settings_that_came_later_do_not_part_runs(tmp_path):
         compare_runs(folders)
 
 
+@pytest.mark.parametrize(
+    ("name", "text", "message"),
+    [
+        ("metrics.json", '{"exact": "a"}', r"metrics.json: exact: expected a number, got 'a'"),
+        ("metrics.json", '{"exact": null, "f1": 7}', "exact: expected a number, got None; train"),
+        (
+            "examples.json",
+            '{"0": 1}',
+            r"examples.json: 0: expected an object, got 1; train it again",
+        ),
+        ("examples.json", '{"0": {"exact": "x"}}', "0: exact: expected a number, got 'x'"),
+        ("examples.json", '{"0": {"exact": 1}, "1": {}}', "json: 1: examples have no exact; it"),
+        ("data.json", "[1]", r"data.json: expected an object, got \[1\]"),
+        ("experiment.yaml", "task: spans\ntraining: {seed: x}", "training.seed: expected a whole"),
+        ("experiment.yaml", "task: spans\ntraining: 1", "training: expected other settings, got 1"),
+        ("experiment.yaml", "task: spans\ndata: {dev: 1}", "data.dev: expected a list of files"),
+    ],
+)
+def test_what_a_damaged_run_has_wrong_is_named(tmp_path, name, text, message):
+    folders = [run(tmp_path / preset, BASE, preset=preset) for preset in ("none", "sg-net")]
+    for folder in folders:
+        (folder / name).write_text(text)
+    with pytest.raises(InputError, match=message):
+        compare_runs(folders)
+
+
+def test_a_metric_that_is_no_number_and_not_tested_is_left_out(tmp_path):
+    folders = [run(tmp_path / preset, BASE, preset=preset) for preset in ("none", "sg-net")]
+    for folder in folders:
+        (folder / "metrics.json").write_text('{"exact": 50, "spread": null}')
+    assert compare_runs(folders).systems[0].metrics == {"exact": 50}
+
+
 def test_runs_that_are_scored_by_other_metrics_are_refused(tmp_path):
     reader, verifier = run(tmp_path / "reader", BASE), run(tmp_path / "verifier", BETTER)
     for folder in (verifier,):
@@ -320,7 +353,7 @@ def test_verifiers_are_compared_by_accuracy(tmp_path):
         (folders[-1] / "metrics.json").write_text(json.dumps({"accuracy": 10 * sum(right)}))
     found = compare_runs(folders)
     assert found.metric == "accuracy"
-    assert found.systems[1].p_value == pytest.approx(mcnemar(4, 1))
+    assert found.systems[1].p_value == pytest.approx(sign_test(4, 1))
 
 
 def test_parsers_of_phrases_alone_are_compared_by_brackets(tmp_path):

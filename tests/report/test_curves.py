@@ -8,6 +8,7 @@ import pytest
 
 from syntagma.errors import InputError
 from syntagma.report.curves import read_curve, write_curves
+from syntagma.report.training_log import is_cut
 
 PANELS = {"accuracy": ("accuracy", "chance"), "loss": ("loss", "")}
 
@@ -31,6 +32,24 @@ def test_a_curve_is_read_from_the_evaluations(tmp_path):
     assert read_curve(folder, "f1") == []
     with pytest.raises(InputError, match=r"it has no metrics\.jsonl"):
         read_curve(tmp_path, "accuracy")
+
+
+def test_a_line_that_is_no_record_is_named(tmp_path):
+    folder = run(tmp_path / "one", [30.0])
+    assert is_cut(folder)
+    log = folder / "metrics.jsonl"
+    whole = log.read_text().rpartition("\n")[0] + "\n"
+    log.write_text(whole)
+    assert not is_cut(folder)
+    for line, message in (
+        ("garbage}", r"line 3: broken JSON \(.*\); remove the line"),
+        ('{"loss": 1.0}', r"""line 3: expected an object with a step, got '{"loss": 1.0}'"""),
+        ('{"step": 9, "loss": "x"}', "line 3: loss: expected a number, got 'x'"),
+        ('{"step": 9, "lo\n{"step": 10}', "line 3: broken JSON"),
+    ):
+        log.write_text(f"{whole}{line}\n")
+        with pytest.raises(InputError, match=message):
+            read_curve(folder, "accuracy")
 
 
 def test_the_picture_names_runs_and_chance(tmp_path):

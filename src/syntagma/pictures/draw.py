@@ -12,6 +12,7 @@ from syntagma.pictures.looks import Shown, look, open_predictor, sentences_of
 from syntagma.pictures.scores import answer_scores, turn_scores
 from syntagma.report.drawing.attention_svg import attention_svg
 from syntagma.report.drawing.turns_svg import turns_svg
+from syntagma.report.runs import distinct_names
 from syntagma.tasks.choice.chooser import Chooser
 from syntagma.tasks.laid_out import Predictor, Texts
 from syntagma.tasks.spans.reader import Reader
@@ -66,8 +67,8 @@ def draw_attention(
     shown, texts = _shown(show, predictors, texts)
     wanted = int(layer) if layer.isdigit() else layer or None
     seen = [
-        look(Path(model).name, predictor, texts)
-        for model, predictor in zip(models, predictors, strict=True)
+        look(name, predictor, texts)
+        for name, predictor in zip(_names(models), predictors, strict=True)
     ]
     matrices = attention_matrices(seen, shown, layer=wanted, head=head)
     write_text(out, attention_svg(matrices, title=f"Attention: {question}"))
@@ -104,8 +105,8 @@ def draw_turns(
     predictors = [open_predictor(model, device=device) for model in models]
     texts = _texts(predictors[0], read_text(passage), question, options)
     looks = [
-        look(Path(model).name, predictor, texts)
-        for model, predictor in zip(models, predictors, strict=True)
+        look(name, predictor, texts)
+        for name, predictor in zip(_names(models), predictors, strict=True)
     ]
     some = any(seen.observed.turns is not None for seen in looks)
     scores = []
@@ -119,6 +120,11 @@ def draw_turns(
             scores += turn_scores(seen, parts)
     write_text(out, turns_svg(scores, title=f"Co-attention in turns: {question}"))
     return [part.title for part in scores]
+
+
+def _names(models: Sequence[str | Path]) -> list[str]:
+    paths = list(map(Path, models))
+    return distinct_names([path.name for path in paths], paths)
 
 
 def _check(out: str | Path) -> None:

@@ -17,12 +17,15 @@ from syntagma.files import read_json
 from syntagma.parse.columns import ParsedText
 from syntagma.parse.load import load_source
 from syntagma.parse.store import ParseStore, cache_folder
+from syntagma.report.cases import read_answers
 from syntagma.report.runs import RunScores, read_systems
 from syntagma.report.tables import aligned, markdown, signed
 
 __all__ = ["BoundaryTags", "boundary_tags"]
 
 T = TypeVar("T")
+
+CANDIDATES = "predictions.nbest.json"
 
 Boundaries = tuple[str, str]
 """The tags of the first and the last word of an answer."""
@@ -187,18 +190,17 @@ def _count(
     parsed: dict[str, ParsedText],
 ) -> tuple[Counter[str], Counter[str]]:
     """Tags at the boundaries of a run's answers, and tags of gold words that it misses."""
-    for name in ("predictions.json", "predictions.nbest.json"):
+    for name in ("predictions.json", CANDIDATES):
         if not (run.scored / name).is_file():
             raise InputError(f"{run.scored}: has no {name}; train it to its end again")
-    answers = read_json(run.scored / "predictions.json")
-    candidates = read_json(run.scored / "predictions.nbest.json")
+    answers, candidates = read_answers(run), _candidates(run, examples)
     own: Counter[str] = Counter()
     wrong: Counter[str] = Counter()
     for example in examples:
         text = answers[example.id]
         if not text:
             continue
-        places = (c.get("start") for c in candidates[example.id] if c["text"] == text)
+        places = (c.get("start") for c in candidates[example.id] if c.get("text") == text)
         start = next((place for place in places if place is not None), None)
         start = example.passage.find(text) if start is None else start
         tags = _tags(parsed[example.passage], start, text)
@@ -209,6 +211,21 @@ def _count(
         pairs = zip(golden, tags, strict=True)
         wrong.update(right for right, found in pairs if right != found)
     return own, wrong
+
+
+def _candidates(run: RunScores, examples: Sequence[Any]) -> dict[str, list[dict[str, Any]]]:
+    """The answers that a run considered, by the id of the question."""
+    path = run.scored / CANDIDATES
+    found = read_json(path)
+    if not isinstance(found, dict):
+        raise InputError(f"{path}: expected an object, got {found!r:.40}; train it again")
+    for example in examples:
+        own = found.get(example.id)
+        if not isinstance(own, list) or not all(isinstance(each, dict) for each in own):
+            raise InputError(
+                f"{path}: {example.id}: expected a list of answers, got {own!r:.40}; train it again"
+            )
+    return found
 
 
 def _nearest(example: Any, start: int, end: int) -> tuple[int, str]:

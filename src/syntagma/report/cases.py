@@ -9,6 +9,7 @@ from __future__ import annotations
 import random
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, NamedTuple
 
 from syntagma.errors import InputError
@@ -19,6 +20,9 @@ from syntagma.tasks import find_task
 __all__ = ["TOLD", "Case", "Cases", "Told", "find_cases", "read_answers"]
 
 GAINED, LOST, WRONG = "gained", "lost", "wrong"
+FULL = {"bleu": 100.0}
+"""The score of an example that is fully right, where that is not 1."""
+ROUNDING = 1e-9
 
 
 class Told(NamedTuple):
@@ -161,8 +165,8 @@ def _groups(
     baseline, *others = (system.name for system in systems)
     before = scores[baseline]
     if not others:
-        best = max(before.values(), default=0.0)
-        return {(WRONG, baseline): [key for key in keys if before[key] < best]}
+        right = FULL.get(systems[0].plan.score, 1.0) - ROUNDING
+        return {(WRONG, baseline): [key for key in keys if before[key] < right]}
     groups = {}
     for name in others:
         groups[GAINED, name] = [key for key in keys if scores[name][key] > before[key]]
@@ -197,12 +201,14 @@ def read_answers(run: RunScores) -> dict[str, str]:
     """
     path = run.scored / find_task(run.task).predictions_file
     if path.suffix == ".json":
-        rows: dict[str, Any] = read_json(path)
-        return {key: _answer(value) for key, value in rows.items()}
+        rows = read_json(path)
+        if not isinstance(rows, dict):
+            raise InputError(f"{path}: expected an object, got {rows!r:.40}; train it again")
+        return _of_examples({key: _answer(value) for key, value in rows.items()}, run, path)
     lines = list(read_lines(path))
     if path.suffix == ".tsv":
         pairs = (line.partition("\t") for line in lines)
-        return {key: answer for key, _, answer in pairs}
+        return _of_examples({key: answer for key, _, answer in pairs}, run, path)
     # Those that were scored are in the order of the lines; what has no gold was predicted too.
     keys = list(run.rows)
     if len(keys) != len(lines):
@@ -213,8 +219,14 @@ def read_answers(run: RunScores) -> dict[str, str]:
     return {key: line.rpartition("\t")[2] for key, line in zip(keys, lines, strict=True)}
 
 
+def _of_examples(answers: dict[str, str], run: RunScores, path: Path) -> dict[str, str]:
+    if missing := next((key for key in run.rows if key not in answers), ""):
+        raise InputError(f"{path}: has no answer to {missing}, which was scored; train it again")
+    return answers
+
+
 def _answer(value: Any) -> str:
     """An answer as its task writes it: a text, an option, or labels."""
     if isinstance(value, dict):
-        return str(value["option"]) if "option" in value else ", ".join(sorted(value["labels"]))
+        return str(value.get("option", ", ".join(sorted(map(str, value.get("labels", ()))))))
     return str(value)

@@ -19,12 +19,23 @@ from syntagma.report.sums import class_sums
 from syntagma.tasks import find_task
 from syntagma.tasks.experiment import comparable, load_run_settings
 
-__all__ = ["SCORED", "RunScores", "System", "read_systems", "require_finished"]
+__all__ = [
+    "SCORED",
+    "RunScores",
+    "System",
+    "distinct_names",
+    "read_systems",
+    "require_finished",
+]
 
 FloatArray = NDArray[np.float64]
 
 SCORED = "scored"
 """Within a run's folder: folders of what it scored on other files than its dev files."""
+SETTINGS, METRICS, EXAMPLES = "experiment.yaml", "metrics.json", "examples.json"
+AGAIN = "put back the file that train wrote"
+DATA = "data.json"
+"""Hashes of the examples."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -200,7 +211,7 @@ def read_systems(
         plan = plan._replace(sums=class_sums(counts))
     for run in runs if tasks[0] in PLANS else ():
         _check_scores(run, plan)
-    names = _distinct([_name(group) for group in parted], [group[0].path for group in parted])
+    names = distinct_names([_name(group) for group in parted], [group[0].path for group in parted])
     systems = [System(name, tuple(group), plan) for name, group in zip(names, parted, strict=True)]
     n_seeds = [len({run.seed for run in system.runs}) for system in systems]
     for system, number in zip(systems, n_seeds, strict=True):
@@ -219,7 +230,7 @@ def _name(group: Sequence[RunScores]) -> str:
     return re.sub(rf"[-_.]?(seed)?{group[0].seed}$", "", first) or first
 
 
-def _distinct(names: Sequence[str], paths: Sequence[Path]) -> list[str]:
+def distinct_names(names: Sequence[str], paths: Sequence[Path]) -> list[str]:
     """Names that tell systems apart: with the folder above where they are alike, then numbered."""
     if len(set(names)) < len(names):
         longer = zip(names, paths, strict=True)
@@ -257,17 +268,18 @@ def _check_signature(run: RunScores, first: RunScores) -> None:
 def _check_scores(run: RunScores, plan: Plan) -> None:
     if plan.metric not in run.metrics:
         raise InputError(
-            f"{run.scored / 'metrics.json'}: expected {plan.metric}, by which these runs are "
+            f"{run.scored / METRICS}: expected {plan.metric}, by which these runs are "
             f"compared, got {', '.join(run.metrics)}; compare runs that are scored alike"
         )
     needed = {plan.score, *(plan.sums.names if plan.sums and not plan.by_class else ())}
     if plan.by_class and not any(":" in name for row in run.rows.values() for name in row):
         needed.add("counts of classes")
-    if missing := needed - next(iter(run.rows.values()), dict.fromkeys(needed, 0.0)).keys():
-        raise InputError(
-            f"{run.scored / 'examples.json'}: examples have no {', '.join(sorted(missing))}; it "
-            f"was written by another version or for another task, train it again"
-        )
+    for key, row in run.rows.items():
+        if missing := needed - row.keys():
+            raise InputError(
+                f"{run.scored / EXAMPLES}: {key}: examples have no {', '.join(sorted(missing))}; "
+                f"it was written by another version or for another task, train it again"
+            )
 
 
 def require_finished(path: Path) -> None:
@@ -278,7 +290,7 @@ def require_finished(path: Path) -> None:
     """
     if not path.is_dir():
         raise InputError(f"{path}: no such folder; give a run folder of `syntagma train`")
-    for name in ("experiment.yaml", "metrics.json"):
+    for name in (SETTINGS, METRICS):
         if not (path / name).is_file():
             raise InputError(
                 f"{path}: no finished run with scores (it has no {name}; train it to its end first)"
@@ -288,8 +300,9 @@ def require_finished(path: Path) -> None:
 def _read(scored: Path) -> RunScores:
     path = scored.parent.parent if scored.parent.name == SCORED else scored
     require_finished(path)
-    settings = load_run_settings(scored / "experiment.yaml")
-    if not (scored / "examples.json").is_file():
+    settings = load_run_settings(scored / SETTINGS)
+    _check_settings(settings, scored / SETTINGS)
+    if not (scored / EXAMPLES).is_file():
         why = (
             "it has no examples.json; train it to its end first"
             if settings["data"]["dev"]
@@ -297,12 +310,51 @@ def _read(scored: Path) -> RunScores:
             "or name files to score on"
         )
         raise InputError(f"{scored}: no finished run with scores ({why})")
-    values = [read_json(scored / name) for name in ("metrics.json", "examples.json")]
-    for name, value in zip(("metrics.json", "examples.json"), values, strict=True):
-        if not isinstance(value, dict):
-            raise InputError(f"{scored / name}: expected an object, got {type(value).__name__}")
-    metrics, rows = values
-    signature = metrics.pop("signature", "")
-    known = scored / "data.json"
-    fingerprints = read_json(known) if known.is_file() else {}
+    metrics, rows = (_object(scored / name) for name in (METRICS, EXAMPLES))
+    signature = str(metrics.pop("signature", ""))
+    # What was no number when it was computed is none in the file.
+    tested = {plan.metric for plan in PLANS.get(settings["task"], ())}
+    metrics = {
+        name: value for name, value in metrics.items() if name in tested or value is not None
+    }
+    _require_numbers(metrics, scored / METRICS)
+    for key, row in rows.items():
+        if not isinstance(row, dict):
+            raise InputError(
+                f"{scored / EXAMPLES}: {key}: expected an object, got {row!r:.40}; train it again"
+            )
+        _require_numbers(row, scored / EXAMPLES, f"{key}: ")
+    fingerprints = _object(scored / DATA) if (scored / DATA).is_file() else {}
     return RunScores(path, scored, settings, metrics, rows, signature, fingerprints)
+
+
+def _object(path: Path) -> dict[str, Any]:
+    value = read_json(path)
+    if not isinstance(value, dict):
+        raise InputError(f"{path}: expected an object, got {value!r:.40}; train it again")
+    return value
+
+
+def _require_numbers(values: dict[str, Any], path: Path, place: str = "") -> None:
+    for name, value in values.items():
+        if not isinstance(value, int | float):
+            raise InputError(
+                f"{path}: {place}{name}: expected a number, got {value!r:.40}; train it again"
+            )
+
+
+def _check_settings(settings: dict[str, Any], path: Path) -> None:
+    """Check those settings that tell runs apart."""
+    for name, kind in (("task", str), ("data", dict), ("training", dict)):
+        if not isinstance(settings[name], kind):
+            raise InputError(
+                f"{path}: {name}: expected other settings, got {settings[name]!r:.40}; {AGAIN}"
+            )
+    seed = settings["training"].get("seed", 0)
+    if not isinstance(seed, int):
+        raise InputError(
+            f"{path}: training.seed: expected a whole number, got {seed!r:.40}; {AGAIN}"
+        )
+    dev = settings["data"].get("dev")
+    if not isinstance(dev, list | tuple):
+        raise InputError(f"{path}: data.dev: expected a list of files, got {dev!r:.40}; {AGAIN}")

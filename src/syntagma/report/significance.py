@@ -17,7 +17,6 @@ from syntagma.report.sums import Sums
 
 __all__ = [
     "holm",
-    "mcnemar",
     "paired_bootstrap",
     "paired_t_test",
     "permutation_test",
@@ -43,21 +42,10 @@ def _stats() -> Any:
     return stats
 
 
-def mcnemar(gained: int, lost: int) -> float:
-    """McNemar's exact test (McNemar 1947).
-
-    Args:
-        gained: examples that only the one is right on.
-        lost: examples that only the other is right on.
-
-    Raises:
-        MissingExtraError: scipy is not installed.
-    """
-    return sign_test(gained, lost)
-
-
 def sign_test(better: int, worse: int) -> float:
     """The sign test; what is equal under both counts for neither.
+
+    Where examples are right or wrong it is McNemar's exact test (McNemar 1947).
 
     Args:
         better: examples with a higher score.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -10,7 +11,7 @@ from typing import Any
 from syntagma.errors import InputError
 from syntagma.files import read_lines
 
-__all__ = ["Speed", "read_records", "read_speed"]
+__all__ = ["Speed", "is_cut", "read_records", "read_speed"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,15 +45,54 @@ class Speed:
 
 
 def read_records(run: str | Path) -> list[dict[str, Any]]:
-    """The records of a run: a logging step or an evaluation each; half a line is left out.
+    """The records of a run: a logging step or an evaluation each.
+
+    Half a line at the end, as a killed run leaves it, is left out, see :func:`is_cut`.
+
+    Raises:
+        InputError: the folder holds no run, or a line is no record.
+    """
+    path, lines = _lines(run)
+    whole = lines[:-1] if _is_half(lines) else lines
+    return [
+        _record(line, f"{path}, line {number}")
+        for number, line in enumerate(whole, start=1)
+        if line.strip()
+    ]
+
+
+def is_cut(run: str | Path) -> bool:
+    """Whether the last line of a run's records is half a line.
 
     Raises:
         InputError: the folder holds no run.
     """
+    return _is_half(_lines(run)[1])
+
+
+def _lines(run: str | Path) -> tuple[Path, list[str]]:
     path = Path(run) / "metrics.jsonl"
     if not path.is_file():
         raise InputError(f"{run}: no run (it has no metrics.jsonl); give a folder that train wrote")
-    return [json.loads(line) for line in read_lines(path) if line.rstrip().endswith("}")]
+    return path, list(read_lines(path))
+
+
+def _is_half(lines: Sequence[str]) -> bool:
+    last = lines[-1].strip() if lines else ""
+    return last.startswith("{") and not last.endswith("}")
+
+
+def _record(line: str, place: str) -> dict[str, Any]:
+    try:
+        record = json.loads(line)
+    except (json.JSONDecodeError, RecursionError) as error:
+        raise InputError(f"{place}: broken JSON ({error}); remove the line") from error
+    if not isinstance(record, dict) or "step" not in record:
+        raise InputError(f"{place}: expected an object with a step, got {line!r:.40}; remove it")
+    for name, value in record.items():
+        if not isinstance(value, int | float | None):
+            raise InputError(f"{place}: {name}: expected a number, got {value!r:.40}; remove it")
+    return {name: value for name, value in record.items() if value is not None}
 
 
 def read_speed(run: str | Path) -> Speed:
