@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import shutil
+
 import numpy as np
 import pytest
 import torch
+from typer.testing import CliRunner
 
+from syntagma.cli import app
 from syntagma.encoders.load import load_tokenizer
 from syntagma.encoders.observe import watch_attention
 from syntagma.errors import InputError
@@ -367,6 +371,21 @@ class TestDrawing:
         with pytest.raises(InputError, match=message):
             draw_attention(question=QUESTION, **given)
         assert not (tmp_path / "new").exists()
+
+    def test_models_of_one_name_are_told_apart(self, folders, text, tmp_path):
+        models = [tmp_path / name / "run" for name in ("one", "two")]
+        for model in models:
+            shutil.copytree(folders["none"], model)
+        titles = draw_attention(models, text, QUESTION, out=tmp_path / "a.svg")
+        assert [title.partition(":")[0] for title in titles] == ["one/run", "two/run"]
+
+    @pytest.mark.parametrize("ignored", [["--layer", "2"], ["--head", "1"], ["--show", "all"]])
+    def test_turns_have_no_layers(self, text, tmp_path, ignored):
+        found = CliRunner().invoke(app, [
+            "attention", "nowhere", "--passage", str(text), "--question", QUESTION,
+            "--out", str(tmp_path / "a.svg"), "--turns", *ignored,
+        ])  # fmt: skip
+        assert "leave out --layer, --head and --show" in str(found.exception)
 
     def test_a_chooser_needs_options(self, tiny_encoder, tmp_path, text):
         folder = save(chooser(tiny_encoder, "poi-net"), tmp_path / "chooser")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 import shutil
+import sys
 from dataclasses import replace
 from html.parser import HTMLParser
 
@@ -22,10 +23,10 @@ from syntagma.report.cases import TOLD, Case, find_cases, read_answers
 from syntagma.report.drawing.phrase_svg import phrase_svg
 from syntagma.report.learned import read_numbers
 from syntagma.report.pages.case_cards import CasePictures, case_card
-from syntagma.report.pages.report_parts import groups_part
+from syntagma.report.pages.report_parts import _metric_shown, _speed_rows, groups_part
 from syntagma.report.plans import PLANS
 from syntagma.report.runs import RunScores, read_systems
-from syntagma.report.training_log import read_speed
+from syntagma.report.training_log import Speed, read_speed
 from syntagma.reporting import report, write_cases, write_report
 from syntagma.tasks.experiment import load_experiment
 from syntagma.tasks.probing.data import ProbeExample
@@ -155,7 +156,7 @@ def test_a_comparison_has_all_parts(both, tmp_path):
         "syntagma compare again/none-1 again/sg-net-1",
         "syntagma report again/none-1 again/sg-net-1 --out again/report --cases 4 --pictures 2 "
         "--noise heads --source own --source random",
-        "exact (%) by question_length, groups of equal size",
+        "exact (%) by question_length, a group a value",
         "exact (%) by question_length, groups of equal range",
         "sg-net-1 against none-1: wrong tags",
     ):
@@ -171,6 +172,9 @@ def test_a_comparison_has_all_parts(both, tmp_path):
     assert values["results"]["comparison"]["n_examples"] == 7
     assert values["models"]["sg-net-1"][0]["parameters"]["ancestor_attention"] > 0
     assert values["training"]["none-1"][0]["steps"] > 0
+    assert values["results"]["metrics"]["total"] == {"none-1": [7.0], "sg-net-1": [7.0]}
+    assert values["answer-boundaries"]["n_questions"] == 6
+    assert set(map(type, values["answer-boundaries"]["gold"])) == {int}
 
 
 def test_the_commands_make_the_runs_again(both, tmp_path, monkeypatch):
@@ -241,6 +245,16 @@ def test_dev_files_are_read_once_for_all_groups(both, tmp_path, monkeypatch):
     assert len(reads) == 1
 
 
+def test_counts_and_speeds_are_shown_as_such():
+    assert _metric_shown([1014.0, 1014.0]) == "1,014"
+    assert _metric_shown([50.0, 52.0]) == "51.00 ± 1.41"
+    assert _metric_shown([]) == "–"
+    speeds = {name: [Speed(6, rate, None, None, None)] for name, rate in (("a", 80.0), ("b", 58.1))}
+    assert _speed_rows(speeds) == [
+        ["", "steps", "examples/s"], ["a", "6", "80.0"], ["b", "6", "58.1"],
+    ]  # fmt: skip
+
+
 def test_seeds_are_one_system(spans, tmp_path):
     write_report(list(spans.values()), tmp_path / "report", n_pictures=0)
     found = Balanced(page_of(tmp_path / "report"))
@@ -300,12 +314,75 @@ def test_bad_input_leaves_nothing(both, tmp_path):
         ([tmp_path / "full"], "new", {}, "no finished run"),
         (both, "full", {}, "exists and is not empty"),
         (both, "new", {"n_cases": -1}, "expected counts from 0, got --cases -1"),
+        (both, "new", {"noise": ["head"]}, "noise is put on heads or tags, got 'head'"),
+        (both, "new", {"sources": ["bogus"]}, "parser 'bogus': expected default-parser"),
+        (both, "full", {"data": ["dev.json"]}, "exists and is not empty"),
+        (both, "new", {"data": ["dev.json"], "metric": "las"}, "tested on exact, .*, got 'las'"),
     ]
     for runs, out, options, message in cases:
         with pytest.raises(InputError, match=message):
             write_report(runs, tmp_path / out, **options)
     assert [path.name for path in tmp_path.iterdir()] == ["full"]
     assert (tmp_path / "full" / "mine.txt").read_text() == "mine"
+
+
+def test_a_source_that_is_not_installed_is_left_out(both, tmp_path, monkeypatch):
+    monkeypatch.setitem(sys.modules, "spacy", None)
+    write_report(both, tmp_path / "report", n_cases=0, sources=("spacy:en_core_web_sm",))
+    found = Balanced(page_of(tmp_path / "report"))
+    assert "Sources of parses: spaCy pipelines needs an extra" in found.text
+
+
+def changed(run, folder, name, change):
+    """A copy of a run in one file of which something is different."""
+    shutil.copytree(run, folder)
+    (folder / name).write_text(change((folder / name).read_text()))
+    return folder
+
+
+def test_a_run_without_a_right_answer_has_errors(both, tmp_path):
+    def nothing(text):
+        return json.dumps({key: {"exact": 0.0, "f1": 0.0} for key in json.loads(text)})
+
+    wrong = changed(both[0], tmp_path / "wrong", "examples.json", nothing)
+    [system] = read_systems([wrong])
+    assert find_cases([system], most=100).counts == {("wrong", "wrong"): 7}
+
+
+@pytest.mark.parametrize(
+    ("name", "change", "notices"),
+    [
+        ("predictions.json", lambda text: "[1]",
+         ["tags at answer boundaries: .*predictions.json: expected an object, got \\[1\\]",
+          "cases: .*predictions.json: expected an object, got \\[1\\]"]),
+        ("predictions.json", lambda text: "{}", ["predictions.json: has no answer to 0-0"]),
+        ("predictions.nbest.json", lambda text: "{}",
+         ["nbest.json: 0-0: expected a list of answers, got None"]),
+        ("metrics.jsonl", lambda text: text + "garbage}\n",
+         [r"training curves: \S+metrics.jsonl, line \d+: broken JSON",
+          r"training speed: \S+metrics.jsonl, line \d+: broken JSON"]),
+        ("metrics.jsonl", lambda text: text + '{"loss": 1}\n', [r"line \d+: .* with a step, got"]),
+        ("metrics.jsonl", lambda text: text + '{"step": 9, "lo',
+         [r"training: \S+: what follows the last whole line of metrics.jsonl"]),
+    ],
+)  # fmt: skip
+def test_what_is_damaged_is_left_out(both, tmp_path, name, change, notices):
+    damaged = changed(both[0], tmp_path / "damaged", name, change)
+    write_report([damaged], tmp_path / "report", n_cases=1, n_pictures=0)
+    text = Balanced(page_of(tmp_path / "report")).text
+    for notice in notices:
+        assert re.search(notice, text)
+
+
+def test_a_run_that_is_gone_is_said_to_be_missing_among_the_commands(both, tmp_path):
+    for encoder, told in (("/gone/runs/plain", True), ("hub/name", False)):
+        folder = changed(
+            both[0], tmp_path / f"copy-{told}", "experiment.yaml",
+            lambda text, encoder=encoder: re.sub("(?m)^encoder: .*$", f"encoder: {encoder}", text),
+        )  # fmt: skip
+        write_report([folder], tmp_path / f"report-{told}", n_cases=0)
+        text = Balanced(page_of(tmp_path / f"report-{told}")).text
+        assert (f"has as its encoder: {encoder} is not there" in text) == told
 
 
 def test_an_error_on_the_way_leaves_nothing(both, tmp_path, monkeypatch):

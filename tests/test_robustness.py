@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import json
+import re
 import shutil
 from dataclasses import replace
 
 import pytest
 import yaml
+from typer.testing import CliRunner
 
+from syntagma.cli import app
 from syntagma.errors import InputError
 from syntagma.evaluation import evaluate, open_model
 from syntagma.parse.load import NOISY
@@ -253,12 +256,49 @@ def test_other_trees_reach_the_model(runs):
         ({"kind": "relations"}, "noise is put on heads or tags, got 'relations'"),
         ({"draws": 0}, "at least once, got 0"),
         ({"metric": "bleu"}, "has no metric 'bleu'; it has accuracy"),
-        ({"shares": (2.0,)}, "lies between 0 and 1, got 2.0"),
+        ({"metric": "of_bleu", "data": ["dev.jsonl"]}, "has no metric 'of_bleu'; it has accuracy"),
+        ({"shares": (0.0, 2.0)}, "lies between 0 and 1, got 2.0"),
     ],
 )
-def test_what_cannot_be_asked(runs, options, message):
+def test_what_cannot_be_asked_is_known_before_models_are_scored(
+    runs, monkeypatch, options, message
+):
+    monkeypatch.setattr(points, "_score", None)
     with pytest.raises(InputError, match=message):
         noise_curve([runs / "none", runs / "sg-net"], **options)
+
+
+def test_a_metric_of_a_part_of_other_files_may_be_asked(runs, monkeypatch):
+    monkeypatch.setattr(points, "_score", lambda run, examples, parser, metric, device: 1.0)
+    data = [str(runs / "pairs.jsonl")]
+    curve = noise_curve([runs / "sg-net"], data, metric="hard_accuracy")
+    assert curve.score == "hard_accuracy"
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (["--plot", "x.txt"], r"x\.txt: expected a picture as \.svg"),
+        (["--json", "."], "is a folder; give the path of a file"),
+        (["--source", "own", "--source", "bogus"], "parser 'bogus': expected default-parser"),
+        (["--source", "noisy:2:linear"], "lies between 0 and 1, got 2.0"),
+        (["--source", "own", "--metric", "bleu"], "has no metric 'bleu'; it has accuracy"),
+        (["--source", "own", "--kind", "bogus"], "replaces all parses: leave out --kind"),
+        (["--shares", "0,2"], "lies between 0 and 1, got 2.0"),
+    ],
+)
+def test_flags_are_checked_before_models_are_scored(runs, monkeypatch, options, message):
+    pytest.importorskip("matplotlib")
+    monkeypatch.setattr(points, "_score", None)
+    found = CliRunner().invoke(app, ["noise", str(runs / "sg-net"), *options])
+    assert isinstance(found.exception, InputError)
+    assert re.search(message, str(found.exception))
+
+
+def test_what_is_asked_twice_is_scored_once(runs, monkeypatch):
+    monkeypatch.setattr(points, "_score", lambda run, examples, parser, metric, device: 1.0)
+    assert noise_curve([runs / "sg-net"], shares=(0.5, 0.5, 0)).shares == (0, 0.5)
+    assert parser_table([runs / "sg-net"], ["own", "linear", "own"]).parsers == ("own", "linear")
 
 
 def test_a_model_without_syntax_takes_no_parser(runs, tiny_parser):

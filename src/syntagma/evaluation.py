@@ -14,6 +14,7 @@ from syntagma.encoders.precision import Precision
 from syntagma.encoders.shipped import SHIPPED, shipped
 from syntagma.errors import InputError, how_to_skip
 from syntagma.files import disk_errors, require_path, write_folder, write_text
+from syntagma.report.plans import check_metric
 from syntagma.report.runs import SCORED, require_finished
 from syntagma.tasks import find_task
 from syntagma.tasks.experiment import load_run_settings
@@ -129,7 +130,11 @@ def predict(
 
 
 def score_runs(
-    folders: Sequence[str | Path], data: Sequence[str | Path], *, device: str = "cpu"
+    folders: Sequence[str | Path],
+    data: Sequence[str | Path],
+    *,
+    metric: str = "",
+    device: str = "cpu",
 ) -> list[Path]:
     """Score finished runs on other files than their dev files: on a test part.
 
@@ -137,6 +142,7 @@ def score_runs(
         folders: of runs.
         data: files in a format of their task; bad examples are left out if the run's
             ``data.skip_bad`` says so.
+        metric: by which they will be compared, if not that of their task's paper.
         device: where to compute, in the precision of the training.
 
     Returns:
@@ -146,13 +152,16 @@ def score_runs(
 
     Raises:
         InputError: a folder is no finished run, it cannot be written to, or its task has no scores
-            on such files.
+            on such files, or no test of the metric.
     """
     files = list(map(str, data))
     known: dict[tuple[str, bool], dict[str, list[Any]]] = {}
     found = []
-    for run in map(RunFolder, map(Path, folders)):
+    runs = [RunFolder(Path(folder)) for folder in folders]
+    for run in runs:
         require_finished(run.path)
+        check_metric(load_run_settings(run.experiment)["task"], metric)
+    for run in runs:
         settings = load_run_settings(run.experiment)
         name, skip_bad = settings["task"], bool(settings["data"]["skip_bad"])
         task_class = find_task(name)

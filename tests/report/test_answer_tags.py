@@ -142,10 +142,26 @@ def test_trees_are_measured_on_what_is_asked():
     assert found["parse_confidence"] == {"a": 100, "b": 100}
 
 
+def test_depths_are_read_from_the_store(tmp_path, monkeypatch):
+    monkeypatch.setenv("SYNTAGMA_CACHE", str(tmp_path))
+    asked = []
+
+    class Counted(ChainSource):
+        def parse_texts(self, texts):
+            asked.append(texts := list(texts))
+            return super().parse_texts(texts)
+
+    question = SpanExample("a", PASSAGE, "Who slept?")
+    for _ in range(2):
+        found = measure_parses([question], ["dependency_depth"], source=Counted())
+        assert found == {"dependency_depth": {"a": 2}}
+    assert asked == [["Who slept?"]]
+
+
 def test_runs_are_split_by_measured_properties(runs, monkeypatch):
     monkeypatch.setattr(
         breakdown, "measure_parses",
-        lambda examples: {"dependency_depth": {e.id: len(e.question) for e in examples}},
+        lambda examples, names: {"dependency_depth": {e.id: len(e.question) for e in examples}},
     )  # fmt: skip
     found = break_down([runs / "plain"], "dependency_depth", n_groups=2)
     assert sum(len(group.keys) for group in found.grouping.groups) == 5

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import itertools
 import json
+import re
+import shutil
 
 import numpy as np
 import pytest
@@ -14,7 +16,8 @@ pytest.importorskip("scipy")
 
 from syntagma.cli import app
 from syntagma.errors import InputError
-from syntagma.report.breakdown import Breakdown, break_down, write_breakdowns
+from syntagma.report import breakdown, compare
+from syntagma.report.breakdown import Breakdown, break_down, break_down_by, write_breakdowns
 from syntagma.report.groups import Group, Grouping, group_by, properties_of, trend
 from syntagma.tasks.pairs.data import PairExample
 from syntagma.tasks.spans.squad import SpanExample
@@ -62,6 +65,22 @@ class TestGroups:
             for examples in (EXAMPLES, mixed)
         )
         assert [set(g.keys) for g in found.groups] == [set(g.keys) for g in other.groups]
+
+    def test_names_have_the_digits_that_tell_groups_apart(self):
+        values = {str(k): 99.9 + k / 1000 for k in range(100)}
+        examples = [question(k, "why") for k in range(100)]
+        found = group_by("parse_confidence", examples, values=values, n_groups=4)
+        assert [group.name for group in found.groups] == [
+            "99.9–99.92", "99.93–99.95", "99.95–99.97", "99.98–100",
+        ]  # fmt: skip
+
+    def test_what_groups_are_is_said(self):
+        told = {n: group_by("question_length", EXAMPLES, n_groups=n).told() for n in (5, 8, 30)}
+        assert told == {
+            5: "groups of equal size", 8: "equal values together", 30: "a group a value",
+        }  # fmt: skip
+        equal = group_by("question_length", EXAMPLES, cut="range", n_groups=30)
+        assert equal.told() == "groups of equal range"
 
     def test_what_an_example_does_not_have_is_not_zero(self):
         examples = [question(1, "why", ""), question(2, "why", "the pier"), question(3, "why")]
@@ -172,7 +191,7 @@ def test_scores_are_those_of_the_groups(runs):
     assert found.systems["sg-net"][by_name["what"]] == 50
     assert found.rows()[0] == ["question_word", "n", "plain", "sg-net"]
     lengths = break_down(runs, "question_length")
-    assert lengths.table().startswith("exact (%) by question_length, groups of equal size\n")
+    assert lengths.table().startswith("exact (%) by question_length, a group a value\n")
     assert "slope" in lengths.table()
     values = json.loads(json.dumps(lengths.as_json()))
     assert [group["scores"]["plain"] for group in values["groups"]] == list(
@@ -194,6 +213,60 @@ def test_groups_of_one_run_need_no_other(runs, tmp_path):
     assert {group["name"]: group["scores"]["sg-net"] for group in groups["groups"]}["what"] == 50
     alone = CliRunner().invoke(app, ["compare", str(runs[1])])
     assert "at least two run folders" in str(alone.exception)
+
+
+def test_seeds_of_one_system_keep_their_table_beside_groups(runs, tmp_path):
+    seeds = []
+    for seed in (1, 2):
+        seeds.append(tmp_path / f"sg-net-{seed}")
+        shutil.copytree(runs[1], seeds[-1])
+        settings = yaml.safe_load((seeds[-1] / "experiment.yaml").read_text())
+        (seeds[-1] / "experiment.yaml").write_text(
+            yaml.safe_dump(settings | {"training": {"seed": seed}})
+        )
+    out = tmp_path / "values.json"
+    command = ["compare", *map(str, seeds), "--by", "question_word", "--json", str(out)]
+    found = CliRunner().invoke(app, command)
+    assert found.exit_code == 0, found.output
+    assert "no test: all runs are of one system" in found.output
+    values = json.loads(out.read_text())
+    assert values["systems"][0]["seeds"] == [1, 2]
+    assert len(values["groups"]) == 1
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (["--cut", "bogus"], "groups are cut by range or size, got 'bogus'"),
+        (["--cut", "range"], "--cut puts examples into groups; say by what with --by"),
+        (["--by", "question_word", "--plot", "x.txt"], "x.txt: expected a picture as"),
+        (["--by", "question_wort"], "cannot be grouped by 'question_wort'"),
+        (["--json", "."], "is a folder; give the path of a file"),
+        (["--answer-tags", "--metric", "bogus"], "tested on exact, f1, got 'bogus'"),
+        (["--data", "dev.json", "--metric", "bogus"], "tested on exact, .*, got 'bogus'"),
+    ],
+)
+def test_what_cannot_be_done_is_known_first(runs, monkeypatch, options, message):
+    pytest.importorskip("matplotlib")
+    monkeypatch.setattr(compare, "compare_runs", None)
+    monkeypatch.setattr(breakdown, "break_down_by", None)
+    found = CliRunner().invoke(app, ["compare", str(runs[1]), *options])
+    assert isinstance(found.exception, InputError)
+    assert re.search(message, str(found.exception))
+
+
+def test_trees_are_parsed_once_for_all_groups(runs, monkeypatch):
+    asked = []
+
+    def measure(examples, names):
+        asked.append(names)
+        return {name: {each.id: 1.0 for each in examples} for name in names}
+
+    monkeypatch.setattr(breakdown, "measure_parses", measure)
+    names = ["parse_confidence", "question_word", "dependency_depth"]
+    found = break_down_by(runs, names)
+    assert [each.grouping.property for each in found] == names
+    assert asked == [["dependency_depth", "parse_confidence"]]
 
 
 def test_the_picture_shows_both_systems(runs, tmp_path):

@@ -44,28 +44,45 @@ def compare(
     one system, too.  With --data the models are scored on those files, once.
     """
     from syntagma.report.answer_tags import boundary_tags
-    from syntagma.report.breakdown import break_down, write_breakdowns
+    from syntagma.report.breakdown import break_down_by, check_properties, write_breakdowns
     from syntagma.report.compare import compare_runs
     from syntagma.report.runs import read_systems
 
     if plot is not None and not by:
         raise InputError("--plot draws groups of examples; say by what with --by")
+    check_properties(by or (), cut)
+    if cut != "size" and not by:
+        raise InputError("--cut puts examples into groups; say by what with --by")
+    _check_places(json_file, plot)
     if data:
         from syntagma.evaluation import score_runs
 
-        runs = score_runs(runs, data, device=device)
-    alone = bool(by or answer_tags) and len(read_systems(runs)) == 1
+        runs = score_runs(runs, data, metric=metric, device=device)
+    read_systems(runs, metric=metric)
+    # One run has groups and tags, and nothing to be compared with.
+    alone = len(runs) == 1 and bool(by or answer_tags)
     comparison = None if alone else compare_runs(runs, metric=metric)
-    breakdowns = [break_down(runs, name, cut=cut, metric=metric) for name in by or ()]
+    breakdowns = break_down_by(runs, by, cut=cut, metric=metric) if by else []
     values = comparison.as_json() if comparison else {}
     values["groups"] = [breakdown.as_json() for breakdown in breakdowns]
     tags = boundary_tags(runs) if answer_tags else None
     if tags is not None:
         values["answer_tags"] = asdict(tags)
+    typer.echo("\n\n".join(found.table() for found in [comparison, *breakdowns, tags] if found))
     write_json_file(json_file, values)
     if plot is not None:
         write_breakdowns(breakdowns, plot)
-    typer.echo("\n\n".join(found.table() for found in [comparison, *breakdowns, tags] if found))
+
+
+def _check_places(json_file: Path | None, plot: Path | None) -> None:
+    """Check what is to be written, before hours of work."""
+    from syntagma.report.drawing.places import require_place
+    from syntagma.report.drawing.plotting import require_picture
+
+    if json_file is not None:
+        require_place(json_file)
+    if plot is not None:
+        require_picture(plot)
 
 
 @app.command()
@@ -102,33 +119,34 @@ def noise(
         write_parser_table,
     )
 
-    if sources and (trained or shares or draws > 1):
-        raise InputError("--source replaces all parses: leave out --trained, --shares and "
+    if sources and (trained or shares or draws != 1 or kind != "heads"):
+        raise InputError("--source replaces all parses: leave out --kind, --trained, --shares and "
                          "--draws")  # fmt: skip
-    if sources:
-        found = parser_table(runs, sources, data or (), metric=metric, device=device)
-        write_json_file(json_file, asdict(found))
-        if plot is not None:
-            write_parser_table(found, plot)
-        typer.echo(found.table())
-        return
-    if trained and (data or shares or draws > 1):
+    if trained and (data or shares or draws != 1):
         raise InputError("--trained reads what the runs scored: leave out --data, --shares and "
                          "--draws")  # fmt: skip
     try:
         asked = [float(share) for share in shares.split(",") if share]
     except ValueError as error:
         raise InputError(f"--shares: expected numbers as 0,0.2,0.5, got {shares!r}") from error
+    _check_places(json_file, plot)
+    if sources:
+        found = parser_table(runs, sources, data or (), metric=metric, device=device)
+        typer.echo(found.table())
+        write_json_file(json_file, asdict(found))
+        if plot is not None:
+            write_parser_table(found, plot)
+        return
     if trained:
         curve = training_noise_curve(runs, kind=kind, metric=metric)
     else:
         curve = noise_curve(
             runs, data or (), kind=kind, shares=asked, draws=draws, metric=metric, device=device
         )
+    typer.echo(curve.table())
     write_json_file(json_file, asdict(curve))
     if plot is not None:
         write_noise_curves([curve], plot)
-    typer.echo(curve.table())
 
 
 @app.command()

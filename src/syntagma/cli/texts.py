@@ -222,6 +222,9 @@ def attention(
     models = [model, *([beside] if beside else [])]
     given: dict[str, Any] = {"out": out, "options": options or (), "device": device}
     if turns:
+        if layer or head is not None or show != "question":
+            raise InputError("--turns draws scores without layers and heads, of all words: leave "
+                             "out --layer, --head and --show")  # fmt: skip
         titles = draw_turns(models, passage, question, **given)
     else:
         given |= {"layer": layer, "head": head, "show": show}

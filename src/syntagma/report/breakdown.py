@@ -10,19 +10,37 @@ from typing import Any
 from syntagma.errors import InputError
 from syntagma.report.drawing.plotting import MARKERS, panels, shown_name, style_of
 from syntagma.report.drawing.series import draw_bars
-from syntagma.report.groups import N_GROUPS, Grouping, group_by, properties_of, trend
+from syntagma.report.groups import (
+    KINDS,
+    N_GROUPS,
+    NUMBERS,
+    Grouping,
+    check_cut,
+    group_by,
+    properties_of,
+    trend,
+)
 from syntagma.report.parse_properties import PARSE_PROPERTIES, measure_parses
 from syntagma.report.runs import System, read_systems
 from syntagma.report.tables import aligned, markdown, signed
 from syntagma.settings import nearest
 
-__all__ = ["Breakdown", "break_down", "break_down_systems", "write_breakdowns"]
+__all__ = [
+    "Breakdown",
+    "break_down",
+    "break_down_by",
+    "break_down_systems",
+    "check_properties",
+    "write_breakdowns",
+]
 
 GOLD_CLASSES = ("label", "relation")
 """Properties that are what is to be predicted."""
 MOST_UPRIGHT = 12
 """Kinds whose bars stand."""
 INCHES_A_KIND = 0.22
+UNITS = {"parse_confidence": ", %"}
+"""Of properties that are no count."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +62,7 @@ class Breakdown:
     @property
     def caption(self) -> str:
         """What is shown, in a line."""
-        cut = f", groups of equal {self.grouping.cut}" if self.grouping.cut else ""
+        cut = f", {told}" if (told := self.grouping.told()) else ""
         return f"{self.score} (%) by {self.grouping.property}{cut}"
 
     def rows(self) -> list[list[str]]:
@@ -110,7 +128,8 @@ def write_breakdowns(breakdowns: Sequence[Breakdown], out: str | Path) -> None:
                 _draw_numbers(axis, breakdown)
             else:
                 _draw_kinds(axis, breakdown)
-            names = [breakdown.grouping.property.replace("_", " "), f"{breakdown.score}, %"]
+            name = breakdown.grouping.property
+            names = [name.replace("_", " ") + UNITS.get(name, ""), f"{breakdown.score}, %"]
             across, up = names[::-1] if _lies(breakdown) else names
             axis.set_xlabel(across)
             axis.set_ylabel(up)
@@ -176,6 +195,47 @@ def break_down(
     )
 
 
+def break_down_by(
+    folders: Sequence[str | Path],
+    properties: Sequence[str],
+    *,
+    cut: str = "size",
+    metric: str = "",
+) -> list[Breakdown]:
+    """Split the scores of runs by several properties; what a parser measures, it measures once.
+
+    Args:
+        folders: see :func:`break_down`.
+        properties: see there.
+        cut: see there.
+        metric: see there.
+
+    Raises:
+        InputError: as there.
+    """
+    systems = read_systems(folders, metric=metric)
+    examples = systems[0].runs[0].examples()
+    wanted = [name for name in PARSE_PROPERTIES if name in properties]
+    measured = measure_parses(examples, wanted) if wanted else {}
+    return [
+        break_down_systems(systems, examples, name, cut=cut, values=measured.get(name))
+        for name in properties
+    ]
+
+
+def check_properties(names: Sequence[str], cut: str) -> None:
+    """Check that some examples could be grouped by properties, before any are read.
+
+    Raises:
+        InputError: there is no such property, or no such cut.
+    """
+    check_cut(cut)
+    known = [*NUMBERS, *KINDS, *PARSE_PROPERTIES]
+    for name in names:
+        if name not in known:
+            raise InputError(f"examples cannot be grouped by {name!r}; {nearest(name, known)}")
+
+
 def break_down_systems(
     systems: Sequence[System],
     examples: Sequence[Any],
@@ -202,7 +262,7 @@ def break_down_systems(
     if values is None and property not in known:
         raise InputError(f"examples cannot be grouped by {property!r}; {nearest(property, known)}")
     if values is None and property in PARSE_PROPERTIES:
-        values = measure_parses(examples)[property]
+        values = measure_parses(examples, [property])[property]
     grouping = group_by(property, examples, cut=cut, n_groups=n_groups, values=values)
     if not grouping.groups:
         raise InputError(f"no example has {property!r}; group by another property")

@@ -24,6 +24,7 @@ __all__ = [
     "N_GROUPS",
     "Group",
     "Grouping",
+    "check_cut",
     "group_by",
     "properties_of",
     "trend",
@@ -33,6 +34,8 @@ CUTS = ("range", "size")
 """How numbers are put into groups: in equal steps, or with equally many examples."""
 N_GROUPS = 20
 """The most of a number, as in the papers."""
+MOST_DIGITS = 18
+"""With these any two numbers look different."""
 
 
 class Group(NamedTuple):
@@ -68,6 +71,14 @@ class Grouping:
     is_number: bool
     groups: tuple[Group, ...]
     cut: str = ""
+
+    def told(self) -> str:
+        """How numbers were put into groups, in words; empty for kinds."""
+        sizes = [len(group.keys) for group in self.groups] or [0]
+        if self.cut != "size" or max(sizes) - min(sizes) < 2:
+            return f"groups of equal {self.cut}" if self.cut else ""
+        one = all(group.low == group.high for group in self.groups)
+        return "a group a value" if one else "equal values together"
 
 
 def _words(text: str) -> int:
@@ -173,8 +184,7 @@ def group_by(
     Raises:
         InputError: the examples do not have this property, or the cut is unknown.
     """
-    if cut not in CUTS:
-        raise InputError(f"groups are cut by {' or '.join(CUTS)}, got {cut!r}")
+    check_cut(cut)
     if not examples:
         return Grouping(property, True, (), cut)
     if values is not None:
@@ -193,6 +203,16 @@ def group_by(
     ordered = sorted(kinds.items(), key=lambda item: (-len(item[1]), item[0]))
     groups = (Group(name, at, at, at, tuple(keys)) for at, (name, keys) in enumerate(ordered))
     return Grouping(property, False, tuple(groups))
+
+
+def check_cut(cut: str) -> None:
+    """Check that numbers can be put into groups so.
+
+    Raises:
+        InputError: they cannot.
+    """
+    if cut not in CUTS:
+        raise InputError(f"groups are cut by {' or '.join(CUTS)}, got {cut!r}")
 
 
 def _cut(numbers: Mapping[str, float], cut: str, n_groups: int) -> tuple[Group, ...]:
@@ -214,14 +234,27 @@ def _cut(numbers: Mapping[str, float], cut: str, n_groups: int) -> tuple[Group, 
     for number in np.unique(owner):
         inside = values[owner == number]
         low, high = float(inside[0]), float(inside[-1])
-        name = _shown(low) if low == high else f"{_shown(low)}–{_shown(high)}"
         own = tuple(keys[place] for place in np.flatnonzero(owner == number))
-        groups.append(Group(name, low, high, float(inside.mean()), own))
-    return tuple(groups)
+        groups.append(Group("", low, high, float(inside.mean()), own))
+    names = _names([(group.low, group.high) for group in groups])
+    return tuple(group._replace(name=name) for group, name in zip(groups, names, strict=True))
 
 
-def _shown(value: float) -> str:
-    return f"{value:.0f}" if value.is_integer() else f"{value:.3g}"
+def _names(bounds: Sequence[tuple[float, float]]) -> list[str]:
+    """Names of groups, with as many digits as tell groups, and the bounds of each, apart."""
+    for digits in range(3, MOST_DIGITS):
+        shown = [tuple(_shown(value, digits) for value in pair) for pair in bounds]
+        apart = all(
+            (low == high) == (first == last)
+            for (low, high), (first, last) in zip(bounds, shown, strict=True)
+        )
+        if apart and len({*shown}) == len({*bounds}):
+            break
+    return [low if low == high else f"{low}–{high}" for low, high in shown]
+
+
+def _shown(value: float, digits: int) -> str:
+    return f"{value:.0f}" if value.is_integer() else f"{value:.{digits}g}"
 
 
 def trend(grouping: Grouping, scores: Sequence[float]) -> tuple[float, float]:

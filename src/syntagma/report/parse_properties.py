@@ -6,7 +6,7 @@ of an inference, else the sentence itself.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from statistics import mean
 from typing import Any
 
@@ -15,6 +15,7 @@ import numpy as np
 from syntagma.encoders.shipped import DEFAULT_PARSER
 from syntagma.parse.load import load_source
 from syntagma.parse.source import ParseSource
+from syntagma.parse.store import ParseStore, StoredSource, cache_folder
 from syntagma.syntax.ancestors import tour
 from syntagma.text.sentence import Parse
 
@@ -50,19 +51,30 @@ def _texts(example: Any) -> list[str]:
     return []
 
 
+STORED = {"dependency_depth"}
+"""Those that need nothing but what a store keeps of a parse."""
+
+
 def measure_parses(
-    examples: Sequence[Any], *, source: ParseSource | None = None
+    examples: Sequence[Any],
+    names: Collection[str] = tuple(PARSE_PROPERTIES),
+    *,
+    source: ParseSource | None = None,
 ) -> dict[str, dict[str, float]]:
     """Measure the trees of examples.
 
     Args:
         examples: of any task that reads texts, with an ``id`` each.
+        names: what to measure.  The store of parses keeps no probabilities: for the confidence
+            everything is parsed anew.
         source: of the parses; ``default-parser`` if not given.
 
     Returns:
-        For each name of :data:`PARSE_PROPERTIES` a number for each id.
+        For each name a number for each id.
     """
     source = source or load_source(DEFAULT_PARSER)
+    if {*names} <= STORED:
+        source = StoredSource(ParseStore(source, cache_folder()))
     texts = list(dict.fromkeys(text for example in examples for text in _texts(example)))
     parses = dict(zip(texts, source.parse_texts(texts), strict=True))
     own = {
@@ -70,6 +82,5 @@ def measure_parses(
         for example in examples
     }
     return {
-        name: {key: measure(found) for key, found in own.items()}
-        for name, measure in PARSE_PROPERTIES.items()
+        name: {key: PARSE_PROPERTIES[name](found) for key, found in own.items()} for name in names
     }

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Container
+from collections.abc import Container, Sequence
 from typing import NamedTuple
 
 from syntagma.errors import InputError
@@ -17,7 +17,7 @@ from syntagma.report.sums import (
     Sums,
 )
 
-__all__ = ["PLANS", "Plan", "find_plan"]
+__all__ = ["PLANS", "Plan", "check_metric", "find_plan"]
 
 
 class Plan(NamedTuple):
@@ -100,5 +100,24 @@ def find_plan(task: str, metrics: Container[str], metric: str = "") -> Plan:
     for plan in plans:
         if plan.metric == metric:
             return plan
-    known = ", ".join(plan.metric for plan in plans if plan.metric in metrics)
-    raise InputError(f"runs of the task {task} can be tested on {known}, got {metric!r}")
+    raise _unknown(task, metric, [plan.metric for plan in plans if plan.metric in metrics])
+
+
+def check_metric(task: str, metric: str) -> None:
+    """Check that runs of a task can be compared by a metric, before there are scores.
+
+    Args:
+        task: its name.
+        metric: to test; empty for that of the task's paper.
+
+    Raises:
+        InputError: the task has no test of it.
+    """
+    known = [plan.metric for plan in PLANS.get(task, (ACCURACY,))]
+    if metric and metric not in known:
+        raise _unknown(task, metric, known)
+
+
+def _unknown(task: str, metric: str, known: Sequence[str]) -> InputError:
+    tested = ", ".join(known)
+    return InputError(f"runs of the task {task} can be tested on {tested}, got {metric!r}")

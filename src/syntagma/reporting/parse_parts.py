@@ -47,7 +47,7 @@ def noise_part(
         f"Noise: {kind} replaced",
         partial(noise_curve, folders, kind=kind, metric=metric, device=device),
         "The models are scored again while that share of what the parser gives is replaced at "
-        "random.",
+        "random",
         out / f"noise_{kind}.svg",
     )
 
@@ -68,7 +68,7 @@ def training_noise_parts(folders: Paths, systems: Sequence[System], out: Path) -
             f"Noise in training: {kind} replaced",
             partial(training_noise_curve, folders, kind=kind, metric=metric),
             "The scores of models that were trained, and are scored, with that share of what the "
-            "parser gives replaced at random.",
+            "parser gives replaced at random",
             out / f"training_noise_{kind}.svg",
         )
         for kind in sorted(kinds)
@@ -81,7 +81,7 @@ def _curve_part(name: str, make: Callable[[], NoiseCurve], hint: str, path: Path
     Args:
         name: of the part.
         make: the curve.
-        hint: what was done.
+        hint: what was done, without a full stop.
         path: of the picture.
     """
     try:
@@ -114,7 +114,7 @@ def sources_part(
     return _drawn(
         name,
         f"The models, scored again with the parses of each source; {OWN} are those that a model "
-        "was trained with.",
+        "was trained with",
         found,
         path,
         lambda: write_parser_table(found, path),
@@ -128,7 +128,7 @@ def _drawn(
 
     Args:
         name: of the part.
-        hint: what was done.
+        hint: what was done, without a full stop.
         found: the values.
         path: of the picture.
         draw: draws it.
@@ -139,5 +139,5 @@ def _drawn(
         body = plots([plot(path, f"{found.score}: {name.lower()}")]) + body
     except InputError as error:
         notices.append(f"plots: {error}")
-    hint = f'<p class="hint">{escape(f"{hint} {found.summary()}.")}</p>'
+    hint = f'<p class="hint">{escape(f"{hint} ({found.summary()}).")}</p>'
     return Made(Part(name, hint + body), asdict(found), notices)

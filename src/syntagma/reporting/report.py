@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import suppress
 from pathlib import Path
 
 import syntagma
 from syntagma.encoders.shipped import DEFAULT_PARSER
-from syntagma.errors import InputError
+from syntagma.errors import InputError, MissingExtraError
 from syntagma.evaluation import score_runs
-from syntagma.files import write_folder, write_json, write_text
+from syntagma.files import require_absent, write_folder, write_json, write_text
 from syntagma.report.pages.report_commands import commands_part
 from syntagma.report.pages.report_page import report_page
 from syntagma.report.pages.report_parts import (
@@ -22,6 +23,7 @@ from syntagma.report.pages.report_parts import (
 from syntagma.report.runs import read_systems
 from syntagma.reporting.case_part import cases_part
 from syntagma.reporting.parse_parts import noise_part, sources_part, training_noise_parts
+from syntagma.robustness import check_kind, check_sources
 
 __all__ = ["write_report"]
 
@@ -53,12 +55,19 @@ def write_report(
         device: where to compute.
 
     Raises:
-        InputError: a folder is no finished run, or they do not belong together, or ``out`` exists.
+        InputError: a folder is no finished run, or they do not belong together, or ``out`` exists,
+            or there is no such noise or source of parses.
     """
     if n_cases < 0 or n_pictures < 0:
         raise InputError(f"expected counts from 0, got --cases {n_cases} --pictures {n_pictures}")
+    require_absent(out)
+    noise, sources = tuple(dict.fromkeys(noise)), tuple(dict.fromkeys(sources))
+    for kind in noise:
+        check_kind(kind)
+    with suppress(MissingExtraError):  # The page says so.
+        check_sources(sources)
     if data:
-        runs = score_runs(runs, data, device=device)
+        runs = score_runs(runs, data, metric=metric, device=device)
     systems = read_systems(runs, metric=metric)
     options = {
         "--data": data,
@@ -80,6 +89,7 @@ def write_report(
             models_part(systems),
             cases_part(systems, n_cases, n_pictures, device=device),
         ]
+        commands, lacking = commands_part(systems, draft, out, options=_as_words(options))
         names = ", ".join(system.name for system in systems)
         first = systems[0].runs[0]
         n_runs = sum(len(system.runs) for system in systems)
@@ -89,9 +99,9 @@ def write_report(
             f"{len(first.rows):,} examples ({', '.join(first.data)})",
             parts=[
                 *(each.part for each in made),
-                commands_part(systems, draft, out, options=_as_words(options)),
+                commands,
             ],
-            notices=[notice for each in made for notice in each.notices],
+            notices=[*(notice for each in made for notice in each.notices), *lacking],
             note=f"Written by Syntagma {syntagma.__version__}.",
         )
         write_text(draft / "index.html", page)

@@ -7,8 +7,8 @@ tags.  A model that does not read them is a level line.
 from __future__ import annotations
 
 from syntagma.robustness.drawing import write_noise_curves, write_parser_table
-from syntagma.robustness.noise import SHARES, NoiseCurve, noise_curve
-from syntagma.robustness.sources import OWN, ParserTable, parser_table
+from syntagma.robustness.noise import SHARES, NoiseCurve, check_kind, noise_curve
+from syntagma.robustness.sources import OWN, ParserTable, check_sources, parser_table
 from syntagma.robustness.trained import training_noise_curve
 
 __all__ = [
@@ -16,6 +16,8 @@ __all__ = [
     "SHARES",
     "NoiseCurve",
     "ParserTable",
+    "check_kind",
+    "check_sources",
     "noise_curve",
     "parser_table",
     "training_noise_curve",

@@ -10,7 +10,7 @@ from syntagma.errors import InputError
 from syntagma.parse.load import NOISY
 from syntagma.report.runs import read_systems
 from syntagma.report.tables import aligned, markdown
-from syntagma.robustness.points import level_note, level_systems, rows_of, score_all
+from syntagma.robustness.points import check_metric, level_note, level_systems, rows_of, score_all
 
 __all__ = ["SHARES", "TRAINING", "NoiseCurve", "check_kind", "noise_curve"]
 
@@ -86,7 +86,7 @@ def noise_curve(
             system.
         data: files to score on; the dev examples of the runs if not given.
         kind: ``heads`` or ``tags``.
-        shares: of the words, each 0 to 1; those of the papers if not given.
+        shares: of the words, each 0 to 1, in any order; those of the papers if not given.
         draws: how often noise is drawn anew for each share.
         metric: to show; the one that comparisons of the task test, if not given.
         device: where to compute.
@@ -98,9 +98,12 @@ def noise_curve(
     check_kind(kind)
     if draws < 1:
         raise InputError(f"noise must be drawn at least once, got {draws}")
+    for share in shares:
+        if not 0 <= share <= 1:
+            raise InputError(f"a share of noise lies between 0 and 1, got {share}")
+    shares = tuple(sorted({*shares})) or SHARES[kind]
     systems = read_systems(folders)
-    metric = metric or systems[0].plan.metric
-    shares = tuple(shares) or SHARES[kind]
+    metric = check_metric(metric, systems, data)
 
     def parsers(own: str) -> list[list[str]]:
         # Without noise all draws are the same.

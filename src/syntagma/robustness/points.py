@@ -15,6 +15,7 @@ from syntagma.tasks import find_task
 
 __all__ = [
     "Points",
+    "check_metric",
     "level_note",
     "level_systems",
     "metric_of",
@@ -105,6 +106,25 @@ def _score(
 ) -> float:
     task = open_model(run.path, parser=parser, device=device, precision=run.precision)
     return metric_of(task.evaluate(examples), metric, run)
+
+
+def check_metric(metric: str, systems: Sequence[System], data: Sequence[str | Path]) -> str:
+    """The metric to show, before anything is scored.
+
+    Args:
+        metric: that was asked for; empty for the one that comparisons of the task test.
+        systems: that are scored.
+        data: files to score on; of parts of them there may be other metrics than a run has.
+
+    Raises:
+        InputError: a run has no such metric.
+    """
+    for system in systems:
+        for run in system.runs if metric else ():
+            part, _, whole = metric.partition("_")
+            if not (data and part and whole in run.metrics):
+                metric_of(run.metrics, metric, run)
+    return metric or systems[0].plan.metric
 
 
 def metric_of(metrics: dict[str, float], metric: str, run: RunScores) -> float:

@@ -6,11 +6,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from syntagma.parse.load import load_source
 from syntagma.report.runs import read_systems
 from syntagma.report.tables import aligned, markdown
-from syntagma.robustness.points import level_note, level_systems, rows_of, score_all
+from syntagma.robustness.points import check_metric, level_note, level_systems, rows_of, score_all
 
-__all__ = ["OWN", "ParserTable", "parser_table"]
+__all__ = ["OWN", "ParserTable", "check_sources", "parser_table"]
 
 OWN = "own"
 """The name of the parses that a model was trained with."""
@@ -68,7 +69,8 @@ def parser_table(
     Args:
         folders: finished runs over the same data; those that differ in the seed alone are one
             system.
-        parsers: names of sources (:func:`syntagma.parse.load.load_source`), or ``own``.
+        parsers: names of sources (:func:`syntagma.parse.load.load_source`), or ``own``; what is
+            named twice is scored once.
         data: files to score on; the dev examples of the runs if not given.
         metric: to show; the one that comparisons of the task test, if not given.
         device: where to compute.
@@ -77,9 +79,25 @@ def parser_table(
         InputError: runs, data or sources cannot be used, there is no such metric, or no model
             reads parses.
     """
+    parsers = tuple(dict.fromkeys(parsers))
+    check_sources(parsers)
     systems = read_systems(folders)
-    metric = metric or systems[0].plan.metric
+    metric = check_metric(metric, systems, data)
     names = [["" if parser == OWN else parser] for parser in parsers]
     level = level_systems({system.name: system.runs[0].path for system in systems}, PARSES)
     means, spreads, n_examples = score_all(systems, data, lambda _: names, level, metric, device)
-    return ParserTable(tuple(parsers), metric, means, spreads, level, n_examples)
+    return ParserTable(parsers, metric, means, spreads, level, n_examples)
+
+
+def check_sources(parsers: Sequence[str]) -> None:
+    """Check that there are such sources of parses.
+
+    Args:
+        parsers: as for :func:`parser_table`.
+
+    Raises:
+        InputError: a name is of no source, or its source cannot be used.
+    """
+    for parser in parsers:
+        if parser != OWN:
+            load_source(parser)

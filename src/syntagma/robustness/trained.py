@@ -10,7 +10,7 @@ from syntagma.errors import InputError
 from syntagma.parse.load import NOISY, read_noise
 from syntagma.report.runs import RunScores, System, read_systems
 from syntagma.robustness.noise import TRAINING, NoiseCurve, check_kind
-from syntagma.robustness.points import Points, level_systems, metric_of, spread_of
+from syntagma.robustness.points import Points, check_metric, level_systems, metric_of, spread_of
 
 __all__ = ["training_noise_curve"]
 
@@ -54,7 +54,7 @@ def training_noise_curve(
         )
     level = level_systems({name: _first(line).runs[0].path for name, line in lines.items()}, kind)
     n_draws = _count_draws(lines, shares, level, kind)
-    metric = metric or systems[0].plan.metric
+    metric = check_metric(metric, systems, ())
     means: Points = {}
     spreads: Points = {}
     for name, line in lines.items():

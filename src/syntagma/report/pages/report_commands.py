@@ -19,11 +19,13 @@ AGAIN = "again"
 SETTINGS = "settings"
 MODELS = ("encoder", "parser", "head.verifier")
 """Settings that may name the folder of another run."""
+PLACES = (("runs",), ("..",))
+"""What paths begin with, and names on the hub do not."""
 
 
 def commands_part(
     systems: Sequence[System], draft: Path, out: str | Path, *, options: Sequence[str] = ()
-) -> Part:
+) -> tuple[Part, list[str]]:
     """The commands that make everything again, in new folders, from settings kept with the page.
 
     Args:
@@ -31,12 +33,16 @@ def commands_part(
         draft: the report's folder, in which settings are put.
         out: the name that it will have.
         options: of the report.
+
+    Returns:
+        The part, and what it lacks.
     """
+    notices: list[str] = []
     made: dict[Path, str] = {}
     lines: list[str] = []
     runs = [run for system in systems for run in system.runs]
     for run in runs:
-        _train(run.path, made, lines, draft, Path(out))
+        _train(run.path, made, lines, draft, Path(out), notices)
     folders = [f"{AGAIN}/{made[run.path]}" for run in runs]
     lines.append("")
     for run, folder in zip(runs, folders, strict=True):
@@ -59,7 +65,7 @@ def commands_part(
             f" The runs were scored on {shown} examples of each dev file "
             "(<code>data.dev_limit</code>); <code>evaluate</code> scores them all."
         )
-    return Part("Commands", f'{commands(lines)}<p class="hint">{hint}</p>')
+    return Part("Commands", f'{commands(lines)}<p class="hint">{hint}</p>'), notices
 
 
 def _shared(options: Sequence[str]) -> list[str]:
@@ -68,15 +74,33 @@ def _shared(options: Sequence[str]) -> list[str]:
     return [word for pair in pairs if pair[0] in ("--data", "--metric") for word in pair]
 
 
-def _train(path: Path, made: dict[Path, str], lines: list[str], draft: Path, out: Path) -> None:
+def _is_folder_name(path: Path) -> bool:
+    """Whether it can only be a folder here: names on the hub have two parts at most."""
+    named = ":" not in str(path)
+    return named and (path.is_absolute() or len(path.parts) > 2 or path.parts[:1] in PLACES)
+
+
+def _train(
+    path: Path,
+    made: dict[Path, str],
+    lines: list[str],
+    draft: Path,
+    out: Path,
+    notices: list[str],
+) -> None:
     """The command of a run, after those of the runs that it needs."""
     if path in made:
         return
     settings = flatten(load_run_settings(path / "experiment.yaml"))
     named = {key: Path(str(settings.get(key) or "")) for key in MODELS}
     needed = {key: each for key, each in named.items() if (each / "experiment.yaml").is_file()}
+    notices += [
+        f"the commands of what {path} has as its {key}: {each} is not there"
+        for key, each in named.items()
+        if _is_folder_name(each) and not each.exists()
+    ]
     for other in needed.values():
-        _train(other, made, lines, draft, out)
+        _train(other, made, lines, draft, out, notices)
     name, number = path.name, 1
     while name in made.values():
         number += 1

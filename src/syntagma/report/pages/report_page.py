@@ -77,16 +77,17 @@ def _notices(notices: Sequence[str]) -> str:
     return f'<div class="notices"><p>Left out</p><ul>{items}</ul></div>' if items else ""
 
 
-def plot(path: Path, caption: str) -> str:
+def plot(path: Path, caption: str, *, wide: bool = False) -> str:
     """A plot that was written beside the page.
 
     Args:
         path: the ``.svg``.
         caption: what it shows.
+        wide: whether it has panels beside one another, so that it needs the room of two.
     """
     data = base64.b64encode(path.read_bytes()).decode()
     return (
-        f'<figure class="plot"><img src="data:image/svg+xml;base64,{data}" '
+        f'<figure class="plot{" wide" * wide}"><img src="data:image/svg+xml;base64,{data}" '
         f'alt="{escape(caption)}"><figcaption>{escape(caption)} '
         f'(<a href="{escape(path.name)}">{escape(path.name)}</a>)</figcaption></figure>'
     )

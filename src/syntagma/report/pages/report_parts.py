@@ -6,7 +6,7 @@ Scores, settings, groups of examples, training, parameters, and the commands.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import asdict, replace
 from pathlib import Path
 from statistics import mean, stdev
 from typing import Any, NamedTuple
@@ -28,7 +28,7 @@ from syntagma.report.parse_properties import measure_parses
 from syntagma.report.plans import PLANS
 from syntagma.report.runs import System
 from syntagma.report.tables import html_table
-from syntagma.report.training_log import Speed, read_speed
+from syntagma.report.training_log import Speed, is_cut, read_speed
 from syntagma.settings import flatten
 from syntagma.tasks import find_task
 
@@ -76,24 +76,30 @@ def results_part(folders: Paths, systems: Sequence[System]) -> Made:
             values = comparison.as_json()
         except InputError as error:
             notices.append(f"the comparison: {error}")
-    rows = _metrics(systems)
+    metrics = _metrics(systems)
+    rows = [["metric", *(system.name for system in systems)]]
+    rows += [[name, *map(_metric_shown, found.values())] for name, found in metrics.items()]
     shown = html_table(rows)
     body += details("All metrics", shown) if body else shown
     body += _settings(systems)
-    metrics = {row[0]: dict(zip(rows[0][1:], row[1:], strict=True)) for row in rows[1:]}
     return Made(Part("Results", body), {"comparison": values, "metrics": metrics}, notices)
 
 
-def _metrics(systems: Sequence[System]) -> list[list[str]]:
-    """All metrics, a row each."""
-    rows = [["metric", *(system.name for system in systems)]]
-    for name in systems[0].runs[0].metrics:
-        found = [
-            [float(run.metrics[name]) for run in system.runs if name in run.metrics]
+def _metrics(systems: Sequence[System]) -> dict[str, dict[str, list[float]]]:
+    """All metrics, of each system those of its seeds."""
+    return {
+        name: {
+            system.name: [float(run.metrics[name]) for run in system.runs if name in run.metrics]
             for system in systems
-        ]
-        rows.append([name, *map(_spread, found)])
-    return rows
+        }
+        for name in systems[0].runs[0].metrics
+    }
+
+
+def _metric_shown(values: Sequence[float]) -> str:
+    """A metric; one that is the same whole number for all seeds is a count."""
+    is_count = len({*values}) == 1 and values[0].is_integer()
+    return _spread(values[:1], 0) if is_count else _spread(values)
 
 
 def _spread(values: Sequence[float], digits: int = 2) -> str:
@@ -101,7 +107,7 @@ def _spread(values: Sequence[float], digits: int = 2) -> str:
     if not values:
         return "–"
     if len(values) == 1:
-        return f"{values[0]:,.{0 if values[0] == int(values[0]) else digits}f}"
+        return f"{values[0]:,.{digits}f}"
     return f"{mean(values):,.{digits}f} ± {stdev(values):.{digits}f}"
 
 
@@ -170,8 +176,8 @@ def groups_part(systems: Sequence[System], out: Path, *, parser: str = DEFAULT_P
         return Made(Part(name, ""), {}, notices)
     hint = (
         '<p class="hint">Numbers are cut into groups of equal size and into groups of equal range, '
-        "at most 20, and have a trend line (least squares through the means of the groups, each as "
-        "heavy as its examples).</p>"
+        "at most 20 (of fewer values, equal ones stand together), and have a trend line (least "
+        "squares through the means of the groups, each as heavy as its examples).</p>"
     )
     return Made(Part(name, hint + plots(figures) + "".join(tables)), values, notices)
 
@@ -193,23 +199,22 @@ def tags_part(folders: Paths, systems: Sequence[System], *, parser: str = DEFAUL
         return Made(Part(name, ""), {}, [f"tags at answer boundaries: {error}"])
     hint = (
         '<p class="hint">How often a Penn tag stands at the first or the last word of the gold '
-        "answer and of each system's; and, where a system answers, how often its own boundary word "
-        f"has another tag than the gold one. {found.n_questions:,} questions with an answer.</p>"
+        "answer and of each system's; and, by the tag of the gold word, how often a system answers "
+        "wrongly and its own boundary word has another tag than that of the nearest gold answer. "
+        f"{found.n_questions:,} questions with an answer.</p>"
     )
     body = html_table(found.rows())
     body += "".join(f"<p>{escape(line)}</p>" for line in found.lines())
-    return Made(Part(name, hint + body), found.rows(least=0), [])
+    return Made(Part(name, hint + body), asdict(found), [])
 
 
 def _group_plot(found: Sequence[Breakdown], out: Path) -> str:
     """A plot, a panel for each way to cut."""
     property = found[0].grouping.property
     path = out / f"by_{property}.svg"
-    cuts = [f"equal {each.grouping.cut}" if each.grouping.cut else "" for each in found]
-    write_breakdowns(
-        [replace(each, title=cut) for each, cut in zip(found, cuts, strict=True)], path
-    )
-    return plot(path, f"{found[0].score} by {property.replace('_', ' ')}")
+    write_breakdowns([replace(each, title=each.grouping.told()) for each in found], path)
+    caption = f"{found[0].score} by {property.replace('_', ' ')}"
+    return plot(path, caption, wide=len(found) > 1)
 
 
 def training_part(systems: Sequence[System], out: Path) -> Made:
@@ -234,6 +239,11 @@ def training_part(systems: Sequence[System], out: Path) -> Made:
     except InputError as error:
         notices.append(f"training curves: {error}")
     try:
+        for _, run in runs:
+            if is_cut(run):
+                notices.append(
+                    f"training: {run}: what follows the last whole line of metrics.jsonl"
+                )
         speeds = {system.name: [read_speed(run.path) for run in system.runs] for system in systems}
         body += html_table(_speed_rows(speeds))
         body += (
