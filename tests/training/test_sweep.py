@@ -11,7 +11,9 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from typer.testing import CliRunner
 
+from syntagma.cli import app
 from syntagma.errors import BusyError, InputError
 from syntagma.files import write_json
 from syntagma.training import sweep as module
@@ -35,6 +37,13 @@ def sweep(tmp_path, tiny_encoder, tiny_parser):
         "training:\n  precision: float32\n"
     )
     return Sweep(config, tmp_path / "sweep", read_space(SPACE))
+
+
+def test_a_place_that_cannot_be_written_is_known_before_a_trial(sweep, tmp_path):
+    command = ["sweep", str(sweep.config), "--space", "training.epochs=1..2", "--trials", "1"]
+    found = CliRunner().invoke(app, [*command, "--out", str(sweep.folder), "--json", str(tmp_path)])
+    assert "is a folder; give the path of a file" in str(found.exception)
+    assert not sweep.folder.exists()
 
 
 def test_a_space_is_read():
