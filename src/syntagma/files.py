@@ -305,10 +305,13 @@ def _cannot_write(path: Path, reason: str, *, full: bool) -> str:
 
 
 def require_file_place(path: str | Path) -> None:
-    """Check that a file may come to stand somewhere, before the work that it is to hold.
+    """Check that a file can be written, before the work that it is to hold, without writing it.
+
+    Folders above it that are not there would be made.
 
     Raises:
-        InputError: a folder is there, or a file where the path has a folder.
+        InputError: a folder is there, a file where the path has a folder, or nothing can be written
+            there.
     """
     path = Path(path)
     if path.is_dir():
@@ -316,6 +319,9 @@ def require_file_place(path: str | Path) -> None:
     for folder in path.parents:
         if folder.exists() and not folder.is_dir():
             raise InputError(f"{path}: {folder} is a file and no folder; give another place")
+    above = next(folder for folder in path.absolute().parents if folder.exists())
+    with disk_errors(path), tempfile.TemporaryFile(dir=above):
+        pass
 
 
 def write_text(path: str | Path, text: str) -> None:

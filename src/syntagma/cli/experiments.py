@@ -88,12 +88,9 @@ def sweep(
     json_file: JsonFile = None,
 ) -> None:
     """Search a space of settings; called again, it goes on where it stopped."""
-    from syntagma.report.drawing.places import require_place
     from syntagma.training.search_space import read_space
     from syntagma.training.sweep import Sweep, run_sweep
 
-    if json_file is not None:
-        require_place(json_file)
     folder = out or Path("runs") / f"sweep_{config.stem}"
     wanted = Sweep(
         config, folder, read_space(space or ()), tuple(overrides or ()), seeds=seeds, metric=metric

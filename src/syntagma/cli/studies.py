@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from syntagma.cli.app import Device, app, write_json_file
+from syntagma.cli.app import Device, JsonFile, app, write_json_file
 from syntagma.errors import InputError
 
 Runs = Annotated[list[Path], typer.Argument(help="Run folders over the same dev data.")]
@@ -17,11 +17,20 @@ Data = Annotated[
 ]
 
 
+def _picture(path: Path | None) -> Path | None:
+    """Refuse at the start what could not be drawn at the end."""
+    if path is not None:
+        from syntagma.report.drawing.plotting import require_picture
+
+        require_picture(path)
+    return path
+
+
 @app.command()
 def compare(
     runs: Runs,
     data: Data = None,
-    json_file: Annotated[Path | None, typer.Option("--json", help="Also write JSON.")] = None,
+    json_file: JsonFile = None,
     by: Annotated[
         list[str] | None,
         typer.Option(help="Also by groups of examples: question_length, question_word, ..."),
@@ -29,7 +38,9 @@ def compare(
     cut: Annotated[
         str, typer.Option(help="Numbers in groups of equal `size` or equal `range`.")
     ] = "size",
-    plot: Annotated[Path | None, typer.Option(help="Draw the groups: .svg, .pdf, .png.")] = None,
+    plot: Annotated[
+        Path | None, typer.Option(callback=_picture, help="Draw the groups: .svg, .pdf, .png.")
+    ] = None,
     answer_tags: Annotated[
         bool, typer.Option("--answer-tags", help="Also count tags at the boundaries of answers.")
     ] = False,
@@ -53,7 +64,6 @@ def compare(
     check_properties(by or (), cut)
     if cut != "size" and not by:
         raise InputError("--cut puts examples into groups; say by what with --by")
-    _check_places(json_file, plot)
     if data:
         from syntagma.evaluation import score_runs
 
@@ -74,17 +84,6 @@ def compare(
         write_breakdowns(breakdowns, plot)
 
 
-def _check_places(json_file: Path | None, plot: Path | None) -> None:
-    """Check what is to be written, before hours of work."""
-    from syntagma.report.drawing.places import require_place
-    from syntagma.report.drawing.plotting import require_picture
-
-    if json_file is not None:
-        require_place(json_file)
-    if plot is not None:
-        require_picture(plot)
-
-
 @app.command()
 def noise(
     runs: Runs,
@@ -103,8 +102,10 @@ def noise(
         typer.Option("--source", help="Instead of noise a source of parses: own, random, ..."),
     ] = None,
     metric: Annotated[str, typer.Option(help="To show, if not the one that is tested.")] = "",
-    json_file: Annotated[Path | None, typer.Option("--json", help="Also write JSON.")] = None,
-    plot: Annotated[Path | None, typer.Option(help="Draw curve or bars: .svg, .pdf, .png.")] = None,
+    json_file: JsonFile = None,
+    plot: Annotated[
+        Path | None, typer.Option(callback=_picture, help="Draw curve or bars: .svg, .pdf, .png.")
+    ] = None,
     device: Device = "cpu",
 ) -> None:
     """Score models again with a share of the syntax that they read replaced at random.
@@ -129,7 +130,6 @@ def noise(
         asked = [float(share) for share in shares.split(",") if share]
     except ValueError as error:
         raise InputError(f"--shares: expected numbers as 0,0.2,0.5, got {shares!r}") from error
-    _check_places(json_file, plot)
     if sources:
         found = parser_table(runs, sources, data or (), metric=metric, device=device)
         typer.echo(found.table())

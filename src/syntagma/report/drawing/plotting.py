@@ -11,8 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from syntagma.errors import InputError, MissingExtraError
-from syntagma.files import disk_errors
-from syntagma.report.drawing.places import require_place
+from syntagma.files import disk_errors, require_file_place
 
 __all__ = ["ENDINGS", "HATCHES", "MARKERS", "panels", "require_picture", "shown_name", "style_of"]
 
@@ -63,7 +62,7 @@ def require_picture(out: str | Path) -> None:
         raise InputError(f"{out}: expected a picture as {', '.join(ENDINGS)}; rename it")
     if find_spec("matplotlib") is None:
         raise MissingExtraError("plots", "plot")
-    require_place(out)
+    require_file_place(out)
 
 
 @contextmanager
