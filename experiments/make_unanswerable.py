@@ -11,7 +11,7 @@ import argparse
 from pathlib import Path
 
 from syntagma.errors import in_one_line
-from syntagma.files import write_json
+from syntagma.outputs import write_json
 from syntagma.tasks.spans.squad import read_squad
 from syntagma.tasks.spans.unanswerable import make_unanswerable
 

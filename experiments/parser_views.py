@@ -12,7 +12,8 @@ import statistics
 from pathlib import Path
 
 from syntagma.errors import in_one_line
-from syntagma.files import read_json, write_json
+from syntagma.files import read_json
+from syntagma.outputs import write_json
 from syntagma.tasks.experiment import load_experiment
 from syntagma.tasks.parsing.task import ParsingTask
 from syntagma.training.run import train

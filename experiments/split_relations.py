@@ -14,7 +14,8 @@ from pathlib import Path
 import numpy as np
 
 from syntagma.errors import InputError, in_one_line
-from syntagma.files import read_lines, write_text
+from syntagma.files import read_lines
+from syntagma.outputs import write_text
 from syntagma.tasks.relations.data import read_relations
 
 

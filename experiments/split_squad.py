@@ -11,7 +11,8 @@ import argparse
 from pathlib import Path
 
 from syntagma.errors import in_one_line
-from syntagma.files import read_json, write_json
+from syntagma.files import read_json
+from syntagma.outputs import write_json
 
 
 def main() -> None:

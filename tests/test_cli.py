@@ -207,7 +207,7 @@ def test_noise(run, tmp_path, tiny_encoder):
     assert "<svg" in picture.read_text()
     for arguments, message in (
         (["--kind", "tags"], "expected a model that reads tags, or nothing changes"),
-        ([*sources, "--draws", 2], "leave out --trained, --shares and --draws"),
+        ([*sources, "--draws", 2], "leave out --kind, --trained, --shares"),
         (["--trained"], "none of the runs was trained with heads replaced"),
     ):
         code, _, err = run("noise", folder, *arguments)
@@ -400,7 +400,7 @@ def test_a_folder_is_no_place_for_a_file(run, arguments, tmp_path):
     places = {"FOLDER": tmp_path, "FILE": tmp_path / "text", "JSON": tmp_path / "out.json"}
     code, out, err = run(*(places.get(argument, argument) for argument in arguments))
     assert (code, out) == (2, "")
-    assert one_line(err) == f"syntagma: {tmp_path}: is a folder; give the name of a file"
+    assert one_line(err) == f"syntagma: {tmp_path}: is a folder; give the path of a file"
     assert not places["JSON"].exists()
 
 

@@ -9,13 +9,8 @@ import json
 import pytest
 
 from syntagma.errors import InputError
-from syntagma.files import (
-    BYTE_ORDER_MARK,
-    read_lines,
-    read_table,
-    split_pair,
-    write_json,
-)
+from syntagma.files import BYTE_ORDER_MARK, read_lines, read_table, split_pair
+from syntagma.outputs import write_json
 from syntagma.tasks.choice.data import read_choices
 from syntagma.tasks.relations.data import read_relations
 from syntagma.tasks.translation.parallel_text import read_parallel

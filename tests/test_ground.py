@@ -14,16 +14,8 @@ from hypothesis import strategies as st
 
 from syntagma.batches import TokenBudgetSampler, token_budget_batches
 from syntagma.errors import InputError
-from syntagma.files import (
-    disk_errors,
-    read_json,
-    read_lines,
-    read_text,
-    require_absent,
-    write_folder,
-    write_json,
-    write_text,
-)
+from syntagma.files import read_json, read_lines, read_text
+from syntagma.outputs import disk_errors, require_absent, write_folder, write_json, write_text
 from syntagma.settings import apply_overrides, build, load_yaml, to_dict
 from syntagma.tasks.task import distinct
 

@@ -14,7 +14,7 @@ import syntagma
 
 ROOT = Path(syntagma.__file__).parent
 STREET = [
-    {"errors", "files", "settings", "batches", "progress"},
+    {"errors", "files", "outputs", "settings", "batches", "progress"},
     {"text"},
     {"encoders"},
     {"parse"},

@@ -13,7 +13,8 @@ from syntagma.encoders.config import read_config
 from syntagma.encoders.precision import Precision
 from syntagma.encoders.shipped import SHIPPED, shipped
 from syntagma.errors import InputError, how_to_skip
-from syntagma.files import disk_errors, require_path, write_folder, write_text
+from syntagma.files import require_path
+from syntagma.outputs import disk_errors, write_folder, write_text
 from syntagma.report.plans import check_metric
 from syntagma.report.runs import SCORED, require_finished
 from syntagma.tasks import find_task

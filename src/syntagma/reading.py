@@ -9,7 +9,8 @@ from typing import Any
 
 from syntagma.encoders.shipped import DEFAULT_PARSER, DEFAULT_READER
 from syntagma.errors import InputError
-from syntagma.files import read_lines, read_text, write_text
+from syntagma.files import read_lines, read_text
+from syntagma.outputs import write_text
 from syntagma.parse.load import load_parser
 from syntagma.report.pages.answer_page import answer_page
 from syntagma.report.pages.page_data import RowWeights, sdoi_rows

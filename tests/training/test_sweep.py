@@ -15,7 +15,7 @@ from typer.testing import CliRunner
 
 from syntagma.cli import app
 from syntagma.errors import BusyError, InputError
-from syntagma.files import write_json
+from syntagma.outputs import write_json
 from syntagma.training import sweep as module
 from syntagma.training.run_folder import RunFolder
 from syntagma.training.search_space import Dimension, read_space

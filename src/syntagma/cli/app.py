@@ -44,7 +44,7 @@ def _there(device: str) -> str:
 def file_place(path: Path | None) -> Path | None:
     """Refuse at the start what could not be written at the end."""
     if path is not None:
-        from syntagma.files import require_file_place
+        from syntagma.outputs import require_file_place
 
         require_file_place(path)
     return path
@@ -106,6 +106,6 @@ def show_metrics(values: dict[str, Any]) -> None:
 def write_json_file(path: Path | None, values: dict[str, Any]) -> None:
     """Write what ``--json`` asks for, if it was given."""
     if path is not None:
-        from syntagma.files import write_json
+        from syntagma.outputs import write_json
 
         write_json(path, values)

@@ -6,7 +6,8 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from syntagma.errors import InputError
-from syntagma.files import read_text, write_text
+from syntagma.files import read_text
+from syntagma.outputs import write_text
 from syntagma.pictures.attention import GUIDED, attention_matrices
 from syntagma.pictures.looks import Shown, look, open_predictor, sentences_of
 from syntagma.pictures.scores import answer_scores, turn_scores

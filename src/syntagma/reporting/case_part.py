@@ -11,7 +11,7 @@ import syntagma
 from syntagma.encoders.saved import WEIGHTS
 from syntagma.encoders.shipped import DEFAULT_PARSER
 from syntagma.errors import InputError
-from syntagma.files import write_text
+from syntagma.outputs import write_text
 from syntagma.parse.load import load_parser
 from syntagma.parse.parser import JointParser
 from syntagma.pictures import (

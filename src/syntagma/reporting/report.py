@@ -10,7 +10,7 @@ import syntagma
 from syntagma.encoders.shipped import DEFAULT_PARSER
 from syntagma.errors import InputError, MissingExtraError
 from syntagma.evaluation import score_runs
-from syntagma.files import require_absent, write_folder, write_json, write_text
+from syntagma.outputs import require_absent, write_folder, write_json, write_text
 from syntagma.report.pages.report_commands import commands_part
 from syntagma.report.pages.report_page import report_page
 from syntagma.report.pages.report_parts import (

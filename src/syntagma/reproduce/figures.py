@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from syntagma.errors import MissingExtraError
-from syntagma.files import write_text
+from syntagma.outputs import write_text
 from syntagma.pictures import draw_attention, draw_turns
 from syntagma.report.breakdown import Breakdown, break_down, write_breakdowns
 from syntagma.report.groups import N_GROUPS, trend

@@ -8,7 +8,8 @@ from pathlib import Path
 from typing import Any
 
 from syntagma.errors import InputError
-from syntagma.files import read_json, read_text, write_json, write_text
+from syntagma.files import read_json, read_text
+from syntagma.outputs import write_json, write_text
 from syntagma.report.tables import markdown
 from syntagma.reproduce.bases import data_of
 from syntagma.reproduce.datasets import find_files, read_datasets

@@ -10,7 +10,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from syntagma.errors import InputError
-from syntagma.files import open_text, read_json, read_lines, write_json, write_text
+from syntagma.files import open_text, read_json, read_lines
+from syntagma.outputs import write_json, write_text
 from syntagma.progress import progress_bar
 
 if TYPE_CHECKING:

@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from syntagma.files import write_json, write_text
+from syntagma.outputs import write_json, write_text
 from syntagma.report.tables import aligned, markdown
 from syntagma.reproduce.entries import read_papers
 

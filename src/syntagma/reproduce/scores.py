@@ -9,7 +9,8 @@ from statistics import mean, stdev
 
 from syntagma.encoders.saved import saved_settings
 from syntagma.errors import InputError
-from syntagma.files import read_json, write_json
+from syntagma.files import read_json
+from syntagma.outputs import write_json
 from syntagma.reproduce.entries import Column, Row
 from syntagma.reproduce.runs import Run
 

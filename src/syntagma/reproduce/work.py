@@ -10,7 +10,7 @@ from filelock import FileLock
 
 from syntagma.encoders.shipped import DEFAULT_PARSER
 from syntagma.errors import InputError
-from syntagma.files import disk_errors
+from syntagma.outputs import disk_errors
 from syntagma.parse.load import load_source
 from syntagma.reproduce.bases import read_bases
 from syntagma.reproduce.datasets import read_datasets

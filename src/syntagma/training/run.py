@@ -20,7 +20,7 @@ from transformers import TrainingArguments, set_seed
 
 from syntagma.encoders.compact import EXACT
 from syntagma.errors import InputError, MissingExtraError, how_to_skip
-from syntagma.files import disk_errors, require_absent
+from syntagma.outputs import disk_errors, require_absent
 from syntagma.tasks import find_task
 from syntagma.tasks.experiment import DataSettings, Experiment, TrainingSettings
 from syntagma.tasks.task import Task

@@ -25,7 +25,8 @@ import yaml
 from filelock import FileLock, Timeout
 
 from syntagma.errors import BusyError, InputError
-from syntagma.files import disk_errors, read_json, require_absent, write_text
+from syntagma.files import read_json
+from syntagma.outputs import disk_errors, require_absent, write_text
 from syntagma.settings import differences, to_dict
 
 if TYPE_CHECKING:

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from syntagma.files import write_json
+from syntagma.outputs import write_json
 from syntagma.tasks.task import Task, fingerprint
 from syntagma.training.run_folder import DATA, EXAMPLES, RESULT
 

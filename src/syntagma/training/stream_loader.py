@@ -14,7 +14,8 @@ from torch import Tensor
 from torch.utils.data import DataLoader, IterableDataset, get_worker_info
 
 from syntagma.errors import InputError
-from syntagma.files import read_json, write_text
+from syntagma.files import read_json
+from syntagma.outputs import write_text
 from syntagma.tasks.stream import START, BatchStream, Place
 
 __all__ = ["StreamLoader"]

@@ -21,7 +21,7 @@ import numpy as np
 import yaml
 
 from syntagma.errors import BusyError, InputError, MissingExtraError
-from syntagma.files import write_text
+from syntagma.outputs import write_text
 from syntagma.report.tables import aligned
 from syntagma.settings import differences, load_yaml, to_dict
 from syntagma.tasks import find_task

@@ -26,8 +26,8 @@ from syntagma.batches import TokenBudgetSampler
 from syntagma.encoders.load import quiet
 from syntagma.encoders.precision import autocast
 from syntagma.errors import InputError
-from syntagma.files import disk_errors
 from syntagma.models.config import GUIDES
+from syntagma.outputs import disk_errors
 from syntagma.progress import progress_bar
 from syntagma.tasks.experiment import TrainingSettings
 from syntagma.tasks.stream import BatchStream

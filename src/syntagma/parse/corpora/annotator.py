@@ -12,7 +12,7 @@ from pathlib import Path
 from syntagma.encoders.precision import Precision
 from syntagma.encoders.shipped import DEFAULT_PARSER
 from syntagma.errors import InputError
-from syntagma.files import disk_errors
+from syntagma.outputs import disk_errors
 from syntagma.parse.corpora.blocks import Block
 from syntagma.parse.corpora.documents import Record
 from syntagma.parse.corpora.ledger import ENDING, ShardEntry, checksum

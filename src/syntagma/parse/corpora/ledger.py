@@ -16,7 +16,8 @@ from pathlib import Path
 from typing import Any
 
 from syntagma.errors import DamagedFileError, InputError
-from syntagma.files import disk_errors, read_json, require_absent, write_json
+from syntagma.files import read_json
+from syntagma.outputs import disk_errors, require_absent, write_json
 from syntagma.parse.corpora.blocks import Counts
 
 __all__ = ["MANIFEST", "CorpusFolder", "ShardEntry", "checksum"]

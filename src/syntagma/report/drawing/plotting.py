@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from syntagma.errors import InputError, MissingExtraError
-from syntagma.files import disk_errors, require_file_place
+from syntagma.outputs import disk_errors, require_file_place
 
 __all__ = ["ENDINGS", "HATCHES", "MARKERS", "panels", "require_picture", "shown_name", "style_of"]
 

@@ -6,7 +6,8 @@ import shlex
 from collections.abc import Sequence
 from pathlib import Path
 
-from syntagma.files import read_text, write_text
+from syntagma.files import read_text
+from syntagma.outputs import write_text
 from syntagma.report.pages.report_page import Part, commands
 from syntagma.report.runs import System
 from syntagma.settings import flatten

@@ -10,8 +10,8 @@ from typing import Any, Self
 from torch import Tensor
 
 from syntagma.errors import InputError
-from syntagma.files import write_json
 from syntagma.models.choice_model import ChoiceHead, ChoiceModel
+from syntagma.outputs import write_json
 from syntagma.tasks.choice.chooser import Choice, ChoiceItem, Chooser
 from syntagma.tasks.choice.data import ChoiceExample, read_choices
 from syntagma.tasks.experiment import Experiment

@@ -14,8 +14,8 @@ from torch import Tensor
 
 from syntagma.encoders.precision import Precision
 from syntagma.errors import InputError
-from syntagma.files import write_json
 from syntagma.models.open_model import OpenHead, OpenModel
+from syntagma.outputs import write_json
 from syntagma.tasks.experiment import Experiment, TrainingSettings
 from syntagma.tasks.open_qa.answers import OpenAnswer
 from syntagma.tasks.open_qa.data import OpenExample, Paragraph, read_open_qa

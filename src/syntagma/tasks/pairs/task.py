@@ -13,8 +13,8 @@ import torch
 from torch import Tensor
 
 from syntagma.errors import InputError
-from syntagma.files import write_text
 from syntagma.models.pair_model import PairHead, PairModel
+from syntagma.outputs import write_text
 from syntagma.syntax.windows import Part, fit_two
 from syntagma.tasks.experiment import Experiment
 from syntagma.tasks.labels import warn_of_unknown

@@ -15,7 +15,7 @@ from torch import Tensor
 from syntagma.encoders.load import load_tokenizer
 from syntagma.encoders.precision import Precision
 from syntagma.errors import InputError
-from syntagma.files import write_text
+from syntagma.outputs import write_text
 from syntagma.parse.bracket_scores import BracketScore
 from syntagma.parse.decode import How
 from syntagma.parse.encode import EncodedSentence

@@ -18,7 +18,6 @@ from syntagma.encoders.load import load_tokenizer, max_pieces
 from syntagma.encoders.model import saved_tokenizer
 from syntagma.encoders.precision import Precision, autocast
 from syntagma.errors import InputError
-from syntagma.files import write_json
 from syntagma.models.pretraining_model import (
     OBJECTIVES,
     ObjectiveScores,
@@ -26,6 +25,7 @@ from syntagma.models.pretraining_model import (
     PretrainingModel,
     PretrainingScores,
 )
+from syntagma.outputs import write_json
 from syntagma.syntax.windows import Part, SequenceBuilder
 from syntagma.tasks.experiment import Experiment
 from syntagma.tasks.pretraining.corpus_stream import CorpusStream, TrainingCorpus, read_corpus

@@ -11,7 +11,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from syntagma.errors import BadExampleError, InputError
-from syntagma.files import read_lines, write_text
+from syntagma.files import read_lines
+from syntagma.outputs import write_text
 from syntagma.settings import nearest
 
 __all__ = ["SPLITS", "ProbeExample", "read_probe", "write_probe"]

@@ -18,8 +18,8 @@ from torch import Tensor
 from syntagma.batches import token_budget_batches
 from syntagma.encoders.precision import autocast
 from syntagma.errors import MissingExtraError
-from syntagma.files import write_text
 from syntagma.models.structural_model import StructuralHead, StructuralModel
+from syntagma.outputs import write_text
 from syntagma.parse.columns import ParsedText
 from syntagma.parse.penn_tags import PENN_TAGS
 from syntagma.parse.scores import is_punctuation

@@ -15,8 +15,8 @@ from torch import Tensor
 from syntagma.batches import token_budget_batches
 from syntagma.encoders.precision import autocast
 from syntagma.errors import InputError
-from syntagma.files import write_text
 from syntagma.models.probe_model import ProbeHead, ProbeModel
+from syntagma.outputs import write_text
 from syntagma.parse.source import Mode
 from syntagma.syntax.windows import Part
 from syntagma.tasks.experiment import Experiment

@@ -12,8 +12,8 @@ import torch
 from torch import Tensor
 
 from syntagma.errors import InputError
-from syntagma.files import write_text
 from syntagma.models.mention_model import RelationHead, RelationModel
+from syntagma.outputs import write_text
 from syntagma.settings import nearest
 from syntagma.tasks.experiment import Experiment
 from syntagma.tasks.labels import warn_of_unknown

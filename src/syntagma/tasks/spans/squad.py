@@ -11,7 +11,8 @@ from pathlib import Path
 from typing import Any, Literal
 
 from syntagma.errors import BadExampleError, InputError
-from syntagma.files import read_json, write_json
+from syntagma.files import read_json
+from syntagma.outputs import write_json
 from syntagma.tasks.spans.answers import Answer
 
 __all__ = [

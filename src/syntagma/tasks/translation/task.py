@@ -20,13 +20,13 @@ from syntagma.encoders.load import load_tokenizer
 from syntagma.encoders.marian import MarianTokenizer
 from syntagma.encoders.precision import autocast
 from syntagma.errors import InputError
-from syntagma.files import write_text
 from syntagma.models.translation_model import (
     IGNORED,
     SCRATCH,
     TranslationHead,
     TranslationModel,
 )
+from syntagma.outputs import write_text
 from syntagma.parse.source import Mode
 from syntagma.syntax.windows import Part
 from syntagma.tasks.experiment import Experiment

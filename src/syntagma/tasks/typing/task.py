@@ -11,8 +11,8 @@ import torch
 from torch import Tensor
 
 from syntagma.errors import InputError
-from syntagma.files import write_json
 from syntagma.models.mention_model import TypingHead, TypingModel
+from syntagma.outputs import write_json
 from syntagma.tasks.experiment import Experiment
 from syntagma.tasks.labels import warn_of_unknown
 from syntagma.tasks.mentions.data import Mention

@@ -1,0 +1,152 @@
+"""Write files and folders whole or not at all."""
+
+from __future__ import annotations
+
+import errno
+import json
+import math
+import os
+import shutil
+import tempfile
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from syntagma.errors import InputError
+
+__all__ = [
+    "disk_errors",
+    "require_absent",
+    "require_file_place",
+    "write_folder",
+    "write_json",
+    "write_text",
+]
+
+
+@contextmanager
+def disk_errors(path: Path) -> Iterator[None]:
+    """Turn a full disk, or one that may not be written to, into one clear line.
+
+    Raises:
+        InputError: writing failed inside the block.
+    """
+    try:
+        yield
+    except InputError:
+        raise
+    except OSError as error:
+        full = error.errno in (errno.ENOSPC, errno.EDQUOT)
+        raise InputError(_cannot_write(path, error.strerror or str(error), full=full)) from error
+    except Exception as error:
+        # The writers of tensors report a full disk as errors of their own.
+        reason = str(error)
+        if not any(sign in reason for sign in ("No space left", "os error", "StreamWriter")):
+            raise
+        raise InputError(_cannot_write(path, reason, full=True)) from error
+
+
+def _cannot_write(path: Path, reason: str, *, full: bool) -> str:
+    remedy = "free some space or give another place" if full else "give another place"
+    return f"{path}: cannot be written ({reason}); {remedy}; nothing was left half-written"
+
+
+def require_file_place(path: str | Path) -> None:
+    """Check that a file can be written, before the work that it is to hold, without writing it.
+
+    Folders above it that are not there would be made.
+
+    Raises:
+        InputError: a folder is there, a file where the path has a folder, or nothing can be written
+            there.
+    """
+    path = Path(path)
+    if path.is_dir():
+        raise InputError(f"{path}: is a folder; give the path of a file")
+    for folder in path.parents:
+        if folder.exists() and not folder.is_dir():
+            raise InputError(f"{path}: {folder} is a file and no folder; give another place")
+    above = next(folder for folder in path.absolute().parents if folder.exists())
+    with disk_errors(path), tempfile.TemporaryFile(dir=above):
+        pass
+
+
+def write_text(path: str | Path, text: str) -> None:
+    """Write a text file whole or not at all; half of a surrogate pair becomes ``?``.
+
+    Raises:
+        InputError: the place cannot be written to, or the disk is full.
+    """
+    path = Path(path)
+    with disk_errors(path):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        handle, draft = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+        try:
+            with open(handle, "w", encoding="utf-8", errors="replace", newline="") as file:
+                file.write(text)
+                file.flush()
+                os.fsync(file.fileno())
+            os.chmod(draft, 0o644)
+            os.replace(draft, path)
+        except BaseException:
+            Path(draft).unlink(missing_ok=True)
+            raise
+
+
+def write_json(path: str | Path, value: Any, *, indent: int | None = 2) -> None:
+    """Write a JSON file whole or not at all; numbers that JSON does not have become ``null``."""
+    try:
+        text = json.dumps(value, ensure_ascii=False, indent=indent, allow_nan=False)
+    except ValueError:
+        text = json.dumps(_finite(value), ensure_ascii=False, indent=indent)
+    write_text(path, text + "\n")
+
+
+def _finite(value: Any) -> Any:
+    """Nested values without infinities."""
+    if isinstance(value, float):
+        return value if math.isfinite(value) else None
+    if isinstance(value, Mapping):
+        return {key: _finite(item) for key, item in value.items()}
+    return [_finite(item) for item in value] if isinstance(value, list | tuple) else value
+
+
+def require_absent(folder: str | Path) -> Path:
+    """The folder as a path, if nothing is there yet or it is empty.
+
+    Raises:
+        InputError: it exists and holds something, or is a file.
+    """
+    folder = Path(folder)
+    if folder.exists() and not folder.is_dir():
+        raise InputError(f"{folder}: is a file; name a new folder")
+    if folder.exists() and any(folder.iterdir()):
+        raise InputError(
+            f"{folder}: exists and is not empty; name a new folder or remove this one first"
+        )
+    return folder
+
+
+@contextmanager
+def write_folder(folder: str | Path) -> Iterator[Path]:
+    """Fill a folder that appears under its name only when the block ends without an error.
+
+    Yields:
+        A draft folder beside the final one.
+
+    Raises:
+        InputError: the folder exists and holds something, or the disk is full.
+    """
+    folder = require_absent(folder)
+    with disk_errors(folder):
+        folder.parent.mkdir(parents=True, exist_ok=True)
+        draft = Path(tempfile.mkdtemp(dir=folder.parent, prefix=f".{folder.name}."))
+        try:
+            yield draft
+            os.chmod(draft, 0o755)
+            if folder.exists():
+                folder.rmdir()
+            os.replace(draft, folder)
+        finally:
+            shutil.rmtree(draft, ignore_errors=True)
