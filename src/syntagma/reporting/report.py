@@ -64,8 +64,9 @@ def write_report(
     noise, sources = tuple(dict.fromkeys(noise)), tuple(dict.fromkeys(sources))
     for kind in noise:
         check_kind(kind)
-    with suppress(MissingExtraError):  # The page says so.
-        check_sources(sources)
+    for source in sources:
+        with suppress(MissingExtraError):  # The page says so.
+            check_sources([source])
     if data:
         runs = score_runs(runs, data, metric=metric, device=device)
     systems = read_systems(runs, metric=metric)
