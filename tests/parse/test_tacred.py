@@ -36,8 +36,9 @@ def write(path, rows):
     return path
 
 
-def test_blank_tokens_are_no_words():
-    assert tacred_words(ROW | {"token": ["Rain", " "]}) is None
+def test_blank_tokens_are_kept():
+    sentence = tacred_words(ROW | {"token": ["Rain", " ", "fell"]})
+    assert (sentence.forms, sentence.starts) == (("Rain", " ", "fell"), (0, 5, 7))
 
 
 def test_its_trees_over_its_words(tmp_path):

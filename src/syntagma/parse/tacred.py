@@ -30,9 +30,9 @@ def tacred_words(row: Mapping[str, Any]) -> Sentence | None:
     tokens = row.get("token")
     if not isinstance(tokens, list) or not tokens:
         return None
-    if not all(isinstance(token, str) and token.strip() for token in tokens):
+    if not all(isinstance(token, str) for token in tokens):
         return None
-    return Sentence.from_words([unescape(token) for token in tokens])
+    return Sentence.spaced([unescape(token) for token in tokens])
 
 
 class TacredSource:

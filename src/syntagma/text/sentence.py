@@ -65,8 +65,7 @@ class Sentence:
         (0, 3, 7)
         """
         require_several(forms, "words")
-        starts, ends = [], []
-        position = offset
+        forms = tuple(forms)
         for number, form in enumerate(forms, start=1):
             require_text(form, f"word {number}")
             if not BREAKS.isdisjoint(form):
@@ -74,6 +73,14 @@ class Sentence:
                     f"word {number}: expected a word, got {form!r:.60}; no word holds a tab or the "
                     f"end of a line"
                 )
+        return cls.spaced(forms, offset=offset)
+
+    @classmethod
+    def spaced(cls, forms: Sequence[str], *, offset: int = 0) -> Sentence:
+        """The same of words as files have them, blank ones among them."""
+        starts, ends = [], []
+        position = offset
+        for form in forms:
             starts.append(position)
             position += len(form)
             ends.append(position)
