@@ -19,6 +19,7 @@ __all__ = [
     "disk_errors",
     "require_absent",
     "require_file_place",
+    "write_file",
     "write_folder",
     "write_json",
     "write_text",
@@ -72,8 +73,12 @@ def require_file_place(path: str | Path) -> None:
         pass
 
 
-def write_text(path: str | Path, text: str) -> None:
-    """Write a text file whole or not at all; half of a surrogate pair becomes ``?``.
+@contextmanager
+def write_file(path: str | Path) -> Iterator[Path]:
+    """Write a file that appears under its name only when the block ends without an error.
+
+    Yields:
+        An empty draft beside it, with the same ending.
 
     Raises:
         InputError: the place cannot be written to, or the disk is full.
@@ -81,17 +86,32 @@ def write_text(path: str | Path, text: str) -> None:
     path = Path(path)
     with disk_errors(path):
         path.parent.mkdir(parents=True, exist_ok=True)
-        handle, draft = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+        handle, name = tempfile.mkstemp(
+            dir=path.parent, prefix=f".{path.name}.", suffix=path.suffix
+        )
+        os.close(handle)
+        draft = Path(name)
         try:
-            with open(handle, "w", encoding="utf-8", errors="replace", newline="") as file:
-                file.write(text)
-                file.flush()
-                os.fsync(file.fileno())
+            yield draft
             os.chmod(draft, 0o644)
             os.replace(draft, path)
-        except BaseException:
-            Path(draft).unlink(missing_ok=True)
-            raise
+        finally:
+            draft.unlink(missing_ok=True)
+
+
+def write_text(path: str | Path, text: str) -> None:
+    """Write a text file whole or not at all; half of a surrogate pair becomes ``?``.
+
+    Raises:
+        InputError: the place cannot be written to, or the disk is full.
+    """
+    with (
+        write_file(path) as draft,
+        open(draft, "w", encoding="utf-8", errors="replace", newline="") as file,
+    ):
+        file.write(text)
+        file.flush()
+        os.fsync(file.fileno())
 
 
 def write_json(path: str | Path, value: Any, *, indent: int | None = 2) -> None:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import tempfile
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from importlib.util import find_spec
@@ -11,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from syntagma.errors import InputError, MissingExtraError
-from syntagma.outputs import disk_errors, require_file_place
+from syntagma.outputs import require_file_place, write_file
 
 __all__ = ["ENDINGS", "HATCHES", "MARKERS", "panels", "require_picture", "shown_name", "style_of"]
 
@@ -117,7 +115,8 @@ def panels(
                     frameon=False,
                     handler_map={tuple: HandlerTuple(ndivide=None)},
                 )
-            _save(figure, Path(out))
+            with write_file(out) as draft:
+                figure.savefig(draft, metadata=UNDATED[draft.suffix])
         finally:
             pyplot.close(figure)
 
@@ -132,17 +131,3 @@ def _handles(axes: Sequence[Any]) -> dict[str, Any]:
         label: tuple(found.values()) if len(found) > 1 else next(iter(found.values()))
         for label, found in kinds.items()
     }
-
-
-def _save(figure: Any, out: Path) -> None:
-    with disk_errors(out):
-        out.parent.mkdir(parents=True, exist_ok=True)
-        handle, draft = tempfile.mkstemp(dir=out.parent, prefix=f".{out.name}.", suffix=out.suffix)
-        os.close(handle)
-        try:
-            figure.savefig(draft, metadata=UNDATED[out.suffix])
-            os.chmod(draft, 0o644)
-            os.replace(draft, out)
-        except BaseException:
-            Path(draft).unlink(missing_ok=True)
-            raise
