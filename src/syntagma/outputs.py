@@ -94,6 +94,8 @@ def write_file(path: str | Path) -> Iterator[Path]:
         try:
             yield draft
             os.chmod(draft, 0o644)
+            with open(draft, "r+b") as file:
+                os.fsync(file.fileno())
             os.replace(draft, path)
         finally:
             draft.unlink(missing_ok=True)
@@ -105,13 +107,8 @@ def write_text(path: str | Path, text: str) -> None:
     Raises:
         InputError: the place cannot be written to, or the disk is full.
     """
-    with (
-        write_file(path) as draft,
-        open(draft, "w", encoding="utf-8", errors="replace", newline="") as file,
-    ):
-        file.write(text)
-        file.flush()
-        os.fsync(file.fileno())
+    with write_file(path) as draft:
+        draft.write_text(text, encoding="utf-8", errors="replace", newline="")
 
 
 def write_json(path: str | Path, value: Any, *, indent: int | None = 2) -> None:

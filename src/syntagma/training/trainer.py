@@ -27,7 +27,7 @@ from syntagma.encoders.load import quiet
 from syntagma.encoders.precision import autocast
 from syntagma.errors import InputError
 from syntagma.models.config import GUIDES
-from syntagma.outputs import disk_errors
+from syntagma.outputs import disk_errors, write_file
 from syntagma.progress import progress_bar
 from syntagma.tasks.experiment import TrainingSettings
 from syntagma.tasks.stream import BatchStream
@@ -279,12 +279,8 @@ class SyntagmaTrainer(Trainer):  # type: ignore[misc]
         return values, every
 
     def _keep_weights(self) -> None:
-        path = self.folder.best
-        with disk_errors(path):
-            path.parent.mkdir(parents=True, exist_ok=True)
-            draft = path.with_suffix(".draft")
+        with write_file(self.folder.best) as draft:
             save_file(self.task.model.weights(), draft)
-            draft.replace(path)
 
     def _paused(self) -> AbstractContextManager[None]:
         """The time inside does not count as training."""

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import uuid
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain, islice
@@ -12,7 +10,7 @@ from pathlib import Path
 from syntagma.encoders.precision import Precision
 from syntagma.encoders.shipped import DEFAULT_PARSER
 from syntagma.errors import InputError
-from syntagma.outputs import disk_errors
+from syntagma.outputs import write_file
 from syntagma.parse.corpora.blocks import Block
 from syntagma.parse.corpora.documents import Record
 from syntagma.parse.corpora.ledger import ENDING, ShardEntry, checksum
@@ -92,20 +90,11 @@ class Annotator:
             writer.add(file, record.number, record.text, parses)
         counts = replace(block.counts, sentences=writer.n_sentences, words=writer.n_words)
         path = self.folder / f"{block.name}{ENDING}"
-        draft = self.folder / f".{block.name}.{uuid.uuid4().hex}{ENDING}"
-        with disk_errors(path):
-            try:
-                writer.write(draft, self.metadata | {"input": block.digest})
-                with open(draft, "rb") as file_written:
-                    os.fsync(file_written.fileno())
-                entry = ShardEntry(
-                    path.name, draft.stat().st_size, checksum(draft), block.digest, counts
-                )
-                draft.replace(path)
-            except BaseException:
-                draft.unlink(missing_ok=True)
-                raise
-        return entry
+        with write_file(path) as draft:
+            writer.write(draft, self.metadata | {"input": block.digest})
+            return ShardEntry(
+                path.name, draft.stat().st_size, checksum(draft), block.digest, counts
+            )
 
     def _parse(self, records: list[Record]) -> Iterator[list[Parse]]:
         """The sentences of each record."""
