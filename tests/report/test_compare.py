@@ -13,7 +13,7 @@ pytest.importorskip("scipy")
 from syntagma.errors import InputError
 from syntagma.report.compare import compare_runs, show_p
 from syntagma.report.runs import read_systems
-from syntagma.report.significance import paired_t_test, sign_test
+from syntagma.report.significance import paired_t_test, sign_test, welch_test
 from syntagma.tasks.pairs.data import PairExample
 from syntagma.tasks.relations.metrics import count_classes, count_relations, macro_f1
 from syntagma.tasks.task import fingerprint
@@ -52,7 +52,8 @@ def test_two_runs_of_spans_are_compared_by_mcnemar(tmp_path):
     assert (system.gained, system.lost) == (4, 1)
     assert system.p_value == pytest.approx(sign_test(4, 1))
     assert system.difference == pytest.approx(30)
-    assert "McNemar's exact test on `exact`; resampled: permutation test, n = 10" in found.table()
+    assert "p: McNemar's exact test on `exact`, of these runs" in found.table()
+    assert "other seeds may differ); resampled: permutation test, n = 10" in found.table()
     assert json.loads(json.dumps(found.as_json()))["systems"][1]["name"] == "sg-net"
 
 
@@ -71,6 +72,8 @@ def test_seeds_of_one_experiment_are_one_system(tmp_path):
     assert found.systems[0].deviations["accuracy"] == pytest.approx(21.2132, abs=1e-3)
     means = [(a + b) / 2 for a, b in zip(BASE, BETTER, strict=True)]
     assert found.systems[1].p_value == pytest.approx(paired_t_test(BETTER, means))
+    assert found.systems[1].p_seeds == pytest.approx(welch_test([70, 70], [40, 70]))
+    assert [row[-1] for row in found.rows()] == ["p (seeds)", "", "0.5000"]
     assert "55.00 ± 21.21" in found.table()
     assert "paired t-test on the means of `accuracy` over 2 seeds" in found.table()
     assert found.markdown().count("\n") == 3
@@ -104,7 +107,8 @@ def test_micro_f1_is_tested_as_what_it_is(tmp_path):
     )
     assert system.p_value == pytest.approx(exact, abs=0.015)
     assert "Δ f1" in table.table()
-    assert "approximate randomisation on `f1`; resampled: paired bootstrap" in table.table()
+    assert "p: approximate randomisation on `f1`, of these runs" in table.table()
+    assert "resampled: paired bootstrap, n = 8" in table.table()
     (folders[0] / "examples.json").write_text(
         json.dumps({str(n): {"accuracy": 1} for n in range(8)})
     )
@@ -190,7 +194,7 @@ def test_several_comparisons_are_corrected(tmp_path):
     found = compare_runs(folders)
     assert found.systems[1].p_holm == pytest.approx(min(1, 2 * found.systems[1].p_value))
     assert "p (Holm)" in found.table()
-    assert "n = 10; Holm: p over 2 comparisons, resampled p are as they are" in found.table()
+    assert "n = 10; Holm: p over 2 comparisons, the others are as they are" in found.table()
     assert "p (Holm)" not in compare_runs(folders[:2]).table()
 
 

@@ -16,6 +16,7 @@ from syntagma.report.significance import (
     permutation_test,
     randomisation_test,
     sign_test,
+    welch_test,
 )
 from syntagma.report.sums import ARCS, BLEU, MICRO_F1
 
@@ -39,6 +40,21 @@ def test_the_t_test_is_the_formula():
     assert paired_t_test(ours, ours) == 1
     # All differ by one: the variance is 0, and t is not defined.
     assert paired_t_test([1, 1], [0, 0]) == sign_test(2, 0) == 0.5
+
+
+def test_welchs_test_is_the_formula():
+    ours, theirs = [59.9, 59.6, 59.1], [57.8, 58.9, 59.3]
+    parts = [np.var(runs, ddof=1) / 3 for runs in (ours, theirs)]
+    t = (np.mean(ours) - np.mean(theirs)) / np.sqrt(sum(parts))
+    freedom = sum(parts) ** 2 / sum(part**2 / 2 for part in parts)
+    from scipy.stats import t as distribution
+
+    assert welch_test(ours, theirs) == pytest.approx(2 * distribution.sf(t, freedom))
+    assert welch_test(ours, theirs) > 0.05
+    # One run says nothing of other seeds, nor do runs that are all alike.
+    assert welch_test([59.9], theirs) is None
+    assert welch_test([59.9, 59.9], [58.0, 58.0]) is None
+    assert welch_test([59.9, 59.9], theirs[:2]) is not None
 
 
 def test_the_permutation_test_is_exact_for_few_examples():

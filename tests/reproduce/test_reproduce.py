@@ -47,12 +47,12 @@ def test_a_table_stands_beside_the_papers_and_is_not_trained_twice(setting, monk
     table, differences = found.measured.parts
     assert len(table.rows) == 7
     head, *rows = differences.rows
-    assert head == ["", "Δ", "+", "−", "p", "p (Holm)", "p (resampled)", "n"]
+    assert head == ["", "Δ", "+", "−", "p", "p (Holm)", "p (resampled)", "p (seeds)", "n"]
     named = {row[0]: row for row in rows}
     compared = compare_runs([run.folder for row in range(6) for run in plan.cells[row, 0]])
     last = compared.systems[5]
-    assert named["Bi-attention against baseline"][4:7] == [
-        show_p(p) for p in (last.p_value, last.p_holm, last.p_resampled)
+    assert named["Bi-attention against baseline"][4:8] == [
+        show_p(p) for p in (last.p_value, last.p_holm, last.p_resampled, last.p_seeds)
     ]
     assert [row[-1] for row in rows] == [f"{compared.n_examples} of dev"] * 5
     test, corrected = found.measured.lines

@@ -56,7 +56,7 @@ def test_p_is_corrected_over_all_bases(plan):
     assert lines[:3] == (
         "tense: p: t-test",
         "depth: p: sign test",
-        "Holm: p over the 3 comparisons; resampled p are as they are",
+        "Holm: p over the 3 comparisons; the others are as they are",
     )
     assert lines[3].startswith("The paper: ")
 

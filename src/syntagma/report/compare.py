@@ -18,6 +18,7 @@ from syntagma.report.significance import (
     permutation_test,
     randomisation_test,
     sign_test,
+    welch_test,
 )
 from syntagma.report.tables import aligned, markdown, signed
 
@@ -49,6 +50,7 @@ class ComparedSystem:
         p_holm: the same, corrected for the number of comparisons.
         p_resampled: of the permutation test, or of the paired bootstrap where the metric is no mean
             over examples; not corrected.
+        p_seeds: of Welch's t-test over the runs; ``None`` where it is not defined; not corrected.
     """
 
     name: str
@@ -62,6 +64,7 @@ class ComparedSystem:
     p_value: float | None = None
     p_holm: float | None = None
     p_resampled: float | None = None
+    p_seeds: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,7 +98,7 @@ class Comparison:
         head = ["", *(["seeds"] if several else []), *self.columns]
         if tested:
             head += [f"Δ {self.metric}", "+", "−", "p", *(["p (Holm)"] if corrected else [])]
-            head.append("p (resampled)")
+            head += ["p (resampled)", *(["p (seeds)"] if several else [])]
         rows = [head]
         for system in self.systems:
             row = [system.name, *([str(len(system.runs))] if several else [])]
@@ -104,18 +107,20 @@ class Comparison:
                 cell = f"{system.metrics.get(column, float('nan')):.2f}"
                 row.append(cell if spread is None else f"{cell} ± {spread:.2f}")
             if system.p_value is None:
-                row += ["", "", "", "baseline", *([""] if corrected else []), ""] if tested else []
+                row += ["", "", "", "baseline"] if tested else []
+                row += [""] * (len(head) - len(row))
             else:
                 row += [signed(system.difference), str(system.gained), str(system.lost)]
                 shown = [system.p_value, *([system.p_holm] if corrected else [])]
-                row += [show_p(p) for p in [*shown, system.p_resampled] if p is not None]
+                shown += [system.p_resampled, *([system.p_seeds] if several else [])]
+                row += map(show_p, shown)
             rows.append(row)
         return rows
 
     def summary(self) -> str:
         """The tests in a line."""
         n_others = len(self.systems) - 1
-        note = f"; Holm: p over {n_others} comparisons, resampled p are as they are"
+        note = f"; Holm: p over {n_others} comparisons, the others are as they are"
         return f"{self.test}, n = {self.n_examples:,}{note if n_others > 1 else ''}"
 
     def table(self) -> str:
@@ -127,12 +132,14 @@ class Comparison:
         return markdown(self.rows())
 
 
-def show_p(p_value: float) -> str:
-    """A p value with four digits, never as none at all.
+def show_p(p_value: float | None) -> str:
+    """A p value with four digits, never as none at all; a dash where there is none.
 
-    >>> show_p(0.03125), show_p(1e-9)
-    ('0.0312', '<0.0001')
+    >>> show_p(0.03125), show_p(1e-9), show_p(None)
+    ('0.0312', '<0.0001', '–')
     """
+    if p_value is None:
+        return "–"
     return "<0.0001" if p_value < 0.00005 else f"{p_value:.4f}"
 
 
@@ -180,11 +187,14 @@ def compare_runs(folders: Sequence[str | Path], *, metric: str = "") -> Comparis
 def _test_in_words(plan: Plan, n_seeds: int) -> str:
     resampled = "permutation test" if plan.sums is None else "paired bootstrap"
     if n_seeds == 1:
-        return f"p: {NAMES[plan.test]} on `{plan.metric}`; resampled: {resampled}"
+        return (
+            f"p: {NAMES[plan.test]} on `{plan.metric}`, of these runs (other seeds may differ); "
+            f"resampled: {resampled}"
+        )
     name = "sign test" if plan.test == "mcnemar" else NAMES[plan.test]
     return (
-        f"p: {name} on the means of `{plan.metric}` over {n_seeds} seeds, over examples (how "
-        f"much runs differ by their seeds, ± says); resampled: {resampled}"
+        f"p: {name} on the means of `{plan.metric}` over {n_seeds} seeds, over examples; "
+        f"resampled: {resampled}; seeds: Welch's t-test over the runs"
     )
 
 
@@ -216,12 +226,14 @@ def _compare(system: System, baseline: System) -> ComparedSystem:
         p_resampled = permutation_test(ours.tolist(), theirs.tolist())
     else:
         p_resampled = paired_bootstrap(system.counts(keys), baseline.counts(keys), plan.sums)
-    before = mean(run.metrics[plan.metric] for run in baseline.runs)
+    scores = [run.metrics[plan.metric] for run in runs]
+    before = [run.metrics[plan.metric] for run in baseline.runs]
     return replace(
         compared,
-        difference=compared.metrics[plan.metric] - before,
+        difference=mean(scores) - mean(before),
         gained=gained,
         lost=lost,
         p_value=p_value,
         p_resampled=p_resampled,
+        p_seeds=welch_test(scores, before),
     )

@@ -1,7 +1,8 @@
 """Whether a difference is more than chance: the tests that the papers use, and corrections.
 
 Every test is two-sided and compares two systems on the same examples.  Where a system was trained
-with several seeds, the score of an example is its mean over them, so that examples stay the units.
+with several seeds, the score of an example is its mean over them, so that examples stay the units;
+Welch's test alone has runs for units.
 """
 
 from __future__ import annotations
@@ -22,6 +23,7 @@ __all__ = [
     "permutation_test",
     "randomisation_test",
     "sign_test",
+    "welch_test",
 ]
 
 FloatArray = NDArray[np.float64]
@@ -104,6 +106,29 @@ def permutation_test(ours: Sequence[float], theirs: Sequence[float], *, seed: in
         batch=BATCH,
         rng=np.random.default_rng(seed),
     )
+    return float(found.pvalue)
+
+
+def welch_test(ours: Sequence[float], theirs: Sequence[float]) -> float | None:
+    """Welch's t-test over runs: whether other seeds would show a difference too.
+
+    Recommended for few seeds by Colas, Sigaud & Oudeyer (2018).
+
+    Args:
+        ours: the score of each run.
+        theirs: those of the baseline.
+
+    Returns:
+        The p-value; ``None`` where it is not defined: with one run of a system, or where neither
+        system's runs differ.
+
+    Raises:
+        MissingExtraError: scipy is not installed.
+    """
+    if min(len(ours), len(theirs)) < 2 or np.ptp(ours) == np.ptp(theirs) == 0:
+        return None
+    moments = [(np.mean(runs), np.std(runs, ddof=1), len(runs)) for runs in (ours, theirs)]
+    found = _stats().ttest_ind_from_stats(*moments[0], *moments[1], equal_var=False)
     return float(found.pvalue)
 
 

@@ -104,12 +104,13 @@ def _table(found: list[_Difference]) -> Part:
     several = len({difference.group.where for difference in found}) > 1
     corrected = holm([difference.p_value for difference in found])
     many = len(found) > 1
-    head = ["", "Δ", "+", "−", "p", *(["p (Holm)"] if many else []), "p (resampled)", "n"]
-    rows = [head]
+    seeds = any(len(difference.compared.runs) > 1 for difference in found)
+    head = ["", "Δ", "+", "−", "p", *(["p (Holm)"] if many else []), "p (resampled)"]
+    rows = [[*head, *(["p (seeds)"] if seeds else []), "n"]]
     for difference, p_holm in zip(found, corrected, strict=True):
         system, group = difference.compared, difference.group
-        assert system.p_resampled is not None
-        shown = [difference.p_value, *([p_holm] if many else []), system.p_resampled]
+        shown: list[float | None] = [difference.p_value, *([p_holm] if many else [])]
+        shown += [system.p_resampled, *([system.p_seeds] if seeds else [])]
         rows.append(
             [
                 f"{group.where}: {difference.names}" if several else difference.names,
@@ -133,4 +134,4 @@ def _tests(found: list[_Difference]) -> Iterable[str]:
     for test, places in wheres.items():
         yield f"{', '.join(places)}: {test}" if len(wheres) > 1 else test
     if len(found) > 1:
-        yield f"Holm: p over the {len(found)} comparisons; resampled p are as they are"
+        yield f"Holm: p over the {len(found)} comparisons; the others are as they are"
