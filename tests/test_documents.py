@@ -8,6 +8,7 @@ import shutil
 from pathlib import Path
 
 import pytest
+import torch
 import typer
 
 from syntagma.cli import app
@@ -134,7 +135,8 @@ def user(tmp_path_factory, tiny_encoder) -> tuple[Path, dict[str, object]]:
         with gzip.open(place / "data" / "nli" / f"{name}.jsonl.gz", "wb") as stream:
             stream.write(Path(data["pairs"]).read_bytes())
     (place / "news.parsed").symlink_to(make_corpus(place))
-    shutil.copytree(ROOT / "experiments", place / "experiments")
+    for folder in ("experiments", "examples"):
+        shutil.copytree(ROOT / folder, place / folder)
     passage = (ROOT / "examples" / "ferry.txt").read_text(encoding="utf-8")
     questions = ["Who fitted a coal barge with an engine?", "What was the Perseverance built of?"]
     at_hand: dict[str, object] = {
@@ -147,6 +149,7 @@ def user(tmp_path_factory, tiny_encoder) -> tuple[Path, dict[str, object]]:
         "hypothesis": "Nobody moved.",
         "paragraphs": passage.split("\n\n"),
         "pairs_of_passage_and_question": [(passage, question) for question in questions],
+        "batches": [([passage, questions[0]], torch.tensor([0, 1]))],
         "pairs_of_text_and_mention": [("The ferry left Port Ann.", (15, 23))],
     }
     return place, at_hand

@@ -208,6 +208,16 @@ def test_a_verifier_is_made_again_before_its_reader(both, tmp_path):
     assert "scored on 5 examples of each dev file" in text
 
 
+def test_models_are_scored_as_after_their_training(both, tmp_path):
+    settings = load_experiment(
+        both[0] / "experiment.yaml", ["training.precision=bfloat16", "data.skip_bad=true"]
+    )
+    train(settings, tmp_path / "other")
+    write_report([tmp_path / "other"], tmp_path / "report", n_cases=0, n_pictures=0)
+    text = Balanced(page_of(tmp_path / "report")).text
+    assert re.search(r"syntagma evaluate again/other \S+ --precision bfloat16 --skip-bad", text)
+
+
 def test_runs_that_were_trained_on_noise_are_a_curve(spans, tmp_path, tiny_encoder):
     clean = spans["sg-net", 1]
     settings = load_experiment(clean / "experiment.yaml", ["parser=noisy:0.5:linear"])
@@ -553,10 +563,19 @@ class TestNumbers:
             # A resumed run: the time is that of the last part, the speed is right.
             {"step": 7200, "train_runtime": 100.0, "train_steps_per_second": 2.0},
         ]
+        (tmp_path / "experiment.yaml").write_text("task: pairs\n")
         (tmp_path / "metrics.jsonl").write_text("\n".join(map(json.dumps, rows)) + "\n")
         found = read_speed(tmp_path)
         assert (found.steps, found.hours, found.evaluation_seconds) == (7200, 1.0, 4.0)
         assert found.examples_per_second is None
+
+    def test_examples_of_a_training_in_steps_were_not_counted(self, tmp_path):
+        row = {"step": 7, "train_samples_per_second": 16.0, "train_steps_per_second": 2.0}
+        (tmp_path / "metrics.jsonl").write_text(json.dumps(row) + "\n")
+        for settings, expected in (("epochs: 2", 16.0), ("steps: 7", None)):
+            text = f"task: pairs\ntraining: {{{settings}}}\n"
+            (tmp_path / "experiment.yaml").write_text(text)
+            assert read_speed(tmp_path).examples_per_second == expected
 
 
 def test_what_examples_of_other_tasks_ask():

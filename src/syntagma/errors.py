@@ -10,7 +10,9 @@ __all__ = [
     "BadExampleError",
     "BusyError",
     "DamagedFileError",
+    "DiskError",
     "InputError",
+    "MachineError",
     "MissingExtraError",
     "SyntagmaError",
     "first_wrong",
@@ -38,8 +40,16 @@ class DamagedFileError(InputError):
     """A file that this package wrote earlier can no longer be read as written."""
 
 
-class BusyError(InputError):
+class MachineError(InputError):
+    """What was asked for can be done by the same call, once the machine is in another state."""
+
+
+class BusyError(MachineError):
     """Another process is at work in the folder."""
+
+
+class DiskError(MachineError):
+    """A file cannot be written, or one that is wanted is not there or cannot be read."""
 
 
 class MissingExtraError(InputError):

@@ -16,7 +16,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, Any
 
-from syntagma.errors import InputError
+from syntagma.errors import DiskError, InputError
 
 __all__ = [
     "BYTE_ORDER_MARK",
@@ -75,7 +75,8 @@ def open_text(path: str | Path) -> IO[str]:
     alone ends no line, as for all tools that count lines.
 
     Raises:
-        InputError: there is no such file, it is a folder, or standard input was read before.
+        DiskError: there is no such file, or it cannot be read.
+        InputError: it is a folder, or standard input was read before.
     """
     require_path(path, "a file")
     if str(path) == STANDARD_INPUT:
@@ -84,14 +85,14 @@ def open_text(path: str | Path) -> IO[str]:
         return io.TextIOWrapper(sys.stdin.buffer, encoding="utf-8", newline="\n")
     path = Path(path)
     if not path.exists():
-        raise InputError(f"{path}: no such file; give the path of an existing file")
+        raise DiskError(f"{path}: no such file; give the path of an existing file")
     if path.is_dir():
         raise InputError(f"{path}: is a folder; give the path of a file in it")
     try:
         with open(path, "rb") as raw:
             compressed = raw.read(2) == b"\x1f\x8b"
     except OSError as error:
-        raise InputError(f"{path}: cannot be read ({error.strerror})") from error
+        raise DiskError(f"{path}: cannot be read ({error.strerror})") from error
     if compressed:
         return gzip.open(path, "rt", encoding="utf-8", newline="\n")
     return open(path, encoding="utf-8", newline="\n")

@@ -13,7 +13,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from syntagma.errors import InputError
+from syntagma.errors import DiskError, InputError
 
 __all__ = [
     "disk_errors",
@@ -31,7 +31,7 @@ def disk_errors(path: Path) -> Iterator[None]:
     """Turn a full disk, or one that may not be written to, into one clear line.
 
     Raises:
-        InputError: writing failed inside the block.
+        DiskError: writing failed inside the block.
     """
     try:
         yield
@@ -39,13 +39,13 @@ def disk_errors(path: Path) -> Iterator[None]:
         raise
     except OSError as error:
         full = error.errno in (errno.ENOSPC, errno.EDQUOT)
-        raise InputError(_cannot_write(path, error.strerror or str(error), full=full)) from error
+        raise DiskError(_cannot_write(path, error.strerror or str(error), full=full)) from error
     except Exception as error:
         # The writers of tensors report a full disk as errors of their own.
         reason = str(error)
         if not any(sign in reason for sign in ("No space left", "os error", "StreamWriter")):
             raise
-        raise InputError(_cannot_write(path, reason, full=True)) from error
+        raise DiskError(_cannot_write(path, reason, full=True)) from error
 
 
 def _cannot_write(path: Path, reason: str, *, full: bool) -> str:

@@ -134,6 +134,14 @@ def test_a_run_without_predictions_is_named(runs):
         boundary_tags([runs / "plain"])
 
 
+def test_verifiers_have_no_boundaries(runs):
+    rows = {key: {"accuracy": 1.0} for key in QUESTIONS}
+    (runs / "plain/examples.json").write_text(json.dumps(rows))
+    (runs / "plain/metrics.json").write_text(json.dumps({"accuracy": 100.0}))
+    with pytest.raises(InputError, match="a verifier tells whether there is an answer"):
+        boundary_tags([runs / "plain"])
+
+
 def test_trees_are_measured_on_what_is_asked():
     question = SpanExample("a", PASSAGE, "Who slept?")
     pair = PairExample("b", "One two three four.", "Five. Six seven.", "entailment")

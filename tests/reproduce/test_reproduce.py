@@ -11,6 +11,7 @@ import pytest
 pytest.importorskip("scipy")
 
 from syntagma.errors import InputError
+from syntagma.parse.controls import NoisySource
 from syntagma.report.answer_tags import boundary_tags
 from syntagma.report.compare import compare_runs, show_p
 from syntagma.reproduce import index
@@ -110,8 +111,16 @@ def test_noise_is_put_before_the_parser(setting, monkeypatch):
     assert all(cells[row] is not None for row in ("0 %", "20 %", "100 %"))
     kept = json.loads((plan.cells[0, 0][0].folder / "evaluations.json").read_text())
     assert [scores["total"] for scores in kept.values()] == [8] * 5
+    rows = found.measured.parts[-1].rows[1:]
+    assert [row[0] for row in rows] == ["0 % against no guide (not in the paper)"]
+    plain, guided = cells["no guide (not in the paper)"], cells["0 %"]
+    assert float(rows[0][1].replace("−", "-")) == pytest.approx(guided - plain, abs=0.005)
     reproduce(plan)
     assert len(asked) == 5
+    # Other parses under the same name are scored anew.
+    monkeypatch.setattr(NoisySource, "fingerprint", property(lambda self: f"other {self.share}"))
+    reproduce(plan)
+    assert len(asked) == 10
 
 
 def test_a_figure_by_groups_has_its_picture(setting):

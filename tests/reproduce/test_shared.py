@@ -14,8 +14,8 @@ BERT = "google-bert/bert-large-cased-whole-word-masking"
 ALBERT = "albert/albert-xxlarge-v2"
 
 
-def result(scale="cpu", encoder="default", missing=()):
-    return {"scale": scale, "encoder": encoder, "missing": list(missing)}
+def result(scale="cpu", encoder="default", missing=(), seeds=1):
+    return {"scale": scale, "encoder": encoder, "missing": list(missing), "seeds": seeds}
 
 
 def only(entry, *bases):
@@ -55,6 +55,37 @@ def test_several_records_may_hold_an_entry():
     # Numbers of another encoder stand in another table.
     other = recorded | {"poi-net table8": result(encoder="some/other")}
     assert holders(some, other) == []
+
+
+def test_one_record_that_holds_all_is_taken_alone():
+    aggregations = find_entry("sg-net-aaai", "table3")
+    recorded = {"sg-net table2": result(), "sg-net table6": result()}
+    assert holders(aggregations, recorded) == ["sg-net table6"]
+
+
+def test_numbers_that_were_made_otherwise_are_not_put_together():
+    some = only(find_entry("poi-net", "table3"), "dream", "squad1")
+    for other in (result(seeds=3), result("experiments/reader_*.yaml")):
+        assert holders(some, {"poi-net table8": result(), "poi-net table11": other}) == []
+    own_files = {"sg-net table2": result("experiments/reader_*.yaml")}
+    assert holders(find_entry("sg-net-aaai", "table1"), own_files) == ["sg-net table2"]
+
+
+def test_what_can_be_run_is_told_from_what_cannot(tmp_path, monkeypatch):
+    monkeypatch.setattr(index, "recorded", dict)
+
+    def line(paper, name):
+        (found,) = index.index_lines(tmp_path, paper, name)
+        return found.rpartition("not measured; ")[2]
+
+    assert line("poi-net", "table3").startswith("needs DREAM")
+    (tmp_path / "squad").mkdir()
+    for part in ("train", "dev"):
+        (tmp_path / f"squad/{part}-v1.1.json").write_text("{}")
+    assert line("poi-net", "table3").startswith("its data are there, but for the columns of DREAM")
+    assert line("poi-net", "table11") == "its data are there"
+    # Readers of SQuAD are where those of RACE begin, and no column of theirs.
+    assert line("sg-net", "table3").startswith("needs")
 
 
 def test_what_was_missing_is_not_held():

@@ -24,6 +24,7 @@ from syntagma.text.conllu import TreebankSentence, format_conllu
 from syntagma.text.sentence import Parse, Sentence
 from syntagma.training.run import train
 from syntagma.training.run_folder import RunFolder
+from syntagma.training.trainer import SyntagmaTrainer
 from tests.conftest import SENTENCES
 
 
@@ -388,6 +389,24 @@ def start(data, encoder, folder):
         stderr=subprocess.PIPE,
         env=os.environ | {"OMP_NUM_THREADS": "1"},
     )
+
+
+def test_a_full_device_is_one_line(tmp_path, tiny_encoder, monkeypatch):
+    data = pairs(tmp_path / "harbour.jsonl", copies=1)
+
+    def train_nothing(self, **options):
+        raise torch.OutOfMemoryError("CUDA out of memory. Tried to allocate 2.00 GiB. GPU 0 has")
+
+    monkeypatch.setattr(SyntagmaTrainer, "train", train_nothing)
+    settings = {
+        "task": "pairs", "encoder": str(tiny_encoder), "preset": "none",
+        "data": {"train": data, "dev": data}, "head": {"max_length": 64},
+    }  # fmt: skip
+    experiment = build(Experiment, settings, where="test")
+    expected = r"full \(CUDA out of memory\); .* less than 6144 .*or go on with training\.recompute"
+    with pytest.raises(InputError, match=expected):
+        train(experiment, tmp_path / "run")
+    assert RunFolder(tmp_path / "run").state == "begun"
 
 
 def test_killed_and_resumed_gives_the_same_weights(tmp_path, tiny_encoder):

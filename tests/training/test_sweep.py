@@ -14,7 +14,7 @@ import pytest
 from typer.testing import CliRunner
 
 from syntagma.cli import app
-from syntagma.errors import BusyError, InputError
+from syntagma.errors import BusyError, DiskError, InputError
 from syntagma.outputs import write_json
 from syntagma.training import sweep as module
 from syntagma.training.run_folder import RunFolder
@@ -232,6 +232,23 @@ def test_a_first_trial_that_fails_leaves_nothing_in_the_way(sweep, monkeypatch, 
     assert not sweep.folder.exists()
     monkeypatch.setattr("syntagma.training.run.train", fake(lambda *a: 50.0))
     assert run_sweep(replace(sweep, space=read_space(["preset=none,sg-net"])), 1).trials
+
+
+def test_a_full_disk_uses_no_trial_up(sweep, monkeypatch):
+    monkeypatch.setattr("syntagma.training.run.train", fake(lambda *a: 50.0))
+    run_sweep(sweep, 1)
+
+    def full(experiment, folder, *, resume):
+        raise DiskError("no space left")
+
+    monkeypatch.setattr("syntagma.training.run.train", full)
+    for _ in range(2):
+        with pytest.raises(DiskError, match="no space left"):
+            run_sweep(sweep, 3)
+    monkeypatch.setattr("syntagma.training.run.train", fake(lambda *a: 60.0))
+    found = run_sweep(sweep, 3)
+    assert sorted(trial.number for trial in found.trials) == [0, 1, 2]
+    assert sorted(trial.value for trial in found.trials) == [50.0, 60.0, 60.0]
 
 
 def test_a_run_of_an_earlier_call_is_not_removed(sweep, monkeypatch):

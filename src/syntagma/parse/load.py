@@ -120,7 +120,7 @@ def load_source(name: str, *, device: str = "cpu", mode: Mode = "raw") -> ParseS
         return StanzaSource.load(rest)
     if kind == "linear" and rest in ("", "left", "right"):
         return ChainSource("right" if rest == "right" else "left", mode=mode)
-    if kind == "random" and (not rest or rest.isdigit()):
+    if kind == "random" and (not rest or rest.isdecimal()):
         return RandomTreeSource(int(rest or 0), mode=mode)
     if (noise := read_noise(name)) is not None:
         source = _kept(noise.source, device, mode)

@@ -61,12 +61,12 @@ def draw_attention(
         InputError: a model, file or choice cannot be used.
     """
     _check(out)
-    if layer and layer != GUIDED and not layer.isdigit():
+    if layer and layer != GUIDED and not layer.isdecimal():
         raise InputError(f"--layer: expected a number from 1, or {GUIDED}, got {layer!r}")
     predictors = [open_predictor(model, device=device) for model in models]
     texts = _texts(predictors[0], read_text(passage), question, options)
     shown, texts = _shown(show, predictors, texts)
-    wanted = int(layer) if layer.isdigit() else layer or None
+    wanted = int(layer) if layer.isdecimal() else layer or None
     seen = [
         look(name, predictor, texts)
         for name, predictor in zip(_names(models), predictors, strict=True)
@@ -154,7 +154,7 @@ def _shown(show: str, predictors: Sequence[Predictor], texts: Texts) -> tuple[Sh
     sentences = sentences_of(predictors, texts.first)
     if show == "all":
         return [*((texts.first, part) for part in sentences), *asked], texts
-    number = int(show) if show.isdigit() else 0
+    number = int(show) if show.isdecimal() else 0
     first = predictors[0]
     if show in ("answer", "both") and isinstance(first, Reader):
         answer = first.answer(texts.first, texts.second, threshold=float("inf"))

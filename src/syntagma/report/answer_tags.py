@@ -19,7 +19,7 @@ from syntagma.parse.load import load_source
 from syntagma.parse.store import ParseStore, cache_folder
 from syntagma.report.cases import read_answers
 from syntagma.report.runs import RunScores, read_systems
-from syntagma.report.tables import aligned, markdown, signed
+from syntagma.report.tables import aligned, signed
 
 __all__ = ["BoundaryTags", "boundary_tags"]
 
@@ -121,10 +121,6 @@ class BoundaryTags:
         """A table for a terminal."""
         return "\n".join([aligned(self.rows()), *self.lines()])
 
-    def markdown(self) -> str:
-        """The table in Markdown."""
-        return markdown(self.rows())
-
 
 def _short(count: float) -> str:
     return f"{count:.0f}" if count == int(count) else f"{count:.1f}"
@@ -146,6 +142,11 @@ def boundary_tags(folders: Sequence[str | Path], *, parser: str = DEFAULT_PARSER
         raise InputError(
             f"{folders[0]}: tags of answer boundaries are counted for readers (task spans), this "
             f"run is of the task {systems[0].runs[0].task}"
+        )
+    if "exact" not in next(iter(systems[0].runs[0].rows.values())):
+        raise InputError(
+            f"{folders[0]}: a verifier tells whether there is an answer and finds none, so that it "
+            f"has no boundaries; give runs with the objective of spans"
         )
     examples = [example for example in systems[0].runs[0].examples() if example.answers]
     store = ParseStore(load_source(parser), cache_folder())

@@ -22,7 +22,7 @@ from syntagma.report.groups import (
 )
 from syntagma.report.parse_properties import PARSE_PROPERTIES, measure_parses
 from syntagma.report.runs import System, read_systems
-from syntagma.report.tables import aligned, markdown, signed
+from syntagma.report.tables import aligned, signed
 from syntagma.settings import nearest
 
 __all__ = [
@@ -104,10 +104,6 @@ class Breakdown:
     def table(self) -> str:
         """A table for a terminal."""
         return f"{self.caption}\n{aligned(self.rows())}"
-
-    def markdown(self) -> str:
-        """The table in Markdown."""
-        return markdown(self.rows())
 
 
 def write_breakdowns(breakdowns: Sequence[Breakdown], out: str | Path) -> None:

@@ -1,7 +1,8 @@
 """Examples in groups by a property: by length in groups of equal range or of equal size, by kind.
 
-SG-Net's Figs. 4 and 5 (journal version) put questions into 20 groups by their length, once with
-equal steps of length and once with equally many questions, and draw a line through each system.
+SG-Net's Fig. 4 (journal version) puts questions into 20 groups by their length, once with equal
+steps of length and once with equally many questions, and draws a line through each system; its
+Fig. 5 does so with sentences to translate, in equal steps.
 """
 
 from __future__ import annotations

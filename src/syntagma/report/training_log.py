@@ -10,6 +10,7 @@ from typing import Any
 
 from syntagma.errors import InputError
 from syntagma.files import read_lines
+from syntagma.tasks.experiment import load_run_settings
 
 __all__ = ["Speed", "is_cut", "read_records", "read_speed"]
 
@@ -20,7 +21,8 @@ class Speed:
 
     Args:
         steps: updates of the weights.
-        examples_per_second: in training, evaluations included; ``None`` where it is not recorded.
+        examples_per_second: in training, evaluations included, a window of a passage counted as
+            one; ``None`` where it is not recorded, or the length of training was given in steps.
         steps_per_second: the same in steps.
         pieces_per_second: of a stream, the mean over the records.
         evaluation_seconds: of one evaluation, the mean.
@@ -114,9 +116,12 @@ def read_speed(run: str | Path) -> Speed:
         values = [float(record[name]) for record in records if name in record]
         return sum(values) / len(values) if values else None
 
+    settings = load_run_settings(Path(run) / "experiment.yaml")
+    # The trainer takes steps times its own default batch for examples then.
+    counted = not settings.get("training", {}).get("steps")
     return Speed(
         max((int(record["step"]) for record in records), default=0),
-        last("train_samples_per_second"),
+        last("train_samples_per_second") if counted else None,
         last("train_steps_per_second"),
         mean("pieces_per_second"),
         mean("eval_evaluation_seconds"),

@@ -35,13 +35,16 @@ def recorded() -> dict[str, dict[str, Any]]:
 
 def datasets_of(entry: Entry) -> list[str]:
     """Names of the data sets that an entry uses, those of the runs that it begins from included."""
-    found: dict[str, None] = {}
+    return list(dict.fromkeys(name for names in _datasets(entry) for name in names))
+
+
+def _datasets(entry: Entry) -> Iterator[list[str]]:
+    """What each number of ours needs."""
     for row in entry.rows:
         for column in entry.columns or (Column(""),):
             if row.system:
                 base = column.base or row.base or entry.base
-                found |= dict.fromkeys(data_of(base, column.system or row.system))
-    return list(found)
+                yield data_of(base, column.system or row.system)
 
 
 def _status(entry: Entry, data: Path | None) -> str:
@@ -55,13 +58,15 @@ def _status(entry: Entry, data: Path | None) -> str:
         return f"{line}; {result['remark']}" if "remark" in result else line
     if found := holders(entry, recorded()):
         return f"measured: see {', '.join(found)}"
-    titles = {name: _data(name) for name in datasets_of(entry)}
-    if data is not None:
-        lacking = ", ".join(
-            dict.fromkeys(t for name, t in titles.items() if not find_files(name, data, data))
-        )
-        return f"not measured; {f'needs {lacking}' if lacking else 'its data are there'}"
-    return f"not measured; needs {', '.join(dict.fromkeys(titles.values()))}"
+    needed = datasets_of(entry)
+    if data is None:
+        return f"not measured; needs {_titles(needed)}"
+    absent = [name for name in needed if not find_files(name, data, data)]
+    if not absent:
+        return "not measured; its data are there"
+    if all(set(absent) & {*names} for names in _datasets(entry)):
+        return f"not measured; needs {_titles(absent)}"
+    return f"not measured; its data are there, but for the columns of {_titles(absent)}"
 
 
 def index_lines(data: Path | None = None, paper: str = "", name: str = "") -> Iterator[str]:
@@ -119,9 +124,14 @@ def _listed(paths: Iterable[str]) -> str:
     return ", ".join(f"`{path}`" for path in dict.fromkeys(paths))
 
 
-def _data(name: str) -> str:
-    dataset = read_datasets()[name]
-    return f"{dataset.title} or a substitute" if len(dataset.choices) > 1 else dataset.title
+def _titles(names: Iterable[str]) -> str:
+    found = (read_datasets()[name] for name in names)
+    return ", ".join(
+        dict.fromkeys(
+            f"{each.title} or a substitute" if len(each.choices) > 1 else each.title
+            for each in found
+        )
+    )
 
 
 def record(results: Sequence[Path], page: Path) -> list[str]:

@@ -100,30 +100,28 @@ def _score(run: Run, row: Row, column: Column) -> float | None:
 def _evaluate(run: Run, files: Sequence[str], parser: str) -> dict[str, float]:
     """The metrics with other parses on files, or on the run's dev examples; kept in its folder.
 
-    They are computed in the precision of the training, as those are that the run has left: the two
-    stand in one table.
+    They are kept by what the examples and the parses are, not by their names.  They are computed in
+    the precision of the training, as those are that the run has left: the two stand in one table.
     """
     from syntagma.encoders.precision import best_device
     from syntagma.evaluation import open_model
+    from syntagma.parse.load import load_source
     from syntagma.report.runs import read_systems
+    from syntagma.tasks import find_task
+    from syntagma.tasks.task import fingerprint
 
-    key = _key(run, files, parser)
+    read = find_task(run.experiment.task).read
+    examples = [example for each in files for example in read(each)]
+    examples = examples or read_systems([run.folder])[0].runs[0].examples()
+    precision = run.experiment.training.precision
+    key = f"{load_source(parser).fingerprint} {fingerprint(examples)} {precision}"
     path = run.folder / "evaluations.json"
     known: dict[str, dict[str, float] | None] = read_json(path) if path.is_file() else {}
     if not (scores := known.get(key)):
-        precision = run.experiment.training.precision
         task = open_model(run.folder, parser=parser, device=best_device(), precision=precision)
-        examples = [example for each in files for example in task.read(each)]
-        scores = task.evaluate(examples or read_systems([run.folder])[0].runs[0].examples())
+        scores = task.evaluate(examples)
         write_json(path, known | {key: scores})
     return scores
-
-
-def _key(run: Run, files: Sequence[str], parser: str) -> str:
-    # Scores of before a run's own precision was asked were computed in that of the device.
-    own = run.experiment.training.precision
-    precision = "" if own == "auto" else f" | {own}"
-    return f"{parser} | {' '.join(files) or 'dev'}{precision}"
 
 
 def _alpha(folder: Path) -> float | None:

@@ -28,24 +28,32 @@ def holders(entry: Entry, recorded: Mapping[str, Mapping[str, Any]]) -> list[str
         recorded: by name, as :func:`syntagma.reproduce.index.recorded` gives them.
 
     Returns:
-        Their names; none if there is a number that no one holds, or if they are of several scales
-        or encoders.
+        Their names, a single one if there is one; none if there is a number that no one holds, or
+        if they are of several scales, encoders or counts of seeds.
     """
-    groups: dict[tuple[str, str], dict[Number, str]] = {}
+    groups: dict[tuple[str, str, int], dict[str, set[Number]]] = {}
     for name, result in recorded.items():
         paper, _, id = name.partition(" ")
-        scale = result["scale"] if result["scale"] in SCALES else "cpu"
         # At the scale of the papers rows have their own encoders.
-        key = (scale, "" if scale == "paper" else result["encoder"])
+        encoder = "" if result["scale"] == "paper" else result["encoder"]
         encoders = result["encoder"].split(", ")
-        held = groups.setdefault(key, {})
-        for title, encoder, number in _numbers(read_papers()[paper].entries[id], *key):
-            if encoder in encoders and title not in result["missing"]:
-                held.setdefault(number, name)
-    for key, held in groups.items():
-        wanted = [number for _, _, number in _numbers(entry, *key)]
-        if wanted and all(number in held for number in wanted):
-            return list(dict.fromkeys(held[number] for number in wanted))
+        held = groups.setdefault((result["scale"], encoder, result["seeds"]), {})
+        held[name] = {
+            number
+            for title, own, number in _numbers(
+                read_papers()[paper].entries[id], result["scale"], encoder
+            )
+            if own in encoders and title not in result["missing"]
+        }
+    for (scale, encoder, _), held in groups.items():
+        wanted = {number: None for _, _, number in _numbers(entry, scale, encoder)}
+        if not wanted or not wanted.keys() <= set().union(*held.values()):
+            continue
+        for name, numbers in held.items():
+            if wanted.keys() <= numbers:
+                return [name]
+        first = {number: name for name in reversed(held) for number in held[name]}
+        return list(dict.fromkeys(first[number] for number in wanted))
     return []
 
 
@@ -54,9 +62,10 @@ def _numbers(entry: Entry, scale: str, encoder: str) -> Iterator[tuple[str, str,
 
     Args:
         entry: whose.
-        scale: of the runs.
+        scale: of the runs; one that is no scale of ours is about as large as ``cpu``.
         encoder: that is asked for; empty for the entry's own.
     """
+    scale = scale if scale in SCALES else "cpu"
     encoders = encoders_of(entry, Setting(Path(), Path(), scale, encoder))
     way = () if entry.kind in TABLES else (entry.kind, repr(sorted(entry.options.items())))
     for row in entry.rows:

@@ -75,9 +75,11 @@ def _groups(plan: Plan) -> Iterator[_Group]:
         id(row): f"{heading}, {row.name}" if times[row.name] > 1 else row.name
         for row, heading in zip(plan.entry.rows, headings, strict=True)
     }
+    # A row that is drawn as a level line is what the others are measured against.
+    level = plan.entry.options.get("level")
     for place, column in enumerate(plan.columns):
         groups: dict[tuple[str, str, str], dict[Runs, str]] = {}
-        for row, runs in plan.row_runs(place):
+        for row, runs in sorted(plan.row_runs(place), key=lambda pair: pair[0].name != level):
             # What there is no test part of is compared on dev.
             key = (runs[0].base, row.encoder, part_scored(runs[0], column) or "dev")
             folders = tuple(str(scored_folder(run, column)) for run in runs)

@@ -9,7 +9,7 @@ from pathlib import Path
 from syntagma.errors import InputError
 from syntagma.parse.load import NOISY
 from syntagma.report.runs import read_systems
-from syntagma.report.tables import aligned, markdown
+from syntagma.report.tables import aligned
 from syntagma.robustness.points import check_metric, level_note, level_systems, rows_of, score_all
 
 __all__ = ["SHARES", "TRAINING", "NoiseCurve", "check_kind", "noise_curve"]
@@ -63,10 +63,6 @@ class NoiseCurve:
     def table(self) -> str:
         """A table for a terminal."""
         return f"{aligned(self.rows())}\n{self.summary()}"
-
-    def markdown(self) -> str:
-        """The table in Markdown."""
-        return markdown(self.rows())
 
 
 def noise_curve(

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from syntagma.parse.load import load_source
 from syntagma.report.runs import read_systems
-from syntagma.report.tables import aligned, markdown
+from syntagma.report.tables import aligned
 from syntagma.robustness.points import check_metric, level_note, level_systems, rows_of, score_all
 
 __all__ = ["OWN", "ParserTable", "check_sources", "parser_table"]
@@ -50,10 +50,6 @@ class ParserTable:
     def table(self) -> str:
         """A table for a terminal."""
         return f"{aligned(self.rows())}\n{self.summary()}"
-
-    def markdown(self) -> str:
-        """The table in Markdown."""
-        return markdown(self.rows())
 
 
 def parser_table(

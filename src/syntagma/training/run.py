@@ -104,7 +104,8 @@ def _train(experiment: Experiment, run: RunFolder, *, resume: bool) -> dict[str,
         run.forget_after(int(checkpoint.name.rpartition("-")[2]) if checkpoint else 0)
     if checkpoint is not None and isinstance(trainer.loader, StreamLoader):
         trainer.loader.load(checkpoint)
-    trainer.train(resume_from_checkpoint=str(checkpoint) if checkpoint else None)
+    with _memory_errors(settings):
+        trainer.train(resume_from_checkpoint=str(checkpoint) if checkpoint else None)
     if arguments.world_size > 1:
         atexit.register(_leave_group)
     if arguments.process_index != 0:
@@ -115,6 +116,19 @@ def _train(experiment: Experiment, run: RunFolder, *, resume: bool) -> dict[str,
     # What low-rank additions are merged into computes a little otherwise than both did.
     predictions = trainer.best_predictions if settings.encoder != "lora" else None
     return _finish(task, dev, run, predictions, frozen=settings.encoder == "frozen")
+
+
+@contextmanager
+def _memory_errors(settings: TrainingSettings) -> Iterator[None]:
+    """Turn a device whose memory is full into one clear line."""
+    try:
+        yield
+    except torch.OutOfMemoryError as error:
+        remedy = "" if settings.recompute else ", or go on with training.recompute=true"
+        raise InputError(
+            f"the device's memory is full ({str(error).partition('. ')[0]}); begin a run with less "
+            f"than {settings.batch_pieces} training.batch_pieces, and accumulate them{remedy}"
+        ) from error
 
 
 @contextmanager

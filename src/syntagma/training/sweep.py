@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 import yaml
 
-from syntagma.errors import BusyError, InputError, MissingExtraError
+from syntagma.errors import InputError, MachineError, MissingExtraError
 from syntagma.outputs import write_text
 from syntagma.report.tables import aligned
 from syntagma.settings import differences, load_yaml, to_dict
@@ -136,8 +136,9 @@ def run_sweep(
     """Try settings until there are enough trials, those of earlier calls counted.
 
     One process works on a sweep at a time.  A trial whose settings are refused, or whose metric is
-    no number, has failed.  As long as no trial has a value one that is refused ends the call, and
-    nothing but finished runs is left: the corrected call begins anew.
+    no number, has failed; what the machine is to blame for, such as a full disk, ends the call, and
+    the same call goes on with that trial.  As long as no trial has a value one that is refused ends
+    the call, and nothing but finished runs is left: the corrected call begins anew.
 
     Args:
         sweep: what is searched.
@@ -147,6 +148,7 @@ def run_sweep(
     Raises:
         InputError: the folder belongs to another sweep, a setting of the space is unknown or a
             value of it impossible, or no trial's settings can be used.
+        MachineError: a file is gone or cannot be written, or another process is at work there.
         MissingExtraError: Optuna is not installed.
     """
     require_one_process()
@@ -167,8 +169,8 @@ def run_sweep(
         number, values = _next(study, sweep)
         try:
             value = _try(sweep, number, values, metric)
-        except BusyError:
-            raise
+        except MachineError:
+            raise  # The next trial would fail too, and this one can still be made.
         except InputError as error:
             if not any(trial.value is not None for trial in study.trials):
                 _take_back(sweep, before)

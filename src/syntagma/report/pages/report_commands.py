@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 from syntagma.files import read_text
 from syntagma.outputs import write_text
@@ -48,7 +49,9 @@ def commands_part(
     lines.append("")
     for run, folder in zip(runs, folders, strict=True):
         data = run.settings.get("data", {}).get("dev", [])
-        lines.append(shlex.join(["syntagma", "evaluate", folder, *data]))
+        lines.append(
+            shlex.join(["syntagma", "evaluate", folder, *data, *_as_trained(run.settings)])
+        )
     lines.append("")
     if len(systems) > 1:
         lines.append(shlex.join(["syntagma", "compare", *folders, *_shared(options)]))
@@ -67,6 +70,14 @@ def commands_part(
             "(<code>data.dev_limit</code>); <code>evaluate</code> scores them all."
         )
     return Part("Commands", f'{commands(lines)}<p class="hint">{hint}</p>'), notices
+
+
+def _as_trained(settings: Mapping[str, Any]) -> list[str]:
+    """Options with which a model is scored as it was at the end of its training."""
+    precision = settings.get("training", {}).get("precision", "auto")
+    is_default = precision == "auto" and settings.get("task") != "parsing"
+    given = [] if is_default else ["--precision", precision]
+    return [*given, *(["--skip-bad"] if settings.get("data", {}).get("skip_bad") else [])]
 
 
 def _shared(options: Sequence[str]) -> list[str]:

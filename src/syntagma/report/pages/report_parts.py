@@ -19,7 +19,7 @@ from syntagma.parse.load import load_source
 from syntagma.report.answer_tags import boundary_tags
 from syntagma.report.breakdown import Breakdown, break_down_systems, write_breakdowns
 from syntagma.report.compare import compare_runs
-from syntagma.report.curves import TRAINING_LOSS, write_curves
+from syntagma.report.curves import TRAINING_LOSS, read_curve, write_curves
 from syntagma.report.drawing.svg import escape
 from syntagma.report.groups import CUTS, NUMBERS, properties_of
 from syntagma.report.learned import ModelNumbers, read_numbers
@@ -227,11 +227,9 @@ def training_part(systems: Sequence[System], out: Path) -> Made:
     runs = [(system.name, run.path) for system in systems for run in system.runs]
     notices: list[str] = []
     body, values = "", {}
-    task = systems[0].runs[0].task
-    primary = getattr(find_task(task), "primary", systems[0].plan.metric)
-    primary = primary if isinstance(primary, str) else systems[0].plan.metric
-    metrics = {"training loss": (TRAINING_LOSS, ""), f"dev {primary}": (primary, "")}
     try:
+        primary = _evaluated(systems)
+        metrics = {"training loss": (TRAINING_LOSS, ""), f"dev {primary}": (primary, "")}
         path = out / "curves.svg"
         folders = [run for _, run in runs]
         write_curves(folders, metrics, path, names=[name for name, _ in runs])
@@ -257,6 +255,13 @@ def training_part(systems: Sequence[System], out: Path) -> Made:
     except InputError as error:
         notices.append(f"training speed: {error}")
     return Made(Part("Training", body), values, notices)
+
+
+def _evaluated(systems: Sequence[System]) -> str:
+    """The metric whose curve is drawn: the task's, or the tested one where models have no other."""
+    own = getattr(find_task(systems[0].runs[0].task), "primary", "")
+    drawn = any(read_curve(run.path, own) for system in systems for run in system.runs if own)
+    return own if drawn else systems[0].plan.metric
 
 
 def _speed_rows(speeds: dict[str, list[Speed]]) -> list[list[str]]:
