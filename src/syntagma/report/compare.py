@@ -20,7 +20,7 @@ from syntagma.report.significance import (
     sign_test,
     welch_test,
 )
-from syntagma.report.tables import aligned, markdown, signed
+from syntagma.report.tables import aligned, markdown, signed, spread
 
 __all__ = ["ComparedSystem", "Comparison", "compare_runs", "show_p"]
 
@@ -103,9 +103,8 @@ class Comparison:
         for system in self.systems:
             row = [system.name, *([str(len(system.runs))] if several else [])]
             for column in self.columns:
-                spread = system.deviations.get(column)
-                cell = f"{system.metrics.get(column, float('nan')):.2f}"
-                row.append(cell if spread is None else f"{cell} ± {spread:.2f}")
+                mean_score = system.metrics.get(column, float("nan"))
+                row.append(spread(mean_score, system.deviations.get(column)))
             if system.p_value is None:
                 row += ["", "", "", "baseline"] if tested else []
                 row += [""] * (len(head) - len(row))

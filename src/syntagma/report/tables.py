@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from syntagma.report.drawing.svg import escape
 
-__all__ = ["aligned", "html_table", "markdown", "signed"]
+__all__ = ["aligned", "html_table", "markdown", "signed", "spread"]
 
 Rows = Sequence[Sequence[str]]
 
@@ -49,6 +49,21 @@ def signed(value: float, places: int = 2) -> str:
     ('+1.50', '+0.00', '+0.00')
     """
     return f"{value:+z.{places}f}"
+
+
+def spread(value: float, deviation: float | None = None, places: int = 2) -> str:
+    """A mean over seeds, with its standard deviation where it has one.
+
+    Args:
+        value: of any unit.
+        deviation: in the same.
+        places: decimal ones of both.
+
+    >>> spread(59.741, 0.25), spread(3800, places=0), spread(-0.001)
+    ('59.74 ± 0.25', '3,800', '0.00')
+    """
+    shown = f"{value:z,.{places}f}"
+    return shown if deviation is None else f"{shown} ± {deviation:,.{places}f}"
 
 
 def html_table(rows: Rows, *, caption: str = "") -> str:

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from syntagma.outputs import write_json, write_text
-from syntagma.report.tables import aligned, markdown
+from syntagma.report.tables import aligned, markdown, spread
 from syntagma.reproduce.entries import read_papers
 
 __all__ = ["Cell", "Measured", "Part", "Reproduction", "listed"]
@@ -47,9 +47,7 @@ class Cell:
         >>> Cell("SG-Net", "slope", -0.003).shown()
         '0.00'
         """
-        ours = "" if self.ours is None else f"{self.ours:z.{self.digits}f}"
-        if self.ours is not None and self.spread is not None:
-            ours += f" ± {self.spread:.{self.digits}f}"
+        ours = "" if self.ours is None else spread(self.ours, self.spread, self.digits)
         if self.paper is not None:
             paper = f"({self.paper:.{places}f})"
             return paper if self.ours is None else f"{ours} {paper}"

@@ -11,6 +11,7 @@ from syntagma.errors import InputError
 from syntagma.evaluation import open_model
 from syntagma.models.guided_encoder import GuidedEncoder
 from syntagma.report.runs import RunScores, System
+from syntagma.report.tables import spread
 from syntagma.tasks import find_task
 
 __all__ = [
@@ -80,8 +81,8 @@ def rows_of(systems: Points, deviations: Points) -> list[list[str]]:
         [
             name,
             *(
-                f"{score:.2f}" + (f" ± {spread:.2f}" if spread else "")
-                for score, spread in zip(scores, deviations[name], strict=True)
+                spread(score, deviation or None)
+                for score, deviation in zip(scores, deviations[name], strict=True)
             ),
         ]
         for name, scores in systems.items()

@@ -27,7 +27,7 @@ from syntagma.report.pages.report_page import Part, commands, details, plot, plo
 from syntagma.report.parse_properties import measure_parses
 from syntagma.report.plans import PLANS
 from syntagma.report.runs import System
-from syntagma.report.tables import html_table
+from syntagma.report.tables import html_table, spread
 from syntagma.report.training_log import Speed, is_cut, read_speed
 from syntagma.settings import flatten
 from syntagma.tasks import find_task
@@ -99,16 +99,15 @@ def _metrics(systems: Sequence[System]) -> dict[str, dict[str, list[float]]]:
 def _metric_shown(values: Sequence[float]) -> str:
     """A metric; one that is the same whole number for all seeds is a count."""
     is_count = len({*values}) == 1 and values[0].is_integer()
-    return _spread(values[:1], 0) if is_count else _spread(values)
+    return _mean_shown(values[:1], 0) if is_count else _mean_shown(values)
 
 
-def _spread(values: Sequence[float], digits: int = 2) -> str:
-    """A mean over seeds with its standard deviation."""
+def _mean_shown(values: Sequence[float], places: int = 2) -> str:
+    """A mean over seeds; whole numbers that are all alike do not deviate."""
     if not values:
         return "–"
-    if len(values) == 1:
-        return f"{values[0]:,.{digits}f}"
-    return f"{mean(values):,.{digits}f} ± {stdev(values):.{digits}f}"
+    alone = len(values) == 1 or (places == 0 and len({*values}) == 1)
+    return spread(mean(values), None if alone else stdev(values), places)
 
 
 def _settings(systems: Sequence[System]) -> str:
@@ -287,7 +286,7 @@ def _speed_rows(speeds: dict[str, list[Speed]]) -> list[list[str]]:
     for place, system in enumerate(speeds):
         cells = ([v for v in found[title][place] if v is not None] for title in shown)
         digits = (columns[title][1] for title in shown)
-        rows.append([system, *map(_spread, cells, digits)])
+        rows.append([system, *map(_mean_shown, cells, digits)])
     return rows
 
 
@@ -320,7 +319,7 @@ def models_part(systems: Sequence[System]) -> Made:
             values = (
                 [n.learned[name] for n in group if name in n.learned] for group in numbers.values()
             )
-            rows.append([name, *(_spread(found, 4) for found in values)])
+            rows.append([name, *(_mean_shown(found, 4) for found in values)])
         body += html_table(rows, caption="What guides have learnt, or were set to")
     plain = {
         name: [{"parameters": n.parameters, "learned": n.learned} for n in group]
