@@ -19,6 +19,7 @@ from syntagma.errors import InputError
 from syntagma.report import breakdown, compare
 from syntagma.report.breakdown import Breakdown, break_down, break_down_by, write_breakdowns
 from syntagma.report.groups import Group, Grouping, group_by, properties_of, trend
+from syntagma.report.runs import read_systems
 from syntagma.tasks.pairs.data import PairExample
 from syntagma.tasks.spans.squad import SpanExample
 from tests.training.test_run import squad
@@ -264,7 +265,7 @@ def test_trees_are_parsed_once_for_all_groups(runs, monkeypatch):
 
     monkeypatch.setattr(breakdown, "measure_parses", measure)
     names = ["parse_confidence", "question_word", "dependency_depth"]
-    found = break_down_by(runs, names)
+    found = break_down_by(read_systems(runs), names)
     assert [each.grouping.property for each in found] == names
     assert asked == [["dependency_depth", "parse_confidence"]]
 

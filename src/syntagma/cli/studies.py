@@ -54,9 +54,9 @@ def compare(
     Runs whose settings differ in the seed alone are one system.  Groups and tags can be shown of
     one system, too.  With --data the models are scored on those files, once.
     """
-    from syntagma.report.answer_tags import boundary_tags
+    from syntagma.report.answer_tags import tags_of_systems
     from syntagma.report.breakdown import break_down_by, check_properties, write_breakdowns
-    from syntagma.report.compare import compare_runs
+    from syntagma.report.compare import compare_systems
     from syntagma.report.runs import read_systems
 
     if plot is not None and not by:
@@ -68,14 +68,14 @@ def compare(
         from syntagma.evaluation import score_runs
 
         runs = score_runs(runs, data, metric=metric, device=device)
-    read_systems(runs, metric=metric)
+    systems = read_systems(runs, metric=metric)
     # One run has groups and tags, and nothing to be compared with.
     alone = len(runs) == 1 and bool(by or answer_tags)
-    comparison = None if alone else compare_runs(runs, metric=metric)
-    breakdowns = break_down_by(runs, by, cut=cut, metric=metric) if by else []
+    comparison = None if alone else compare_systems(systems)
+    breakdowns = break_down_by(systems, by, cut=cut) if by else []
     values = comparison.as_json() if comparison else {}
     values["groups"] = [breakdown.as_json() for breakdown in breakdowns]
-    tags = boundary_tags(runs) if answer_tags else None
+    tags = tags_of_systems(systems) if answer_tags else None
     if tags is not None:
         values["answer_tags"] = asdict(tags)
     typer.echo("\n\n".join(found.table() for found in [comparison, *breakdowns, tags] if found))

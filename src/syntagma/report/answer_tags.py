@@ -18,10 +18,10 @@ from syntagma.parse.columns import ParsedText
 from syntagma.parse.load import load_source
 from syntagma.parse.store import ParseStore, cache_folder
 from syntagma.report.cases import read_answers
-from syntagma.report.runs import RunScores, read_systems
+from syntagma.report.runs import RunScores, System, read_systems
 from syntagma.report.tables import aligned, signed
 
-__all__ = ["BoundaryTags", "boundary_tags"]
+__all__ = ["BoundaryTags", "boundary_tags", "tags_of_systems"]
 
 T = TypeVar("T")
 
@@ -137,15 +137,28 @@ def boundary_tags(folders: Sequence[str | Path], *, parser: str = DEFAULT_PARSER
     Raises:
         InputError: a run is of another task or its data or predictions are gone.
     """
-    systems = read_systems(folders)
+    return tags_of_systems(read_systems(folders), parser=parser)
+
+
+def tags_of_systems(systems: Sequence[System], *, parser: str = DEFAULT_PARSER) -> BoundaryTags:
+    """The same of systems whose runs have been read.
+
+    Args:
+        systems: over the same data.
+        parser: see :func:`boundary_tags`.
+
+    Raises:
+        InputError: see there.
+    """
+    first = systems[0].runs[0].path
     if systems[0].runs[0].task != "spans":
         raise InputError(
-            f"{folders[0]}: tags of answer boundaries are counted for readers (task spans), this "
+            f"{first}: tags of answer boundaries are counted for readers (task spans), this "
             f"run is of the task {systems[0].runs[0].task}"
         )
     if "exact" not in next(iter(systems[0].runs[0].rows.values())):
         raise InputError(
-            f"{folders[0]}: a verifier tells whether there is an answer and finds none, so that it "
+            f"{first}: a verifier tells whether there is an answer and finds none, so that it "
             f"has no boundaries; give runs with the objective of spans"
         )
     examples = [example for example in systems[0].runs[0].examples() if example.answers]

@@ -192,24 +192,18 @@ def break_down(
 
 
 def break_down_by(
-    folders: Sequence[str | Path],
-    properties: Sequence[str],
-    *,
-    cut: str = "size",
-    metric: str = "",
+    systems: Sequence[System], properties: Sequence[str], *, cut: str = "size"
 ) -> list[Breakdown]:
-    """Split the scores of runs by several properties; what a parser measures, it measures once.
+    """Split scores by several properties; what a parser measures, it measures once.
 
     Args:
-        folders: see :func:`break_down`.
-        properties: see there.
+        systems: over the same data.
+        properties: see :func:`break_down`.
         cut: see there.
-        metric: see there.
 
     Raises:
         InputError: as there.
     """
-    systems = read_systems(folders, metric=metric)
     examples = systems[0].runs[0].examples()
     wanted = [name for name in PARSE_PROPERTIES if name in properties]
     measured = measure_parses(examples, wanted) if wanted else {}

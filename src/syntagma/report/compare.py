@@ -22,7 +22,7 @@ from syntagma.report.significance import (
 )
 from syntagma.report.tables import aligned, markdown, signed, spread
 
-__all__ = ["ComparedSystem", "Comparison", "compare_runs", "show_p"]
+__all__ = ["ComparedSystem", "Comparison", "compare_runs", "compare_systems", "show_p"]
 
 NAMES = {
     "mcnemar": "McNemar's exact test",
@@ -158,9 +158,21 @@ def compare_runs(folders: Sequence[str | Path], *, metric: str = "") -> Comparis
             seeds, a run is named twice, or the task has no test of the metric.
         MissingExtraError: scipy is not installed.
     """
-    if len(folders) < 2:
+    return compare_systems(read_systems(folders, metric=metric))
+
+
+def compare_systems(systems: Sequence[System]) -> Comparison:
+    """The same of systems whose runs have been read.
+
+    Args:
+        systems: over the same data, the baseline first.
+
+    Raises:
+        InputError: it is one run alone, or they have no answers or too few examples.
+        MissingExtraError: scipy is not installed.
+    """
+    if sum(len(system.runs) for system in systems) < 2:
         raise InputError("compare needs at least two run folders, the baseline first")
-    systems = read_systems(folders, metric=metric)
     baseline = systems[0]
     if (task := baseline.runs[0].task) not in PLANS:
         raise InputError(

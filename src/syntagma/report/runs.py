@@ -141,6 +141,11 @@ class System:
     runs: tuple[RunScores, ...]
     plan: Plan
 
+    @property
+    def folders(self) -> list[Path]:
+        """From which its runs were read."""
+        return [run.scored for run in self.runs]
+
     def example_scores(self, keys: Sequence[str]) -> FloatArray:
         """The mean score of each example over seeds, ``[n_keys]``.
 

@@ -27,17 +27,12 @@ from syntagma.robustness import (
 
 __all__ = ["noise_part", "sources_part", "training_noise_parts"]
 
-Paths = Sequence[str | Path]
 
-
-def noise_part(
-    folders: Paths, systems: Sequence[System], kind: str, out: Path, *, device: str
-) -> Made:
+def noise_part(systems: Sequence[System], kind: str, out: Path, *, device: str) -> Made:
     """Scores over the share of heads or tags replaced.
 
     Args:
-        folders: of the runs.
-        systems: the same as systems.
+        systems: the runs.
         kind: ``heads`` or ``tags``.
         out: the folder to write the plot to.
         device: where to compute.
@@ -45,19 +40,18 @@ def noise_part(
     metric = systems[0].plan.metric
     return _curve_part(
         f"Noise: {kind} replaced",
-        partial(noise_curve, folders, kind=kind, metric=metric, device=device),
+        partial(noise_curve, _folders(systems), kind=kind, metric=metric, device=device),
         "The models are scored again while that share of what the parser gives is replaced at "
         "random",
         out / f"noise_{kind}.svg",
     )
 
 
-def training_noise_parts(folders: Paths, systems: Sequence[System], out: Path) -> list[Made]:
+def training_noise_parts(systems: Sequence[System], out: Path) -> list[Made]:
     """Scores of runs over the share of noise that they were trained on, where there are such.
 
     Args:
-        folders: of the runs.
-        systems: the same as systems.
+        systems: the runs.
         out: the folder to write plots to.
     """
     metric = systems[0].plan.metric
@@ -66,7 +60,7 @@ def training_noise_parts(folders: Paths, systems: Sequence[System], out: Path) -
     return [
         _curve_part(
             f"Noise in training: {kind} replaced",
-            partial(training_noise_curve, folders, kind=kind, metric=metric),
+            partial(training_noise_curve, _folders(systems), kind=kind, metric=metric),
             "The scores of models that were trained, and are scored, with that share of what the "
             "parser gives replaced at random",
             out / f"training_noise_{kind}.svg",
@@ -92,13 +86,12 @@ def _curve_part(name: str, make: Callable[[], NoiseCurve], hint: str, path: Path
 
 
 def sources_part(
-    folders: Paths, systems: Sequence[System], sources: Sequence[str], out: Path, *, device: str
+    systems: Sequence[System], sources: Sequence[str], out: Path, *, device: str
 ) -> Made:
     """Scores with parses of several sources, side by side.
 
     Args:
-        folders: of the runs.
-        systems: the same as systems.
+        systems: the runs.
         sources: their names; none, no part.
         out: the folder to write the plot to.
         device: where to compute.
@@ -107,7 +100,8 @@ def sources_part(
     if not sources:
         return Made(Part(name, ""), {}, [])
     try:
-        found = parser_table(folders, sources, metric=systems[0].plan.metric, device=device)
+        metric = systems[0].plan.metric
+        found = parser_table(_folders(systems), sources, metric=metric, device=device)
     except InputError as error:
         return Made(Part(name, ""), {}, [f"{name}: {error}"])
     path = out / "sources.svg"
@@ -119,6 +113,10 @@ def sources_part(
         path,
         lambda: write_parser_table(found, path),
     )
+
+
+def _folders(systems: Sequence[System]) -> list[Path]:
+    return [folder for system in systems for folder in system.folders]
 
 
 def _drawn(

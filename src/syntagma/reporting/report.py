@@ -80,12 +80,12 @@ def write_report(
     }
     with write_folder(out) as draft:
         made = [
-            results_part(runs, systems),
+            results_part(systems),
             groups_part(systems, draft, parser=DEFAULT_PARSER),
-            tags_part(runs, systems, parser=DEFAULT_PARSER),
-            *(noise_part(runs, systems, kind, draft, device=device) for kind in noise),
-            *training_noise_parts(runs, systems, draft),
-            sources_part(runs, systems, sources, draft, device=device),
+            tags_part(systems, parser=DEFAULT_PARSER),
+            *(noise_part(systems, kind, draft, device=device) for kind in noise),
+            *training_noise_parts(systems, draft),
+            sources_part(systems, sources, draft, device=device),
             training_part(systems, draft),
             models_part(systems),
             cases_part(systems, n_cases, n_pictures, device=device),

@@ -16,9 +16,9 @@ import yaml
 from syntagma.encoders.shipped import DEFAULT_PARSER
 from syntagma.errors import InputError
 from syntagma.parse.load import load_source
-from syntagma.report.answer_tags import boundary_tags
+from syntagma.report.answer_tags import tags_of_systems
 from syntagma.report.breakdown import Breakdown, break_down_systems, write_breakdowns
-from syntagma.report.compare import compare_runs
+from syntagma.report.compare import compare_systems
 from syntagma.report.curves import TRAINING_LOSS, read_curve, write_curves
 from syntagma.report.drawing.svg import escape
 from syntagma.report.groups import CUTS, NUMBERS, properties_of
@@ -41,7 +41,6 @@ __all__ = [
     "training_part",
 ]
 
-Paths = Sequence[str | Path]
 MOST_KINDS = 60
 """Groups that a plot of kinds can hold."""
 
@@ -60,13 +59,13 @@ class Made(NamedTuple):
     notices: list[str]
 
 
-def results_part(folders: Paths, systems: Sequence[System]) -> Made:
+def results_part(systems: Sequence[System]) -> Made:
     """Scores with their tests, all metrics, and the settings that differ."""
     notices: list[str] = []
     body, values = "", None
     if len(systems) > 1 and systems[0].runs[0].task in PLANS:
         try:
-            comparison = compare_runs(folders, metric=systems[0].plan.metric)
+            comparison = compare_systems(systems)
             body = html_table(comparison.rows())
             tests = escape(comparison.summary().replace("`", ""))
             body += (
@@ -181,19 +180,18 @@ def groups_part(systems: Sequence[System], out: Path, *, parser: str = DEFAULT_P
     return Made(Part(name, hint + plots(figures) + "".join(tables)), values, notices)
 
 
-def tags_part(folders: Paths, systems: Sequence[System], *, parser: str = DEFAULT_PARSER) -> Made:
+def tags_part(systems: Sequence[System], *, parser: str = DEFAULT_PARSER) -> Made:
     """Parts of speech at the boundaries of answers, for readers.
 
     Args:
-        folders: of the runs.
-        systems: the same as systems.
+        systems: the runs.
         parser: gives the tags.
     """
     name = "Answer boundaries"
     if systems[0].runs[0].task != "spans":
         return Made(Part(name, ""), {}, [])
     try:
-        found = boundary_tags(folders, parser=parser)
+        found = tags_of_systems(systems, parser=parser)
     except InputError as error:
         return Made(Part(name, ""), {}, [f"tags at answer boundaries: {error}"])
     hint = (
