@@ -16,11 +16,12 @@ from syntagma.errors import InputError, how_to_skip
 from syntagma.files import require_path
 from syntagma.outputs import disk_errors, write_folder, write_text
 from syntagma.report.plans import check_metric
+from syntagma.report.run_files import METRICS
 from syntagma.report.runs import SCORED, require_finished
 from syntagma.tasks import find_task
 from syntagma.tasks.experiment import load_run_settings
 from syntagma.tasks.task import Task, fingerprint
-from syntagma.training.run_folder import RESULT, RunFolder
+from syntagma.training.run_folder import RunFolder
 from syntagma.training.scores import write_scores
 
 __all__ = ["evaluate", "open_model", "pack", "predict", "score_runs"]
@@ -181,7 +182,7 @@ def score_runs(
         with disk_errors(place):
             place.parent.mkdir(exist_ok=True)
             with FileLock(place.with_name(f".{key}.lock")):
-                if not (place / RESULT).is_file():
+                if not (place / METRICS).is_file():
                     _score_run(run, settings, parts, place, device)
                 # The same examples may lie elsewhere today.
                 settings["data"] |= {"dev": files, "dev_limit": None}

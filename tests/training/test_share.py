@@ -8,11 +8,12 @@ from contextlib import suppress
 import pytest
 
 from syntagma.errors import BusyError, InputError
+from syntagma.report.run_files import METRICS
 from syntagma.tasks.experiment import DataSettings, Experiment
 from syntagma.training import run as run_module
 from syntagma.training import share
 from syntagma.training.run import train
-from syntagma.training.run_folder import RESULT, RunFolder
+from syntagma.training.run_folder import RunFolder
 from syntagma.training.share import Job, train_all
 
 
@@ -25,7 +26,7 @@ def trained(monkeypatch):
         assert resume
         with RunFolder(folder).claimed():
             RunFolder(folder).begin(experiment, resume=True)
-            (folder / RESULT).write_text("{}")
+            (folder / METRICS).write_text("{}")
             names.append(folder.name)
 
     monkeypatch.setattr(run_module, "train", train)
@@ -118,7 +119,7 @@ def test_another_process_is_waited_for(trained, tmp_path):
     )  # fmt: skip
     thread.start()
     assert released.wait(10)
-    assert not (held / RESULT).exists()
+    assert not (held / METRICS).exists()
     claim.__exit__(None, None, None)
     thread.join(10)
     assert trained == ["free", "held"]

@@ -15,6 +15,7 @@ from syntagma.encoders.precision import Precision
 from syntagma.errors import InputError
 from syntagma.files import read_json
 from syntagma.report.plans import PLANS, Plan, find_plan
+from syntagma.report.run_files import DATA, EXAMPLES, METRICS, SETTINGS
 from syntagma.report.sums import class_sums
 from syntagma.tasks import find_task
 from syntagma.tasks.experiment import comparable, load_run_settings
@@ -32,10 +33,7 @@ FloatArray = NDArray[np.float64]
 
 SCORED = "scored"
 """Within a run's folder: folders of what it scored on other files than its dev files."""
-SETTINGS, METRICS, EXAMPLES = "experiment.yaml", "metrics.json", "examples.json"
 AGAIN = "put back the file that train wrote"
-DATA = "data.json"
-"""Hashes of the examples."""
 
 
 @dataclass(frozen=True, slots=True)

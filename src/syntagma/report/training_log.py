@@ -10,7 +10,8 @@ from typing import Any
 
 from syntagma.errors import InputError
 from syntagma.files import read_lines
-from syntagma.tasks.experiment import load_run_settings
+from syntagma.report.run_files import RECORDS, SETTINGS
+from syntagma.settings import load_yaml
 
 __all__ = ["Speed", "is_cut", "read_records", "read_speed"]
 
@@ -73,9 +74,9 @@ def is_cut(run: str | Path) -> bool:
 
 
 def _lines(run: str | Path) -> tuple[Path, list[str]]:
-    path = Path(run) / "metrics.jsonl"
+    path = Path(run) / RECORDS
     if not path.is_file():
-        raise InputError(f"{run}: no run (it has no metrics.jsonl); give a folder that train wrote")
+        raise InputError(f"{run}: no run (it has no {RECORDS}); give a folder that train wrote")
     return path, list(read_lines(path))
 
 
@@ -116,7 +117,7 @@ def read_speed(run: str | Path) -> Speed:
         values = [float(record[name]) for record in records if name in record]
         return sum(values) / len(values) if values else None
 
-    settings = load_run_settings(Path(run) / "experiment.yaml")
+    settings = load_yaml(Path(run) / SETTINGS)
     # The trainer takes steps times its own default batch for examples then.
     counted = not settings.get("training", {}).get("steps")
     return Speed(

@@ -11,6 +11,7 @@ from syntagma.encoders.saved import saved_settings
 from syntagma.errors import InputError
 from syntagma.files import read_json
 from syntagma.outputs import write_json
+from syntagma.report.run_files import METRICS
 from syntagma.reproduce.entries import Column, Row
 from syntagma.reproduce.runs import Run
 
@@ -93,7 +94,7 @@ def _score(run: Run, row: Row, column: Column) -> float | None:
     if row.parser:
         parser = f"{row.parser}:{run.experiment.parser}"
         return _evaluate(run, run.files.test if part == "test" else (), parser).get(metric)
-    scores: dict[str, float] = read_json(scored_folder(run, column) / "metrics.json")
+    scores: dict[str, float] = read_json(scored_folder(run, column) / METRICS)
     return scores.get(metric)
 
 

@@ -21,11 +21,12 @@ from transformers import TrainingArguments, set_seed
 from syntagma.encoders.compact import EXACT
 from syntagma.errors import InputError, MissingExtraError, how_to_skip
 from syntagma.outputs import disk_errors, require_absent
+from syntagma.report.run_files import METRICS
 from syntagma.tasks import find_task
 from syntagma.tasks.experiment import DataSettings, Experiment, TrainingSettings
 from syntagma.tasks.task import Task
 from syntagma.training.adapt import prepare_encoder
-from syntagma.training.run_folder import RESULT, RunFolder
+from syntagma.training.run_folder import RunFolder
 from syntagma.training.scores import write_scores
 from syntagma.training.stream_loader import StreamLoader
 from syntagma.training.trainer import SyntagmaTrainer
@@ -258,7 +259,7 @@ def _finish(
             # What a frozen encoder has in common with the published one is not saved again.
             task.save(draft, bits=EXACT if frozen else None)
             # What says that a run is finished comes last.
-            for path in sorted(draft.iterdir(), key=lambda path: path.name == RESULT):
+            for path in sorted(draft.iterdir(), key=lambda path: path.name == METRICS):
                 target = run.path / path.name
                 if target.is_dir():
                     shutil.rmtree(target)

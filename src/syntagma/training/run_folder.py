@@ -27,16 +27,14 @@ from filelock import FileLock, Timeout
 from syntagma.errors import BusyError, InputError
 from syntagma.files import read_json
 from syntagma.outputs import disk_errors, require_absent, write_text
+from syntagma.report.run_files import METRICS, RECORDS, SETTINGS
+from syntagma.report.training_log import read_records
 from syntagma.settings import differences, to_dict
 
 if TYPE_CHECKING:
     from syntagma.tasks.experiment import Experiment
 
-__all__ = ["DATA", "EXAMPLES", "RESULT", "RunFolder"]
-
-RESULT = "metrics.json"
-EXAMPLES = "examples.json"
-DATA = "data.json"
+__all__ = ["RunFolder"]
 
 COMPLETE = "complete"
 CHECKPOINT = "checkpoint"
@@ -66,23 +64,23 @@ class RunFolder:
     @property
     def metrics(self) -> Path:
         """A line each logging step and each evaluation."""
-        return self.path / "metrics.jsonl"
+        return self.path / RECORDS
 
     @property
     def experiment(self) -> Path:
         """The settings."""
-        return self.path / "experiment.yaml"
+        return self.path / SETTINGS
 
     @property
     def state(self) -> str:
         """``done``, ``begun`` or ``to do``."""
         if not self.experiment.is_file():
             return "to do"
-        return "done" if (self.path / RESULT).is_file() else "begun"
+        return "done" if (self.path / METRICS).is_file() else "begun"
 
     def result(self) -> dict[str, Any]:
         """The metrics of the kept model, of a run that is done."""
-        return dict(read_json(self.path / RESULT))
+        return dict(read_json(self.path / METRICS))
 
     @contextmanager
     def claimed(self) -> Iterator[None]:
@@ -173,11 +171,12 @@ class RunFolder:
         write_text(self.checkpoint(step) / COMPLETE, f"{n_processes}\n")
 
     def records(self) -> list[dict[str, Any]]:
-        """The lines of ``metrics.jsonl``."""
-        if not self.metrics.is_file():
-            return []
-        lines = self.metrics.read_text(encoding="utf-8").splitlines()
-        return [json.loads(line) for line in lines if line.endswith("}")]
+        """The lines of ``metrics.jsonl``; none before there are some.
+
+        Raises:
+            InputError: a line is damaged.
+        """
+        return read_records(self.path) if self.metrics.is_file() else []
 
     def forget_after(self, step: int) -> None:
         """Drop the records of steps that a resumed run does again."""

@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import Any
 
 from syntagma.outputs import write_json
+from syntagma.report.run_files import DATA, EXAMPLES, METRICS
 from syntagma.tasks.task import Task, fingerprint
-from syntagma.training.run_folder import DATA, EXAMPLES, RESULT
 
 __all__ = ["write_scores"]
 
@@ -40,5 +40,5 @@ def write_scores(
         write_json(folder / EXAMPLES, task.score_examples(examples, predictions))
         if not task.streams:
             write_json(folder / DATA, {name: fingerprint(part) for name, part in parts.items()})
-    write_json(folder / RESULT, metrics)
+    write_json(folder / METRICS, metrics)
     return metrics

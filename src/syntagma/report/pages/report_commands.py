@@ -10,6 +10,7 @@ from typing import Any
 from syntagma.files import read_text
 from syntagma.outputs import write_text
 from syntagma.report.pages.report_page import Part, commands
+from syntagma.report.run_files import SETTINGS as RUN_SETTINGS
 from syntagma.report.runs import System
 from syntagma.settings import flatten
 from syntagma.tasks.experiment import load_run_settings
@@ -103,9 +104,9 @@ def _train(
     """The command of a run, after those of the runs that it needs."""
     if path in made:
         return
-    settings = flatten(load_run_settings(path / "experiment.yaml"))
+    settings = flatten(load_run_settings(path / RUN_SETTINGS))
     named = {key: Path(str(settings.get(key) or "")) for key in MODELS}
-    needed = {key: each for key, each in named.items() if (each / "experiment.yaml").is_file()}
+    needed = {key: each for key, each in named.items() if (each / RUN_SETTINGS).is_file()}
     notices += [
         f"the commands of what {path} has as its {key}: {each} is not there"
         for key, each in named.items()
@@ -118,7 +119,7 @@ def _train(
         number += 1
         name = f"{path.name}_{number}"
     made[path] = name
-    write_text(draft / SETTINGS / f"{name}.yaml", read_text(path / "experiment.yaml"))
+    write_text(draft / SETTINGS / f"{name}.yaml", read_text(path / RUN_SETTINGS))
     command = ["syntagma", "train", f"{out}/{SETTINGS}/{name}.yaml"]
     for key, other in needed.items():
         command += ["--set", f"{key}={AGAIN}/{made[other]}"]
