@@ -102,11 +102,10 @@ def _metric_shown(values: Sequence[float]) -> str:
 
 
 def _mean_shown(values: Sequence[float], places: int = 2) -> str:
-    """A mean over seeds; whole numbers that are all alike do not deviate."""
+    """A mean over seeds; numbers that are all alike do not deviate."""
     if not values:
         return "–"
-    alone = len(values) == 1 or (places == 0 and len({*values}) == 1)
-    return spread(mean(values), None if alone else stdev(values), places)
+    return spread(mean(values), stdev(values) if len({*values}) > 1 else None, places)
 
 
 def _settings(systems: Sequence[System]) -> str:
