@@ -215,7 +215,7 @@ def test_a_metric_that_is_not_there_costs_no_second_training(sweep, monkeypatch)
         run_sweep(replace(sweep, space=read_space(["preset=none,seprem"])), 1)
 
 
-@pytest.mark.parametrize("error", [InputError, BusyError])
+@pytest.mark.parametrize("error", [InputError, DiskError, BusyError])
 def test_a_first_trial_that_fails_leaves_nothing_in_the_way(sweep, monkeypatch, error):
     def train(experiment, folder, *, resume):
         RunFolder(Path(folder)).begin(experiment, resume=resume)

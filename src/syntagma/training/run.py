@@ -125,7 +125,8 @@ def _memory_errors(settings: TrainingSettings) -> Iterator[None]:
     try:
         yield
     except torch.OutOfMemoryError as error:
-        remedy = "" if settings.recompute else ", or go on with training.recompute=true"
+        recompute = ", or go on with --resume --set training.recompute=true"
+        remedy = "" if settings.recompute else recompute
         raise InputError(
             f"the device's memory is full ({str(error).partition('. ')[0]}); begin a run with less "
             f"than {settings.batch_pieces} training.batch_pieces, and accumulate them{remedy}"

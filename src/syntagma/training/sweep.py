@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 import yaml
 
-from syntagma.errors import InputError, MachineError, MissingExtraError
+from syntagma.errors import BusyError, InputError, MachineError, MissingExtraError
 from syntagma.outputs import write_text
 from syntagma.report.tables import aligned
 from syntagma.settings import differences, load_yaml, to_dict
@@ -169,11 +169,14 @@ def run_sweep(
         number, values = _next(study, sweep)
         try:
             value = _try(sweep, number, values, metric)
-        except MachineError:
-            raise  # The next trial would fail too, and this one can still be made.
+        except BusyError:
+            raise
         except InputError as error:
-            if not any(trial.value is not None for trial in study.trials):
+            first = not any(trial.value is not None for trial in study.trials)
+            if first:
                 _take_back(sweep, before)
+            # Where the machine is to blame the next trial would fail too, and this one can be made.
+            if first or isinstance(error, MachineError):
                 raise
             say(f"trial {number} failed: {error}")
             value = math.nan
