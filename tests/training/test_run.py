@@ -403,7 +403,7 @@ def test_a_full_device_is_one_line(tmp_path, tiny_encoder, monkeypatch):
         "data": {"train": data, "dev": data}, "head": {"max_length": 64},
     }  # fmt: skip
     experiment = build(Experiment, settings, where="test")
-    expected = r"full \(CUDA out of memory\); .* less than 6144 .*--resume --set training\.recompute"
+    expected = r"\(CUDA out of memory\); .* less than 6144 .*--resume --set training\.recompute"
     with pytest.raises(InputError, match=expected):
         train(experiment, tmp_path / "run")
     assert RunFolder(tmp_path / "run").state == "begun"
