@@ -283,6 +283,8 @@ def test_phrases_and_corpora(run, config, tmp_path):
         (["parse", words, "--to", "brackets", "--decoding", "dependencies"], "needs --decoding"),
         (["parse", words, "--to", "brackets", "--decoding", "both"], "decoding must be one of"),
         (["parse", "--from", "parquet", tmp_path], "no annotated corpus"),
+        (["parse", "--from", "parquet"], "expected the folders of annotated corpora, got none"),
+        (["parse", words, "--pretokenized", "--from", "conllu"], "leave out one of the two"),
         (["parse", "--from", "parquet", tmp_path / "corpus", "--to", "svg"], "conllu or json"),
     ):
         code, _, err = run(*arguments, *(["--parser", folder] if "brackets" in arguments else []))

@@ -5,12 +5,15 @@ from __future__ import annotations
 import gzip
 import io
 import json
+import os
+import threading
+from pathlib import Path
 
 import pytest
 
 from syntagma.errors import InputError
 from syntagma.files import BYTE_ORDER_MARK, read_lines, read_table, split_pair
-from syntagma.outputs import write_json
+from syntagma.outputs import require_file_place, write_json
 from syntagma.tasks.choice.data import read_choices
 from syntagma.tasks.relations.data import read_relations
 from syntagma.tasks.translation.parallel_text import read_parallel
@@ -79,6 +82,46 @@ def test_a_byte_order_mark_is_no_part_of_the_first_line(tmp_path):
     path.write_text(BYTE_ORDER_MARK + json.dumps(record), encoding="utf-8")
     examples, _ = read_choices(path)
     assert examples[0].answer == 1
+
+
+def test_a_mark_before_a_quoted_name_hides_no_quote(tmp_path):
+    path = tmp_path / "a.csv"
+    path.write_text('"id","text"\n1,"a, b"\n', encoding="utf-8-sig")
+    names, rows = read_table(path)
+    assert names == ["id", "text"]
+    assert list(rows) == [{"id": "1", "text": "a, b"}]
+
+
+@pytest.mark.parametrize("pack", [bytes, gzip.compress])
+def test_a_pipe_is_read_from_its_first_byte(tmp_path, pack):
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    lines = [f"line {number}" for number in range(5000)]
+    data = pack("\n".join(lines).encode())
+    writer = threading.Thread(target=pipe.write_bytes, args=(data,))
+    writer.start()
+    assert list(read_lines(pipe)) == lines
+    writer.join()
+
+
+def test_a_pipe_is_written_to_and_stays(tmp_path):
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    require_file_place(pipe)
+    found = []
+    reader = threading.Thread(target=lambda: found.append(pipe.read_text()))
+    reader.start()
+    write_json(pipe, {"f1": 1.0})
+    reader.join()
+    assert json.loads(found[0]) == {"f1": 1.0}
+    assert pipe.is_fifo()
+
+
+def test_standard_output_has_a_name(capfdbinary):
+    print("f1 1.0")
+    write_json("/dev/stdout", {"f1": 1.0}, indent=None)
+    assert capfdbinary.readouterr().out == b'f1 1.0\n{"f1": 1.0}\n'
+    assert Path("/dev/stdout").is_symlink()
 
 
 def test_a_plus_may_stand_in_any_name(tmp_path):

@@ -13,8 +13,9 @@ import tarfile
 import zlib
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
+from itertools import chain, islice
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, Any, cast
 
 from syntagma.errors import DiskError, InputError
 
@@ -30,11 +31,14 @@ __all__ = [
     "require_once",
     "require_path",
     "split_pair",
+    "unpacked",
 ]
 
 STANDARD_INPUT = "-"
 BYTE_ORDER_MARK = "\ufeff"
 NEW_LINE = b"\n"
+GZIP = b"\x1f\x8b"
+"""What packed files begin with."""
 UTF_16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 """What files in UTF-16 begin with."""
 PAIR = "+"
@@ -89,13 +93,26 @@ def open_text(path: str | Path) -> IO[str]:
     if path.is_dir():
         raise InputError(f"{path}: is a folder; give the path of a file in it")
     try:
-        with open(path, "rb") as raw:
-            compressed = raw.read(2) == b"\x1f\x8b"
+        # Opened once: what was read of a pipe cannot be read again.
+        file = unpacked(open(path, "rb"))  # noqa: SIM115
     except OSError as error:
         raise DiskError(f"{path}: cannot be read ({error.strerror})") from error
-    if compressed:
-        return gzip.open(path, "rt", encoding="utf-8", newline="\n")
-    return open(path, encoding="utf-8", newline="\n")
+    return io.TextIOWrapper(file, encoding="utf-8", newline="\n")
+
+
+def unpacked(raw: io.BufferedReader) -> IO[bytes]:
+    """What is in a gzip file, which is closed with it; any other file as it is."""
+    return cast("IO[bytes]", _Unpacked(raw)) if raw.peek(2).startswith(GZIP) else raw
+
+
+class _Unpacked(gzip.GzipFile):
+    def __init__(self, raw: io.BufferedReader) -> None:
+        super().__init__(fileobj=raw)
+        self._packed = raw
+
+    def close(self) -> None:
+        super().close()
+        self._packed.close()
 
 
 @contextmanager
@@ -133,10 +150,13 @@ def _after(n_read: Callable[[], int] | None) -> str:
     return "" if n_read is None else f" after line {n_read()}"
 
 
-def read_lines(path: str | Path) -> Iterator[str]:
-    """Yield the lines of a text file without their line ends, in constant memory.
+def read_lines(path: str | Path, *, whole: bool = False) -> Iterator[str]:
+    """Yield the lines of a text file, in constant memory.
 
-    A byte-order mark before the first is no part of it.
+    Args:
+        path: of the file.
+        whole: as they stand in the file; else without their ends, and without a byte-order mark
+            before the first.
 
     Raises:
         InputError: the file cannot be read or is not UTF-8; the line is named.
@@ -145,7 +165,10 @@ def read_lines(path: str | Path) -> Iterator[str]:
     with read_errors(path, lambda: number), open_text(path) as lines:
         for line in lines:
             number += 1
-            yield (line.removeprefix(BYTE_ORDER_MARK) if number == 1 else line).rstrip("\r\n")
+            if not whole:
+                line = line.removeprefix(BYTE_ORDER_MARK) if number == 1 else line
+                line = line.rstrip("\r\n")
+            yield line
 
 
 def split_pair(path: str) -> tuple[str, str]:
@@ -201,12 +224,13 @@ def _table(path: str | Path, separator: str, quoting: Any) -> Iterator[Row]:
     number = 0
     with read_errors(path, lambda: number), open_text(path) as lines:
         # A carriage return inside a cell would be an error where no quotes can stand around it.
-        whole = (line.rstrip("\r\n").replace("\r", " ") for line in lines)
-        rows = whole if quoting == csv.QUOTE_NONE else lines
-        reader = csv.DictReader(rows, delimiter=separator, quoting=quoting)
+        plain = (line.rstrip("\r\n").replace("\r", " ") for line in lines)
+        rows = iter(plain if quoting == csv.QUOTE_NONE else lines)
+        # A mark left before a quoted name would hide the quote.
+        first = (line.removeprefix(BYTE_ORDER_MARK) for line in islice(rows, 1))
+        reader = csv.DictReader(chain(first, rows), delimiter=separator, quoting=quoting)
         if not reader.fieldnames:
             return
-        reader.fieldnames = [name.removeprefix(BYTE_ORDER_MARK) for name in reader.fieldnames]
         yield {name: name for name in reader.fieldnames}
         for row in reader:
             number = reader.line_num

@@ -7,16 +7,20 @@ import json
 import math
 import os
 import shutil
+import sys
 import tempfile
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
-from syntagma.errors import DiskError, InputError
+from filelock import FileLock, Timeout
+
+from syntagma.errors import BusyError, DiskError, InputError
 
 __all__ = [
     "disk_errors",
+    "hold_folder",
     "require_absent",
     "require_file_place",
     "write_file",
@@ -26,9 +30,17 @@ __all__ = [
 ]
 
 
+ELSEWHERE = "give another place"
+STANDARD_OUTPUT = "/dev/stdout"
+
+
 @contextmanager
-def disk_errors(path: Path) -> Iterator[None]:
+def disk_errors(path: Path, remedy: str = ELSEWHERE) -> Iterator[None]:
     """Turn a full disk, or one that may not be written to, into one clear line.
+
+    Args:
+        path: of what is written.
+        remedy: what to do, beside making room.
 
     Raises:
         DiskError: writing failed inside the block.
@@ -39,17 +51,17 @@ def disk_errors(path: Path) -> Iterator[None]:
         raise
     except OSError as error:
         full = error.errno in (errno.ENOSPC, errno.EDQUOT)
-        raise DiskError(_cannot_write(path, error.strerror or str(error), full=full)) from error
+        remedy = f"free some space or {remedy}" if full else remedy
+        raise DiskError(_cannot_write(path, error.strerror or str(error), remedy)) from error
     except Exception as error:
         # The writers of tensors report a full disk as errors of their own.
         reason = str(error)
         if not any(sign in reason for sign in ("No space left", "os error", "StreamWriter")):
             raise
-        raise DiskError(_cannot_write(path, reason, full=True)) from error
+        raise DiskError(_cannot_write(path, reason, f"free some space or {remedy}")) from error
 
 
-def _cannot_write(path: Path, reason: str, *, full: bool) -> str:
-    remedy = "free some space or give another place" if full else "give another place"
+def _cannot_write(path: Path, reason: str, remedy: str) -> str:
     return f"{path}: cannot be written ({reason}); {remedy}; nothing was left half-written"
 
 
@@ -68,23 +80,55 @@ def require_file_place(path: str | Path) -> None:
     for folder in path.parents:
         if folder.exists() and not folder.is_dir():
             raise InputError(f"{path}: {folder} is a file and no folder; give another place")
+    if _is_stream(path):
+        return
     above = next(folder for folder in path.absolute().parents if folder.exists())
     with disk_errors(path), tempfile.TemporaryFile(dir=above):
         pass
 
 
+def _is_stream(path: Path) -> bool:
+    """Whether it is a device or a pipe, which is written to and cannot be replaced."""
+    return str(path) == STANDARD_OUTPUT or (path.exists() and not path.is_file())
+
+
+def _write_stream(path: Path, draft: Path) -> None:
+    with open(draft, "rb") as file:
+        if str(path) == STANDARD_OUTPUT:
+            # Opened by its name it would be written from its beginning.
+            sys.stdout.flush()
+            shutil.copyfileobj(file, sys.stdout.buffer)
+            sys.stdout.buffer.flush()
+            return
+        with open(path, "wb") as stream:
+            shutil.copyfileobj(file, stream)
+
+
 @contextmanager
-def write_file(path: str | Path) -> Iterator[Path]:
+def write_file(path: str | Path, remedy: str = ELSEWHERE) -> Iterator[Path]:
     """Write a file that appears under its name only when the block ends without an error.
 
+    A device or a pipe is written to when the block ends.
+
+    Args:
+        path: of the file.
+        remedy: what to do where it cannot be written, beside making room.
+
     Yields:
-        An empty draft beside it, with the same ending.
+        An empty draft with the same ending, beside the file.
 
     Raises:
         InputError: the place cannot be written to, or the disk is full.
     """
     path = Path(path)
-    with disk_errors(path):
+    if _is_stream(path):
+        with disk_errors(path, remedy), tempfile.TemporaryDirectory() as folder:
+            draft = Path(folder) / path.name
+            draft.touch()
+            yield draft
+            _write_stream(path, draft)
+        return
+    with disk_errors(path, remedy):
         path.parent.mkdir(parents=True, exist_ok=True)
         handle, name = tempfile.mkstemp(
             dir=path.parent, prefix=f".{path.name}.", suffix=path.suffix
@@ -143,6 +187,34 @@ def require_absent(folder: str | Path) -> Path:
             f"{folder}: exists and is not empty; name a new folder or remove this one first"
         )
     return folder
+
+
+@contextmanager
+def hold_folder(folder: Path) -> Iterator[None]:
+    """Keep other processes that ask for the same out of a folder, which need not be there yet.
+
+    Raises:
+        BusyError: another process has it.
+    """
+    place = folder.parent / f".{folder.name}.lock"
+    lock = FileLock(place)
+    with disk_errors(folder):
+        folder.parent.mkdir(parents=True, exist_ok=True)
+        try:
+            lock.acquire(timeout=0)
+        except Timeout as error:
+            raise BusyError(
+                f"{folder}: another process is at work there; wait for that one, or name another "
+                f"folder"
+            ) from error
+    try:
+        yield
+    finally:
+        # While it is held: whoever has opened this very file finds that it has no name any more
+        # and does not take it (filelock from 3.24 on). Windows removes no open file.
+        with suppress(OSError):
+            place.unlink()
+        lock.release()
 
 
 @contextmanager

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import gzip
+import io
 import json
 import logging
 import os
 import signal
 import subprocess
 import sys
+import threading
 import time
 from pathlib import Path
 
@@ -19,7 +21,8 @@ pytest.importorskip("pyarrow")
 
 from syntagma import annotation
 from syntagma.annotation import check_corpora
-from syntagma.errors import DamagedFileError, InputError
+from syntagma.errors import BusyError, DamagedFileError, InputError
+from syntagma.outputs import hold_folder
 from syntagma.parse.corpora import runner
 from syntagma.parse.corpora import shards as shards_module
 from syntagma.parse.corpora.annotator import AnnotationSettings
@@ -28,6 +31,7 @@ from syntagma.parse.corpora.corpus import AnnotatedCorpus
 from syntagma.parse.corpora.documents import expand, kind_of, reader_of
 from syntagma.parse.corpora.shards import Shard, ShardWriter
 from syntagma.parse.load import load_source
+from syntagma.text.conllu import parse_conllu
 from syntagma.text.sentence import Parse, Sentence
 from tests.conftest import SENTENCES
 from tests.training.test_run import squad, treebank
@@ -66,7 +70,7 @@ def contents(folder: Path) -> dict[str, bytes]:
 def corpus(tmp_path_factory):
     folder = tmp_path_factory.mktemp("corpus")
     source = text_file(folder / "harbour.txt")
-    manifest = annotate([source], folder / "out", settings(confidence=True))
+    manifest = annotate([source], folder / "out", settings())
     return source, folder / "out", manifest
 
 
@@ -202,7 +206,8 @@ class TestShards:
         assert shard.metadata["fingerprint"] == "random:3"
         assert shard.metadata["schema"] == 2
         assert shard.upos.dtype == np.uint8
-        assert shard.confidence.min() == 1.0
+        assert shard.confidence is None
+        assert shard.forms is None
         assert shard.bounds[-1] == len(shard.heads)
 
     @pytest.mark.parametrize(
@@ -290,6 +295,62 @@ class TestKinds:
         ]
         assert forms == [tuple(sentence.split()) for sentence in SENTENCES]
 
+    def test_words_that_their_text_does_not_spell(self, tmp_path, tiny_parser):
+        path = tmp_path / "a.conllu"
+        blank = "\t".join("_" * 7)
+        lines = [
+            "# text = près du port",
+            f"1\tprès\t{blank}\t_",
+            f"2-3\tdu\t{blank}\t_",
+            f"2\tde\t{blank}\t_",
+            f"3\tle\t{blank}\t_",
+            f"4\tport\t{blank}\t_",
+            "",
+            "# text = Hello b world c the end",
+            f"1\tthe\t{blank}\t_",
+            f"2\tb\t{blank}\t_",
+            f"3\tc\t{blank}\tSpaceAfter=No",
+            "",
+        ]
+        path.write_text("\n".join(lines) + "\n")
+        chosen = AnnotationSettings(kind="conllu", parser=tiny_parser)
+        annotate([str(path)], tmp_path / "out", chosen)
+        found = list(AnnotatedCorpus(tmp_path / "out").sentences())
+        assert [item.parse.sentence.forms for item in found] == [
+            ("près", "de", "le", "port"),
+            ("the", "b", "c"),
+        ]
+        assert [item.text for item in found] == ["près du port", "the b c"]
+        out = io.StringIO()
+        annotation.write_corpora([tmp_path / "out"], to="conllu", out=out)
+        assert "\n2-3\tdu\t_" in out.getvalue()
+        again = list(parse_conllu(out.getvalue().splitlines()))
+        assert [sentence.sentence().forms for sentence in again] == [
+            item.parse.sentence.forms for item in found
+        ]
+
+    def test_a_byte_order_mark_is_no_part_of_a_record(self, tmp_path):
+        for kind, text in (
+            ("words", "It rains"),
+            ("jsonl", '{"text": "It rains"}'),
+            ("conllu", "1\tIt\t" + "_\t" * 7 + "_\n2\trains\t" + "_\t" * 7 + "_"),
+        ):
+            path = tmp_path / f"a.{kind}"
+            path.write_text(text + "\n", encoding="utf-8-sig")
+            (record,) = reader_of(kind)(str(path))
+            assert not record.bad
+            assert record.text == "It rains"
+
+    def test_a_pipe(self, tmp_path):
+        text = "The barge lay there.\n" * 500
+        pipe = tmp_path / "pipe"
+        os.mkfifo(pipe)
+        writer = threading.Thread(target=pipe.write_text, args=(text,))
+        writer.start()
+        manifest = annotate([str(pipe)], tmp_path / "out", settings())
+        writer.join()
+        assert manifest.counts.documents == 500
+
     def test_files_of_a_task(self, tmp_path):
         data = squad(tmp_path / "a.json", copies=2)
         manifest = annotate_files([data], tmp_path / "out", settings(kind="spans"))
@@ -322,17 +383,61 @@ class TestMistakes:
         assert manifest.counts.documents == 2
         assert "left out" in caplog.text
 
+    def test_who_meets_a_bad_record_goes_on_without_it(self, tmp_path):
+        path = tmp_path / "a.jsonl"
+        path.write_text('{"text": "The barge lay there."}\n' * 30 + "{\n" + '{"text": "One."}\n')
+        with pytest.raises(InputError, match=r"line 31: .* with --resume from here on"):
+            annotate([str(path)], tmp_path / "out", settings(kind="jsonl"))
+        begun = contents(tmp_path / "out")
+        skipping = settings(kind="jsonl", skip_bad=True)
+        with pytest.raises(InputError, match="go on with what was begun there with --resume"):
+            annotate([str(path)], tmp_path / "out", skipping)
+        manifest = annotate([str(path)], tmp_path / "out", skipping, resume=True)
+        assert manifest.counts.skipped == 1
+        assert manifest.counts.documents == 31
+        shards = {name for name in begun if name.endswith(".parquet")}
+        assert shards
+        annotate([str(path)], tmp_path / "whole", skipping)
+        assert contents(tmp_path / "out") == contents(tmp_path / "whole")
+
+    def test_two_runs_in_one_folder(self, tmp_path):
+        path = text_file(tmp_path / "a.txt")
+        with (
+            hold_folder(tmp_path / "out"),
+            pytest.raises(BusyError, match="another process is at work there"),
+        ):
+            annotate([path], tmp_path / "out", settings(), resume=True)
+
+    def test_a_parser_without_probabilities(self, tmp_path, tiny_parser):
+        path = text_file(tmp_path / "a.txt", copies=1)
+        with pytest.raises(InputError, match="random:3 gives no probabilities"):
+            annotate([path], tmp_path / "out", settings(confidence=True))
+        chosen = AnnotationSettings(parser=tiny_parser, confidence=True)
+        annotate([path], tmp_path / "sure", chosen)
+        shard = next(AnnotatedCorpus(tmp_path / "sure").shards())
+        assert 0 < shard.confidence.min() < shard.confidence.max() <= 1
+
+    def test_a_treebank_whose_words_have_changed(self, tmp_path, tiny_parser):
+        path = tmp_path / "a.conllu"
+        chosen = AnnotationSettings(kind="conllu", parser=tiny_parser)
+        rows = "# text = cannot\n1\tcan\t{0}\tSpaceAfter=No\n2\tnot\t{0}\t_\n\n"
+        path.write_text(rows.format("_\t" * 6 + "_"))
+        annotate([str(path)], tmp_path / "out", chosen)
+        path.write_text("# text = cannot\n1\tcannot\t{}\t_\n\n".format("_\t" * 6 + "_"))
+        with pytest.raises(InputError, match="the input has changed"):
+            annotate([str(path)], tmp_path / "out", chosen, resume=True)
+
     def test_a_folder_that_exists(self, corpus):
         source, folder, _ = corpus
         before = contents(folder)
         with pytest.raises(InputError, match="exists and is not empty"):
-            annotate([source], folder, settings(confidence=True))
+            annotate([source], folder, settings())
         assert contents(folder) == before
 
     def test_another_run_in_the_same_folder(self, corpus):
         source, folder, _ = corpus
-        with pytest.raises(InputError, match="was begun with confidence True, not False"):
-            annotate([source], folder, settings(), resume=True)
+        with pytest.raises(InputError, match="was begun with text True, not False"):
+            annotate([source], folder, settings(text=False), resume=True)
 
     def test_an_input_that_has_changed(self, tmp_path):
         path = text_file(tmp_path / "a.txt")

@@ -17,6 +17,7 @@ from syntagma.parse.parser import JointParser
 from syntagma.parse.scorer import Biaffine, ParserModel
 from syntagma.parse.scores import AttachmentScore
 from syntagma.parse.shapes import N_SHAPES, word_shapes
+from syntagma.parse.stream import parse_file
 from syntagma.text.sentence import Parse, Sentence
 from tests.conftest import SENTENCES
 
@@ -244,3 +245,15 @@ def test_attachment_scores_add_up(ferry):
     assert AttachmentScore().las == 0
     with pytest.raises(ValueError, match="expected a parse of 10 words"):
         AttachmentScore.of(ferry, Parse(Sentence.from_words(["a"]), (0,)))
+
+
+@pytest.mark.parametrize("kind", ["text", "lines", "words"])
+def test_offsets_are_those_of_the_file(parser, tmp_path, kind):
+    path = tmp_path / "a.txt"
+    text = "\ufeffHello there .\r\n\r\nIt rains .\r\nIt   pours .\n"
+    path.write_bytes(text.encode())
+    found = [item.parse.sentence for item in parse_file(path, parser, kind=kind)]
+    assert [form for sentence in found for form in sentence.forms] == text[1:].split()
+    for sentence in found:
+        for form, start, end in sentence.words:
+            assert text[start:end] == form

@@ -142,6 +142,7 @@ def test_noise_on_a_treebank(tmp_path, ferry):
     [
         ("noisy:1.5:linear", "the share of replaced heads lies between 0 and 1, got 1.5"),
         ("noisy_tags:-1:linear", "the share of replaced tags lies between 0 and 1, got -1"),
+        ("noisy:0.2,-1:linear", "expected a share from 0 to 1, and perhaps a seed"),
         ("noisy:half:linear", "expected a share from 0 to 1, and perhaps a seed"),
         ("noisy:0.5", "expected default-parser, the folder of a parser"),
         ("linear:up", "expected default-parser, the folder of a parser"),

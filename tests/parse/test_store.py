@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import time
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 from threading import Event
 
 import pytest
@@ -107,6 +108,35 @@ def test_a_damaged_file_is_found_and_made_again(tmp_path, caplog, how):
         assert parses(ParseStore(source, tmp_path), SENTENCES) == expected
     assert f"{path}: damaged, removed" in caplog.text
     assert len(SENTENCES) < source.count <= len(SENTENCES) + 3
+
+
+def test_a_damaged_file_that_another_process_removes_is_no_error(tmp_path, monkeypatch):
+    source = Counting()
+    store = ParseStore(source, tmp_path)
+    expected = parses(store, SENTENCES)
+    (path,) = tmp_path.rglob("*.safetensors")
+    path.write_bytes(b"")
+    read = Path.read_bytes
+
+    def read_late(self):
+        data = read(self)
+        self.unlink()
+        return data
+
+    monkeypatch.setattr(Path, "read_bytes", read_late)
+    assert parses(ParseStore(source, tmp_path), SENTENCES) == expected
+
+
+def test_drafts_of_other_processes_are_no_parses(tmp_path, caplog):
+    source = Counting()
+    parses(ParseStore(source, tmp_path), SENTENCES)
+    (path,) = tmp_path.rglob("*.safetensors")
+    draft = path.with_name(f".{path.stem}.x.safetensors")
+    draft.write_bytes(b"half")
+    ParseStore(source, tmp_path)
+    assert draft.exists()
+    assert not caplog.text
+    assert path.stat().st_mode & 0o777 == 0o644
 
 
 def test_without_a_folder_nothing_is_written(tmp_path):

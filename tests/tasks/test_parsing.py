@@ -9,12 +9,15 @@ import pytest
 
 from syntagma.errors import InputError
 from syntagma.evaluation import evaluate, predict
+from syntagma.parse.load import load_parser
 from syntagma.parse.parser import JointParser
 from syntagma.parse.phrases import agree
 from syntagma.tasks.parsing.task import ParsingTask
 from syntagma.tasks.parsing.treebanks import read_treebank
 from syntagma.text.brackets import read_brackets
+from syntagma.text.sentence import Sentence
 from syntagma.training.run import train
+from tests.conftest import SENTENCES
 from tests.training.test_run import brackets, experiment, treebank
 
 
@@ -66,6 +69,16 @@ def test_a_parser_of_phrases_alone_takes_its_heads_from_rules(runs, files):
     assert task.primary == "bracket_f1"
     for parse in task.predict(task.read(files[1])):
         assert agree(parse.constituents, parse.heads)
+
+
+@pytest.mark.parametrize("decoding", ["dependencies", "separate", "joint"])
+def test_arcs_that_were_never_learnt_are_not_shown(runs, decoding):
+    parser = load_parser(runs / "constituents", decoding=decoding, max_words=5)
+    (parse,) = parser.parse([Sentence.from_words(SENTENCES[0].split())])
+    assert agree(parse.constituents, parse.heads)
+    for head, relation in zip(parse.heads, parse.relations, strict=True):
+        assert relation in (("root",) if head == 0 else ("dep", "parataxis"))
+    assert parse.probabilities is None
 
 
 def test_joint_decoding_gives_one_tree_in_two_views(runs, files):

@@ -75,6 +75,24 @@ def test_text_is_rebuilt_where_no_comment_gives_it():
     assert bare.sentence() == source.sentence()
 
 
+def test_text_is_rebuilt_where_its_comment_has_other_words():
+    source = sentences()[0]
+    for text in ("We can't wait.", "We can't wait, du port. Go", "We can't , du port wait."):
+        other = TreebankSentence((f"# text = {text}",), source.rows)
+        assert other.text == "We can't wait, du port."
+    spaced = TreebankSentence(("# text = We  can't wait,\u00a0du port .",), source.rows)
+    assert spaced.text == "We  can't wait,\u00a0du port ."
+    assert [spaced.text[w.start : w.end] for w in spaced.sentence().words][-2:] == ["port", "."]
+
+
+def test_space_after_a_sentence_is_that_after_its_last_token():
+    rows = (row("1-2", "du", misc="SpaceAfter=No"), row(1, "de"), row(2, "le"))
+    lines = [tuple(line.split("\t")) for line in rows]
+    assert TreebankSentence((), tuple(lines)).touches_next
+    unlike = row(1, "a", misc="CorrectSpaceAfter=No")
+    assert not TreebankSentence((), (tuple(unlike.split("\t")),)).touches_next
+
+
 def test_predicted_columns_replace_the_old_ones_and_nothing_else():
     source = sentences()[0]
     parse = source.parse()
@@ -93,6 +111,14 @@ def test_a_parse_becomes_rows_that_parse_to_itself(ferry):
     rows = TreebankSentence.from_parse(ferry, text=text)
     again = next(parse_conllu(format_conllu(rows).splitlines()))
     assert again.parse() == ferry
+
+
+def test_words_that_share_a_place_become_a_token():
+    source = sentences()[0]
+    rows = TreebankSentence.from_parse(source.parse(), text=source.text)
+    assert [r[:2] for r in rows.rows if "-" in r[0]] == [("6-7", "du")]
+    again = next(parse_conllu(format_conllu(rows).splitlines()))
+    assert again.parse() == source.parse()
 
 
 @pytest.mark.parametrize(
@@ -125,6 +151,12 @@ def test_what_is_no_tree_is_refused_with_its_place(lines, message):
         ([row("x", "a")], r"line 1: 'x' is no token number"),
         ([row(1, "a"), row(2, "")], r"line 2: token 2 has no form; write the word in the second"),
         ([row("1-2", " "), row(1, "a"), row(2, "b")], r"line 1: token 1-2 has no form"),
+        ([row("²", "a")], r"line 1: '²' is no token number"),
+        ([row("1-2-3", "a")], r"line 1: '1-2-3' is no token number"),
+        ([row("2-1", "ab"), row(1, "a")], r"line 1: '2-1' is not where it belongs"),
+        ([row(1, "a"), row(2, "b"), row("1-2", "ab")], r"line 3: '1-2' is not where it belongs"),
+        ([row("1-2", "ab"), row(1, "a"), row("2-3", "c")], r"line 3: '2-3' is not where"),
+        ([row("1-3", "ab"), row(1, "a"), row(2, "b")], r"line 1: .* reaches to word 3 of a"),
     ],
 )
 def test_broken_lines_are_named(lines, message):

@@ -64,7 +64,7 @@ def test_finished_runs_of_other_settings_are_not_taken(trained, tmp_path):
 def test_a_claim_leaves_nothing_behind(tmp_path):
     run = RunFolder(tmp_path / "runs" / "a")
     with run.claimed():
-        with pytest.raises(BusyError, match="a: another process trains it"), run.claimed():
+        with pytest.raises(BusyError, match="a: another process is at work there"), run.claimed():
             pass
         with pytest.raises(BusyError), run.claimed():
             pass
@@ -129,7 +129,7 @@ def test_two_processes_never_train_in_one_folder(tmp_path):
     folder = tmp_path / "a"
     with (
         RunFolder(folder).claimed(),
-        pytest.raises(BusyError, match="another process trains it"),
+        pytest.raises(BusyError, match="another process is at work there"),
     ):
         train(experiment(), folder)
     assert not folder.exists()

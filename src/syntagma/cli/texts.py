@@ -53,7 +53,12 @@ def parse(
 ) -> None:
     """Parse text to CoNLL-U, JSON or a picture on standard output."""
     require_once(files or ())
+    if pretokenized and source not in ("text", "words"):
+        raise InputError(f"--pretokenized is --from words, and --from {source} was given too; "
+                         f"leave out one of the two")  # fmt: skip
     if source == "parquet":
+        if not files:
+            raise InputError("--from parquet: expected the folders of annotated corpora, got none")
         from syntagma.annotation import write_corpora
 
         write_corpora(files or [], to=to, out=sys.stdout)

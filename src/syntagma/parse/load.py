@@ -47,7 +47,7 @@ def read_noise(name: str) -> Noise | None:
     """The noise that a source's name asks for; ``None`` where it asks for none.
 
     Raises:
-        InputError: share or seed are no numbers.
+        InputError: the share is no number, or the seed no whole one from 0.
 
     >>> read_noise("noisy:0.2,7:default-parser")
     Noise(what='heads', share=0.2, seed=7, source='default-parser')
@@ -58,6 +58,8 @@ def read_noise(name: str) -> Noise | None:
         return None
     share, _, seed = amount.partition(",")
     try:
+        if seed and not seed.isdecimal():
+            raise ValueError(seed)
         return Noise("heads" if kind == "noisy" else "tags", float(share), int(seed or 0), source)
     except ValueError as error:
         raise InputError(

@@ -25,9 +25,8 @@ from syntagma.parse.encode import EncodedSentence, SentenceEncoder
 from syntagma.parse.head_rules import heads_by_rule
 from syntagma.parse.phrases import expand
 from syntagma.parse.scorer import ParserModel, WordStates
-from syntagma.text import segment as segmentation
 from syntagma.text.given import require_several, require_string
-from syntagma.text.segment import segment
+from syntagma.text.segment import rule_files, segment
 from syntagma.text.sentence import Constituent, Parse, Sentence
 
 __all__ = ["JointParser"]
@@ -51,7 +50,9 @@ class JointParser:
             takes bfloat16 where the device computes it fast, which is twice as fast, as accurate
             on average, and changes a label in one sentence of some hundred with its company.
         decoding: ``dependencies`` leaves phrases out; ``separate`` finds phrases and dependencies
-            each by themselves; ``joint`` finds the one tree that is best as both.
+            each by themselves; ``joint`` finds the one tree that is best as both.  A parser that
+            has learnt phrases alone always finds these, and heads by rule from them, whose
+            relations are ``root`` and ``dep`` and which have no probabilities.
 
     Raises:
         InputError: a setting is impossible, or ``decoding`` wants phrases of a parser that has not
@@ -83,7 +84,8 @@ class JointParser:
         self.budget = budget
         self.max_words = max_words
         self.precision = precision
-        self.decoding = decoding
+        self.by_rule = model.head.views == "constituents"
+        self.decoding: How = "separate" if self.by_rule else decoding
         self.max_content = max_pieces(model.config.encoder) - self.encoder.n_special
         labels = model.config.labels
         self._relations, self._upos, self._xpos = (
@@ -130,9 +132,8 @@ class JointParser:
     def fingerprint(self) -> str:
         """A hash of the weights and of the rules that cut text into words."""
         digest = hashlib.blake2b(digest_size=16)
-        for file in sorted(Path(segmentation.__file__).parent.iterdir()):
-            if file.suffix in (".py", ".safetensors"):
-                digest.update(file.read_bytes())
+        for file in rule_files():
+            digest.update(file.read_bytes())
         for name, weight in sorted(self.model.state_dict().items()):
             digest.update(name.encode())
             digest.update(weight.detach().cpu().contiguous().numpy().tobytes())
@@ -184,7 +185,7 @@ class JointParser:
         parses: list[Parse | None] = [None] * len(sentences)
         for index, sentence in enumerate(sentences):
             if not len(sentence):
-                parses[index] = Parse(sentence, (), probabilities=())
+                parses[index] = Parse(sentence, (), probabilities=None if self.by_rule else ())
             elif len(sentence) > self.max_words:
                 parses[index] = self._parse_in_parts(sentence)
         todo = [index for index, parse in enumerate(parses) if parse is None]
@@ -206,17 +207,18 @@ class JointParser:
             yield [index]
 
     def _parse_of(self, sentence: Sentence, codes: Codes) -> Parse:
-        xpos = tuple(self._xpos[codes.xpos])
-        heads = tuple(codes.heads.tolist())
+        upos, xpos = tuple(self._upos[codes.upos]), tuple(self._xpos[codes.xpos])
         phrases = None if codes.phrases is None else expand(codes.phrases)
-        if phrases is not None and self.model.head.views == "constituents":
-            # Arcs were never learnt: heads follow from the phrases.
-            heads = heads_by_rule(phrases, xpos)
+        if self.by_rule:
+            # Arcs were never learnt.
+            heads = heads_by_rule(phrases or (), xpos)
+            relations = tuple("dep" if head else "root" for head in heads)
+            return Parse(sentence, heads, relations, upos, xpos, None, phrases)
         return Parse(
             sentence,
-            heads,
+            tuple(codes.heads.tolist()),
             tuple(self._relations[codes.relations]),
-            tuple(self._upos[codes.upos]),
+            upos,
             xpos,
             tuple(codes.probabilities.tolist()),
             phrases,
@@ -317,7 +319,7 @@ class JointParser:
             tuple(relations),
             tuple(tag for part in parts for tag in part.upos),
             tuple(tag for part in parts for tag in part.xpos),
-            tuple(p for part in parts for p in part.probabilities or ()),
+            None if self.by_rule else tuple(p for part in parts for p in part.probabilities or ()),
             phrases,
         )
 

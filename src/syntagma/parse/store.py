@@ -13,10 +13,8 @@ import hashlib
 import json
 import logging
 import os
-import tempfile
 import time
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
 from itertools import islice
 from pathlib import Path
 
@@ -27,7 +25,7 @@ from numpy.typing import NDArray
 from safetensors.numpy import load as load_tensors
 from safetensors.numpy import save as save_tensors
 
-from syntagma.errors import InputError
+from syntagma.outputs import disk_errors, write_file
 from syntagma.parse.columns import Labels, ParsedText, require_trees
 from syntagma.parse.source import ParseSource
 from syntagma.progress import progress_bar
@@ -41,6 +39,7 @@ FORMAT = 1
 GROUP = 2000
 """Texts that are parsed and written together."""
 PAUSE = 1.0
+REMEDY = "set SYNTAGMA_CACHE to another folder"
 
 COLUMNS = ("starts", "ends", "sentences", "heads", "relations", "upos", "xpos")
 LABELS = ("relation_labels", "upos_labels", "xpos_labels")
@@ -118,7 +117,8 @@ class ParseStore:
         """Read the files that were not there before."""
         if self.folder is None or not self.folder.is_dir():
             return
-        for path in sorted(set(self.folder.glob("*.safetensors")) - self._read):
+        # Names that begin with a dot are drafts of other processes.
+        for path in sorted(set(self.folder.glob("[!.]*.safetensors")) - self._read):
             self._known.update(_read_or_remove(path))
             self._read.add(path)
 
@@ -129,7 +129,7 @@ class ParseStore:
             return True
         path = self.folder / f".{_key(' '.join(key for key, _ in part))}.lock"
         lock = FileLock(path)
-        with _writing(path):
+        with disk_errors(path, REMEDY):
             self.folder.mkdir(parents=True, exist_ok=True)
             try:
                 lock.acquire(timeout=0)
@@ -202,31 +202,19 @@ def _write(folder: Path, columns: dict[str, ParsedText], labels: dict[str, Label
     digest = hashlib.blake2b(data, digest_size=16).hexdigest()
     # The checksum is the name: a file whose bytes changed no longer fits it.
     path = folder / f"{digest}.safetensors"
-    with _writing(path):
-        folder.mkdir(parents=True, exist_ok=True)
-        handle, draft = tempfile.mkstemp(dir=folder)
-        with open(handle, "wb") as file:
-            file.write(data)
-        os.replace(draft, path)
+    with write_file(path, REMEDY) as draft:
+        draft.write_bytes(data)
     return path
 
 
-@contextmanager
-def _writing(path: Path) -> Iterator[None]:
-    try:
-        yield
-    except OSError as error:
-        raise InputError(
-            f"{path}: cannot be written ({error.strerror}); set SYNTAGMA_CACHE to a folder with "
-            f"room"
-        ) from error
-
-
 def _read_or_remove(path: Path) -> dict[str, ParsedText]:
-    data = path.read_bytes()
+    try:
+        data = path.read_bytes()
+    except FileNotFoundError:  # Another process has removed it.
+        return {}
     if hashlib.blake2b(data, digest_size=16).hexdigest() != path.stem:
         log.warning("%s: damaged, removed; its texts are parsed again", path)
-        path.unlink()
+        path.unlink(missing_ok=True)
         return {}
     with safetensors.safe_open(path, "np") as file:
         metadata = file.metadata()

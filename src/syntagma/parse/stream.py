@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
-from itertools import islice
+from itertools import chain, islice
 from pathlib import Path
 from typing import NamedTuple
 
 from syntagma.errors import InputError
-from syntagma.files import read_lines
+from syntagma.files import BYTE_ORDER_MARK, read_lines
 from syntagma.parse.parser import JointParser
 from syntagma.text.conllu import TreebankSentence, format_conllu, read_conllu
 from syntagma.text.segment import segment_stream
@@ -61,7 +61,7 @@ def parse_file(
         yield from _parse_treebank(read_conllu(path), parser)
         return
     empty = True
-    for found in _parse_lines(read_lines(path), parser, kind):
+    for found in _parse_lines(read_lines(path, whole=True), parser, kind):
         empty = False
         yield found
     if empty:
@@ -77,10 +77,13 @@ def _parse_treebank(
         yield from map(ParsedSentence, parses, group)
 
 
-def _parse_lines(lines: Iterable[str], parser: JointParser, kind: str) -> Iterator[ParsedSentence]:
+def _parse_lines(lines: Iterator[str], parser: JointParser, kind: str) -> Iterator[ParsedSentence]:
+    """Parse lines with their ends, which count in offsets, as a byte-order mark does."""
     pending: list[_Pending] = []
-    offset = 0
-    for text, sentences in segment_stream((line + "\n" for line in lines), mode=MODES[kind]):
+    first = next(lines, "")
+    begin = first.removeprefix(BYTE_ORDER_MARK)
+    offset = len(first) - len(begin)
+    for text, sentences in segment_stream(chain([begin], lines), mode=MODES[kind]):
         pending += [_Pending(sentence, text, offset) for sentence in sentences]
         offset += len(text)
         if len(pending) >= GROUP:

@@ -28,7 +28,8 @@ __all__ = [
 
 ROOTS = frozenset({"", "TOP", "ROOT", "S1"})
 TRACE = "-NONE-"
-TOKEN = re.compile(r"[()]|[^\s()]+")
+TOKEN = re.compile(r"[()]|[^ \t\r\n()]+")
+"""A no-break space is part of a word."""
 
 BRACKETS = {
     "-LRB-": "(",

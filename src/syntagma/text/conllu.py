@@ -1,13 +1,16 @@
 """CoNLL-U and CoNLL-X treebank files in and out, one sentence at a time.
 
-A file is reproduced byte for byte: comments, multi-word tokens, empty nodes and every column
-that the package does not use are kept as they came.  Format: https://universaldependencies.org/format.
+Lines are reproduced character for character: comments, multi-word tokens, empty nodes and every
+column that the package does not use are kept as they came; lines end with a line feed alone.
+Format: https://universaldependencies.org/format.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
+from itertools import groupby, pairwise
 from pathlib import Path
 
 from syntagma.errors import InputError
@@ -18,6 +21,8 @@ __all__ = ["TreebankSentence", "format_conllu", "parse_conllu", "read_conllu"]
 
 N_COLUMNS = 10
 ID, FORM, LEMMA, UPOS, XPOS, FEATS, HEAD, DEPREL, DEPS, MISC = range(N_COLUMNS)
+TOKEN = re.compile(r"([0-9]+)(?:-([0-9]+)|\.[0-9]+)?")
+"""The number of a word, of the words of a multi-word token, or of an empty node."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,11 +55,22 @@ class TreebankSentence:
 
     @property
     def text(self) -> str:
-        """The raw text: the ``# text`` comment, else rebuilt from forms and ``SpaceAfter=No``."""
+        """The raw text: the ``# text`` comment, else rebuilt from forms and ``SpaceAfter=No``.
+
+        It is rebuilt too where the comment has other words than the rows.
+        """
+        tokens = [(form, gap) for form, gap, _ in self._surface_tokens()]
         text = self.comment("text")
-        if text is not None:
+        if text is not None and _is_written(text, [form for form, _ in tokens]):
             return text
-        return "".join(form + gap for form, gap, _ in self._surface_tokens()).rstrip()
+        rebuilt = "".join(form + gap for form, gap in tokens)
+        return rebuilt[: len(rebuilt) - len(tokens[-1][1])] if tokens else ""
+
+    @property
+    def touches_next(self) -> bool:
+        """Whether no space stands behind the sentence."""
+        gaps = [gap for _, gap, _ in self._surface_tokens()]
+        return gaps[-1:] == [""]
 
     def _surface_tokens(self) -> Iterator[tuple[str, str, int]]:
         """Surface form, the space after it, and how many words it stands for."""
@@ -67,7 +83,7 @@ class TreebankSentence:
             if dash:
                 inside_until = int(last)
                 n_words = int(last) - int(first) + 1
-            yield row[FORM], "" if "SpaceAfter=No" in row[MISC] else " ", n_words
+            yield row[FORM], "" if "SpaceAfter=No" in row[MISC].split("|") else " ", n_words
 
     def sentence(self) -> Sentence:
         """The syntactic words with their character offsets into :attr:`text`.
@@ -81,9 +97,7 @@ class TreebankSentence:
         ends: list[int] = []
         position = 0
         for surface, _, n_words in self._surface_tokens():
-            found = text.find(surface, position)
-            # Where the comment and the forms disagree, the forms follow one another.
-            start = found if found >= 0 else position
+            start = text.index(surface, position)
             position = start + len(surface)
             parts = forms[len(starts) : len(starts) + n_words]
             spelled = sum(map(len, parts)) == len(surface)
@@ -136,28 +150,50 @@ class TreebankSentence:
     def from_parse(
         cls, parse: Parse, *, text: str, comments: tuple[str, ...] = ()
     ) -> TreebankSentence:
-        """Rows for a parse whose offsets index into ``text``."""
+        """Rows for a parse whose offsets index into ``text``.
+
+        Words that share an interval are those of a multi-word token.
+        """
         sentence = parse.sentence
-        rows = []
-        for index in range(len(parse)):
-            after = sentence.ends[index]
-            touches = index + 1 < len(parse) and sentence.starts[index + 1] <= after
-            rows.append(
-                (
-                    str(index + 1),
-                    sentence.forms[index],
-                    "_",
-                    parse.upos[index],
-                    parse.xpos[index],
-                    "_",
-                    str(parse.heads[index]),
-                    parse.relations[index],
-                    "_",
-                    "SpaceAfter=No" if touches else "_",
+        places = list(zip(sentence.starts, sentence.ends, strict=True))
+        touching = [after <= end for (_, end), (after, _) in pairwise(places)]
+        gaps = ["SpaceAfter=No" if touches else "_" for touches in (*touching, False)]
+        rows: list[tuple[str, ...]] = []
+        for (start, end), group in groupby(range(len(parse)), key=places.__getitem__):
+            words = list(group)
+            is_token = len(words) > 1 and end > start
+            if is_token:
+                number = f"{words[0] + 1}-{words[-1] + 1}"
+                rows.append((number, text[start:end], *"_______", gaps[words[-1]]))
+            for index in words:
+                rows.append(
+                    (
+                        str(index + 1),
+                        sentence.forms[index],
+                        "_",
+                        parse.upos[index],
+                        parse.xpos[index],
+                        "_",
+                        str(parse.heads[index]),
+                        parse.relations[index],
+                        "_",
+                        "_" if is_token else gaps[index],
+                    )
                 )
-            )
         surface = " ".join(text[sentence.start : sentence.end].split())
         return cls((*comments, f"# text = {surface}"), tuple(rows))
+
+
+def _is_written(text: str, forms: Iterable[str]) -> bool:
+    """Whether a text is these forms one after another, with white space between them or none."""
+    position = 0
+    for form in forms:
+        while not text.startswith(form, position):
+            if not text[position : position + 1].isspace():
+                return False
+            position += 1
+        position += len(form)
+    return not text[position:].strip()
 
 
 def _head(row: tuple[str, ...], n_words: int, origin: str) -> int:
@@ -193,6 +229,12 @@ def _sentence(
     comments: list[str], rows: list[tuple[str, ...]], name: str, first_line: int
 ) -> TreebankSentence:
     sentence = TreebankSentence(tuple(comments), tuple(rows), f"{name}, line {first_line}")
+    ends = [int(last) for _, last in (row[ID].split("-") for row in rows if "-" in row[ID])]
+    if max(ends, default=0) > len(sentence.words):
+        raise InputError(
+            f"{sentence.origin}: a multi-word token reaches to word {max(ends)} of a sentence of "
+            f"{len(sentence.words)} words"
+        )
     identifier = sentence.comment("sent_id")
     if identifier is None:
         return sentence
@@ -215,12 +257,12 @@ def parse_conllu(
     """
     comments: list[str] = []
     rows: list[tuple[str, ...]] = []
-    n_words = 0
+    n_words, token_end = 0, 0
     for number, line in enumerate(lines, start=first_line):
         if not line.strip():
             if rows:
                 yield _sentence(comments, rows, name, first_line)
-            comments, rows, n_words = [], [], 0
+            comments, rows, n_words, token_end = [], [], 0, 0
             continue
         if not comments and not rows:
             first_line = number
@@ -238,18 +280,27 @@ def parse_conllu(
                 f"{name}, line {number}: token {columns[ID]} has no form; write the word in the "
                 f"second column, or _ where it is not known"
             )
-        if columns[ID].isdigit():
-            n_words += 1
-            if int(columns[ID]) != n_words:
-                raise InputError(
-                    f"{name}, line {number}: expected word {n_words}, got {columns[ID]!r}; "
-                    f"words are numbered from 1 in each sentence, a blank line ends it"
-                )
-        elif not all(part.isdigit() for part in columns[ID].replace("-", ".").split(".")):
+        token = TOKEN.fullmatch(columns[ID])
+        if token is None:
             raise InputError(
                 f"{name}, line {number}: {columns[ID]!r} is no token number "
                 f"(expected 3, 3-4 or 3.1)"
             )
+        first, last = token.groups()
+        if first == columns[ID]:
+            n_words += 1
+            if int(first) != n_words:
+                raise InputError(
+                    f"{name}, line {number}: expected word {n_words}, got {first!r}; "
+                    f"words are numbered from 1 in each sentence, a blank line ends it"
+                )
+        elif last is not None:
+            if not max(n_words, token_end) < int(first) == n_words + 1 <= int(last):
+                raise InputError(
+                    f"{name}, line {number}: {columns[ID]!r} is not where it belongs; a multi-word "
+                    f"token stands before its words, the next of which is {n_words + 1}"
+                )
+            token_end = int(last)
         rows.append(columns)
     if rows:
         yield _sentence(comments, rows, name, first_line)

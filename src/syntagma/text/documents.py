@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from syntagma.text.conllu import MISC, TreebankSentence, read_conllu
+from syntagma.text.conllu import TreebankSentence, read_conllu
 
 __all__ = ["RawDocument", "read_documents"]
 
@@ -56,6 +56,6 @@ def read_documents(path: str | Path, *, paragraphs: bool = True) -> Iterator[Raw
         elif "newpar" in kinds and paragraphs:
             gap = "\n\n"
         document._append(gap, sentence)
-        gap = "" if "SpaceAfter=No" in sentence.rows[-1][MISC] else " "
+        gap = "" if sentence.touches_next else " "
     if document.sentences:
         yield document

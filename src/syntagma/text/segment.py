@@ -9,19 +9,39 @@ space, byte order mark, direction marks; joiners and soft hyphens where they sta
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
+from pathlib import Path
 
 from syntagma.errors import InputError
 from syntagma.text.assemble import Block, block_sentences, sentence_of
 from syntagma.text.blocks import BATCH_LENGTH, batches, paragraphs, whole_lines
 from syntagma.text.given import require_string
 from syntagma.text.sentence import Sentence
+from syntagma.text.splitter import WEIGHTS
 
-__all__ = ["MODES", "segment", "segment_stream", "split_sentences", "split_words"]
+__all__ = [
+    "MODES",
+    "rule_files",
+    "segment",
+    "segment_stream",
+    "split_sentences",
+    "split_words",
+]
 
 # What segment() takes for a sentence: raw text is split, a line is one, or a line of given words.
 MODES = ("raw", "lines", "words")
 
 FindBlocks = Callable[[str, bool], Iterator[Block]]
+
+RULES = (
+    "assemble", "blocks", "gaps", "layout", "lexicon", "patterns", "runs", "segment", "shapes",
+    "splitter", "words",
+)  # fmt: skip
+
+
+def rule_files() -> list[Path]:
+    """The files that decide where a text is cut: code and the splitter's weights."""
+    folder = Path(__file__).parent
+    return [*(folder / f"{name}.py" for name in RULES), WEIGHTS]
 
 
 def segment(text: str, *, mode: str = "raw") -> list[Sentence]:

@@ -140,7 +140,7 @@ def _scan(run: str, position: int, stop: int, ends: list[int]) -> None:
 
 def _is_unit(unit: str, match: re.Match[str], run: str) -> bool:
     lower = unit.lower()
-    before = run[: match.start()][-1:]
+    before = run[max(0, match.start() - 1) : match.start()]
     if before in ("$", "£", "€", "¥"):
         return lower in UNITS or lower in MONEY_UNITS
     if len(unit) > 3 and unit.isalpha() and unit.islower():

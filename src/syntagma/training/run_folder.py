@@ -16,17 +16,16 @@ from __future__ import annotations
 import json
 import shutil
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import yaml
-from filelock import FileLock, Timeout
 
-from syntagma.errors import BusyError, InputError
+from syntagma.errors import InputError
 from syntagma.files import read_json
-from syntagma.outputs import disk_errors, require_absent, write_text
+from syntagma.outputs import hold_folder, require_absent, write_text
 from syntagma.report.run_files import METRICS, RECORDS, SETTINGS
 from syntagma.report.training_log import read_records
 from syntagma.settings import differences, to_dict
@@ -90,26 +89,8 @@ class RunFolder:
             BusyError: one is in it.
             InputError: nothing can be written beside the folder.
         """
-        # Beside the folder, which must not be there before it is begun.
-        place = self.path.parent / f".{self.path.name}.lock"
-        lock = FileLock(place)
-        with disk_errors(self.path):
-            self.path.parent.mkdir(parents=True, exist_ok=True)
-            try:
-                lock.acquire(timeout=0)
-            except Timeout as error:
-                raise BusyError(
-                    f"{self.path}: another process trains it; wait for that one, or name another "
-                    f"folder"
-                ) from error
-        try:
+        with hold_folder(self.path):
             yield
-        finally:
-            # While it is held: whoever has opened this very file finds that it has no name any more
-            # and does not take it (filelock from 3.24 on). Windows removes no open file.
-            with suppress(OSError):
-                place.unlink()
-            lock.release()
 
     def begin(self, experiment: Experiment, *, resume: bool) -> None:
         """Make the folder, or check that it belongs to the same experiment.

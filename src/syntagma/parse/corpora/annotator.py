@@ -116,10 +116,19 @@ def open_source(settings: AnnotationSettings, device: str) -> ParseSource:
     """The parser of a corpus.
 
     Raises:
-        InputError: it cannot keep the words of an input that has words of its own.
+        InputError: it cannot keep the words of an input that has words of its own, or gives no
+            probabilities where they are to be kept.
     """
+    parser: ParseSource | None = None
     if settings.parser == DEFAULT_PARSER or Path(settings.parser).is_dir():
-        return load_parser(settings.parser, device=device, precision=settings.precision)
+        parser = load_parser(settings.parser, device=device, precision=settings.precision)
+    if settings.confidence and not (isinstance(parser, JointParser) and not parser.by_rule):
+        raise InputError(
+            f"--confidence: {settings.parser} gives no probabilities of arcs; leave it out, or use "
+            f"{DEFAULT_PARSER}"
+        )
+    if parser is not None:
+        return parser
     if settings.kind in ("lines", "words", "conllu"):
         raise InputError(
             f"--parser {settings.parser} has words of its own and cannot keep those of "

@@ -113,7 +113,10 @@ def blocks(
             block.position = done + position
             if record.bad:
                 if not skip_bad:
-                    raise InputError(f"{record.bad}; --skip-bad leaves such records out")
+                    raise InputError(
+                        f"{record.bad}; --skip-bad leaves such records out, with "
+                        f"--resume from here on"
+                    )
                 if named < SHOWN:
                     log.warning("left out: %s", record.bad)
                 named += 1
@@ -125,6 +128,8 @@ def blocks(
                 block.records.append((number, record))
                 block.characters += len(record.text)
             hashed.update(f"{number}\0{record.number}\0{record.text}\0{record.bad}\1".encode())
+            if record.sentences is not None:
+                hashed.update(repr(record.sentences).encode())
             if block.characters >= characters:
                 block.digest = hashed.hexdigest()
                 yield block

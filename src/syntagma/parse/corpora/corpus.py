@@ -209,11 +209,12 @@ def _sentences(shard: Shard, texts: Sequence[str]) -> Iterator[CorpusSentence]:
     starts, ends, heads = shard.starts.tolist(), shard.ends.tolist(), shard.heads.tolist()
     sure = None if shard.confidence is None else shard.confidence.tolist()
     bounds = shard.bounds.tolist()
-    rows = zip(shard.file.tolist(), shard.document.tolist(), texts, strict=True)
-    for (file, document, text), begin, end in zip(rows, bounds[:-1], bounds[1:], strict=True):
+    given = shard.forms or [None] * len(shard)
+    rows = zip(shard.file.tolist(), shard.document.tolist(), texts, given, strict=True)
+    for (file, document, text, own), begin, end in zip(rows, bounds[:-1], bounds[1:], strict=True):
         words = slice(begin, end)
         offset = starts[begin] if end > begin else 0
-        forms = tuple(
+        forms = own or tuple(
             text[start - offset : stop - offset]
             for start, stop in zip(starts[words], ends[words], strict=True)
         )

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import codecs
 import gzip
+import io
 import json
 import re
 import sys
 import zlib
+from collections import Counter
 from collections.abc import Callable, Iterator
 from functools import partial
 from glob import glob
@@ -14,7 +17,7 @@ from pathlib import Path
 from typing import IO, NamedTuple
 
 from syntagma.errors import InputError
-from syntagma.files import STANDARD_INPUT
+from syntagma.files import STANDARD_INPUT, unpacked
 from syntagma.text.conllu import parse_conllu
 from syntagma.text.sentence import Sentence
 
@@ -82,7 +85,7 @@ def expand(inputs: list[str]) -> list[str]:
     """
     paths: list[str] = []
     for name in inputs:
-        if name == STANDARD_INPUT or Path(name).is_file():
+        if name == STANDARD_INPUT or (Path(name).exists() and not Path(name).is_dir()):
             found = [name]
         elif any(sign in name for sign in "*?["):
             found = sorted(path for path in glob(name, recursive=True) if Path(path).is_file())
@@ -93,8 +96,7 @@ def expand(inputs: list[str]) -> list[str]:
         else:
             raise InputError(f"{name}: no such file; give an existing file or a pattern")
         paths += found
-    twice = {path for path in paths if paths.count(path) > 1}
-    if twice:
+    if twice := [path for path, count in Counter(paths).items() if count > 1]:
         raise InputError(f"{min(twice)}: named twice")
     return paths
 
@@ -113,6 +115,8 @@ def _lines(path: str) -> Iterator[_Line]:
         try:
             for line in file:
                 number += 1
+                if number == 1:
+                    line = line.removeprefix(codecs.BOM_UTF8)
                 position = raw.tell() if raw is not None else 0
                 try:
                     yield _Line(number, line.rstrip(b"\r\n").decode("utf-8"), "", position)
@@ -130,7 +134,7 @@ class _open_bytes:
 
     def __init__(self, path: str) -> None:
         self.path = path
-        self.raw: IO[bytes] | None = None
+        self.raw: io.BufferedReader | None = None
 
     def __enter__(self) -> tuple[IO[bytes], IO[bytes] | None]:
         if self.path == STANDARD_INPUT:
@@ -139,9 +143,8 @@ class _open_bytes:
             self.raw = open(self.path, "rb")
         except OSError as error:
             raise InputError(f"{self.path}: cannot be read ({error.strerror})") from error
-        packed = self.raw.read(2) == b"\x1f\x8b"
-        self.raw.seek(0)
-        return (gzip.open(self.raw) if packed else self.raw), self.raw  # type: ignore[return-value]
+        # How far a pipe is read it cannot say.
+        return unpacked(self.raw), self.raw if self.raw.seekable() else None
 
     def __exit__(self, *_: object) -> None:
         if self.raw is not None:

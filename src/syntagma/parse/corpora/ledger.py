@@ -80,7 +80,13 @@ class CorpusFolder:
         Raises:
             InputError: the folder exists and ``resume`` is false, or other settings made it.
         """
-        if not resume or not (self.path / SETTINGS).is_file():
+        begun = (self.path / SETTINGS).is_file()
+        if begun and not resume:
+            raise InputError(
+                f"{self.path}: exists and is not empty; go on with what was begun there with "
+                f"--resume, name a new folder, or remove this one first"
+            )
+        if not begun:
             folder = require_absent(self.path)
             with disk_errors(folder):
                 folder.mkdir(parents=True, exist_ok=True)

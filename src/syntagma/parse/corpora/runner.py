@@ -13,6 +13,7 @@ import torch
 
 from syntagma.errors import InputError
 from syntagma.files import STANDARD_INPUT
+from syntagma.outputs import hold_folder
 from syntagma.parse.corpora.annotator import AnnotationSettings, open_source
 from syntagma.parse.corpora.blocks import Block
 from syntagma.parse.corpora.documents import Reader, expand, reader_of
@@ -48,7 +49,8 @@ def annotate(
         out: the folder; it must not exist, unless ``resume``.
         settings: what shards depend on.
         reader: reads records from a path; by the kind in ``settings`` if not given.
-        workers: processes, each on one core or device; as many as there are if not given.
+        workers: processes, each on one core or device; if not given as many as there are, or one
+            for a device that is named by its number.
         device: ``cpu``, or ``cuda`` for all devices of the machine.
         resume: go on where a run was stopped.
         engine: ``local``, or ``ray`` for a Ray cluster.
@@ -59,6 +61,7 @@ def annotate(
     Raises:
         InputError: a record cannot be used and is not to be skipped, the disk is full, a worker was
             killed, or the folder holds something else.
+        BusyError: another process annotates into the folder.
     """
     arrow()
     settings = settings or AnnotationSettings()
@@ -74,20 +77,21 @@ def annotate(
     described = {
         **asdict(settings), "fingerprint": fingerprint, "inputs": paths, "schema": SCHEMA_VERSION,
     }  # fmt: skip
-    done = folder.begin(described, resume=resume)
-    work = Work(paths, reader, settings, folder.path, done)
+    # No finished shard depends on it: who meets a bad record may go on without such ones.
+    del described["skip_bad"]
     if engine == "ray":
         from syntagma.parse.corpora.ray_engine import run_on_ray as run
     else:
         run = run_in_process if len(devices) == 1 else run_in_pool
     entries: dict[str, ShardEntry] = {}
-    with _Progress(paths) as progress:
-        for block, entry in run(work, devices):
+    with hold_folder(folder.path), _Progress(paths) as progress:
+        done = folder.begin(described, resume=resume)
+        for block, entry in run(Work(paths, reader, settings, folder.path, done), devices):
             if entry.name not in done:
                 folder.add(entry)
             entries[entry.name] = entry
             progress.update(block, entry, new=entry.name not in done)
-    return folder.finish(entries, paths)
+        return folder.finish(entries, paths)
 
 
 def _devices(device: str, workers: int | None) -> list[str]:
@@ -97,7 +101,7 @@ def _devices(device: str, workers: int | None) -> list[str]:
         if not count:
             raise InputError("--device cuda: there is no such device; use cpu")
         return [f"cuda:{index % count}" for index in range(workers or count)]
-    return [device] * (workers or len(os.sched_getaffinity(0)))
+    return [device] * (workers or (len(os.sched_getaffinity(0)) if device == "cpu" else 1))
 
 
 class _Progress:

@@ -15,7 +15,9 @@ and one number a word:
 ``relations``, ``upos``, ``xpos``   codes of the labels in the file's metadata
 ``confidence``  probability of the arc in 255ths, on request
 
-and, unless left out, ``text``: the sentence as it stands in the record.
+and, unless left out, ``text``: the sentence as it stands in the record.  A shard in which words do
+not spell their text (French *du* as *de* + *le*) also has ``forms``: the words of such a sentence
+with tabs between them, null for all others.
 
 The numbers of a sentence's words stand as bytes in one binary value, each as wide as the metadata's
 ``types`` says: Parquet's own lists cost five times the time to read, and no fewer bytes.
@@ -42,6 +44,8 @@ __all__ = ["SCHEMA_VERSION", "Shard", "ShardWriter"]
 SCHEMA_VERSION = 2
 METADATA = b"syntagma"
 LABELS = ("relations", "upos", "xpos")
+TAB = "\t"
+"""Between words: no word of a treebank holds one."""
 LEVEL = 9
 
 # Columns of few frequent values compress best with a dictionary, measured on Wikipedia paragraphs.
@@ -82,6 +86,7 @@ class ShardWriter:
     ) -> None:
         self.labels = {name: Labels(labels.get(name, ())) for name in LABELS}
         self.texts: list[str] | None = [] if text else None
+        self.forms: list[str | None] = []
         self.rows: dict[str, list[int]] = {
             name: [] for name in ("file", "document", "sentence", "start", "n_words")
         }
@@ -117,10 +122,12 @@ class ShardWriter:
                 codes = self.labels[name].encode(getattr(parse, name))
                 self.words[name].append(np.array(codes, np.int32))
             if "confidence" in self.words:
-                sure = np.array(parse.probabilities or [1.0] * len(heads))
+                sure = np.array(parse.probabilities, np.float64)
                 self.words["confidence"].append(np.rint(sure * 255).astype(np.int32))
             if self.texts is not None:
                 self.texts.append(text[sentence.start : sentence.end])
+                spelled = all(text[start:end] == form for form, start, end in sentence.words)
+                self.forms.append(None if spelled else TAB.join(sentence.forms))
 
     def write(self, path: Path, metadata: dict[str, Any]) -> None:
         """Write the shard; the same parses always give the same bytes.
@@ -146,6 +153,8 @@ class ShardWriter:
             types[name] = values.dtype.str
         if self.texts is not None:
             columns["text"] = pa.array(self.texts, pa.string())
+        if any(form is not None for form in self.forms):
+            columns["forms"] = pa.array(self.forms, pa.string())
         kept = {
             "schema": SCHEMA_VERSION,
             "types": types,
@@ -191,6 +200,8 @@ class Shard:
         xpos: codes, ``[n_words]``.
         confidence: probabilities of the arcs, ``[n_words]``, or ``None``.
         texts: the sentences' text, ``[n_sentences]``, or ``None``.
+        forms: the words of sentences whose text does not spell them, ``[n_sentences]``, ``None`` of
+            all others; ``None`` where there are none.
 
     Raises:
         DamagedFileError: the file is no shard, or its schema is newer than this version; columns
@@ -282,6 +293,14 @@ class Shard:
         with self._reading():
             texts: list[str] = self._column("text").to_pylist()
         return texts
+
+    @cached_property
+    def forms(self) -> Sequence[tuple[str, ...] | None] | None:
+        if "forms" not in self._names:
+            return None
+        with self._reading():
+            written: list[str | None] = self._column("forms").to_pylist()
+        return [None if forms is None else tuple(forms.split(TAB)) for forms in written]
 
     @cached_property
     def _heads(self) -> tuple[IntArray, IntArray]:
