@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import json
 import os
 import shutil
 from concurrent.futures import ThreadPoolExecutor
@@ -237,6 +238,15 @@ def test_copying_a_layer_of_another_kind_is_refused(encoder_folders):
         GuidedEncoder.from_encoder(
             str(encoder_folders["modernbert"]), guides=resolve_guides("none", guides)
         )
+
+
+def test_the_control_without_a_mask_reads_no_syntax():
+    inputs = batch()
+    model = model_of("bert", aggregation="vanilla_only")
+    assert not model.reads_syntax
+    bare = {name: inputs[name] for name in ("input_ids", "attention_mask")}
+    with torch.no_grad():
+        assert torch.equal(model(**bare).last_hidden_state, model(**inputs).last_hidden_state)
 
 
 def test_missing_syntax_is_named():
@@ -481,9 +491,12 @@ def test_a_model_beside_another_encoder_is_refused(bits, encoder_folders, tmp_pa
         GuidedEncoder.from_pretrained(tmp_path / "model")
 
 
-def test_a_model_that_ships_gives_its_encoder():
+def test_a_model_that_ships_gives_its_encoder(tmp_path):
     model = GuidedEncoder.from_pretrained("default-reader")
     assert model.config.guides["ancestor_attention"]
+    # Written whole, it no longer needs the encoder that it was stored as a difference to.
+    model.save_pretrained(tmp_path)
+    assert not json.loads((tmp_path / "config.json").read_text())["storage"]
 
 
 @pytest.mark.parametrize("bits", [16, 3, "4"])

@@ -61,6 +61,6 @@ def test_every_guide_learns_from_a_vector_of_the_sequence(preset, objective, tin
 
 def test_markers_without_a_place_are_refused_behind_a_guided_layer(tiny_encoder):
     options = {"labels": LABELS, "head": {"markers": "special"}}
-    with pytest.raises(InputError, match="ancestor_attention leaves special pieces as they are"):
+    with pytest.raises(InputError, match="in ancestor_attention special pieces see no other"):
         TypingModel.from_pretrained(tiny_encoder, guides="sg-net", **options)
     TypingModel.from_pretrained(tiny_encoder, guides="seprem", **options)

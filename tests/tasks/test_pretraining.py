@@ -429,6 +429,10 @@ def test_evaluation_always_hides_the_same(corpus, tiny_encoder):
     [
         ({"preset": "sg-net"}, "its mask shows the trees"),
         ({"preset": "poi-net"}, "needs two texts"),
+        (
+            {"preset": "none", "guides": {"ancestor_attention": {"pieces": "projection"}}},
+            "needs the pieces of a word to share its place",
+        ),
         ({"head": {"pieces": 0, "heads": 0, "distances": 0}}, "every objective has weight 0"),
         ({"head": {"max_length": 4000}}, "longer than the encoder reads"),
         ({"head": {"hidden_pieces": 0}}, "hidden_pieces is a share above 0"),

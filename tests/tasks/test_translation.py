@@ -16,6 +16,7 @@ from transformers import AutoConfig, AutoModelForSeq2SeqLM, AutoTokenizer, train
 
 pytest.importorskip("sacrebleu")
 
+from syntagma.encoders.config import SyntagmaConfig
 from syntagma.encoders.load import encoder_weights
 from syntagma.errors import InputError
 from syntagma.evaluation import evaluate, open_model, pack, predict
@@ -30,7 +31,7 @@ from syntagma.tasks.translation.task import Translation, TranslationTask, Transl
 from syntagma.tasks.translation.vocabulary import learn_vocabulary
 from syntagma.training.run import train
 from syntagma.training.trainer import SyntagmaTrainer
-from tests.conftest import SENTENCES, build_tokenizer
+from tests.conftest import SENTENCES, build_tokenizer, tiny_config
 
 SIZES = {"width": 32, "n_layers": 2, "n_heads": 4, "inner_width": 64, "dropout": 0.0,
          "attention_dropout": 0.0}  # fmt: skip
@@ -593,7 +594,6 @@ def test_long_sources_are_cut_with_a_warning(data, caplog):
 
 def test_the_positions_are_sinusoids_after_all():
     """Giving weights their first values must leave fixed ones as they are."""
-    from syntagma.encoders.config import SyntagmaConfig
     from syntagma.models.translation_model import TranslationHead, fresh_config
 
     tokenizer = learn_vocabulary(SENTENCES, kind="bpe", size=300)
@@ -603,6 +603,48 @@ def test_the_positions_are_sinusoids_after_all():
     assert positions[1, 0].item() == pytest.approx(0.8415, abs=1e-4)
     other = TranslationModel(SyntagmaConfig(encoder=config, task="translation", head=SMALL))
     assert torch.equal(other.trunk.embed_positions.weight, positions)
+
+
+def small_translator() -> TranslationModel:
+    torch.manual_seed(0)
+    config = SyntagmaConfig(encoder=tiny_config("bart"), task="translation", head={})
+    model = TranslationModel(config)
+    model.post_init()
+    return model
+
+
+@pytest.mark.parametrize("bits", [4, 8, 32])
+def test_trained_vectors_with_several_names_are_kept(bits, tmp_path):
+    published = small_translator()
+    published.encoder.save_pretrained(tmp_path / "base")
+    model = TranslationModel.from_encoder(str(tmp_path / "base"))
+    moved = {name: 0.1 * torch.randn_like(weight) for name, weight in model.named_parameters()}
+    with torch.no_grad():
+        for name, weight in model.named_parameters():
+            weight += moved[name]
+    model.save_folder(tmp_path / "packed", bits=bits)
+    again = TranslationModel.from_folder(tmp_path / "packed")
+    for name, weight in model.named_parameters():
+        error = (again.get_parameter(name) - weight).abs().max()
+        assert error <= (0 if bits == 32 else moved[name].abs().max() * 1.01 / (2**bits - 2)), name
+
+
+def test_layers_that_are_computed_again_drop_the_same():
+    inputs = {
+        "input_ids": torch.arange(5, 45).view(4, 10),
+        "attention_mask": torch.ones(4, 10, dtype=torch.long),
+        "labels": torch.arange(50, 82).view(4, 8),
+    }
+    found = []
+    for again in (False, True):
+        model = small_translator().train()
+        if again:
+            model.gradient_checkpointing_enable()
+        torch.manual_seed(3)
+        model(**inputs).loss.backward()
+        found.append([weight.grad for weight in model.parameters() if weight.grad is not None])
+    assert len(found[0]) == len(found[1]) > 50
+    assert all(map(torch.equal, *found))
 
 
 def test_hypotheses_are_scored_in_parts_as_in_one(runs, monkeypatch):

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager, nullcontext
+from contextvars import ContextVar
 from typing import Any
 
 import torch
@@ -16,7 +17,9 @@ from torch.autograd.function import once_differentiable
 from torch.nn import functional as F
 from torch.overrides import TorchFunctionMode
 
-__all__ = ["fast_functional_dropout", "use_fast_dropout"]
+__all__ = ["fast_functional_dropout", "same_functional_dropout", "use_fast_dropout"]
+
+_is_fast: ContextVar[bool] = ContextVar("_is_fast", default=False)
 
 _STEPS = 1 << 16
 """Values of the 16 random bits that decide about a state."""
@@ -50,6 +53,14 @@ class _Dropout(nn.Dropout):
 class _FunctionalDropout(TorchFunctionMode):
     """Within it calls of torch's function are those of this module, too."""
 
+    def __enter__(self) -> Any:
+        self._token = _is_fast.set(True)
+        return super().__enter__()
+
+    def __exit__(self, *error: Any) -> None:
+        super().__exit__(*error)
+        _is_fast.reset(self._token)
+
     def __torch_function__(
         self,
         function: Callable[..., Any],
@@ -78,6 +89,11 @@ def fast_functional_dropout(*, active: bool) -> AbstractContextManager[Any]:
         active: in training on a processor; else nothing changes.
     """
     return _FunctionalDropout() if active else nullcontext()
+
+
+def same_functional_dropout() -> AbstractContextManager[Any]:
+    """What functional dropout is where this is called, to be entered later."""
+    return fast_functional_dropout(active=_is_fast.get())
 
 
 def use_fast_dropout(model: nn.Module) -> None:

@@ -45,6 +45,7 @@ _ELECTRA = HeadNames(
 LM_HEADS: dict[str, HeadNames] = {
     "albert": HeadNames("predictions.dense", "predictions.LayerNorm", "predictions.bias"),
     "bert": _BERT,
+    "big_bird": _BERT,
     "camembert": _ROBERTA,
     "convbert": _ELECTRA,
     "data2vec-text": _ROBERTA,
@@ -54,6 +55,8 @@ LM_HEADS: dict[str, HeadNames] = {
     "electra": _ELECTRA,
     "ernie": _BERT,
     "gte": replace(_ROBERTA, bias="lm_head.decoder.bias"),
+    "jina_embeddings_v3": _ROBERTA,
+    "longformer": _ROBERTA,
     "megatron-bert": _BERT,
     "modernbert": HeadNames("head.dense", "head.norm", "decoder.bias"),
     "mpnet": _ROBERTA,
@@ -85,7 +88,7 @@ def lm_head_weights(name: str, config: PretrainedConfig) -> dict[str, Tensor]:
         return {}
     with quiet():
         model, found = AutoModelForMaskedLM.from_pretrained(
-            resolve(name), dtype=torch.float32, output_loading_info=True
+            resolve(name), dtype=torch.float32, output_loading_info=True, trust_remote_code=False
         )
     missing = {key.rpartition(".")[0] for key in found["missing_keys"]}
     if names.dense in missing or names.norm in missing:

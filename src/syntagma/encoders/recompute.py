@@ -9,11 +9,14 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Iterable
+from contextlib import AbstractContextManager, nullcontext
 from typing import Any
 
 import torch
 from torch import nn
 from torch.utils.checkpoint import checkpoint
+
+from syntagma.encoders.dropout import same_functional_dropout
 
 __all__ = ["keep_states", "recompute_states"]
 
@@ -54,6 +57,11 @@ def _rebuild(kind: Any) -> Any:
     return own.__new__(own)
 
 
+def _contexts() -> tuple[AbstractContextManager[Any], AbstractContextManager[Any]]:
+    """What a layer is computed in, and what in addition when that is done again."""
+    return nullcontext(), same_functional_dropout()
+
+
 @functools.cache
 def _recomputed(kind: Any) -> Any:
     """The class of layers of a kind that are computed again.
@@ -65,6 +73,6 @@ def _recomputed(kind: Any) -> Any:
         compute = functools.partial(kind.forward, self)
         if not self.training or not torch.is_grad_enabled():
             return compute(*args, **kwargs)
-        return checkpoint(compute, *args, use_reentrant=False, **kwargs)
+        return checkpoint(compute, *args, use_reentrant=False, context_fn=_contexts, **kwargs)
 
     return type(kind.__name__, (_Recomputed, kind), {"forward": forward})

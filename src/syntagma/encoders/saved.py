@@ -20,6 +20,7 @@ from syntagma.files import read_json
 __all__ = [
     "CONFIG",
     "WEIGHTS",
+    "find_saved",
     "is_saved_model",
     "published_encoder",
     "saved_encoder_config",
@@ -35,6 +36,34 @@ def is_saved_model(name: str | Path) -> bool:
     """Whether a name is a folder that this package wrote, or a model that comes with it."""
     config = Path(resolve(str(name))) / CONFIG
     return config.is_file() and '"syntagma_version"' in config.read_text(encoding="utf-8")
+
+
+def find_saved(name: str | Path) -> Path | None:
+    """The folder of a model of this package, fetched from the hub where it lies there.
+
+    Args:
+        name: a folder or a hub name.
+
+    Returns:
+        ``None`` where the name is that of a plain encoder, or of nothing.
+    """
+    if is_saved_model(name):
+        return Path(resolve(str(name)))
+    if Path(name).exists() or str(name).count("/") != 1:
+        return None
+    from huggingface_hub import hf_hub_download, snapshot_download
+    from huggingface_hub.errors import (
+        HfHubHTTPError,
+        HFValidationError,
+        LocalEntryNotFoundError,
+    )
+
+    try:
+        if not is_saved_model(Path(hf_hub_download(str(name), CONFIG)).parent):
+            return None
+        return Path(snapshot_download(str(name), allow_patterns=["*.json", "*.safetensors"]))
+    except (HfHubHTTPError, HFValidationError, LocalEntryNotFoundError, OSError):
+        return None
 
 
 def saved_settings(folder: str | Path) -> dict[str, Any]:

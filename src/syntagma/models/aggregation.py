@@ -7,7 +7,8 @@
 ``guided_only``    ``H'``
 ``vanilla_only``   ``H'`` of a layer without the ancestor mask: the control for its parameters
 
-The linear maps begin as the mean of H and H', so that every variant starts from the same states.
+The linear maps begin as the mean of the two states that they join: H and H', of ``bi_attention`` H
+and what it has read of H'.
 """
 
 from __future__ import annotations

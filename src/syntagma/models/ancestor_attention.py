@@ -127,6 +127,10 @@ def layer_like(encoder: PretrainedConfig, sites: Sites | None) -> AncestorAttent
                 return value
         return default
 
+    # FNet has no attention, and so no heads; those of some T5 do not divide the width.
+    n_heads = getattr(encoder, "num_attention_heads", None) or max(encoder.hidden_size // 64, 1)
+    while encoder.hidden_size % n_heads:
+        n_heads -= 1
     hidden, attention = 0.1, 0.1
     if sites is not None:
         hidden = 0.0
@@ -135,8 +139,7 @@ def layer_like(encoder: PretrainedConfig, sites: Sites | None) -> AncestorAttent
         attention = float(getattr(encoder, sites.attention_dropout, attention))
     return AncestorAttentionLayer(
         width=encoder.hidden_size,
-        # FNet has no attention, and so no heads.
-        n_heads=getattr(encoder, "num_attention_heads", None) or max(encoder.hidden_size // 64, 1),
+        n_heads=n_heads,
         inner_width=int(
             setting(*INNER_WIDTHS, default=4 * encoder.hidden_size)  # type: ignore[call-overload]
         ),

@@ -10,7 +10,8 @@ import torch
 from transformers import AutoConfig, AutoModel
 
 from syntagma.encoders.config import SyntagmaConfig, read_config, read_dtype
-from syntagma.encoders.model import SyntagmaModel, find_saved
+from syntagma.encoders.model import SyntagmaModel
+from syntagma.encoders.saved import find_saved
 from syntagma.errors import InputError
 from syntagma.settings import nearest
 

@@ -21,6 +21,7 @@ __all__ = [
     "PosEmbedding",
     "TreeDistance",
     "read_guides",
+    "require_shared_pieces",
     "resolve_guides",
 ]
 
@@ -139,13 +140,27 @@ def read_guides(guides: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
         if name not in GUIDES:
             raise InputError(f"guides: unknown guide {name!r}; {nearest(name, list(GUIDES))}")
         settings[name] = build(GUIDES[name], values or {}, where=f"guides.{name}")
-    attention = settings.get("ancestor_attention")
-    if "tree_distance" in settings and attention is not None and attention.pieces != "share":
+    if "tree_distance" in settings:
+        require_shared_pieces(settings, "guides: tree_distance")
+    return settings
+
+
+def require_shared_pieces(guides: Mapping[str, Any], whose: str) -> None:
+    """Check that the pieces of a word share its place in the tree.
+
+    Args:
+        guides: as :func:`read_guides` gives them.
+        whose: what needs it, for the message.
+
+    Raises:
+        InputError: they have places of their own.
+    """
+    attention = guides.get("ancestor_attention")
+    if attention is not None and attention.pieces != "share":
         raise InputError(
-            f"guides: tree_distance needs the pieces of a word to share its place, and "
+            f"{whose} needs the pieces of a word to share its place, and "
             f"ancestor_attention.pieces is {attention.pieces!r}; set it to share"
         )
-    return settings
 
 
 def resolve_guides(

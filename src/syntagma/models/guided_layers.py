@@ -53,7 +53,9 @@ class SyntaxGuidedLayers(StateGuide):
 
     @property
     def columns(self) -> tuple[str, ...]:  # type: ignore[override]
-        """The tensors that the mask is made of."""
+        """The tensors that the mask is made of; none for the control without one."""
+        if self.settings.aggregation == "vanilla_only":
+            return ()
         if self.settings.pieces == "projection":
             return ("enter", "exit", "point", "word")
         return ("enter", "exit", "word")
@@ -89,11 +91,10 @@ class SyntaxGuidedLayers(StateGuide):
             InputError: the syntax tensors are missing.
         """
         plain_layer = self.settings.aggregation == "vanilla_only"
-        enter, exit, word = (syntax.require(name) for name in ("enter", "exit", "word"))
         if plain_layer:
             mask = syntax.attention_mask.bool().unsqueeze(1)
         else:
-            mask = ancestor_mask(enter, exit, syntax.point)
+            mask = ancestor_mask(syntax.require("enter"), syntax.require("exit"), syntax.point)
         guided = states
         weights = []
         for layer in self.layers:
@@ -106,4 +107,5 @@ class SyntaxGuidedLayers(StateGuide):
         joined: Tensor = self.aggregator(states, guided, syntax.attention_mask)
         if self.settings.aggregate_special or plain_layer:
             return joined
-        return joined.where((word >= 0).unsqueeze(-1), states.to(joined.dtype))
+        is_word = syntax.require("word") >= 0
+        return joined.where(is_word.unsqueeze(-1), states.to(joined.dtype))

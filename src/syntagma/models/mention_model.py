@@ -117,8 +117,8 @@ class MentionModel(GuidedEncoder):
         guide = read_guides(config.guides).get("ancestor_attention")
         if self.head.markers == "special" and guide and guide.aggregation != "vanilla_only":
             raise InputError(
-                "head.markers: ancestor_attention leaves special pieces as they are, and markers "
-                "are what is read; expected head, got special"
+                "head.markers: in ancestor_attention special pieces see no other, and markers are "
+                "what is read; expected head, got special"
             )
         width = len(self.signs) * config.encoder.hidden_size
         self.dropout = nn.Dropout(self.head.dropout)

@@ -43,7 +43,7 @@ def find_pooling(how: AnyPooling, guides: Mapping[str, Any]) -> Pooling:
         )
     if how == "first" and spares:
         raise InputError(
-            "head.pooling: behind ancestor_attention, which leaves the first piece as it is, "
+            "head.pooling: behind ancestor_attention, where the first piece sees no other, "
             "expected max or mean, got first"
         )
     if how == "auto":

@@ -12,6 +12,7 @@ from torch import Tensor, nn
 from syntagma.encoders.config import SyntagmaConfig
 from syntagma.encoders.lm_heads import lm_head_weights
 from syntagma.errors import InputError
+from syntagma.models.config import read_guides, require_shared_pieces
 from syntagma.models.cross_entropy import cross_entropy
 from syntagma.models.distance_layer import DistanceLayers
 from syntagma.models.guide import Syntax
@@ -133,6 +134,8 @@ class PretrainingModel(GuidedEncoder):
     def __init__(self, config: SyntagmaConfig) -> None:
         super().__init__(config)
         self.head: PretrainingHead = build(PretrainingHead, config.head, where="head")
+        if self.head.distances or self.head.heads:
+            require_shared_pieces(read_guides(config.guides), "head: what distances and heads say")
         width = config.encoder.hidden_size
         if self.head.pieces:
             self.piece_head = PieceHead.build(config.encoder)

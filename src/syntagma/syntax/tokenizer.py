@@ -12,7 +12,7 @@ from transformers import BatchEncoding
 
 from syntagma.encoders.default import DEFAULT
 from syntagma.encoders.load import load_encoder_config, load_tokenizer, max_pieces
-from syntagma.encoders.saved import is_saved_model, saved_settings
+from syntagma.encoders.saved import find_saved, is_saved_model, saved_settings
 from syntagma.encoders.shipped import DEFAULT_PARSER
 from syntagma.errors import InputError
 from syntagma.parse.columns import ParsedText, require_trees
@@ -75,7 +75,7 @@ class SyntaxTokenizer:
         Raises:
             InputError: there is no such encoder or parser.
         """
-        name = str(name)
+        name = str(find_saved(name) or name)
         saved = saved_settings(name) if is_saved_model(name) else {}
         return cls(
             load_tokenizer(name),

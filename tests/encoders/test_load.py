@@ -1,0 +1,125 @@
+"""Encoders as they lie on disks and hubs: half precision, incomplete, damaged, with code."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from pathlib import Path
+
+import pytest
+import torch
+from safetensors.torch import load_file, save_file
+
+from syntagma.encoders.config import SyntagmaConfig
+from syntagma.encoders.load import encoder_weights, load_encoder_config, load_tokenizer
+from syntagma.encoders.saved import find_saved
+from syntagma.errors import DamagedFileError, InputError
+from syntagma.models.config import resolve_guides
+from syntagma.models.guided_encoder import GuidedEncoder
+from syntagma.syntax.tokenizer import SyntaxTokenizer
+from tests.conftest import tiny_config
+from tests.encoders.test_recompute import inputs_of
+from tests.models.test_guided_encoder import batch
+
+WEIGHTS = "model.safetensors"
+
+
+@pytest.fixture
+def bert(encoder_folders, tmp_path) -> Path:
+    return Path(shutil.copytree(encoder_folders["bert"], tmp_path / "bert"))
+
+
+def change(path: Path, **values) -> None:
+    path.write_text(json.dumps(json.loads(path.read_text()) | values))
+
+
+@pytest.mark.parametrize("dtype", ["float16", "bfloat16"])
+def test_weights_in_half_precision_are_computed_in_full(bert, tmp_path, dtype):
+    change(bert / "config.json", dtype=dtype)
+    half = {name: w.to(getattr(torch, dtype)) for name, w in load_file(bert / WEIGHTS).items()}
+    save_file(half, bert / WEIGHTS, metadata={"format": "pt"})
+    guides = {"pos_embedding": {}, "tree_distance": {}, "ancestor_attention": {}}
+    model = GuidedEncoder.from_pretrained(str(bert), guides=guides)
+    assert {weight.dtype for weight in model.parameters()} == {torch.float32}
+    model.save_folder(tmp_path / "saved")
+    again = GuidedEncoder.from_pretrained(tmp_path / "saved")
+    assert {weight.dtype for weight in again.parameters()} == {torch.float32}
+    with torch.no_grad():
+        states = [one(**inputs_of()).last_hidden_state for one in (model, again)]
+    assert torch.equal(*states)
+
+
+def test_weights_that_are_not_there_are_named(bert):
+    weights = load_file(bert / WEIGHTS)
+    rest = {name: weight for name, weight in weights.items() if "layer.1." not in name}
+    save_file(rest, bert / WEIGHTS, metadata={"format": "pt"})
+    with pytest.raises(
+        DamagedFileError, match=r"16 of its weights are not there, .*'encoder\.layer"
+    ):
+        GuidedEncoder.from_pretrained(str(bert))
+
+
+def test_a_damaged_file_is_named(bert):
+    (bert / WEIGHTS).write_bytes((bert / WEIGHTS).read_bytes()[:-100])
+    with pytest.raises(InputError, match=r"bert': no model that Transformers can load"):
+        GuidedEncoder.from_pretrained(str(bert))
+
+
+def test_weights_of_another_size_are_named(bert):
+    change(bert / "config.json", intermediate_size=64)
+    with pytest.raises(InputError, match=r"bert': no model that Transformers can load"):
+        GuidedEncoder.from_pretrained(str(bert))
+
+
+def test_code_beside_a_model_is_not_run(bert, monkeypatch):
+    """Nor does anyone ask whether it should."""
+    monkeypatch.setattr("builtins.input", lambda *_: pytest.fail("asked"))
+    change(bert / "config.json", model_type="own", auto_map={"AutoConfig": "own.Own"})
+    (bert / "own.py").write_text("raise SystemExit('was run')\n")
+    for load in (load_encoder_config, encoder_weights):
+        with pytest.raises(InputError, match="no model that Transformers can load"):
+            load(str(bert))
+    change(bert / "tokenizer_config.json", auto_map={"AutoTokenizer": ["own.Own", None]})
+    load_tokenizer(str(bert))
+
+
+@pytest.mark.parametrize("name", ["my models/bert", "a//b", "no/such"])
+def test_what_can_be_no_name_is_none(name):
+    assert find_saved(name) is None
+    with pytest.raises(InputError, match="no such folder, and not found on the Hugging Face hub"):
+        GuidedEncoder.from_pretrained(name)
+
+
+def test_a_model_of_ours_on_the_hub_is_built_on(encoder_folders, tmp_path, monkeypatch):
+    folder = tmp_path / "fetched"
+    model = GuidedEncoder.from_pretrained(str(encoder_folders["bert"]), guides="sg-net")
+    model.save_folder(folder)
+    shutil.copy(encoder_folders["bert"] / "tokenizer.json", folder)
+    monkeypatch.setattr("huggingface_hub.hf_hub_download", lambda *_: str(folder / "config.json"))
+    monkeypatch.setattr("huggingface_hub.snapshot_download", lambda *_, **__: str(folder))
+    built = GuidedEncoder.from_encoder("someone/model", guides="sg-net")
+    for name, weight in model.named_parameters():
+        assert torch.equal(built.get_parameter(name), weight), name
+    tokenizer = SyntaxTokenizer.from_pretrained("someone/model", parser="linear")
+    assert tokenizer.pieces == "share"
+
+
+def test_heads_that_do_not_divide_the_width():
+    """As in some small T5, whose attention is wider or narrower than their states."""
+    config = tiny_config("t5", d_model=32, d_kv=8, num_heads=6)
+    guides = resolve_guides("sg-net", {})
+    model = GuidedEncoder(SyntagmaConfig(encoder=config, guides=guides)).eval()
+    assert model.ancestor_attention.layers[0].n_heads == 4
+    assert model(**batch()).last_hidden_state.shape == (3, 9, 32)
+
+
+def test_a_long_text_is_read_alike_after_a_short_one():
+    torch.manual_seed(0)
+    encoder = tiny_config("big_bird", attention_type="block_sparse")
+    model = GuidedEncoder(SyntagmaConfig(encoder=encoder)).eval()
+    ids = torch.arange(96).remainder(80).add(5).unsqueeze(0)
+    with torch.no_grad():
+        before = model(ids, torch.ones_like(ids)).last_hidden_state
+        model(ids[:, :12], torch.ones(1, 12))
+        after = model(ids, torch.ones_like(ids)).last_hidden_state
+    assert torch.equal(before, after)
