@@ -12,6 +12,7 @@ import time
 import pytest
 
 from syntagma.cli import main
+from syntagma.cli.app import show_metrics
 from tests.training.test_run import brackets, dream, open_qa, pairs, squad, treebank
 
 
@@ -434,9 +435,26 @@ def test_our_own_faults_are_told_from_the_users(run, monkeypatch):
     code, _, err = run("doctor")
     assert code == 1
     assert "internal error: RuntimeError: the roof leaks" in one_line(err)
-    code, _, err = run("--debug", "doctor")
-    assert code == 1
-    assert "Traceback" in err
+    for arguments in (["--debug", "doctor"], ["doctor", "--debug"]):
+        code, _, err = run(*arguments)
+        assert code == 1
+        assert "Traceback" in err
+
+
+@pytest.mark.parametrize("arguments", [["answer", "Where?"], ["evaluate", "x"], ["train"]])
+def test_a_text_where_a_file_belongs(run, arguments):
+    command, *rest = arguments
+    code, _, err = run(command, "The barge lay in the harbour. " * 20, *rest)
+    assert code == 2
+    line = one_line(err)
+    assert "The barge lay in the harbour." in line
+    assert len(line) < 200
+
+
+def test_numbers_are_shown_whole(capsys):
+    show_metrics({"words": 5512345, "total": 1e6, "f1": 82.534, "share": 0.0004, "none": 0.0})
+    shown = [line.split()[1] for line in capsys.readouterr().out.splitlines()]
+    assert shown == ["5512345", "1000000", "82.53", "0.0004", "0"]
 
 
 def test_interrupting_is_130(run, monkeypatch):

@@ -64,6 +64,7 @@ def test_settings_are_built_and_taken_apart():
         ({"size": 3, "inner": {"rate": None}}, "rate: expected float, got None"),
         ({"size": 3, "inner": {"rate": float("nan")}}, "rate: expected a number, got nan"),
         ({"size": 3, "inner": {"rate": "nan"}}, "rate: expected a number, got nan"),
+        ({"size": 3, "inner": {"rate": 10**400}}, "rate: expected a number, got one too large"),
     ],
 )
 def test_impossible_settings_are_named(values, message):
@@ -93,6 +94,16 @@ def test_yaml_errors_name_the_place(tmp_path):
     path.write_text("- 1\n- 2\n")
     with pytest.raises(InputError, match="expected `key: value` lines, got list"):
         load_yaml(path)
+    path.write_text("data: {train: x}\ntraining:\n  seed: 1\n  seed: 2\n")
+    with pytest.raises(InputError, match="at line 4, column 3: 'seed' stands there twice"):
+        load_yaml(path)
+    path.write_text("day: 2024-13-45\n")
+    with pytest.raises(InputError, match=r"broken YAML: month must be in 1\.\.12"):
+        load_yaml(path)
+    with pytest.raises(InputError, match="'2024-13-45' is not YAML"):
+        apply_overrides({}, ["a=2024-13-45"])
+    path.write_text("base: &b {x: 1, y: 2}\nmore: {<<: *b, y: 3}\n")
+    assert load_yaml(path)["more"] == {"x": 1, "y": 3}
 
 
 def test_text_is_read_as_it_is(tmp_path):

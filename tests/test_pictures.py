@@ -178,6 +178,18 @@ class TestLayingOut:
         with pytest.raises(InputError, match="an option from 1 to 2, got 3"):
             lay_out(found, Texts(SENTENCES[4], "Who?", options, 2))
 
+    @pytest.mark.parametrize("layout", ["passage|question+option", "passage+question|option"])
+    def test_a_question_that_was_cut(self, tiny_encoder, layout):
+        found = chooser(tiny_encoder, layout=layout)
+        question = "who of the many people there " * 12 + "tied the ropes?"
+        laid_out = lay_out(found, Texts(SENTENCES[4], question, ("a gull", "the crew"), 1))
+        passage, asked, option = spelled(found, laid_out)
+        assert plain(SENTENCES[4]).startswith(passage)
+        assert passage
+        assert plain(question).startswith(asked)
+        assert 20 < len(asked) < len(plain(question))
+        assert option == "thecrew"
+
     def test_a_chooser_that_fills_blanks(self, tiny_encoder):
         found = chooser(tiny_encoder, fill_blank=True)
         laid_out = lay_out(found, Texts(SENTENCES[4], "A _ cried.", ("gull", "crew")))

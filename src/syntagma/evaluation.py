@@ -11,7 +11,7 @@ from filelock import FileLock
 
 from syntagma.encoders.config import read_config
 from syntagma.encoders.precision import Precision
-from syntagma.encoders.shipped import SHIPPED, shipped
+from syntagma.encoders.shipped import model_folder
 from syntagma.errors import InputError, how_to_skip
 from syntagma.files import require_path
 from syntagma.outputs import disk_errors, write_folder, write_text
@@ -50,9 +50,7 @@ def open_model(
         InputError: there is no such model, it cannot do the task, or it reads no parses.
     """
     require_path(name, "a model folder")
-    folder = shipped(str(name)) if str(name) in SHIPPED else Path(name)
-    if not folder.is_dir():
-        raise InputError(f"{folder}: no such model folder; give one, or {' or '.join(SHIPPED)}")
+    folder = model_folder(name)
     task_class = find_task(task or read_config(folder).task)
     return task_class.from_folder(folder, device=device, parser=parser, precision=precision)
 

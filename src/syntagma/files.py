@@ -30,6 +30,7 @@ __all__ = [
     "read_text",
     "require_once",
     "require_path",
+    "row_mistake",
     "split_pair",
     "unpacked",
 ]
@@ -88,15 +89,15 @@ def open_text(path: str | Path) -> IO[str]:
             raise InputError(f"{STANDARD_INPUT}: standard input was read already; give a file")
         return io.TextIOWrapper(sys.stdin.buffer, encoding="utf-8", newline="\n")
     path = Path(path)
-    if not path.exists():
-        raise DiskError(f"{path}: no such file; give the path of an existing file")
-    if path.is_dir():
-        raise InputError(f"{path}: is a folder; give the path of a file in it")
     try:
+        if not path.exists():
+            raise DiskError(f"{path}: no such file; give the path of an existing file")
+        if path.is_dir():
+            raise InputError(f"{path}: is a folder; give the path of a file in it")
         # Opened once: what was read of a pipe cannot be read again.
         file = unpacked(open(path, "rb"))  # noqa: SIM115
     except OSError as error:
-        raise DiskError(f"{path}: cannot be read ({error.strerror})") from error
+        raise DiskError(f"{path!s:.80}: cannot be read ({error.strerror})") from error
     return io.TextIOWrapper(file, encoding="utf-8", newline="\n")
 
 
@@ -219,6 +220,21 @@ def read_table(
     return list(names), rows
 
 
+def row_mistake(row: Row, needed: Iterable[str] = ()) -> str:
+    """What is wrong with the shape of a row of a table; empty if nothing is.
+
+    Args:
+        row: as :func:`read_table` gives it.
+        needed: the columns that it must have.
+    """
+    if None in row:
+        return (
+            "has more cells than the table has columns (a comma in a cell needs quotes around it)"
+        )
+    lacking = next((name for name in needed if row[name] is None), "")
+    return f"ends before its column {lacking}" if lacking else ""
+
+
 def _table(path: str | Path, separator: str, quoting: Any) -> Iterator[Row]:
     """The row of the names, each its own value, then the others."""
     number = 0
@@ -260,6 +276,8 @@ def read_json(path: str | Path, *, extra: str = "") -> Any:
             f"{path}: broken JSON at line {error.lineno}, column {error.colno}: {error.msg}"
             f"{extra if error.msg == 'Extra data' else ''}"
         ) from error
+    except ValueError as error:  # A number with thousands of digits.
+        raise InputError(f"{path}: broken JSON ({error})") from error
 
 
 def read_objects(path: str | Path) -> Iterator[tuple[str, dict[str, Any] | str]]:
@@ -271,13 +289,13 @@ def read_objects(path: str | Path) -> Iterator[tuple[str, dict[str, Any] | str]]
     Raises:
         InputError: the file cannot be read, or is no JSON array.
     """
-    if str(path).removesuffix(".gz").endswith(".jsonl"):
+    if str(path).lower().removesuffix(".gz").endswith(".jsonl"):
         for number, line in enumerate(read_lines(path), start=1):
             if line.strip():
                 place = f"{path}, line {number}"
                 try:
                     yield place, _object(json.loads(line), place)
-                except (json.JSONDecodeError, RecursionError) as error:
+                except (ValueError, RecursionError) as error:
                     yield place, f"{place}: broken JSON ({error})"
         return
     rows = read_json(path, extra="; if each line is an object by itself, name the file .jsonl")

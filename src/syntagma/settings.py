@@ -33,14 +33,33 @@ def nearest(name: str, known: Sequence[str]) -> str:
     return f"did you mean {close[0]!r}? ({everything})" if close else everything
 
 
+class _Loader(yaml.SafeLoader):
+    """Of two values under one key YAML takes the last one; here that is a mistake."""
+
+    def construct_mapping(self, node: Any, deep: bool = False) -> dict[Any, Any]:
+        seen: set[Any] = set()
+        for key, _ in node.value:
+            name = key.value
+            if key.tag == "tag:yaml.org,2002:str" and name in seen:
+                raise yaml.constructor.ConstructorError(
+                    None, None, f"{name!r} stands there twice", key.start_mark
+                )
+            seen.add(name)
+        values: dict[Any, Any] = super().construct_mapping(node, deep)
+        return values
+
+
 def load_yaml(path: str | Path) -> dict[str, Any]:
     """The mapping in a YAML file.
 
     Raises:
         InputError: the file cannot be read, is not YAML, or holds no mapping; the line is named.
     """
+    text = read_text(path)
     try:
-        value = yaml.safe_load(read_text(path))
+        value = yaml.load(text, _Loader)
+    except ValueError as error:  # A date that is none.
+        raise InputError(f"{path}: broken YAML: {error}") from error
     except yaml.YAMLError as error:
         mark = getattr(error, "problem_mark", None)
         place = f" at line {mark.line + 1}, column {mark.column + 1}" if mark else ""
@@ -101,8 +120,8 @@ def apply_overrides(values: dict[str, Any], overrides: Sequence[str]) -> dict[st
         if not equals or not path:
             raise InputError(f"--set {override}: expected key=value, for example training.epochs=3")
         try:
-            value = yaml.safe_load(text)
-        except yaml.YAMLError as error:
+            value = yaml.load(text, _Loader)
+        except (yaml.YAMLError, ValueError) as error:
             raise InputError(f"--set {override}: {text!r} is not YAML") from error
         *sections, key = path.split(".")
         place = result
@@ -187,7 +206,10 @@ def _convert_union(choices: tuple[Any, ...], value: Any, where: str) -> Any:
 
 def _convert_plain(hint: type, value: Any, where: str) -> Any:
     if hint is float and isinstance(value, int) and not isinstance(value, bool):
-        return float(value)
+        try:
+            return float(value)
+        except OverflowError as error:
+            raise InputError(f"{where}: expected a number, got one too large for any") from error
     if hint is float and isinstance(value, str):
         # YAML 1.1 reads 1e-5 (without a point) as text.
         with contextlib.suppress(ValueError):

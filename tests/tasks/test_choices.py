@@ -83,6 +83,17 @@ class TestFormats:
         assert only(lines) == only(table)
         assert only(lines)[0].options[1] == "because 1"
 
+    def test_rows_of_another_shape_are_refused(self, tmp_path):
+        path = tmp_path / "valid.csv"
+        names = "id,context,question,answer0,answer1,label"
+        for row, message in (
+            ("a,A gull, a big one, cried,Who?,a,b", "row 1: has more cells than the table has"),
+            ("a,A gull cried,Who?,a,b", "row 1: ends before its column label"),
+        ):
+            path.write_text(f"{names}\n{row}\n")
+            with pytest.raises(InputError, match=message):
+                read_choices(path)
+
     def test_swag(self, tmp_path):
         path = tmp_path / "val.csv"
         head = ["", "video-id", "sent1", "sent2", "ending0", "ending1", "label"]

@@ -88,6 +88,16 @@ class TestFormats:
             ),
             ("a.tsv", "x\ty\n", "expected a column sentence1 or sentence_A or premise, got x, y"),
             ("a.xml", "", "expected pairs as .jsonl, .tsv, .txt or .csv"),
+            (
+                "a.csv",
+                "sentence1,sentence2,label\nA man, smiling, walks,He walks,entailment\n",
+                "line 2: has more cells than the table has columns",
+            ),
+            (
+                "SICK.txt",
+                "pair_ID\tsentence_A\tsentence_B\tSemEval_set\n1\tx\ty\tTRAIN\n",
+                "holds several parts, named in its column SemEval_set",
+            ),
         ],
     )
     def test_what_is_wrong_is_named(self, tmp_path, name, content, message):

@@ -176,6 +176,15 @@ class TestPairs:
         assert [example.agrees for example in examples] == [False] + [True] * 23
         assert "in 1 of 24 sentences" in caplog.text
 
+    def test_other_words(self, files, tmp_path):
+        lines = Path(files[1]).read_text().splitlines(keepends=True)
+        forms = next(iter(read_brackets(files[1]))).forms
+        lines[0] = f"(TOP (S {' '.join(f'(NN {form}x)' for form in forms)}))\n"
+        other = tmp_path / "other.ptb"
+        other.write_text("".join(lines))
+        with pytest.raises(InputError, match=r"tree 1 begins .* have no word in common"):
+            read_treebank(f"{files[0]}+{other}")
+
     def test_another_number_of_words(self, files, tmp_path):
         short = tmp_path / "short.ptb"
         lines = Path(files[1]).read_text().splitlines(keepends=True)

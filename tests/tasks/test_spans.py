@@ -9,9 +9,12 @@ import numpy as np
 import pytest
 import torch
 
+from syntagma.encoders.load import load_tokenizer
 from syntagma.errors import InputError
 from syntagma.evaluation import open_model
+from syntagma.models.config import resolve_guides
 from syntagma.models.span_model import SpanHead, SpanModel
+from syntagma.parse.load import load_source
 from syntagma.tasks.spans.answers import Answer, Span
 from syntagma.tasks.spans.decode import (
     WindowCandidates,
@@ -26,6 +29,7 @@ from syntagma.tasks.spans.windows import WindowMaker
 from tests.conftest import ENCODERS, SENTENCES
 
 PASSAGE = " ".join(SENTENCES)
+SMALL = {"max_length": 64, "stride": 16, "max_question": 16, "max_answer": 20}
 
 
 def examples():
@@ -46,10 +50,8 @@ def examples():
 
 
 def task_of(folder, **head) -> SpanTask:
-    settings = {"max_length": 64, "stride": 16, "max_question": 16, "max_answer": 20} | head
+    settings = SMALL | head
     model = SpanModel.from_encoder(str(folder), task="spans", head=settings)
-    from syntagma.encoders.load import load_tokenizer
-
     return SpanTask(Reader(model, load_tokenizer(str(folder)), precision="float32"))
 
 
@@ -313,6 +315,47 @@ def test_threshold_and_weight_are_fitted_where_they_serve(encoder_folders):
     ]
     assert sum(decided) >= 57
     assert task.fit_after_training(questions[1:3], answers[1:3]) == {}
+
+
+@pytest.mark.parametrize("span_weight", [0.5, 1.0, 2.0])
+def test_what_is_fitted_is_what_is_decided_by(encoder_folders, span_weight):
+    task = task_of(encoder_folders["bert"], span_weight=span_weight)
+    task.fit_after_training(examples(), task.predict(examples()))
+    fitted = task.score(examples(), task.predict(examples()))
+    assert fitted["f1"] == pytest.approx(fitted["best_f1"])
+
+
+def test_an_unlabelled_question_changes_no_answer_to_the_others(encoder_folders):
+    """Where none is impossible, all are answered."""
+    task = task_of(encoder_folders["bert"])
+    task.model.set_head(null_threshold=-math.inf)
+    asked = examples()[:3]
+    secret = SpanExample("secret", PASSAGE, "Who knows?")
+    assert all(answer.text for answer in task.predict([*asked, secret]))
+    assert not any(answer.text for answer in task.predict([*asked, examples()[-1]]))
+    assert not any(answer.text for answer in task.predict([secret]))
+
+
+def test_a_verifier_reads_the_trees_that_it_learnt(tiny_encoder, tmp_path):
+    def saved(name, parser, **head):
+        guides = resolve_guides("sg-net", {})
+        model = SpanModel.from_encoder(
+            tiny_encoder, task="spans", head=SMALL | head, guides=guides, parser=parser
+        )
+        reader = Reader(model, load_tokenizer(tiny_encoder), source=load_source(parser))
+        SpanTask(reader).save(tmp_path / name)
+        return str(tmp_path / name)
+
+    (tmp_path / "a").mkdir()
+    (tmp_path / "b").mkdir()
+    verifier = saved("a", "random:0", objective="answerability")
+    folder = saved("b", "linear", verifier=verifier)
+    reader = Reader.from_pretrained(folder, precision="float32")
+    assert reader.texts.store.source.fingerprint.startswith("linear")
+    assert reader.verifier.texts.store.source.fingerprint.startswith("random")
+    assert reader.verifier.precision == "float32"
+    other = Reader.from_pretrained(folder, parser="random:7")
+    assert other.verifier.texts.store is other.texts.store
 
 
 def test_questions_without_gold_are_left_out_of_every_score(encoder_folders):

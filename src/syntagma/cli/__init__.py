@@ -5,6 +5,7 @@ Nothing heavy is imported before a command runs, so that ``--help`` answers at o
 
 from __future__ import annotations
 
+import errno
 import os
 import sys
 import traceback
@@ -33,6 +34,8 @@ def main(arguments: list[str] | None = None) -> None:
     """Run the command line and leave with its exit code."""
     arguments = sys.argv[1:] if arguments is None else arguments
     debug = "--debug" in arguments
+    # Behind a command, too.
+    arguments = [argument for argument in arguments if argument != "--debug"]
     # NumPy multiplies next to nothing here; its threads would only spin beside torch's.
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     try:
@@ -54,6 +57,9 @@ def main(arguments: list[str] | None = None) -> None:
         elif type(error).__name__ == "NoArgsIsHelpError":
             typer.echo(str(error))
             code = YOURS
+        elif isinstance(error, OSError) and error.errno == errno.ENAMETOOLONG:
+            message = f"{error.filename!s:.60}…: expected the name of a file or folder"
+            code = _complain(error, debug, message, YOURS)
         elif hasattr(error, "format_message"):
             code = _complain(error, debug, error.format_message(), YOURS)
         else:

@@ -99,8 +99,13 @@ def show_metrics(values: dict[str, Any]) -> None:
         if isinstance(value, str):
             typer.echo(f"{name:<{width}}  {value}")
             continue
-        shown = f"{value:.2f}" if isinstance(value, float) and value % 1 else f"{value:g}"
-        typer.echo(f"{name:<{width}}  {shown:>10}")
+        typer.echo(f"{name:<{width}}  {_number_shown(value):>10}")
+
+
+def _number_shown(value: float) -> str:
+    if not value % 1:
+        return f"{value:.0f}"
+    return f"{value:.2f}" if abs(value) >= 0.01 else f"{value:.2g}"
 
 
 def write_json_file(path: Path | None, values: dict[str, Any]) -> None:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from syntagma.errors import InputError
 
-__all__ = ["DEFAULT_PARSER", "DEFAULT_READER", "SHIPPED", "shipped"]
+__all__ = ["DEFAULT_PARSER", "DEFAULT_READER", "SHIPPED", "model_folder", "shipped"]
 
 DEFAULT_PARSER = "default-parser"
 DEFAULT_READER = "default-reader"
@@ -26,3 +26,14 @@ def shipped(name: str) -> Path:
     if not (folder / "config.json").is_file():
         raise InputError(f"{name}: this installation holds no such model; give a model folder")
     return folder
+
+
+def model_folder(name: str | Path) -> Path:
+    """The folder of a model: the user's, or one that comes with the package.
+
+    Raises:
+        InputError: there is none.
+    """
+    if str(name) in SHIPPED or not Path(name).is_dir():
+        return shipped(str(name))
+    return Path(name)

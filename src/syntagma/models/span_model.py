@@ -36,7 +36,7 @@ class SpanHead:
             one encoder.
         verifier: folder of a model trained for answerability that is asked too.
         null_threshold: δ: abstain where the odds against an answer exceed it; fitted on dev data.
-        span_weight: β₁ of the verifier's formula (eq. 14); fitted on dev data.
+        span_weight: β₁ of the verifier's formula (eq. 14); what is fitted is β₂ beside it.
         answerability_weight: β₂; fitted on dev data.
     """
 

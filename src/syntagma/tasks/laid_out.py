@@ -116,7 +116,9 @@ def _(predictor: Chooser, texts: Texts) -> LaidOut:
     contents = [[texts.first], list(asked)]
     if len(asked) > 1 and predictor.model.head.layout == "passage+question|option":
         contents = [[texts.first, asked[0]], [asked[1]]]
-    return _laid_out(predictor, item.sequences[texts.option], contents)
+    return _laid_out(
+        predictor, item.sequences[texts.option], contents, border=item.borders[texts.option]
+    )
 
 
 def _whole(text: EncodedText) -> Part:
@@ -124,28 +126,25 @@ def _whole(text: EncodedText) -> Part:
 
 
 def _laid_out(
-    predictor: Predictor, parts: tuple[Part, Part], contents: Sequence[Sequence[str]]
+    predictor: Predictor,
+    parts: tuple[Part, Part],
+    contents: Sequence[Sequence[str]],
+    *,
+    border: int = 0,
 ) -> LaidOut:
     """Cut the parts of a sequence where a part holds two texts.
 
     Args:
         predictor: reads the sequence.
         parts: of the sequence.
-        contents: the texts in each part; of two the one that is no passage is there as a whole, as
-            far as there is room.
+        contents: the texts in each part.
+        border: where the second of two texts begins in their part.
     """
-    passage = contents[0][0]
-    first = predictor.texts.encode([texts[0] for texts in contents])
-    behind = predictor.texts.encode([texts[1] for texts in contents if texts[1:]], spaced=True)
     stretches = []
     for part, begin, texts in zip(
         parts, predictor.texts.builder.begins(parts), contents, strict=True
     ):
-        cut = len(part)
-        if len(texts) > 1 and texts[0] == passage:
-            cut = max(len(part) - len(behind[texts[1]]), 0)
-        elif len(texts) > 1:
-            cut = min(len(first[texts[0]]), len(part))
+        cut = border if len(texts) > 1 else len(part)
         for text, start, end in zip(texts, (0, cut), (cut, len(part)), strict=False):
             pieces = part.text.part(part.begin + start, part.begin + end)
             stretches.append(Stretch(text, begin + start, pieces))

@@ -16,7 +16,7 @@ from syntagma.encoders.load import load_tokenizer, max_pieces
 from syntagma.encoders.model import saved_tokenizer
 from syntagma.encoders.precision import Precision, autocast, best_device, require_device
 from syntagma.encoders.saved import is_saved_model, saved_settings
-from syntagma.encoders.shipped import shipped
+from syntagma.encoders.shipped import model_folder
 from syntagma.errors import InputError
 from syntagma.files import require_path
 from syntagma.models.config import resolve_guides
@@ -163,7 +163,7 @@ class TextPredictor(Generic[Model]):
         """
         require_path(name, "a model folder")
         require_device(device)
-        folder = Path(name) if Path(name).is_dir() else shipped(str(name))
+        folder = model_folder(name)
         model: Any = cls.model_class.from_folder(folder, task=cls.task).to(device)
         tokenizer = saved_tokenizer(folder, model.config)
         if parser and not model.reads_syntax:

@@ -23,6 +23,7 @@ from syntagma.errors import InputError, MissingExtraError, how_to_skip
 from syntagma.outputs import disk_errors, require_absent
 from syntagma.report.run_files import METRICS
 from syntagma.tasks import find_task
+from syntagma.tasks.check import check_experiment
 from syntagma.tasks.experiment import DataSettings, Experiment, TrainingSettings
 from syntagma.tasks.task import Task
 from syntagma.training.adapt import prepare_encoder
@@ -62,6 +63,7 @@ def train(experiment: Experiment, folder: str | Path, *, resume: bool = False) -
             f"train: expected an Experiment, got {experiment!r:.60}; load_experiment() reads one "
             f"from a file"
         )
+    check_experiment(experiment)
     run = RunFolder(Path(folder))
     # Of the processes of one training, the first speaks for all.
     with run.claimed() if os.environ.get("RANK", "0") == "0" else nullcontext(), _in_company():

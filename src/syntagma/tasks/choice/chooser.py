@@ -49,12 +49,15 @@ class ChoiceItem:
 
     Args:
         sequences: the two parts of each.
+        borders: where in its part the second of two texts begins, of each sequence; 0 where no part
+            holds two.
         length: pieces of the longest, special ones included.
         truncated: whether a text lost its end.
         answer: position of the right option, negative where it is not told.
     """
 
     sequences: list[tuple[Part, Part]]
+    borders: list[int]
     length: int
     truncated: bool
     answer: int = -1
@@ -146,7 +149,7 @@ class Chooser(TextPredictor[ChoiceModel]):
         """
         room = self.model.head.max_length - self.texts.builder.n_special(2)
         with_option = self.model.head.layout == "passage|question+option"
-        sequences, truncated, longest = [], False, 0
+        sequences, borders, truncated, longest = [], [], False, 0
         for texts in options:
             n_asked = sum(map(len, texts))
             most = room - min(len(passage), room // 4)
@@ -159,12 +162,16 @@ class Chooser(TextPredictor[ChoiceModel]):
             taken = min(len(passage), room - len(asked))
             truncated |= taken < len(passage) or len(asked) < n_asked
             first, second = passage.part(0, taken), asked
+            border = min(len(texts[0]), len(asked)) if len(texts) > 1 else 0
             if not with_option and len(texts) > 1:
-                first = concatenate([first, texts[0].part(0, min(len(texts[0]), len(asked)))])
+                first = concatenate([first, texts[0].part(0, border)])
                 second = texts[1].part(0, max(0, len(asked) - len(texts[0])))
+                border = taken
             sequences.append((Part(first, 0, len(first)), Part(second, 0, len(second))))
+            borders.append(border)
             longest = max(longest, taken + len(asked))
-        return ChoiceItem(sequences, longest + self.texts.builder.n_special(2), truncated)
+        length = longest + self.texts.builder.n_special(2)
+        return ChoiceItem(sequences, borders, length, truncated)
 
     def collate(self, items: Sequence[ChoiceItem]) -> dict[str, Tensor]:
         """A padded batch, the sequences of all questions one after another."""

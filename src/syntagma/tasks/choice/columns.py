@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from syntagma.errors import InputError
-from syntagma.files import read_objects, read_table
+from syntagma.files import read_objects, read_table, row_mistake
 from syntagma.tasks.choice.example import BadExample, Candidates, ChoiceExample, checked
 
 __all__ = ["lines", "table"]
@@ -41,8 +41,17 @@ def table(file: str) -> Candidates:
             f"{file}: expected the columns of CosmosQA (context, question, answer0 …) or of "
             f"SWAG (sent1, sent2, ending0 …), got {', '.join(names)}"
         )
-    numbered = ((f"{file}, row {number}", row) for number, row in enumerate(rows, start=1))
-    yield from _questions(file, numbered, _cosmos if cosmos else _swag)
+    yield from _questions(file, _numbered_rows(file, names, rows), _cosmos if cosmos else _swag)
+
+
+def _numbered_rows(
+    file: str, names: list[str], rows: Iterable[Any]
+) -> Iterator[tuple[str, Row | str]]:
+    """Each row with its place, or what is wrong with it."""
+    for number, row in enumerate(rows, start=1):
+        place = f"{file}, row {number}"
+        mistake = row_mistake(row, names)
+        yield place, f"{place}: {mistake}" if mistake else row
 
 
 def _questions(

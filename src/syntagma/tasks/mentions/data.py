@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from numbers import Integral
-from typing import Protocol, TypeVar
+from typing import Any, Protocol, TypeVar
 
 from syntagma.errors import BadExampleError
 
-__all__ = ["Mention", "gather", "mention_problem"]
+__all__ = ["Mention", "gather", "mention_problem", "row_id"]
 
 Mention = tuple[int, int]
 """Offset of the first character, and the one after the last."""
@@ -37,6 +37,12 @@ def mention_problem(text: str, mention: Mention) -> str:
     if not text[start:end].strip():
         return f"a mention without characters at {mention}"
     return ""
+
+
+def row_id(row: Mapping[str, Any], number: int) -> str:
+    """The id of a row, or its number where it has none."""
+    found = row.get("id")
+    return str(number if found is None else found)
 
 
 def gather(

@@ -73,7 +73,8 @@ class OpenQaTask(Task[OpenExample, OpenAnswer]):
         """A fresh reader with the experiment's guides."""
         model = new_model(OpenModel, experiment, task=cls.name, head=OpenHead)
         options = training_options(model, experiment)
-        reader = ParagraphReader(model, verifier=verifier_of(model.head), **options)
+        verifier = verifier_of(model.head, experiment.training.precision)
+        reader = ParagraphReader(model, verifier=verifier, **options)
         return cls(OpenReader(reader), seed=experiment.training.seed)
 
     @classmethod

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from syntagma.errors import BadExampleError, InputError, first_wrong
-from syntagma.files import read_objects, read_table
+from syntagma.files import read_objects, read_table, row_mistake
 
 __all__ = ["PairExample", "PairFile", "read_pairs"]
 
@@ -22,6 +22,8 @@ FIRST = ("sentence1", "sentence_A", "premise")
 SECOND = ("sentence2", "sentence_B", "hypothesis")
 LABEL = ("gold_label", "entailment_label", "label", "entailment_judgment")
 KEY = ("pairID", "pair_ID", "promptID", "index", "id")
+PART = "SemEval_set"
+"""Where SICK.txt says to which part a pair belongs."""
 NO_LABEL = ("", "-", "-1", "hidden")
 
 
@@ -91,7 +93,7 @@ def read_pairs(path: str | Path, *, skip_bad: bool = False) -> PairFile:
 
 def _rows(path: str) -> Iterator[tuple[str, Mapping[str, Any] | str]]:
     """Each row with its place, or what is wrong with it."""
-    name = path.removesuffix(".gz")
+    name = path.lower().removesuffix(".gz")
     if name.endswith(".jsonl"):
         yield from read_objects(path)
     elif name.endswith((".tsv", ".txt", ".csv")):
@@ -108,11 +110,16 @@ def _table_rows(path: str, separator: str) -> Iterator[tuple[str, Mapping[str, A
             raise InputError(
                 f"{path}: expected a column {' or '.join(wanted)}, got {', '.join(names)}"
             )
+    if PART in names:
+        raise InputError(
+            f"{path}: holds several parts, named in its column {PART}; write each to a file of its "
+            f"own without this column, so that none is learnt from and scored"
+        )
     needed = [name for name in (*FIRST, *SECOND, *LABEL) if name in names]
     for number, row in enumerate(rows, start=2):
         place = f"{path}, line {number}"
-        lacking = next((name for name in needed if row[name] is None), "")
-        yield place, f"{place}: ends before its column {lacking}" if lacking else row
+        mistake = row_mistake(row, needed)
+        yield place, f"{place}: {mistake}" if mistake else row
 
 
 def _pick(row: Mapping[str, Any], names: tuple[str, ...]) -> Any:

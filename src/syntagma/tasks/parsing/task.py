@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -33,6 +34,8 @@ from syntagma.text.pieces import ABSENT
 from syntagma.text.sentence import Parse
 
 __all__ = ["ParsingTask", "TreeExample"]
+
+log = logging.getLogger(__name__)
 
 UNKNOWN = "_"
 COLUMNS = ("relations", "upos", "xpos")
@@ -132,7 +135,11 @@ class ParsingTask(Task[TreeExample, Parse]):
             yield example.source.text if example.source else " ".join(example.gold.sentence.forms)
 
     def features(self, examples: Sequence[TreeExample]) -> Features:
-        """Training items; sentences longer than the encoder reads are left out."""
+        """Training items; sentences longer than the encoder reads are left out, with a warning.
+
+        Raises:
+            InputError: no sentence is left.
+        """
         codes = {
             name: {label: code for code, label in enumerate(self.model.config.labels[name])}
             for name in COLUMNS
@@ -159,6 +166,19 @@ class ParsingTask(Task[TreeExample, Parse]):
                     np.array(phrases, np.int64).reshape(-1, 3),
                     (1 + example.agrees) if has_phrases else 0,
                 )
+            )
+        if n_long := sum(len(pieces) > self.parser.max_content for pieces in encoded):
+            log.warning(
+                "%d of %d sentences are longer than the %d pieces that the encoder reads, and are "
+                "not learnt from",
+                n_long,
+                len(examples),
+                self.parser.max_content,
+            )
+        if not items:
+            raise InputError(
+                f"none of {len(examples)} sentences can be learnt from: each has no words or more "
+                f"than the {self.parser.max_content} pieces that the encoder reads"
             )
         return Features(items)
 

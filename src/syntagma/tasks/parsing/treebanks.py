@@ -12,7 +12,7 @@ from syntagma.errors import BadExampleError, InputError
 from syntagma.files import split_pair
 from syntagma.parse.head_rules import heads_by_rule
 from syntagma.parse.phrases import agree
-from syntagma.text.brackets import BracketedSentence, read_brackets
+from syntagma.text.brackets import BracketedSentence, read_brackets, unescape
 from syntagma.text.conllu import TreebankSentence, read_conllu
 from syntagma.text.sentence import Parse
 
@@ -21,6 +21,8 @@ __all__ = ["TreeExample", "is_bracket_file", "read_treebank"]
 log = logging.getLogger(__name__)
 
 BRACKETS = (".ptb", ".mrg", ".brackets")
+ENOUGH = 4
+"""Words of a sentence of which two files that correspond write one alike."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,6 +103,13 @@ class _Candidate:
             raise InputError(
                 f"{brackets.origin}: tree {number} has {len(brackets)} words, but the sentence at "
                 f"{rows.origin} has {len(gold)}; the files must correspond sentence by sentence"
+            )
+        pairs = zip(map(unescape, brackets.forms), gold.sentence.forms, strict=True)
+        if len(gold) >= ENOUGH and not any(one.lower() == other.lower() for one, other in pairs):
+            raise InputError(
+                f"{brackets.origin}: tree {number} begins {brackets.forms[0]!r}, but the sentence "
+                f"at {rows.origin} {gold.sentence.forms[0]!r}, and they have no word in common; "
+                f"the files must correspond sentence by sentence"
             )
         phrases = brackets.constituents
         gold = replace(gold, constituents=phrases)

@@ -23,7 +23,7 @@ from typing import Any, NamedTuple
 from syntagma.errors import InputError, first_wrong
 from syntagma.files import read_lines, read_objects
 from syntagma.parse.tacred import tacred_words
-from syntagma.tasks.mentions.data import Mention, gather, mention_problem
+from syntagma.tasks.mentions.data import Mention, gather, mention_problem, row_id
 
 __all__ = ["RelationExample", "RelationFile", "read_relations"]
 
@@ -127,7 +127,7 @@ def _tacred_example(row: dict[str, Any], place: str, number: int) -> RelationExa
     relation = row.get("relation", "")
     if not isinstance(relation, str):
         return f"{place}: expected a `relation` in words, got {relation!r:.40}"
-    return RelationExample(str(row.get("id", number)), text, subject, object_, relation)
+    return RelationExample(row_id(row, number), text, subject, object_, relation)
 
 
 class _Block(NamedTuple):

@@ -11,8 +11,9 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from syntagma.encoders.precision import autocast, best_device
-from syntagma.encoders.shipped import DEFAULT_READER
+from syntagma.encoders.config import read_config
+from syntagma.encoders.precision import Precision, autocast, best_device
+from syntagma.encoders.shipped import DEFAULT_READER, model_folder
 from syntagma.errors import InputError
 from syntagma.models.span_model import SpanHead, SpanModel
 from syntagma.tasks.spans.answers import Answer
@@ -67,11 +68,16 @@ class Reader(TextPredictor[SpanModel]):
         name = DEFAULT_READER if str(name) == "default" else name
         reader = super().from_pretrained(name, device=device, **options)
         if (verifier := reader.model.head.verifier) and reader.verifier is None:
-            place = Path(name) / verifier
-            shared = {"store": reader.texts.store} if reader.texts.store else {}
-            reader.verifier = Reader.from_pretrained(
-                place if place.is_dir() else verifier, device=device, **shared
-            )
+            own = Path(name) / verifier
+            place = own if own.is_dir() else model_folder(verifier)
+            # It reads the trees that it has learnt to read; only others that are asked for, both.
+            given = options.get("parser") or options.keys() & {"source", "store"}
+            shared: dict[str, Any] = {}
+            if given or read_config(place).parser == reader.model.config.parser:
+                shared = {"store": reader.texts.store} if reader.texts.store else {}
+            if "precision" in options:
+                shared["precision"] = options["precision"]
+            reader.verifier = Reader.from_pretrained(place, device=device, **shared)
         return reader
 
     def answer(self, passage: str, question: str, *, threshold: float | None = None) -> Answer:
@@ -212,18 +218,19 @@ class Reader(TextPredictor[SpanModel]):
         return self.on_device(tensors)
 
 
-def verifier_of(head: SpanHead) -> Reader | None:
+def verifier_of(head: SpanHead, precision: Precision = "auto") -> Reader | None:
     """The verifier that a reader is to be trained with; ``None`` where it has none of its own.
 
     Args:
         head: settings of the reader.
+        precision: of its computation.
 
     Raises:
         InputError: there is no such verifier.
     """
     if not head.verifier:
         return None
-    return Reader.from_pretrained(head.verifier, device=best_device())
+    return Reader.from_pretrained(head.verifier, device=best_device(), precision=precision)
 
 
 def _problem(pair: Any) -> str:

@@ -54,7 +54,8 @@ class SpanTask(PredictorTask[SpanExample, Answer, Reader]):
         """A fresh reader with the experiment's guides."""
         model = new_model(SpanModel, experiment, task=cls.name, head=SpanHead)
         options = training_options(model, experiment)
-        return cls(Reader(model, verifier=verifier_of(model.head), **options))
+        verifier = verifier_of(model.head, experiment.training.precision)
+        return cls(Reader(model, verifier=verifier, **options))
 
     @classmethod
     def read(cls, path: str | Path, *, skip_bad: bool = False) -> list[SpanExample]:
@@ -97,12 +98,14 @@ class SpanTask(PredictorTask[SpanExample, Answer, Reader]):
         return self.predictor.maker.collate(items)
 
     def predict(self, examples: Sequence[SpanExample]) -> list[Answer]:
-        """Answers; never the empty one where every question is known to have an answer.
+        """Answers; never the empty one where questions have answers and none is impossible.
 
         So a reader that can abstain is still scored by the rules of SQuAD 1.1 on its files.
         """
         self.model.eval()
-        always = all(example.has_answers for example in examples)
+        always = any(example.has_answers for example in examples) and not any(
+            example.is_impossible for example in examples
+        )
         pairs = ((example.passage, example.question) for example in examples)
         return list(self.predictor.stream(pairs, threshold=math.inf if always else None))
 
@@ -138,10 +141,11 @@ class SpanTask(PredictorTask[SpanExample, Answer, Reader]):
             return {}
         rows = judge([example for example, _ in told], [best_text(answer) for _, answer in told])
         verified = any(answer.verification for _, answer in told)
+        span_weight = self.model.head.span_weight
         fits = []
         for weight in VERIFIER_WEIGHTS if verified else (0.0,):
             odds = [
-                answer.null_score - answer.score + weight * answer.verification
+                span_weight * (answer.null_score - answer.score) + weight * answer.verification
                 for _, answer in told
             ]
             fits.append((best_threshold(rows, odds), weight))

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 
 from syntagma.errors import InputError, first_wrong
 from syntagma.files import read_objects
-from syntagma.tasks.mentions.data import Mention, gather, mention_problem
+from syntagma.tasks.mentions.data import Mention, gather, mention_problem, row_id
 
 __all__ = ["TypingExample", "TypingFile", "read_typing"]
 
@@ -91,4 +91,4 @@ def _example(row: dict[str, Any], place: str, number: int) -> TypingExample | st
         if not all(isinstance(name, str) and name.strip() for name in names):
             return f"{place}: expected a list of words as `labels`, got {labels!r:.40}"
         labels = tuple(dict.fromkeys(labels))
-    return TypingExample(str(row.get("id", number)), text, (start, end), labels)
+    return TypingExample(row_id(row, number), text, (start, end), labels)
