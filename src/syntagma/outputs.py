@@ -89,7 +89,8 @@ def require_file_place(path: str | Path) -> None:
 
 def _is_stream(path: Path) -> bool:
     """Whether it is a device or a pipe, which is written to and cannot be replaced."""
-    return str(path) == STANDARD_OUTPUT or (path.exists() and not path.is_file())
+    is_other = path.exists() and not path.is_file() and not path.is_dir()
+    return is_other or str(path) == STANDARD_OUTPUT
 
 
 def _write_stream(path: Path, draft: Path) -> None:
