@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 import signal
 import subprocess
@@ -405,6 +406,51 @@ def test_a_folder_is_no_place_for_a_file(run, arguments, tmp_path):
     assert (code, out) == (2, "")
     assert one_line(err) == f"syntagma: {tmp_path}: is a folder; give the path of a file"
     assert not places["JSON"].exists()
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("evaluate", "default-parser", "FILE", "--json", "FILE"),
+        ("predict", "default-parser", "FILE", "--out", "FILE"),
+        ("answer", "FILE", "Who?", "--json", "FILE"),
+        ("answer", "FILE", "Who?", "--html", "FILE"),
+    ],
+)
+def test_what_is_read_is_not_written_over(run, arguments, tmp_path):
+    (tmp_path / "data").write_text("precious")
+    code, out, err = run(*(str(tmp_path / "data") if a == "FILE" else a for a in arguments))
+    assert (code, out) == (2, "")
+    assert "data: is read here, and what is written would take its place" in one_line(err)
+    assert (tmp_path / "data").read_text() == "precious"
+
+
+def test_options_that_would_do_nothing_are_refused(run, tmp_path):
+    code, _, err = run("parse", tmp_path, "--from", "parquet", "--decoding", "joint")
+    assert code == 2
+    assert "--decoding is for parsing, and --from parquet prints" in one_line(err)
+    code, _, err = run("answer", tmp_path / "text", "Who?", "--top", "0")
+    assert (code, "--top" in one_line(err)) == (2, True)
+
+
+SYNTAGMA = [sys.executable, "-m", "syntagma"]
+
+
+def test_a_reader_that_has_left_is_nobodys_fault():
+    process = subprocess.Popen(
+        [*SYNTAGMA, "settings"], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    )
+    process.stdout.close()
+    assert process.wait(timeout=120) == 0
+    assert process.stderr.read() == ""
+
+
+def test_a_terminal_that_lacks_a_letter_ends_no_command(config, tmp_path):
+    command = [*SYNTAGMA, "train", str(config), "--out", str(tmp_path / "run")]
+    environment = os.environ | {"PYTHONIOENCODING": "latin-1"}
+    found = subprocess.run(command, capture_output=True, env=environment, timeout=300)
+    assert found.returncode == 0, found.stderr
+    assert found.stdout.splitlines()[-1] == f"? {tmp_path / 'run'}".encode()
 
 
 def test_a_file_is_no_folder(run, tmp_path):

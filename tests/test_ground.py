@@ -15,7 +15,14 @@ from hypothesis import strategies as st
 from syntagma.batches import TokenBudgetSampler, token_budget_batches
 from syntagma.errors import InputError
 from syntagma.files import read_json, read_lines, read_text
-from syntagma.outputs import disk_errors, require_absent, write_folder, write_json, write_text
+from syntagma.outputs import (
+    disk_errors,
+    require_absent,
+    require_apart,
+    write_folder,
+    write_json,
+    write_text,
+)
 from syntagma.settings import apply_overrides, build, load_yaml, to_dict
 from syntagma.tasks.task import distinct
 
@@ -102,6 +109,14 @@ def test_yaml_errors_name_the_place(tmp_path):
         load_yaml(path)
     with pytest.raises(InputError, match="'2024-13-45' is not YAML"):
         apply_overrides({}, ["a=2024-13-45"])
+    path.write_text("task: pairs\nencoder: {{ENCODER}}\n")
+    with pytest.raises(InputError, match="broken YAML at line 2, column 11: found unhashable key"):
+        load_yaml(path)
+    path.write_text("a: " + "[" * 3000)
+    with pytest.raises(InputError, match="broken YAML: maximum recursion depth"):
+        load_yaml(path)
+    with pytest.raises(InputError, match="is not YAML"):
+        apply_overrides({}, ["a={{ENCODER}}"])
     path.write_text("base: &b {x: 1, y: 2}\nmore: {<<: *b, y: 3}\n")
     assert load_yaml(path)["more"] == {"x": 1, "y": 3}
 
@@ -194,6 +209,52 @@ def test_what_stands_in_the_way_is_named(tmp_path):
         write_text(tmp_path, "x")
     with pytest.raises(InputError, match=r"a\.txt: is a file; name a new folder"):
         require_absent(tmp_path / "a.txt")
+
+
+def test_what_is_written_has_the_rights_that_the_user_gives(tmp_path):
+    before = os.umask(0o027)
+    try:
+        write_text(tmp_path / "new", "x")
+        with write_folder(tmp_path / "folder") as draft:
+            (draft / "a").write_text("x")
+        private = tmp_path / "private"
+        private.touch(mode=0o600)
+        write_text(private, "x")
+    finally:
+        os.umask(before)
+    rights = [(tmp_path / name).stat().st_mode & 0o777 for name in ("new", "folder", "private")]
+    assert rights == [0o640, 0o750, 0o600]
+
+
+def test_links_are_written_through(tmp_path):
+    write_text(tmp_path / "file", "old")
+    (tmp_path / "link").symlink_to("file")
+    write_text(tmp_path / "link", "new")
+    assert (tmp_path / "link").is_symlink()
+    assert (tmp_path / "file").read_text() == "new"
+    (tmp_path / "empty").mkdir()
+    (tmp_path / "folder").symlink_to("empty")
+    with write_folder(tmp_path / "folder") as draft:
+        (draft / "a").write_text("x")
+    assert (tmp_path / "empty" / "a").is_file()
+    assert (tmp_path / "folder").is_symlink()
+
+
+def test_what_is_read_is_not_written_over(tmp_path):
+    data = tmp_path / "a.json"
+    write_text(data, "x")
+    (tmp_path / "link").symlink_to("a.json")
+    for name in (data, tmp_path / "link"):
+        for read in (
+            f"{data}",
+            f"{data}+{tmp_path / 'b'}",
+            f"{tmp_path / 'b'}+{data}",
+            f"{data}#dev",
+        ):
+            with pytest.raises(InputError, match=r"is read here, and what is written would take"):
+                require_apart(name, [read])
+    require_apart(tmp_path / "b", [data])
+    require_apart(None, [data])
 
 
 @given(st.lists(st.integers(1, 50), max_size=60), st.integers(1, 120))

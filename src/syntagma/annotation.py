@@ -8,7 +8,7 @@ from functools import partial
 from pathlib import Path
 from typing import IO
 
-from syntagma.errors import InputError
+from syntagma.errors import InputError, how_to_skip
 from syntagma.parse.corpora.annotator import AnnotationSettings
 from syntagma.parse.corpora.corpus import AnnotatedCorpus
 from syntagma.parse.corpora.documents import KINDS, Record, expand, kind_of
@@ -48,7 +48,8 @@ def annotate_files(
         InputError: as :func:`syntagma.parse.corpora.runner.annotate`.
     """
     kind = settings.kind or _kind(expand(list(inputs)))
-    reader = partial(_task_records, task=kind) if kind in TASKS else None
+    is_task, skip = kind in TASKS, settings.skip_bad
+    reader = partial(_task_records, task=kind, skip_bad=skip) if is_task else None
     if reader is None and kind not in KINDS:
         raise InputError(f"--from must be one of {', '.join((*KINDS, *TASKS))}; got {kind!r}")
     return annotate(
@@ -73,10 +74,12 @@ def _kind(paths: list[str]) -> str:
     return kinds.pop()
 
 
-def _task_records(path: str, task: str) -> Iterator[Record]:
-    """The texts of a task's file; its reader stops at what it cannot use."""
+def _task_records(path: str, task: str, *, skip_bad: bool) -> Iterator[Record]:
+    """The texts of a task's file; its reader counts what is bad in a warning, or stops there."""
     task_class = find_task(task)
-    for number, text in enumerate(task_class.texts(task_class.read(path)), start=1):
+    with how_to_skip("--skip-bad"):
+        examples = task_class.read(path, skip_bad=skip_bad)
+    for number, text in enumerate(task_class.texts(examples), start=1):
         yield Record(number, text if text.strip() else "")
 
 

@@ -14,7 +14,7 @@ __all__ = ["report"]
 
 EXTRAS = {
     "train": ("accelerate",),
-    "data": ("pyarrow",),
+    "data": ("pyarrow", "datasets"),
     "stats": ("scipy",),
     "sweep": ("optuna",),
     "lora": ("peft",),
@@ -34,7 +34,7 @@ def report() -> Iterator[str]:
     yield from _models()
     missing = [name for name, modules in EXTRAS.items() if not all(map(find_spec, modules))]
     if missing:
-        yield f"extras missing {', '.join(missing)}: pip install 'syntagma[{missing[0]}]'"
+        yield f"extras missing {', '.join(missing)}: pip install 'syntagma[{','.join(missing)}]'"
     else:
         yield "extras         all installed"
 

@@ -15,6 +15,7 @@ __all__ = [
     "MachineError",
     "MissingExtraError",
     "SyntagmaError",
+    "TrainingError",
     "first_wrong",
     "how_to_skip",
     "in_one_line",
@@ -50,6 +51,10 @@ class BusyError(MachineError):
 
 class DiskError(MachineError):
     """A file cannot be written, or one that is wanted is not there or cannot be read."""
+
+
+class TrainingError(InputError):
+    """Training came to nothing with these settings, which could not be told before."""
 
 
 class MissingExtraError(InputError):

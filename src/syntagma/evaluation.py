@@ -14,7 +14,7 @@ from syntagma.encoders.precision import Precision
 from syntagma.encoders.shipped import model_folder
 from syntagma.errors import InputError, how_to_skip
 from syntagma.files import require_path
-from syntagma.outputs import disk_errors, write_folder, write_text
+from syntagma.outputs import disk_errors, require_apart, write_folder, write_text
 from syntagma.report.plans import check_metric
 from syntagma.report.run_files import METRICS
 from syntagma.report.runs import SCORED, require_finished
@@ -123,6 +123,7 @@ def predict(
     Raises:
         InputError: model or data cannot be used, or the file cannot be written.
     """
+    require_apart(out, data)
     opened = open_model(name, task=task, parser=parser, device=device, precision=precision)
     examples = _read(opened, data, skip_bad)
     opened.write_predictions(examples, opened.predict(examples), out)

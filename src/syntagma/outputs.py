@@ -7,21 +7,25 @@ import json
 import math
 import os
 import shutil
+import stat
 import sys
 import tempfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
+from uuid import uuid4
 
 from filelock import FileLock, Timeout
 
 from syntagma.errors import BusyError, DiskError, InputError
+from syntagma.files import split_pair
 
 __all__ = [
     "disk_errors",
     "hold_folder",
     "require_absent",
+    "require_apart",
     "require_file_place",
     "write_file",
     "write_folder",
@@ -87,6 +91,28 @@ def require_file_place(path: str | Path) -> None:
         pass
 
 
+def require_apart(path: str | Path | None, read: Iterable[str | Path]) -> None:
+    """Check that a file that is to be written is none of those that are read.
+
+    Args:
+        path: of the file; ``None`` if none is written.
+        read: files, ``FIRST+SECOND`` and ``FILE#PART`` among them.
+
+    Raises:
+        InputError: it would take the place of one.
+    """
+    if path is None or not Path(path).is_file():
+        return
+    for name in read:
+        for part in split_pair(str(name)):
+            for file in (part, part.rpartition("#")[0]):
+                if file and Path(file).is_file() and os.path.samefile(file, path):
+                    raise InputError(
+                        f"{path}: is read here, and what is written would take its place; give "
+                        f"another file to write"
+                    )
+
+
 def _is_stream(path: Path) -> bool:
     """Whether it is a device or a pipe, which is written to and cannot be replaced."""
     is_other = path.exists() and not path.is_file() and not path.is_dir()
@@ -109,7 +135,8 @@ def _write_stream(path: Path, draft: Path) -> None:
 def write_file(path: str | Path, remedy: str = ELSEWHERE) -> Iterator[Path]:
     """Write a file that appears under its name only when the block ends without an error.
 
-    A device or a pipe is written to when the block ends.
+    A device or a pipe is written to when the block ends.  A file that is replaced leaves its rights
+    to the new one; where the name is a link, what it leads to is replaced.
 
     Args:
         path: of the file.
@@ -130,20 +157,30 @@ def write_file(path: str | Path, remedy: str = ELSEWHERE) -> Iterator[Path]:
             _write_stream(path, draft)
         return
     with disk_errors(path, remedy):
+        path = _followed(path)
         path.parent.mkdir(parents=True, exist_ok=True)
-        handle, name = tempfile.mkstemp(
-            dir=path.parent, prefix=f".{path.name}.", suffix=path.suffix
-        )
-        os.close(handle)
-        draft = Path(name)
+        draft = _draft(path, path.suffix)
+        draft.touch(exist_ok=False)
+        rights = stat.S_IMODE((path if path.exists() else draft).stat().st_mode)
         try:
             yield draft
-            os.chmod(draft, 0o644)
+            # Some writers make a file of their own.
+            os.chmod(draft, rights)
             with open(draft, "r+b") as file:
                 os.fsync(file.fileno())
             os.replace(draft, path)
         finally:
             draft.unlink(missing_ok=True)
+
+
+def _followed(path: Path) -> Path:
+    """What a link leads to; any other path as it is."""
+    return path.resolve() if path.is_symlink() else path
+
+
+def _draft(path: Path, ending: str = "") -> Path:
+    """A hidden name beside a path that no other process has; made by it, rights are the user's."""
+    return path.with_name(f".{path.name}.{uuid4().hex[:8]}{ending}")
 
 
 def write_text(path: str | Path, text: str) -> None:
@@ -197,10 +234,11 @@ def hold_folder(folder: Path) -> Iterator[None]:
     Raises:
         BusyError: another process has it.
     """
-    place = folder.parent / f".{folder.name}.lock"
+    # Of a path like `.` too there is a name.
+    place = folder.resolve().with_name(f".{folder.resolve().name}.lock")
     lock = FileLock(place)
     with disk_errors(folder):
-        folder.parent.mkdir(parents=True, exist_ok=True)
+        place.parent.mkdir(parents=True, exist_ok=True)
         try:
             lock.acquire(timeout=0)
         except Timeout as error:
@@ -228,13 +266,13 @@ def write_folder(folder: str | Path) -> Iterator[Path]:
     Raises:
         InputError: the folder exists and holds something, or the disk is full.
     """
-    folder = require_absent(folder)
+    folder = require_absent(folder).resolve()
     with disk_errors(folder):
         folder.parent.mkdir(parents=True, exist_ok=True)
-        draft = Path(tempfile.mkdtemp(dir=folder.parent, prefix=f".{folder.name}."))
+        draft = _draft(folder)
+        draft.mkdir()
         try:
             yield draft
-            os.chmod(draft, 0o755)
             if folder.exists():
                 folder.rmdir()
             os.replace(draft, folder)

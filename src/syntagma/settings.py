@@ -39,12 +39,13 @@ class _Loader(yaml.SafeLoader):
     def construct_mapping(self, node: Any, deep: bool = False) -> dict[Any, Any]:
         seen: set[Any] = set()
         for key, _ in node.value:
-            name = key.value
-            if key.tag == "tag:yaml.org,2002:str" and name in seen:
+            if not isinstance(key, yaml.ScalarNode) or key.tag != "tag:yaml.org,2002:str":
+                continue
+            if key.value in seen:
                 raise yaml.constructor.ConstructorError(
-                    None, None, f"{name!r} stands there twice", key.start_mark
+                    None, None, f"{key.value!r} stands there twice", key.start_mark
                 )
-            seen.add(name)
+            seen.add(key.value)
         values: dict[Any, Any] = super().construct_mapping(node, deep)
         return values
 
@@ -58,7 +59,7 @@ def load_yaml(path: str | Path) -> dict[str, Any]:
     text = read_text(path)
     try:
         value = yaml.load(text, _Loader)
-    except ValueError as error:  # A date that is none.
+    except (ValueError, RecursionError) as error:  # A date that is none; brackets without end.
         raise InputError(f"{path}: broken YAML: {error}") from error
     except yaml.YAMLError as error:
         mark = getattr(error, "problem_mark", None)
@@ -121,7 +122,7 @@ def apply_overrides(values: dict[str, Any], overrides: Sequence[str]) -> dict[st
             raise InputError(f"--set {override}: expected key=value, for example training.epochs=3")
         try:
             value = yaml.load(text, _Loader)
-        except (yaml.YAMLError, ValueError) as error:
+        except (yaml.YAMLError, ValueError, RecursionError) as error:
             raise InputError(f"--set {override}: {text!r} is not YAML") from error
         *sections, key = path.split(".")
         place = result

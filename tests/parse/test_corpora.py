@@ -383,6 +383,19 @@ class TestMistakes:
         assert manifest.counts.documents == 2
         assert "left out" in caplog.text
 
+    def test_a_bad_question_stops_or_is_counted(self, tmp_path, caplog):
+        data = json.loads(Path(squad(tmp_path / "a.json", copies=1)).read_text())
+        data["data"][0]["paragraphs"][0]["qas"][2]["answers"][0]["answer_start"] += 1
+        path = tmp_path / "b.json"
+        path.write_text(json.dumps(data))
+        with pytest.raises(InputError, match=r"question '0-2'.*or skip such ones: --skip-bad"):
+            annotate_files([str(path)], tmp_path / "out", settings(kind="spans"))
+        skipping = settings(kind="spans", skip_bad=True)
+        with caplog.at_level(logging.WARNING):
+            manifest = annotate_files([str(path)], tmp_path / "two", skipping)
+        assert manifest.counts.documents == 7
+        assert "skipped 1 (1 wrong answer_start)" in caplog.text
+
     def test_who_meets_a_bad_record_goes_on_without_it(self, tmp_path):
         path = tmp_path / "a.jsonl"
         path.write_text('{"text": "The barge lay there."}\n' * 30 + "{\n" + '{"text": "One."}\n')

@@ -14,7 +14,7 @@ import pytest
 from typer.testing import CliRunner
 
 from syntagma.cli import app
-from syntagma.errors import BusyError, DiskError, InputError
+from syntagma.errors import BusyError, DiskError, InputError, TrainingError
 from syntagma.outputs import write_json
 from syntagma.training import sweep as module
 from syntagma.training.run_folder import RunFolder
@@ -64,6 +64,11 @@ def test_a_space_is_read():
         (["a.b=0..1:log"], "a range from less to more, above 0"),
         (["a.b=1..2:square"], "expected :log or nothing, got :square"),
         (["a.b=x..2"], "expected numbers around .., got 'x'"),
+        (
+            ["a=[1,2],[3]"],
+            r"a=\[1,2\],\[3\]: expected values with commas .*got '\[1'; lists cannot",
+        ),
+        (["a=1,,2"], "a=1,,2: a value is empty; write null where none is meant"),
         (["a=1,2", "a=3,4"], "--space names a twice"),
     ],
 )
@@ -77,6 +82,10 @@ def test_seeds_are_searched_or_averaged_over(sweep):
     assert replace(sweep, space=space).experiment({"training.seed": 2}, 1).training.seed == 2
     with pytest.raises(InputError, match=r"training\.seed: with --seeds 2 each trial has its own"):
         replace(sweep, space=space, seeds=2)
+    with pytest.raises(
+        InputError, match=r"--set training\.seed: with --seeds 2 each trial has its"
+    ):
+        replace(sweep, overrides=("training.seed=5",), seeds=2)
 
 
 def test_trials_are_runs_and_more_can_be_added(sweep):
@@ -153,6 +162,21 @@ def test_a_trial_that_fails_is_counted_and_the_first_must_not(sweep, monkeypatch
     monkeypatch.setattr("syntagma.training.run.train", always)
     with pytest.raises(InputError, match="no trees today"):
         run_sweep(other, 3)
+
+
+def test_a_first_trial_that_diverges_has_failed_and_the_next_is_made(sweep, monkeypatch):
+    rates: list[float] = []
+
+    def score(preset, rate, seed):
+        rates.append(rate)
+        if len(rates) == 1:
+            raise TrainingError("the loss is nan after 3 steps")
+        return 50.0
+
+    monkeypatch.setattr("syntagma.training.run.train", fake(score))
+    found = run_sweep(sweep, 3)
+    assert [trial.value for trial in found.trials] == [50.0, 50.0, None]
+    assert found.trials[-1].number == 0
 
 
 @pytest.mark.parametrize(

@@ -6,6 +6,7 @@ Nothing heavy is imported before a command runs, so that ``--help`` answers at o
 from __future__ import annotations
 
 import errno
+import io
 import os
 import sys
 import traceback
@@ -38,12 +39,18 @@ def main(arguments: list[str] | None = None) -> None:
     arguments = [argument for argument in arguments if argument != "--debug"]
     # NumPy multiplies next to nothing here; its threads would only spin beside torch's.
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+    for stream in (sys.stdout, sys.stderr):
+        # A terminal that lacks a letter gets a question mark, and what was done stays done.
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="replace")
     try:
         code = app(args=arguments, standalone_mode=False) or OK
         if code == INTERRUPTED:  # Typer turns the user's Ctrl-C into this code.
             typer.echo(f"syntagma: {KEPT}", err=True)
-    except BrokenPipeError:
-        # The reader of our output has left (`| head`): nobody to tell.
+    except SystemExit as error:
+        # So Typer ends where the reader of our output has left (`| head`): nobody to tell.
+        if not isinstance(error.__context__, BrokenPipeError):
+            raise
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         code = OK
     except InputError as error:

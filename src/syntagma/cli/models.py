@@ -65,8 +65,10 @@ def evaluate(
     """Score a model with the official metrics of its task."""
     from syntagma.evaluation import evaluate as run
     from syntagma.files import require_once
+    from syntagma.outputs import require_apart
 
     require_once(data)
+    require_apart(json_file, data)
     how: dict[str, Any] = {"precision": precision or None}
     metrics = run(
         model, data, task=task, parser=parser, by=by or (), device=device, skip_bad=skip_bad, **how

@@ -22,11 +22,20 @@ from syntagma.errors import InputError
 from syntagma.files import require_once
 from syntagma.text.given import require_number
 
+DEFAULT_PARSER = "default-parser"
+MOST_WORDS = 4000
+
 
 def _number(threshold: float | None) -> float | None:
     if threshold is not None:
         require_number(threshold, "--threshold")
     return threshold
+
+
+def _refuse(flags: dict[str, bool], why: str) -> None:
+    for flag, is_given in flags.items():
+        if is_given:
+            raise InputError(f"{flag} {why}")
 
 
 @app.command()
@@ -44,8 +53,10 @@ def parse(
     pretokenized: Annotated[
         bool, typer.Option("--pretokenized", help="The same as --from words.")
     ] = False,
-    parser: Annotated[str, typer.Option(help="A parser's folder.")] = "default-parser",
-    max_words: Annotated[int, typer.Option(help="Longer sentences are parsed in parts.")] = 4000,
+    parser: Annotated[str, typer.Option(help="A parser's folder.")] = DEFAULT_PARSER,
+    max_words: Annotated[
+        int, typer.Option(help="Longer sentences are parsed in parts.")
+    ] = MOST_WORDS,
     precision: Annotated[
         str, typer.Option(help="float32, or auto: bfloat16 where that is faster.")
     ] = "float32",
@@ -59,6 +70,13 @@ def parse(
     if source == "parquet":
         if not files:
             raise InputError("--from parquet: expected the folders of annotated corpora, got none")
+        given = {
+            "--parser": parser != DEFAULT_PARSER,
+            "--decoding": decoding is not None,
+            "--max-words": max_words != MOST_WORDS,
+            "--precision": precision != "float32",
+        }
+        _refuse(given, "is for parsing, and --from parquet prints what was parsed; leave it out")
         from syntagma.annotation import write_corpora
 
         write_corpora(files or [], to=to, out=sys.stdout)
@@ -92,7 +110,7 @@ def annotate(
         ),
     ] = "",
     field: Annotated[str, typer.Option(help="Of JSON objects, where their text is.")] = "text",
-    parser: Annotated[str, typer.Option(help="A parse source.")] = "default-parser",
+    parser: Annotated[str, typer.Option(help="A parse source.")] = DEFAULT_PARSER,
     precision: Annotated[
         str, typer.Option(help="float32, or auto: bfloat16 where that is faster.")
     ] = "float32",
@@ -156,7 +174,7 @@ def answer(
     html: Annotated[
         Path | None, typer.Option(callback=file_place, help="Also write a page with pictures.")
     ] = None,
-    top: Annotated[int, typer.Option(help="Answers to print a question.")] = 1,
+    top: Annotated[int, typer.Option(min=1, help="Answers to print a question.")] = 1,
     threshold: Annotated[
         float | None,
         typer.Option(
@@ -167,9 +185,13 @@ def answer(
     device: Device = "cpu",
 ) -> None:
     """Answer questions about a text, or say that it holds no answer."""
+    from syntagma.outputs import require_apart
     from syntagma.reading import choose, read_and_answer, read_questions
 
-    require_once([passage, questions_file or ""])
+    read = [passage, questions_file or ""]
+    require_once(read)
+    for written in (json_file, html):
+        require_apart(written, read)
     asked = [*(questions or []), *(read_questions(questions_file) if questions_file else [])]
     if options:
         given = {
@@ -177,9 +199,7 @@ def answer(
             "--threshold": threshold is not None,
             "--top": top != 1,
         }
-        for flag, is_given in given.items():
-            if is_given:
-                raise InputError(f"{flag} is for answers in the text; leave it out with --options")
+        _refuse(given, "is for answers in the text; leave it out with --options")
         chosen = choose(passage, asked, options, model=model, device=device)
         for line in chosen.lines():
             typer.echo(line)

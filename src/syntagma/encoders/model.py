@@ -38,6 +38,7 @@ from syntagma.encoders.saved import (
 )
 from syntagma.encoders.sites import find_sites, layers, set_dropout
 from syntagma.errors import DamagedFileError, InputError
+from syntagma.outputs import write_file
 from syntagma.settings import nearest
 
 __all__ = [
@@ -317,8 +318,8 @@ class SyntagmaModel(PreTrainedModel):  # type: ignore[misc]
             base = {f"encoder.{name}": weight for name, weight in published.items()}
             weights = compact.compact(weights, base, bits=bits)
             storage = {"format": "differences", "bits": bits, "group": compact.GROUP}
-        save_file(weights, folder / WEIGHTS, metadata={"format": "pt"})
-        (folder / WEIGHTS).chmod(0o644)
+        with write_file(folder / WEIGHTS) as draft:
+            save_file(weights, draft, metadata={"format": "pt"})
         values = self.config.to_dict()
         values.update(storage=storage, architectures=[type(self).__name__])
         # The base says where the encoder is from.

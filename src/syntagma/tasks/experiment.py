@@ -66,7 +66,7 @@ class TrainingSettings:
         head_learning_rate: peak, for new weights; the same as ``learning_rate`` if not given.
         guide_learning_rate: peak, for new guides; as that of all new weights if not given.
         batch_pieces: the most pieces in a batch, padding included.
-        accumulate: batches whose gradients are added before a step.
+        accumulate: batches over whose gradients a step takes the mean.
         warmup: share of all steps in which the learning rate rises.
         schedule: how it goes on: ``linear`` and ``cosine`` fall to 0, ``inverse_sqrt`` falls with
             the root of the steps, ``constant_with_warmup`` stays.

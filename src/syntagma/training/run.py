@@ -19,7 +19,7 @@ from safetensors.torch import load_file
 from transformers import TrainingArguments, set_seed
 
 from syntagma.encoders.compact import EXACT
-from syntagma.errors import InputError, MissingExtraError, how_to_skip
+from syntagma.errors import InputError, MissingExtraError, TrainingError, how_to_skip
 from syntagma.outputs import disk_errors, require_absent
 from syntagma.report.run_files import METRICS
 from syntagma.tasks import find_task
@@ -87,7 +87,7 @@ def _train(experiment: Experiment, run: RunFolder, *, resume: bool) -> dict[str,
     arguments = _arguments(run, settings, evaluates=bool(dev))
     task.model.to(arguments.device)
     with arguments.main_process_first(local=False):
-        is_new = not run.path.exists()
+        was_there, is_new = run.path.exists(), run.state == "to do"
         if arguments.process_index == 0:
             run.begin(experiment, resume=resume)
     try:
@@ -97,24 +97,24 @@ def _train(experiment: Experiment, run: RunFolder, *, resume: bool) -> dict[str,
     except BaseException:
         # Nothing is there yet that could be gone on with.
         if is_new and arguments.process_index == 0:
-            shutil.rmtree(run.path, ignore_errors=True)
+            run.take_back(keep_folder=was_there)
         raise
     if arguments.process_index:
         # All processes have built the same model; what they drop and hide is to differ.
         torch.manual_seed(settings.seed + arguments.process_index)
     checkpoint = run.last_checkpoint(n_processes=arguments.world_size) if resume else None
     if arguments.process_index == 0:
-        run.forget_after(int(checkpoint.name.rpartition("-")[2]) if checkpoint else 0)
+        run.forget_after(checkpoint)
     if checkpoint is not None and isinstance(trainer.loader, StreamLoader):
         trainer.loader.load(checkpoint)
     with _memory_errors(settings):
-        trainer.train(resume_from_checkpoint=str(checkpoint) if checkpoint else None)
+        trainer.train_from(checkpoint)
     if arguments.world_size > 1:
         atexit.register(_leave_group)
     if arguments.process_index != 0:
         return {}
     if dev:
-        task.model.load_weights(load_file(run.best))
+        task.model.load_weights(load_file(run.best()))
     merge()
     # What low-rank additions are merged into computes a little otherwise than both did.
     predictions = trainer.best_predictions if settings.encoder != "lora" else None
@@ -129,7 +129,7 @@ def _memory_errors(settings: TrainingSettings) -> Iterator[None]:
     except torch.OutOfMemoryError as error:
         recompute = ", or go on with --resume --set training.recompute=true"
         remedy = "" if settings.recompute else recompute
-        raise InputError(
+        raise TrainingError(
             f"the device's memory is full ({str(error).partition('. ')[0]}); begin a run with less "
             f"than {settings.batch_pieces} training.batch_pieces, and accumulate them{remedy}"
         ) from error

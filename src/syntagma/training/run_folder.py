@@ -2,7 +2,7 @@
 
 ``experiment.yaml``    the settings, complete
 ``metrics.jsonl``      a line each logging step and each evaluation
-``checkpoints/``       what to resume from, and the best weights so far; gone when it is finished
+``checkpoints/``       what to resume from, and the best weights by then; gone when it is finished
 ``metrics.json``       the metrics of the kept model; written last, so a run that has it is finished
 ``examples.json``      its score on each dev example, for significance tests
 ``data.json``          hashes of the dev examples, so that runs on others are told apart
@@ -23,9 +23,9 @@ from typing import TYPE_CHECKING, Any
 
 import yaml
 
-from syntagma.errors import InputError
+from syntagma.errors import DamagedFileError, InputError
 from syntagma.files import read_json
-from syntagma.outputs import hold_folder, require_absent, write_text
+from syntagma.outputs import hold_folder, require_absent, write_file, write_text
 from syntagma.report.run_files import METRICS, RECORDS, SETTINGS
 from syntagma.report.training_log import read_records
 from syntagma.settings import differences, to_dict
@@ -35,6 +35,7 @@ if TYPE_CHECKING:
 
 __all__ = ["RunFolder"]
 
+BEST = "best"
 COMPLETE = "complete"
 CHECKPOINT = "checkpoint"
 """What the trainer of transformers calls them; its own constant costs the import of all of it."""
@@ -54,11 +55,6 @@ class RunFolder:
     def checkpoints(self) -> Path:
         """Where checkpoints lie."""
         return self.path / "checkpoints"
-
-    @property
-    def best(self) -> Path:
-        """The best weights so far."""
-        return self.checkpoints / "best.safetensors"
 
     @property
     def metrics(self) -> Path:
@@ -107,6 +103,13 @@ class RunFolder:
         text = yaml.safe_dump(to_dict(experiment), sort_keys=False, allow_unicode=True)
         write_text(self.experiment, text)
 
+    def take_back(self, *, keep_folder: bool) -> None:
+        """Remove what :meth:`begin` wrote, and the folder itself unless it was there before."""
+        shutil.rmtree(self.checkpoints, ignore_errors=True)
+        self.experiment.unlink(missing_ok=True)
+        if not keep_folder:
+            self.path.rmdir()
+
     def _check_same(self, experiment: Experiment) -> None:
         from syntagma.tasks.experiment import comparable, load_run_settings
 
@@ -126,14 +129,11 @@ class RunFolder:
         Raises:
             InputError: it is of another number of processes, which shared the data otherwise.
         """
-        found = []
-        for path in self.checkpoints.glob(f"{CHECKPOINT}-*"):
-            if (path / COMPLETE).is_file():
-                found.append(path)
-            else:
+        for path in self._by_step(f"{CHECKPOINT}-*"):
+            if not (path / COMPLETE).is_file():
                 # Of several processes each finds them, and one is the first.
                 shutil.rmtree(path, ignore_errors=True)
-        newest = max(found, key=lambda path: int(path.name.rpartition("-")[2]), default=None)
+        newest = next(reversed(self._by_step(f"{CHECKPOINT}-*")), None)
         if newest is not None:
             before = (newest / COMPLETE).read_text(encoding="utf-8").strip() or str(n_processes)
             if before != str(n_processes):
@@ -150,6 +150,44 @@ class RunFolder:
     def mark_complete(self, step: int, *, n_processes: int = 1) -> None:
         """Say that a checkpoint is whole, and of how many processes; a kill may leave it half."""
         write_text(self.checkpoint(step) / COMPLETE, f"{n_processes}\n")
+        self._drop_worse(step)
+
+    @contextmanager
+    def keep(self, step: int) -> Iterator[Path]:
+        """Keep the weights of a step, which are better than all before.
+
+        Yields:
+            The file to fill.
+        """
+        with write_file(self.checkpoints / f"{BEST}-{step}.safetensors") as draft:
+            yield draft
+        whole = [path for path in self._by_step(f"{CHECKPOINT}-*") if (path / COMPLETE).is_file()]
+        self._drop_worse(_step(whole[-1]) if whole else 0)
+
+    def best(self) -> Path:
+        """The best weights so far.
+
+        Raises:
+            DamagedFileError: they are gone.
+        """
+        kept = self._by_step(f"{BEST}-*.safetensors")
+        if not kept:
+            raise DamagedFileError(
+                f"{self.checkpoints}: the best weights of this run are gone; begin it again in "
+                f"another folder"
+            )
+        return kept[-1]
+
+    def _drop_worse(self, checkpoint: int) -> None:
+        """Remove all kept weights but the best, and the best at the checkpoint of a step."""
+        kept = self._by_step(f"{BEST}-*.safetensors")
+        there = [path for path in kept if _step(path) <= checkpoint]
+        for path in {*kept} - {*kept[-1:], *there[-1:]}:
+            path.unlink()
+
+    def _by_step(self, pattern: str) -> list[Path]:
+        """Checkpoints or kept weights, the newest last."""
+        return sorted(self.checkpoints.glob(pattern), key=_step)
 
     def records(self) -> list[dict[str, Any]]:
         """The lines of ``metrics.jsonl``; none before there are some.
@@ -159,8 +197,16 @@ class RunFolder:
         """
         return read_records(self.path) if self.metrics.is_file() else []
 
-    def forget_after(self, step: int) -> None:
-        """Drop the records of steps that a resumed run does again."""
+    def forget_after(self, checkpoint: Path | None) -> None:
+        """Drop the records, and the kept weights, of steps that a resumed run does again.
+
+        Args:
+            checkpoint: that it goes on from; from the beginning if ``None``.
+        """
+        step = _step(checkpoint) if checkpoint else 0
+        for path in self._by_step(f"{BEST}-*.safetensors"):
+            if _step(path) > step:
+                path.unlink()
         if not self.metrics.is_file():
             return
         kept = [json.dumps(record) + "\n" for record in self.records() if record["step"] <= step]
@@ -175,3 +221,8 @@ class RunFolder:
         """Step and primary metric of each evaluation so far."""
         key = f"eval_{primary}"
         return [(record["step"], record[key]) for record in self.records() if key in record]
+
+
+def _step(path: Path) -> int:
+    """Of a checkpoint or of kept weights, by its name."""
+    return int(path.stem.rpartition("-")[2])

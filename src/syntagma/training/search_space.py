@@ -84,8 +84,7 @@ def _dimension(text: str) -> Dimension:
         raise InputError(f"--space {text}: expected KEY=A..B, KEY=A..B:log or KEY=A,B,C")
     found = RANGE.fullmatch(values)
     if found is None:
-        choices = tuple(yaml.safe_load(value) for value in values.split(","))
-        return Dimension(key, choices)
+        return Dimension(key, tuple(_choice(value, text) for value in values.split(",")))
     low, high = (_number(found[name], text) for name in ("low", "high"))
     if found["scale"] not in (None, "log"):
         raise InputError(f"--space {text}: expected :log or nothing, got :{found['scale']}")
@@ -94,6 +93,17 @@ def _dimension(text: str) -> Dimension:
             f"--space {text}: expected a range from less to more{', above 0' * bool(found[3])}"
         )
     return Dimension(key, low=low, high=high, log=bool(found["scale"]))
+
+
+def _choice(text: str, where: str) -> Any:
+    try:
+        value = yaml.safe_load(text)
+    except (yaml.YAMLError, ValueError) as error:
+        raise InputError(f"--space {where}: expected values with commas between, got {text!r}; "
+                         f"lists cannot be chosen from") from error  # fmt: skip
+    if not text.strip():
+        raise InputError(f"--space {where}: a value is empty; write null where none is meant")
+    return value
 
 
 def _number(text: str, where: str) -> float:

@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 import yaml
 
-from syntagma.errors import BusyError, InputError, MachineError, MissingExtraError
+from syntagma.errors import BusyError, InputError, MachineError, MissingExtraError, TrainingError
 from syntagma.outputs import write_text
 from syntagma.report.tables import aligned
 from syntagma.settings import differences, load_yaml, to_dict
@@ -61,11 +61,14 @@ class Sweep:
     def __post_init__(self) -> None:
         if self.seeds < 1:
             raise InputError(f"--seeds must be at least 1, got {self.seeds}")
-        if self.seeds > 1 and any(each.key == "training.seed" for each in self.space):
-            raise InputError(
-                f"--space training.seed: with --seeds {self.seeds} each trial has its own seeds; "
-                f"leave out one of the two"
-            )
+        given = [f"--space {each.key}" for each in self.space]
+        given += [f"--set {text.partition('=')[0].strip()}" for text in self.overrides]
+        for option in given:
+            if self.seeds > 1 and option.endswith(" training.seed"):
+                raise InputError(
+                    f"{option}: with --seeds {self.seeds} each trial has its own seeds; leave out "
+                    f"one of the two"
+                )
 
     def experiment(self, values: Mapping[str, Any], seed: int) -> Experiment:
         """The experiment of a trial.
@@ -135,10 +138,11 @@ def run_sweep(
 ) -> SweepResult:
     """Try settings until there are enough trials, those of earlier calls counted.
 
-    One process works on a sweep at a time.  A trial whose settings are refused, or whose metric is
-    no number, has failed; what the machine is to blame for, such as a full disk, ends the call, and
-    the same call goes on with that trial.  As long as no trial has a value one that is refused ends
-    the call, and nothing but finished runs is left: the corrected call begins anew.
+    One process works on a sweep at a time.  A trial that diverges or fills the device's memory,
+    whose settings are refused, or whose metric is no number, has failed; what the machine is to
+    blame for, such as a full disk, ends the call, and the same call goes on with that trial.  As
+    long as no trial has a value one whose settings or data are refused ends the call, and nothing
+    but finished runs is left: the corrected call begins anew.
 
     Args:
         sweep: what is searched.
@@ -173,10 +177,13 @@ def run_sweep(
             raise
         except InputError as error:
             first = not any(trial.value is not None for trial in study.trials)
-            if first:
-                _take_back(sweep, before)
             # Where the machine is to blame the next trial would fail too, and this one can be made.
-            if first or isinstance(error, MachineError):
+            ends = isinstance(error, MachineError)
+            # What is found out in training is a result; what before, holds for all.
+            ends |= first and not isinstance(error, TrainingError)
+            if ends and first:
+                _take_back(sweep, before)
+            if ends:
                 raise
             say(f"trial {number} failed: {error}")
             value = math.nan

@@ -6,6 +6,7 @@ import math
 import time
 from collections.abc import Collection, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
+from pathlib import Path
 from typing import Any
 
 import torch
@@ -19,13 +20,14 @@ from transformers import (
     ProgressCallback,
     Trainer,
     TrainerCallback,
+    TrainerState,
     TrainingArguments,
 )
 
 from syntagma.batches import TokenBudgetSampler
 from syntagma.encoders.load import quiet
 from syntagma.encoders.precision import autocast
-from syntagma.errors import InputError
+from syntagma.errors import InputError, TrainingError
 from syntagma.models.config import GUIDES
 from syntagma.outputs import disk_errors, write_file
 from syntagma.progress import progress_bar
@@ -36,6 +38,9 @@ from syntagma.training.run_folder import RunFolder
 from syntagma.training.stream_loader import StreamLoader
 
 __all__ = ["SyntagmaTrainer", "parameter_groups"]
+
+STATE = "trainer_state.json"
+REMEDY = "begin again with a lower training.learning_rate or a longer warmup"
 
 
 class _SetEpoch(TrainerCallback):  # type: ignore[misc]
@@ -48,11 +53,14 @@ class _SetEpoch(TrainerCallback):  # type: ignore[misc]
         self.sampler.set_epoch(int(state.epoch or 0))
 
 
-class _LogBeforeSaving(TrainerCallback):  # type: ignore[misc]
-    """Begin a new mean of the loss at each checkpoint, so that a resumed run has the same ones."""
+class _LogBeforeKeeping(TrainerCallback):  # type: ignore[misc]
+    """Log the loss before weights are kept, so that those of a loss that is no number are not.
+
+    The mean begins anew at each checkpoint: a resumed run has the same ones.
+    """
 
     def on_step_end(self, args: Any, state: Any, control: Any, **kwargs: Any) -> None:
-        if state.global_step % args.save_steps == 0:
+        if control.should_evaluate or control.should_save:
             control.should_log = True
 
 
@@ -138,7 +146,7 @@ class SyntagmaTrainer(Trainer):  # type: ignore[misc]
             args=arguments,
             eval_dataset=[example for part in dev.values() for example in part] or None,
             data_collator=task.collate,
-            callbacks=[_LogBeforeSaving()],
+            callbacks=[_LogBeforeKeeping()],
         )
         self.progress = _Progress(task.primary)
         self.add_callback(self.progress)
@@ -193,12 +201,36 @@ class SyntagmaTrainer(Trainer):  # type: ignore[misc]
             pin_memory=arguments.device.type == "cuda",
         )
 
-    def train(self, *args: Any, **kwargs: Any) -> Any:
-        """Train; the bar ends with it, however it ends."""
+    def train_from(self, checkpoint: Path | None) -> None:
+        """Train to the end, from a checkpoint if there is one; the bar ends however it ends."""
+        if checkpoint is not None and self._is_over(checkpoint):
+            self._load_from_checkpoint(str(checkpoint))
+            return
         try:
-            return super().train(*args, **kwargs)
+            self.train(resume_from_checkpoint=str(checkpoint) if checkpoint else None)
         finally:
             self.progress.close()
+
+    def _is_over(self, checkpoint: Path) -> bool:
+        """Whether nothing was left to be trained; the Trainer itself would go a step further."""
+        path = checkpoint / STATE
+        state = TrainerState.load_from_json(str(path))
+        is_over = state.global_step >= state.max_steps or self._has_stopped()
+        # Others may still see records behind the checkpoint.
+        [is_over] = broadcast_object_list([is_over])
+        if self.is_world_process_zero() and state.save_steps != self.args.save_steps:
+            # The Trainer would go by what it was before.
+            state.save_steps = self.args.save_steps
+            with write_file(path) as draft:
+                state.save_to_json(str(draft))
+        self.accelerator.wait_for_everyone()
+        return bool(is_over)
+
+    def _has_stopped(self) -> bool:
+        """Whether so many evaluations have brought nothing that training is to stop."""
+        scores = [score for _, score in self.folder.evaluations(self.task.primary)]
+        n_since = len(scores) - 1 - scores.index(max(scores)) if scores else 0
+        return 0 < self.settings.patience <= n_since
 
     def get_train_dataloader(self) -> Any:
         """Batches of similar length."""
@@ -235,7 +267,6 @@ class SyntagmaTrainer(Trainer):  # type: ignore[misc]
         with self._paused():
             values, predictions = self._score_dev()
         values["evaluation_seconds"] = time.perf_counter() - begin
-        before = self.folder.evaluations(self.task.primary)
         if self.task.primary not in values:
             raise InputError(
                 f"data.dev: models are chosen by {self.task.primary}, which these files cannot "
@@ -243,20 +274,19 @@ class SyntagmaTrainer(Trainer):  # type: ignore[misc]
             )
         score = values[self.task.primary]
         if not math.isfinite(score):
-            raise InputError(
+            raise TrainingError(
                 f"training: {self.task.primary} is {score} after {self.state.global_step} steps; "
-                f"begin again with a lower training.learning_rate or a longer warmup"
+                f"{REMEDY}"
             )
-        best_step, best = max(before, key=lambda item: item[1], default=(0, float("-inf")))
-        if score > best:
-            best_step, self.best_predictions = self.state.global_step, predictions
+        before = [score for _, score in self.folder.evaluations(self.task.primary)]
+        if score > max(before, default=-math.inf):
+            self.best_predictions = predictions
             if self.is_world_process_zero():
                 self._keep_weights()
         metrics = {f"eval_{key}": value for key, value in values.items()}
         self.log(metrics)
-        since = sum(step > best_step for step, _ in before) + (score <= best)
-        # The first process decides for all: another may have read the record of this evaluation.
-        [stop] = broadcast_object_list([0 < self.settings.patience <= since])
+        # The first process, which writes the records, decides for all.
+        [stop] = broadcast_object_list([self._has_stopped()])
         if stop:
             self.control.should_training_stop = True
         self.control = self.callback_handler.on_evaluate(
@@ -279,7 +309,7 @@ class SyntagmaTrainer(Trainer):  # type: ignore[misc]
         return values, every
 
     def _keep_weights(self) -> None:
-        with write_file(self.folder.best) as draft:
+        with self.folder.keep(self.state.global_step) as draft:
             save_file(self.task.model.weights(), draft)
 
     def _paused(self) -> AbstractContextManager[None]:
@@ -290,13 +320,14 @@ class SyntagmaTrainer(Trainer):  # type: ignore[misc]
         """Also append to ``metrics.jsonl``; of a stream with its rates over all processes.
 
         Raises:
-            InputError: the loss is no number.
+            TrainingError: the loss is no number, or its gradient.
         """
-        if not math.isfinite(logs.get("loss", 0.0)):
-            raise InputError(
-                f"training: the loss is {logs['loss']} after {self.state.global_step} steps; begin "
-                f"again with a lower training.learning_rate or a longer warmup"
-            )
+        for key, name in (("loss", "the loss"), ("grad_norm", "the length of its gradient")):
+            if not math.isfinite(logs.get(key, 0.0)):
+                raise TrainingError(
+                    f"training: {name} is {logs[key]} after {self.state.global_step} steps; "
+                    f"{REMEDY}"
+                )
         if isinstance(self.loader, StreamLoader):
             # It has no epochs, and a resumed run would count from its checkpoint on.
             self.state.epoch = self.state.global_step / self.state.max_steps

@@ -1,0 +1,206 @@
+"""What a killed run comes to when it goes on, and what a training that breaks leaves."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+
+import pytest
+import torch
+from safetensors.torch import load_file
+
+from syntagma.errors import DamagedFileError, TrainingError
+from syntagma.training import run as module
+from syntagma.training.run import train
+from syntagma.training.run_folder import RunFolder
+from syntagma.training.trainer import SyntagmaTrainer
+from tests.training.test_run import experiment, pairs
+
+
+class KilledError(Exception):
+    """Stands for a kill."""
+
+
+def kill(*args, **kwargs):
+    raise KilledError
+
+
+def wanted(tmp_path, encoder, **training):
+    settings = {"batch_pieces": 200, "evaluations": 1} | training
+    return experiment("pairs", pairs(tmp_path / "pairs.jsonl"), str(encoder), training=settings)
+
+
+def records(run, key):
+    """Step and value of each record that has the key."""
+    rows = map(json.loads, (run / "metrics.jsonl").read_text().splitlines())
+    return [(row["step"], row[key]) for row in rows if key in row]
+
+
+def given_scores(scores):
+    """Evaluations that tell these scores, by how many there were before."""
+    score_dev = SyntagmaTrainer._score_dev
+
+    def found(self):
+        values, predictions = score_dev(self)
+        return values | {"accuracy": float(scores(self))}, predictions
+
+    return found
+
+
+def killed_when_finishing(asked, folder, monkeypatch):
+    with monkeypatch.context() as killing:
+        killing.setattr(module, "_finish", kill)
+        with pytest.raises(KilledError):
+            train(asked, folder)
+    train(asked, folder, resume=True)
+
+
+def assert_same(folder, other):
+    weights, others = (load_file(path / "model.safetensors") for path in (folder, other))
+    assert all(torch.equal(weights[name], others[name]) for name in weights)
+    for key in ("loss", "eval_accuracy"):
+        assert records(folder, key) == records(other, key)
+
+
+@pytest.mark.parametrize("dev", [True, False])
+def test_a_run_that_is_killed_at_its_end_goes_no_step_further(
+    tmp_path, tiny_encoder, monkeypatch, dev
+):
+    asked = wanted(tmp_path, tiny_encoder, epochs=1.5, schedule="constant_with_warmup")
+    if not dev:
+        asked = replace(asked, data=replace(asked.data, dev=()))
+    train(asked, tmp_path / "whole")
+    killed_when_finishing(asked, tmp_path / "killed", monkeypatch)
+    assert_same(tmp_path / "whole", tmp_path / "killed")
+    assert max(step for step, _ in records(tmp_path / "killed", "loss")) == 21
+
+
+def test_a_run_that_patience_ended_has_ended(tmp_path, tiny_encoder, monkeypatch):
+    asked = wanted(tmp_path, tiny_encoder, epochs=5, patience=1, checkpoint_steps=1)
+    by_number = given_scores(lambda self: [50, 40, 90][len(self.folder.evaluations("accuracy"))])
+    monkeypatch.setattr(SyntagmaTrainer, "_score_dev", by_number)
+    train(asked, tmp_path / "whole")
+    killed_when_finishing(asked, tmp_path / "killed", monkeypatch)
+    assert [score for _, score in records(tmp_path / "killed", "eval_accuracy")] == [50, 40]
+    assert_same(tmp_path / "whole", tmp_path / "killed")
+
+
+def test_the_best_weights_are_those_of_the_records(tmp_path, tiny_encoder, monkeypatch):
+    """An evaluation behind the checkpoint may come out otherwise when it is done again."""
+    scores = {14: 80.0, 28: 80.2, 42: 10.0, 56: 10.0}
+    by_step = given_scores(lambda self: scores[self.state.global_step])
+    monkeypatch.setattr(SyntagmaTrainer, "_score_dev", by_step)
+    asked = wanted(tmp_path, tiny_encoder, epochs=4, checkpoint_steps=20)
+    run = RunFolder(tmp_path / "run")
+    add_record = RunFolder.add_record
+
+    def killed_behind(self, record):
+        add_record(self, record)
+        if record.get("eval_accuracy") == 80.2:
+            kill()
+
+    with monkeypatch.context() as killing:
+        killing.setattr(RunFolder, "add_record", killed_behind)
+        with pytest.raises(KilledError):
+            train(asked, run.path)
+    kept = sorted(path.name for path in run.checkpoints.glob("best-*"))
+    assert kept == ["best-14.safetensors", "best-28.safetensors"]
+    better = load_file(run.checkpoints / kept[0])
+    scores[28] = 79.9
+    train(asked, run.path, resume=True)
+    assert max(records(run.path, "eval_accuracy"), key=lambda record: record[1]) == (14, 80.0)
+    found = load_file(run.path / "model.safetensors")
+    assert all(torch.equal(found[name], weight) for name, weight in better.items())
+
+
+def test_weights_that_were_beaten_make_room(tmp_path):
+    run = RunFolder(tmp_path)
+    with pytest.raises(DamagedFileError, match="the best weights of this run are gone"):
+        run.best()
+    for step in (2, 4):
+        with run.keep(step) as draft:
+            draft.write_text(str(step))
+        assert [path.name for path in run.checkpoints.iterdir()] == [f"best-{step}.safetensors"]
+    run.checkpoint(4).mkdir()
+    run.mark_complete(4)
+    for step in (6, 8):
+        with run.keep(step) as draft:
+            draft.write_text(str(step))
+    assert {path.name for path in run.checkpoints.glob("best*")} == {
+        "best-4.safetensors", "best-8.safetensors",
+    }  # fmt: skip
+    assert run.best().read_text() == "8"
+    run.forget_after(run.checkpoint(4))
+    assert run.best().read_text() == "4"
+
+
+def test_checkpoints_may_come_at_other_steps_in_a_run_that_goes_on(
+    tmp_path, tiny_encoder, monkeypatch, caplog
+):
+    asked = wanted(tmp_path, tiny_encoder, checkpoint_steps=8)
+    saved: list[int] = []
+    mark_complete = RunFolder.mark_complete
+
+    def mark(self, step, **how):
+        mark_complete(self, step, **how)
+        saved.append(step)
+        if saved == [8]:
+            kill()
+
+    monkeypatch.setattr(RunFolder, "mark_complete", mark)
+    with pytest.raises(KilledError):
+        train(asked, tmp_path / "run")
+    more_often = replace(asked, training=replace(asked.training, checkpoint_steps=5))
+    train(more_often, tmp_path / "run", resume=True)
+    assert saved == [8, 10, 15, 20, 25, 28]
+    assert "do not match" not in caplog.text
+
+
+@pytest.mark.parametrize("dev", [True, False])
+def test_a_loss_that_is_no_number_in_the_last_steps_ends_in_no_model(
+    tmp_path, tiny_encoder, monkeypatch, dev
+):
+    compute_loss = SyntagmaTrainer.compute_loss
+
+    def breaking(self, *args, **kwargs):
+        loss = compute_loss(self, *args, **kwargs)
+        return loss * (torch.nan if self.state.global_step >= 55 else 1)
+
+    monkeypatch.setattr(SyntagmaTrainer, "compute_loss", breaking)
+    asked = wanted(tmp_path, tiny_encoder, steps=60, evaluations=0.01, checkpoint_steps=1000)
+    if not dev:
+        asked = replace(asked, data=replace(asked.data, dev=()))
+    with pytest.raises(TrainingError, match=r"the loss is nan after 60 steps; begin again with"):
+        train(asked, tmp_path / "run")
+    assert not (tmp_path / "run" / "model.safetensors").exists()
+
+
+def test_a_gradient_that_is_no_number_is_found_at_the_last_step(
+    tmp_path, tiny_encoder, monkeypatch
+):
+    compute_loss = SyntagmaTrainer.compute_loss
+
+    def breaking(self, *args, **kwargs):
+        loss = compute_loss(self, *args, **kwargs)
+        if self.state.global_step == 9:
+            loss.register_hook(lambda gradient: gradient * torch.nan)
+        return loss
+
+    monkeypatch.setattr(SyntagmaTrainer, "compute_loss", breaking)
+    with pytest.raises(TrainingError, match="length of its gradient is nan after 10 steps"):
+        train(wanted(tmp_path, tiny_encoder, steps=10), tmp_path / "run")
+
+
+def test_an_empty_folder_that_was_there_stays_empty_where_training_cannot_begin(
+    tmp_path, tiny_encoder, monkeypatch
+):
+    asked = wanted(tmp_path, tiny_encoder, steps=2)
+    (tmp_path / "run").mkdir()
+    monkeypatch.chdir(tmp_path / "run")
+    with monkeypatch.context() as broken:
+        broken.setattr(SyntagmaTrainer, "_held", kill)
+        with pytest.raises(KilledError):
+            train(asked, tmp_path / "run")
+    assert not any((tmp_path / "run").iterdir())
+    train(asked, ".")
+    assert (tmp_path / "run" / "metrics.json").is_file()
