@@ -369,7 +369,7 @@ def test_a_run_without_a_right_answer_has_errors(both, tmp_path):
           "cases: .*predictions.json: expected an object, got \\[1\\]"]),
         ("predictions.json", lambda text: "{}", ["predictions.json: has no answer to 0-0"]),
         ("predictions.nbest.json", lambda text: "{}",
-         ["nbest.json: 0-0: expected a list of answers, got None"]),
+         ["nbest.json: 0-0: expected a list of answers with their places in .* got None"]),
         ("metrics.jsonl", lambda text: text + "garbage}\n",
          [r"training curves: \S+metrics.jsonl, line \d+: broken JSON",
           r"training speed: \S+metrics.jsonl, line \d+: broken JSON"]),

@@ -70,6 +70,23 @@ def test_only_what_reads_noise_bends(runs, monkeypatch):
     assert asked[-1][1].startswith("noisy_tags:0.2,0:/")
 
 
+def test_noise_of_the_training_is_no_part_of_the_axis(retold, monkeypatch, tiny_parser):
+    """A run that was trained on noise is scored on the shares that are said, of clean parses."""
+    asked: list[str] = []
+
+    def note(run, examples, parser, metric, device):
+        asked.append(parser)
+        return 1.0
+
+    monkeypatch.setattr(points, "_score", note)
+    inner = f"noisy_tags:0.1:{tiny_parser}"
+    folder = retold("noisy", f"noisy:0.4:{inner}", 50.0)
+    config = json.loads((folder / "config.json").read_text())
+    (folder / "config.json").write_text(json.dumps(config | {"parser": f"noisy:0.4:{inner}"}))
+    noise_curve([folder], shares=(0, 0.2))
+    assert asked == [inner, f"noisy:0.2,0:{inner}"]
+
+
 def test_the_curve_begins_with_the_score_of_the_runs(runs, tmp_path):
     names = [runs / name for name in ("none", "sg-net")]
     curve = noise_curve(names, shares=(0.0, 1.0))

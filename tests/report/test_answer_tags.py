@@ -134,6 +134,16 @@ def test_a_run_without_predictions_is_named(runs):
         boundary_tags([runs / "plain"])
 
 
+@pytest.mark.parametrize("start", ["x", -1, 10_000_000])
+def test_a_place_outside_the_passage_is_named(runs, start):
+    path = runs / "plain" / "predictions.nbest.json"
+    found = json.loads(path.read_text())
+    found["what"][1]["start"] = start
+    path.write_text(json.dumps(found))
+    with pytest.raises(InputError, match=r"what: expected a list of answers with their places in"):
+        boundary_tags([runs / "plain"])
+
+
 def test_verifiers_have_no_boundaries(runs):
     rows = {key: {"accuracy": 1.0} for key in QUESTIONS}
     (runs / "plain/examples.json").write_text(json.dumps(rows))

@@ -79,6 +79,20 @@ def test_seeds_of_one_experiment_are_one_system(tmp_path):
     assert found.markdown().count("\n") == 3
 
 
+def test_means_over_seeds_do_not_differ_by_the_order_of_the_seeds(tmp_path):
+    """Three thirds, summed in another order, are another number in floating point."""
+    scores = [[0.1, 0.2, 0.3], [0.7, 0.1, 0.3]] * 3
+    folders = []
+    for preset, order in (("none", (0, 1, 2)), ("sg-net", (1, 2, 0))):
+        for seed in (1, 2, 3):
+            right = [row[order[seed - 1]] for row in scores]
+            path = tmp_path / f"{preset}-{seed}"
+            folders.append(run(path, right, task="pairs", preset=preset, seed=seed))
+    assert (0.1 + 0.2 + 0.3) / 3 != (0.2 + 0.3 + 0.1) / 3
+    system = compare_runs(folders).systems[1]
+    assert (system.gained, system.lost, system.p_value, system.p_resampled) == (0, 0, 1.0, 1.0)
+
+
 def test_micro_f1_is_tested_as_what_it_is(tmp_path):
     """Two systems equally often right, of which one finds more: accuracy would see nothing."""
     gold = [1, 1, 1, 1, 0, 0, 0, 0]
@@ -316,11 +330,13 @@ def test_settings_that_came_later_do_not_part_runs(tmp_path):
             r"examples.json: 0: expected an object, got 1; train it again",
         ),
         ("examples.json", '{"0": {"exact": "x"}}', "0: exact: expected a number, got 'x'"),
+        ("examples.json", '{"0": {"exact": NaN}}', "0: exact: expected a number, got nan"),
         ("examples.json", '{"0": {"exact": 1}, "1": {}}', "json: 1: examples have no exact; it"),
         ("data.json", "[1]", r"data.json: expected an object, got \[1\]"),
         ("experiment.yaml", "task: spans\ntraining: {seed: x}", "training.seed: expected a whole"),
         ("experiment.yaml", "task: spans\ntraining: 1", "training: expected other settings, got 1"),
         ("experiment.yaml", "task: spans\ndata: {dev: 1}", "data.dev: expected a list of files"),
+        ("experiment.yaml", "task: spans\ndata: {dev: [1]}", "data.dev: expected a list of files"),
     ],
 )
 def test_what_a_damaged_run_has_wrong_is_named(tmp_path, name, text, message):

@@ -40,6 +40,8 @@ def test_the_t_test_is_the_formula():
     assert paired_t_test(ours, ours) == 1
     # All differ by one: the variance is 0, and t is not defined.
     assert paired_t_test([1, 1], [0, 0]) == sign_test(2, 0) == 0.5
+    # So do these, but for the rounding of their differences.
+    assert paired_t_test([0.3, 0.4, 0.5], [0.2, 0.3, 0.4]) == sign_test(3, 0)
 
 
 def test_welchs_test_is_the_formula():
@@ -54,6 +56,7 @@ def test_welchs_test_is_the_formula():
     # One run says nothing of other seeds, nor do runs that are all alike.
     assert welch_test([59.9], theirs) is None
     assert welch_test([59.9, 59.9], [58.0, 58.0]) is None
+    assert welch_test([0.1 + 0.2, 0.3], [1, 1]) is None
     assert welch_test([59.9, 59.9], theirs[:2]) is not None
 
 
@@ -65,6 +68,23 @@ def test_the_permutation_test_is_exact_for_few_examples():
     observed = abs(differences.mean())
     expected = np.mean([abs(value) >= observed - 1e-12 for value in means])
     assert permutation_test(ours, theirs) == pytest.approx(expected)
+
+
+@pytest.mark.parametrize("n_examples", [8, 400])
+def test_the_permutation_test_is_that_of_scipy(n_examples):
+    from scipy import stats
+
+    random = np.random.default_rng(3)
+    theirs = random.integers(0, 3, n_examples) / 3
+    ours = np.clip(
+        theirs + random.integers(-1, 3, n_examples) / 3 * (random.random(n_examples) < 0.2), 0, 1
+    )
+    expected = stats.permutation_test(
+        (ours - theirs,), np.mean, permutation_type="samples", n_resamples=20_000, rng=4
+    )
+    found = permutation_test(ours.tolist(), theirs.tolist())
+    assert found == pytest.approx(expected.pvalue, abs=0.01)
+    assert permutation_test(theirs.tolist(), theirs.tolist()) == 1.0
 
 
 def test_the_permutation_test_repeats_itself_and_sees_a_difference():

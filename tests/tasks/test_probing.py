@@ -13,6 +13,7 @@ from safetensors.torch import load_file
 
 from syntagma.errors import InputError
 from syntagma.evaluation import evaluate, open_model
+from syntagma.report.learned import read_numbers
 from syntagma.settings import build
 from syntagma.tasks.experiment import Experiment
 from syntagma.tasks.probing.data import ProbeExample, read_probe, write_probe
@@ -117,6 +118,10 @@ def test_a_probe_learns_and_changes_nothing(preset, hidden, data, tiny_encoder, 
     for name, weight in encoder_weights(tiny_encoder).items():
         assert torch.equal(model.encoder.state_dict()[name], weight)
     assert len(json.loads((tmp_path / "run" / "examples.json").read_text())) == metrics["total"]
+    # How states were scaled is kept with the model, and is no parameter.
+    numbers = read_numbers(tmp_path / "run")
+    assert numbers is not None
+    assert numbers.total == sum(weight.numel() for weight in model.parameters())
 
 
 def test_the_guides_of_a_saved_model_are_probed(data, tiny_encoder, tmp_path):

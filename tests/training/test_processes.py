@@ -9,6 +9,7 @@ import sys
 
 import pytest
 import torch
+import yaml
 from safetensors.torch import load_file
 
 from syntagma.errors import InputError
@@ -70,6 +71,34 @@ def test_two_processes_agree_with_one(tmp_path, tiny_encoder):
     lines = (tmp_path / "two" / "metrics.jsonl").read_text().splitlines()
     evaluations = [row for row in map(json.loads, lines) if "eval_f1" in row]
     assert len(evaluations) == 2, "only one process writes"
+
+
+COMMAND = """
+import sys, torch
+torch.set_num_threads(1)
+from syntagma.cli import main
+from syntagma.training import run
+
+if sys.argv.pop() == "kill":
+    run._finish = sys.exit
+main(sys.argv[1:])
+"""
+
+
+def test_two_processes_that_were_killed_at_the_end_go_no_step_further(tmp_path, tiny_encoder):
+    data = squad(tmp_path / "harbour.json", copies=2)
+    config, out = tmp_path / "reader.yaml", tmp_path / "run"
+    training = {"steps": 10, "batch_pieces": 100, "precision": "float32"}
+    head = {"max_length": 96, "stride": 32, "max_question": 24}
+    values = {"task": "spans", "encoder": str(tiny_encoder), "head": head, "training": training}
+    config.write_text(yaml.safe_dump(values | {"data": {"train": data, "dev": data}}))
+    command = ("train", config, "--out", out)
+    assert in_two_processes(tmp_path, COMMAND, *command, "kill").returncode != 0
+    records = (out / "metrics.jsonl").read_text()
+    done = in_two_processes(tmp_path, COMMAND, *command, "--resume", "go on")
+    assert done.returncode == 0, done.stderr[-3000:]
+    assert (out / "metrics.jsonl").read_text() == records
+    assert done.stdout.count(f"→ {out}") == 1
 
 
 SLOW = """

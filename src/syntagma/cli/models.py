@@ -32,11 +32,14 @@ def train(
     """Train a model and leave it, its metrics and its predictions in a run folder."""
     from syntagma.tasks.experiment import load_experiment
     from syntagma.training.run import train as run
+    from syntagma.training.share import is_first_process
 
     experiment = load_experiment(config, overrides)
     folder = out or Path("runs") / config.stem
-    show_metrics(run(experiment, folder, resume=resume))
-    typer.echo(f"→ {folder}")
+    metrics = run(experiment, folder, resume=resume)
+    if is_first_process():
+        show_metrics(metrics)
+        typer.echo(f"→ {folder}")
 
 
 @app.command()

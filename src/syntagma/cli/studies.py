@@ -61,7 +61,8 @@ def compare(
 
     if plot is not None and not by:
         raise InputError("--plot draws groups of examples; say by what with --by")
-    check_properties(by or (), cut)
+    by = list(dict.fromkeys(by or ()))
+    check_properties(by, cut)
     if cut != "size" and not by:
         raise InputError("--cut puts examples into groups; say by what with --by")
     if data:

@@ -234,7 +234,9 @@ def attention(
     ] = None,
     show: Annotated[
         str,
-        typer.Option(help="Words on the axes: question, answer (its sentence), all, a sentence N."),
+        typer.Option(
+            help="Words on the axes: question, answer (its sentence), both, all, a sentence N."
+        ),
     ] = "question",
     turns: Annotated[
         bool, typer.Option("--turns", help="Draw the scores of co-attention in each turn instead.")

@@ -15,7 +15,7 @@ from syntagma.encoders.saved import find_saved
 from syntagma.errors import InputError
 from syntagma.settings import nearest
 
-__all__ = ["AutoSyntagma", "register"]
+__all__ = ["AutoSyntagma", "blank_model", "register"]
 
 MODELS: dict[str, str] = {
     "": "syntagma.models.guided_encoder:GuidedEncoder",
@@ -71,6 +71,17 @@ class AutoSyntagma(SyntagmaModel):
         """
         dtype = _read_options("AutoModel.from_config", options)
         return _class_of(config.task)(config).to(dtype)
+
+
+def blank_model(config: SyntagmaConfig) -> SyntagmaModel:
+    """The model of a configuration with shapes and no numbers, which takes no memory.
+
+    Raises:
+        InputError: it is for an unknown task.
+    """
+    with torch.device("meta"):
+        model: SyntagmaModel = _class_of(config.task)(config)
+    return model
 
 
 def _read_options(where: str, options: dict[str, Any]) -> torch.dtype | None:

@@ -21,7 +21,7 @@ from syntagma.parse.treebank_source import TreebankSource
 if TYPE_CHECKING:
     from syntagma.parse.parser import JointParser
 
-__all__ = ["NOISY", "Noise", "load_parser", "load_source", "read_noise"]
+__all__ = ["NOISY", "Noise", "load_parser", "load_source", "read_noise", "without_noise"]
 
 NOISY = {"heads": "noisy", "tags": "noisy_tags"}
 """How sources with noise are called, by what of the parses is replaced."""
@@ -66,6 +66,22 @@ def read_noise(name: str) -> Noise | None:
             f"parser {name!r}: expected a share from 0 to 1, and perhaps a seed, as in "
             f"noisy:0.2,7:{DEFAULT_PARSER}; got {amount!r}"
         ) from error
+
+
+def without_noise(name: str, what: str) -> str:
+    """The name of a source without the noise that is put on its heads or tags.
+
+    Args:
+        name: of the source.
+        what: is to be as the source gives it, ``heads`` or ``tags``.
+
+    >>> without_noise("noisy:0.2:noisy_tags:0.1:linear", "heads")
+    'noisy_tags:0.1:linear'
+    """
+    if (noise := read_noise(name)) is None:
+        return name
+    inner = without_noise(noise.source, what)
+    return inner if noise.what == what else f"{name.removesuffix(noise.source)}{inner}"
 
 
 def load_parser(name: str | Path, *, device: str = "cpu", **options: Any) -> JointParser:

@@ -235,11 +235,18 @@ def _candidates(run: RunScores, examples: Sequence[Any]) -> dict[str, list[dict[
         raise InputError(f"{path}: expected an object, got {found!r:.40}; train it again")
     for example in examples:
         own = found.get(example.id)
-        if not isinstance(own, list) or not all(isinstance(each, dict) for each in own):
+        if not isinstance(own, list) or not all(_is_candidate(each, example) for each in own):
             raise InputError(
-                f"{path}: {example.id}: expected a list of answers, got {own!r:.40}; train it again"
+                f"{path}: {example.id}: expected a list of answers with their places in the "
+                f"passage, got {own!r:.80}; train it again"
             )
     return found
+
+
+def _is_candidate(value: Any, example: Any) -> bool:
+    """Whether it is an answer to a question; that there is none has no place."""
+    start = value.get("start") if isinstance(value, dict) else -1
+    return start is None or (isinstance(start, int) and 0 <= start < len(example.passage))
 
 
 def _nearest(example: Any, start: int, end: int) -> tuple[int, str]:

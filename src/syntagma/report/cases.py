@@ -22,7 +22,6 @@ __all__ = ["TOLD", "Case", "Cases", "Told", "find_cases", "read_answers"]
 GAINED, LOST, WRONG = "gained", "lost", "wrong"
 FULL = {"bleu": 100.0}
 """The score of an example that is fully right, where that is not 1."""
-ROUNDING = 1e-9
 
 
 class Told(NamedTuple):
@@ -34,6 +33,7 @@ class Told(NamedTuple):
         passage: the text it is about; empty where ``asked`` is all.
         places: characters of the passage at which the gold answer stands, or what is asked about.
         options: of a question with options.
+        nothing: what an empty answer says.
     """
 
     asked: str
@@ -41,6 +41,7 @@ class Told(NamedTuple):
     passage: str = ""
     places: tuple[tuple[int, int], ...] = ()
     options: tuple[str, ...] = ()
+    nothing: str = "no answer"
 
 
 def _span(example: Any) -> Told:
@@ -68,9 +69,8 @@ def _relation(example: Any) -> Told:
 
 def _typing(example: Any) -> Told:
     gold = (", ".join(sorted(example.labels or ())),)
-    return Told(
-        example.text[slice(*example.mention)], gold, example.text, (tuple(example.mention),)
-    )
+    asked, places = example.text[slice(*example.mention)], (tuple(example.mention),)
+    return Told(asked, gold, example.text, places, nothing="no type")
 
 
 TOLD: dict[str, Callable[[Any], Told]] = {
@@ -165,7 +165,7 @@ def _groups(
     baseline, *others = (system.name for system in systems)
     before = scores[baseline]
     if not others:
-        right = FULL.get(systems[0].plan.score, 1.0) - ROUNDING
+        right = FULL.get(systems[0].plan.score, 1.0)
         return {(WRONG, baseline): [key for key in keys if before[key] < right]}
     groups = {}
     for name in others:

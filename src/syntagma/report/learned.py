@@ -7,23 +7,21 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from math import exp, prod
+from math import exp
 from pathlib import Path
 from typing import Any
 
 import safetensors
-import torch
 
 from syntagma.encoders.config import read_config
-from syntagma.encoders.load import build_encoder
 from syntagma.encoders.saved import CONFIG, WEIGHTS
 from syntagma.errors import DamagedFileError
+from syntagma.models.auto import blank_model
 from syntagma.models.config import GUIDES
 
 __all__ = ["ModelNumbers", "read_numbers"]
 
 ENCODER, HEAD = "encoder", "head"
-COMPACT = "::"
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,21 +60,15 @@ def read_numbers(folder: str | Path) -> ModelNumbers | None:
         return None
     config = read_config(folder)
     counts = {ENCODER: 0, **{name: 0 for name in GUIDES if name in config.guides}, HEAD: 0}
+    # The file may hold buffers too, or differences to what is published.
+    for name, weight in blank_model(config).named_parameters():
+        part = name.partition(".")[0]
+        counts[part if part in counts else HEAD] += weight.numel()
     try:
         with safetensors.safe_open(folder / WEIGHTS, "pt") as file:
-            for name in file.keys():  # noqa: SIM118 (no mapping)
-                part = name.partition(".")[0]
-                if COMPACT not in name:
-                    size = prod(file.get_slice(name).get_shape())
-                    counts[part if part in counts else HEAD] += size
             learned = _learned(file, config.guides)
     except safetensors.SafetensorError as error:
         raise DamagedFileError(f"{folder / WEIGHTS}: damaged ({error})") from error
-    if config.storage:
-        # Differences tell nothing of weights that did not move.
-        with torch.device("meta"):
-            encoder = build_encoder(config.encoder)
-        counts[ENCODER] = sum(weight.numel() for weight in encoder.parameters())
     return ModelNumbers(counts, learned)
 
 

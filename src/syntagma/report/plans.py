@@ -98,7 +98,7 @@ def find_plan(task: str, metrics: Container[str], metric: str = "") -> Plan:
     if not metric:
         return next((plan for plan in plans if plan.metric in metrics), plans[0])
     for plan in plans:
-        if plan.metric == metric:
+        if plan.metric == metric and metric in metrics:
             return plan
     raise _unknown(task, metric, [plan.metric for plan in plans if plan.metric in metrics])
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
@@ -16,6 +17,7 @@ from syntagma.errors import InputError
 from syntagma.files import read_json
 from syntagma.report.plans import PLANS, Plan, find_plan
 from syntagma.report.run_files import DATA, EXAMPLES, METRICS, SETTINGS
+from syntagma.report.significance import rounded
 from syntagma.report.sums import class_sums
 from syntagma.tasks import find_task
 from syntagma.tasks.experiment import comparable, load_run_settings
@@ -150,10 +152,7 @@ class System:
         Args:
             keys: ids of the examples.
         """
-        found: FloatArray = np.mean(
-            [run.counts(keys, [self.plan.score])[:, 0] for run in self.runs], 0
-        )
-        return found
+        return rounded(np.mean([run.counts(keys, [self.plan.score])[:, 0] for run in self.runs], 0))
 
     def counts(self, keys: Sequence[str]) -> list[FloatArray]:
         """What examples add to the sums of the plan, ``[n_keys, n_names]`` a seed."""
@@ -340,7 +339,7 @@ def _object(path: Path) -> dict[str, Any]:
 
 def _require_numbers(values: dict[str, Any], path: Path, place: str = "") -> None:
     for name, value in values.items():
-        if not isinstance(value, int | float):
+        if not isinstance(value, int | float) or not math.isfinite(value):
             raise InputError(
                 f"{path}: {place}{name}: expected a number, got {value!r:.40}; train it again"
             )
@@ -359,5 +358,5 @@ def _check_settings(settings: dict[str, Any], path: Path) -> None:
             f"{path}: training.seed: expected a whole number, got {seed!r:.40}; {AGAIN}"
         )
     dev = settings["data"].get("dev")
-    if not isinstance(dev, list | tuple):
+    if not isinstance(dev, list | tuple) or not all(isinstance(path, str) for path in dev):
         raise InputError(f"{path}: data.dev: expected a list of files, got {dev!r:.40}; {AGAIN}")

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from syntagma.errors import InputError
-from syntagma.parse.load import NOISY
+from syntagma.parse.load import NOISY, without_noise
 from syntagma.report.runs import read_systems
 from syntagma.report.tables import aligned
 from syntagma.robustness.points import check_metric, level_note, level_systems, rows_of, score_all
@@ -77,6 +77,8 @@ def noise_curve(
 ) -> NoiseCurve:
     """Score models again while more and more of the syntax that they read is replaced at random.
 
+    A run that was trained on such noise is scored without it, and then on these shares.
+
     Args:
         folders: finished runs over the same data; those that differ in the seed alone are one
             system.
@@ -102,9 +104,13 @@ def noise_curve(
     metric = check_metric(metric, systems, data)
 
     def parsers(own: str) -> list[list[str]]:
+        # What a run was trained on may be replaced already; shares are of what the parser says.
+        clean = without_noise(own, kind)
         # Without noise all draws are the same.
         return [
-            [f"{NOISY[kind]}:{share},{draw}:{own}" for draw in range(draws)] if share else [""]
+            [f"{NOISY[kind]}:{share},{draw}:{clean}" for draw in range(draws)]
+            if share
+            else ["" if clean == own else clean]
             for share in shares
         ]
 

@@ -98,7 +98,8 @@ def _examples(run: RunScores, data: Sequence[str | Path]) -> list[object]:
     """The examples of files, or those on which a run was scored."""
     if not data:
         return run.examples()
-    parts = find_task(run.task).read_parts(list(map(str, data)))
+    skip_bad = bool(run.settings["data"].get("skip_bad"))
+    parts = find_task(run.task).read_parts(list(map(str, data)), skip_bad=skip_bad)
     return [example for part in parts.values() for example in part]
 
 

@@ -29,6 +29,7 @@ from syntagma.tasks.task import Task
 from syntagma.training.adapt import prepare_encoder
 from syntagma.training.run_folder import RunFolder
 from syntagma.training.scores import write_scores
+from syntagma.training.share import is_first_process
 from syntagma.training.stream_loader import StreamLoader
 from syntagma.training.trainer import SyntagmaTrainer
 
@@ -65,13 +66,14 @@ def train(experiment: Experiment, folder: str | Path, *, resume: bool = False) -
         )
     check_experiment(experiment)
     run = RunFolder(Path(folder))
-    # Of the processes of one training, the first speaks for all.
-    with run.claimed() if os.environ.get("RANK", "0") == "0" else nullcontext(), _in_company():
+    is_first = is_first_process()
+    with run.claimed() if is_first else nullcontext(), _in_company():
         if resume and run.state == "done":
             run.begin(experiment, resume=True)
-            log.warning("%s is finished; nothing is left to do", run.path)
+            if is_first:
+                log.warning("%s is finished; nothing is left to do", run.path)
             return run.result()
-        if not resume and os.environ.get("RANK", "0") == "0":
+        if not resume and is_first:
             require_absent(run.path)
         return _train(experiment, run, resume=resume)
 

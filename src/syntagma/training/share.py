@@ -14,7 +14,7 @@ from syntagma.training.run_folder import RunFolder
 if TYPE_CHECKING:
     from syntagma.tasks.experiment import Experiment
 
-__all__ = ["Job", "require_one_process", "train_all"]
+__all__ = ["Job", "is_first_process", "require_one_process", "train_all"]
 
 PAUSE = 5.0
 
@@ -31,6 +31,11 @@ class Job(NamedTuple):
     experiment: Experiment
     folder: Path
     needs: tuple[Path, ...] = ()
+
+
+def is_first_process() -> bool:
+    """Whether this process speaks for all that ``torchrun`` has started for one training."""
+    return os.environ.get("RANK", "0") == "0"
 
 
 def require_one_process() -> None:

@@ -53,6 +53,47 @@ def test_a_picture_that_fails_leaves_the_one_before_it(tmp_path, monkeypatch):
     assert [path.name for path in tmp_path.iterdir()] == ["curve.svg"]
 
 
+LONG = "@bert-large-cased-whole-word-masking-1"
+
+
+@pytest.mark.parametrize(
+    "systems",
+    [
+        ("plain", "sg-net"),
+        (f"plain{LONG}", f"sg-net{LONG}"),
+        (f"plain{LONG}", "a_name_without_any_place_to_break_it_" * 4),
+    ],
+)
+def test_the_legend_stays_inside_the_picture(tmp_path, monkeypatch, systems):
+    seen = []
+
+    def look(figure, path, **options):
+        figure.draw_without_rendering()
+        legend, inside = figure.legends[0].get_window_extent(), figure.bbox
+        seen.append(legend.x0 >= inside.x0 and legend.x1 <= inside.x1 and legend.y0 >= inside.y0)
+        seen.append(
+            all(axis.get_window_extent().height > inside.height / 2.5 for axis in figure.axes)
+        )
+
+    monkeypatch.setattr(Figure, "savefig", look)
+    drawn(tmp_path / "curve.png", systems)
+    assert seen == [True, True]
+
+
+def test_labels_of_bars_leave_room_for_the_bars(tmp_path, monkeypatch):
+    heights = []
+
+    def look(figure, path, **options):
+        figure.draw_without_rendering()
+        heights.append(figure.axes[0].get_window_extent().height / figure.bbox.height)
+
+    monkeypatch.setattr(Figure, "savefig", look)
+    labels = ["own", "noisy:0.2:default-parser", f"conllu:/{'some/where/' * 6}gold.conllu"]
+    with panels(1, tmp_path / "bars.png") as [axis]:
+        draw_bars(axis, labels, {"plain": [60.0, 50.0, 70.0]})
+    assert heights[0] > 0.4
+
+
 def test_names_are_shown_as_they_are(tmp_path):
     picture = drawn(tmp_path / "names.svg", ["_base", "$a$", "plain"]).read_text()
     shown = [text.strip() for text in re.findall(r">([^<>\n]+)</text>", picture)]

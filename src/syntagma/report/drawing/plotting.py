@@ -6,12 +6,22 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from importlib.util import find_spec
 from pathlib import Path
+from textwrap import fill
 from typing import Any
 
 from syntagma.errors import InputError, MissingExtraError
 from syntagma.outputs import require_file_place, write_file
 
-__all__ = ["ENDINGS", "HATCHES", "MARKERS", "panels", "require_picture", "shown_name", "style_of"]
+__all__ = [
+    "ENDINGS",
+    "HATCHES",
+    "MARKERS",
+    "panels",
+    "require_picture",
+    "shortened",
+    "shown_name",
+    "style_of",
+]
 
 COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#000000")
 """Told apart by the colour-blind (Okabe & Ito 2008)."""
@@ -30,6 +40,8 @@ UNDATED: dict[str, dict[str, None] | None] = {
 ENDINGS = tuple(UNDATED)
 COLUMNS = 4
 """Panels beside one another."""
+LETTER, LINE, MARK = 0.075, 0.2, 0.55
+"""Inches that a letter and a line of the legend take, and a mark with the space beside it."""
 
 
 def style_of(number: int) -> dict[str, Any]:
@@ -44,6 +56,18 @@ def shown_name(name: str) -> str:
     (' _base', 'a\\\\$b\\\\$')
     """
     return (" " if name.startswith("_") else "") + name.replace("$", "\\$")
+
+
+def shortened(label: str, most: int = 24) -> str:
+    """A label without its middle where it is long: its end tells more than its beginning.
+
+    >>> shortened("conllu:data/treebanks/english/gold.conllu")
+    'conllu:d…ish/gold.conllu'
+    """
+    if len(label) <= most:
+        return label
+    begin = most // 3
+    return f"{label[:begin]}…{label[begin + 1 - most :]}"
 
 
 def require_picture(out: str | Path) -> None:
@@ -107,11 +131,17 @@ def panels(
             for axis in used:
                 axis.spines[["top", "right"]].set_visible(False)
             if handles := _handles(used):
+                room = figure.get_figwidth()
+                labels = [fill(label, int((room - MARK) / LETTER)) for label in handles]
+                lines = [line for label in labels for line in label.splitlines()]
+                fitting = int(room / (MARK + LETTER * max(map(len, lines))))
+                beside = max(1, min(fitting, max(n_columns, 2)))
+                figure.set_figheight(figure.get_figheight() + LINE * (len(lines) / beside - 1))
                 figure.legend(
                     handles.values(),
-                    handles.keys(),
+                    labels,
                     loc="outside lower center",
-                    ncols=max(n_columns, 2),
+                    ncols=beside,
                     frameon=False,
                     handler_map={tuple: HandlerTuple(ndivide=None)},
                 )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from syntagma.report.drawing.plotting import HATCHES, MARKERS, shown_name, style_of
+from syntagma.report.drawing.plotting import HATCHES, MARKERS, shortened, shown_name, style_of
 
 __all__ = ["draw_bars", "draw_lines"]
 
@@ -70,7 +70,7 @@ def draw_bars(
         upright: whether bars stand; else they lie, the first group above.
     """
     width = WIDTH / len(systems)
-    labels = list(map(shown_name, labels))
+    labels = [shown_name(shortened(label)) for label in labels]
     for number, (name, scores) in enumerate(systems.items()):
         shift = (number - (len(systems) - 1) / 2) * width
         places = [place + shift for place in range(len(labels))]

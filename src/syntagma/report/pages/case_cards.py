@@ -17,8 +17,6 @@ from syntagma.text.sentence import Parse, Sentence
 
 __all__ = ["CasePictures", "case_card"]
 
-NOTHING = "no answer"
-
 
 @dataclass(frozen=True, slots=True)
 class CasePictures:
@@ -62,33 +60,34 @@ def case_card(number: int, case: Case, pictures: CasePictures, *, baseline: str)
 
 def _answers(case: Case) -> str:
     """Gold and answers, each with a sign that does not rely on colour."""
-    gold = " / ".join(map(_shown, case.told.gold))
+    nothing = case.told.nothing
+    gold = " / ".join(_shown(answer, nothing) for answer in case.told.gold)
     rows = [f'<tr><th scope="row">gold</th><td>{gold}</td><td></td></tr>']
     signs = {0.0: ' class="false"', 1.0: ' class="right"'}
     signs = signs if set(case.scores.values()) <= signs.keys() else {}
     for system, answers in case.answers.items():
         score = case.scores[system]
         rows.append(
-            f'<tr><th scope="row">{escape(system)}</th><td>{_all_shown(answers)}</td>'
+            f'<tr><th scope="row">{escape(system)}</th><td>{_all_shown(answers, nothing)}</td>'
             f"<td><span{signs.get(score, '')}>{score:.2f}</span></td></tr>"
         )
     return f'<div class="scroll words"><table><tbody>{"".join(rows)}</tbody></table></div>'
 
 
-def _all_shown(answers: Sequence[str]) -> str:
+def _all_shown(answers: Sequence[str], nothing: str) -> str:
     """The answers of all seeds, the same ones once and with their number."""
     counts = Counter(" ".join(answer.split()) for answer in answers)
     if len(counts) == 1:
-        return _shown(answers[0])
+        return _shown(answers[0], nothing)
     return " / ".join(
-        _shown(answer) + (f" (× {count})" if count > 1 else "")
+        _shown(answer, nothing) + (f" (× {count})" if count > 1 else "")
         for answer, count in counts.most_common()
     )
 
 
-def _shown(answer: str) -> str:
+def _shown(answer: str, nothing: str) -> str:
     if not answer.strip():
-        return f'<span class="none">{NOTHING}</span>'
+        return f'<span class="none">{nothing}</span>'
     return f"<bdi>{escape(' '.join(answer.split()))}</bdi>"
 
 

@@ -41,7 +41,8 @@ def commands_part(
         The part, and what it lacks.
     """
     notices: list[str] = []
-    made: dict[Path, str] = {}
+    # The report itself is made there too.
+    made = {Path(out): Path(out).name}
     lines: list[str] = []
     runs = [run for system in systems for run in system.runs]
     for run in runs:
@@ -56,7 +57,7 @@ def commands_part(
     lines.append("")
     if len(systems) > 1:
         lines.append(shlex.join(["syntagma", "compare", *folders, *_shared(options)]))
-    again = f"{AGAIN}/{Path(out).name}"
+    again = f"{AGAIN}/{made[Path(out)]}"
     lines.append(shlex.join(["syntagma", "report", *folders, "--out", again, *options]))
     hint = (
         "The settings are complete; paths in them are those of the folder in which the runs were "
