@@ -230,7 +230,7 @@ class TestFormats:
         path = tmp_path / "a.json"
         row = [["x"], [{"question": "q", "choice": ["a", "b"]}], "1"]
         path.write_text(json.dumps([row, row]))
-        with pytest.raises(InputError, match="two questions have the id '1-0'"):
+        with pytest.raises(InputError, match="two examples have the id '1-0'"):
             read_choices(path)
         examples, wrong = read_choices(path, skip_bad=True)
         assert (len(examples), len(wrong)) == (1, 1)

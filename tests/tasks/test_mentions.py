@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from syntagma.errors import InputError
-from syntagma.tasks.mentions.data import gather
+from syntagma.tasks.gather import gather
 from syntagma.tasks.mentions.task import Asked, checked, pieces_around
 from syntagma.tasks.relations.data import RelationExample
 from syntagma.tasks.relations.task import RelationTask

@@ -123,7 +123,7 @@ def test_halves_of_characters_are_replaced(tmp_path):
         (lines(WHO | {"answers": [3]}), "", "a list of words as an answer, got 3"),
         (lines(WHO | {"id": 1.5}), "", "expected a number or a string as 'id', got 1.5"),
         (lines({"retrieved": [], "id": 1}), "", "expected text as 'question', got only 'retrieved"),
-        (lines(WHO, "", WHO), "", "two questions have the id 'q1'"),
+        (lines(WHO, "", WHO), "", "two examples have the id 'q1'"),
         (lines(WHO | {"retrieved": [7, 77]}), "",
          r"dev.jsonl, line 1: names the paragraph '77', which .*paragraphs.jsonl does not have"),
         (lines(WHO | {"gold_pid": 78}), "", "line 1: names the paragraph '78'"),

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import logging
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, ClassVar, Generic, Self, TypeVar
 
@@ -11,9 +9,7 @@ from syntagma.encoders.precision import Precision
 from syntagma.tasks.task import Example, Prediction, Task
 from syntagma.tasks.texts import TextPredictor
 
-__all__ = ["PredictorTask", "warn_of_skipped"]
-
-log = logging.getLogger(__name__)
+__all__ = ["PredictorTask"]
 
 Predictor = TypeVar("Predictor", bound=TextPredictor[Any])
 
@@ -63,15 +59,3 @@ class PredictorTask(Task[Example, Prediction], Generic[Example, Prediction, Pred
             folder, device=device, parser=parser, precision=precision or "auto"
         )
         return cls(predictor)
-
-
-def warn_of_skipped(path: str | Path, wrong: Sequence[str], what: str) -> None:
-    """Say how many examples of a file are not as its format says, and what is wrong with the first.
-
-    Args:
-        path: of the file.
-        wrong: what is wrong with each that was left out.
-        what: they are, in the plural.
-    """
-    if wrong:
-        log.warning("%s: left out %d %s; the first: %s", path, len(wrong), what, wrong[0])

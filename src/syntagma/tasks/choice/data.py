@@ -15,12 +15,13 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from syntagma.errors import BadExampleError, InputError, first_wrong
+from syntagma.errors import InputError, first_wrong
 from syntagma.tasks.choice.columns import lines, table
 from syntagma.tasks.choice.dream import dream
 from syntagma.tasks.choice.example import Candidates, ChoiceExample
 from syntagma.tasks.choice.mctest import mctest
 from syntagma.tasks.choice.race import PART, race
+from syntagma.tasks.gather import gather
 
 __all__ = ["ChoiceExample", "read_choices"]
 
@@ -43,19 +44,8 @@ def read_choices(
         InputError: the file cannot be read; an example is not as its format says or has the id
             of another, and ``skip_bad`` is false; or no question is left.
     """
-    examples: list[ChoiceExample] = []
-    wrong: list[str] = []
-    seen: set[str] = set()
-    for found in _candidates(str(path)):
-        if isinstance(found, ChoiceExample) and found.id in seen:
-            found = f"{path}: two questions have the id {found.id!r}"
-        if isinstance(found, ChoiceExample):
-            seen.add(found.id)
-            examples.append(found)
-        elif skip_bad:
-            wrong.append(found)
-        else:
-            raise BadExampleError(found)
+    found = ((str(path), candidate) for candidate in _candidates(str(path)))
+    examples, wrong = gather(found, skip_bad=skip_bad)
     if not examples:
         raise InputError(f"{path}: no questions{first_wrong(wrong)}")
     return examples, wrong

@@ -15,7 +15,8 @@ from syntagma.outputs import write_json
 from syntagma.tasks.choice.chooser import Choice, ChoiceItem, Chooser
 from syntagma.tasks.choice.data import ChoiceExample, read_choices
 from syntagma.tasks.experiment import Experiment
-from syntagma.tasks.predictor_task import PredictorTask, warn_of_skipped
+from syntagma.tasks.gather import warn_of_skipped
+from syntagma.tasks.predictor_task import PredictorTask
 from syntagma.tasks.task import Features
 from syntagma.tasks.texts import new_model, training_options
 

@@ -2,24 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from numbers import Integral
-from typing import Any, Protocol, TypeVar
+from typing import Any
 
-from syntagma.errors import BadExampleError
-
-__all__ = ["Mention", "gather", "mention_problem", "row_id"]
+__all__ = ["Mention", "mention_problem", "row_id"]
 
 Mention = tuple[int, int]
 """Offset of the first character, and the one after the last."""
-
-
-class _Example(Protocol):
-    @property
-    def id(self) -> str: ...
-
-
-Example = TypeVar("Example", bound=_Example)
 
 
 def mention_problem(text: str, mention: Mention) -> str:
@@ -43,33 +33,3 @@ def row_id(row: Mapping[str, Any], number: int) -> str:
     """The id of a row, or its number where it has none."""
     found = row.get("id")
     return str(number if found is None else found)
-
-
-def gather(
-    rows: Iterable[tuple[str, Example | str]], *, skip_bad: bool
-) -> tuple[list[Example], list[str]]:
-    """Examples, and what was wrong with those that were left out.
-
-    Args:
-        rows: the place of each, and the example or what is wrong with it.
-        skip_bad: leave bad ones out instead of stopping at the first.
-
-    Raises:
-        BadExampleError: one is bad, or has the id of another, and ``skip_bad`` is false.
-    """
-    examples: list[Example] = []
-    wrong: list[str] = []
-    places: dict[str, str] = {}
-    for place, example in rows:
-        if isinstance(example, str):
-            problem = example
-        elif example.id in places:
-            problem = f"{place}: the id {example.id!r} stands at {places[example.id]} already"
-        else:
-            places[example.id] = place
-            examples.append(example)
-            continue
-        if not skip_bad:
-            raise BadExampleError(problem)
-        wrong.append(problem)
-    return examples, wrong

@@ -29,8 +29,9 @@ from itertools import zip_longest
 from pathlib import Path
 from typing import Any
 
-from syntagma.errors import BadExampleError, InputError, first_wrong
+from syntagma.errors import InputError, first_wrong
 from syntagma.files import read_lines, split_pair
+from syntagma.tasks.gather import gather
 from syntagma.text.pieces import encodable
 
 __all__ = ["OpenExample", "Paragraph", "read_open_qa"]
@@ -97,20 +98,11 @@ def read_open_qa(
             of one length; a line is not as the layout says, names a paragraph that there is not, or
             repeats an id, and ``skip_bad`` is false; or no question is left.
     """
-    examples: dict[str, OpenExample] = {}
-    wrong: list[str] = []
-    for found in _candidates(str(path)):
-        if isinstance(found, OpenExample) and found.id in examples:
-            found = f"{path}: two questions have the id {found.id!r}"
-        if isinstance(found, OpenExample):
-            examples[found.id] = found
-        elif skip_bad:
-            wrong.append(found)
-        else:
-            raise BadExampleError(found)
+    found = ((str(path), candidate) for candidate in _candidates(str(path)))
+    examples, wrong = gather(found, skip_bad=skip_bad)
     if not examples:
         raise InputError(f"{path}: no questions{first_wrong(wrong)}")
-    return list(examples.values()), wrong
+    return examples, wrong
 
 
 def _candidates(path: str) -> Found:

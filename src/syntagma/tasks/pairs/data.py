@@ -13,8 +13,9 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from syntagma.errors import BadExampleError, InputError, first_wrong
+from syntagma.errors import InputError, first_wrong
 from syntagma.files import read_objects, read_table, row_mistake
+from syntagma.tasks.gather import gather
 
 __all__ = ["PairExample", "PairFile", "read_pairs"]
 
@@ -69,26 +70,28 @@ def read_pairs(path: str | Path, *, skip_bad: bool = False) -> PairFile:
         InputError: the file cannot be read, or a pair is not as the format says and ``skip_bad`` is
             false, or no pair is left.
     """
-    examples: list[PairExample] = []
-    wrong: list[str] = []
-    seen: set[str] = set()
-    for place, row in _rows(str(path)):
-        example = row if isinstance(row, str) else _example(row, place)
-        if isinstance(example, str):
-            if not skip_bad:
-                raise BadExampleError(example)
-            wrong.append(example)
-            continue
-        # SNLI's ids are unique; where others repeat, the line tells them apart.
-        line = place.rpartition(" ")[2]
-        key = example.id or line
-        while key in seen:
-            key = f"{key}@{line}"
-        seen.add(key)
-        examples.append(replace(example, id=key))
+    examples, wrong = gather(_told_apart(str(path)), skip_bad=skip_bad)
     if not examples:
         raise InputError(f"{path}: no pairs{first_wrong(wrong)}")
     return PairFile(examples, sum(example.label is None for example in examples), wrong)
+
+
+def _told_apart(path: str) -> Iterator[tuple[str, PairExample | str]]:
+    """The examples with ids of their own.
+
+    SNLI's are unique; where others repeat, the line tells them apart.
+    """
+    seen: set[str] = set()
+    for place, row in _rows(path):
+        example = row if isinstance(row, str) else _example(row, place)
+        if isinstance(example, PairExample):
+            line = place.rpartition(" ")[2]
+            key = example.id or line
+            while key in seen:
+                key = f"{key}@{line}"
+            seen.add(key)
+            example = replace(example, id=key)
+        yield place, example
 
 
 def _rows(path: str) -> Iterator[tuple[str, Mapping[str, Any] | str]]:

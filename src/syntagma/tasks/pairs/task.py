@@ -17,9 +17,10 @@ from syntagma.models.pair_model import PairHead, PairModel
 from syntagma.outputs import write_text
 from syntagma.syntax.windows import Part, fit_two
 from syntagma.tasks.experiment import Experiment
+from syntagma.tasks.gather import warn_of_skipped
 from syntagma.tasks.labels import warn_of_unknown
 from syntagma.tasks.pairs.data import PairExample, read_pairs
-from syntagma.tasks.predictor_task import PredictorTask, warn_of_skipped
+from syntagma.tasks.predictor_task import PredictorTask
 from syntagma.tasks.task import Features
 from syntagma.tasks.texts import LabelPredictor, new_model, training_options
 from syntagma.text.given import checked_rows, require_text

@@ -5,19 +5,17 @@ A part of a file is named after a ``#``: ``tree_depth.txt#tr``, ``#va``, ``#te``
 
 from __future__ import annotations
 
-import logging
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from syntagma.errors import BadExampleError, InputError
+from syntagma.errors import InputError
 from syntagma.files import read_lines
 from syntagma.outputs import write_text
 from syntagma.settings import nearest
+from syntagma.tasks.gather import gather, warn_of_skipped
 
 __all__ = ["SPLITS", "ProbeExample", "read_probe", "write_probe"]
-
-log = logging.getLogger(__name__)
 
 SPLITS = ("tr", "va", "te")
 """Train, development and test."""
@@ -56,30 +54,27 @@ def read_probe(path: str | Path, *, skip_bad: bool = False) -> list[ProbeExample
         file, wanted = str(path), ""
     if wanted and wanted not in SPLITS:
         raise InputError(f"{path}: unknown part {wanted!r}; {nearest(wanted, SPLITS)}")
-    examples: list[ProbeExample] = []
-    others: set[str] = set()
-    bad = 0
+    found, wrong = gather(_lines(file), skip_bad=skip_bad)
+    warn_of_skipped(file, wrong, "lines")
+    examples = [example for example in found if example.split == wanted or not wanted]
+    if not examples:
+        parts = " and ".join(part for part in SPLITS if any(e.split == part for e in found))
+        raise InputError(f"{path}: no example" + (f"; the file has {parts} alone" if parts else ""))
+    return examples
+
+
+def _lines(file: str) -> Iterator[tuple[str, ProbeExample | str]]:
+    """The example of each line, or what is wrong with it."""
     for number, line in enumerate(read_lines(file), start=1):
         if not line.strip():
             continue
+        place = f"{file}, line {number}"
         split, label, text = (*line.split("\t", 2), "", "")[:3]
-        if split not in SPLITS or not label or not text.strip():
-            if not skip_bad:
-                raise BadExampleError(
-                    f"{file}, line {number}: expected tr, va or te, a label and a sentence with "
-                    f"tabs between them, got {line[:40]!r}"
-                )
-            bad += 1
-        elif split == wanted or not wanted:
-            examples.append(ProbeExample(str(number), split, label, text.strip()))
-        else:
-            others.add(split)
-    if bad:
-        log.warning("%s: left out %d lines that are not as the format says", file, bad)
-    if not examples:
-        parts = " and ".join(part for part in SPLITS if part in others)
-        raise InputError(f"{path}: no example" + (f"; the file has {parts} alone" if parts else ""))
-    return examples
+        if split in SPLITS and label and text.strip():
+            yield place, ProbeExample(str(number), split, label, text.strip())
+            continue
+        wanted = "tr, va or te, a label and a sentence with tabs between them"
+        yield place, f"{place}: expected {wanted}, got {line[:40]!r}"
 
 
 def write_probe(path: str | Path, examples: Iterable[ProbeExample]) -> None:

@@ -23,7 +23,8 @@ from typing import Any, NamedTuple
 from syntagma.errors import InputError, first_wrong
 from syntagma.files import read_lines, read_objects
 from syntagma.parse.tacred import tacred_words
-from syntagma.tasks.mentions.data import Mention, gather, mention_problem, row_id
+from syntagma.tasks.gather import gather
+from syntagma.tasks.mentions.data import Mention, mention_problem, row_id
 
 __all__ = ["RelationExample", "RelationFile", "read_relations"]
 

@@ -16,6 +16,7 @@ from syntagma.models.mention_model import RelationHead, RelationModel
 from syntagma.outputs import write_text
 from syntagma.settings import nearest
 from syntagma.tasks.experiment import Experiment
+from syntagma.tasks.gather import warn_of_skipped
 from syntagma.tasks.labels import warn_of_unknown
 from syntagma.tasks.mentions.data import Mention
 from syntagma.tasks.mentions.task import (
@@ -23,7 +24,7 @@ from syntagma.tasks.mentions.task import (
     MentionClassifier,
     MentionItem,
 )
-from syntagma.tasks.predictor_task import PredictorTask, warn_of_skipped
+from syntagma.tasks.predictor_task import PredictorTask
 from syntagma.tasks.relations.data import RelationExample, read_relations
 from syntagma.tasks.relations.metrics import (
     count_classes,

@@ -14,6 +14,7 @@ from syntagma.errors import InputError
 from syntagma.models.mention_model import TypingHead, TypingModel
 from syntagma.outputs import write_json
 from syntagma.tasks.experiment import Experiment
+from syntagma.tasks.gather import warn_of_skipped
 from syntagma.tasks.labels import warn_of_unknown
 from syntagma.tasks.mentions.data import Mention
 from syntagma.tasks.mentions.task import (
@@ -21,7 +22,7 @@ from syntagma.tasks.mentions.task import (
     MentionClassifier,
     MentionItem,
 )
-from syntagma.tasks.predictor_task import PredictorTask, warn_of_skipped
+from syntagma.tasks.predictor_task import PredictorTask
 from syntagma.tasks.task import Features
 from syntagma.tasks.texts import new_model, training_options
 from syntagma.tasks.typing.data import TypingExample, read_typing
