@@ -129,11 +129,11 @@ class RunFolder:
         Raises:
             InputError: it is of another number of processes, which shared the data otherwise.
         """
-        for path in self._by_step(f"{CHECKPOINT}-*"):
-            if not (path / COMPLETE).is_file():
-                # Of several processes each finds them, and one is the first.
-                shutil.rmtree(path, ignore_errors=True)
-        newest = next(reversed(self._by_step(f"{CHECKPOINT}-*")), None)
+        whole = self._whole_checkpoints()
+        for path in {*self._by_step(f"{CHECKPOINT}-*")} - {*whole}:
+            # Of several processes each finds them, and one is the first.
+            shutil.rmtree(path, ignore_errors=True)
+        newest = whole[-1] if whole else None
         if newest is not None:
             before = (newest / COMPLETE).read_text(encoding="utf-8").strip() or str(n_processes)
             if before != str(n_processes):
@@ -161,7 +161,7 @@ class RunFolder:
         """
         with write_file(self.checkpoints / f"{BEST}-{step}.safetensors") as draft:
             yield draft
-        whole = [path for path in self._by_step(f"{CHECKPOINT}-*") if (path / COMPLETE).is_file()]
+        whole = self._whole_checkpoints()
         self._drop_worse(_step(whole[-1]) if whole else 0)
 
     def best(self) -> Path:
@@ -184,6 +184,10 @@ class RunFolder:
         there = [path for path in kept if _step(path) <= checkpoint]
         for path in {*kept} - {*kept[-1:], *there[-1:]}:
             path.unlink()
+
+    def _whole_checkpoints(self) -> list[Path]:
+        """Those that were written to their end, the newest last."""
+        return [path for path in self._by_step(f"{CHECKPOINT}-*") if (path / COMPLETE).is_file()]
 
     def _by_step(self, pattern: str) -> list[Path]:
         """Checkpoints or kept weights, the newest last."""
