@@ -411,6 +411,8 @@ def test_settings_of_a_new_model_are_checked(tiny_encoder, tmp_path):
     def new(**settings):
         return GuidedEncoder.from_pretrained(tiny_encoder, **settings)
 
+    with pytest.raises(InputError, match="unknown setting 'preset'; did you mean 'guides'"):
+        new(preset="sg-net")
     with pytest.raises(InputError, match="unknown setting 'guidez'; did you mean 'guides'"):
         new(guidez={})
     with pytest.raises(InputError, match="unknown preset 'sgnet'; did you mean 'sg-net'"):

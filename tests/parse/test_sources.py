@@ -287,6 +287,8 @@ def test_only_parsers_of_ours_are_loaded_as_parsers(tiny_encoder):
     for name in ("linear", "nowhere", tiny_encoder):
         with pytest.raises(InputError, match="expected default-parser or the folder of a parser"):
             load_parser(name)
+    with pytest.raises(InputError, match="a model for 'spans', expected one for 'parsing'"):
+        load_parser("default-reader")
     with pytest.raises(InputError, match="the path of default-parser or a parser's folder, got N"):
         load_parser(None)
 

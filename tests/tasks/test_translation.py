@@ -573,6 +573,7 @@ def test_scores_need_references(runs, data):
         ({"training": {"encoder": "frozen"}}, "frozen keeps pretrained weights"),
         ({"training": {"encoder": "lora"}}, "lora keeps pretrained weights"),
         ({"hidden_dropout": 0.2}, r"hidden_dropout: .* set head\.dropout instead"),
+        ({"attention_dropout": 0.0}, r"attention_dropout: .* set head\.attention_dropout instead"),
         (
             {"preset": "sg-net", "guides": {"ancestor_attention": {"initialise": "last_layer"}}},
             "last_layer copies what was pretrained, and nothing was",
@@ -582,6 +583,12 @@ def test_scores_need_references(runs, data):
 def test_impossible_settings_are_named(changes, message, data, tmp_path):
     with pytest.raises(InputError, match=message):
         train(experiment(data, **changes), tmp_path / "run")
+
+
+@pytest.mark.parametrize(("value", "n_guides"), [(False, 0), (None, 1), (True, 1)])
+def test_a_guide_may_be_named_without_settings(value, n_guides, data):
+    task, _ = build_task(data, preset="sg-net", guides={"ancestor_attention": value})
+    assert len(task.model.config.guides) == n_guides
 
 
 def test_long_sources_are_cut_with_a_warning(data, caplog):

@@ -17,9 +17,12 @@ from safetensors.torch import load_file
 
 from syntagma.errors import InputError
 from syntagma.evaluation import evaluate, open_model, pack
+from syntagma.models.guided_encoder import GuidedEncoder
+from syntagma.models.pair_model import PairHead, PairModel
 from syntagma.settings import build
 from syntagma.tasks.experiment import Experiment, load_experiment, load_run_settings
 from syntagma.tasks.pairs.task import PairTask
+from syntagma.tasks.texts import new_model
 from syntagma.text.conllu import TreebankSentence, format_conllu
 from syntagma.text.sentence import Parse, Sentence
 from syntagma.training.run import train
@@ -226,6 +229,12 @@ def test_a_parser_learns(parser_run):
     assert len(rows) == 3 * len(SENTENCES)
 
 
+def test_what_the_tokenizer_says_is_not_set(tmp_path, tiny_encoder):
+    data = treebank(tmp_path / "tides.conllu", copies=1)
+    with pytest.raises(InputError, match=r"head\.mask_piece: is that of the encoder; leave it out"):
+        train(experiment("parsing", data, tiny_encoder, head={"mask_piece": 7}), tmp_path / "run")
+
+
 def test_a_run_folder_is_not_overwritten(parser_run, tiny_encoder):
     run, data = parser_run
     with pytest.raises(InputError, match="exists and is not empty"):
@@ -273,6 +282,38 @@ def test_a_default_that_is_said_is_the_same_setting(tmp_path, tiny_encoder):
     run.begin(experiment("parsing", data, tiny_encoder, head=said), resume=True)
     with pytest.raises(InputError, match=r"head\.pooling='mean', the run was begun with 'first';"):
         run.begin(experiment("parsing", data, tiny_encoder, head={"pooling": "mean"}), resume=True)
+
+
+def test_a_default_of_a_guide_that_is_said_is_the_same_setting(tmp_path, tiny_encoder):
+    data = pairs(tmp_path / "pairs.jsonl", copies=1)
+
+    def asked(preset, guides):
+        return experiment("pairs", data, tiny_encoder, preset=preset, guides=guides)
+
+    for preset in ("sg-net", "saved"):
+        run = RunFolder(tmp_path / preset)
+        run.begin(asked(preset, {}), resume=False)
+        other = {"ancestor_attention": {"alpha": 0.25}}
+        with pytest.raises(InputError, match=r"guides\.ancestor_attention\.alpha"):
+            run.begin(asked(preset, other), resume=True)
+    RunFolder(tmp_path / "sg-net").begin(
+        asked("sg-net", {"ancestor_attention": {"alpha": 0.5}}), resume=True
+    )
+
+
+def test_guides_of_a_saved_model_keep_what_is_not_changed(tmp_path, tiny_encoder):
+    guides = {
+        "coattention": {"turns": 5, "integration": "average"},
+        "ancestor_attention": {"aggregation": "guided_only", "alpha": 0.25},
+    }
+    GuidedEncoder.from_encoder(tiny_encoder, guides=guides).save_folder(tmp_path / "saved")
+    changes = {"coattention": {"turns": 2}, "ancestor_attention": {"n_layers": 1}}
+    asked = experiment("pairs", "none", tmp_path / "saved", preset="saved", guides=changes)
+    labels = {"labels": ["yes", "no"]}
+    found = new_model(PairModel, asked, task="pairs", head=PairHead, labels=labels).config.guides
+    assert (found["coattention"]["turns"], found["coattention"]["integration"]) == (2, "average")
+    kept = found["ancestor_attention"]
+    assert (kept["aggregation"], kept["alpha"], kept["n_layers"]) == ("guided_only", 0.25, 1)
 
 
 def test_resuming_a_finished_run_changes_nothing(parser_run, tiny_encoder):

@@ -182,7 +182,8 @@ class SyntagmaModel(PreTrainedModel):  # type: ignore[misc]
         """
         unknown = [key for key in settings if key not in SETTINGS]
         if unknown:
-            raise InputError(f"unknown setting {unknown[0]!r}; {nearest(unknown[0], SETTINGS)}")
+            other = "guides" if unknown[0] == "preset" else unknown[0]
+            raise InputError(f"unknown setting {unknown[0]!r}; {nearest(other, SETTINGS)}")
         dtype = settings.pop("dtype", None)
         name = str(find_saved(name) or name)
         encoder = load_encoder_config(name)

@@ -20,6 +20,7 @@ __all__ = [
     "Integration",
     "PosEmbedding",
     "TreeDistance",
+    "change_guides",
     "read_guides",
     "require_shared_pieces",
     "resolve_guides",
@@ -183,7 +184,25 @@ def resolve_guides(
     """
     if preset not in PRESETS:
         raise InputError(f"unknown preset {preset!r}; {nearest(preset, [*PRESETS, *others])}")
-    merged = {name: dict(values) for name, values in PRESETS[preset].items()}
+    return change_guides(PRESETS[preset], guides)
+
+
+def change_guides(
+    before: Mapping[str, Mapping[str, Any]], guides: Mapping[str, Any]
+) -> dict[str, dict[str, Any]]:
+    """The complete settings of guides with changes on top; what is not said stays.
+
+    Args:
+        before: settings by guide.
+        guides: the changes, ``false`` for a guide that is taken out.
+
+    Raises:
+        InputError: a name is unknown, or a value impossible.
+
+    >>> change_guides({"coattention": {"integration": "average"}}, {"coattention": {"turns": 2}})
+    {'coattention': {'kind': 'iterative', 'turns': 2, 'integration': 'average'}}
+    """
+    merged = {name: dict(values) for name, values in before.items()}
     for name, values in guides.items():
         if values is False:
             merged.pop(name, None)

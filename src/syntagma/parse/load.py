@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from syntagma.encoders.saved import is_saved_model
-from syntagma.encoders.shipped import DEFAULT_PARSER, shipped
+from syntagma.encoders.shipped import DEFAULT_PARSER, SHIPPED, shipped
 from syntagma.errors import InputError
 from syntagma.files import require_path
 from syntagma.parse.adapters import SpacySource, StanzaSource
@@ -98,7 +98,7 @@ def load_parser(name: str | Path, *, device: str = "cpu", **options: Any) -> Joi
     from syntagma.parse.parser import JointParser
 
     require_path(name, f"{DEFAULT_PARSER} or a parser's folder")
-    folder = shipped(DEFAULT_PARSER) if str(name) == DEFAULT_PARSER else Path(name)
+    folder = shipped(str(name)) if str(name) in SHIPPED else Path(name)
     if not is_saved_model(folder):
         raise InputError(
             f"parser '{name}': expected {DEFAULT_PARSER} or the folder of a parser; other sources "

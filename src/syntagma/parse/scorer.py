@@ -32,7 +32,7 @@ class ParserHead:
         dropout: probability of dropping a unit of word states and representations, whole units
             a sentence.
         word_dropout: probability of replacing a piece by ``mask_piece`` in training.
-        mask_piece: id of the tokenizer's mask piece.
+        mask_piece: id of the tokenizer's mask piece; found there, not to be set.
         span_width: width of the representation of a phrase.
         decoding: ``joint`` trains and decodes phrases and dependencies as one tree, ``separate``
             each by itself.  For parsers that learn phrases.

@@ -44,11 +44,11 @@ class SyntaxTokenizer:
         *,
         longest: int = 512,
         pieces: PieceMode = "share",
-        cache: Path | None = None,
+        cache: str | Path | None = None,
     ) -> None:
         self.tokenizer = tokenizer
         self.pieces = pieces
-        self._store = ParseStore(source, cache)
+        self._store = ParseStore(source, None if cache is None else Path(cache))
         self._builder = SequenceBuilder(tokenizer, columns=(*COLUMNS, DOMAIN), longest=longest)
 
     @classmethod
@@ -60,7 +60,7 @@ class SyntaxTokenizer:
         pieces: PieceMode | None = None,
         mode: Mode = "raw",
         device: str = "cpu",
-        cache: Path | None = None,
+        cache: str | Path | None = None,
     ) -> Self:
         """For an encoder, or for a saved model with the parser and pieces that it was trained with.
 
@@ -93,7 +93,7 @@ class SyntaxTokenizer:
         parser: str = "",
         mode: Mode = "raw",
         device: str = "cpu",
-        cache: Path | None = None,
+        cache: str | Path | None = None,
     ) -> Self:
         """For a guided encoder: its tokenizer, its parser, and pieces as its guides read them.
 
@@ -141,7 +141,8 @@ class SyntaxTokenizer:
                 into the text. The source is not asked then.
             other_parses: of the second texts.
             return_offsets_mapping: add ``offset_mapping``, ``[batch, n_pieces, 2]``: the characters
-                of each piece in its text, 0 and 0 at special pieces and padding.
+                of each piece in its text, 0 and 0 at special pieces and padding. It is not for the
+                model: ``pop`` it before.
 
         Returns:
             ``input_ids``, ``attention_mask``, ``token_type_ids`` and the integers that guides read
@@ -232,7 +233,7 @@ def _listed(texts: Any) -> list[str]:
     return found
 
 
-def _joined(words: list[Any]) -> str:
+def _joined(words: Sequence[Any]) -> str:
     """Words with a space between them.
 
     Raises:

@@ -216,11 +216,12 @@ def load_run_settings(path: str | Path) -> dict[str, Any]:
 def comparable(settings: Mapping[str, Any]) -> dict[str, Any]:
     """What decides on what is learnt, by flat names.
 
-    Practical settings are left out, and what is not said of the head is at its default.
+    Practical settings are left out, and what is not said of head and guides is at its default.
 
     Args:
         settings: of an experiment, all of them.
     """
+    from syntagma.models.config import PRESETS, resolve_guides
     from syntagma.tasks import find_task
 
     defaults = {
@@ -228,7 +229,11 @@ def comparable(settings: Mapping[str, Any]) -> dict[str, Any]:
         for each in fields(find_task(settings["task"]).settings)
         if each.default is not MISSING
     }
-    flat = flatten({**settings, "head": _filled(settings["head"], defaults)})
+    filled = {**settings, "head": _filled(settings["head"], defaults)}
+    # Those of a saved model stand in its own folder.
+    if settings["preset"] in [*PRESETS] and isinstance(settings["guides"], Mapping):
+        filled["guides"] = resolve_guides(settings["preset"], settings["guides"])
+    flat = flatten(filled)
     return {key: value for key, value in flat.items() if key not in PRACTICAL}
 
 

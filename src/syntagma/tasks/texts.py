@@ -19,7 +19,7 @@ from syntagma.encoders.saved import is_saved_model, saved_settings
 from syntagma.encoders.shipped import model_folder
 from syntagma.errors import InputError
 from syntagma.files import require_path
-from syntagma.models.config import resolve_guides
+from syntagma.models.config import change_guides, resolve_guides
 from syntagma.models.guided_encoder import GuidedEncoder
 from syntagma.parse.load import load_source
 from syntagma.parse.source import Mode, ParseSource
@@ -247,7 +247,7 @@ def new_model(
                 before,
                 experiment.parser,
             )
-        guides = resolve_guides("none", own | experiment.guides)
+        guides = change_guides(own, experiment.guides)
     else:
         guides = resolve_guides(experiment.preset, experiment.guides, others=[SAVED])
     model: Model = model_class.from_encoder(

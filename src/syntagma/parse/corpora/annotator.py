@@ -131,7 +131,7 @@ def open_source(settings: AnnotationSettings, device: str) -> ParseSource:
         return parser
     if settings.kind in ("lines", "words", "conllu"):
         raise InputError(
-            f"--parser {settings.parser} has words of its own and cannot keep those of "
-            f"--from {settings.kind}; use {DEFAULT_PARSER} or a parser's folder"
+            f"--parser {settings.parser}: corpora whose sentences or words are given "
+            f"(--from {settings.kind}) are annotated by {DEFAULT_PARSER} or a parser's folder"
         )
     return load_source(settings.parser, device=device)

@@ -88,7 +88,13 @@ class ParsingTask(Task[TreeExample, Parse]):
 
     @classmethod
     def new(cls, experiment: Experiment, examples: Sequence[TreeExample]) -> Self:
-        """A fresh parser whose labels are those of the examples."""
+        """A fresh parser whose labels are those of the examples.
+
+        Raises:
+            InputError: a setting is unknown or impossible.
+        """
+        if "mask_piece" in experiment.head:
+            raise InputError("head.mask_piece: is that of the encoder; leave it out")
         tokenizer = load_tokenizer(experiment.encoder)
         head = build(ParserHead, experiment.head, where="head")
         settings = to_dict(head) | {"mask_piece": tokenizer.mask_token_id or 0}

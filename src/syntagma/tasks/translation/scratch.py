@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import torch
@@ -62,11 +62,12 @@ def _check(experiment: Experiment) -> None:
             f"training.encoder: {kept} keeps pretrained weights, and encoder {SCRATCH!r} has none; "
             f"set it to full"
         )
-    if experiment.guides.get("ancestor_attention", {}).get("initialise") == "last_layer":
+    guide = experiment.guides.get("ancestor_attention")
+    if isinstance(guide, Mapping) and guide.get("initialise") == "last_layer":
         raise InputError(
             "guides.ancestor_attention.initialise: last_layer copies what was pretrained, and "
             "nothing was; leave it out"
         )
-    for name in ("hidden_dropout", "attention_dropout"):
+    for name, instead in (("hidden_dropout", "dropout"), ("attention_dropout",) * 2):
         if getattr(experiment, name) is not None:
-            raise InputError(f"{name}: is of a pretrained encoder; set head.dropout instead")
+            raise InputError(f"{name}: is of a pretrained encoder; set head.{instead} instead")
