@@ -359,7 +359,9 @@ class TestKinds:
 
     def test_other_parsers_cannot_keep_words(self, tmp_path):
         path = text_file(tmp_path / "a.txt")
-        with pytest.raises(InputError, match="random:3 has words of its own and cannot keep"):
+        with pytest.raises(
+            InputError, match=r"random:3: corpora whose .* words are given \(--from words\)"
+        ):
             annotate([path], tmp_path / "out", settings(kind="words"))
         assert not (tmp_path / "out").exists()
 
