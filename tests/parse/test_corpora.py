@@ -359,9 +359,7 @@ class TestKinds:
 
     def test_other_parsers_cannot_keep_words(self, tmp_path):
         path = text_file(tmp_path / "a.txt")
-        with pytest.raises(
-            InputError, match=r"random:3: corpora whose .* words are given \(--from words\)"
-        ):
+        with pytest.raises(InputError, match=r"random:3: corpora whose .* given \(--from words\)"):
             annotate([path], tmp_path / "out", settings(kind="words"))
         assert not (tmp_path / "out").exists()
 
