@@ -6,6 +6,7 @@ SYNTAGMA_BENCH_CHOICE=data/dream/dev.json.gz python -m benchmarks.choice
 from __future__ import annotations
 
 import os
+from functools import partial
 
 import torch
 
@@ -34,6 +35,16 @@ def questions() -> list[tuple[str, str, tuple[str, ...]]]:
     return [(passage, question, options) for passage in passages for question in asked[:4]]
 
 
+@torch.inference_mode()
+def naive(chooser: Chooser, items: list[ChoiceItem]) -> None:
+    """Read all options at full length."""
+    for begin in range(0, len(items), AT_ONCE):
+        batch = chooser.collate(items[begin : begin + AT_ONCE])
+        longest = chooser.model.head.max_length
+        with autocast(chooser.model.device):
+            chooser.model(**{name: pad(t, name, longest) for name, t in batch.items()})
+
+
 def main() -> None:
     asked = questions()
     rows = []
@@ -44,19 +55,10 @@ def main() -> None:
         store = ParseStore(load_source("default-parser")) if model.reads_syntax else None
         chooser = Chooser(model, load_tokenizer("default"), store=store)
         items = chooser.items(asked)
-        longest = model.head.max_length
-
-        @torch.inference_mode()
-        def naive(chooser=chooser, items=items, longest=longest) -> None:
-            for begin in range(0, len(items), AT_ONCE):
-                batch = chooser.collate(items[begin : begin + AT_ONCE])
-                with autocast(chooser.model.device):
-                    chooser.model(**{name: pad(t, name, longest) for name, t in batch.items()})
-
-        def ours(chooser=chooser, items: list[ChoiceItem] = items) -> None:
-            chooser._score(items)
-
-        seconds = rounds({"naive": naive, "ours": ours}, repeat=3)
+        seconds = rounds(
+            {"naive": partial(naive, chooser, items), "ours": partial(chooser._score, items)},
+            repeat=3,
+        )
         for name, value in seconds.items():
             rows.append(
                 {

@@ -7,7 +7,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from benchmarks.guides import PIECES, ROWS, batch, measure
+from benchmarks.guides import PIECES, ROWS, Presets, batch, measure
 from benchmarks.timing import rounds, show
 from syntagma.models.distance_layer import DistanceLayer
 from syntagma.models.guided_encoder import GuidedEncoder
@@ -38,7 +38,7 @@ def without_trees(model: GuidedEncoder) -> None:
 
 def with_floor() -> None:
     """Training step and inference: plain, with the two products alone, and whole."""
-    presets: dict[str, tuple[str, dict[str, object]]] = {
+    presets: Presets = {
         "plain": ("none", {}),
         "seprem, two products alone": ("seprem", {}),
         "seprem": ("seprem", {}),
@@ -49,12 +49,14 @@ def with_floor() -> None:
 def in_blocks() -> None:
     """D̃H as one product of all pieces, and sentence by sentence: does the structure pay?"""
     inputs = batch()
-    columns = [inputs[name] for name in ("enter", "exit")]
     depth = (torch.arange(PIECES) % SENTENCE).repeat(ROWS, 1).int()
+
+    def tree() -> Tensor:
+        return tree_distances(inputs["enter"], inputs["exit"], depth, inputs["word"])
+
     states = torch.randn(ROWS, PIECES, 384, dtype=torch.bfloat16)
     weight = torch.randn(384, 384, dtype=torch.bfloat16)
-    distances = tree_distances(*columns, depth, inputs["word"])
-    dense = normalised_strength(distances).bfloat16()
+    dense = normalised_strength(tree()).bfloat16()
     n_sentences = PIECES // SENTENCE
     # The best case for blocks: all sentences of one length, side by side in memory.
     blocks = torch.stack(
@@ -74,9 +76,7 @@ def in_blocks() -> None:
 
     seconds = rounds(
         {
-            "D̃ of the batch, once for all layers": lambda: normalised_strength(
-                tree_distances(*columns, depth, inputs["word"])
-            ),
+            "D̃ of the batch, once for all layers": lambda: normalised_strength(tree()),
             "D̃H, one product": lambda: dense @ states,
             "D̃H, sentences side by side": lambda: (
                 blocks @ states.view(ROWS, n_sentences, SENTENCE, -1)

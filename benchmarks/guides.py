@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import resource
 from collections.abc import Callable, Mapping
+from functools import partial
 from types import MappingProxyType
+from typing import Any, TypeAlias
 
 import torch
 
@@ -15,7 +17,8 @@ from syntagma.models.guided_encoder import GuidedEncoder
 from syntagma.syntax.tags import N_TAGS
 
 ROWS, PIECES = 16, 384
-PRESETS = {
+Presets: TypeAlias = Mapping[str, tuple[str, Mapping[str, Any]]]
+PRESETS: Presets = {
     "plain": ("none", {}),
     "sg-net": ("sg-net", {}),
     "sg-net, bi_attention": ("sg-net", {"ancestor_attention": {"aggregation": "bi_attention"}}),
@@ -23,7 +26,7 @@ PRESETS = {
 }
 # The paper's figure 4: an epoch on ALBERT takes 54, 62, 72, 83 and 96 minutes with 0 to 4 turns of
 # iterative co-attention, and 54, 65, 76, 89 and 109 with multi-head co-attention.
-TURNS = {
+TURNS: Presets = {
     f"{kind}, {turns} turns": ("poi-net", {"coattention": {"kind": kind, "turns": turns}})
     for kind in ("iterative", "multi_head")
     for turns in range(5)
@@ -70,9 +73,29 @@ def kept_for_backward(model: GuidedEncoder, inputs: dict[str, torch.Tensor]) -> 
     return sum(kept.values())
 
 
+def step(
+    model: GuidedEncoder, optimizer: torch.optim.Optimizer, inputs: dict[str, torch.Tensor]
+) -> None:
+    """Learn from a batch."""
+    model.train()
+    with autocast(model.device):
+        states = model(**inputs).last_hidden_state
+    states.float().pow(2).mean().backward()
+    optimizer.step()
+    optimizer.zero_grad()
+
+
+@torch.inference_mode()
+def read(model: GuidedEncoder, inputs: dict[str, torch.Tensor]) -> None:
+    """Read a batch."""
+    model.eval()
+    with autocast(model.device):
+        model(**inputs)
+
+
 def measure(
     title: str,
-    presets: dict[str, tuple[str, dict[str, object]]],
+    presets: Presets,
     changes: Mapping[str, Callable[[GuidedEncoder], None]] = MappingProxyType({}),
 ) -> None:
     """Time guides against the first of them.
@@ -83,7 +106,8 @@ def measure(
         changes: what is done to a model before.
     """
     inputs = batch()
-    callables, parameters, kept = {}, {}, {}
+    callables: dict[str, Callable[[], None]] = {}
+    parameters, kept = {}, {}
     for name, (preset, guides) in presets.items():
         model = GuidedEncoder.from_encoder(
             "default", guides=resolve_guides(preset, guides), attention_dropout=0.0
@@ -93,23 +117,8 @@ def measure(
         parameters[name] = sum(p.numel() for p in model.parameters())
         kept[name] = kept_for_backward(model, inputs)
         optimizer = torch.optim.AdamW(model.parameters(), lr=1e-6, fused=True)
-
-        def step(model=model, optimizer=optimizer) -> None:
-            model.train()
-            with autocast(model.device):
-                states = model(**inputs).last_hidden_state
-            states.float().pow(2).mean().backward()
-            optimizer.step()
-            optimizer.zero_grad()
-
-        @torch.inference_mode()
-        def read(model=model) -> None:
-            model.eval()
-            with autocast(model.device):
-                model(**inputs)
-
-        callables[f"{name} | training step"] = step
-        callables[f"{name} | inference"] = read
+        callables[f"{name} | training step"] = partial(step, model, optimizer, inputs)
+        callables[f"{name} | inference"] = partial(read, model, inputs)
     seconds = rounds(callables)
     base = next(iter(presets))
     rows = []

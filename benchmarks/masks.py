@@ -7,8 +7,11 @@ array of the padded length, and put the arrays of a batch together.
 
 from __future__ import annotations
 
+from typing import Any, TypeAlias
+
 import numpy as np
 import torch
+from numpy.typing import NDArray
 
 from benchmarks.text import example_questions, example_texts
 from benchmarks.timing import rounds, show
@@ -16,9 +19,11 @@ from syntagma.encoders.load import load_tokenizer
 from syntagma.parse.columns import Labels, ParsedText
 from syntagma.parse.load import load_parser
 from syntagma.syntax.ancestors import ancestor_mask
-from syntagma.syntax.encode import encode_texts
+from syntagma.syntax.encode import EncodedText, encode_texts
 from syntagma.syntax.windows import Part, SequenceBuilder
-from syntagma.text.pieces import align
+from syntagma.text.pieces import align, cut
+
+FloatArray: TypeAlias = NDArray[np.float32]
 
 
 class Cut:
@@ -26,18 +31,24 @@ class Cut:
 
     is_fast = True
 
-    def __init__(self, tokenizer, texts: list[str]) -> None:
-        self.encodings = tokenizer.backend_tokenizer.encode_batch(texts, add_special_tokens=False)
+    def __init__(self, tokenizer: Any, texts: list[str]) -> None:
+        self.encodings = cut(tokenizer, texts)
         self.backend_tokenizer = self
 
-    def encode_batch(self, texts: list[str], add_special_tokens: bool) -> list:
+    def no_truncation(self) -> None:
+        """Nothing is left to do."""
+
+    def no_padding(self) -> None:
+        """Nothing is left to do."""
+
+    def encode_batch(self, texts: list[str], add_special_tokens: bool) -> list[Any]:
         """The encodings made before."""
         return self.encodings
 
 
-def naive_mask(parsed: ParsedText, words: list[int], length: int) -> np.ndarray:
+def naive_mask(parsed: ParsedText, words: list[int], length: int) -> FloatArray:
     """The padded n×n mask of one passage, pair by pair."""
-    first = {}
+    first: dict[int, int] = {}
     for index, sentence in enumerate(parsed.sentences.tolist()):
         first.setdefault(sentence, index)
     above = []
@@ -73,22 +84,22 @@ def main() -> None:
         for text, parses in zip(texts, parser.parse_texts(texts), strict=True)
     }
     # Tokenising is the same for both sides; here its result is handed out ready-made.
-    cut = Cut(tokenizer, texts)
+    ready = Cut(tokenizer, texts)
     plain = SequenceBuilder(tokenizer, columns=())
     guided = SequenceBuilder(tokenizer, columns=("enter", "exit", "word"))
 
-    def sequences(encoded: list) -> list:
+    def sequences(encoded: list[EncodedText]) -> list[list[Part]]:
         of = dict(zip(texts, encoded, strict=True))
         return [[Part(of[text], 0, len(of[text])) for text in pair] for pair in pairs]
 
     def nothing() -> dict[str, torch.Tensor]:
-        return plain.collate(sequences(encode_texts(texts, cut)))
+        return plain.collate(sequences(encode_texts(texts, ready)))
 
     def intervals() -> dict[str, torch.Tensor]:
-        return guided.collate(sequences(encode_texts(texts, cut, list(parsed.values()))))
+        return guided.collate(sequences(encode_texts(texts, ready, list(parsed.values()))))
 
     def arrays() -> torch.Tensor:
-        rows = sequences(encode_texts(texts, cut))
+        rows = sequences(encode_texts(texts, ready))
         length = plain.collate(rows)["input_ids"].shape[1]
         masks = []
         for pair, parts in zip(pairs, rows, strict=True):

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
+
 import numpy as np
 import torch
 
@@ -29,7 +32,9 @@ def measure(name: str, middle: int, spread: int, low: int, high: int) -> dict[st
     lengths = np.random.default_rng(0).normal(middle, spread, 20_000).clip(low, high).astype(int)
     model = GuidedEncoder.from_encoder("default", attention_dropout=0.0).train()
     optimizer = torch.optim.AdamW(model.parameters(), lr=1e-6, fused=True)
-    ways = {f"multiples of {step}": lambda n, step=step: round_to(step, n) for step in STEPS}
+    ways: dict[str, Callable[[int], int]] = {
+        f"multiples of {step}": partial(round_to, step) for step in STEPS
+    }
     ways["ours"] = padded_length
     n_pieces: dict[str, int] = {}
 
@@ -47,7 +52,7 @@ def measure(name: str, middle: int, spread: int, low: int, high: int) -> dict[st
             optimizer.zero_grad()
             n_pieces[way] += int(own.sum())
 
-    seconds = rounds({way: lambda way=way: train(way) for way in ways}, repeat=2)
+    seconds = rounds({way: partial(train, way) for way in ways}, repeat=2)
     rates = {way: n_pieces[way] / seconds[way] for way in ways}
     base = rates["multiples of 1"]
     return {"lengths": name, "pieces/s": base, **{way: rates[way] / base for way in ways}}

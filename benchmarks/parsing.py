@@ -7,18 +7,22 @@ on what they are.
 from __future__ import annotations
 
 import random
+from collections.abc import Callable
+from functools import partial
 
 import torch
+from torch import Tensor
 
 from benchmarks.text import treebank_sentences
 from benchmarks.timing import rounds, show
 from syntagma.batches import token_budget_batches
-from syntagma.encoders.precision import autocast
+from syntagma.encoders.precision import Precision, autocast
 from syntagma.parse.load import load_parser
+from syntagma.parse.parser import JointParser
 from syntagma.text.sentence import Sentence
 
 
-def spacy_pipeline(sentences: list[Sentence]) -> object | None:
+def spacy_pipeline(sentences: list[Sentence]) -> Callable[[], object] | None:
     """A callable that tags and parses the sentences with spaCy, or ``None`` without it."""
     try:
         import spacy
@@ -51,35 +55,36 @@ def spacy_pipeline(sentences: list[Sentence]) -> object | None:
     return parse
 
 
+@torch.inference_mode()
+def encode(parser: JointParser, batches: list[dict[str, Tensor]], precision: Precision) -> None:
+    """The parser's encoder without its heads."""
+    with autocast(parser.model.device, precision):
+        for batch in batches:
+            parser.model.encoder(
+                input_ids=batch["input_ids"], attention_mask=batch["attention_mask"]
+            )
+
+
 def main() -> None:
     sentences = [sentence for sentence in treebank_sentences() if len(sentence)]
     n_words = sum(map(len, sentences))
     rows = []
-    for precision in ("auto", "float32"):
+    precisions: tuple[Precision, ...] = ("auto", "float32")
+    for precision in precisions:
         parser = load_parser("default-parser", precision=precision)
         encoded = parser.encoder.encode(sentences)
         batches = [
             parser.encoder.collate([encoded[index] for index in batch])
             for batch in token_budget_batches([len(e) + 2 for e in encoded], parser.budget)
         ]
-
-        @torch.inference_mode()
-        def bare(parser=parser, batches=batches, precision=precision) -> None:
-            with autocast(parser.model.device, precision):
-                for batch in batches:
-                    parser.model.encoder(
-                        input_ids=batch["input_ids"], attention_mask=batch["attention_mask"]
-                    )
-
-        callables = {
-            f"encoder alone, {precision}": bare,
-            f"default-parser, {precision}": lambda parser=parser: parser.parse(sentences),
+        callables: dict[str, Callable[[], object]] = {
+            f"encoder alone, {precision}": partial(encode, parser, batches, precision),
+            f"default-parser, {precision}": partial(parser.parse, sentences),
         }
         for decoding in ("separate", "joint"):
             other = load_parser("default-parser", precision=precision, decoding=decoding)
-            callables[f"… with phrases, {decoding}, {precision}"] = lambda parser=other: (
-                parser.parse(sentences)
-            )
+            name = f"… with phrases, {decoding}, {precision}"
+            callables[name] = partial(other.parse, sentences)
         if precision == "auto" and (spacy := spacy_pipeline(sentences)) is not None:
             callables["spaCy tok2vec, tagger, parser"] = spacy
         seconds = rounds(callables, repeat=3)

@@ -78,6 +78,7 @@ def main() -> None:
         starts = [start for parse in found for start in parse.sentence.starts]
         ends = [end for parse in found for end in parse.sentence.ends]
         gold = [TAG_IDS.get(tag, ERR) for parse in found for tag in parse.xpos]
+        assert text.syntax is not None
         ours = text.syntax["tag"].tolist()
         matched = match_strings(
             tokenizer.convert_ids_to_tokens(text.pieces.tolist()), penn_words(forms), gold

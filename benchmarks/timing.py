@@ -7,13 +7,13 @@ import os
 import platform
 import statistics
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 import torch
 
 
-def rounds(callables: dict[str, Callable[[], object]], *, repeat: int = 5) -> dict[str, float]:
+def rounds(callables: Mapping[str, Callable[[], object]], *, repeat: int = 5) -> dict[str, float]:
     """Median seconds of each callable; they are called in turn, once before measuring."""
     for call in callables.values():
         call()
@@ -31,7 +31,7 @@ def machine() -> str:
     return f"{platform.machine()}, {torch.get_num_threads()} threads, torch {torch.__version__}"
 
 
-def show(title: str, rows: list[dict[str, object]]) -> None:
+def show(title: str, rows: Sequence[Mapping[str, object]]) -> None:
     """Print a table and keep it in ``$SYNTAGMA_BENCH`` (``runs/bench``) as JSON."""
     columns = list(rows[0])
     cells = [columns, *([_cell(row[column]) for column in columns] for row in rows)]

@@ -5,6 +5,7 @@ Then what layers that are computed again for the gradients (``training.recompute
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import torch
@@ -47,7 +48,7 @@ def main() -> None:
         optimizers[name].zero_grad()
 
     calls = [(name, length) for length in LENGTHS for name in ways]
-    seconds = rounds({str(call): lambda call=call: step(*call) for call in calls})
+    seconds = rounds({str(call): partial(step, *call) for call in calls})
     rows: list[dict[str, object]] = []
     for length in LENGTHS:
         taken = {name: seconds[str((name, length))] for name in ways}

@@ -8,6 +8,8 @@ SYNTAGMA_BENCH_SOURCE=data/translation/multi30k/val.en.gz python -m benchmarks.t
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
+from functools import partial
 from itertools import islice
 
 import torch
@@ -50,7 +52,7 @@ def main() -> None:
     )
     tokenizer = learn_vocabulary(texts, kind="bpe", size=head.vocabulary_size)
     parser = load_source("default-parser")
-    callables = {}
+    callables: dict[str, Callable[[], object]] = {}
     for preset in ("none", "sg-net"):
         torch.manual_seed(0)
         config = SyntagmaConfig(
@@ -68,7 +70,7 @@ def main() -> None:
         )
         items = translator.items(texts)
         name = "plain" if preset == "none" else preset
-        callables[name] = lambda translator=translator, items=items: translator._search(items)
+        callables[name] = partial(translator._search, items)
     callables["parsing alone"] = lambda: list(parser.parse_texts(texts))
     seconds = rounds(callables, repeat=3)
     rows: list[dict[str, object]] = [

@@ -14,6 +14,7 @@ from pathlib import Path
 from syntagma.errors import in_one_line
 from syntagma.files import read_json
 from syntagma.outputs import write_json
+from syntagma.parse.decode import How
 from syntagma.tasks.experiment import load_experiment
 from syntagma.tasks.parsing.task import ParsingTask
 from syntagma.training.run import train
@@ -25,7 +26,8 @@ WAYS = {
     "both, separate margin": ["head.decoding=separate"],
     "both, joint margin": ["head.decoding=joint"],
 }
-DECODINGS = {"separate": "separate", "joint": "joint span"}
+DECODINGS: tuple[How, ...] = ("separate", "joint")
+NAMES = {"separate": "separate", "joint": "joint span"}
 METRICS = ("uas_without_punctuation", "uas", "bracket_f1", "xpos")
 
 
@@ -37,9 +39,10 @@ def scores_of(folder: Path, dev: tuple[str, ...]) -> dict[str, dict[str, float]]
         return found
     task = ParsingTask.from_folder(folder)
     examples = [example for path in dev for example in task.read(path)]
-    scores = {}
+    scores: dict[str, dict[str, float]] = {}
     both = task.model.spans is not None and task.model.head.views == "both"
-    for decoding in DECODINGS if both else (task.parser.decoding,):
+    decodings: tuple[How, ...] = DECODINGS if both else (task.parser.decoding,)
+    for decoding in decodings:
         task.parser.decoding = decoding
         values = task.score(examples, task.predict(examples))
         if task.model.head.views == "constituents":
@@ -65,15 +68,15 @@ def main() -> None:
                 train(load_experiment(EXPERIMENT, overrides), folder, resume=folder.exists())
             dev = load_experiment(EXPERIMENT).data.dev
             for decoding, values in scores_of(folder, dev).items():
-                table.setdefault((way, DECODINGS.get(decoding, "–")), []).append(values)
+                table.setdefault((way, NAMES.get(decoding, "–")), []).append(values)
     print(f"\n| learnt | decoded | {' | '.join(METRICS)} |")
     print("|---" * (2 + len(METRICS)) + "|")
     for (way, decoding), runs in table.items():
         cells = []
         for metric in METRICS:
-            values = [run[metric] for run in runs if metric in run]
-            spread = f" ± {statistics.stdev(values):.2f}" if len(values) > 1 else ""
-            cells.append(f"{statistics.mean(values):.2f}{spread}" if values else "–")
+            found = [run[metric] for run in runs if metric in run]
+            spread = f" ± {statistics.stdev(found):.2f}" if len(found) > 1 else ""
+            cells.append(f"{statistics.mean(found):.2f}{spread}" if found else "–")
         print(f"| {way} | {decoding} | {' | '.join(cells)} |")
 
 

@@ -3,8 +3,8 @@
     python experiments/reader_table.py runs/reader_plain runs/reader_sg-net default-reader \
         --data data/squad/dev-v1.1.json.gz runs/v2_held.json
 
-Where questions without an answer are among a file's, the last column is F1 if the reader may not
-abstain.
+Where questions without an answer are among a file's, the last columns are EM and F1 if the reader
+may not abstain.
 """
 
 from __future__ import annotations
@@ -13,16 +13,27 @@ import argparse
 import math
 from pathlib import Path
 
-from syntagma.errors import in_one_line
+from syntagma.errors import InputError, in_one_line
 from syntagma.evaluation import open_model
-from syntagma.report.significance import mcnemar
+from syntagma.report.significance import sign_test
 from syntagma.tasks.spans.squad import SpanExample
-from syntagma.tasks.task import Task
+from syntagma.tasks.spans.task import SpanTask
 
-HEAD = ("file", "reader", "parameters", "EM", "F1", "only it", "only baseline", "McNemar p", "F1*")
+HEAD = (
+    *("file", "reader", "parameters", "EM", "F1", "only it", "only baseline", "McNemar p"),
+    *("EM*", "F1*"),
+)
 
 
-def scored(task: Task, examples: list[SpanExample]) -> tuple[dict[str, float], dict[str, bool]]:
+def open_reader(name: str) -> SpanTask:
+    """The reader in a folder, or of a name."""
+    task = open_model(name)
+    if not isinstance(task, SpanTask):
+        raise InputError(f"{name}: expected a reader of passages, got a model of {task.name}")
+    return task
+
+
+def scored(task: SpanTask, examples: list[SpanExample]) -> tuple[dict[str, float], dict[str, bool]]:
     """Metrics, and whether each question is answered exactly."""
     answers = task.predict(examples)
     rows = task.score_examples(examples, answers)
@@ -30,7 +41,8 @@ def scored(task: Task, examples: list[SpanExample]) -> tuple[dict[str, float], d
     if any(example.is_impossible for example in examples):
         pairs = ((example.passage, example.question) for example in examples)
         forced = list(task.predictor.stream(pairs, threshold=math.inf))
-        metrics["forced"] = task.score(examples, forced)["f1"]
+        for name, value in task.score(examples, forced).items():
+            metrics[f"forced_{name}"] = value
     return metrics, {key: row["exact"] > 0 for key, row in rows.items()}
 
 
@@ -39,7 +51,7 @@ def main() -> None:
     arguments.add_argument("readers", nargs="+")
     arguments.add_argument("--data", nargs="+", required=True)
     options = arguments.parse_args()
-    tasks = {name: open_model(name) for name in options.readers}
+    tasks = {name: open_reader(name) for name in options.readers}
     print(f"| {' | '.join(HEAD)} |\n{'|---' * len(HEAD)}|")
     for path in options.data:
         baseline: dict[str, bool] = {}
@@ -51,11 +63,12 @@ def main() -> None:
             if baseline:
                 gained = sum(right[key] and not baseline[key] for key in right)
                 lost = sum(baseline[key] and not right[key] for key in right)
-                cells += [str(gained), str(lost), f"{mcnemar(gained, lost):.4f}"]
+                cells += [str(gained), str(lost), f"{sign_test(gained, lost):.4f}"]
             else:
                 baseline = right
                 cells += ["", "", "baseline"]
-            cells.append(f"{metrics['forced']:.2f}" if "forced" in metrics else "")
+            for name in ("forced_exact", "forced_f1"):
+                cells.append(f"{metrics[name]:.2f}" if name in metrics else "")
             print(f"| {' | '.join(cells)} |", flush=True)
 
 

@@ -16,6 +16,7 @@ import argparse
 import json
 from collections import Counter
 from collections.abc import Iterable
+from typing import Any
 
 import numpy as np
 import torch
@@ -51,7 +52,8 @@ class GapClassifier(nn.Module):
         self.shapes = nn.Embedding(len(Shape), width)
         self.suffixes = nn.Embedding(N_SUFFIXES + 1, width)
         self.spaces = nn.Embedding(2, width)
-        self.contexts = nn.ModuleList(nn.Embedding(size, hidden_width) for size in CONTEXT_SIZES)
+        contexts = [nn.Embedding(size, hidden_width) for size in CONTEXT_SIZES]
+        self.contexts = nn.ModuleList(contexts)
         self.hidden = nn.Linear(2 * WINDOW * width, hidden_width)
         self.output = nn.Linear(hidden_width, 1)
         self.dropout = nn.Dropout(dropout_prob)
@@ -61,7 +63,7 @@ class GapClassifier(nn.Module):
             (self.suffixes, 0.05),
             (self.shapes, 0.3),
             (self.spaces, 0.3),
-            *((table, 0.1) for table in self.contexts),
+            *((table, 0.1) for table in contexts),
         ):
             nn.init.normal_(table.weight, std=scale)
 
@@ -85,7 +87,7 @@ class GapClassifier(nn.Module):
 
     def weights(self, vocabulary: list[int]) -> dict[str, np.ndarray]:
         """What :class:`syntagma.text.splitter.Splitter` reads, in half precision."""
-        tensors = {
+        tensors: dict[str, Any] = {
             "words": self.words.weight,
             "shapes": self.shapes.weight,
             "suffixes": self.suffixes.weight,

@@ -313,7 +313,7 @@ def test_phrases_and_corpora(run, config, tmp_path):
         ("training.weight_decay=-1", "weight_decay must be at least 0, got -1.0"),
         ("training.max_gradient_norm=nan", "max_gradient_norm: expected a number, got nan"),
         ("training.patience=-1", "patience must be at least 0, got -1"),
-        ("training.epochs=many", "training.epochs: expected float, got 'many'"),
+        ("training.epochs=many", "training.epochs: expected a number, got 'many'"),
         ("training.encoder=half", "expected one of full, layers, frozen, lora; got 'half'"),
         ("task=parsin", "unknown task 'parsin'; did you mean 'parsing'"),
         ("preset=sgnet", None),

@@ -21,6 +21,14 @@ __all__ = ["apply_overrides", "build", "differences", "flatten", "load_yaml", "n
 
 T = TypeVar("T")
 
+# What somebody who writes settings calls a type.
+_NAMES: dict[Any, str] = {
+    bool: "true or false",
+    float: "a number",
+    int: "a whole number",
+    str: "text",
+}
+
 
 def nearest(name: str, known: Sequence[str]) -> str:
     """How to go on after an unknown name: the nearest known one, and all of them.
@@ -201,7 +209,7 @@ def _convert_union(choices: tuple[Any, ...], value: Any, where: str) -> Any:
     for choice in inner:
         if isinstance(choice, type) and isinstance(value, choice):
             return value
-    names = " or ".join(getattr(choice, "__name__", str(choice)) for choice in inner)
+    names = " or ".join(_named(choice) for choice in inner)
     raise InputError(f"{where}: expected {names}, got {value!r}")
 
 
@@ -220,8 +228,12 @@ def _convert_plain(hint: type, value: Any, where: str) -> Any:
     if hint is str and isinstance(value, Path):
         return str(value)
     if not isinstance(value, hint) or (hint is int and isinstance(value, bool)):
-        raise InputError(f"{where}: expected {hint.__name__}, got {value!r}")
+        raise InputError(f"{where}: expected {_named(hint)}, got {value!r}")
     return value
+
+
+def _named(kind: Any) -> str:
+    return _NAMES.get(kind, getattr(kind, "__name__", str(kind)))
 
 
 def to_dict(value: Any) -> Any:

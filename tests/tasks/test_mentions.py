@@ -203,7 +203,9 @@ def test_empty_texts_are_named(tiny_encoder):
 
 def test_ids_that_repeat_are_named():
     rows = [(place, TypingExample("7", "x", (0, 1), ())) for place in ("here", "there")]
-    with pytest.raises(InputError, match="there: the id '7' stands at here already"):
+    with pytest.raises(
+        InputError, match="there: the id '7' stands at here already; give each its own"
+    ):
         gather(iter(rows), skip_bad=False)
     examples, wrong = gather(iter(rows), skip_bad=True)
     assert (len(examples), len(wrong)) == (1, 1)

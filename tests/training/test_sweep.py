@@ -190,7 +190,7 @@ def test_a_first_trial_that_diverges_has_failed_and_the_next_is_made(sweep, monk
         ("head.dropout=0..1", r"--space head\.dropout=0\.\.1: head: dropout must lie in .*, got 1"),
         ("guides.ancestor_attention.alpha=0.5..2.0", "alpha is a share from 0 to 1, got 2"),
         ("preset=none,sgnet", r"unknown preset 'sgnet'; did you mean 'sg-net'\? .*saved"),
-        ("preset=1..3", "preset: expected str, got 1"),
+        ("preset=1..3", "preset: expected text, got 1"),
     ],
 )
 def test_a_space_that_no_trial_could_take_is_refused_at_once(sweep, text, message):

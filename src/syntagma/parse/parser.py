@@ -122,6 +122,10 @@ class JointParser:
     ) -> list[Parse]:
         """Cut a text into sentences and words and parse them; offsets index into ``text``.
 
+        Args:
+            text: any text; one without words has no sentences.
+            mode: ``raw`` text, one sentence a ``lines``, or lines of ``words`` with spaces between.
+
         Raises:
             InputError: it is no text.
         """
@@ -142,6 +146,9 @@ class JointParser:
 
     def parse_texts(self, texts: Iterable[str]) -> Iterator[list[Parse]]:
         """Cut texts into sentences and parse them, many texts at a time, in constant memory.
+
+        Args:
+            texts: raw ones; the parses of each come as one list.
 
         Raises:
             InputError: it is one text alone, or one of them is none.
@@ -165,6 +172,9 @@ class JointParser:
 
     def parse(self, sentences: Iterable[Sentence]) -> list[Parse]:
         """Parse sentences of given words, in the order in which they come.
+
+        Args:
+            sentences: of :func:`syntagma.segment`, or of :meth:`syntagma.Sentence.from_words`.
 
         Raises:
             InputError: one of them is no sentence.

@@ -191,6 +191,10 @@ PRACTICAL = ("training.checkpoint_steps", "training.recompute", "data.skip_bad")
 def load_experiment(path: str | Path, overrides: list[str] | None = None) -> Experiment:
     """Read an experiment file and apply ``key=value`` overrides.
 
+    Args:
+        path: a YAML file.
+        overrides: ``training.epochs=3``; values are read as YAML.
+
     Raises:
         InputError: a key is unknown, a value impossible, or the file is not YAML.
     """

@@ -41,9 +41,12 @@ def gather(
         if isinstance(example, str):
             problem = example
         elif (first := places.get(example.id)) is not None:
-            problem = f"{place}: the id {example.id!r} stands at {first} already"
-            if first == place:
-                problem = f"{place}: two examples have the id {example.id!r}"
+            problem = (
+                f"{place}: two examples have the id {example.id!r}"
+                if first == place
+                else f"{place}: the id {example.id!r} stands at {first} already"
+            )
+            problem += "; give each its own"
         else:
             places[example.id] = place
             examples.append(example)

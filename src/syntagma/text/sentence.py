@@ -58,6 +58,10 @@ class Sentence:
     def from_words(cls, forms: Sequence[str], *, offset: int = 0) -> Sentence:
         """A sentence of given words, as if they were written with one space between them.
 
+        Args:
+            forms: the words.
+            offset: of the first one in the text that the sentence is of, in characters.
+
         Raises:
             InputError: they are one text, or a word is empty, white space alone, or on two lines.
 

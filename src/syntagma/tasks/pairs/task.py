@@ -77,6 +77,10 @@ class PairClassifier(LabelPredictor[PairModel]):
     def classify(self, first: str, second: str) -> Relation:
         """How two texts relate.
 
+        Args:
+            first: the premise, in inference.
+            second: the hypothesis.
+
         Raises:
             InputError: one of them is empty.
         """

@@ -99,6 +99,11 @@ class Reader(TextPredictor[SpanModel]):
     ) -> list[Answer]:
         """The answers to several questions about one passage, in their order.
 
+        Args:
+            passage: any text; it is parsed once.
+            questions: about it.
+            threshold: as for :meth:`answer`.
+
         Raises:
             InputError: it is one question alone, or no list of them.
         """
@@ -111,6 +116,10 @@ class Reader(TextPredictor[SpanModel]):
         self, pairs: Iterable[tuple[str, str]], *, threshold: float | None = None
     ) -> Iterator[Answer]:
         """Answer (passage, question) pairs as they come, many at a time, in constant memory.
+
+        Args:
+            pairs: a passage that follows itself is parsed once.
+            threshold: as for :meth:`answer`.
 
         Raises:
             InputError: a passage or a question is empty, or they are no pair; those before it are

@@ -76,6 +76,10 @@ class EntityTyper(MentionClassifier[TypingModel]):
     ) -> Iterator[Types]:
         """The types of (text, mention) pairs as they come, many at a time, in constant memory.
 
+        Args:
+            mentions: a text and the place of a mention in it.
+            threshold: a type is told from this probability on; the fitted one if not given.
+
         Raises:
             InputError: one is something else, or the threshold is no number.
         """
