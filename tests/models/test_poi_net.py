@@ -82,6 +82,23 @@ def test_co_attention_is_that_of_the_paper(turns, how):
     assert (found.scores[:, 0, -1] == 0).all()
 
 
+def test_ways_of_integration_part_at_the_second_and_third_turn():
+    torch.manual_seed(0)
+    states, domain = torch.randn(2, 9, 6), torch.tensor([[0] * 5 + [1] * 4, [0] * 3 + [1] * 6])
+    one, two, three = (
+        [
+            IterativeCoAttention(turns=turns, integration=how)(states, domain).states
+            for how in INTEGRATIONS
+        ]
+        for turns in (1, 2, 3)
+    )
+    for same in (one, two[1:]):
+        for found in same[1:]:
+            torch.testing.assert_close(found, same[0])
+    assert not torch.allclose(two[0], two[1])
+    assert all(not torch.allclose(a, b) for i, a in enumerate(three) for b in three[:i])
+
+
 def test_no_turn_changes_nothing():
     states = torch.randn(1, 4, 6)
     found = IterativeCoAttention(turns=0)(states, torch.tensor([[0, 0, 1, 1]]))

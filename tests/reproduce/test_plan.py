@@ -11,6 +11,7 @@ from syntagma.errors import InputError
 from syntagma.models.config import resolve_guides
 from syntagma.reproduce.bases import SCALES, read_bases, read_shared
 from syntagma.reproduce.datasets import read_datasets
+from syntagma.reproduce.differs import differences
 from syntagma.reproduce.entries import find_entry, read_papers
 from syntagma.reproduce.plan import make_plan
 from syntagma.reproduce.runs import Setting, make_run
@@ -134,6 +135,40 @@ def test_what_has_no_weights_of_its_own_begins_from_the_same_run(everything):
     paper = make_run("race_max", "poi-net_average", replace(setting, scale="paper"))
     assert paper.experiment.preset == "poi-net"
     assert paper.needs == ()
+
+
+def test_ways_of_integration_that_are_the_same_are_trained_once(everything):
+    setting = Setting(everything, everything / "out")
+    plan = make_plan(find_entry("poi-net", "figure4"), setting)
+    one, two, three = (
+        [plan.cells[row, column][0].folder.name for row in range(5)] for column in (1, 2, 3)
+    )
+    assert one == ["poi-net_multi_head-turns1-1", *["poi-net-turns1-1"] * 4]
+    assert two[1:] == ["poi-net_average-turns2-1", *["poi-net-turns2-1"] * 3]
+    assert len({*three}) == 5
+
+
+def test_an_encoder_that_is_named_for_a_base_needs_nothing_trained_before(everything):
+    given = ("race/encoder=default-reader",)
+    setting = Setting(everything, everything / "out", overrides=given)
+    plan = make_plan(find_entry("poi-net", "figure4"), setting)
+    assert {run.base for run in plan.runs()} == {"race"}
+    run = plan.cells[1, 2][0]
+    assert (run.experiment.encoder, run.experiment.preset) == ("default-reader", "poi-net")
+    assert run.experiment.guides == {"coattention": {"integration": "average", "turns": 2}}
+    assert "encoder (race): default-reader" in [*differences(plan)]
+    tables = make_plan(find_entry("poi-net", "table4"), setting)
+    assert {run.base for run in tables.runs()} == {"race", "squad1"}
+
+
+def test_what_a_run_begins_from_is_among_the_data_that_it_needs(everything):
+    data, entry = everything / "some", find_entry("poi-net", "figure4")
+    data.mkdir()
+    (data / "race").symlink_to(everything / "race")
+    with pytest.raises(InputError, match=r"poi-net figure4 needs (DREAM|SQuAD 1.1): "):
+        make_plan(entry, Setting(data, data / "out"))
+    given = ("race/encoder=default-reader",)
+    assert make_plan(entry, Setting(data, data / "out", overrides=given)).cells
 
 
 def test_a_verifier_is_trained_before_what_asks_it(everything):

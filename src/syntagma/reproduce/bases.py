@@ -11,7 +11,7 @@ from syntagma.reproduce.datasets import expand
 from syntagma.reproduce.entries import package_file
 from syntagma.settings import build, load_yaml
 
-__all__ = ["REFERENCE", "SCALES", "Base", "data_of", "read_bases", "read_shared"]
+__all__ = ["REFERENCE", "SCALES", "Base", "base_at", "data_of", "read_bases", "read_shared"]
 
 SCALES = ("tiny", "cpu", "paper")
 REFERENCE = "@"
@@ -59,9 +59,14 @@ def read_bases() -> dict[str, Base]:
     return {name: build(Base, section, where=f"bases.{name}") for name, section in sections.items()}
 
 
+def base_at(name: str, scale: str) -> str:
+    """The base that stands for one at a scale."""
+    return (scale != "paper" and read_bases()[name].like) or name
+
+
 def data_of(base: str, system: str, scale: str = "paper") -> list[str]:
     """The data sets of a run, and of those that it begins from."""
-    origin = read_bases()[base]
+    origin = read_bases()[base_at(base, scale)]
     found = {origin.data: None}
     if origin.start and scale != "paper":
         found |= dict.fromkeys(data_of(origin.start, system, scale))

@@ -78,6 +78,8 @@ def _of_bases(plan: Plan) -> Iterator[str]:
         base = runs[0].base
         for text in _data(runs[0]):
             found.setdefault(("data", f": {text}"), []).append(base)
+        if own := plan.setting.encoder_of(runs[0].base):
+            found.setdefault(("encoder", f": {own}"), []).append(runs[0].base)
         for text in _settings(runs, plan.setting):
             where = ", those of --scale paper in parentheses"
             found.setdefault(("settings", f"{where}: {text}"), []).append(base)

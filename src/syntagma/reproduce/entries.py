@@ -66,6 +66,7 @@ class Column:
         metric: a name of ``metrics.json``; ``alpha`` is SEPREM's, from the model's weights.
         base: what is trained on, where it is not the entry's.
         system: instead of the row's.
+        instead: for systems that are the same in this column, the one that is trained for all.
         part: what is scored on: ``dev``, ``test``, or ``test_or_dev``: the paper's is the test
             part, and where there is none ours is dev.
         suffix: of the names of its runs, where their settings differ from other columns'.
@@ -76,6 +77,7 @@ class Column:
     metric: str = ""
     base: str = ""
     system: str = ""
+    instead: dict[str, str] = field(default_factory=dict)
     part: str = "dev"
     suffix: str = ""
     set: dict[str, Any] = field(default_factory=dict)
@@ -83,6 +85,10 @@ class Column:
     def __post_init__(self) -> None:
         if self.part not in PARTS:
             raise InputError(f"part is one of {', '.join(PARTS)}, got {self.part!r}")
+
+    def system_of(self, row: Row) -> str:
+        """What is trained for a row in this column."""
+        return self.system or self.instead.get(row.system, row.system)
 
 
 @dataclass(frozen=True)

@@ -44,7 +44,7 @@ def _datasets(entry: Entry) -> Iterator[list[str]]:
         for column in entry.columns or (Column(""),):
             if row.system:
                 base = column.base or row.base or entry.base
-                yield data_of(base, column.system or row.system)
+                yield data_of(base, column.system_of(row))
 
 
 def _status(entry: Entry, data: Path | None) -> str:

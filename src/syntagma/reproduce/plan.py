@@ -8,7 +8,7 @@ from pathlib import Path
 
 from syntagma.encoders.default import DEFAULT
 from syntagma.errors import InputError
-from syntagma.reproduce.bases import data_of, read_bases
+from syntagma.reproduce.bases import base_at, data_of, read_bases
 from syntagma.reproduce.datasets import missing_line
 from syntagma.reproduce.entries import Column, Entry, Row, read_papers
 from syntagma.reproduce.runs import Run, Setting, make_run
@@ -96,9 +96,8 @@ def make_plan(entry: Entry, setting: Setting) -> Plan:
             base = column.base or row.base or entry.base
             if not row.system or row.encoder not in encoders:
                 continue
-            system = column.system or row.system
-            lacking = _lacking(base, system, setting.scale if entry.trains else "paper", setting)
-            if lacking:
+            system = column.system_of(row)
+            if lacking := _lacking(base, system, setting, fresh=not entry.trains):
                 missing[base] = lacking
                 continue
             seeds = 1 if bases[base].one_seed else setting.seeds
@@ -120,9 +119,11 @@ def make_plan(entry: Entry, setting: Setting) -> Plan:
     return Plan(entry, setting, encoders, cells, missing)
 
 
-def _lacking(base: str, system: str, scale: str, setting: Setting) -> str:
+def _lacking(base: str, system: str, setting: Setting, *, fresh: bool) -> str:
     """What to fetch for a system, or for those that it begins from; empty if all is there."""
-    for data in data_of(base, system, scale):
+    own = base_at(base, setting.scale)
+    scale = "paper" if fresh or setting.encoder_of(own) else setting.scale
+    for data in data_of(own, system, scale):
         if setting.files(data) is None:
             return missing_line(data, setting.data)
     return ""

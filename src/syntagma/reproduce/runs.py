@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from syntagma.encoders.default import DEFAULT
 from syntagma.errors import InputError
-from syntagma.reproduce.bases import REFERENCE, SCALES, Base, read_bases, read_shared
+from syntagma.reproduce.bases import REFERENCE, SCALES, Base, base_at, read_bases, read_shared
 from syntagma.reproduce.datasets import Files, find_files, missing_line
 from syntagma.settings import apply_overrides, build
 from syntagma.training.run_folder import RunFolder
@@ -74,6 +74,11 @@ class Setting:
             if only in ("", base):
                 found.append(f"{key}{equals}{value}")
         return found
+
+    def encoder_of(self, base: str) -> str:
+        """The encoder that the overrides name for a base; empty if they name none."""
+        named = [each for each in self.overrides_of(base) if each.startswith("encoder=")]
+        return named[-1].partition("=")[2] if named else ""
 
     def files(self, data: str) -> Files | None:
         """The files of a data set, where they are there."""
@@ -144,17 +149,16 @@ def make_run(
         seed: of the training.
         suffix: of its name, where there are changes.
         changes: settings on top of the system's.
-        fresh: begin from the encoder itself, also on a base that has a start.
+        fresh: begin from the encoder itself, also on a base that has a start; so it does where
+            the overrides name an encoder for that base.
 
     Raises:
         InputError: the data are not there, or a setting is impossible.
     """
     from syntagma.tasks.experiment import Experiment
 
-    bases, asked = read_bases(), base
-    if bases[base].like and setting.scale != "paper":
-        base = bases[base].like
-    origin = bases[base]
+    asked, base = base, base_at(base, setting.scale)
+    origin = read_bases()[base]
     files = setting.files(origin.data)
     if files is None:
         raise InputError(missing_line(origin.data, setting.data))
@@ -175,6 +179,7 @@ def make_run(
         return str(needs[-1].folder)
 
     teacher = values.pop("begins_as", system)
+    fresh = fresh or bool(setting.encoder_of(base))
     if origin.start and setting.scale != "paper" and not fresh:
         # The guides are those that the system has learnt there, but for what is changed on them.
         changed = teacher != system or "guides" in (changes or {})

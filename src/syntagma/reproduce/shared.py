@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from syntagma.reproduce.bases import SCALES, read_bases
+from syntagma.reproduce.bases import SCALES, base_at, read_bases
 from syntagma.reproduce.datasets import read_datasets
 from syntagma.reproduce.entries import Column, Entry, read_papers
 from syntagma.reproduce.plan import encoders_of
@@ -72,11 +72,9 @@ def _numbers(entry: Entry, scale: str, encoder: str) -> Iterator[tuple[str, str,
         if not row.system or row.encoder not in encoders:
             continue
         for column in entry.columns or (Column(""),):
-            base = column.base or row.base or entry.base
-            if scale != "paper":
-                base = read_bases()[base].like or base
+            base = base_at(column.base or row.base or entry.base, scale)
             number = (
-                *way, base, column.system or row.system, encoders[row.encoder],
+                *way, base, column.system_of(row), encoders[row.encoder],
                 column.metric or row.metric, column.part, repr(column.set), row.parser,
             )  # fmt: skip
             yield read_datasets()[read_bases()[base].data].title, encoders[row.encoder], number
