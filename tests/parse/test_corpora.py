@@ -548,6 +548,9 @@ from syntagma.parse.corpora.annotator import AnnotationSettings
 if __name__ == "__main__":
     settings = AnnotationSettings(parser="random:3", shard_characters=2000)
     path, out, workers, engine = sys.argv[1:]
+    if engine == "ray":
+        import ray
+        ray.init(num_cpus=int(workers), log_to_driver=False, include_dashboard=False)
     runner.annotate([path], out, settings, workers=int(workers), resume=True, engine=engine)
 """
 
@@ -612,8 +615,13 @@ class TestProcesses:
         assert self.start(world, out, 1).wait(120) == 0
         assert contents(out) == world[2]
 
-    def test_a_ray_cluster_gives_the_same_shards(self, world, tmp_path):
+    def test_a_ray_cluster_gives_the_same_shards_also_with_a_worker_on_every_core(
+        self, world, tmp_path
+    ):
         pytest.importorskip("ray")
         process = self.start(world, tmp_path / "out", 2, "ray")
-        assert process.wait(900) == 0, process.stderr.read()
+        try:
+            assert process.wait(300) == 0, process.stderr.read()
+        finally:
+            process.kill()
         assert contents(tmp_path / "out") == world[2]

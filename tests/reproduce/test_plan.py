@@ -15,6 +15,7 @@ from syntagma.reproduce.differs import differences
 from syntagma.reproduce.entries import find_entry, read_papers
 from syntagma.reproduce.plan import make_plan
 from syntagma.reproduce.runs import Setting, make_run
+from syntagma.reproduce.work import plan_entry
 from syntagma.tasks.experiment import load_experiment
 
 EXPERIMENTS = Path(__file__).parent.parent.parent / "experiments"
@@ -159,6 +160,13 @@ def test_an_encoder_that_is_named_for_a_base_needs_nothing_trained_before(everyt
     assert "encoder (race): default-reader" in [*differences(plan)]
     tables = make_plan(find_entry("poi-net", "table4"), setting)
     assert {run.base for run in tables.runs()} == {"race", "squad1"}
+
+
+def test_settings_of_a_base_that_another_stands_for_are_not_lost(everything):
+    given = ("race/encoder=default-reader", "race_max/data.limit=3")
+    setting = Setting(everything, everything / "out", overrides=given)
+    with pytest.raises(InputError, match="figure4 has no run on race_max, but on race"):
+        plan_entry("poi-net", "figure4", setting)
 
 
 def test_what_a_run_begins_from_is_among_the_data_that_it_needs(everything):

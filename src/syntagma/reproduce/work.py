@@ -37,7 +37,7 @@ def plan_entry(paper: str, name: str, setting: Setting) -> Plan:
     """
     plan = make_plan(find_entry(paper, name), setting)
     runs = [run for cell in plan.cells.values() for run in cell]
-    bases = {base for run in (*runs, *plan.runs()) for base in (run.base, run.asked)}
+    bases = {run.base for run in (*runs, *plan.runs())}
     for override in setting.overrides:
         base, slash, _ = override.partition("=")[0].rpartition("/")
         if slash and base not in bases:

@@ -66,6 +66,8 @@ def run_on_ray(work: Work, devices: list[str]) -> Done:
         ray.init(log_to_driver=False, include_dashboard=False, logging_level="error")
     context = ray.data.DataContext.get_current()
     context.enable_progress_bars = False
+    # A block is minutes of work: each goes to a worker by itself.
+    context.target_max_block_size = 1
     on_gpu = devices[0].startswith("cuda")
 
     def read(row: dict[str, Any]) -> Iterator[dict[str, Any]]:
@@ -78,9 +80,8 @@ def run_on_ray(work: Work, devices: list[str]) -> Done:
     units = [{"unit": unit, "numbers": numbers} for unit, numbers in enumerate(work.units())]
     found = (
         ray.data.from_items(units, override_num_blocks=max(1, len(units)))
-        .flat_map(read)
-        # A block is minutes of work: each goes to a worker by itself.
-        .repartition(target_num_rows_per_block=1)
+        # Reading asks for no core of its own: workers may hold every core there is.
+        .flat_map(read, num_cpus=0, concurrency=len(devices))
         .map(
             _Worker,
             fn_constructor_args=(work.settings, work.folder, "cuda" if on_gpu else "cpu"),
