@@ -6,6 +6,7 @@ from importlib import import_module
 
 for name in (
     "masks",
+    "precision",
     "parsing",
     "training",
     "padding",

@@ -1,26 +1,52 @@
-"""Devices that are not there are refused in a line, from Python as on the command line."""
+"""Which processors compute in bfloat16 of themselves."""
 
-from __future__ import annotations
+import platform
+import re
 
 import pytest
 import torch
 
-from syntagma.encoders.precision import require_device
-from syntagma.errors import InputError
-from syntagma.parse.load import load_parser
-from syntagma.tasks.spans.reader import Reader
-
-ABSENT = f"cuda:{torch.cuda.device_count()}"
+from syntagma.encoders import precision
+from syntagma.encoders.precision import autocast, fast_bfloat16
 
 
-@pytest.mark.parametrize("load", [Reader.from_pretrained, load_parser])
-@pytest.mark.parametrize("device", [ABSENT, torch.device(ABSENT), "gpu"])
-def test_a_model_is_not_put_where_nothing_is(load, device):
-    name = "default" if load == Reader.from_pretrained else "default-parser"
-    with pytest.raises(InputError, match=f"device {device}: expected cpu, cuda, cuda:N or mps"):
-        load(name, device=device)
+@pytest.fixture
+def processor(monkeypatch):
+    """A processor that is not this one."""
+
+    def be(capability, *, amx=False, avx512_bf16=False, maker="AuthenticAMD"):
+        monkeypatch.setattr(torch.backends.cpu, "get_cpu_capability", lambda: capability)
+        monkeypatch.setattr(torch.cpu, "_is_amx_tile_supported", lambda: amx)
+        monkeypatch.setattr(torch.cpu, "_is_avx512_bf16_supported", lambda: avx512_bf16)
+        monkeypatch.setattr(precision, "_processor", lambda: f"vendor_id : {maker}")
+        fast_bfloat16.cache_clear()
+
+    yield be
+    fast_bfloat16.cache_clear()
 
 
-def test_the_processor_is_always_there():
-    require_device("cpu")
-    require_device(torch.device("cpu"))
+@pytest.mark.parametrize(
+    ("capability", "features", "fast"),
+    [
+        ("AVX2", {}, False),
+        # What torch is told not to use does not count.
+        ("AVX2", {"amx": True, "avx512_bf16": True}, False),
+        ("AVX512", {}, False),
+        ("AVX512", {"avx512_bf16": True}, True),
+        ("AVX512", {"avx512_bf16": True, "maker": "GenuineIntel"}, False),
+        ("AVX512", {"avx512_bf16": True, "amx": True, "maker": "GenuineIntel"}, True),
+        ("DEFAULT", {}, False),
+    ],
+)
+def test_bfloat16_is_chosen_where_it_is_faster(processor, capability, features, fast):
+    processor(capability, **features)
+    assert fast_bfloat16("cpu") is fast
+    for chosen, rounded in (("auto", fast), ("bfloat16", True), ("float32", False)):
+        with autocast(torch.device("cpu"), chosen):
+            product = torch.ones(2, 2) @ torch.ones(2, 2)
+        assert product.dtype == (torch.bfloat16 if rounded else torch.float32)
+
+
+@pytest.mark.skipif(platform.machine() not in ("x86_64", "AMD64"), reason="x86 names makers")
+def test_the_maker_of_this_processor_is_told():
+    assert re.search("GenuineIntel|AuthenticAMD|HygonGenuine|CentaurHauls", precision._processor())

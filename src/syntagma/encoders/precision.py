@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import functools
 import os
+import platform
 from contextlib import AbstractContextManager
+from pathlib import Path
 from typing import Literal
 
 import torch
@@ -18,10 +20,11 @@ Precision = Literal["auto", "bfloat16", "float32"]
 
 @functools.cache
 def fast_bfloat16(device_type: str) -> bool:
-    """Whether a kind of device multiplies bfloat16 matrices in hardware.
+    """Whether a kind of device multiplies bfloat16 matrices faster than those of float32.
 
-    On processors that means the AMX or AVX-512 BF16 instructions, on GPUs those from Ampere on:
-    without them bfloat16 is slower than float32.
+    Processors do with AMX, and with AVX-512 BF16 alone where they are not Intel's: on a Xeon
+    whose AMX is hidden from a virtual machine, bfloat16 takes 1.6 times float32's time
+    (``python -m benchmarks.precision``).  GPUs do from Ampere on.
     """
     if device_type == "cuda":
         return torch.cuda.is_bf16_supported(including_emulation=False)
@@ -29,8 +32,16 @@ def fast_bfloat16(device_type: str) -> bool:
         capabilities = torch.backends.cpu.get_cpu_capability()
         if "AVX512" not in capabilities and "AMX" not in capabilities:
             return False
-        return bool(torch.cpu._is_amx_tile_supported() or torch.cpu._is_avx512_bf16_supported())
+        if torch.cpu._is_amx_tile_supported():
+            return True
+        return bool(torch.cpu._is_avx512_bf16_supported()) and "GenuineIntel" not in _processor()
     return False
+
+
+def _processor() -> str:
+    """What the system says about the processor, its maker's name among it."""
+    described = Path("/proc/cpuinfo")
+    return described.read_text() if described.is_file() else platform.processor()
 
 
 def best_device() -> str:
