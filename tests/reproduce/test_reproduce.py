@@ -276,12 +276,16 @@ def test_the_papers_numbers_keep_their_zeros_and_rows_their_headings(setting):
     result = replace(result, measured=Measured((), (*rows, Cell("words", "EM", 3452.0, digits=0))))
     assert result.summary == "BERT, SG-Net 1.00; ALBERT, SG-Net 1.00; words 3452 (EM)"
     assert replace(result, measured=Measured((), pictures=("a.svg",))).summary == "drawn"
+    given = replace(result, settings=("data.limit=9",))
+    assert "scale cpu --set data.limit=9" in given.table()
+    assert "scale `cpu --set data.limit=9`" in given.markdown()
 
 
 def test_a_result_is_taken_into_the_index(tmp_path, monkeypatch):
     monkeypatch.setattr(index, "RECORDED", str(tmp_path / "recorded.json"))
     old = {"scale": "cpu", "date": "2026-11-22", "encoder": "default", "seeds": 1, "differs": []}
-    old |= {"summary": "SEPREM 60.0", "missing": [], "remark": "measured with other rates"}
+    old |= {"summary": "SEPREM 60.0", "missing": [], "settings": []}
+    old |= {"remark": "measured with other rates"}
     (tmp_path / "recorded.json").write_text(json.dumps({"seprem table2": old}))
     index.recorded.cache_clear()
     told = "SEPREM 60.0 (cpu, encoder default, 1 seed, 2026-11-22); measured with other rates"
@@ -289,11 +293,13 @@ def test_a_result_is_taken_into_the_index(tmp_path, monkeypatch):
     value = {"paper": "seprem", "id": "table2", "scale": "cpu", "date": "2026-11-30"}
     value |= {"encoder": "default", "seeds": 1, "summary": "SEPREM 70.1", "missing": ["FIGER"]}
     value |= {"differs": ["seeds: 1; the paper's numbers are of 3"], "runs": []}
+    value |= {"settings": ["typing/data.limit=9"]}
     result, page = tmp_path / "result.json", tmp_path / "page.md"
     result.write_text(json.dumps(value))
     try:
         assert index.record([result], page) == ["seprem table2"]
-        line = "SEPREM 70.1 (cpu, encoder default, 1 seed, 2026-11-30); without FIGER"
+        made = "cpu --set typing/data.limit=9, encoder default, 1 seed, 2026-11-30"
+        line = f"SEPREM 70.1 ({made}); without FIGER"
         assert line in page.read_text()
         assert "- `table2`: seeds: 1; the paper's numbers are of 3" in page.read_text()
         assert any(line in shown for shown in index.index_lines())

@@ -14,12 +14,13 @@ from syntagma.report.tables import markdown
 from syntagma.reproduce.bases import data_of
 from syntagma.reproduce.datasets import find_files, read_datasets
 from syntagma.reproduce.entries import Column, Entry, find_entries, package_file, read_papers
+from syntagma.reproduce.result import changed
 from syntagma.reproduce.shared import holders
 
 __all__ = ["datasets_of", "index_lines", "index_page", "record", "recorded"]
 
 RECORDED, INTRODUCTION = "recorded.json", "index.md"
-KEPT = ("scale", "date", "encoder", "seeds", "summary", "missing", "differs")
+KEPT = ("scale", "date", "encoder", "seeds", "summary", "missing", "differs", "settings")
 
 
 @functools.cache
@@ -51,7 +52,8 @@ def _status(entry: Entry, data: Path | None) -> str:
     """The numbers and on what they were measured, or who has them, or which data are wanted."""
     if result := recorded().get(entry.name):
         seeds = f"{result['seeds']} seed{'s' if result['seeds'] > 1 else ''}"
-        made = ", ".join((result["scale"], f"encoder {result['encoder']}", seeds, result["date"]))
+        scale = " ".join((result["scale"], *changed(result["settings"])))
+        made = ", ".join((scale, f"encoder {result['encoder']}", seeds, result["date"]))
         lacking = ", ".join(result["missing"])
         line = f"{result['summary']} ({made})"
         line += f"; without {lacking}, whose data are missing" if lacking else ""
@@ -150,7 +152,7 @@ def record(results: Sequence[Path], page: Path) -> list[str]:
     known, names = dict(recorded()), []
     for path in results:
         value: Mapping[str, Any] = read_json(path)
-        if not {"paper", "id", "scale", "date", "summary", "missing"} <= value.keys():
+        if not {"paper", "id", *KEPT} <= value.keys():
             raise InputError(f"{path}: no result of reproduce; give a result.json")
         if value["scale"] == "tiny":
             raise InputError(f"{path}: the numbers of --scale tiny mean nothing; run cpu or paper")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -11,7 +12,7 @@ from syntagma.outputs import write_json, write_text
 from syntagma.report.tables import aligned, markdown, spread
 from syntagma.reproduce.entries import read_papers
 
-__all__ = ["Cell", "Measured", "Part", "Reproduction", "listed"]
+__all__ = ["Cell", "Measured", "Part", "Reproduction", "changed", "listed"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,6 +98,15 @@ def listed(heading: str, lines: Iterable[str]) -> str:
     return "\n- ".join([heading, *lines])
 
 
+def changed(settings: Iterable[str]) -> list[str]:
+    """Settings as options of the command line.
+
+    >>> changed(["data.limit=100", "guides={heads: 2}"])
+    ['--set data.limit=100', "--set 'guides={heads: 2}'"]
+    """
+    return [f"--set {shlex.quote(setting)}" for setting in settings]
+
+
 @dataclass(frozen=True, slots=True)
 class Reproduction:
     """An entry with our numbers.
@@ -113,6 +123,7 @@ class Reproduction:
         differs: what differs from the paper.
         runs: the run folders.
         missing: titles of data sets that were not there.
+        settings: what was set otherwise than at its scale, as ``--set`` takes it.
     """
 
     paper: str
@@ -126,6 +137,7 @@ class Reproduction:
     differs: tuple[str, ...]
     runs: tuple[str, ...]
     missing: tuple[str, ...] = ()
+    settings: tuple[str, ...] = ()
 
     @property
     def title(self) -> str:
@@ -156,7 +168,8 @@ class Reproduction:
 
     def table(self) -> str:
         """For a terminal."""
-        blocks = [f"{self.title}\nours (the paper's); scale {self.scale}"]
+        made = " ".join((self.scale, *changed(self.settings)))
+        blocks = [f"{self.title}\nours (the paper's); scale {made}"]
         for part in self.measured.parts:
             title = f"{part.title}\n" if part.title else ""
             blocks.append(title + aligned(part.rows))
@@ -167,7 +180,8 @@ class Reproduction:
 
     def markdown(self) -> str:
         """As a page."""
-        blocks = [f"# {self.title}", f"Ours (the paper's); scale `{self.scale}`, {self.date}."]
+        made = " ".join((self.scale, *changed(self.settings)))
+        blocks = [f"# {self.title}", f"Ours (the paper's); scale `{made}`, {self.date}."]
         for part in self.measured.parts:
             blocks += [f"## {part.title}"] if part.title else []
             blocks.append(markdown(part.rows))

@@ -111,6 +111,7 @@ def reproduce(plan: Plan, *, say: Say = lambda line: None) -> Reproduction:
         differs=(*differences(plan), *measured.differs),
         runs=runs,
         missing=tuple(read_datasets()[read_bases()[base].data].title for base in plan.missing),
+        settings=plan.setting.overrides,
     )
     found.write(plan.folder)
     return found
