@@ -1,4 +1,6 @@
-"""Which processors compute in bfloat16 of themselves."""
+"""Which processors take bfloat16 of themselves; devices that are not there are refused."""
+
+from __future__ import annotations
 
 import platform
 import re
@@ -7,7 +9,12 @@ import pytest
 import torch
 
 from syntagma.encoders import precision
-from syntagma.encoders.precision import autocast, fast_bfloat16
+from syntagma.encoders.precision import autocast, fast_bfloat16, require_device
+from syntagma.errors import InputError
+from syntagma.parse.load import load_parser
+from syntagma.tasks.spans.reader import Reader
+
+ABSENT = f"cuda:{torch.cuda.device_count()}"
 
 
 @pytest.fixture
@@ -50,3 +57,16 @@ def test_bfloat16_is_chosen_where_it_is_faster(processor, capability, features, 
 @pytest.mark.skipif(platform.machine() not in ("x86_64", "AMD64"), reason="x86 names makers")
 def test_the_maker_of_this_processor_is_told():
     assert re.search("GenuineIntel|AuthenticAMD|HygonGenuine|CentaurHauls", precision._processor())
+
+
+@pytest.mark.parametrize("load", [Reader.from_pretrained, load_parser])
+@pytest.mark.parametrize("device", [ABSENT, torch.device(ABSENT), "gpu"])
+def test_a_model_is_not_put_where_nothing_is(load, device):
+    name = "default" if load == Reader.from_pretrained else "default-parser"
+    with pytest.raises(InputError, match=f"device {device}: expected cpu, cuda, cuda:N or mps"):
+        load(name, device=device)
+
+
+def test_the_processor_is_always_there():
+    require_device("cpu")
+    require_device(torch.device("cpu"))
