@@ -16,8 +16,8 @@ from syntagma.encoders.load import load_tokenizer
 from syntagma.encoders.precision import autocast
 from syntagma.models.choice_model import ChoiceModel
 from syntagma.models.config import resolve_guides
-from syntagma.parse.load import load_source
-from syntagma.parse.store import ParseStore
+from syntagma.parse.sources.cache import ParseStore
+from syntagma.parse.sources.load import load_source
 from syntagma.tasks.choice.chooser import ChoiceItem, Chooser
 from syntagma.tasks.choice.data import read_choices
 

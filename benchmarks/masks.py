@@ -17,11 +17,11 @@ from benchmarks.text import example_questions, example_texts
 from benchmarks.timing import rounds, show
 from syntagma.encoders.load import load_tokenizer
 from syntagma.parse.columns import Labels, ParsedText
-from syntagma.parse.load import load_parser
+from syntagma.parse.sources.load import load_parser
 from syntagma.syntax.ancestors import ancestor_mask
 from syntagma.syntax.encode import EncodedText, encode_texts
-from syntagma.syntax.windows import Part, SequenceBuilder
-from syntagma.text.pieces import align, cut
+from syntagma.syntax.sequences import Part, SequenceBuilder
+from syntagma.text.alignment import align, cut
 
 FloatArray: TypeAlias = NDArray[np.float32]
 

@@ -17,8 +17,8 @@ from benchmarks.text import treebank_sentences
 from benchmarks.timing import rounds, show
 from syntagma.batches import token_budget_batches
 from syntagma.encoders.precision import Precision, autocast
-from syntagma.parse.load import load_parser
 from syntagma.parse.parser import JointParser
+from syntagma.parse.sources.load import load_parser
 from syntagma.text.sentence import Sentence
 
 

@@ -16,7 +16,7 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 
 from syntagma.text.documents import RawDocument, read_documents
-from syntagma.text.segment import segment, split_words
+from syntagma.text.segmentation.segment import segment, split_words
 from syntagma.text.sentence import Sentence
 
 Spans = set[tuple[int, int]]

@@ -16,7 +16,7 @@ from benchmarks.text import paragraphs
 from benchmarks.timing import show
 from syntagma.encoders.load import load_tokenizer
 from syntagma.parse.columns import ParsedText
-from syntagma.parse.load import load_parser
+from syntagma.parse.sources.load import load_parser
 from syntagma.syntax.encode import encode_texts
 from syntagma.syntax.tags import ERR, SPE, TAG_IDS
 

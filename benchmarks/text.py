@@ -13,7 +13,7 @@ from pathlib import Path
 
 from syntagma.files import read_lines
 from syntagma.text.conllu import read_conllu
-from syntagma.text.segment import segment
+from syntagma.text.segmentation.segment import segment
 from syntagma.text.sentence import Sentence
 
 EXAMPLE = Path(__file__).parent.parent / "examples" / "ferry.txt"

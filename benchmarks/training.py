@@ -15,10 +15,10 @@ from transformers import AutoModel
 
 from benchmarks.timing import rounds, show
 from syntagma.encoders.attention import use_fast_gradients
+from syntagma.encoders.cpu.dropout import use_fast_dropout
+from syntagma.encoders.cpu.recompute import recompute_states
 from syntagma.encoders.default import resolve
-from syntagma.encoders.dropout import use_fast_dropout
 from syntagma.encoders.precision import autocast
-from syntagma.encoders.recompute import recompute_states
 
 PIECES = 6144
 LENGTHS = (32, 64, 128, 192, 384)

@@ -28,8 +28,8 @@ from syntagma.models.translation_model import (
     TranslationModel,
     fresh_config,
 )
-from syntagma.parse.load import load_source
-from syntagma.parse.store import ParseStore
+from syntagma.parse.sources.cache import ParseStore
+from syntagma.parse.sources.load import load_source
 from syntagma.settings import to_dict
 from syntagma.tasks.translation.task import Translator
 from syntagma.tasks.translation.vocabulary import learn_vocabulary

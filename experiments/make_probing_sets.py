@@ -2,7 +2,7 @@
 
     python experiments/make_probing_sets.py --out runs/probing FILE.txt.gz FILE.conllu FILE.ptb
 
-One file a property, in SentEval's format; the rules are in `syntagma.tasks.probing.sets`.
+One file a property, in SentEval's format; the rules are in `syntagma.datasets.probing`.
 Sentences are taken from the files in turn.
 """
 
@@ -11,7 +11,7 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from syntagma.encoders.shipped import DEFAULT_PARSER
+from syntagma.encoders.default import DEFAULT_PARSER
 from syntagma.errors import in_one_line
 from syntagma.reproduce.recipes import make_probing_sets
 

@@ -2,7 +2,7 @@
 
     python experiments/make_unanswerable.py data/squad/train-v1.1.json.gz --out runs/made.json
 
-The rules are in `syntagma.tasks.spans.unanswerable`; the output is in SQuAD 2.0's format.
+The rules are in `syntagma.datasets.unanswerable`; the output is in SQuAD 2.0's format.
 """
 
 from __future__ import annotations
@@ -10,10 +10,10 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
+from syntagma.datasets.unanswerable import make_unanswerable
 from syntagma.errors import in_one_line
 from syntagma.outputs import write_json
 from syntagma.tasks.spans.squad import read_squad
-from syntagma.tasks.spans.unanswerable import make_unanswerable
 
 
 def main() -> None:

@@ -8,8 +8,8 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
+from syntagma.analysis.curves import write_curves
 from syntagma.errors import in_one_line
-from syntagma.report.curves import write_curves
 
 PANELS = {
     "hidden pieces, accuracy": ("pieces_accuracy", "pieces_chance"),

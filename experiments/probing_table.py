@@ -15,13 +15,13 @@ from collections import Counter, defaultdict
 from collections.abc import Sequence
 from pathlib import Path
 
+from syntagma.analysis.significance import paired_t_test
+from syntagma.datasets.probing import PROPERTIES
 from syntagma.encoders.saved import is_saved_model
 from syntagma.errors import InputError, in_one_line
 from syntagma.evaluation import open_model
-from syntagma.report.significance import paired_t_test
 from syntagma.tasks.experiment import Experiment, load_experiment
 from syntagma.tasks.probing.data import ProbeExample, read_probe
-from syntagma.tasks.probing.sets import PROPERTIES
 from syntagma.training.run import train
 
 HERE = Path(__file__).parent

@@ -13,9 +13,9 @@ import argparse
 import math
 from pathlib import Path
 
+from syntagma.analysis.significance import sign_test
 from syntagma.errors import InputError, in_one_line
 from syntagma.evaluation import open_model
-from syntagma.report.significance import sign_test
 from syntagma.tasks.spans.squad import SpanExample
 from syntagma.tasks.spans.task import SpanTask
 

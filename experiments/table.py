@@ -11,10 +11,10 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
+from syntagma.analysis.compare import compare_runs
 from syntagma.errors import in_one_line
-from syntagma.report.compare import compare_runs
 from syntagma.tasks.experiment import load_experiment
-from syntagma.training.share import Job, train_all
+from syntagma.training.job_queue import Job, train_all
 
 HERE = Path(__file__).parent
 

@@ -1,10 +1,10 @@
 """Train the sentence splitter: python experiments/train_splitter.py EWT-TRAIN GUM-TRAIN --out FILE.
 
-The shipped ``src/syntagma/text/splitter.safetensors`` was made from the train files of UD
-English-EWT and GUM with the default settings, in a quarter of a minute on two cores:
+The shipped ``src/syntagma/text/segmentation/splitter.safetensors`` was made from the train files
+of UD English-EWT and GUM with the default settings, in a quarter of a minute on two cores:
 
     python experiments/train_splitter.py en_ewt-ud-train.conllu.gz gum-train.conllu.gz \
-        --out src/syntagma/text/splitter.safetensors
+        --out src/syntagma/text/segmentation/splitter.safetensors
 
 Each file is read twice, with its paragraph breaks and without them, so that the splitter learns
 both; a file without paragraph marks counts once.  The same files and seed give the same weights.
@@ -25,7 +25,7 @@ from torch import Tensor, nn
 
 from syntagma.errors import in_one_line
 from syntagma.text.documents import RawDocument, read_documents
-from syntagma.text.gaps import (
+from syntagma.text.segmentation.gaps import (
     CONTEXT_SIZES,
     N_SUFFIXES,
     UNKNOWN_ROW,
@@ -33,9 +33,9 @@ from syntagma.text.gaps import (
     fingerprint,
     gap_features,
 )
-from syntagma.text.layout import lines
-from syntagma.text.runs import Runs, read_words
-from syntagma.text.shapes import Shape
+from syntagma.text.segmentation.layout import lines
+from syntagma.text.segmentation.runs import Runs, read_words
+from syntagma.text.segmentation.shapes import Shape
 
 BATCH_SIZE = 256
 PEAK_LEARNING_RATE = 5e-3
@@ -44,7 +44,7 @@ UNKNOWN_SHARE = 0.1
 
 
 class GapClassifier(nn.Module):
-    """The network of :class:`syntagma.text.splitter.Splitter` in trainable form."""
+    """The network of :class:`syntagma.text.segmentation.splitter.Splitter` in trainable form."""
 
     def __init__(self, *, n_words: int, width: int, hidden_width: int, dropout_prob: float) -> None:
         super().__init__()
@@ -86,7 +86,7 @@ class GapClassifier(nn.Module):
         return self.output(self.dropout(torch.relu(hidden))).squeeze(-1)
 
     def weights(self, vocabulary: list[int]) -> dict[str, np.ndarray]:
-        """What :class:`syntagma.text.splitter.Splitter` reads, in half precision."""
+        """What :class:`syntagma.text.segmentation.splitter.Splitter` reads, in half precision."""
         tensors: dict[str, Any] = {
             "words": self.words.weight,
             "shapes": self.shapes.weight,
@@ -198,7 +198,7 @@ def main() -> None:
     train(model, windows, contexts, labels.float(), flags.epochs)
     settings = {k: v for k, v in vars(flags).items() if k not in ("treebanks", "out")}
     card = {
-        "task": "sentence splitting for syntagma.text.segment",
+        "task": "sentence splitting for syntagma.text.segmentation.segment",
         "data": "train parts of UD English-EWT (CC BY-SA 4.0) and GUM (annotations CC BY 4.0)",
         "licence": "CC BY-SA 4.0",
         "settings": settings,

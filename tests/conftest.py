@@ -30,6 +30,8 @@ from syntagma.text.sentence import Parse, Sentence
 
 torch.set_num_threads(1)
 
+pytest_plugins = ["tests.page_fixtures"]
+
 SENTENCES = [
     "The old ferry crossed the wide river before dawn.",
     "Nobody on the quiet pier had expected it to come back so soon.",

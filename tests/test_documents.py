@@ -14,9 +14,9 @@ import typer
 from syntagma.cli import app
 from syntagma.encoders.default import find_default
 from syntagma.tasks import find_task
+from tests.builders import dream, experiment, pairs, relations, typing
 from tests.tasks import test_translation
 from tests.tasks.test_pretraining import make_corpus
-from tests.training.test_run import dream, experiment, pairs, relations, typing
 
 ROOT = Path(__file__).parent.parent
 DOCUMENTS = sorted([ROOT / "README.md", ROOT / "CONTRIBUTING.md", *(ROOT / "docs").glob("*.md")])

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from syntagma.errors import InputError, SyntagmaError
     from syntagma.models.guided_encoder import GuidedEncoder
-    from syntagma.parse.load import load_parser
     from syntagma.parse.parser import JointParser
+    from syntagma.parse.sources.load import load_parser
     from syntagma.syntax.tokenizer import SyntaxTokenizer
     from syntagma.tasks.choice.chooser import Chooser
     from syntagma.tasks.experiment import load_experiment
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from syntagma.tasks.spans.reader import Reader
     from syntagma.tasks.translation.task import Translator
     from syntagma.tasks.typing.task import EntityTyper
-    from syntagma.text.segment import segment
+    from syntagma.text.segmentation.segment import segment
     from syntagma.text.sentence import Parse, Sentence, Word
     from syntagma.training.run import train
 
@@ -64,8 +64,8 @@ _HOMES = {
     "Translator": "syntagma.tasks.translation.task",
     "Word": "syntagma.text.sentence",
     "load_experiment": "syntagma.tasks.experiment",
-    "load_parser": "syntagma.parse.load",
-    "segment": "syntagma.text.segment",
+    "load_parser": "syntagma.parse.sources.load",
+    "segment": "syntagma.text.segmentation.segment",
     "train": "syntagma.training.run",
 }
 

@@ -10,19 +10,18 @@ import yaml
 from filelock import FileLock
 
 from syntagma.encoders.config import read_config
+from syntagma.encoders.default import model_folder
 from syntagma.encoders.precision import Precision
-from syntagma.encoders.shipped import model_folder
 from syntagma.errors import InputError, how_to_skip
 from syntagma.files import require_path
 from syntagma.outputs import disk_errors, require_apart, write_folder, write_text
-from syntagma.report.plans import check_metric
-from syntagma.report.run_files import METRICS
-from syntagma.report.runs import SCORED, require_finished
+from syntagma.runs.folder import RunFolder
+from syntagma.runs.names import METRICS, SCORED, require_finished
+from syntagma.runs.scores import write_scores
 from syntagma.tasks import find_task
+from syntagma.tasks.comparison.comparisons import check_metric
 from syntagma.tasks.experiment import load_run_settings
 from syntagma.tasks.task import Task, fingerprint
-from syntagma.training.run_folder import RunFolder
-from syntagma.training.scores import write_scores
 
 __all__ = ["evaluate", "open_model", "pack", "predict", "score_runs"]
 
@@ -40,8 +39,8 @@ def open_model(
     Args:
         name: ``default-parser``, ``default-reader``, or the folder of a model or run.
         task: another one than the model was made for: a model for ``spans`` can do ``open_qa``.
-        parser: where parses come from (:func:`syntagma.parse.load.load_source`), if not from
-            where they came in training: to see what other or worse trees do.
+        parser: where parses come from (:func:`syntagma.parse.sources.load.load_source`), if not
+            from the source used in training: to see what other or worse trees do.
         device: where to compute.
         precision: of the computation: ``training.precision`` of a run gives its own scores again;
             if not given float32 for parsers, ``auto`` for other models.
@@ -147,9 +146,9 @@ def score_runs(
         device: where to compute, in the precision of the training.
 
     Returns:
-        For each run a folder in its own that is read like that of a run by
-        :func:`syntagma.report.compare.compare_runs` and all else that shows scores.  It is kept: a
-        run is not scored twice on the same examples.
+        For each run a folder inside its own that :func:`syntagma.analysis.compare.compare_runs` and
+        everything else that shows scores read like a run folder.  It is kept: a run is not scored
+        twice on the same examples.
 
     Raises:
         InputError: a folder is no finished run, it cannot be written to, or its task has no scores

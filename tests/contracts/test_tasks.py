@@ -14,14 +14,12 @@ from transformers import TrainerCallback
 
 from syntagma.errors import InputError
 from syntagma.evaluation import open_model
+from syntagma.runs.folder import RunFolder
 from syntagma.tasks import TASKS, find_task
-from syntagma.training.adapt import prepare_encoder
 from syntagma.training.run import _arguments
-from syntagma.training.run_folder import RunFolder
+from syntagma.training.trainable import prepare_encoder
 from syntagma.training.trainer import SyntagmaTrainer
-from tests.conftest import ENCODERS
-from tests.tasks.test_probing import probe_file
-from tests.training.test_run import (
+from tests.builders import (
     brackets,
     dream,
     experiment,
@@ -32,6 +30,8 @@ from tests.training.test_run import (
     treebank,
     typing,
 )
+from tests.conftest import ENCODERS
+from tests.tasks.test_probing import probe_file
 
 # The parser has no guides; what varies is what it learns of trees.
 PRESETS = ["none", "sg-net", "poi-net", "seprem", "all"]

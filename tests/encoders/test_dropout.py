@@ -7,7 +7,7 @@ import torch
 from torch import nn
 from torch.nn import functional
 
-from syntagma.encoders.dropout import fast_functional_dropout, use_fast_dropout
+from syntagma.encoders.cpu.dropout import fast_functional_dropout, use_fast_dropout
 
 
 def fast(module):

@@ -11,7 +11,7 @@ import torch
 from syntagma.encoders import precision
 from syntagma.encoders.precision import autocast, fast_bfloat16, require_device
 from syntagma.errors import InputError
-from syntagma.parse.load import load_parser
+from syntagma.parse.sources.load import load_parser
 from syntagma.tasks.spans.reader import Reader
 
 ABSENT = f"cuda:{torch.cuda.device_count()}"

@@ -11,16 +11,16 @@ import pytest
 import torch
 from torch.autograd.graph import saved_tensors_hooks
 
+from syntagma.analysis.systems import read_systems
 from syntagma.encoders.config import SyntagmaConfig
 from syntagma.encoders.sites import find_sites, layers
 from syntagma.errors import InputError
 from syntagma.models.config import resolve_guides
 from syntagma.models.guided_encoder import GuidedEncoder
-from syntagma.report.runs import read_systems
 from syntagma.training.run import train
+from tests.builders import experiment, pairs
 from tests.conftest import SITED, tiny_config
 from tests.models.test_guided_encoder import batch
-from tests.training.test_run import experiment, pairs
 
 GUIDES = {"pos_embedding": {}, "tree_distance": {}, "ancestor_attention": {}}
 

@@ -11,9 +11,9 @@ from syntagma.encoders.sites import SITES, last_layer, set_dropout
 from syntagma.models.ancestor_attention import copy_layer, layer_like
 from syntagma.tasks.pairs.task import PairClassifier
 from syntagma.training.run import train
+from tests.builders import experiment, pairs
 from tests.conftest import SITED, save_encoder, tiny_config
 from tests.encoders.test_recompute import inputs_of, model_of
-from tests.training.test_run import experiment, pairs
 
 COPIED = [name for name in SITED if SITES[name].layer_parts]
 RELATIVE = {"deberta-v2", "jina_embeddings_v3", "mpnet", "roformer"}

@@ -19,22 +19,22 @@ import pytest
 
 pytest.importorskip("pyarrow")
 
-from syntagma import annotation
-from syntagma.annotation import check_corpora
+from syntagma.cli.annotation import check_corpora, write_corpora
 from syntagma.errors import BusyError, DamagedFileError, InputError
 from syntagma.outputs import hold_folder
 from syntagma.parse.corpora import runner
 from syntagma.parse.corpora import shards as shards_module
 from syntagma.parse.corpora.annotator import AnnotationSettings
-from syntagma.parse.corpora.blocks import blocks, units
+from syntagma.parse.corpora.chunks import blocks, units
 from syntagma.parse.corpora.corpus import AnnotatedCorpus
-from syntagma.parse.corpora.documents import expand, kind_of, reader_of
+from syntagma.parse.corpora.records import expand, kind_of, reader_of
 from syntagma.parse.corpora.shards import Shard, ShardWriter
-from syntagma.parse.load import load_source
+from syntagma.parse.sources.load import load_source
+from syntagma.tasks.annotation import annotate_files
 from syntagma.text.conllu import parse_conllu
 from syntagma.text.sentence import Parse, Sentence
+from tests.builders import squad, treebank
 from tests.conftest import SENTENCES
-from tests.training.test_run import squad, treebank
 
 RANDOM = {"parser": "random:3", "shard_characters": 200}
 
@@ -44,8 +44,8 @@ def annotate(inputs, out, chosen, **options):
     return runner.annotate(inputs, out, chosen, **({"workers": 1} | options))
 
 
-def annotate_files(inputs, out, chosen):
-    return annotation.annotate_files(inputs, out, chosen, workers=1)
+def annotate_alone(inputs, out, chosen):
+    return annotate_files(inputs, out, chosen, workers=1)
 
 
 def settings(**changes):
@@ -160,7 +160,7 @@ class TestInput:
         ]
 
     def test_small_files_are_read_together_and_large_ones_alone(self, tmp_path, monkeypatch):
-        monkeypatch.setattr("syntagma.parse.corpora.blocks.UNIT_BYTES", 100)
+        monkeypatch.setattr("syntagma.parse.corpora.chunks.UNIT_BYTES", 100)
         paths = []
         for number, size in enumerate((10, 10, 90, 10, 500, 10)):
             (tmp_path / f"{number}.txt").write_bytes(b"x" * size)
@@ -322,7 +322,7 @@ class TestKinds:
         ]
         assert [item.text for item in found] == ["près du port", "the b c"]
         out = io.StringIO()
-        annotation.write_corpora([tmp_path / "out"], to="conllu", out=out)
+        write_corpora([tmp_path / "out"], to="conllu", out=out)
         assert "\n2-3\tdu\t_" in out.getvalue()
         again = list(parse_conllu(out.getvalue().splitlines()))
         assert [sentence.sentence().forms for sentence in again] == [

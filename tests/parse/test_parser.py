@@ -17,7 +17,7 @@ from syntagma.parse.parser import JointParser
 from syntagma.parse.scorer import Biaffine, ParserModel
 from syntagma.parse.scores import AttachmentScore
 from syntagma.parse.shapes import N_SHAPES, word_shapes
-from syntagma.parse.stream import parse_file
+from syntagma.parse.sources.stream import parse_file
 from syntagma.text.sentence import Parse, Sentence
 from tests.conftest import SENTENCES
 

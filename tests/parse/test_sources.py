@@ -12,20 +12,20 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from syntagma.errors import InputError
-from syntagma.parse.adapters import SpacySource, StanzaSource, one_tree
-from syntagma.parse.controls import (
+from syntagma.parse.dependency import are_trees
+from syntagma.parse.penn_tags import PENN_TAGS
+from syntagma.parse.sources.adapters import SpacySource, StanzaSource, one_tree
+from syntagma.parse.sources.cache import ParseStore
+from syntagma.parse.sources.controls import (
     ChainSource,
     NoisySource,
     RandomTreeSource,
     replace_heads,
     replace_tags,
 )
-from syntagma.parse.dependency import are_trees
-from syntagma.parse.given_words import GivenWordsSource
-from syntagma.parse.load import load_parser, load_source
-from syntagma.parse.penn_tags import PENN_TAGS
-from syntagma.parse.store import ParseStore
-from syntagma.parse.treebank_source import TreebankSource
+from syntagma.parse.sources.given_words import GivenWordsSource
+from syntagma.parse.sources.load import load_parser, load_source
+from syntagma.parse.sources.treebank import TreebankSource
 from syntagma.syntax.encode import encode_texts
 from syntagma.text.conllu import TreebankSentence, format_conllu
 from syntagma.text.sentence import Parse, Sentence

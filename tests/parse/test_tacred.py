@@ -8,8 +8,8 @@ import pytest
 
 from syntagma.errors import InputError
 from syntagma.parse.columns import ParsedText
-from syntagma.parse.load import load_source
-from syntagma.parse.tacred import tacred_words
+from syntagma.parse.sources.load import load_source
+from syntagma.parse.sources.tacred import tacred_words
 from syntagma.syntax.encode import encode_texts
 from tests.conftest import build_tokenizer
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from syntagma.reproduce.runs import Setting
-from tests.training.test_run import dream, open_qa, pairs, relations, squad, typing
+from tests.builders import dream, open_qa, pairs, relations, squad, typing
 
 TINY = (
     "training.precision=float32",

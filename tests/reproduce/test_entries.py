@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import pytest
 
+from syntagma.datasets.probing import PROPERTIES
 from syntagma.errors import InputError
 from syntagma.reproduce.bases import read_bases, read_shared
 from syntagma.reproduce.datasets import find_files, missing_line, read_datasets
 from syntagma.reproduce.entries import find_entries, find_entry, read_papers
 from syntagma.reproduce.index import datasets_of
-from syntagma.reproduce.kinds import KINDS, find_kind
+from syntagma.reproduce.measurements import KINDS, find_kind
 from syntagma.reproduce.recipes import PROBES, RECIPES
-from syntagma.tasks.probing.sets import PROPERTIES
 
 ENTRIES = [entry for paper in read_papers().values() for entry in paper.entries.values()]
 CONTENTS = {

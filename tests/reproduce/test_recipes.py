@@ -8,13 +8,13 @@ from pathlib import Path
 import pytest
 
 from syntagma.errors import InputError
-from syntagma.parse.controls import ChainSource
+from syntagma.parse.sources.controls import ChainSource
 from syntagma.reproduce.recipes import EVERY, RECIPES, make_probing_sets
 from syntagma.reproduce.runs import Setting
 from syntagma.reproduce.work import plan_entry, reproduce
 from syntagma.tasks.probing.data import read_probe
+from tests.builders import squad, treebank
 from tests.conftest import SENTENCES
-from tests.training.test_run import squad, treebank
 
 SPANS = ("head.max_length=96", "head.stride=32", "head.max_question=24", "data.limit=30")
 
@@ -67,7 +67,7 @@ def test_probing_sets_are_in_sentevals_format(tmp_path, monkeypatch):
     class Chains(ChainSource):
         """Knows no phrases and no tags: only some properties come out."""
 
-    monkeypatch.setattr("syntagma.parse.load.load_parser", lambda name, decoding: Chains())
+    monkeypatch.setattr("syntagma.parse.sources.load.load_parser", lambda name, decoding: Chains())
     text = tmp_path / "a.txt"
     text.write_text("\n".join(f"{SENTENCES[n % 8]} {SENTENCES[n % 5]}" for n in range(300)))
     counts = make_probing_sets([text], tmp_path / "probing", "", True)
@@ -87,7 +87,7 @@ def test_probing_sets_come_of_files_in_turn_and_of_treebanks(tmp_path, monkeypat
                 seen.append(text)
                 yield from super().parse_texts([text])
 
-    monkeypatch.setattr("syntagma.parse.load.load_parser", lambda name, decoding: Chains())
+    monkeypatch.setattr("syntagma.parse.sources.load.load_parser", lambda name, decoding: Chains())
     text = tmp_path / "a.txt"
     text.write_text("\n".join(f"{n} {SENTENCES[n % 8]}" for n in range(4000)))
     bank = treebank(tmp_path / "b.conllu", copies=2)

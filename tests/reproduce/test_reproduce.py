@@ -10,15 +10,15 @@ import pytest
 
 pytest.importorskip("scipy")
 
+from syntagma.analysis.answer_tags import boundary_tags
+from syntagma.analysis.compare import compare_runs, show_p
 from syntagma.errors import InputError
-from syntagma.parse.controls import NoisySource
-from syntagma.report.answer_tags import boundary_tags
-from syntagma.report.compare import compare_runs, show_p
+from syntagma.parse.sources.controls import NoisySource
 from syntagma.reproduce import index
 from syntagma.reproduce.entries import Row, find_entry
 from syntagma.reproduce.figures import folders_of
 from syntagma.reproduce.index import index_page
-from syntagma.reproduce.kinds import layout
+from syntagma.reproduce.measurements import layout
 from syntagma.reproduce.plan import make_plan
 from syntagma.reproduce.result import Cell, Measured, Reproduction
 from syntagma.reproduce.work import plan_entry, reproduce, run_lines

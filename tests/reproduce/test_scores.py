@@ -18,7 +18,7 @@ from syntagma.reproduce.entries import Column
 from syntagma.reproduce.runs import Setting, make_run
 from syntagma.reproduce.scores import part_scored
 from syntagma.reproduce.work import plan_entry, plan_lines, reproduce
-from tests.training.test_run import pairs
+from tests.builders import pairs
 
 DEV, TEST, EITHER = (Column("", "accuracy", part=part) for part in ("dev", "test", "test_or_dev"))
 PASSAGE = {

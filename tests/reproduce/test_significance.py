@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from syntagma.analysis.compare import ComparedSystem, Comparison
 from syntagma.errors import MissingExtraError
-from syntagma.report.compare import ComparedSystem, Comparison
 from syntagma.reproduce import significance as module
 from syntagma.reproduce.runs import Setting
 from syntagma.reproduce.significance import significance

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from syntagma.parse.columns import ParsedText
 from syntagma.syntax.ancestors import ancestor_mask, projections, tour
 from syntagma.syntax.encode import piece_syntax
-from syntagma.text.pieces import ABSENT
+from syntagma.text.alignment import ABSENT
 from syntagma.text.sentence import Parse, Sentence
 
 

@@ -8,9 +8,9 @@ import pytest
 from syntagma.batches import padded_length
 from syntagma.parse.columns import ParsedText
 from syntagma.syntax.encode import COLUMNS, encode_texts
+from syntagma.syntax.sequences import Part, SequenceBuilder
 from syntagma.syntax.tags import PAD, SPE
-from syntagma.syntax.windows import Part, SequenceBuilder
-from syntagma.text.segment import segment
+from syntagma.text.segmentation.segment import segment
 from syntagma.text.sentence import Parse
 from tests.conftest import SENTENCES
 

@@ -14,10 +14,10 @@ from syntagma.syntax.ancestors import ancestor_mask
 from syntagma.syntax.distances import tree_distances
 from syntagma.syntax.encode import COLUMNS, EncodedText, concatenate, encode_texts, piece_syntax
 from syntagma.syntax.markers import insert_markers, marker_pieces
+from syntagma.syntax.sequences import Part, SequenceBuilder
 from syntagma.syntax.tags import SPE
-from syntagma.syntax.windows import Part, SequenceBuilder
-from syntagma.text.pieces import ABSENT
-from syntagma.text.segment import segment
+from syntagma.text.alignment import ABSENT
+from syntagma.text.segmentation.segment import segment
 from syntagma.text.sentence import Parse
 from tests.conftest import SENTENCES, build_tokenizer
 from tests.syntax.test_ancestors import ancestors_by_walking, forests, parsed

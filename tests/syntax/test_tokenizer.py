@@ -7,7 +7,7 @@ from syntagma import GuidedEncoder, SyntaxTokenizer
 from syntagma.errors import InputError
 from syntagma.models.config import GUIDES
 from syntagma.models.pair_model import PairModel
-from syntagma.parse.load import load_source
+from syntagma.parse.sources.load import load_source
 from syntagma.tasks.pairs.task import PairClassifier
 from syntagma.text.sentence import Parse, Sentence
 

@@ -20,8 +20,8 @@ from syntagma.tasks.choice.chooser import Chooser
 from syntagma.tasks.choice.data import read_choices
 from syntagma.tasks.choice.task import ChoiceTask
 from syntagma.training.run import train
+from tests.builders import dream, experiment
 from tests.conftest import SENTENCES
-from tests.training.test_run import dream, experiment
 
 RACE = {
     "article": SENTENCES[0],
@@ -250,7 +250,7 @@ def chooser(tiny_encoder):
 
 def new_chooser(encoder, **head):
     from syntagma.encoders.load import load_tokenizer
-    from syntagma.parse.load import load_source
+    from syntagma.parse.sources.load import load_source
 
     torch.manual_seed(0)
     model = ChoiceModel.from_encoder(

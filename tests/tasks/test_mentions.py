@@ -7,14 +7,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from syntagma.errors import InputError
-from syntagma.tasks.gather import gather
-from syntagma.tasks.mentions.task import Asked, checked, pieces_around
+from syntagma.tasks.collect import gather
+from syntagma.tasks.mentions.classifier import Asked, checked, pieces_around
 from syntagma.tasks.relations.data import RelationExample
 from syntagma.tasks.relations.task import RelationTask
 from syntagma.tasks.typing.data import TypingExample
 from syntagma.tasks.typing.task import TypingTask
+from tests.builders import experiment
 from tests.conftest import SENTENCES
-from tests.training.test_run import experiment
 
 
 class Recorder:

@@ -13,12 +13,12 @@ import pytest
 
 import syntagma
 import syntagma.tasks
+from syntagma.analysis.compare import compare_runs
 from syntagma.encoders.load import load_tokenizer
 from syntagma.errors import InputError
 from syntagma.evaluation import evaluate, open_model, pack, predict
 from syntagma.models.open_model import OpenHead, OpenModel
 from syntagma.models.span_model import SpanModel
-from syntagma.report.compare import compare_runs
 from syntagma.tasks.experiment import DataSettings
 from syntagma.tasks.open_qa.answers import OpenAnswer, ReadParagraph, pool
 from syntagma.tasks.open_qa.data import OpenExample, Paragraph
@@ -29,8 +29,8 @@ from syntagma.tasks.spans.metrics import normalise
 from syntagma.tasks.spans.reader import Reader
 from syntagma.tasks.spans.task import SpanTask
 from syntagma.training.run import train
+from tests.builders import experiment, open_qa
 from tests.conftest import SENTENCES
-from tests.training.test_run import experiment, open_qa
 
 SIZES = {"max_length": 64, "stride": 16, "max_question": 16}
 

@@ -13,7 +13,7 @@ from syntagma.models.pair_model import PairHead
 from syntagma.tasks.pairs.data import read_pairs
 from syntagma.tasks.pairs.task import PairClassifier, PairTask
 from syntagma.training.run import train
-from tests.training.test_run import experiment, pairs
+from tests.builders import experiment, pairs
 
 
 def write(path, rows, separator="\t"):

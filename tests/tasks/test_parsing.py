@@ -9,16 +9,16 @@ import pytest
 
 from syntagma.errors import InputError
 from syntagma.evaluation import evaluate, predict
-from syntagma.parse.load import load_parser
 from syntagma.parse.parser import JointParser
 from syntagma.parse.phrases import agree
+from syntagma.parse.sources.load import load_parser
 from syntagma.tasks.parsing.task import ParsingTask
 from syntagma.tasks.parsing.treebanks import read_treebank
 from syntagma.text.brackets import read_brackets
 from syntagma.text.sentence import Sentence
 from syntagma.training.run import train
+from tests.builders import brackets, experiment, treebank
 from tests.conftest import SENTENCES
-from tests.training.test_run import brackets, experiment, treebank
 
 
 @pytest.fixture(scope="module")

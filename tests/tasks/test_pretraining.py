@@ -29,15 +29,15 @@ from syntagma.models import pretraining_model
 from syntagma.models.pair_model import PairModel
 from syntagma.parse.corpora import runner
 from syntagma.parse.corpora.annotator import AnnotationSettings
+from syntagma.runs.folder import RunFolder
 from syntagma.settings import build
 from syntagma.syntax.distances import Direction
-from syntagma.syntax.windows import SequenceBuilder
+from syntagma.syntax.sequences import SequenceBuilder
 from syntagma.tasks.experiment import Experiment, TrainingSettings
 from syntagma.tasks.pretraining.corpus_stream import CorpusStream, encode_shard, pack, read_corpus
 from syntagma.tasks.pretraining.task import ObjectiveSums, PretrainingTask
 from syntagma.tasks.stream import Place
 from syntagma.training.run import train
-from syntagma.training.run_folder import RunFolder
 from syntagma.training.trainer import parameter_groups
 from tests.conftest import ENCODERS, SENTENCES, SITED, tiny_config
 

@@ -11,13 +11,13 @@ import pytest
 import torch
 from safetensors.torch import load_file
 
+from syntagma.analysis.parameters import read_numbers
+from syntagma.datasets.probing import PROPERTIES, make_set
 from syntagma.errors import InputError
 from syntagma.evaluation import evaluate, open_model
-from syntagma.report.learned import read_numbers
 from syntagma.settings import build
 from syntagma.tasks.experiment import Experiment
 from syntagma.tasks.probing.data import ProbeExample, read_probe, write_probe
-from syntagma.tasks.probing.sets import PROPERTIES, make_set
 from syntagma.tasks.probing.task import ProbingTask
 from syntagma.text.sentence import Constituent, Parse, Sentence
 from syntagma.training.run import train

@@ -11,9 +11,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from syntagma import RelationClassifier
+from syntagma.analysis.compare import compare_runs
 from syntagma.errors import InputError
 from syntagma.evaluation import evaluate, open_model, predict
-from syntagma.report.compare import compare_runs
 from syntagma.tasks.relations.data import RelationExample, read_relations
 from syntagma.tasks.relations.metrics import (
     count_relations,
@@ -24,8 +24,8 @@ from syntagma.tasks.relations.metrics import (
 )
 from syntagma.tasks.relations.task import MentionRelation, RelationTask
 from syntagma.training.run import train
+from tests.builders import experiment, relations
 from tests.parse.test_tacred import ROW, TEXT
-from tests.training.test_run import experiment, relations
 
 SEMEVAL = """7\t"The <e1>crew</e1> left the <e2>old pier</e2>."
 Entity-Origin(e1,e2)

@@ -14,7 +14,7 @@ from syntagma.errors import InputError
 from syntagma.evaluation import open_model
 from syntagma.models.config import resolve_guides
 from syntagma.models.span_model import SpanHead, SpanModel
-from syntagma.parse.load import load_source
+from syntagma.parse.sources.load import load_source
 from syntagma.tasks.spans.answers import Answer, Span
 from syntagma.tasks.spans.decode import (
     WindowCandidates,
@@ -266,7 +266,7 @@ def test_a_guided_reader_needs_a_parse_source(encoder_folders):
 
 
 def test_windows_advance_without_gaps():
-    from syntagma.syntax.windows import window_starts
+    from syntagma.syntax.sequences import window_starts
 
     for n_pieces, size, stride in itertools.product(range(1, 40), range(1, 9), range(1, 9)):
         if stride > size:

@@ -26,7 +26,7 @@ from syntagma.tasks.probing.structural import (
 )
 from syntagma.text.sentence import Parse, Sentence
 from syntagma.training.run import train
-from tests.training.test_run import treebank
+from tests.builders import treebank
 
 
 def example(heads, punctuation=()):

@@ -16,13 +16,13 @@ from transformers import AutoConfig, AutoModelForSeq2SeqLM, AutoTokenizer, train
 
 pytest.importorskip("sacrebleu")
 
+from syntagma.analysis.compare import compare_runs
 from syntagma.encoders.config import SyntagmaConfig
 from syntagma.encoders.load import encoder_weights
 from syntagma.errors import InputError
 from syntagma.evaluation import evaluate, open_model, pack, predict
 from syntagma.models.guided_encoder import GuidedEncoder
 from syntagma.models.translation_model import TranslationModel
-from syntagma.report.compare import compare_runs
 from syntagma.settings import build
 from syntagma.tasks.experiment import Experiment
 from syntagma.tasks.translation.parallel_text import ParallelExample, read_parallel

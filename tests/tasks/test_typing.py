@@ -11,14 +11,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from syntagma import EntityTyper
+from syntagma.analysis.compare import compare_runs
 from syntagma.errors import InputError
 from syntagma.evaluation import evaluate, open_model, predict
-from syntagma.report.compare import compare_runs
 from syntagma.tasks.typing.data import TypingExample, read_typing
 from syntagma.tasks.typing.metrics import TypingCounts, best_threshold, score_by_type, typing_f1
 from syntagma.tasks.typing.task import Types, TypingTask
 from syntagma.training.run import train
-from tests.training.test_run import experiment, typing
+from tests.builders import experiment, typing
 
 ROW = {"sent": "The ferry left Port Ann .", "start": 15, "end": 23, "labels": ["place", "town"]}
 

@@ -6,7 +6,7 @@ from itertools import chain
 import pytest
 
 from syntagma.errors import InputError
-from syntagma.text.segment import (
+from syntagma.text.segmentation.segment import (
     MODES,
     rule_files,
     segment,
@@ -14,8 +14,8 @@ from syntagma.text.segment import (
     split_sentences,
     split_words,
 )
+from syntagma.text.segmentation.splitter import WEIGHTS, load_splitter
 from syntagma.text.sentence import Sentence
-from syntagma.text.splitter import WEIGHTS, load_splitter
 
 
 def test_rule_files_are_all_that_segmentation_reads():
@@ -285,7 +285,7 @@ def test_the_same_sentence_alone_and_among_others() -> None:
 
 def test_importing_loads_no_torch() -> None:
     code = (
-        "import sys, syntagma.text.segment as s; s.segment('A b. C d.'); "
+        "import sys, syntagma.text.segmentation.segment as s; s.segment('A b. C d.'); "
         "sys.exit(bool({'torch', 'transformers'} & set(sys.modules)))"
     )
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0

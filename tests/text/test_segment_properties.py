@@ -4,8 +4,8 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from syntagma.text.blocks import BATCH_LENGTH
-from syntagma.text.segment import MODES, segment, segment_stream
+from syntagma.text.segmentation.blocks import BATCH_LENGTH
+from syntagma.text.segmentation.segment import MODES, segment, segment_stream
 from syntagma.text.sentence import Sentence
 
 PIECES = [

@@ -13,10 +13,10 @@ import yaml
 from safetensors.torch import load_file
 
 from syntagma.errors import InputError
+from syntagma.runs.folder import RunFolder
+from syntagma.training.job_queue import train_all
 from syntagma.training.run import train
-from syntagma.training.run_folder import RunFolder
-from syntagma.training.share import train_all
-from tests.training.test_run import experiment, squad
+from tests.builders import experiment, squad
 
 SCRIPT = """
 import sys, torch

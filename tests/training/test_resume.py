@@ -10,11 +10,11 @@ import torch
 from safetensors.torch import load_file
 
 from syntagma.errors import DamagedFileError, TrainingError
+from syntagma.runs.folder import RunFolder
 from syntagma.training import run as module
 from syntagma.training.run import train
-from syntagma.training.run_folder import RunFolder
 from syntagma.training.trainer import SyntagmaTrainer
-from tests.training.test_run import experiment, pairs
+from tests.builders import experiment, pairs
 
 
 class KilledError(Exception):

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import re
 import signal
 import subprocess
 import sys
@@ -19,185 +18,15 @@ from syntagma.errors import InputError
 from syntagma.evaluation import evaluate, open_model, pack
 from syntagma.models.guided_encoder import GuidedEncoder
 from syntagma.models.pair_model import PairHead, PairModel
+from syntagma.runs.folder import RunFolder
 from syntagma.settings import build
 from syntagma.tasks.experiment import Experiment, load_experiment, load_run_settings
 from syntagma.tasks.pairs.task import PairTask
-from syntagma.tasks.texts import new_model
-from syntagma.text.conllu import TreebankSentence, format_conllu
-from syntagma.text.sentence import Parse, Sentence
+from syntagma.tasks.predictor import new_model
 from syntagma.training.run import train
-from syntagma.training.run_folder import RunFolder
 from syntagma.training.trainer import SyntagmaTrainer
+from tests.builders import experiment, pairs, squad, treebank
 from tests.conftest import SENTENCES
-
-
-def treebank(path: Path, copies: int = 3) -> str:
-    """A treebank in which every word hangs on the one before it, but the last on nothing new."""
-    lines = []
-    for text in SENTENCES * copies:
-        forms = text.split()
-        n = len(forms)
-        parse = Parse(
-            Sentence.from_words(forms),
-            tuple(range(n)),
-            ("root", *("dep" if len(form) > 3 else "mark" for form in forms[1:])),
-            tuple("NOUN" if form[0].isupper() else "X" for form in forms),
-            tuple("NN" if form[0].isupper() else "XX" for form in forms),
-        )
-        lines.append(format_conllu(TreebankSentence.from_parse(parse, text=text)))
-    path.write_text("".join(lines), encoding="utf-8")
-    return str(path)
-
-
-def brackets(path: Path, copies: int = 3) -> str:
-    """Phrase trees beside :func:`treebank`: each word and all that follow it make a phrase."""
-    lines = []
-    for text in SENTENCES * copies:
-        forms = text.split()
-        opened = [f"({'NP' if len(form) > 3 else 'VP'}" for form in forms[:-1]]
-        tags = ["NN" if form[0].isupper() else "XX" for form in forms]
-        words = [f"({tag} {form})" for tag, form in zip(tags, forms, strict=True)]
-        inner = " ".join(f"{phrase} {word}" for phrase, word in zip(opened, words, strict=False))
-        lines.append(f"(TOP {inner} {words[-1]}{')' * len(opened)})\n")
-    path.write_text("".join(lines), encoding="utf-8")
-    return str(path)
-
-
-def squad(path: Path, copies: int = 4) -> str:
-    """Questions whose answer is the last word of the sentence that they quote."""
-    paragraphs = []
-    for number in range(copies):
-        passage = " ".join(SENTENCES[:6])
-        questions = []
-        for which, text in enumerate(SENTENCES[:6]):
-            answer = text.split()[-1].rstrip(".?!")
-            start = passage.index(text) + text.rindex(answer)
-            questions.append(
-                {
-                    "id": f"{number}-{which}",
-                    "question": "What ends: " + " ".join(text.split()[:3]) + "?",
-                    "answers": [{"text": answer, "answer_start": start}],
-                    "is_impossible": False,
-                }
-            )
-        questions.append(
-            {"id": f"{number}-no", "question": "Who sang?", "answers": [], "is_impossible": True}
-        )
-        paragraphs.append({"context": f"{passage}{' ' * number}", "qas": questions})
-    data = {"version": "v2.0", "data": [{"title": "harbour", "paragraphs": paragraphs}]}
-    path.write_text(json.dumps(data), encoding="utf-8")
-    return str(path)
-
-
-def dream(path: Path, copies: int = 4) -> str:
-    """Questions about dialogues of two of our sentences; the right option ends the second."""
-    dialogues = []
-    for number in range(copies):
-        for which in range(6):
-            turns = [f"M: {SENTENCES[which]}", f"W: {SENTENCES[(which + number + 1) % 8]}"]
-            options = [turn.split()[-1].rstrip(".?!") for turn in turns]
-            question = {"question": "What ends it?", "choice": options, "answer": options[1]}
-            dialogues.append([turns, [question], f"{number}-{which}"])
-    path.write_text(json.dumps(dialogues), encoding="utf-8")
-    return str(path)
-
-
-def pairs(path: Path, copies: int = 4) -> str:
-    """A sentence entails its first half and contradicts another one's."""
-    rows = []
-    for number in range(copies):
-        for which, text in enumerate(SENTENCES):
-            for label, source in (("entailment", which), ("contradiction", which + number + 1)):
-                words = SENTENCES[source % 8].split()
-                row = {"sentence1": text, "sentence2": " ".join(words[: len(words) // 2])}
-                key = f"{number}-{which}-{label}"
-                rows.append(json.dumps(row | {"gold_label": label, "pairID": key}))
-    path.write_text("\n".join(rows) + "\n", encoding="utf-8")
-    return str(path)
-
-
-def typing(path: Path, copies: int = 4) -> str:
-    """Every third word of our sentences is a mention; names and long words have types."""
-    rows = []
-    for _ in range(copies):
-        for text in SENTENCES:
-            for word in re.finditer(r"\w+", text):
-                form = word.group()
-                if (word.start() + len(form)) % 3 == 0:
-                    labels = ["name"] * form[0].isupper() + ["long"] * (len(form) > 4)
-                    row = {"sent": text, "start": word.start(), "end": word.end()}
-                    rows.append(row | {"labels": labels, "ents": []})
-    path.write_text(json.dumps(rows), encoding="utf-8")
-    return str(path)
-
-
-def relations(path: Path, copies: int = 4) -> str:
-    """Pairs of neighbours in SemEval's format: which of the two is longer, if one is by far."""
-    lines = []
-    for _ in range(copies):
-        for text in SENTENCES:
-            words = text.split()
-            for place in range(0, len(words) - 1, 3):
-                one, other = (len(word) for word in words[place : place + 2])
-                relation = "Longer(e1,e2)" if one > other + 1 else "Other"
-                relation = "Longer(e2,e1)" if other > one + 1 else relation
-                marked = [*words]
-                marked[place] = f"<e1>{marked[place]}</e1>"
-                marked[place + 1] = f"<e2>{marked[place + 1]}</e2>"
-                lines.append(f'{len(lines) // 4 + 1}\t"{" ".join(marked)}"')
-                lines += [relation, "Comment:", ""]
-    path.write_text("\n".join(lines) + "\n", encoding="utf-8")
-    return str(path)
-
-
-def open_qa(path: Path, copies: int = 4) -> str:
-    """Questions as in :func:`squad`; two of four paragraphs hold the sentence that they quote."""
-    paragraphs, questions = [], []
-    for number in range(8):
-        text = f"{SENTENCES[number]} {SENTENCES[(number + 1) % 8]}"
-        paragraphs.append(json.dumps({"pid": number, "title": "harbour", "text": text}))
-    for number in range(copies):
-        for which, text in enumerate(SENTENCES[:6]):
-            question = {
-                "id": f"{number}-{which}",
-                "question": f"What ends{' so' * number}: " + " ".join(text.split()[:3]) + "?",
-                "answers": [text.split()[-1].rstrip(".?!")],
-                "retrieved": [(which + step) % 8 for step in (4, 0, 7, 2)],
-                "gold_pid": which,
-            }
-            questions.append(json.dumps(question))
-    path.with_name("paragraphs.jsonl").write_text("\n".join(paragraphs), encoding="utf-8")
-    path.write_text("\n".join(questions), encoding="utf-8")
-    return str(path)
-
-
-def experiment(task: str, data: str, encoder: str, **changes) -> Experiment:
-    training = {
-        "epochs": 2,
-        "learning_rate": 1e-3,
-        "batch_pieces": 128 if task == "parsing" else 512,
-        "checkpoint_steps": 3,
-        "precision": "float32",
-    }
-    heads = {
-        "parsing": {"arc_width": 16, "relation_width": 8, "dropout": 0.1},
-        "spans": {"max_length": 96, "stride": 32, "max_question": 24},
-        "open_qa": {"max_length": 96, "stride": 32, "max_question": 24},
-        "choice": {"max_length": 96, "dropout": 0.0},
-        "pairs": {"max_length": 64, "dropout": 0.0, "pooling": "max"},
-        "relations": {"max_length": 64, "dropout": 0.0},
-        "typing": {"max_length": 64, "dropout": 0.0},
-        "probing": {"max_length": 96, "hidden": 8, "dropout": 0.0},
-        "structural": {"max_length": 96, "rank": 8},
-    }
-    values = {
-        "task": task,
-        "data": {"train": [data], "dev": [data]},
-        "encoder": encoder,
-        "head": heads[task] | changes.pop("head", {}),
-        "training": training | changes.pop("training", {}),
-    }
-    return build(Experiment, values | changes)
 
 
 @pytest.fixture(scope="module")
@@ -383,7 +212,7 @@ def test_a_guided_reader_learns_to_answer_and_to_abstain(reader_run):
 
 
 def test_the_model_of_another_task_is_refused(reader_run, parser_run):
-    from syntagma.parse.load import load_parser
+    from syntagma.parse.sources.load import load_parser
 
     with pytest.raises(InputError, match="a model for 'spans', expected one for 'parsing'"):
         load_parser(str(reader_run[0]))
@@ -417,7 +246,7 @@ import sys, torch
 torch.set_num_threads(1)
 from pathlib import Path
 from syntagma.training.run import train
-from tests.training.test_run import experiment
+from tests.builders import experiment
 settings = experiment("parsing", sys.argv[1], sys.argv[2], training={"epochs": 4})
 train(settings, sys.argv[3], resume=True)
 """

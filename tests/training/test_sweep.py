@@ -16,11 +16,11 @@ from typer.testing import CliRunner
 from syntagma.cli import app
 from syntagma.errors import BusyError, DiskError, InputError, TrainingError
 from syntagma.outputs import write_json
+from syntagma.runs.folder import RunFolder
 from syntagma.training import sweep as module
-from syntagma.training.run_folder import RunFolder
 from syntagma.training.search_space import Dimension, read_space
 from syntagma.training.sweep import Sweep, run_sweep
-from tests.training.test_run import pairs
+from tests.builders import pairs
 
 optuna = pytest.importorskip("optuna")
 

@@ -66,7 +66,7 @@ def settings(
     section: Annotated[str, typer.Argument(help="A task, a guide, data, training, …")] = "",
 ) -> None:
     """Print what an experiment may set: with SECTION a part of it, else all as a page."""
-    from syntagma.tasks.reference import find_section, settings_page
+    from syntagma.cli.reference import find_section, settings_page
 
     typer.echo("\n".join(find_section(section).lines()) if section else settings_page().rstrip())
 

@@ -31,8 +31,8 @@ def train(
 ) -> None:
     """Train a model and leave it, its metrics and its predictions in a run folder."""
     from syntagma.tasks.experiment import load_experiment
+    from syntagma.training.processes import is_first_process
     from syntagma.training.run import train as run
-    from syntagma.training.share import is_first_process
 
     experiment = load_experiment(config, overrides)
     folder = out or Path("runs") / config.stem
@@ -117,7 +117,7 @@ def pack(
 @app.command()
 def doctor() -> None:
     """Print versions, devices, the default models, and what is missing."""
-    from syntagma.doctor import report
+    from syntagma.cli.doctor import report
 
     for line in report():
         typer.echo(line)

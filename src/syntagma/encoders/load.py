@@ -26,7 +26,7 @@ from syntagma.encoders.saved import (
     saved_weights,
 )
 from syntagma.errors import DamagedFileError, InputError
-from syntagma.text.pieces import require_offsets
+from syntagma.text.alignment import require_offsets
 
 __all__ = [
     "build_encoder",

@@ -21,14 +21,14 @@ from transformers import AutoModel, PreTrainedModel
 
 from syntagma.encoders import compact
 from syntagma.encoders.config import SyntagmaConfig, read_config, read_dtype
-from syntagma.encoders.dropout import use_fast_dropout
+from syntagma.encoders.cpu.dropout import use_fast_dropout
+from syntagma.encoders.cpu.recompute import keep_states, recompute_states
 from syntagma.encoders.load import (
     build_encoder,
     encoder_weights,
     load_encoder_config,
     load_tokenizer,
 )
-from syntagma.encoders.recompute import keep_states, recompute_states
 from syntagma.encoders.saved import (
     CONFIG,
     WEIGHTS,
@@ -108,7 +108,7 @@ class SyntagmaModel(PreTrainedModel):  # type: ignore[misc]
     def gradient_checkpointing_enable(self, *_: Any, **__: Any) -> None:
         """Compute the states of the encoder's layers again for the gradients, to save memory.
 
-        See :mod:`syntagma.encoders.recompute`; options of Transformers' own have no effect.
+        See :mod:`syntagma.encoders.cpu.recompute`; options of Transformers' own have no effect.
 
         Raises:
             InputError: it is not known where this encoder's layers are.

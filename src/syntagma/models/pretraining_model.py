@@ -10,10 +10,10 @@ import torch
 from torch import Tensor, nn
 
 from syntagma.encoders.config import SyntagmaConfig
+from syntagma.encoders.cpu.cross_entropy import cross_entropy
 from syntagma.encoders.lm_heads import lm_head_weights
 from syntagma.errors import InputError
 from syntagma.models.config import read_guides, require_shared_pieces
-from syntagma.models.cross_entropy import cross_entropy
 from syntagma.models.distance_layer import DistanceLayers
 from syntagma.models.guide import Syntax
 from syntagma.models.guided_encoder import GuidedEncoder

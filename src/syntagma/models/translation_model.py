@@ -18,12 +18,12 @@ from transformers import AutoModelForSeq2SeqLM, GenerationConfig, MarianConfig, 
 from transformers.modeling_outputs import BaseModelOutput
 
 from syntagma.encoders.config import SyntagmaConfig
+from syntagma.encoders.cpu.cross_entropy import cross_entropy
+from syntagma.encoders.cpu.dropout import fast_functional_dropout
 from syntagma.encoders.default import resolve
-from syntagma.encoders.dropout import fast_functional_dropout
 from syntagma.encoders.load import quiet
 from syntagma.encoders.sites import change_input
 from syntagma.errors import InputError
-from syntagma.models.cross_entropy import cross_entropy
 from syntagma.models.guided_encoder import GuidedEncoder
 from syntagma.settings import build
 

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from syntagma.parse.shapes import word_shapes
-from syntagma.text.pieces import ABSENT, align, cut, encodable, require_offsets
+from syntagma.text.alignment import ABSENT, align, cut, encodable, require_offsets
 from syntagma.text.sentence import Sentence
 
 __all__ = ["EncodedSentence", "SentenceEncoder"]

@@ -16,6 +16,7 @@ import torch
 from torch import Tensor
 
 from syntagma.batches import token_budget_batches
+from syntagma.checks import require_several, require_string
 from syntagma.encoders.load import max_pieces
 from syntagma.encoders.model import saved_tokenizer
 from syntagma.encoders.precision import Precision, autocast, require_device
@@ -25,8 +26,7 @@ from syntagma.parse.encode import EncodedSentence, SentenceEncoder
 from syntagma.parse.head_rules import heads_by_rule
 from syntagma.parse.phrases import expand
 from syntagma.parse.scorer import ParserModel, WordStates
-from syntagma.text.given import require_several, require_string
-from syntagma.text.segment import rule_files, segment
+from syntagma.text.segmentation.segment import rule_files, segment
 from syntagma.text.sentence import Constituent, Parse, Sentence
 
 __all__ = ["JointParser"]

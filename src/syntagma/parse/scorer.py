@@ -16,7 +16,7 @@ from syntagma.parse.biaffine import Biaffine, SharedDropout
 from syntagma.parse.shapes import N_SHAPES
 from syntagma.parse.span_scorer import Decoding, GoldSpans, SpanScorer, margin_loss
 from syntagma.settings import build
-from syntagma.text.pieces import ABSENT, pool
+from syntagma.text.alignment import ABSENT, pool
 
 __all__ = ["ParserHead", "ParserModel", "ParserScores", "WordStates"]
 

@@ -1,4 +1,1 @@
-"""From saved results to tables and pictures.
-
-Here runs are compared and counted; ``drawing`` draws plain data, ``pages`` writes HTML of both.
-"""
+"""Write pages without network access: answers in their passage, and reports about runs."""

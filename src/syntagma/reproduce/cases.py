@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from syntagma.report.cases import GAINED, TOLD, Case, read_answers
-from syntagma.report.runs import read_systems
-from syntagma.reporting import write_cases
+from syntagma.analysis.cases import GAINED, TOLD, Case, read_answers
+from syntagma.analysis.systems import read_systems
+from syntagma.report.case_part import write_cases
 from syntagma.reproduce.plan import Plan
 from syntagma.reproduce.result import Cell, Measured, Part
 
@@ -17,7 +17,7 @@ LONGEST = 100
 def find_gains(plan: Plan) -> Measured:
     """The first examples of the dev data that the second system alone gets right.
 
-    The papers show only such ones; :func:`syntagma.report.cases.find_cases` draws losses as well.
+    The papers show only such ones; :func:`syntagma.analysis.cases.find_cases` draws losses as well.
     """
     named = [(row.name, runs[0].folder) for row, runs in plan.row_runs()]
     (first, _), (second, _) = named

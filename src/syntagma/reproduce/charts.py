@@ -8,10 +8,10 @@ from math import nan
 from pathlib import Path
 from typing import Any
 
-from syntagma.report.drawing.plotting import panels
-from syntagma.report.drawing.series import draw_lines
+from syntagma.drawing.plotting import panels
+from syntagma.drawing.series import draw_lines
 from syntagma.reproduce.figures import draw_figure
-from syntagma.reproduce.kinds import measure_table
+from syntagma.reproduce.measurements import measure_table
 from syntagma.reproduce.plan import Plan
 from syntagma.reproduce.result import Cell, Measured
 

@@ -12,9 +12,9 @@ from typing import Any
 import torch
 
 from syntagma.encoders.precision import autocast, best_device
-from syntagma.parse.load import load_source
+from syntagma.parse.sources.load import load_source
 from syntagma.reproduce.entries import Row
-from syntagma.reproduce.kinds import layout
+from syntagma.reproduce.measurements import layout
 from syntagma.reproduce.plan import Plan
 from syntagma.reproduce.result import Cell, Measured, Part
 from syntagma.reproduce.runs import Run

@@ -2,7 +2,7 @@
 
 The entries are data.  A row names a system (``bases.yaml``) and holds the paper's numbers, a column
 names a metric; how they are measured is the business of a handful of kinds
-(:mod:`syntagma.reproduce.kinds`).
+(:mod:`syntagma.reproduce.measurements`).
 """
 
 from __future__ import annotations
@@ -97,7 +97,7 @@ class Entry:
 
     Args:
         caption: what it shows.
-        kind: how it is measured, a name of :data:`syntagma.reproduce.kinds.KINDS`.
+        kind: how it is measured, a name of :data:`syntagma.reproduce.measurements.KINDS`.
         base: what is trained on, a name of ``bases.yaml``.
         columns: what is shown.
         rows: of what.

@@ -7,11 +7,11 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from syntagma.analysis.attention import draw_attention, draw_turns
+from syntagma.analysis.breakdown import Breakdown, break_down, write_breakdowns
+from syntagma.analysis.groups import N_GROUPS, trend
 from syntagma.errors import MissingExtraError
 from syntagma.outputs import write_text
-from syntagma.pictures import draw_attention, draw_turns
-from syntagma.report.breakdown import Breakdown, break_down, write_breakdowns
-from syntagma.report.groups import N_GROUPS, trend
 from syntagma.reproduce.plan import Plan
 from syntagma.reproduce.result import Cell, Measured, Part
 

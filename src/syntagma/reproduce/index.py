@@ -7,15 +7,15 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from syntagma.drawing.tables import markdown
 from syntagma.errors import InputError
 from syntagma.files import read_json, read_text
 from syntagma.outputs import write_json, write_text
-from syntagma.report.tables import markdown
 from syntagma.reproduce.bases import data_of
 from syntagma.reproduce.datasets import find_files, read_datasets
 from syntagma.reproduce.entries import Column, Entry, find_entries, package_file, read_papers
+from syntagma.reproduce.equivalents import holders
 from syntagma.reproduce.result import changed
-from syntagma.reproduce.shared import holders
 
 __all__ = ["datasets_of", "index_lines", "index_page", "record", "recorded"]
 

@@ -56,8 +56,8 @@ class Recipe:
 
 def _questions(sources: Sequence[Path], made: Path, parser: str, small: bool) -> None:
     """``unanswerable.json``: 30,000 questions without an answer from a file of SQuAD 1.1."""
+    from syntagma.datasets.unanswerable import make_unanswerable
     from syntagma.tasks.spans.squad import read_squad
-    from syntagma.tasks.spans.unanswerable import make_unanswerable
 
     examples, _ = read_squad(sources[0])
     used = examples[:SMALL] if small else examples
@@ -86,8 +86,8 @@ def make_corpora(
 
     Goes on where it was stopped.
     """
-    from syntagma.annotation import annotate_files
     from syntagma.parse.corpora.annotator import AnnotationSettings
+    from syntagma.tasks.annotation import annotate_files
 
     parts: dict[str, list[str]] = {"train": [], "dev": []}
     for path in sources:
@@ -139,8 +139,8 @@ def make_probing_sets(
     Raises:
         InputError: a file cannot be read, or no property is found in any sentence.
     """
+    from syntagma.datasets.probing import make_set
     from syntagma.tasks.probing.data import write_probe
-    from syntagma.tasks.probing.sets import make_set
 
     limit = 10 * SMALL if small else n_sentences
     parses = islice(_parses(sources, parser), limit)
@@ -160,7 +160,7 @@ def make_probing_sets(
 
 
 def _parses(sources: Sequence[Path | str], parser: str) -> Iterator[Parse]:
-    from syntagma.parse.load import load_parser
+    from syntagma.parse.sources.load import load_parser
     from syntagma.tasks.parsing.treebanks import read_treebank
 
     trees = [path for path in sources if TREEBANK.search(str(path))]

@@ -8,8 +8,8 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
+from syntagma.drawing.tables import aligned, markdown, spread
 from syntagma.outputs import write_json, write_text
-from syntagma.report.tables import aligned, markdown, spread
 from syntagma.reproduce.entries import read_papers
 
 __all__ = ["Cell", "Measured", "Part", "Reproduction", "changed", "listed"]

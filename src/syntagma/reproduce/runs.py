@@ -11,8 +11,8 @@ from syntagma.encoders.default import DEFAULT
 from syntagma.errors import InputError
 from syntagma.reproduce.bases import REFERENCE, SCALES, Base, base_at, read_bases, read_shared
 from syntagma.reproduce.datasets import Files, find_files, missing_line
+from syntagma.runs.folder import RunFolder
 from syntagma.settings import apply_overrides, build
-from syntagma.training.run_folder import RunFolder
 
 if TYPE_CHECKING:
     from syntagma.tasks.experiment import Experiment

@@ -11,9 +11,9 @@ from syntagma.encoders.saved import saved_settings
 from syntagma.errors import InputError
 from syntagma.files import read_json
 from syntagma.outputs import write_json
-from syntagma.report.run_files import METRICS
 from syntagma.reproduce.entries import Column, Row
 from syntagma.reproduce.runs import Run
+from syntagma.runs.names import METRICS
 
 __all__ = ["ALPHA", "part_scored", "score_of", "scored_folder"]
 
@@ -104,10 +104,10 @@ def _evaluate(run: Run, files: Sequence[str], parser: str) -> dict[str, float]:
     They are kept by what the examples and the parses are, not by their names.  They are computed in
     the precision of the training, as those are that the run has left: the two stand in one table.
     """
+    from syntagma.analysis.systems import read_systems
     from syntagma.encoders.precision import best_device
     from syntagma.evaluation import open_model
-    from syntagma.parse.load import load_source
-    from syntagma.report.runs import read_systems
+    from syntagma.parse.sources.load import load_source
     from syntagma.tasks import find_task
     from syntagma.tasks.task import fingerprint
 

@@ -6,10 +6,10 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
+from syntagma.analysis.compare import ComparedSystem, compare_runs, show_p
+from syntagma.analysis.significance import holm
+from syntagma.drawing.tables import signed
 from syntagma.errors import MissingExtraError
-from syntagma.report.compare import ComparedSystem, compare_runs, show_p
-from syntagma.report.significance import holm
-from syntagma.report.tables import signed
 from syntagma.reproduce.plan import Plan
 from syntagma.reproduce.result import Part
 from syntagma.reproduce.scores import part_scored, scored_folder

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
-from syntagma.report.answer_tags import BoundaryTags, boundary_tags
-from syntagma.report.drawing.plotting import panels
-from syntagma.report.drawing.series import draw_bars
+from syntagma.analysis.answer_tags import BoundaryTags, boundary_tags
+from syntagma.drawing.plotting import panels
+from syntagma.drawing.series import draw_bars
 from syntagma.reproduce.figures import draw_figure, folders_of
 from syntagma.reproduce.plan import Plan
 from syntagma.reproduce.result import Cell, Measured, Part

@@ -8,21 +8,21 @@ from pathlib import Path
 
 from filelock import FileLock
 
-from syntagma.encoders.shipped import DEFAULT_PARSER
+from syntagma.encoders.default import DEFAULT_PARSER
 from syntagma.errors import InputError
 from syntagma.outputs import disk_errors
-from syntagma.parse.load import load_source
+from syntagma.parse.sources.load import load_source
 from syntagma.reproduce.bases import read_bases
 from syntagma.reproduce.datasets import read_datasets
 from syntagma.reproduce.differs import differences
 from syntagma.reproduce.entries import find_entry
-from syntagma.reproduce.kinds import find_kind
+from syntagma.reproduce.measurements import find_kind
 from syntagma.reproduce.plan import Plan, make_plan
 from syntagma.reproduce.recipes import RECIPES
 from syntagma.reproduce.result import Reproduction, listed
 from syntagma.reproduce.runs import Run, Setting
 from syntagma.tasks.check import check_experiment
-from syntagma.training.share import Job, train_all
+from syntagma.training.job_queue import Job, train_all
 
 __all__ = ["plan_entry", "plan_lines", "reproduce", "run_lines"]
 

@@ -25,7 +25,7 @@ from syntagma.errors import InputError
 from syntagma.parse.columns import Labels, ParsedText
 from syntagma.syntax.ancestors import projections, tour
 from syntagma.syntax.tags import ERR, tag_ids
-from syntagma.text.pieces import (
+from syntagma.text.alignment import (
     ABSENT,
     align,
     cut,

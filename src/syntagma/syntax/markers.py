@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 from syntagma.errors import InputError
 from syntagma.syntax.encode import COLUMNS, EncodedText, PieceSyntax
 from syntagma.syntax.tags import SPE
-from syntagma.text.pieces import first_pieces
+from syntagma.text.alignment import first_pieces
 
 __all__ = ["MarkedText", "MarkerPlace", "insert_markers", "marker_pieces"]
 

@@ -10,17 +10,16 @@ import torch
 from torch import Tensor
 from transformers import BatchEncoding
 
-from syntagma.encoders.default import DEFAULT
+from syntagma.encoders.default import DEFAULT, DEFAULT_PARSER
 from syntagma.encoders.load import load_encoder_config, load_tokenizer, max_pieces
 from syntagma.encoders.saved import find_saved, is_saved_model, saved_settings
-from syntagma.encoders.shipped import DEFAULT_PARSER
 from syntagma.errors import InputError
 from syntagma.parse.columns import ParsedText, require_trees
-from syntagma.parse.load import load_source
-from syntagma.parse.source import Mode, ParseSource
-from syntagma.parse.store import ParseStore
+from syntagma.parse.sources.cache import ParseStore
+from syntagma.parse.sources.load import load_source
+from syntagma.parse.sources.source import Mode, ParseSource
 from syntagma.syntax.encode import COLUMNS, EncodedText, PieceMode, encode_texts, piece_mode
-from syntagma.syntax.windows import DOMAIN, Part, SequenceBuilder, fit_two
+from syntagma.syntax.sequences import DOMAIN, Part, SequenceBuilder, fit_two
 from syntagma.text.sentence import Parse
 
 __all__ = ["SyntaxTokenizer"]
@@ -66,7 +65,7 @@ class SyntaxTokenizer:
 
         Args:
             name: ``default``, a folder, or a hub name.
-            parser: where trees come from (:func:`syntagma.parse.load.load_source`).
+            parser: where trees come from (:func:`syntagma.parse.sources.load.load_source`).
             pieces: as for the class.
             mode: ``raw`` for running text, ``words`` for texts whose words are given.
             device: where the parser computes.

@@ -6,7 +6,7 @@ from syntagma.models.config import resolve_guides
 from syntagma.settings import build
 from syntagma.tasks import find_task
 from syntagma.tasks.experiment import Experiment
-from syntagma.tasks.texts import SAVED
+from syntagma.tasks.predictor import SAVED
 
 __all__ = ["check_experiment"]
 

@@ -162,7 +162,7 @@ class Experiment:
         guides: settings of each guide by name, on top of the preset.
         head: settings of the task.
         parser: where trees come from: ``default-parser``, a parser's folder, ``conllu:FILE``,
-            ``tacred:FILE``, or what else :func:`syntagma.parse.load.load_source` knows.
+            ``tacred:FILE``, or what else :func:`syntagma.parse.sources.load.load_source` knows.
         training: how to train.
     """
 

@@ -13,7 +13,7 @@ from torch import Tensor
 
 from syntagma.errors import InputError
 from syntagma.syntax.encode import EncodedText
-from syntagma.syntax.windows import Part
+from syntagma.syntax.sequences import Part
 from syntagma.tasks.choice.chooser import Chooser
 from syntagma.tasks.pairs.task import PairClassifier
 from syntagma.tasks.spans.reader import Reader

@@ -6,8 +6,8 @@ from pathlib import Path
 from typing import Any, ClassVar, Generic, Self, TypeVar
 
 from syntagma.encoders.precision import Precision
+from syntagma.tasks.predictor import TextPredictor
 from syntagma.tasks.task import Example, Prediction, Task
-from syntagma.tasks.texts import TextPredictor
 
 __all__ = ["PredictorTask"]
 

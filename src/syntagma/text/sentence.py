@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
+from syntagma.checks import require_several, require_text
 from syntagma.errors import InputError
-from syntagma.text.given import require_several, require_text
 
 __all__ = ["Constituent", "Parse", "Sentence", "Word"]
 

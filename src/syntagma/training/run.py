@@ -21,16 +21,16 @@ from transformers import TrainingArguments, set_seed
 from syntagma.encoders.compact import EXACT
 from syntagma.errors import InputError, MissingExtraError, TrainingError, how_to_skip
 from syntagma.outputs import disk_errors, require_absent
-from syntagma.report.run_files import METRICS
+from syntagma.runs.folder import RunFolder
+from syntagma.runs.names import METRICS
+from syntagma.runs.scores import write_scores
 from syntagma.tasks import find_task
 from syntagma.tasks.check import check_experiment
 from syntagma.tasks.experiment import DataSettings, Experiment, TrainingSettings
 from syntagma.tasks.task import Task
-from syntagma.training.adapt import prepare_encoder
-from syntagma.training.run_folder import RunFolder
-from syntagma.training.scores import write_scores
-from syntagma.training.share import is_first_process
+from syntagma.training.processes import is_first_process
 from syntagma.training.stream_loader import StreamLoader
+from syntagma.training.trainable import prepare_encoder
 from syntagma.training.trainer import SyntagmaTrainer
 
 __all__ = ["train"]

@@ -20,16 +20,16 @@ from typing import Any
 import numpy as np
 import yaml
 
+from syntagma.drawing.tables import aligned
 from syntagma.errors import BusyError, InputError, MachineError, MissingExtraError, TrainingError
 from syntagma.outputs import write_text
-from syntagma.report.tables import aligned
+from syntagma.runs.folder import RunFolder
 from syntagma.settings import differences, load_yaml, to_dict
 from syntagma.tasks import find_task
 from syntagma.tasks.check import check_experiment
 from syntagma.tasks.experiment import Experiment, load_experiment
-from syntagma.training.run_folder import RunFolder
+from syntagma.training.processes import require_one_process
 from syntagma.training.search_space import Dimension
-from syntagma.training.share import require_one_process
 
 __all__ = ["Sweep", "SweepResult", "Trial", "run_sweep"]
 

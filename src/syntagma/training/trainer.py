@@ -31,10 +31,10 @@ from syntagma.errors import InputError, TrainingError
 from syntagma.models.config import GUIDES
 from syntagma.outputs import disk_errors, write_file
 from syntagma.progress import progress_bar
+from syntagma.runs.folder import RunFolder
 from syntagma.tasks.experiment import TrainingSettings
 from syntagma.tasks.stream import BatchStream
 from syntagma.tasks.task import Task
-from syntagma.training.run_folder import RunFolder
 from syntagma.training.stream_loader import StreamLoader
 
 __all__ = ["SyntagmaTrainer", "parameter_groups"]

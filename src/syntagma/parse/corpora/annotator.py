@@ -7,18 +7,18 @@ from dataclasses import dataclass, replace
 from itertools import chain, islice
 from pathlib import Path
 
+from syntagma.encoders.default import DEFAULT_PARSER
 from syntagma.encoders.precision import Precision
-from syntagma.encoders.shipped import DEFAULT_PARSER
 from syntagma.errors import InputError
 from syntagma.outputs import write_file
-from syntagma.parse.corpora.blocks import Block
-from syntagma.parse.corpora.documents import Record
-from syntagma.parse.corpora.ledger import ENDING, ShardEntry, checksum
+from syntagma.parse.corpora.chunks import Block
+from syntagma.parse.corpora.manifest import ENDING, ShardEntry, checksum
+from syntagma.parse.corpora.records import Record
 from syntagma.parse.corpora.shards import ShardWriter
-from syntagma.parse.load import load_parser, load_source
 from syntagma.parse.parser import JointParser
-from syntagma.parse.source import ParseSource
-from syntagma.text.segment import segment
+from syntagma.parse.sources.load import load_parser, load_source
+from syntagma.parse.sources.source import ParseSource
+from syntagma.text.segmentation.segment import segment
 from syntagma.text.sentence import Parse, Sentence
 
 __all__ = ["AnnotationSettings", "Annotator"]
@@ -31,10 +31,10 @@ class AnnotationSettings:
     """What shards depend on, beside the input.
 
     Args:
-        kind: of the input, a name from :data:`syntagma.parse.corpora.documents.KINDS`, or another
+        kind: of the input, a name from :data:`syntagma.parse.corpora.records.KINDS`, or another
             for a reader of one's own that yields running text.
         field: of JSON objects, where their text is.
-        parser: a name that :func:`syntagma.parse.load.load_source` knows.
+        parser: a name that :func:`syntagma.parse.sources.load.load_source` knows.
         precision: of the parser, see :class:`syntagma.parse.parser.JointParser`.
         text: whether to keep the sentences' text.
         confidence: whether to keep arc probabilities.

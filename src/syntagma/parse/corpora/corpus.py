@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from syntagma.errors import DamagedFileError, InputError, MissingExtraError
 from syntagma.parse.columns import Labels
-from syntagma.parse.corpora.ledger import Manifest, ShardEntry, checksum, read_manifest
+from syntagma.parse.corpora.manifest import Manifest, ShardEntry, checksum, read_manifest
 from syntagma.parse.corpora.shards import LABELS, IntArray, Shard
 from syntagma.text.sentence import Parse, Sentence
 

@@ -15,9 +15,9 @@ import torch
 
 from syntagma.errors import InputError
 from syntagma.parse.corpora.annotator import AnnotationSettings, Annotator
-from syntagma.parse.corpora.blocks import Block
-from syntagma.parse.corpora.ledger import ShardEntry
-from syntagma.parse.corpora.work import Done, Work
+from syntagma.parse.corpora.chunks import Block
+from syntagma.parse.corpora.manifest import ShardEntry
+from syntagma.parse.corpora.plan import Done, Work
 
 __all__ = ["run_in_pool", "run_in_process"]
 

@@ -14,7 +14,7 @@ from typing import Any
 
 from syntagma.errors import InputError, MissingExtraError
 from syntagma.parse.corpora.annotator import AnnotationSettings, Annotator
-from syntagma.parse.corpora.work import Done, Work
+from syntagma.parse.corpora.plan import Done, Work
 
 __all__ = ["run_on_ray"]
 

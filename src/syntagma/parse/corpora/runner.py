@@ -15,12 +15,12 @@ from syntagma.errors import InputError
 from syntagma.files import STANDARD_INPUT
 from syntagma.outputs import hold_folder
 from syntagma.parse.corpora.annotator import AnnotationSettings, open_source
-from syntagma.parse.corpora.blocks import Block
-from syntagma.parse.corpora.documents import Reader, expand, reader_of
-from syntagma.parse.corpora.ledger import CorpusFolder, Manifest, ShardEntry
+from syntagma.parse.corpora.chunks import Block
 from syntagma.parse.corpora.local_engine import run_in_pool, run_in_process
+from syntagma.parse.corpora.manifest import CorpusFolder, Manifest, ShardEntry
+from syntagma.parse.corpora.plan import Work
+from syntagma.parse.corpora.records import Reader, expand, reader_of
 from syntagma.parse.corpora.shards import SCHEMA_VERSION, arrow
-from syntagma.parse.corpora.work import Work
 from syntagma.progress import progress_bar
 
 __all__ = ["Engine", "annotate"]

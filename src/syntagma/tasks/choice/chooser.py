@@ -11,13 +11,13 @@ import torch
 from torch import Tensor
 
 from syntagma.batches import padded_length, token_budget_batches
+from syntagma.checks import checked_rows, require_several, require_string, require_text
 from syntagma.encoders.precision import autocast
 from syntagma.errors import InputError
 from syntagma.models.choice_model import ChoiceModel
 from syntagma.syntax.encode import EncodedText, concatenate
-from syntagma.syntax.windows import Part
-from syntagma.tasks.texts import TextPredictor
-from syntagma.text.given import checked_rows, require_several, require_string, require_text
+from syntagma.syntax.sequences import Part
+from syntagma.tasks.predictor import TextPredictor
 
 __all__ = ["Choice", "ChoiceItem", "Chooser"]
 

@@ -16,12 +16,12 @@ from __future__ import annotations
 from pathlib import Path
 
 from syntagma.errors import InputError, first_wrong
-from syntagma.tasks.choice.columns import lines, table
+from syntagma.tasks.choice.csv_formats import lines, table
 from syntagma.tasks.choice.dream import dream
 from syntagma.tasks.choice.example import Candidates, ChoiceExample
 from syntagma.tasks.choice.mctest import mctest
 from syntagma.tasks.choice.race import PART, race
-from syntagma.tasks.gather import gather
+from syntagma.tasks.collect import gather
 
 __all__ = ["ChoiceExample", "read_choices"]
 

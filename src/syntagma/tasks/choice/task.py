@@ -14,11 +14,11 @@ from syntagma.models.choice_model import ChoiceHead, ChoiceModel
 from syntagma.outputs import write_json
 from syntagma.tasks.choice.chooser import Choice, ChoiceItem, Chooser
 from syntagma.tasks.choice.data import ChoiceExample, read_choices
+from syntagma.tasks.collect import warn_of_skipped
 from syntagma.tasks.experiment import Experiment
-from syntagma.tasks.gather import warn_of_skipped
+from syntagma.tasks.predictor import new_model, training_options
 from syntagma.tasks.predictor_task import PredictorTask
 from syntagma.tasks.task import Features
-from syntagma.tasks.texts import new_model, training_options
 
 __all__ = ["ChoiceTask"]
 

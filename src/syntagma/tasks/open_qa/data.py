@@ -31,8 +31,8 @@ from typing import Any
 
 from syntagma.errors import InputError, first_wrong
 from syntagma.files import read_lines, split_pair
-from syntagma.tasks.gather import gather
-from syntagma.text.pieces import encodable
+from syntagma.tasks.collect import gather
+from syntagma.text.alignment import encodable
 
 __all__ = ["OpenExample", "Paragraph", "read_open_qa"]
 

@@ -8,12 +8,12 @@ from itertools import islice
 from pathlib import Path
 from typing import Any, Self
 
+from syntagma.checks import checked_rows, require_several, require_string, require_text
 from syntagma.errors import InputError
 from syntagma.models.open_model import OpenHead, OpenModel
 from syntagma.tasks.open_qa.answers import OpenAnswer, ReadParagraph, pool
 from syntagma.tasks.open_qa.data import Paragraph
 from syntagma.tasks.spans.reader import Reader
-from syntagma.text.given import checked_rows, require_several, require_string, require_text
 
 __all__ = ["OpenReader", "ParagraphReader"]
 

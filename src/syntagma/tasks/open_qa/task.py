@@ -16,19 +16,19 @@ from syntagma.encoders.precision import Precision
 from syntagma.errors import InputError
 from syntagma.models.open_model import OpenHead, OpenModel
 from syntagma.outputs import write_json
+from syntagma.tasks.collect import warn_of_skipped
 from syntagma.tasks.experiment import Experiment, TrainingSettings
-from syntagma.tasks.gather import warn_of_skipped
 from syntagma.tasks.open_qa.answers import OpenAnswer
 from syntagma.tasks.open_qa.data import OpenExample, Paragraph, read_open_qa
 from syntagma.tasks.open_qa.distant import AnswerFinder, Place
 from syntagma.tasks.open_qa.reader import OpenReader, ParagraphReader
+from syntagma.tasks.predictor import new_model, training_options
 from syntagma.tasks.spans.metrics import QuestionScore, Tally, exact_of, f1_of
 from syntagma.tasks.spans.reader import verifier_of
 from syntagma.tasks.spans.squad import SpanExample
 from syntagma.tasks.spans.task import SpanTask
 from syntagma.tasks.spans.windows import SpanWindow
 from syntagma.tasks.task import Features, Task
-from syntagma.tasks.texts import new_model, training_options
 
 __all__ = ["OpenQaTask"]
 

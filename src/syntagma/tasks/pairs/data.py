@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 
 from syntagma.errors import InputError, first_wrong
 from syntagma.files import read_objects, read_table, row_mistake
-from syntagma.tasks.gather import gather
+from syntagma.tasks.collect import gather
 
 __all__ = ["PairExample", "PairFile", "read_pairs"]
 

@@ -12,18 +12,18 @@ from typing import Any, NamedTuple, Self
 import torch
 from torch import Tensor
 
+from syntagma.checks import checked_rows, require_text
 from syntagma.errors import InputError
 from syntagma.models.pair_model import PairHead, PairModel
 from syntagma.outputs import write_text
-from syntagma.syntax.windows import Part, fit_two
+from syntagma.syntax.sequences import Part, fit_two
+from syntagma.tasks.collect import warn_of_skipped
 from syntagma.tasks.experiment import Experiment
-from syntagma.tasks.gather import warn_of_skipped
 from syntagma.tasks.labels import warn_of_unknown
 from syntagma.tasks.pairs.data import PairExample, read_pairs
+from syntagma.tasks.predictor import LabelPredictor, new_model, training_options
 from syntagma.tasks.predictor_task import PredictorTask
 from syntagma.tasks.task import Features
-from syntagma.tasks.texts import LabelPredictor, new_model, training_options
-from syntagma.text.given import checked_rows, require_text
 
 __all__ = ["PairClassifier", "PairTask", "Relation"]
 

@@ -28,9 +28,9 @@ from syntagma.settings import build, to_dict
 from syntagma.tasks.experiment import Experiment
 from syntagma.tasks.parsing.treebanks import TreeExample, is_bracket_file, read_treebank
 from syntagma.tasks.task import Features, Task
+from syntagma.text.alignment import ABSENT
 from syntagma.text.brackets import format_brackets
 from syntagma.text.conllu import TreebankSentence, format_conllu
-from syntagma.text.pieces import ABSENT
 from syntagma.text.sentence import Parse
 
 __all__ = ["ParsingTask", "TreeExample"]

@@ -21,7 +21,7 @@ from syntagma.parse.columns import Labels, ParsedText
 from syntagma.parse.corpora.corpus import AnnotatedCorpus
 from syntagma.parse.corpora.shards import Shard
 from syntagma.syntax.encode import EncodedText, concatenate, encode_texts
-from syntagma.syntax.windows import Part
+from syntagma.syntax.sequences import Part
 from syntagma.tasks.stream import START, BatchStream, Place
 
 __all__ = ["CorpusStream", "Packing", "TrainingCorpus", "pack", "read_corpus"]

@@ -26,11 +26,11 @@ from syntagma.models.pretraining_model import (
     PretrainingScores,
 )
 from syntagma.outputs import write_json
-from syntagma.syntax.windows import Part, SequenceBuilder
+from syntagma.syntax.sequences import Part, SequenceBuilder
 from syntagma.tasks.experiment import Experiment
+from syntagma.tasks.predictor import new_model
 from syntagma.tasks.pretraining.corpus_stream import CorpusStream, TrainingCorpus, read_corpus
 from syntagma.tasks.task import Features, Task
-from syntagma.tasks.texts import new_model
 
 __all__ = ["ObjectiveSums", "PretrainingTask"]
 

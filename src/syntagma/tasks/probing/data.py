@@ -13,7 +13,7 @@ from syntagma.errors import InputError
 from syntagma.files import read_lines
 from syntagma.outputs import write_text
 from syntagma.settings import nearest
-from syntagma.tasks.gather import gather, warn_of_skipped
+from syntagma.tasks.collect import gather, warn_of_skipped
 
 __all__ = ["SPLITS", "ProbeExample", "read_probe", "write_probe"]
 

@@ -23,15 +23,15 @@ from syntagma.outputs import write_text
 from syntagma.parse.columns import ParsedText
 from syntagma.parse.penn_tags import PENN_TAGS
 from syntagma.parse.scores import is_punctuation
-from syntagma.parse.source import Mode
+from syntagma.parse.sources.source import Mode
 from syntagma.syntax.ancestors import tour_of
-from syntagma.syntax.windows import Part
+from syntagma.syntax.sequences import Part
 from syntagma.tasks.experiment import Experiment
 from syntagma.tasks.parsing.treebanks import TreeExample, read_treebank
+from syntagma.tasks.predictor import TextPredictor, new_model, require_frozen, training_options
 from syntagma.tasks.predictor_task import PredictorTask
 from syntagma.tasks.task import Features
-from syntagma.tasks.texts import TextPredictor, new_model, require_frozen, training_options
-from syntagma.text.pieces import align, pool
+from syntagma.text.alignment import align, pool
 from syntagma.text.sentence import Sentence
 
 __all__ = ["Measured", "StructuralProbe", "StructuralTask"]

@@ -17,14 +17,14 @@ from syntagma.encoders.precision import autocast
 from syntagma.errors import InputError
 from syntagma.models.probe_model import ProbeHead, ProbeModel
 from syntagma.outputs import write_text
-from syntagma.parse.source import Mode
-from syntagma.syntax.windows import Part
+from syntagma.parse.sources.source import Mode
+from syntagma.syntax.sequences import Part
 from syntagma.tasks.experiment import Experiment
 from syntagma.tasks.labels import warn_of_unknown
+from syntagma.tasks.predictor import TextPredictor, new_model, require_frozen, training_options
 from syntagma.tasks.predictor_task import PredictorTask
 from syntagma.tasks.probing.data import SPLITS, ProbeExample, read_probe
 from syntagma.tasks.task import Features
-from syntagma.tasks.texts import TextPredictor, new_model, require_frozen, training_options
 
 __all__ = ["Probe", "ProbingTask", "Property"]
 

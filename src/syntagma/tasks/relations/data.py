@@ -1,8 +1,8 @@
 """Relation files: TACRED, SemEval-2010 Task 8, KBP37.
 
 ``.json`` and ``.jsonl`` are TACRED's: lists of words with the places of subject and object; the
-text is made of the words as :mod:`syntagma.parse.tacred` says.  ``.txt`` is SemEval's, and KBP37's,
-which has spaces inside the tags::
+text is made of the words as :mod:`syntagma.parse.sources.tacred` says.  ``.txt`` is SemEval's,
+and KBP37's, which has spaces inside the tags::
 
     7⇥"The <e1>crew</e1> left the <e2>pier</e2>."
     Entity-Origin(e1,e2)
@@ -22,8 +22,8 @@ from typing import Any, NamedTuple
 
 from syntagma.errors import InputError, first_wrong
 from syntagma.files import read_lines, read_objects
-from syntagma.parse.tacred import tacred_words
-from syntagma.tasks.gather import gather
+from syntagma.parse.sources.tacred import tacred_words
+from syntagma.tasks.collect import gather
 from syntagma.tasks.mentions.data import Mention, mention_problem, row_id
 
 __all__ = ["RelationExample", "RelationFile", "read_relations"]

@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterable, Sequence
 
-from syntagma.tasks.mentions.label_counts import LabelCounts
+from syntagma.tasks.label_counts import LabelCounts
 
 __all__ = [
     "count_classes",

@@ -15,15 +15,16 @@ from syntagma.errors import InputError
 from syntagma.models.mention_model import RelationHead, RelationModel
 from syntagma.outputs import write_text
 from syntagma.settings import nearest
+from syntagma.tasks.collect import warn_of_skipped
 from syntagma.tasks.experiment import Experiment
-from syntagma.tasks.gather import warn_of_skipped
 from syntagma.tasks.labels import warn_of_unknown
-from syntagma.tasks.mentions.data import Mention
-from syntagma.tasks.mentions.task import (
+from syntagma.tasks.mentions.classifier import (
     Asked,
     MentionClassifier,
     MentionItem,
 )
+from syntagma.tasks.mentions.data import Mention
+from syntagma.tasks.predictor import new_model, training_options
 from syntagma.tasks.predictor_task import PredictorTask
 from syntagma.tasks.relations.data import RelationExample, read_relations
 from syntagma.tasks.relations.metrics import (
@@ -35,7 +36,6 @@ from syntagma.tasks.relations.metrics import (
     score_by_relation,
 )
 from syntagma.tasks.task import Features
-from syntagma.tasks.texts import new_model, training_options
 
 __all__ = ["MentionRelation", "RelationClassifier", "RelationTask"]
 

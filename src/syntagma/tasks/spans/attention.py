@@ -10,7 +10,7 @@ import torch
 from syntagma.syntax.encode import EncodedText
 from syntagma.tasks.spans.reader import Reader
 from syntagma.tasks.spans.windows import SpanWindow
-from syntagma.text.pieces import word_attention
+from syntagma.text.alignment import word_attention
 
 __all__ = ["ancestor_weights"]
 

@@ -11,16 +11,16 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from syntagma.checks import require_number, require_several, row_problem, text_problem
 from syntagma.encoders.config import read_config
+from syntagma.encoders.default import DEFAULT_READER, model_folder
 from syntagma.encoders.precision import Precision, autocast, best_device
-from syntagma.encoders.shipped import DEFAULT_READER, model_folder
 from syntagma.errors import InputError
 from syntagma.models.span_model import SpanHead, SpanModel
+from syntagma.tasks.predictor import TextPredictor
 from syntagma.tasks.spans.answers import Answer
 from syntagma.tasks.spans.decode import WindowCandidates, best_spans, decode_answer
 from syntagma.tasks.spans.windows import SpanWindow, WindowMaker
-from syntagma.tasks.texts import TextPredictor
-from syntagma.text.given import require_number, require_several, row_problem, text_problem
 
 __all__ = ["Reader", "verifier_of"]
 
@@ -35,7 +35,7 @@ class Reader(TextPredictor[SpanModel]):
         model: the scorer.
         tokenizer: its encoder's fast tokenizer.
         verifier: a second reader whose answerability scores are asked for.
-        options: of :class:`syntagma.tasks.texts.TextPredictor`.
+        options: of :class:`syntagma.tasks.predictor.TextPredictor`.
 
     Raises:
         InputError: the model reads syntax and there is no source.

@@ -15,6 +15,7 @@ from torch import Tensor
 from syntagma.models.span_model import SpanHead, SpanModel
 from syntagma.syntax.encode import EncodedText
 from syntagma.tasks.experiment import Experiment
+from syntagma.tasks.predictor import new_model, training_options
 from syntagma.tasks.predictor_task import PredictorTask
 from syntagma.tasks.spans.answers import Answer
 from syntagma.tasks.spans.metrics import best_threshold, judge, score_answers
@@ -22,7 +23,6 @@ from syntagma.tasks.spans.reader import Reader, verifier_of
 from syntagma.tasks.spans.squad import SpanExample, best_text, read_squad, write_predictions
 from syntagma.tasks.spans.windows import SpanWindow
 from syntagma.tasks.task import Features
-from syntagma.tasks.texts import new_model, training_options
 
 __all__ = ["SpanTask"]
 

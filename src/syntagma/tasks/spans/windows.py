@@ -11,8 +11,8 @@ from torch import Tensor
 from syntagma.errors import InputError
 from syntagma.models.span_model import SpanHead
 from syntagma.syntax.encode import EncodedText
-from syntagma.syntax.windows import Part, window_starts
-from syntagma.tasks.texts import TextEncoder
+from syntagma.syntax.sequences import Part, window_starts
+from syntagma.tasks.predictor import TextEncoder
 
 __all__ = ["SpanWindow", "WindowMaker"]
 

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from syntagma.batches import token_budget_batches
+from syntagma.checks import require_several, require_string, require_text
 from syntagma.encoders.load import load_tokenizer
 from syntagma.encoders.marian import MarianTokenizer
 from syntagma.encoders.precision import autocast
@@ -27,16 +28,15 @@ from syntagma.models.translation_model import (
     TranslationModel,
 )
 from syntagma.outputs import write_text
-from syntagma.parse.source import Mode
-from syntagma.syntax.windows import Part
+from syntagma.parse.sources.source import Mode
+from syntagma.syntax.sequences import Part
 from syntagma.tasks.experiment import Experiment
+from syntagma.tasks.predictor import TextPredictor, new_model, training_store
 from syntagma.tasks.predictor_task import PredictorTask
 from syntagma.tasks.task import Features
-from syntagma.tasks.texts import TextPredictor, new_model, training_store
 from syntagma.tasks.translation.parallel_text import ParallelExample, read_parallel
 from syntagma.tasks.translation.scores import bleu, sentence_bleu, signature
 from syntagma.tasks.translation.scratch import from_scratch
-from syntagma.text.given import require_several, require_string, require_text
 
 __all__ = ["Translation", "TranslationTask", "Translator"]
 

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 
 from syntagma.errors import InputError, first_wrong
 from syntagma.files import read_objects
-from syntagma.tasks.gather import gather
+from syntagma.tasks.collect import gather
 from syntagma.tasks.mentions.data import Mention, mention_problem, row_id
 
 __all__ = ["TypingExample", "TypingFile", "read_typing"]

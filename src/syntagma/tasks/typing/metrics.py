@@ -20,7 +20,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from syntagma.tasks.mentions.label_counts import LabelCounts, f1_of
+from syntagma.tasks.label_counts import LabelCounts, f1_of
 
 __all__ = ["Cut", "TypingCounts", "best_threshold", "score_by_type", "typing_f1"]
 

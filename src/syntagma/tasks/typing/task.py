@@ -10,21 +10,22 @@ from typing import Any, NamedTuple, Self
 import torch
 from torch import Tensor
 
+from syntagma.checks import require_number
 from syntagma.errors import InputError
 from syntagma.models.mention_model import TypingHead, TypingModel
 from syntagma.outputs import write_json
+from syntagma.tasks.collect import warn_of_skipped
 from syntagma.tasks.experiment import Experiment
-from syntagma.tasks.gather import warn_of_skipped
 from syntagma.tasks.labels import warn_of_unknown
-from syntagma.tasks.mentions.data import Mention
-from syntagma.tasks.mentions.task import (
+from syntagma.tasks.mentions.classifier import (
     Asked,
     MentionClassifier,
     MentionItem,
 )
+from syntagma.tasks.mentions.data import Mention
+from syntagma.tasks.predictor import new_model, training_options
 from syntagma.tasks.predictor_task import PredictorTask
 from syntagma.tasks.task import Features
-from syntagma.tasks.texts import new_model, training_options
 from syntagma.tasks.typing.data import TypingExample, read_typing
 from syntagma.tasks.typing.metrics import (
     Cut,
@@ -33,7 +34,6 @@ from syntagma.tasks.typing.metrics import (
     score_by_type,
     typing_f1,
 )
-from syntagma.text.given import require_number
 
 __all__ = ["EntityTyper", "Types", "TypingTask"]
 

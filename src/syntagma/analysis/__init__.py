@@ -1,0 +1,1 @@
+"""Read finished runs, compare them, and take their scores apart."""

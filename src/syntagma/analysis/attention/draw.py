@@ -1,0 +1,170 @@
+"""Draw what models do as they read."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from syntagma.analysis.attention.matrices import GUIDED, attention_matrices
+from syntagma.analysis.attention.observation import Shown, look, open_predictor, sentences_of
+from syntagma.analysis.attention.word_scores import answer_scores, turn_scores
+from syntagma.analysis.systems import distinct_names
+from syntagma.drawing.attention_svg import attention_svg
+from syntagma.drawing.turns_svg import turns_svg
+from syntagma.errors import InputError
+from syntagma.files import read_text
+from syntagma.outputs import write_text
+from syntagma.tasks.choice.chooser import Chooser
+from syntagma.tasks.laid_out import Predictor, Texts
+from syntagma.tasks.spans.reader import Reader
+
+__all__ = ["draw_attention", "draw_turns"]
+
+SHOWN = ("question", "answer", "both", "all")
+SVG = ".svg"
+
+
+def draw_attention(
+    models: Sequence[str | Path],
+    passage: str | Path,
+    question: str,
+    *,
+    out: str | Path,
+    options: Sequence[str] = (),
+    layer: str = "",
+    head: int | None = None,
+    show: str = "question",
+    device: str = "cpu",
+) -> list[str]:
+    """Draw the attention of one or two models beside one another.
+
+    Of a single guided model the encoder's last layer stands beside the guided one where no layer is
+    named.
+
+    Args:
+        models: ``default-reader`` or folders.
+        passage: a text file, or ``-``; of a model for pairs the first text.
+        question: about it; of a model for pairs the second text.
+        out: the picture, ``.svg``.
+        options: of a model for choice; the one that the first model chooses is read.
+        layer: a number from 1, or ``guided``; each model's last one if not given.
+        head: from 1; the mean over all heads if not given.
+        show: the words on the axes: ``question``, ``answer`` (the sentence of the passage in which
+            the first model finds its answer), ``both``, the number of a sentence of the passage, or
+            ``all``.
+        device: where to compute.
+
+    Returns:
+        The title of each map.
+
+    Raises:
+        InputError: a model, file or choice cannot be used.
+    """
+    _check(out)
+    if layer and layer != GUIDED and not layer.isdecimal():
+        raise InputError(f"--layer: expected a number from 1, or {GUIDED}, got {layer!r}")
+    predictors = [open_predictor(model, device=device) for model in models]
+    texts = _texts(predictors[0], read_text(passage), question, options)
+    shown, texts = _shown(show, predictors, texts)
+    wanted = int(layer) if layer.isdecimal() else layer or None
+    seen = [
+        look(name, predictor, texts)
+        for name, predictor in zip(_names(models), predictors, strict=True)
+    ]
+    matrices = attention_matrices(seen, shown, layer=wanted, head=head)
+    write_text(out, attention_svg(matrices, title=f"Attention: {question}"))
+    return [matrix.title for matrix in matrices]
+
+
+def draw_turns(
+    models: Sequence[str | Path],
+    passage: str | Path,
+    question: str,
+    *,
+    out: str | Path,
+    options: Sequence[str] = (),
+    device: str = "cpu",
+) -> list[str]:
+    """Draw the scores of iterative co-attention, a row a turn, and where readers find answers.
+
+    Args:
+        models: as for :func:`draw_attention`, and so are the others.
+        passage: a text file, or ``-``.
+        question: about it.
+        out: the picture, ``.svg``.
+        options: of a model for choice.
+        device: where to compute.
+
+    Returns:
+        The title of each text.
+
+    Raises:
+        InputError: a model or file cannot be used, or a model has no such scores and is no
+            reader beside one that has.
+    """
+    _check(out)
+    predictors = [open_predictor(model, device=device) for model in models]
+    texts = _texts(predictors[0], read_text(passage), question, options)
+    looks = [
+        look(name, predictor, texts)
+        for name, predictor in zip(_names(models), predictors, strict=True)
+    ]
+    some = any(seen.observed.turns is not None for seen in looks)
+    scores = []
+    for seen in looks:
+        parts = [sentences_of(predictors, each.text) for each in seen.laid_out.stretches]
+        is_reader = isinstance(seen.predictor, Reader)
+        if is_reader:
+            scores.append(answer_scores(seen, parts[0]))
+        # A reader without turns may stand beside one that has some.
+        if seen.observed.turns is not None or not (is_reader and some):
+            scores += turn_scores(seen, parts)
+    write_text(out, turns_svg(scores, title=f"Co-attention in turns: {question}"))
+    return [part.title for part in scores]
+
+
+def _names(models: Sequence[str | Path]) -> list[str]:
+    paths = list(map(Path, models))
+    return distinct_names([path.name for path in paths], paths)
+
+
+def _check(out: str | Path) -> None:
+    if Path(out).suffix != SVG:
+        raise InputError(f"{out}: expected a picture as {SVG}; rename it")
+
+
+def _texts(predictor: Predictor, passage: str, question: str, options: Sequence[str]) -> Texts:
+    if not isinstance(predictor, Chooser):
+        if options:
+            raise InputError("--options: only a model for choice reads options; leave them out")
+        return Texts(passage, question)
+    if len(options) == 1:
+        options = [option.strip() for option in options[0].split("|")]
+    if len(options) < 2:
+        raise InputError("a model for choice reads options; give --options 'A | B'")
+    chosen = predictor.choose(passage, question, options).chosen
+    return Texts(passage, question, tuple(options), chosen)
+
+
+def _shown(show: str, predictors: Sequence[Predictor], texts: Texts) -> tuple[Shown, Texts]:
+    """The words on the axes, and the texts with the place that must be in the window."""
+    asked = [(texts.second, part) for part in sentences_of(predictors, texts.second)]
+    if show == "question":
+        return asked, texts
+    sentences = sentences_of(predictors, texts.first)
+    if show == "all":
+        return [*((texts.first, part) for part in sentences), *asked], texts
+    number = int(show) if show.isdecimal() else 0
+    first = predictors[0]
+    if show in ("answer", "both") and isinstance(first, Reader):
+        answer = first.answer(texts.first, texts.second, threshold=float("inf"))
+        start = answer.start or 0
+        number = 1 + next((n for n, part in enumerate(sentences) if part.end > start), 0)
+    if not 1 <= number <= len(sentences):
+        raise InputError(
+            f"--show: expected {', '.join(SHOWN)} ('answer' and 'both' of a reader), or the number "
+            f"of a sentence from 1 to {len(sentences)}, got {show!r}"
+        )
+    sentence = sentences[number - 1]
+    shown = [*(asked if show == "both" else ()), (texts.first, sentence)]
+    return shown, texts._replace(place=(sentence.start, sentence.end))

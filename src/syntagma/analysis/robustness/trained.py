@@ -1,0 +1,149 @@
+"""Scores over the share of heads or tags that was replaced when models were trained."""
+
+from __future__ import annotations
+
+from collections.abc import Container, Mapping, Sequence
+from pathlib import Path
+from statistics import mean
+
+from syntagma.analysis.robustness.noise import TRAINING, NoiseCurve, check_kind
+from syntagma.analysis.robustness.rescoring import (
+    Points,
+    check_metric,
+    level_systems,
+    metric_of,
+    spread_of,
+)
+from syntagma.analysis.systems import RunScores, System, read_systems
+from syntagma.errors import InputError
+from syntagma.parse.sources.load import NOISY, read_noise
+
+__all__ = ["training_noise_curve"]
+
+
+Line = dict[float, System]
+"""Systems that differ in nothing but the share of noise, by that share."""
+
+
+def training_noise_curve(
+    folders: Sequence[str | Path], *, kind: str = "heads", metric: str = ""
+) -> NoiseCurve:
+    """The scores of models that were trained on more and more noise, as their runs tell them.
+
+    A run's own scores stand on parses of its own parser: on the same noise as its training.
+
+    Args:
+        folders: finished runs over the same data whose ``parser`` is ``noisy:SHARE:SOURCE``,
+            ``noisy:SHARE,SEED:SOURCE`` (or ``noisy_tags:…``), or one without noise; those that
+            differ in nothing but the share, the draw of the noise and the seed of the training are
+            one line, those without guides a level one.
+        kind: ``heads`` or ``tags``.
+        metric: to show; the one that comparisons of the task test, if not given.
+
+    Raises:
+        InputError: runs cannot be used, no model reads what is replaced, or a line has no run with
+            a share that another has, or not equally many draws of noise with each share.
+    """
+    check_kind(kind)
+
+    def alike(run: RunScores) -> str:
+        share, _, source = _noise_of(run, kind)
+        return repr((share, source, run.without("parser")))
+
+    systems = read_systems(folders, alike=alike)
+    lines = _lines(systems, kind)
+    shares = sorted({share for line in lines.values() for share in line})
+    if shares == [0.0]:
+        raise InputError(
+            f"none of the runs was trained with {kind} replaced; train some with "
+            f"--set parser={NOISY[kind]}:SHARE:SOURCE, such as {NOISY[kind]}:0.4:default-parser"
+        )
+    level = level_systems({name: _first(line).runs[0].path for name, line in lines.items()}, kind)
+    n_draws = _count_draws(lines, shares, level, kind)
+    metric = check_metric(metric, systems, ())
+    means: Points = {}
+    spreads: Points = {}
+    for name, line in lines.items():
+        points = [_first(line) if name in level else line[share] for share in shares]
+        scores = [[metric_of(run.metrics, metric, run) for run in point.runs] for point in points]
+        means[name] = tuple(map(mean, scores))
+        spreads[name] = tuple(map(spread_of, scores))
+    return NoiseCurve(
+        kind, tuple(shares), metric, means, spreads, level,
+        n_examples=len(systems[0].runs[0].rows), draws=n_draws, when=TRAINING,
+    )  # fmt: skip
+
+
+def _lines(systems: Sequence[System], kind: str) -> dict[str, Line]:
+    """Systems as lines, each with the name of its system without noise, where it has one."""
+    found: dict[str, Line] = {}
+    for system in systems:
+        share, _, source = _noise_of(system.runs[0], kind)
+        found.setdefault(repr((source, system.runs[0].without("parser"))), {})[share] = system
+    return {(line.get(0.0) or _first(line)).name: line for line in found.values()}
+
+
+def _first(line: Line) -> System:
+    return next(iter(line.values()))
+
+
+def _count_draws(
+    lines: Mapping[str, Line], shares: Sequence[float], level: Container[str], kind: str
+) -> int:
+    """How many draws of noise there are with each share, which all lines must have alike.
+
+    Args:
+        lines: by name.
+        shares: that each line must have.
+        level: names of lines to which share and draw are all the same.
+        kind: what is replaced.
+
+    Raises:
+        InputError: a share is missing, a run is there twice, or the draws are not equally many.
+    """
+    numbers: dict[str, int] = {}
+    for name, line in lines.items():
+        for share, system in line.items():
+            number = _n_draws(system, kind)
+            if share and name not in level:
+                numbers[f"{system.name} ({share:.0%})"] = number
+        missing = [share for share in shares if share not in line]
+        if missing and name not in level:
+            source = f"{NOISY[kind]}:{missing[0]}:SOURCE" if missing[0] else "SOURCE"
+            raise InputError(
+                f"{name}: no run was trained with {missing[0]:.0%} of the {kind} replaced; "
+                f"train it with --set parser={source}"
+            )
+    if len({*numbers.values()}) > 1:
+        told = ", ".join(f"{name} {number}" for name, number in numbers.items())
+        raise InputError(
+            f"expected equally many draws of noise with each share of the {kind}, got {told}; "
+            f"train more with --set parser={NOISY[kind]}:SHARE,SEED:SOURCE"
+        )
+    return max(numbers.values())
+
+
+def _n_draws(system: System, kind: str) -> int:
+    """How many draws of noise the runs of a system were trained on.
+
+    Raises:
+        InputError: two have the same seed and the same draw, however it is written.
+    """
+    known: dict[tuple[int, int], RunScores] = {}
+    for run in system.runs:
+        _, draw, _ = _noise_of(run, kind)
+        if (first := known.setdefault((run.seed, draw), run)) is not run:
+            raise InputError(
+                f"{run.path}: has the seed and the noise of {first.path}; name one of them, or "
+                f"train it on another draw, --set parser={NOISY[kind]}:SHARE,SEED:SOURCE"
+            )
+    return len({draw for _, draw in known})
+
+
+def _noise_of(run: RunScores, kind: str) -> tuple[float, int, str]:
+    """Share and seed of the noise that a run was trained on, 0 for none, and the source behind."""
+    parser = str(run.settings.get("parser", ""))
+    noise = read_noise(parser)
+    if noise is None or noise.what != kind:
+        return 0.0, 0, parser
+    return noise.share, noise.seed if noise.share else 0, noise.source

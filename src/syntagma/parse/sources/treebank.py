@@ -1,0 +1,59 @@
+"""Parses that a treebank holds."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from syntagma.errors import InputError
+from syntagma.parse.sources.source import Mode
+from syntagma.text.conllu import read_conllu
+from syntagma.text.sentence import Parse, Sentence
+
+__all__ = ["TreebankSource"]
+
+
+class TreebankSource:
+    """Parses read from CoNLL-U files: each text must be one sentence of them.
+
+    Args:
+        paths: the file, or files.
+        mode: ``words`` where a text is the words of the sentence with spaces between them.
+
+    Raises:
+        InputError: a file cannot be read, or a sentence is no tree.
+    """
+
+    def __init__(self, paths: str | Path | Sequence[str | Path], *, mode: Mode = "raw") -> None:
+        paths = [paths] if isinstance(paths, str | Path) else paths
+        self.paths = paths
+        self.mode = mode
+        self._parses: dict[str, Parse] = {}
+        for path in paths:
+            for rows in read_conllu(path):
+                parse = rows.parse()
+                if mode == "words":
+                    forms = parse.sentence.forms
+                    parse = replace(parse, sentence=Sentence.from_words(forms))
+                    self._parses[" ".join(forms)] = parse
+                else:
+                    self._parses[rows.text] = parse
+
+    @property
+    def fingerprint(self) -> str:
+        """Paths and times of their last changes."""
+        files = ",".join(f"{path}:{Path(path).stat().st_mtime_ns}" for path in self.paths)
+        return f"conllu:{files}{'' if self.mode == 'raw' else f':{self.mode}'}"
+
+    def parse_texts(self, texts: Iterable[str]) -> Iterator[list[Parse]]:
+        """The one sentence of each text.
+
+        Raises:
+            InputError: the files do not hold a text.
+        """
+        for text in texts:
+            if text not in self._parses:
+                files = ", ".join(map(str, self.paths))
+                raise InputError(f"{files}: no sentence with the text {text[:60]!r}")
+            yield [self._parses[text]]

@@ -1,0 +1,251 @@
+"""The part of a report that shows cases, and pages of cases alone: answers, trees, attention."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict
+from functools import cache
+from pathlib import Path
+
+import syntagma
+from syntagma.analysis.attention import (
+    Look,
+    attention_matrices,
+    look,
+    open_predictor,
+    sentences_of,
+    turn_scores,
+)
+from syntagma.analysis.cases import GAINED, LOST, Case, find_cases
+from syntagma.analysis.systems import System
+from syntagma.drawing.svg import escape
+from syntagma.drawing.turns_svg import TurnScores
+from syntagma.encoders.default import DEFAULT_PARSER
+from syntagma.encoders.saved import WEIGHTS
+from syntagma.errors import InputError
+from syntagma.outputs import write_text
+from syntagma.parse.parser import JointParser
+from syntagma.parse.sources.load import load_parser
+from syntagma.report.case_cards import CasePictures, case_card
+from syntagma.report.report_page import Part, report_page
+from syntagma.report.report_parts import Made
+from syntagma.tasks.laid_out import Predictor, Texts
+from syntagma.text.sentence import Parse, Sentence
+
+__all__ = ["cases_part", "write_cases"]
+
+PAIRED = ("spans", "choice", "pairs")
+"""Tasks whose models can be watched."""
+ASKED = {"choice": "question", "open_qa": "question", "pairs": "hypothesis", "spans": "question"}
+"""What the second text of a case is, where it is a text of its own."""
+DRAWN = 3
+"""Systems whose attention is drawn, at most."""
+WIDEST = 45
+"""Words of a sentence whose attention is drawn, at most."""
+
+
+def write_cases(
+    cases: Sequence[Case], out: Path, *, task: str, title: str, baseline: str, parser: str
+) -> None:
+    """Write one page about some cases: what was asked, all answers, and the trees.
+
+    Args:
+        cases: of one task.
+        out: the page.
+        task: its name.
+        title: of the page.
+        baseline: the name of the system that is shown first.
+        parser: makes the trees, see :func:`syntagma.parse.sources.load.load_parser`.
+    """
+    notices: list[str] = []
+    painter = _Painter(task, {}, notices, parser)
+    cards = [
+        case_card(number, case, painter.pictures(case, attention=False), baseline=baseline)
+        for number, case in enumerate(cases, start=1)
+    ]
+    page = report_page(
+        title=title,
+        summary=f"{len(cards)} cases",
+        parts=[Part("Cases", "".join(cards))],
+        notices=notices,
+        note=f"Written by Syntagma {syntagma.__version__}.",
+    )
+    write_text(out, page)
+
+
+def cases_part(systems: Sequence[System], n_cases: int, n_pictures: int, *, device: str) -> Made:
+    """The cases with their pictures.
+
+    Args:
+        systems: the baseline first.
+        n_cases: to draw.
+        n_pictures: of these, how many with pictures of attention; 0 opens no model of a run.
+        device: where to compute.
+    """
+    if not n_cases:
+        return Made(Part("Cases", ""), [], [])
+    try:
+        found = find_cases(systems, most=n_cases)
+    except InputError as error:
+        return Made(Part("Cases", ""), [], [f"cases: {error}"])
+    if not found.cases:
+        same = "the systems differ on no example" if len(systems) > 1 else "every example is right"
+        return Made(Part("Cases", ""), [], [f"cases: {same}"])
+    notices: list[str] = []
+    task = systems[0].runs[0].task
+    predictors = _open(systems, device, notices) if n_pictures and task in PAIRED else {}
+    painter = _Painter(task, predictors, notices)
+    baseline = systems[0].name
+    cards = [
+        case_card(
+            number, case, painter.pictures(case, attention=number <= n_pictures), baseline=baseline
+        )
+        for number, case in enumerate(_mixed(found.cases), start=1)
+    ]
+    counts = "; ".join(
+        _told(kind, system, n, baseline) for (kind, system), n in found.counts.items()
+    )
+    hint = f'<p class="hint">{escape(counts)}. Shown are {len(cards)}, drawn at random (seed 0).'
+    if len(systems[0].runs) > 1:
+        seeds = ", ".join(dict.fromkeys(str(system.runs[0].seed) for system in systems))
+        hint += " Scores are means over seeds, answers those of all seeds"
+        hint += f"; pictures of attention show the model of seed {seeds}." if predictors else "."
+    if predictors:
+        hint += (
+            " Maps show the mean over all heads; the attention to a word is the sum over its "
+            "pieces, from a word the mean over its pieces; elsewhere are special pieces and words "
+            "that are not shown."
+        )
+    body = hint + "</p>" + "".join(cards)
+    return Made(Part("Cases", body), [asdict(case) for case in found.cases], notices)
+
+
+def _told(kind: str, system: str, count: int, baseline: str) -> str:
+    if kind in (GAINED, LOST):
+        change = "better" if kind == GAINED else "worse"
+        return f"{system} is {change} than {baseline} on {count:,}"
+    return f"{system} is not fully right on {count:,}"
+
+
+def _mixed(cases: Sequence[Case]) -> list[Case]:
+    """One of each kind after another, so that the first ones show all kinds."""
+    groups: dict[tuple[str, str], list[Case]] = {}
+    for case in cases:
+        groups.setdefault((case.kind, case.system), []).append(case)
+    longest = max(map(len, groups.values()), default=0)
+    return [group[n] for n in range(longest) for group in groups.values() if n < len(group)]
+
+
+def _open(systems: Sequence[System], device: str, notices: list[str]) -> dict[str, Predictor]:
+    """The model of each system, that of its first seed, where it is there."""
+    found: dict[str, Predictor] = {}
+    for system in systems[:DRAWN]:
+        folder = system.runs[0].path
+        # Models that were removed are named where their parameters are missing.
+        if (folder / WEIGHTS).is_file():
+            try:
+                found[system.name] = open_predictor(folder, device=device)
+            except InputError as error:
+                notices.append(f"pictures of {system.name}: {error}")
+    return found
+
+
+class _Painter:
+    """Makes the pictures of cases.
+
+    Args:
+        task: of the runs.
+        predictors: the models by system.
+        notices: gets what could not be drawn.
+        parser: of texts that no model parses.
+    """
+
+    def __init__(
+        self,
+        task: str,
+        predictors: dict[str, Predictor],
+        notices: list[str],
+        parser: str = DEFAULT_PARSER,
+    ) -> None:
+        self.task = task
+        self.predictors = predictors
+        self.notices = notices
+        self.parses = cache(self._parses)
+        self.parser = cache(lambda: load_parser(parser).with_phrases())
+
+    def pictures(self, case: Case, *, attention: bool) -> CasePictures:
+        """What there is to draw of a case."""
+        told = case.told
+        try:
+            passage = _best(self.parses(told.passage), case) if told.passage.strip() else None
+            name = ASKED.get(self.task, "text")
+            own = self.task in ASKED or not told.passage
+            asked = self.parses(told.asked) if own and told.asked.strip() else ()
+        except InputError as error:
+            self.notices.append(f"trees of cases: {error}")
+            return CasePictures()
+        first = "premise" if self.task == "pairs" else "passage"
+        trees = [(f"sentence of the {first}", passage)] if passage else []
+        trees += [(name, parse) for parse in asked]
+        pictures = CasePictures(passage.sentence if passage else None, tuple(trees))
+        if not attention or not self.predictors:
+            return pictures
+        return self._with_attention(case, pictures, [parse.sentence for parse in asked], name)
+
+    def _parses(self, text: str) -> tuple[Parse, ...]:
+        """The sentences as the first model that reads syntax sees them; else the default parser."""
+        for predictor in self.predictors.values():
+            if (store := predictor.texts.store) is not None:
+                # What a store keeps has no phrases.
+                parser = store.source
+                parser = parser.with_phrases() if isinstance(parser, JointParser) else parser
+                return tuple(next(iter(parser.parse_texts([text]))))
+        return tuple(self.parser().parse_text(text))
+
+    def _with_attention(
+        self, case: Case, pictures: CasePictures, asked: Sequence[Sentence], name: str
+    ) -> CasePictures:
+        told, sentence = case.told, pictures.sentence
+        place = (sentence.start, sentence.end) if sentence else None
+        right = told.options.index(told.gold[0]) if told.options and told.gold else 0
+        texts = Texts(told.passage, told.asked, told.options, right, place)
+        try:
+            seen = [look(system, model, texts) for system, model in self.predictors.items()]
+        except InputError as error:
+            self.notices.append(f"pictures of case {case.key}: {error}")
+            return pictures
+        shown = [(name, [(told.asked, part) for part in asked])]
+        if sentence is not None and len(sentence) <= WIDEST:
+            shown.append(("sentence", [(told.passage, sentence)]))
+        maps = tuple((title, tuple(attention_matrices(seen, words))) for title, words in shown)
+        turns = tuple(
+            part for each in seen if each.observed.turns is not None for part in self._turns(each)
+        )
+        return CasePictures(sentence, pictures.trees, maps, turns)
+
+    def _turns(self, seen: Look) -> list[TurnScores]:
+        models = list(self.predictors.values())
+        parts = [sentences_of(models, stretch.text) for stretch in seen.laid_out.stretches]
+        return turn_scores(seen, parts)
+
+
+def _best(parses: Sequence[Parse], case: Case) -> Parse | None:
+    """The sentence of a passage to show.
+
+    That of the gold answer; else the one from which a system answered; else the one that has most
+    of the longer words of question and gold answer.
+    """
+    told = case.told
+    starts = [start for start, _ in told.places]
+    answers = (answer for found in case.answers.values() for answer in found)
+    starts += (told.passage.find(answer) for answer in answers if answer.strip())
+    for start in starts:
+        for parse in parses:
+            if parse.sentence.start <= start < parse.sentence.end:
+                return parse
+    wanted = {word.lower() for text in (told.asked, *told.gold) for word in text.split()}
+
+    def likeness(parse: Parse) -> int:
+        return len({form.lower() for form in parse.sentence.forms if len(form) > 3} & wanted)
+
+    return max(parses, key=likeness, default=None)

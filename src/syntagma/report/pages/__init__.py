@@ -1,1 +1,0 @@
-"""Pages without network: answers in their passage, and runs in a report."""

@@ -1,0 +1,146 @@
+"""A passage as HTML: every character as it is, every word and every answer an element of its own.
+
+Words are found by the character offsets of the parses, answers by theirs, so that they may overlap
+in any way.  All cutting happens here, in Python's characters: a script that reads the page needs
+no offsets, which it would count in UTF-16 units.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+
+from syntagma.drawing.svg import escape
+from syntagma.tasks.spans.answers import Answer
+from syntagma.text.sentence import Parse
+
+__all__ = ["Token", "passage_html", "tokens_of"]
+
+
+@dataclass(frozen=True, slots=True)
+class Token:
+    """A stretch of the passage that words stand on: one, or several that share it.
+
+    Args:
+        start: character offset in the passage.
+        end: character offset after its last character.
+        words: numbers of its words in the passage, from 1.
+    """
+
+    start: int
+    end: int
+    words: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Mark:
+    """A stretch of the passage that belongs to an answer.
+
+    Args:
+        start: character offset in the passage.
+        end: character offset after its last character.
+        kind: ``answers`` for what was answered, ``spans`` for a candidate.
+        key: number of the question; for a candidate, ``question-rank``, both from 1.
+    """
+
+    start: int
+    end: int
+    kind: str
+    key: str
+
+
+def tokens_of(passage: str, parses: Sequence[Parse]) -> list[Token]:
+    """The stretches of the passage that its words stand on, from left to right.
+
+    Args:
+        passage: the text.
+        parses: its sentences, whose offsets count in ``passage``.
+
+    Raises:
+        ValueError: a word lies outside the passage or before the word that precedes it.
+    """
+    tokens: list[Token] = []
+    words = (word for parse in parses for word in parse.sentence.words)
+    for number, word in enumerate(words, start=1):
+        least = tokens[-1].start if tokens else 0
+        if not least <= word.start <= word.end <= len(passage):
+            raise ValueError(
+                f"expected word {number} ({word.form!r}) between characters {least} and "
+                f"{len(passage)}, got {word.start} to {word.end}; give the parses of this passage"
+            )
+        if tokens and word.start < tokens[-1].end:
+            last = tokens.pop()
+            shared = Token(last.start, max(last.end, word.end), (*last.words, number))
+            tokens.append(shared)
+        else:
+            tokens.append(Token(word.start, word.end, (number,)))
+    return tokens
+
+
+def passage_html(passage: str, tokens: Iterable[Token], answers: Sequence[Answer]) -> str:
+    """Write the passage with an element around each word and each part of an answer.
+
+    Args:
+        passage: the text; what stands between the tags is this, character for character, but for
+            characters that XML forbids.
+        tokens: from ``tokens_of``.
+        answers: what to mark, candidates included.
+
+    Raises:
+        ValueError: the passage holds something else where an answer is said to be.
+    """
+    marks = _marks(passage, answers)
+    lines = []
+    position = 0
+    for token in tokens:
+        lines.append(_runs(passage, position, token.start, marks))
+        words = " ".join(map(str, token.words))
+        runs = _runs(passage, token.start, token.end, marks)
+        lines.append(
+            f'<span class="word" id="word-{token.words[0]}" data-words="{words}">{runs}</span>'
+        )
+        position = token.end
+    lines.append(_runs(passage, position, len(passage), marks))
+    return "".join(lines)
+
+
+def _marks(passage: str, answers: Sequence[Answer]) -> list[Mark]:
+    """Everything to mark in the passage, answers and candidates."""
+    marks = []
+    for question, answer in enumerate(answers, start=1):
+        if answer.start is not None and answer.end is not None:
+            _require_text(passage, answer.start, answer.end, answer.text)
+            marks.append(Mark(answer.start, answer.end, "answers", str(question)))
+        for rank, span in enumerate(answer.spans, start=1):
+            _require_text(passage, span.start, span.end, span.text)
+            marks.append(Mark(span.start, span.end, "spans", f"{question}-{rank}"))
+    return marks
+
+
+def _require_text(passage: str, start: int, end: int, text: str) -> None:
+    """Raise where the passage does not hold the text at its offsets."""
+    if not 0 <= start <= end <= len(passage) or passage[start:end] != text:
+        raise ValueError(
+            f"expected {text!r} at characters {start} to {end} of the passage, got "
+            f"{passage[max(start, 0) : end]!r}; give the answers to this passage"
+        )
+
+
+def _runs(passage: str, start: int, end: int, marks: Sequence[Mark]) -> str:
+    """A stretch of text, cut where answers begin and end."""
+    near = [mark for mark in marks if mark.start < end and start < mark.end]
+    if not near:
+        return escape(passage[start:end])
+    cuts = {place for mark in near for place in (mark.start, mark.end) if start < place < end}
+    runs = []
+    for left, right in pairwise([start, *sorted(cuts), end]):
+        here = [mark for mark in near if mark.start <= left and right <= mark.end]
+        text = escape(passage[left:right])
+        kinds = {
+            kind: " ".join(mark.key for mark in here if mark.kind == kind)
+            for kind in ("answers", "spans")
+        }
+        attributes = "".join(f' data-{kind}="{keys}"' for kind, keys in kinds.items() if keys)
+        runs.append(f"<span{attributes}>{text}</span>" if attributes else text)
+    return "".join(runs)

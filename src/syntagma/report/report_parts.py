@@ -1,0 +1,339 @@
+"""The parts of a report that need nothing but saved results.
+
+Scores, settings, groups of examples, training, parameters, and the commands.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict, replace
+from pathlib import Path
+from statistics import mean, stdev
+from typing import Any, NamedTuple
+
+import yaml
+
+from syntagma.analysis.answer_tags import tags_of_systems
+from syntagma.analysis.breakdown import Breakdown, break_down_systems, write_breakdowns
+from syntagma.analysis.compare import compare_systems
+from syntagma.analysis.curves import TRAINING_LOSS, read_curve, write_curves
+from syntagma.analysis.groups import CUTS, NUMBERS, properties_of
+from syntagma.analysis.parameters import ModelNumbers, read_numbers
+from syntagma.analysis.parse_properties import measure_parses
+from syntagma.analysis.systems import System
+from syntagma.drawing.svg import escape
+from syntagma.drawing.tables import html_table, spread
+from syntagma.encoders.default import DEFAULT_PARSER
+from syntagma.errors import InputError
+from syntagma.parse.sources.load import load_source
+from syntagma.report.report_page import Part, commands, details, plot, plots
+from syntagma.runs.log import Speed, is_cut, read_speed
+from syntagma.settings import flatten
+from syntagma.tasks import find_task
+from syntagma.tasks.comparison.comparisons import PLANS
+
+__all__ = [
+    "Made",
+    "groups_part",
+    "models_part",
+    "results_part",
+    "tags_part",
+    "training_part",
+]
+
+MOST_KINDS = 60
+"""Groups that a plot of kinds can hold."""
+
+
+class Made(NamedTuple):
+    """A part, and the same as plain values.
+
+    Args:
+        part: of the page.
+        values: for ``report.json``.
+        notices: what was left out, and why.
+    """
+
+    part: Part
+    values: Any
+    notices: list[str]
+
+
+def results_part(systems: Sequence[System]) -> Made:
+    """Scores with their tests, all metrics, and the settings that differ."""
+    notices: list[str] = []
+    body, values = "", None
+    if len(systems) > 1 and systems[0].runs[0].task in PLANS:
+        try:
+            comparison = compare_systems(systems)
+            body = html_table(comparison.rows())
+            tests = escape(comparison.summary().replace("`", ""))
+            body += (
+                f'<p class="hint">{tests}. Δ and p are against the '
+                "first line; + and − count the examples that got better and worse.</p>"
+            )
+            values = comparison.as_json()
+        except InputError as error:
+            notices.append(f"the comparison: {error}")
+    metrics = _metrics(systems)
+    rows = [["metric", *(system.name for system in systems)]]
+    rows += [[name, *map(_metric_shown, found.values())] for name, found in metrics.items()]
+    shown = html_table(rows)
+    body += details("All metrics", shown) if body else shown
+    body += _settings(systems)
+    return Made(Part("Results", body), {"comparison": values, "metrics": metrics}, notices)
+
+
+def _metrics(systems: Sequence[System]) -> dict[str, dict[str, list[float]]]:
+    """All metrics, of each system those of its seeds."""
+    return {
+        name: {
+            system.name: [float(run.metrics[name]) for run in system.runs if name in run.metrics]
+            for system in systems
+        }
+        for name in systems[0].runs[0].metrics
+    }
+
+
+def _metric_shown(values: Sequence[float]) -> str:
+    """A metric; one that is the same whole number for all seeds is a count."""
+    is_count = len({*values}) == 1 and values[0].is_integer()
+    return _mean_shown(values[:1], 0) if is_count else _mean_shown(values)
+
+
+def _mean_shown(values: Sequence[float], places: int = 2) -> str:
+    """A mean over seeds; numbers that are all alike do not deviate."""
+    if not values:
+        return "–"
+    return spread(mean(values), stdev(values) if len({*values}) > 1 else None, places)
+
+
+def _settings(systems: Sequence[System]) -> str:
+    """The settings in which systems differ, and all of each."""
+    flat = [flatten(system.runs[0].settings) for system in systems]
+    keys = dict.fromkeys(key for settings in flat for key in settings)
+    rows = [["setting", *(system.name for system in systems)]]
+    for key in keys:
+        found = [str(settings.get(key, "–")) for settings in flat]
+        if len(set(found)) > 1 and key != "training.seed":
+            rows.append([key, *found])
+    body = ""
+    if len(rows) > 1:
+        body = f"<h3>Settings that differ</h3>{html_table(rows)}"
+    for system in systems:
+        text = yaml.safe_dump(system.runs[0].settings, sort_keys=False, allow_unicode=True)
+        body += details(f"All settings of {system.name}", commands([text.rstrip()]))
+    return body
+
+
+def groups_part(systems: Sequence[System], out: Path, *, parser: str = DEFAULT_PARSER) -> Made:
+    """Scores by each property that the examples have, and by what a parser measures on them.
+
+    Numbers are cut into groups of equal size and into groups of equal range.
+
+    Args:
+        systems: over the same data.
+        out: the folder to write plots to.
+        parser: see :func:`syntagma.parse.sources.load.load_source`.
+    """
+    name = "Groups of examples"
+    try:
+        examples = systems[0].runs[0].examples()
+    except InputError as error:
+        return Made(Part(name, ""), {}, [f"groups of examples: {error}"])
+    notices: list[str] = []
+    figures, tables, values = [], [], {}
+    measured: dict[str, dict[str, float]] = {}
+    try:
+        measured = measure_parses(examples, source=load_source(parser))
+    except InputError as error:
+        notices.append(f"groups by what a parser measures: {error}")
+    for property in [*properties_of(examples[0]), *measured] if examples else ():
+        number = property in NUMBERS or property in measured
+        try:
+            found = [
+                break_down_systems(
+                    systems, examples, property, cut=cut, values=measured.get(property)
+                )
+                for cut in (CUTS[::-1] if number else CUTS[:1])
+            ]
+        except InputError as error:
+            notices.append(f"groups by {property}: {error}")
+            continue
+        if not 1 < len(found[0].grouping.groups) <= MOST_KINDS:
+            continue
+        values[property] = [each.as_json() for each in found]
+        body = "".join(html_table(each.rows(), caption=each.caption) for each in found)
+        tables.append(details(f"By {property.replace('_', ' ')}", body))
+        try:
+            figures.append(_group_plot(found, out))
+        except InputError as error:
+            notices.append(f"plots: {error}")
+    if not values:
+        return Made(Part(name, ""), {}, notices)
+    hint = (
+        '<p class="hint">Numbers are cut into groups of equal size and into groups of equal range, '
+        "at most 20 (of fewer values, equal ones stand together), and have a trend line (least "
+        "squares through the means of the groups, each as heavy as its examples).</p>"
+    )
+    return Made(Part(name, hint + plots(figures) + "".join(tables)), values, notices)
+
+
+def tags_part(systems: Sequence[System], *, parser: str = DEFAULT_PARSER) -> Made:
+    """Parts of speech at the boundaries of answers, for readers.
+
+    Args:
+        systems: the runs.
+        parser: gives the tags.
+    """
+    name = "Answer boundaries"
+    if systems[0].runs[0].task != "spans":
+        return Made(Part(name, ""), {}, [])
+    try:
+        found = tags_of_systems(systems, parser=parser)
+    except InputError as error:
+        return Made(Part(name, ""), {}, [f"tags at answer boundaries: {error}"])
+    hint = (
+        '<p class="hint">How often a Penn tag stands at the first or the last word of the gold '
+        "answer and of each system's; and, by the tag of the gold word, how often a system answers "
+        "wrongly and its own boundary word has another tag than that of the nearest gold answer. "
+        f"{found.n_questions:,} questions with an answer.</p>"
+    )
+    body = html_table(found.rows())
+    body += "".join(f"<p>{escape(line)}</p>" for line in found.lines())
+    return Made(Part(name, hint + body), asdict(found), [])
+
+
+def _group_plot(found: Sequence[Breakdown], out: Path) -> str:
+    """A plot, a panel for each way to cut."""
+    property = found[0].grouping.property
+    path = out / f"by_{property}.svg"
+    write_breakdowns([replace(each, title=each.grouping.told()) for each in found], path)
+    caption = f"{found[0].score} by {property.replace('_', ' ')}"
+    return plot(path, caption, wide=len(found) > 1)
+
+
+def training_part(systems: Sequence[System], out: Path) -> Made:
+    """Curves of training, and its speed.
+
+    Args:
+        systems: the runs.
+        out: the folder to write plots to.
+    """
+    runs = [(system.name, run.path) for system in systems for run in system.runs]
+    notices: list[str] = []
+    body, values = "", {}
+    try:
+        primary = _evaluated(systems)
+        metrics = {"training loss": (TRAINING_LOSS, ""), f"dev {primary}": (primary, "")}
+        path = out / "curves.svg"
+        folders = [run for _, run in runs]
+        write_curves(folders, metrics, path, names=[name for name, _ in runs])
+        body = plot(path, f"loss on the training data, and {primary} on the dev files")
+    except InputError as error:
+        notices.append(f"training curves: {error}")
+    try:
+        for _, run in runs:
+            if is_cut(run):
+                notices.append(
+                    f"training: {run}: what follows the last whole line of metrics.jsonl"
+                )
+        speeds = {system.name: [read_speed(run.path) for run in system.runs] for system in systems}
+        body += html_table(_speed_rows(speeds))
+        body += (
+            '<p class="hint">Speed is as the trainer measured it, evaluations included; of a '
+            "resumed run, in its last part. Words are parsed by the first run that meets them, "
+            "the others read them from the cache. Only runs on one machine that did nothing else "
+            "can be compared. What is fitted on the dev files (thresholds) is fitted when training "
+            "has ended, after the last point of the curve.</p>"
+        )
+        values = {name: [speed.as_json() for speed in found] for name, found in speeds.items()}
+    except InputError as error:
+        notices.append(f"training speed: {error}")
+    return Made(Part("Training", body), values, notices)
+
+
+def _evaluated(systems: Sequence[System]) -> str:
+    """The metric whose curve is drawn: the task's, or the tested one where models have no other."""
+    own = getattr(find_task(systems[0].runs[0].task), "primary", "")
+    drawn = any(read_curve(run.path, own) for system in systems for run in system.runs if own)
+    return own if drawn else systems[0].plan.metric
+
+
+def _speed_rows(speeds: dict[str, list[Speed]]) -> list[list[str]]:
+    columns = {
+        "steps": ("steps", 0),
+        "examples/s": ("examples_per_second", 1),
+        "steps/s": ("steps_per_second", 2),
+        "pieces/s": ("pieces_per_second", 0),
+        "hours": ("hours", 2),
+        "seconds an evaluation": ("evaluation_seconds", 1),
+        "parsed words/s": ("parsed_words_per_second", 0),
+    }
+    found = {
+        title: [[getattr(speed, name) for speed in group] for group in speeds.values()]
+        for title, (name, _) in columns.items()
+    }
+    shown = [
+        title
+        for title, groups in found.items()
+        if any(value is not None for group in groups for value in group)
+    ]
+    rows = [["", *shown]]
+    for place, system in enumerate(speeds):
+        cells = ([v for v in found[title][place] if v is not None] for title in shown)
+        digits = (columns[title][1] for title in shown)
+        rows.append([system, *map(_mean_shown, cells, digits)])
+    return rows
+
+
+def models_part(systems: Sequence[System]) -> Made:
+    """Parameters of the models that are there, and what their guides have learnt."""
+    notices: list[str] = []
+    numbers: dict[str, list[ModelNumbers]] = {}
+    for system in systems:
+        for run in system.runs:
+            try:
+                found = read_numbers(run.path)
+            except InputError as error:
+                notices.append(f"parameters: {error}")
+                continue
+            if found is None:
+                notices.append(
+                    f"{run.path}: the model itself is not there (model.safetensors); its "
+                    f"parameters and pictures"
+                )
+            else:
+                numbers.setdefault(system.name, []).append(found)
+    if not numbers:
+        return Made(Part("Models", ""), {}, notices)
+    body = html_table(_parameter_rows(numbers))
+    every = [each for group in numbers.values() for each in group]
+    names = dict.fromkeys(name for each in every for name in each.learned)
+    if names:
+        rows = [["", *numbers]]
+        for name in names:
+            values = (
+                [n.learned[name] for n in group if name in n.learned] for group in numbers.values()
+            )
+            rows.append([name, *(_mean_shown(found, 4) for found in values)])
+        body += html_table(rows, caption="What guides have learnt, or were set to")
+    plain = {
+        name: [{"parameters": n.parameters, "learned": n.learned} for n in group]
+        for name, group in numbers.items()
+    }
+    return Made(Part("Models", body), plain, notices)
+
+
+def _parameter_rows(numbers: dict[str, list[ModelNumbers]]) -> list[list[str]]:
+    first = {name: group[0] for name, group in numbers.items()}
+    parts = dict.fromkeys(part for found in first.values() for part in found.parameters)
+    rows = [["parameters", *first]]
+    for part in parts:
+        rows.append([part, *(f"{found.parameters.get(part, 0):,}" for found in first.values())])
+    base = next(iter(first.values())).total
+    totals = [found.total for found in first.values()]
+    rows.append(["all", *(f"{total:,}" for total in totals)])
+    if len(totals) > 1:
+        rows.append(["more than the first", *(f"{total / base - 1:+.1%}" for total in totals)])
+    return rows

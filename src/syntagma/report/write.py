@@ -1,0 +1,115 @@
+"""One page about runs, with its plots beside it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from contextlib import suppress
+from pathlib import Path
+
+import syntagma
+from syntagma.analysis.robustness import check_kind, check_sources
+from syntagma.analysis.systems import read_systems
+from syntagma.encoders.default import DEFAULT_PARSER
+from syntagma.errors import InputError, MissingExtraError
+from syntagma.evaluation import score_runs
+from syntagma.outputs import require_absent, write_folder, write_json, write_text
+from syntagma.report.case_part import cases_part
+from syntagma.report.parse_parts import noise_part, sources_part, training_noise_parts
+from syntagma.report.report_commands import commands_part
+from syntagma.report.report_page import report_page
+from syntagma.report.report_parts import (
+    groups_part,
+    models_part,
+    results_part,
+    tags_part,
+    training_part,
+)
+
+__all__ = ["write_report"]
+
+
+def write_report(
+    runs: Sequence[str | Path],
+    out: str | Path,
+    *,
+    data: Sequence[str] = (),
+    n_cases: int = 12,
+    n_pictures: int = 3,
+    noise: Sequence[str] = (),
+    sources: Sequence[str] = (),
+    metric: str = "",
+    device: str = "cpu",
+) -> None:
+    """Write one page about runs, with its plots beside it.
+
+    Args:
+        runs: run folders over the same dev data; those that differ in the seed alone are one
+            system, the first is the baseline.
+        out: the folder to write: ``index.html``, the plots, and ``report.json`` with all values.
+        data: files to score on; the dev examples of the runs if not given.
+        n_cases: examples to show.
+        n_pictures: of these, how many with pictures of attention; 0 opens no model of a run.
+        noise: ``heads``, ``tags`` or both: score the models again with a share of them replaced.
+        sources: of parses, with which the models are scored again beside one another.
+        metric: to test and to show, if not that of the task's paper.
+        device: where to compute.
+
+    Raises:
+        InputError: a folder is no finished run, or they do not belong together, or ``out`` exists,
+            or there is no such noise or source of parses.
+    """
+    if n_cases < 0 or n_pictures < 0:
+        raise InputError(f"expected counts from 0, got --cases {n_cases} --pictures {n_pictures}")
+    require_absent(out)
+    noise, sources = tuple(dict.fromkeys(noise)), tuple(dict.fromkeys(sources))
+    for kind in noise:
+        check_kind(kind)
+    for source in sources:
+        with suppress(MissingExtraError):  # The page says so.
+            check_sources([source])
+    if data:
+        runs = score_runs(runs, data, metric=metric, device=device)
+    systems = read_systems(runs, metric=metric)
+    options = {
+        "--data": data,
+        "--cases": [str(n_cases)],
+        "--pictures": [str(n_pictures)],
+        "--noise": noise,
+        "--source": sources,
+        "--metric": [metric] if metric else [],
+    }
+    with write_folder(out) as draft:
+        made = [
+            results_part(systems),
+            groups_part(systems, draft, parser=DEFAULT_PARSER),
+            tags_part(systems, parser=DEFAULT_PARSER),
+            *(noise_part(systems, kind, draft, device=device) for kind in noise),
+            *training_noise_parts(systems, draft),
+            sources_part(systems, sources, draft, device=device),
+            training_part(systems, draft),
+            models_part(systems),
+            cases_part(systems, n_cases, n_pictures, device=device),
+        ]
+        commands, lacking = commands_part(systems, draft, out, options=_as_words(options))
+        names = ", ".join(system.name for system in systems)
+        first = systems[0].runs[0]
+        n_runs = sum(len(system.runs) for system in systems)
+        page = report_page(
+            title=f"Report: {names}",
+            summary=f"Task {first.task}, {n_runs} run{'s' * (n_runs != 1)}, "
+            f"{len(first.rows):,} examples ({', '.join(first.data)})",
+            parts=[
+                *(each.part for each in made),
+                commands,
+            ],
+            notices=[*(notice for each in made for notice in each.notices), *lacking],
+            note=f"Written by Syntagma {syntagma.__version__}.",
+        )
+        write_text(draft / "index.html", page)
+        values = {each.part.anchor: each.values for each in made}
+        write_json(draft / "report.json", values)
+
+
+def _as_words(options: dict[str, Sequence[str]]) -> list[str]:
+    """The options of a command, a name before each of their values."""
+    return [word for name, values in options.items() for value in values for word in (name, value)]

@@ -1,0 +1,44 @@
+"""What a model says to examples and how good that is, as files."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from syntagma.outputs import write_json
+from syntagma.runs.names import DATA, EXAMPLES, METRICS
+from syntagma.tasks.task import Task, fingerprint
+
+__all__ = ["write_scores"]
+
+
+def write_scores(
+    task: Task[Any, Any],
+    parts: Mapping[str, Sequence[Any]],
+    predictions: Sequence[Any],
+    folder: Path,
+) -> dict[str, Any]:
+    """Write predictions, metrics, the score of each example, and hashes of the examples.
+
+    Args:
+        task: that predicted.
+        parts: examples by name of their file.
+        predictions: for all of them, in their order.
+        folder: to write to.
+
+    Returns:
+        The metrics; none where there are no examples.
+    """
+    examples = [example for part in parts.values() for example in part]
+    metrics: dict[str, Any] = {}
+    if examples:
+        metrics = {**task.score(examples, predictions)}
+        if task.signature:
+            metrics["signature"] = task.signature
+        task.write_predictions(examples, predictions, folder / task.predictions_file)
+        write_json(folder / EXAMPLES, task.score_examples(examples, predictions))
+        if not task.streams:
+            write_json(folder / DATA, {name: fingerprint(part) for name, part in parts.items()})
+    write_json(folder / METRICS, metrics)
+    return metrics

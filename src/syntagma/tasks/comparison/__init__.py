@@ -1,0 +1,1 @@
+"""How runs of a task are compared: metrics, their tests, and sums over examples."""

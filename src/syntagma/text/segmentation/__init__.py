@@ -1,0 +1,1 @@
+"""Cut raw text into sentences and words."""

@@ -1,0 +1,105 @@
+"""Blocks of text that are segmented on their own: lines, paragraphs, parts of long paragraphs.
+
+Blocks follow one another without gaps.  Where a block ends depends on nothing behind a bounded
+look ahead, so that a stream gives the same blocks as the whole text.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+
+from syntagma.text.segmentation.assemble import Block, block_sentences
+from syntagma.text.segmentation.layout import PARAGRAPH_BREAK, PARAGRAPH_BREAK_LENGTH, lines
+
+__all__ = ["BATCH_LENGTH", "MAX_PARAGRAPH", "batches", "paragraphs", "whole_lines"]
+
+# A longer paragraph is read in parts that end with a sentence.
+MAX_PARAGRAPH = 20_000
+# Sentences this near the end of a part are left to the next one, which sees what follows them.
+_TAIL = 1_000
+# No word is longer: a run beyond is cut.
+_MAX_RUN = 1_000_000
+# Characters worth a pass: many paragraphs are read at once.
+BATCH_LENGTH = 1 << 16
+
+_VISIBLE = re.compile(r"\S")
+_SPACE = re.compile(r"\s")
+
+
+def batches(blocks: Iterable[Block]) -> Iterator[list[Block]]:
+    """Blocks that follow one another, put together until they are worth a pass."""
+    batch: list[Block] = []
+    for block in blocks:
+        batch.append(block)
+        if block.end - batch[0].start >= BATCH_LENGTH:
+            yield batch
+            batch = []
+    if batch:
+        yield batch
+
+
+def whole_lines(text: str, final: bool) -> Iterator[Block]:
+    """Lines with their ends; the last only if the text is complete."""
+    for start, end in lines(text):
+        # A carriage return at the very end may be half of a line end.
+        if final or (text[end - 1] in "\r\n" and not (end == len(text) and text[-1] == "\r")):
+            yield Block(start, end)
+
+
+def paragraphs(text: str, final: bool) -> Iterator[Block]:
+    """Paragraphs, and parts of long ones, with the whitespace around them; no gaps."""
+    start = 0
+    while start < len(text):
+        block = _paragraph(text, start, final)
+        if block is None:
+            return
+        yield block
+        start = block.end
+
+
+def _paragraph(text: str, start: int, final: bool) -> Block | None:
+    """The paragraph that begins at ``start``; ``None`` if more text must come first."""
+    visible = _VISIBLE.search(text, start)
+    if visible is None:
+        done = final or len(text) - start > MAX_PARAGRAPH
+        return Block(start, len(text)) if done else None
+    first = visible.start()
+    limit = first + MAX_PARAGRAPH
+    break_ = PARAGRAPH_BREAK.search(text, first, limit + PARAGRAPH_BREAK_LENGTH)
+    if break_ is not None and break_.start() < limit:
+        if break_.end() == len(text) and text[-1] == "\r" and not final:
+            return None
+        return Block(start, break_.end())
+    if final and len(text) <= limit:
+        return Block(start, len(text))
+    if not final and len(text) < limit + PARAGRAPH_BREAK_LENGTH:
+        return None
+    part = _sentences_of_part(text, start, first, limit)
+    if part is not None:
+        return part
+    end = _forced_end(text, first, limit - _TAIL, final)
+    return None if end is None else Block(start, end)
+
+
+def _sentences_of_part(text: str, start: int, first: int, limit: int) -> Block | None:
+    """The sentences of a long paragraph that end well before ``limit``, if there are any."""
+    (sentences,) = block_sentences(text, [Block(first, limit)], mode="raw")
+    for index in range(len(sentences) - 1, 0, -1):
+        if sentences[index].start <= limit - _TAIL:
+            return Block(start, sentences[index].start, sentences[:index])
+    return None
+
+
+def _forced_end(text: str, first: int, latest: int, final: bool) -> int | None:
+    """Where to cut a sentence without end: between two words, or inside an endless one."""
+    before = text[first:latest]
+    last_run = "" if before[-1].isspace() else before.split()[-1]
+    if len(last_run) < len(before):
+        return latest - len(last_run)
+    space = _SPACE.search(text, latest, first + _MAX_RUN)
+    if space is not None:
+        return space.end()
+    if len(text) >= first + _MAX_RUN:
+        return first + _MAX_RUN
+    return len(text) if final else None

@@ -1,0 +1,222 @@
+"""Where a run of characters without whitespace falls apart into words.
+
+The conventions are those of the English treebanks of Universal Dependencies (EWT and GUM):
+clitics, most hyphens, slashes and punctuation stand alone; abbreviations, numbers, addresses,
+prefixes such as *non-* and emoticons stay whole.  :func:`cut_run` looks at one run at a time, so
+that its answer may be remembered.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from syntagma.text.segmentation.lexicon import (
+    ABBREVIATIONS,
+    CAPITAL_ABBREVIATIONS,
+    FILE_ENDINGS,
+    FUSED,
+    HYPHEN_PREFIXES,
+    HYPHEN_SUFFIXES,
+    MONEY_UNITS,
+    NEWSGROUPS,
+    SHORT_WORDS,
+    TOP_DOMAINS,
+    UNITS,
+)
+from syntagma.text.segmentation.patterns import ADDRESS, CLITIC, IDEOGRAPH, STUTTER, TOKEN
+
+__all__ = ["cut_run", "is_abbreviation"]
+
+
+def is_abbreviation(word: str) -> bool:
+    """Whether a period behind ``word`` belongs to it: *Dr*, *Inc*, *No*, a single letter.
+
+    >>> is_abbreviation("Dr"), is_abbreviation("no"), is_abbreviation("house")
+    (True, False, False)
+    """
+    if len(word) == 1:
+        return word.isalpha() and word.isascii()
+    lower = word.lower()
+    return lower in ABBREVIATIONS or (
+        lower in CAPITAL_ABBREVIATIONS and (word[0].isupper() or lower in ("fig", "eq"))
+    )
+
+
+def cut_run(run: str) -> list[int]:
+    """The end of each word in a run of characters without whitespace.
+
+    Args:
+        run: characters without whitespace, at least one.
+
+    Returns:
+        Ascending offsets; the last is ``len(run)``.
+
+    >>> cut_run("(don't)")
+    [1, 3, 6, 7]
+    """
+    if run.isalpha() and run.isascii():
+        return [*_fused(run), len(run)]
+    word = run[:-1]
+    if run[-1] in ".,;?!" and word.isalpha() and word.isascii() and word.lower() not in FUSED:
+        # Most runs that are not letters only, and nothing else can be in them.
+        bare = run[-1] != "." or not is_abbreviation(word)
+        return [len(word), len(run)] if bare else [len(run)]
+    ends: list[int] = []
+    position = 0
+    if any(hint in run for hint in "@#./:"):
+        for start, end in _addresses(run):
+            _scan(run, position, start, ends)
+            ends.append(end)
+            position = end
+    _scan(run, position, len(run), ends)
+    return ends
+
+
+def _fused(word: str) -> tuple[int, ...]:
+    """Where the further words of *cannot*, *gonna*, *dont* begin; IM and IVE are abbreviations."""
+    return () if word in ("IM", "IVE") else FUSED.get(word.lower(), ())
+
+
+def _addresses(run: str) -> Iterator[tuple[int, int]]:
+    """Where links, mail addresses, handles, tags, host and file names stand."""
+    for match in ADDRESS.finditer(run):
+        start, end = match.span()
+        if match["link"]:
+            end = _without_closing_marks(run, start, end)
+        elif match["name"]:
+            if match["path"]:
+                end = _without_closing_marks(run, start, end)
+            if not _is_host_or_file(
+                run[start : match.start("path")] if match["path"] else match[0]
+            ):
+                continue
+        if end > start:
+            yield start, end
+
+
+def _without_closing_marks(run: str, start: int, end: int) -> int:
+    """The end of a link: a full stop or bracket behind it is not part of it."""
+    n_unclosed = run.count("(", start, end) - run.count(")", start, end)
+    while end > start and run[end - 1] in ".,;:!?'’*)]}":
+        if run[end - 1] == ")":
+            if n_unclosed >= 0:
+                break
+            n_unclosed += 1
+        end -= 1
+    return end
+
+
+def _is_host_or_file(name: str) -> bool:
+    labels = name.split(".")
+    last = labels[-1].lower()
+    if last in FILE_ENDINGS or last in TOP_DOMAINS:
+        # "the end.So" and "U.S.de" are no hosts; "Gawker.com" and "notes.TXT" are names.
+        return len(labels[-2]) > 1 or last in ("com", "org", "net", "doc", "pdf", "txt")
+    if labels[0].isdigit():
+        return False
+    if len(labels) > 2 and all(len(label) > 1 and label.islower() for label in labels):
+        return True
+    return labels[0] in NEWSGROUPS
+
+
+def _scan(run: str, position: int, stop: int, ends: list[int]) -> None:
+    """Append the ends of the words in ``run[position:stop]``, which holds no address."""
+    match_at = TOKEN.match
+    while position < stop:
+        match = match_at(run, position, stop)
+        assert match is not None, "the last alternative matches any character"
+        end = match.end()
+        kind = match.lastgroup
+        if kind == "word":
+            end = _cut_word(run, position, end, stop, ends)
+        elif kind == "number":
+            unit = match["unit"]
+            if unit and _is_unit(unit, match, run):
+                ends.append(match.start("unit"))
+        ends.append(end)
+        position = end
+
+
+def _is_unit(unit: str, match: re.Match[str], run: str) -> bool:
+    lower = unit.lower()
+    before = run[max(0, match.start() - 1) : match.start()]
+    if before in ("$", "£", "€", "¥"):
+        return lower in UNITS or lower in MONEY_UNITS
+    if len(unit) > 3 and unit.isalpha() and unit.islower():
+        return True
+    return (lower in UNITS and unit != "M") or lower[1:2] == "."
+
+
+def _cut_word(run: str, start: int, end: int, stop: int, ends: list[int]) -> int:
+    """Append the ends inside a word with its hyphens and clitics; return where it ends.
+
+    The last end is left to the caller, and lies behind the period of an abbreviation.
+    """
+    word = run[start:end]
+    if run[end : end + 1] == "-" and end + 1 in (stop, stop - 1) and _is_broken_off(word):
+        return end + 1
+    if "-" in word:
+        part_start = start
+        for hyphen in _open_hyphens(word):
+            _cut_clitics(run, part_start, start + hyphen, ends)
+            ends.append(start + hyphen)
+            ends.append(start + hyphen + 1)
+            part_start = start + hyphen + 1
+        start = part_start
+    _cut_clitics(run, start, end, ends)
+    if end < stop and run[end] == "." and run[end + 1 : end + 2] != ".":
+        last = run[(ends[-1] if ends and ends[-1] > start else start) : end]
+        if is_abbreviation(last) and not run[end + 1 : end + 2].islower():
+            return end + 1
+    return end
+
+
+def _is_broken_off(word: str) -> bool:
+    """Whether a hyphen behind it shows that the speaker stopped in the middle: *th-*."""
+    return (
+        len(word) <= 2
+        and word.isalpha()
+        and word[1:].islower() | (len(word) == 1)
+        and (word.lower() not in SHORT_WORDS)
+    )
+
+
+def _open_hyphens(word: str) -> Iterator[int]:
+    """Offsets of the hyphens that part words."""
+    if STUTTER.match(word):
+        return
+    parts = word.split("-")
+    offset = 0
+    for index, part in enumerate(parts[:-1]):
+        offset += len(part)
+        following = parts[index + 1].lower()
+        if part.lower() not in HYPHEN_PREFIXES and following not in HYPHEN_SUFFIXES:
+            yield offset
+        offset += 1
+
+
+def _cut_clitics(run: str, start: int, end: int, ends: list[int]) -> None:
+    """Append where clitics and fused words begin in ``run[start:end]``."""
+    word = run[start:end]
+    if word.isalpha() and word.isascii():
+        ends.extend(start + cut for cut in _fused(word))
+        return
+    cuts = set() if word.isascii() else set(_cut_ideographs(word, start))
+    length = len(word)
+    if word[-2:] in ("ta", "ma") and word[-3:-2] in ("'", "’"):
+        # "I'ma", "wasn'ta": a last "a" grown on
+        length -= 1
+        cuts.add(start + length)
+    while (match := CLITIC.search(word, max(0, length - 4), length)) and match.start() > 0:
+        length = match.start()
+        cuts.add(start + length)
+    ends.extend(sorted(cuts))
+
+
+def _cut_ideographs(word: str, start: int) -> Iterator[int]:
+    """Ideographs are words of their own, a run of kana is one."""
+    for match in IDEOGRAPH.finditer(word):
+        for cut in match.span():
+            if 0 < cut < len(word):
+                yield start + cut

@@ -1,0 +1,410 @@
+"""What models are seen to do while they read, and the pictures of it."""
+
+from __future__ import annotations
+
+import shutil
+
+import numpy as np
+import pytest
+import torch
+from typer.testing import CliRunner
+
+from syntagma.analysis.attention import (
+    answer_scores,
+    attention_matrix,
+    draw_attention,
+    draw_turns,
+    look,
+    open_predictor,
+    sentences_of,
+    turn_scores,
+)
+from syntagma.cli import app
+from syntagma.encoders.load import load_tokenizer
+from syntagma.encoders.observe import watch_attention
+from syntagma.errors import InputError
+from syntagma.models.choice_model import ChoiceHead, ChoiceModel
+from syntagma.models.config import resolve_guides
+from syntagma.models.guided_encoder import GuidedEncoder
+from syntagma.models.pair_model import PairHead, PairModel
+from syntagma.models.span_model import SpanModel
+from syntagma.parse.sources.load import load_source
+from syntagma.settings import to_dict
+from syntagma.tasks.choice.chooser import Chooser
+from syntagma.tasks.laid_out import Texts, lay_out
+from syntagma.tasks.pairs.task import PairClassifier
+from syntagma.tasks.spans.reader import Reader
+from tests.conftest import ENCODERS, SENTENCES
+
+PASSAGE = " ".join(SENTENCES[:6])
+QUESTION = "Who counted the crates of oranges?"
+
+
+def reader(encoder, preset="none", **head):
+    model = SpanModel.from_encoder(
+        encoder,
+        task="spans",
+        guides=resolve_guides(preset, {}),
+        head={"max_length": 120, "stride": 40, "max_question": 30} | head,
+        parser="linear",
+    )
+    source = {"source": load_source("linear")} if model.reads_syntax else {}
+    return Reader(model, load_tokenizer(encoder), precision="float32", **source)
+
+
+def chooser(encoder, preset="none", **head):
+    settings = to_dict(ChoiceHead(max_length=120, **head))
+    model = ChoiceModel.from_encoder(
+        encoder, task="choice", guides=resolve_guides(preset, {}), head=settings, parser="linear"
+    )
+    source = {"source": load_source("linear")} if model.reads_syntax else {}
+    return Chooser(model, load_tokenizer(encoder), precision="float32", **source)
+
+
+def save(predictor, folder):
+    folder.mkdir()
+    predictor.model.save_folder(folder)
+    predictor.tokenizer.save_pretrained(folder)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def folders(tmp_path_factory, tiny_encoder):
+    root = tmp_path_factory.mktemp("models")
+    return {
+        name: save(reader(tiny_encoder, name), root / name)
+        for name in ("none", "sg-net", "poi-net", "seprem")
+    }
+
+
+@pytest.fixture
+def text(tmp_path):
+    path = tmp_path / "ferry.txt"
+    path.write_text(PASSAGE, encoding="utf-8")
+    return path
+
+
+class TestWatching:
+    @pytest.mark.parametrize("model_type", ENCODERS)
+    def test_every_encoder_shows_its_weights_and_is_left_as_it_was(
+        self, encoder_folders, model_type
+    ):
+        model = GuidedEncoder.from_encoder(str(encoder_folders[model_type]))
+        ids = torch.randint(5, 60, (2, 12), generator=torch.Generator().manual_seed(0))
+        mask = torch.ones_like(ids)
+        mask[1, 9:] = 0
+        with torch.no_grad():
+            before = model.encode(ids, mask).last_hidden_state
+            with watch_attention(model.trunk) as layers:
+                seen = model.encode(ids, mask).last_hidden_state
+            after = model.encode(ids, mask).last_hidden_state
+        assert torch.equal(before, after)
+        assert torch.allclose(before[0], seen[0], atol=1e-5)
+        assert len(layers) == 2
+        for weights in layers:
+            assert weights.shape == (2, 4, 12, 12)
+            assert torch.allclose(weights.sum(-1), torch.ones(2, 4, 12), atol=1e-5)
+            assert not weights[1, :, :9, 9:].any()
+
+    def test_they_are_the_weights_of_the_layer(self, tiny_encoder):
+        """Computed again from the states that the last layer reads."""
+        model = GuidedEncoder.from_encoder(tiny_encoder)
+        ids = torch.randint(5, 60, (1, 12), generator=torch.Generator().manual_seed(0))
+        mask = torch.ones_like(ids)
+        with torch.no_grad():
+            with watch_attention(model.trunk) as layers:
+                model.encode(ids, mask)
+            states = model.encoder(ids, mask, output_hidden_states=True).hidden_states[-2]
+            attention = model.encoder.encoder.layer[-1].attention.self
+            query, key = (
+                part(states)[0].view(12, 4, 8).transpose(0, 1)
+                for part in (attention.query, attention.key)
+            )
+        expected = (query @ key.mT / 8**0.5).softmax(-1)
+        assert torch.allclose(layers[-1][0], expected, atol=1e-5)
+
+    def test_an_encoder_is_left_as_it_was_after_an_error_too(self, tiny_encoder):
+        model = GuidedEncoder.from_encoder(tiny_encoder)
+        before = model.encoder.config._attn_implementation
+        with pytest.raises(RuntimeError), watch_attention(model.trunk):
+            raise RuntimeError
+        assert model.encoder.config._attn_implementation == before
+        assert not model.encoder._forward_hooks
+        assert not model.encoder._forward_pre_hooks
+
+
+def spelled(predictor, laid_out):
+    """The pieces of each stretch, read from the batch."""
+    ids = laid_out.batch["input_ids"][0]
+    return [
+        predictor.tokenizer.decode(ids[s.begin : s.begin + len(s.pieces)])
+        .replace(" ", "")
+        .replace("##", "")
+        for s in laid_out.stretches
+    ]
+
+
+def plain(text):
+    return "".join(text.lower().split())
+
+
+class TestLayingOut:
+    def test_a_reader(self, tiny_encoder):
+        found = reader(tiny_encoder)
+        laid_out = lay_out(found, Texts(SENTENCES[0], SENTENCES[4]))
+        assert [stretch.text for stretch in laid_out.stretches] == [SENTENCES[0], SENTENCES[4]]
+        assert spelled(found, laid_out) == [plain(SENTENCES[0]), plain(SENTENCES[4])]
+
+    def test_the_window_of_a_place(self, tiny_encoder):
+        found = reader(tiny_encoder, max_length=90, stride=20)
+        start = PASSAGE.index(SENTENCES[4])
+        place = (start, start + 10)
+        first = lay_out(found, Texts(PASSAGE, QUESTION)).stretches[0].pieces
+        other = lay_out(found, Texts(PASSAGE, QUESTION, place=place)).stretches[0].pieces
+        assert first.starts[0] == 0
+        assert first.ends[-1] < place[1]
+        assert other.starts[0] <= place[0] < place[1] <= other.ends[-1]
+
+    @pytest.mark.parametrize("layout", ["passage|question+option", "passage+question|option"])
+    def test_a_chooser(self, tiny_encoder, layout):
+        found = chooser(tiny_encoder, layout=layout)
+        options = ("a gull", "the crew")
+        laid_out = lay_out(found, Texts(SENTENCES[4], "Who tied the ropes?", options, 1))
+        expected = [plain(SENTENCES[4]), "whotiedtheropes?", "thecrew"]
+        assert spelled(found, laid_out) == expected
+        # A passage that does not fit is cut, what is asked is not.
+        long = lay_out(found, Texts(" ".join(SENTENCES), "Who tied the ropes?", options, 1))
+        assert spelled(found, long)[1:] == expected[1:]
+        with pytest.raises(InputError, match="an option from 1 to 2, got 3"):
+            lay_out(found, Texts(SENTENCES[4], "Who?", options, 2))
+
+    @pytest.mark.parametrize("layout", ["passage|question+option", "passage+question|option"])
+    def test_a_question_that_was_cut(self, tiny_encoder, layout):
+        found = chooser(tiny_encoder, layout=layout)
+        question = "who of the many people there " * 12 + "tied the ropes?"
+        laid_out = lay_out(found, Texts(SENTENCES[4], question, ("a gull", "the crew"), 1))
+        passage, asked, option = spelled(found, laid_out)
+        assert plain(SENTENCES[4]).startswith(passage)
+        assert passage
+        assert plain(question).startswith(asked)
+        assert 20 < len(asked) < len(plain(question))
+        assert option == "thecrew"
+
+    def test_a_chooser_that_fills_blanks(self, tiny_encoder):
+        found = chooser(tiny_encoder, fill_blank=True)
+        laid_out = lay_out(found, Texts(SENTENCES[4], "A _ cried.", ("gull", "crew")))
+        assert spelled(found, laid_out) == [plain(SENTENCES[4]), "agullcried."]
+
+
+class TestAttention:
+    def seen(self, predictor, layer=None, head=None, text=PASSAGE):
+        texts = Texts(text, QUESTION)
+        (question,) = sentences_of([predictor], QUESTION)
+        shown = [(QUESTION, question)]
+        return attention_matrix(look("m", predictor, texts), shown, layer=layer, head=head)
+
+    def test_the_guided_layer_sees_ancestors_only(self, tiny_encoder):
+        found = self.seen(reader(tiny_encoder, "sg-net"), head=2)
+        assert found.title == "m: guided layer, head 2 of 4"
+        assert found.rows == found.columns == tuple("Who counted the crates of oranges ?".split())
+        weights = np.array(found.weights)
+        # In a chain the ancestors of a word are the words before it.
+        assert np.array_equal(weights > 0, np.tri(7, dtype=bool))
+        assert weights.sum(1) == pytest.approx(np.ones(7), abs=1e-3)
+        assert max(found.elsewhere) < 1e-3
+
+    def test_the_plain_layer_gives_some_to_the_passage(self, tiny_encoder):
+        found = self.seen(reader(tiny_encoder))
+        assert found.title == "m: layer 2 of 2, mean of 4 heads"
+        assert min(found.elsewhere) > 0.05
+        heads = [self.seen(reader(tiny_encoder), head=head) for head in range(1, 5)]
+        mean = np.mean([head.weights for head in heads], 0)
+        assert mean == pytest.approx(np.array(found.weights), abs=1e-4)
+        assert np.abs(np.array(heads[0].weights) - np.array(heads[1].weights)).max() > 1e-4
+        first = self.seen(reader(tiny_encoder), layer=1)
+        assert np.abs(np.array(first.weights) - np.array(found.weights)).max() > 1e-4
+
+    def test_from_a_word_the_mean_to_a_word_the_sum(self, tiny_encoder):
+        predictor = reader(tiny_encoder)
+        seen = look("m", predictor, Texts(PASSAGE, QUESTION))
+        (question,) = sentences_of([predictor], QUESTION)
+        stretch = seen.laid_out.stretches[1]
+        pieces = [
+            [
+                stretch.begin + piece
+                for piece in range(len(stretch.pieces))
+                if start <= stretch.pieces.starts[piece] < end
+            ]
+            for start, end in zip(question.starts, question.ends, strict=True)
+        ]
+        assert max(map(len, pieces)) > 1
+        weights = seen.observed.layers[-1][0, 0]
+        expected = [[float(weights[row][:, to].sum(1).mean()) for to in pieces] for row in pieces]
+        found = attention_matrix(seen, [(QUESTION, question)], head=1).weights
+        assert np.array(found) == pytest.approx(np.array(expected), abs=1e-4)
+
+    def test_what_there_is_not(self, tiny_encoder):
+        for options, message in (
+            ({"layer": 3}, "layer from 1 to 2, got 3"),
+            ({"layer": "guided"}, r"no guided layer \(guides: none\)"),
+            ({"head": 5}, "head from 1 to 4, got 5"),
+        ):
+            with pytest.raises(InputError, match=message):
+                self.seen(reader(tiny_encoder), **options)
+
+    def test_pairs_and_choice(self, tiny_encoder):
+        model = PairModel.from_encoder(
+            tiny_encoder, task="pairs", head=to_dict(PairHead()), labels={"labels": ["no", "yes"]}
+        )
+        pairs = PairClassifier(model, load_tokenizer(tiny_encoder), precision="float32")
+        seen = look("m", pairs, Texts(SENTENCES[0], SENTENCES[4]))
+        sentences = [(t, s) for t in (SENTENCES[0], SENTENCES[4]) for s in sentences_of([], t)]
+        found = attention_matrix(seen, sentences)
+        assert len(found.rows) == sum(len(sentence) for _, sentence in sentences)
+        # All words are shown: what is left goes to [CLS] and [SEP].
+        assert 0 < max(found.elsewhere) < 0.5
+
+
+class TestTurns:
+    def test_scores_of_words(self, tiny_encoder):
+        for predictor, texts, titles in (
+            (reader(tiny_encoder, "poi-net"), Texts(PASSAGE, QUESTION), ("passage", "question")),
+            (
+                chooser(tiny_encoder, "poi-net"),
+                Texts(SENTENCES[4], QUESTION, ("a gull", "the crew"), 1),
+                ("passage", "question", "option"),
+            ),
+        ):
+            seen = look("m", predictor, texts)
+            parts = [sentences_of([predictor], s.text) for s in seen.laid_out.stretches]
+            found = turn_scores(seen, parts)
+            assert tuple(part.title for part in found) == tuple(f"m: {title}" for title in titles)
+            for part in found:
+                assert len(part.scores) == 3
+                assert all(score != score or 0 <= score <= 1 for t in part.scores for score in t)
+            for turn in range(3):
+                words = [score for part in found for score in part.scores[turn] if score == score]
+                assert max(words) - min(words) > 0.1
+
+    def test_words_that_were_cut_off_have_no_score(self, tiny_encoder):
+        predictor = reader(tiny_encoder, "poi-net", max_length=90)
+        seen = look("m", predictor, Texts(PASSAGE, QUESTION))
+        parts = [sentences_of([predictor], s.text) for s in seen.laid_out.stretches]
+        passage = turn_scores(seen, parts)[0]
+        assert not np.isnan(passage.scores[0][0])
+        # Behind the words stands the piece that ends the text, which was read.
+        assert passage.words[0] == "[CLS]"
+        assert passage.words[-1] == "[SEP]"
+        assert np.isnan([turn[-2] for turn in passage.scores]).all()
+        assert not np.isnan([turn[-1] for turn in passage.scores]).any()
+
+    def test_special_pieces_stand_where_they_were_read(self, tiny_encoder):
+        predictor = reader(tiny_encoder, "poi-net")
+        seen = look("m", predictor, Texts(SENTENCES[4], QUESTION))
+        parts = [sentences_of([predictor], s.text) for s in seen.laid_out.stretches]
+        passage, question = turn_scores(seen, parts)
+        assert (passage.words[0], passage.words[-1]) == ("[CLS]", "[SEP]")
+        assert question.words[0] != "[SEP]" == question.words[-1]
+        first = seen.observed.turns[:, 0, 0].tolist()
+        assert [turn[0] for turn in passage.scores] == pytest.approx(first, abs=1e-4)
+
+    def test_where_readers_find_answers(self, tiny_encoder):
+        predictor = reader(tiny_encoder)
+        seen = look("m", predictor, Texts(SENTENCES[4], QUESTION))
+        sentences = sentences_of([predictor], SENTENCES[4])
+        found = answer_scores(seen, sentences)
+        assert found.names == ("start", "end")
+        assert len(found.words) == sum(map(len, sentences))
+        # What is missing from 1 is that there is no answer.
+        for row in found.scores:
+            assert 0 < sum(row) < 1
+        best = predictor.answer(SENTENCES[4], QUESTION, threshold=float("inf")).spans[0]
+        shares = dict(zip(found.words, found.scores[0], strict=True))
+        assert max(shares.values()) >= best.probability
+        pair = look("m", chooser(tiny_encoder), Texts(SENTENCES[4], QUESTION, ("a", "b"), 0))
+        with pytest.raises(InputError, match="m: finds no answers in a passage; give a reader"):
+            answer_scores(pair, sentences)
+
+    def test_models_without(self, tiny_encoder):
+        seen = look("m", reader(tiny_encoder), Texts(PASSAGE, QUESTION))
+        with pytest.raises(InputError, match="has no scores of co-attention"):
+            turn_scores(seen, [])
+
+
+class TestDrawing:
+    def test_one_guided_model_is_drawn_beside_its_own_last_layer(self, folders, text, tmp_path):
+        out = tmp_path / "one.svg"
+        titles = draw_attention([folders["sg-net"]], text, QUESTION, out=out, head=1)
+        assert titles == ["sg-net: layer 2 of 2, head 1 of 4", "sg-net: guided layer, head 1 of 4"]
+        for word in (*titles, "oranges", "elsewhere"):
+            assert f">{word}<" in out.read_text()
+
+    def test_two_models_the_same_words(self, folders, text, tmp_path):
+        out = tmp_path / "two.svg"
+        models = [folders["none"], folders["seprem"]]
+        titles = draw_attention(models, text, QUESTION, out=out, show="2", layer="1")
+        assert [title.partition(":")[0] for title in titles] == ["none", "seprem"]
+        assert out.read_text().count(">Nobody<") == 4
+        again = tmp_path / "again.svg"
+        draw_attention(models, text, QUESTION, out=again, show="2", layer="1")
+        assert again.read_bytes() == out.read_bytes()
+
+    @pytest.mark.parametrize("show", ["answer", "both", "all"])
+    def test_other_words(self, folders, text, tmp_path, show):
+        out = tmp_path / "words.svg"
+        draw_attention([folders["none"]], text, QUESTION, out=out, show=show)
+        asked = QUESTION.split()[0]
+        assert (f">{asked}<" in out.read_text()) == (show != "answer")
+        words = [word for word in ("gull", "ferry", "engines") if f">{word}<" in out.read_text()]
+        assert len(words) == 3 if show == "all" else len(words) < 3
+
+    def test_turns(self, folders, text, tmp_path):
+        out = tmp_path / "turns.svg"
+        draw_turns([folders["poi-net"]], text, QUESTION, out=out)
+        assert out.read_text().count(">turn 3<") > 1
+        assert out.read_text().count(">start<") >= 1
+        assert ">poi-net: passage<" in out.read_text()
+
+    @pytest.mark.parametrize(
+        ("changes", "message"),
+        [
+            ({"out": "a.pdf"}, r"a\.pdf: expected a picture as \.svg"),
+            ({"layer": "last"}, "--layer: expected a number from 1, or guided, got 'last'"),
+            ({"show": "9"}, "a sentence from 1 to 6, got '9'"),
+            ({"options": ["a", "b"]}, "only a model for choice reads options"),
+            ({"passage": "nowhere.txt"}, "no such file"),
+            ({"models": ["nowhere"]}, "no such model folder"),
+            ({"models": ["default-parser"]}, "a model for parsing; expected one for spans, choice"),
+        ],
+    )
+    def test_bad_input_leaves_nothing(self, folders, text, tmp_path, changes, message):
+        given = {"models": [folders["none"]], "passage": text, "out": "a.svg"} | changes
+        given["out"] = tmp_path / "new" / given["out"]
+        with pytest.raises(InputError, match=message):
+            draw_attention(question=QUESTION, **given)
+        assert not (tmp_path / "new").exists()
+
+    def test_models_of_one_name_are_told_apart(self, folders, text, tmp_path):
+        models = [tmp_path / name / "run" for name in ("one", "two")]
+        for model in models:
+            shutil.copytree(folders["none"], model)
+        titles = draw_attention(models, text, QUESTION, out=tmp_path / "a.svg")
+        assert [title.partition(":")[0] for title in titles] == ["one/run", "two/run"]
+
+    @pytest.mark.parametrize("ignored", [["--layer", "2"], ["--head", "1"], ["--show", "all"]])
+    def test_turns_have_no_layers(self, text, tmp_path, ignored):
+        found = CliRunner().invoke(app, [
+            "attention", "nowhere", "--passage", str(text), "--question", QUESTION,
+            "--out", str(tmp_path / "a.svg"), "--turns", *ignored,
+        ])  # fmt: skip
+        assert "leave out --layer, --head and --show" in str(found.exception)
+
+    def test_a_chooser_needs_options(self, tiny_encoder, tmp_path, text):
+        folder = save(chooser(tiny_encoder, "poi-net"), tmp_path / "chooser")
+        with pytest.raises(InputError, match=r"give --options 'A \| B'"):
+            draw_turns([folder], text, QUESTION, out=tmp_path / "a.svg")
+        titles = draw_turns(
+            [folder], text, QUESTION, out=tmp_path / "a.svg", options=["a gull | the captain"]
+        )
+        assert titles == ["chooser: passage", "chooser: question", "chooser: option"]
+        assert isinstance(open_predictor(folder), Chooser)

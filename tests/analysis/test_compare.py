@@ -1,0 +1,393 @@
+"""Comparisons of runs: seeds together, the right test, other data refused."""
+
+from __future__ import annotations
+
+import json
+from math import comb
+
+import pytest
+import yaml
+
+pytest.importorskip("scipy")
+
+from syntagma.analysis.compare import compare_runs, show_p
+from syntagma.analysis.significance import paired_t_test, sign_test, welch_test
+from syntagma.analysis.systems import read_systems
+from syntagma.errors import InputError
+from syntagma.tasks.pairs.data import PairExample
+from syntagma.tasks.relations.metrics import count_classes, count_relations, macro_f1
+from syntagma.tasks.task import fingerprint
+
+
+def run(folder, right, *, task="spans", preset="none", seed=1, dev="dev.json"):
+    folder.mkdir(parents=True)
+    key = {"spans": "exact"}.get(task, "accuracy")
+    settings = {
+        "task": task,
+        "preset": preset,
+        "data": {"dev": [f"/somewhere/{seed}/{dev}"]},
+        "training": {"seed": seed, "epochs": 3},
+    }
+    # The folder of the data is nobody's business, its name is.
+    settings["data"]["dev"] = [f"/data/{dev}"]
+    (folder / "experiment.yaml").write_text(yaml.safe_dump(settings))
+    rows = {str(number): {key: value} for number, value in enumerate(right)}
+    (folder / "examples.json").write_text(json.dumps(rows))
+    score = 100 * sum(right) / len(right)
+    (folder / "metrics.json").write_text(json.dumps({key: score, "f1": score + 1}))
+    return folder
+
+
+BASE = [1.0, 0, 0, 1, 0, 0, 1, 0, 1, 0]
+BETTER = [1.0, 1, 1, 1, 0, 1, 1, 1, 0, 0]
+
+
+def test_two_runs_of_spans_are_compared_by_mcnemar(tmp_path):
+    plain = run(tmp_path / "plain", BASE)
+    other = run(tmp_path / "sg-net", BETTER, preset="sg-net")
+    found = compare_runs([plain, other])
+    assert show_p(0.0) == "<0.0001"
+    baseline, system = found.systems
+    assert baseline.p_value is None
+    assert (system.gained, system.lost) == (4, 1)
+    assert system.p_value == pytest.approx(sign_test(4, 1))
+    assert system.difference == pytest.approx(30)
+    assert "p: McNemar's exact test on `exact`, of these runs" in found.table()
+    assert "other seeds may differ); resampled: permutation test, n = 10" in found.table()
+    assert json.loads(json.dumps(found.as_json()))["systems"][1]["name"] == "sg-net"
+
+
+def test_seeds_of_one_experiment_are_one_system(tmp_path):
+    folders = []
+    for seed, right in ((1, BASE), (2, BETTER)):
+        folders.append(run(tmp_path / f"plain-{seed}", right, task="pairs", seed=seed))
+    for seed in (1, 2):
+        folders.append(
+            run(tmp_path / f"sg-net-{seed}", BETTER, task="pairs", preset="sg-net", seed=seed)
+        )
+    found = compare_runs(folders)
+    assert [system.name for system in found.systems] == ["plain", "sg-net"]
+    assert found.systems[0].seeds == (1, 2)
+    assert found.systems[0].metrics["accuracy"] == pytest.approx(55)
+    assert found.systems[0].deviations["accuracy"] == pytest.approx(21.2132, abs=1e-3)
+    means = [(a + b) / 2 for a, b in zip(BASE, BETTER, strict=True)]
+    assert found.systems[1].p_value == pytest.approx(paired_t_test(BETTER, means))
+    assert found.systems[1].p_seeds == pytest.approx(welch_test([70, 70], [40, 70]))
+    assert [row[-1] for row in found.rows()] == ["p (seeds)", "", "0.5000"]
+    assert "55.00 ± 21.21" in found.table()
+    assert "paired t-test on the means of `accuracy` over 2 seeds" in found.table()
+    assert found.markdown().count("\n") == 3
+
+
+def test_means_over_seeds_do_not_differ_by_the_order_of_the_seeds(tmp_path):
+    """Three thirds, summed in another order, are another number in floating point."""
+    scores = [[0.1, 0.2, 0.3], [0.7, 0.1, 0.3]] * 3
+    folders = []
+    for preset, order in (("none", (0, 1, 2)), ("sg-net", (1, 2, 0))):
+        for seed in (1, 2, 3):
+            right = [row[order[seed - 1]] for row in scores]
+            path = tmp_path / f"{preset}-{seed}"
+            folders.append(run(path, right, task="pairs", preset=preset, seed=seed))
+    assert (0.1 + 0.2 + 0.3) / 3 != (0.2 + 0.3 + 0.1) / 3
+    system = compare_runs(folders).systems[1]
+    assert (system.gained, system.lost, system.p_value, system.p_resampled) == (0, 0, 1.0, 1.0)
+
+
+def test_micro_f1_is_tested_as_what_it_is(tmp_path):
+    """Two systems equally often right, of which one finds more: accuracy would see nothing."""
+    gold = [1, 1, 1, 1, 0, 0, 0, 0]
+    found = {"plain": [1, 0, 0, 0, 0, 0, 0, 0], "seprem": [1, 1, 1, 1, 1, 1, 1, 0]}
+    folders = []
+    for name, predicted in found.items():
+        right = [float(a == b) for a, b in zip(gold, predicted, strict=True)]
+        folders.append(run(tmp_path / name, right, task="relations", preset=name))
+        rows = {
+            str(number): {"accuracy": right[number], "right": a * b, "predicted": b, "gold": a}
+            for number, (a, b) in enumerate(zip(gold, predicted, strict=True))
+        }
+        (folders[-1] / "examples.json").write_text(json.dumps(rows))
+        f1 = 200 * sum(row["right"] for row in rows.values()) / (sum(gold) + sum(predicted))
+        (folders[-1] / "metrics.json").write_text(json.dumps({"accuracy": 62.5, "f1": f1}))
+    table = compare_runs(folders)
+    _, system = table.systems
+    assert (system.gained, system.lost) == (3, 3)
+    assert system.difference == pytest.approx(800 / 11 - 40)
+    # Of the six examples that differ, a of the found and b of the wrongly found are exchanged.
+    exact = sum(
+        comb(3, a) * comb(3, b) / 64
+        for a in range(4)
+        for b in range(4)
+        if abs(2 * (4 - a) / (11 - a - b) - 2 * (1 + a) / (5 + a + b)) >= 8 / 11 - 0.4 - 1e-9
+    )
+    assert system.p_value == pytest.approx(exact, abs=0.015)
+    assert "Δ f1" in table.table()
+    assert "p: approximate randomisation on `f1`, of these runs" in table.table()
+    assert "resampled: paired bootstrap, n = 8" in table.table()
+    (folders[0] / "examples.json").write_text(
+        json.dumps({str(n): {"accuracy": 1} for n in range(8)})
+    )
+    with pytest.raises(InputError, match="examples have no gold, predicted, right; it was written"):
+        compare_runs(folders)
+
+
+def relation_run(folder, gold, found):
+    """Relations of two classes in both directions, and the negative one."""
+    folder.mkdir()
+    settings = {"task": "relations", "preset": folder.name, "data": {"dev": ["/data/dev.json"]},
+                "training": {"seed": 1}}  # fmt: skip
+    (folder / "experiment.yaml").write_text(yaml.safe_dump(settings))
+    rows = {}
+    for number, (a, b) in enumerate(zip(gold, found, strict=True)):
+        row = {"accuracy": float(a == b), **count_relations([a], [b], "Other").sums()}
+        for name, own in count_classes([a], [b], "Other").items():
+            row |= {f"{count}:{name}": value for count, value in own.sums().items() if value}
+        rows[str(number)] = row
+    (folder / "examples.json").write_text(json.dumps(rows))
+    counts = count_relations(gold, found, "Other")
+    metrics = {"f1": counts.f1, "macro_f1": macro_f1(gold, found, "Other"), "accuracy": 0.0}
+    (folder / "metrics.json").write_text(json.dumps(metrics))
+    return folder
+
+
+def test_macro_f1_is_tested_as_what_it_is(tmp_path):
+    """One rare class decides: micro F1 hardly moves, macro F1 by as much as the class weighs."""
+    gold = ["A(e1,e2)"] * 9 + ["B(e2,e1)"] + ["Other"] * 4
+    plain = ["A(e1,e2)"] * 10 + ["Other"] * 4
+    better = ["A(e1,e2)"] * 9 + ["B(e2,e1)"] + ["Other"] * 3 + ["B(e1,e2)"]
+    folders = [
+        relation_run(tmp_path / "plain", gold, plain),
+        relation_run(tmp_path / "other", gold, better),
+    ]
+    found = compare_runs(folders, metric="macro_f1")
+    system = found.systems[1]
+    assert system.difference == pytest.approx(
+        macro_f1(gold, better, "Other") - macro_f1(gold, plain, "Other")
+    )
+    # Of the two examples that differ each is exchanged or not.
+    exchanged = []
+    for first in (False, True):
+        for second in (False, True):
+            ours, theirs = list(better), list(plain)
+            for place, swapped in ((9, first), (13, second)):
+                if swapped:
+                    ours[place], theirs[place] = theirs[place], ours[place]
+            exchanged.append(macro_f1(gold, ours, "Other") - macro_f1(gold, theirs, "Other"))
+    exact = sum(abs(value) >= abs(exchanged[0]) - 1e-9 for value in exchanged) / 4
+    assert system.p_value == pytest.approx(exact, abs=0.015)
+    assert "approximate randomisation on `macro_f1`" in found.table()
+    rows = json.loads((folders[0] / "examples.json").read_text())
+    short = {key: {"accuracy": row["accuracy"]} for key, row in rows.items()}
+    (folders[0] / "examples.json").write_text(json.dumps(short))
+    with pytest.raises(InputError, match="examples have no counts of classes"):
+        compare_runs(folders, metric="macro_f1")
+
+
+def test_another_metric_is_tested_by_its_own_test(tmp_path):
+    folders = []
+    for name, f1 in (("plain", [0.5, 0, 1, 0.2]), ("sg-net", [1, 0.5, 1, 0])):
+        folders.append(run(tmp_path / name, [0, 0, 1, 0], preset=name))
+        rows = {str(n): {"exact": float(v == 1), "f1": v} for n, v in enumerate(f1)}
+        (folders[-1] / "examples.json").write_text(json.dumps(rows))
+        metrics = {"exact": 25.0, "f1": 25 * sum(f1)}
+        (folders[-1] / "metrics.json").write_text(json.dumps(metrics))
+    found = compare_runs(folders, metric="f1")
+    assert found.systems[1].difference == pytest.approx(20)
+    assert (found.systems[1].gained, found.systems[1].lost) == (2, 1)
+    assert found.systems[1].p_value == pytest.approx(
+        paired_t_test([1, 0.5, 1, 0], [0.5, 0, 1, 0.2])
+    )
+    assert "paired t-test on `f1`" in found.table()
+    with pytest.raises(InputError, match="spans can be tested on exact, f1, got 'bleu'"):
+        compare_runs(folders, metric="bleu")
+
+
+def test_several_comparisons_are_corrected(tmp_path):
+    folders = [run(tmp_path / "plain", BASE)]
+    for preset in ("sg-net", "poi-net"):
+        folders.append(run(tmp_path / preset, BETTER, preset=preset))
+    found = compare_runs(folders)
+    assert found.systems[1].p_holm == pytest.approx(min(1, 2 * found.systems[1].p_value))
+    assert "p (Holm)" in found.table()
+    assert "n = 10; Holm: p over 2 comparisons, the others are as they are" in found.table()
+    assert "p (Holm)" not in compare_runs(folders[:2]).table()
+
+
+def test_a_run_beside_itself_differs_in_nothing(tmp_path):
+    plain = run(tmp_path / "plain", BASE)
+    found = compare_runs([plain, plain])
+    assert found.systems[1].p_value == found.systems[1].p_resampled == 1
+    assert found.systems[1].difference == 0
+
+
+def test_seeds_of_one_system_have_a_mean_and_no_test(tmp_path):
+    folders = [run(tmp_path / f"plain-{seed}", BASE, seed=seed) for seed in (1, 2, 3)]
+    for folder, exact in zip(folders, (50, 60, 55), strict=True):
+        (folder / "metrics.json").write_text(json.dumps({"exact": exact, "f1": exact}))
+    found = compare_runs(folders)
+    assert found.rows() == [["", "seeds", "exact", "f1"], ["plain", "3", *["55.00 ± 5.00"] * 2]]
+    assert found.systems[0].p_value is None
+    assert "no test: all runs are of one system; name those of another too, n = 10" in found.table()
+
+
+def test_what_cannot_be_compared_is_named(tmp_path):
+    plain = run(tmp_path / "plain-1", BASE)
+    cases = {
+        "at least two": [plain],
+        "different tasks: pairs, spans": [plain, run(tmp_path / "b", BASE, task="pairs")],
+        "9 examples": [plain, run(tmp_path / "c", BASE[:9], preset="sg-net")],
+        r"\(test\.json\)": [plain, run(tmp_path / "d", BASE, preset="sg-net", dev="test.json")],
+        "plain-1 has 1 seeds|sg-net has 1 seeds": [
+            plain,
+            run(tmp_path / "plain-2", BASE, seed=2),
+            run(tmp_path / "sg-net", BASE, preset="sg-net"),
+        ],
+        "no finished run": [plain, tmp_path],
+        "pretraining have no answers": [
+            run(tmp_path / "e", BASE, task="pretraining"),
+            run(tmp_path / "f", BASE, task="pretraining", preset="seprem"),
+        ],
+    }
+    other = run(tmp_path / "other", BASE, preset="sg-net")
+    cases["is of the same system and seed as .*plain-1; name one run a seed"] = [
+        plain, plain, other, other,
+    ]  # fmt: skip
+    one = [run(tmp_path / f"one-{preset}", [1.0], preset=preset) for preset in ("none", "sg-net")]
+    cases["was scored on 1 examples; a test needs two"] = one
+    listed = run(tmp_path / "listed", BASE, preset="sg-net")
+    (listed / "examples.json").write_text("[]")
+    cases[r"examples.json: expected an object, got \[\]"] = [plain, listed]
+    for message, folders in cases.items():
+        with pytest.raises(InputError, match=message):
+            compare_runs(folders)
+
+
+def test_examples_that_changed_behind_their_ids_are_seen(tmp_path):
+    plain = run(tmp_path / "plain", BASE)
+    other = run(tmp_path / "other", BETTER, preset="sg-net")
+    for folder, text in ((plain, "a"), (other, "b")):
+        examples = [PairExample(str(n), text, text, "yes") for n in range(10)]
+        (folder / "data.json").write_text(json.dumps({"dev.json": fingerprint(examples)}))
+    with pytest.raises(InputError, match=r"other: was scored on another dev\.json than .*plain"):
+        compare_runs([plain, other])
+    (other / "data.json").unlink()
+    assert compare_runs([plain, other]).n_examples == 10
+
+
+def test_runs_without_answers_are_read_and_not_compared(tmp_path):
+    """Pre-training scores whole corpora, by no metric that is compared."""
+    folders = []
+    for preset in ("none", "seprem"):
+        folders.append(run(tmp_path / preset, BASE, task="pretraining", preset=preset))
+        (folders[-1] / "examples.json").write_text(json.dumps({"a": {"pieces": 38.1}}))
+    assert [system.name for system in read_systems(folders)] == ["none", "seprem"]
+    with pytest.raises(InputError, match="pretraining have no answers to compare"):
+        compare_runs(folders)
+
+
+def test_a_gzipped_file_holds_the_same_data(tmp_path):
+    plain = run(tmp_path / "plain", BASE)
+    other = run(tmp_path / "other", BETTER, preset="sg-net", dev="dev.json.gz")
+    assert compare_runs([plain, other]).n_examples == 10
+
+
+def test_a_run_without_dev_files_says_so(tmp_path):
+    plain, other = run(tmp_path / "plain", BASE), run(tmp_path / "other", BASE)
+    (other / "examples.json").unlink()
+    with pytest.raises(InputError, match=r"it has no examples\.json; train it to its end"):
+        compare_runs([plain, other])
+    settings = yaml.safe_load((other / "experiment.yaml").read_text())
+    settings["data"]["dev"] = []
+    (other / "experiment.yaml").write_text(yaml.safe_dump(settings))
+    with pytest.raises(InputError, match=r"trained without data\.dev"):
+        compare_runs([plain, other])
+
+
+def test_settings_that_came_later_do_not_part_runs(tmp_path):
+    folders = [
+        run(tmp_path / f"{preset}-{seed}", right, preset=preset, seed=seed)
+        for preset, right in (("none", BASE), ("sg-net", BETTER))
+        for seed in (1, 2)
+    ]
+    settings = yaml.safe_load((folders[1] / "experiment.yaml").read_text())
+    settings["data"]["dev_limit"] = None
+    settings["training"]["checkpoint_steps"] = 100
+    (folders[1] / "experiment.yaml").write_text(yaml.safe_dump(settings))
+    assert [system.seeds for system in compare_runs(folders).systems] == [(1, 2), (1, 2)]
+    settings["training"]["warmup"] = 0.2
+    (folders[1] / "experiment.yaml").write_text(yaml.safe_dump(settings))
+    with pytest.raises(InputError, match="compare equally many"):
+        compare_runs(folders)
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "message"),
+    [
+        ("metrics.json", '{"exact": "a"}', r"metrics.json: exact: expected a number, got 'a'"),
+        ("metrics.json", '{"exact": null, "f1": 7}', "exact: expected a number, got None; train"),
+        (
+            "examples.json",
+            '{"0": 1}',
+            r"examples.json: 0: expected an object, got 1; train it again",
+        ),
+        ("examples.json", '{"0": {"exact": "x"}}', "0: exact: expected a number, got 'x'"),
+        ("examples.json", '{"0": {"exact": NaN}}', "0: exact: expected a number, got nan"),
+        ("examples.json", '{"0": {"exact": 1}, "1": {}}', "json: 1: examples have no exact; it"),
+        ("data.json", "[1]", r"data.json: expected an object, got \[1\]"),
+        ("experiment.yaml", "task: spans\ntraining: {seed: x}", "training.seed: expected a whole"),
+        ("experiment.yaml", "task: spans\ntraining: 1", "training: expected other settings, got 1"),
+        ("experiment.yaml", "task: spans\ndata: {dev: 1}", "data.dev: expected a list of files"),
+        ("experiment.yaml", "task: spans\ndata: {dev: [1]}", "data.dev: expected a list of files"),
+    ],
+)
+def test_what_a_damaged_run_has_wrong_is_named(tmp_path, name, text, message):
+    folders = [run(tmp_path / preset, BASE, preset=preset) for preset in ("none", "sg-net")]
+    for folder in folders:
+        (folder / name).write_text(text)
+    with pytest.raises(InputError, match=message):
+        compare_runs(folders)
+
+
+def test_a_metric_that_is_no_number_and_not_tested_is_left_out(tmp_path):
+    folders = [run(tmp_path / preset, BASE, preset=preset) for preset in ("none", "sg-net")]
+    for folder in folders:
+        (folder / "metrics.json").write_text('{"exact": 50, "spread": null}')
+    assert compare_runs(folders).systems[0].metrics == {"exact": 50}
+
+
+def test_runs_that_are_scored_by_other_metrics_are_refused(tmp_path):
+    reader, verifier = run(tmp_path / "reader", BASE), run(tmp_path / "verifier", BETTER)
+    for folder in (verifier,):
+        rows = {str(number): {"accuracy": right} for number, right in enumerate(BETTER)}
+        (folder / "examples.json").write_text(json.dumps(rows))
+        (folder / "metrics.json").write_text(json.dumps({"accuracy": 60.0}))
+    with pytest.raises(InputError, match=r"metrics\.json: expected exact, by which these runs"):
+        compare_runs([reader, verifier])
+
+
+def test_verifiers_are_compared_by_accuracy(tmp_path):
+    folders = []
+    for name, right in (("plain", BASE), ("sg-net", BETTER)):
+        folders.append(run(tmp_path / name, right, preset=name))
+        rows = {str(number): {"accuracy": value} for number, value in enumerate(right)}
+        (folders[-1] / "examples.json").write_text(json.dumps(rows))
+        (folders[-1] / "metrics.json").write_text(json.dumps({"accuracy": 10 * sum(right)}))
+    found = compare_runs(folders)
+    assert found.metric == "accuracy"
+    assert found.systems[1].p_value == pytest.approx(sign_test(4, 1))
+
+
+def test_parsers_of_phrases_alone_are_compared_by_brackets(tmp_path):
+    folders = []
+    for name, matched in (("plain", [1, 2, 3, 0]), ("joint", [3, 2, 3, 3])):
+        folders.append(run(tmp_path / name, [1, 1, 1, 1], task="parsing", preset=name))
+        rows = {
+            str(number): {"bracket_f1": 100 * count / 3, "brackets_matched": count,
+                          "brackets_predicted": 3, "brackets_gold": 3}
+            for number, count in enumerate(matched)
+        }  # fmt: skip
+        (folders[-1] / "examples.json").write_text(json.dumps(rows))
+        (folders[-1] / "metrics.json").write_text(json.dumps({"bracket_f1": sum(matched) / 0.12}))
+    found = compare_runs(folders)
+    assert found.metric == "bracket_f1"
+    assert found.systems[1].difference == pytest.approx(5 / 0.12)
+    assert (found.systems[1].gained, found.systems[1].lost) == (2, 0)

@@ -1,0 +1,326 @@
+"""Scores over the share of syntax that is replaced."""
+
+from __future__ import annotations
+
+import json
+import re
+import shutil
+from dataclasses import replace
+
+import pytest
+import yaml
+from typer.testing import CliRunner
+
+from syntagma.analysis.robustness import (
+    ParserTable,
+    noise_curve,
+    parser_table,
+    points,
+    training_noise_curve,
+    write_noise_curves,
+    write_parser_table,
+)
+from syntagma.cli import app
+from syntagma.errors import InputError
+from syntagma.evaluation import evaluate, open_model
+from syntagma.parse.sources.load import NOISY
+from syntagma.training.run import train
+from tests.builders import experiment, pairs
+
+
+@pytest.fixture(scope="module")
+def runs(tmp_path_factory, tiny_encoder, tiny_parser):
+    """Runs of a plain encoder and of guided ones whose parses are those of an untrained parser."""
+    folder = tmp_path_factory.mktemp("runs")
+    data = pairs(folder / "pairs.jsonl", copies=2)
+    for preset in ("none", "sg-net", "poi-net"):
+        settings = experiment(
+            "pairs", data, tiny_encoder, preset=preset, parser=tiny_parser,
+            training={"epochs": 2, "learning_rate": 3e-3},
+        )  # fmt: skip
+        train(settings, folder / preset)
+    return folder
+
+
+def test_only_what_reads_noise_bends(runs, monkeypatch):
+    asked = []
+
+    def note(run, examples, parser, metric, device):
+        asked.append((run.path.name, parser))
+        return float(len(asked))
+
+    monkeypatch.setattr(points, "_score", note)
+    names = [runs / name for name in ("none", "sg-net", "poi-net")]
+    heads = noise_curve(names, shares=(0, 0.5, 1), draws=2)
+    assert [len({*scores}) for scores in heads.systems.values()] == [1, 3, 1]
+    assert heads.systems["sg-net"] == (2.0, 3.5, 5.5)
+    assert heads.deviations["sg-net"] == pytest.approx((0, 0.5**0.5, 0.5**0.5))
+    assert heads.table().endswith(
+        "heads replaced in evaluation, drawn 2 times, n = 32; "
+        "level, for they read no heads: none, poi-net"
+    )
+    assert [parser.split("/")[0] for name, parser in asked if name == "sg-net"] == [
+        "", "noisy:0.5,0:", "noisy:0.5,1:", "noisy:1,0:", "noisy:1,1:",
+    ]  # fmt: skip
+    asked.clear()
+    tags = noise_curve(names, kind="tags")
+    assert tags.shares == (0.0, 0.05, 0.1, 0.2)
+    assert tags.level == ("none", "sg-net")
+    assert [len({*scores}) for scores in tags.systems.values()] == [1, 1, 4]
+    assert asked[-1][1].startswith("noisy_tags:0.2,0:/")
+
+
+def test_noise_of_the_training_is_no_part_of_the_axis(retold, monkeypatch, tiny_parser):
+    """A run that was trained on noise is scored on the shares that are said, of clean parses."""
+    asked: list[str] = []
+
+    def note(run, examples, parser, metric, device):
+        asked.append(parser)
+        return 1.0
+
+    monkeypatch.setattr(points, "_score", note)
+    inner = f"noisy_tags:0.1:{tiny_parser}"
+    folder = retold("noisy", f"noisy:0.4:{inner}", 50.0)
+    config = json.loads((folder / "config.json").read_text())
+    (folder / "config.json").write_text(json.dumps(config | {"parser": f"noisy:0.4:{inner}"}))
+    noise_curve([folder], shares=(0, 0.2))
+    assert asked == [inner, f"noisy:0.2,0:{inner}"]
+
+
+def test_the_curve_begins_with_the_score_of_the_runs(runs, tmp_path):
+    names = [runs / name for name in ("none", "sg-net")]
+    curve = noise_curve(names, shares=(0.0, 1.0))
+    for name in names:
+        own = evaluate(name, [str(runs / "pairs.jsonl")])["accuracy"]
+        assert curve.systems[name.name][0] == pytest.approx(own)
+    assert curve.rows()[0] == ["accuracy", "0%", "100%"]
+    pytest.importorskip("matplotlib")
+    write_noise_curves([curve, curve], tmp_path / "noise.svg")
+    assert "heads replaced in evaluation" in (tmp_path / "noise.svg").read_text()
+
+
+def test_models_are_scored_in_the_precision_of_their_training(runs, monkeypatch):
+    asked = []
+
+    def note(folder, **options):
+        asked.append(options.get("precision"))
+        return open_model(folder, **options)
+
+    monkeypatch.setattr(points, "open_model", note)
+    for parser in ("own", "linear"):
+        asked.clear()
+        parser_table([runs / "sg-net"], [parser])
+        assert asked[-1] == "float32"
+
+
+def test_the_examples_are_those_that_the_run_was_scored_on(tmp_path, tiny_encoder, tiny_parser):
+    data = pairs(tmp_path / "pairs.jsonl", copies=2)
+    settings = experiment(
+        "pairs", data, tiny_encoder, preset="sg-net", parser=tiny_parser, training={"epochs": 1}
+    )
+    settings = replace(settings, data=replace(settings.data, dev_limit=5))
+    metrics = train(settings, tmp_path / "run")
+    curve = noise_curve([tmp_path / "run"], shares=(0.0,))
+    assert curve.n_examples == metrics["total"] == 5
+    assert curve.systems["run"][0] == pytest.approx(metrics["accuracy"])
+    everything = noise_curve([tmp_path / "run"], [data], shares=(0.0,))
+    assert everything.n_examples == 32
+
+
+def test_sources_stand_side_by_side(runs):
+    names = [runs / name for name in ("none", "sg-net")]
+    found = parser_table(names, ["own", "random", "linear"])
+    assert found.rows()[0] == ["accuracy", "own", "random", "linear"]
+    assert len({*found.systems["none"]}) == 1
+    for parser, score in zip(found.parsers, found.systems["sg-net"], strict=True):
+        other = "" if parser == "own" else parser
+        own = evaluate(runs / "sg-net", [str(runs / "pairs.jsonl")], parser=other)["accuracy"]
+        assert score == pytest.approx(own)
+    assert found.table().endswith("n = 32; level, for they read no heads or tags: none")
+    with pytest.raises(InputError, match="parser 'nonsense'"):
+        parser_table(names, ["nonsense"])
+
+
+def test_sources_are_drawn_as_bars(tmp_path):
+    pytest.importorskip("matplotlib")
+    scores = {"plain": (50.0, 50.0), "sg-net": (80.0, 60.0)}
+    spreads = {"plain": (0.0, 0.0), "sg-net": (2.0, 1.0)}
+    table = ParserTable(("own", "random"), "accuracy", scores, spreads, ("plain",), 32)
+    write_parser_table(table, tmp_path / "sources.svg")
+    picture = (tmp_path / "sources.svg").read_text()
+    for word in ("plain", "sg-net", "own", "random", "parses", "accuracy, %"):
+        assert f">{word}<" in picture
+
+
+@pytest.mark.parametrize(
+    ("names", "kind", "message"),
+    [
+        (["none", "sg-net"], "tags",
+         "a model that reads tags, .* none: nothing, sg-net: heads; name .* pos_embedding, or ask "
+         "for heads"),
+        (["poi-net"], "heads", "reads heads, .* poi-net: tags; name .* tree_distance, or ask for"),
+        (["none"], "heads", "reads heads, .* of parses: none: nothing; name .* tree_distance$"),
+    ],
+)  # fmt: skip
+def test_what_no_model_reads_is_not_replaced(runs, retold, names, kind, message):
+    folders = [runs / name for name in names]
+    with pytest.raises(InputError, match=message):
+        noise_curve(folders, kind=kind)
+    noisy = retold("noisy", f"{NOISY[kind]}:0.4:linear", 50.0, of=names[-1])
+    with pytest.raises(InputError, match=f"a model that reads {kind}"):
+        training_noise_curve([*folders, noisy], kind=kind)
+
+
+def test_without_a_reader_of_parses_no_other_source_is_asked(runs):
+    with pytest.raises(InputError, match=r"reads heads or tags, .* none: nothing; name a run"):
+        parser_table([runs / "none"], ["own", "random"])
+
+
+def test_runs_trained_on_noise_make_a_curve(runs, tmp_path, tiny_encoder, tiny_parser):
+    data = str(runs / "pairs.jsonl")
+    folders = [runs / "none", runs / "sg-net"]
+    scores = []
+    for share in (0.4, 0.8):
+        settings = experiment(
+            "pairs", data, tiny_encoder, preset="sg-net", parser=f"noisy:{share}:{tiny_parser}",
+            training={"epochs": 2, "learning_rate": 3e-3},
+        )  # fmt: skip
+        folders.append(tmp_path / f"noisy{share}")
+        scores.append(train(settings, folders[-1])["accuracy"])
+    curve = training_noise_curve(folders)
+    assert curve.shares == (0.0, 0.4, 0.8)
+    assert curve.when == "training and evaluation"
+    assert curve.summary() == (
+        "heads replaced in training and evaluation, scored on parses with the same noise, n = 32; "
+        "level, for they read no heads: none"
+    )
+    clean = json.loads((runs / "sg-net" / "metrics.json").read_text())["accuracy"]
+    assert curve.systems["sg-net"] == pytest.approx((clean, *scores))
+    assert len({*curve.systems["none"]}) == 1
+    with pytest.raises(InputError, match="none of the runs was trained with heads replaced"):
+        training_noise_curve(folders[:2])
+    other = experiment(
+        "pairs", data, tiny_encoder, preset="sg-net", parser=tiny_parser,
+        training={"epochs": 2, "learning_rate": 2e-3},
+    )  # fmt: skip
+    train(other, tmp_path / "slower")
+    with pytest.raises(InputError, match="slower: no run was trained with 40% of the heads"):
+        training_noise_curve([*folders, tmp_path / "slower"])
+
+
+@pytest.fixture
+def retold(runs, tmp_path):
+    """Makes copies of a run that say of themselves another parser, seed and score."""
+
+    def make(name, parser, accuracy, *, seed=1, of="sg-net"):
+        folder = tmp_path / name
+        shutil.copytree(runs / of, folder)
+        settings = yaml.safe_load((folder / "experiment.yaml").read_text())
+        settings |= {"parser": parser, "training": settings["training"] | {"seed": seed}}
+        (folder / "experiment.yaml").write_text(yaml.safe_dump(settings))
+        (folder / "metrics.json").write_text(json.dumps({"accuracy": accuracy}))
+        return folder
+
+    return make
+
+
+def test_draws_of_training_noise_are_averaged(retold, tiny_parser):
+    folders = [
+        retold("clean", tiny_parser, 90.0),
+        retold("first", f"noisy:0.4:{tiny_parser}", 70.0),
+        retold("second", f"noisy:0.4,1:{tiny_parser}", 80.0),
+    ]
+    curve = training_noise_curve(folders)
+    assert curve.shares == (0.0, 0.4)
+    assert curve.systems == {"clean": (90.0, 75.0)}
+    assert curve.deviations["clean"] == pytest.approx((0.0, 50**0.5))
+    assert ", drawn 2 times, scored on parses with the same noise" in curve.summary()
+    # A name without a number means draw 0.
+    again = retold("again", f"noisy:0.40,0:{tiny_parser}", 60.0)
+    with pytest.raises(InputError, match=r"again: has the seed and the noise of .*first; name one"):
+        training_noise_curve([*folders, again])
+    other = retold("other", f"noisy:0.8:{tiny_parser}", 60.0)
+    with pytest.raises(
+        InputError, match=r"equally many draws .* got first \(40%\) 2, other \(80%\) 1"
+    ):
+        training_noise_curve([*folders, other])
+
+
+def test_each_seed_may_have_its_own_draw_of_training_noise(retold, tiny_parser):
+    folders = [
+        retold(f"{name}-{seed}", f"{noise.format(seed)}{tiny_parser}", score + seed, seed=seed)
+        for name, noise, score in (("clean", "", 90.0), ("noisy", "noisy:0.4,{}:", 70.0))
+        for seed in (1, 2, 3)
+    ]
+    curve = training_noise_curve(folders)
+    assert curve.systems == {"clean": (92.0, 72.0)}
+    assert curve.deviations == {"clean": (1.0, 1.0)}
+    with pytest.raises(InputError, match="noisy has 2 seeds, clean has 3"):
+        training_noise_curve(folders[:5])
+
+
+def test_other_trees_reach_the_model(runs):
+    found = []
+    for parser in ("", "linear", "noisy:1:linear"):
+        task = open_model(runs / "sg-net", parser=parser)
+        found.append(repr(task.predict(task.read(runs / "pairs.jsonl"))))
+    assert len(set(found)) == 3
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"kind": "relations"}, "noise is put on heads or tags, got 'relations'"),
+        ({"draws": 0}, "at least once, got 0"),
+        ({"metric": "bleu"}, "has no metric 'bleu'; it has accuracy"),
+        ({"metric": "of_bleu", "data": ["dev.jsonl"]}, "has no metric 'of_bleu'; it has accuracy"),
+        ({"shares": (0.0, 2.0)}, "lies between 0 and 1, got 2.0"),
+    ],
+)
+def test_what_cannot_be_asked_is_known_before_models_are_scored(
+    runs, monkeypatch, options, message
+):
+    monkeypatch.setattr(points, "_score", None)
+    with pytest.raises(InputError, match=message):
+        noise_curve([runs / "none", runs / "sg-net"], **options)
+
+
+def test_a_metric_of_a_part_of_other_files_may_be_asked(runs, monkeypatch):
+    monkeypatch.setattr(points, "_score", lambda run, examples, parser, metric, device: 1.0)
+    data = [str(runs / "pairs.jsonl")]
+    curve = noise_curve([runs / "sg-net"], data, metric="hard_accuracy")
+    assert curve.score == "hard_accuracy"
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (["--plot", "x.txt"], r"x\.txt: expected a picture as \.svg"),
+        (["--json", "."], "is a folder; give the path of a file"),
+        (["--source", "own", "--source", "bogus"], "parser 'bogus': expected default-parser"),
+        (["--source", "noisy:2:linear"], "lies between 0 and 1, got 2.0"),
+        (["--source", "own", "--metric", "bleu"], "has no metric 'bleu'; it has accuracy"),
+        (["--source", "own", "--kind", "bogus"], "replaces all parses: leave out --kind"),
+        (["--shares", "0,2"], "lies between 0 and 1, got 2.0"),
+    ],
+)
+def test_flags_are_checked_before_models_are_scored(runs, monkeypatch, options, message):
+    pytest.importorskip("matplotlib")
+    monkeypatch.setattr(points, "_score", None)
+    found = CliRunner().invoke(app, ["noise", str(runs / "sg-net"), *options])
+    assert isinstance(found.exception, InputError)
+    assert re.search(message, str(found.exception))
+
+
+def test_what_is_asked_twice_is_scored_once(runs, monkeypatch):
+    monkeypatch.setattr(points, "_score", lambda run, examples, parser, metric, device: 1.0)
+    assert noise_curve([runs / "sg-net"], shares=(0.5, 0.5, 0)).shares == (0, 0.5)
+    assert parser_table([runs / "sg-net"], ["own", "linear", "own"]).parsers == ("own", "linear")
+
+
+def test_a_model_without_syntax_takes_no_parser(runs, tiny_parser):
+    data = [str(runs / "pairs.jsonl")]
+    with pytest.raises(InputError, match="reads no syntax, so parser 'linear' changes nothing"):
+        evaluate(runs / "none", data, parser="linear")
+    with pytest.raises(InputError, match="is a parser itself; it takes no parses from 'linear'"):
+        evaluate(tiny_parser, data, parser="linear")

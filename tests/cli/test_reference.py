@@ -1,0 +1,75 @@
+import subprocess
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+import pytest
+
+from syntagma.cli.reference import _section, find_section, settings_page
+from syntagma.errors import InputError
+
+
+@dataclass(frozen=True)
+class Above:
+    """What both have.
+
+    Args:
+        length: of a row, or ``None``.
+    """
+
+    length: int | None = None
+
+
+@dataclass(frozen=True)
+class Below(Above):
+    """More.
+
+    Args:
+        kind: ``a|b`` or
+            ``c`` (:mod:`syntagma.errors`).
+        shares: of each; any number.
+    """
+
+    kind: Literal["a|b", "c"] = "c"
+    shares: tuple[float, ...] = (0.5, 1.0)
+
+
+def test_a_section_is_read_off_its_dataclass():
+    section = _section("below", "head:", Below)
+    assert list(section.lines()) == [
+        "below, under `head:`",
+        "  length: null  (whole number or null)",
+        "      of a row, or `None`",
+        "  kind: c  (a|b, c)",
+        "      `a|b` or `c` (`syntagma.errors`)",
+        "  shares: [0.5, 1.0]  (list of number)",
+        "      of each; any number",
+    ]
+    rows = section.markdown().splitlines()
+    assert rows[5] == "| `kind` | `a\\|b, c` | `c` | `a\\|b` or `c` (`syntagma.errors`) |"
+
+
+def test_heads_of_tasks_have_the_settings_that_they_inherit():
+    names = [key.name for key in find_section("open_qa").keys]
+    assert names[0] == "max_length"
+    assert "train_negatives" in names
+    required = {key.name for key in find_section("experiment").keys if not key.default}
+    assert required == {"task", "data"}
+
+
+def test_an_unknown_section_is_told_the_nearest():
+    with pytest.raises(InputError, match="unknown section 'spams'; did you mean 'spans'"):
+        find_section("spams")
+
+
+def test_the_page_is_that_of_the_code():
+    page = Path(__file__).parents[2] / "docs" / "settings.md"
+    wanted = "run `syntagma settings > docs/settings.md`"
+    assert page.read_text(encoding="utf-8") == settings_page(), wanted
+
+
+def test_the_command_prints_a_section():
+    command = [sys.executable, "-m", "syntagma", "settings", "coattention"]
+    shown = subprocess.run(command, capture_output=True, text=True, check=True).stdout
+    assert shown.startswith("coattention, under `guides: coattention:`\n  kind: iterative")

@@ -1,0 +1,132 @@
+"""Pictures are written whole or not at all, always alike, with every name in the legend."""
+
+from __future__ import annotations
+
+import re
+import sys
+
+import pytest
+
+pytest.importorskip("matplotlib")
+
+from matplotlib.container import BarContainer
+from matplotlib.figure import Figure
+from matplotlib.legend import Legend
+from matplotlib.lines import Line2D
+
+from syntagma.drawing import plotting
+from syntagma.drawing.plotting import panels, require_picture
+from syntagma.drawing.series import draw_bars, draw_lines
+from syntagma.errors import InputError, MissingExtraError
+
+
+def drawn(out, systems=("plain", "sg-net")):
+    scores = dict.fromkeys(systems, (60.0, 61.0))
+    with panels(2, out) as axes:
+        draw_lines(axes[0], (0, 1), scores)
+        draw_bars(axes[1], ["NN", "CD"], scores)
+    return out
+
+
+@pytest.mark.parametrize("ending", plotting.ENDINGS)
+def test_the_same_data_gives_the_same_bytes_on_another_day(tmp_path, monkeypatch, ending):
+    found = []
+    for number, day in enumerate(("0", "1000000000")):
+        monkeypatch.setenv("SOURCE_DATE_EPOCH", day)
+        found.append(drawn(tmp_path / "new" / f"{number}{ending}").read_bytes())
+    assert found[0] == found[1]
+
+
+def test_a_picture_that_fails_leaves_the_one_before_it(tmp_path, monkeypatch):
+    out = drawn(tmp_path / "curve.svg")
+    before = out.read_bytes()
+
+    def full(figure, path, **options):
+        with open(path, "w") as file:
+            file.write("half")
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(Figure, "savefig", full)
+    with pytest.raises(InputError, match=r"curve.svg: cannot be written \(No space left"):
+        drawn(out)
+    assert out.read_bytes() == before
+    assert [path.name for path in tmp_path.iterdir()] == ["curve.svg"]
+
+
+LONG = "@bert-large-cased-whole-word-masking-1"
+
+
+@pytest.mark.parametrize(
+    "systems",
+    [
+        ("plain", "sg-net"),
+        (f"plain{LONG}", f"sg-net{LONG}"),
+        (f"plain{LONG}", "a_name_without_any_place_to_break_it_" * 4),
+    ],
+)
+def test_the_legend_stays_inside_the_picture(tmp_path, monkeypatch, systems):
+    seen = []
+
+    def look(figure, path, **options):
+        figure.draw_without_rendering()
+        legend, inside = figure.legends[0].get_window_extent(), figure.bbox
+        seen.append(legend.x0 >= inside.x0 and legend.x1 <= inside.x1 and legend.y0 >= inside.y0)
+        seen.append(
+            all(axis.get_window_extent().height > inside.height / 2.5 for axis in figure.axes)
+        )
+
+    monkeypatch.setattr(Figure, "savefig", look)
+    drawn(tmp_path / "curve.png", systems)
+    assert seen == [True, True]
+
+
+def test_labels_of_bars_leave_room_for_the_bars(tmp_path, monkeypatch):
+    heights = []
+
+    def look(figure, path, **options):
+        figure.draw_without_rendering()
+        heights.append(figure.axes[0].get_window_extent().height / figure.bbox.height)
+
+    monkeypatch.setattr(Figure, "savefig", look)
+    labels = ["own", "noisy:0.2:default-parser", f"conllu:/{'some/where/' * 6}gold.conllu"]
+    with panels(1, tmp_path / "bars.png") as [axis]:
+        draw_bars(axis, labels, {"plain": [60.0, 50.0, 70.0]})
+    assert heights[0] > 0.4
+
+
+def test_names_are_shown_as_they_are(tmp_path):
+    picture = drawn(tmp_path / "names.svg", ["_base", "$a$", "plain"]).read_text()
+    shown = [text.strip() for text in re.findall(r">([^<>\n]+)</text>", picture)]
+    assert {"_base", "$a$", "plain"} <= {*shown}
+
+
+def test_the_legend_has_points_and_bars(tmp_path, monkeypatch):
+    asked = []
+    begin = Legend.__init__
+
+    def note(legend, parent, handles, labels, **options):
+        asked.append([set(map(type, handle)) for handle in handles])
+        begin(legend, parent, handles, labels, **options)
+
+    monkeypatch.setattr(Legend, "__init__", note)
+    scores = {"plain": (60.0, 61.0)}
+    with panels(2, tmp_path / "both.svg") as axes:
+        axes[0].plot([0, 1], [60, 61], label="plain")
+        draw_bars(axes[1], ["NN", "CD"], scores)
+    assert asked == [[{Line2D, BarContainer}]]
+
+
+def test_what_cannot_be_drawn_is_known_before(tmp_path, monkeypatch):
+    with pytest.raises(InputError, match=r"x.txt: expected a picture as .svg, .pdf, .png; rename"):
+        require_picture(tmp_path / "x.txt")
+    (tmp_path / "folder.svg").mkdir()
+    with pytest.raises(InputError, match=r"folder.svg: is a folder; give the path of a file"):
+        require_picture(tmp_path / "folder.svg")
+    (tmp_path / "file").touch()
+    with pytest.raises(InputError, match=r"x.svg: .* is a file and no folder"):
+        require_picture(tmp_path / "file" / "x.svg")
+    require_picture(tmp_path / "new" / "x.svg")
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["file", "folder.svg"]
+    monkeypatch.setitem(sys.modules, "matplotlib", None)
+    with pytest.raises(MissingExtraError, match="plots needs an extra"):
+        require_picture(tmp_path / "x.svg")

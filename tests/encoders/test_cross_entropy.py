@@ -1,0 +1,35 @@
+"""The loss over many classes is torch's."""
+
+import pytest
+import torch
+from torch.nn import functional
+
+from syntagma.encoders.cpu.cross_entropy import cross_entropy
+from syntagma.models import cross_entropy as module
+
+
+@pytest.mark.parametrize("smoothing", [0.0, 0.1])
+@pytest.mark.parametrize("rows", [1, 7, 1000])
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64, torch.bfloat16])
+def test_loss_and_gradients_are_those_of_torch(smoothing, rows, dtype, monkeypatch):
+    monkeypatch.setattr(module, "ON_PROCESSOR", 50 * rows)
+    torch.manual_seed(0)
+    scores = (4 * torch.randn(23, 50)).to(dtype).requires_grad_()
+    targets = torch.randint(50, (23,))
+    expected = functional.cross_entropy(scores.float(), targets, label_smoothing=smoothing)
+    wanted = torch.autograd.grad(3 * expected, scores)[0]
+    loss = cross_entropy(scores, targets, smoothing=smoothing)
+    found = torch.autograd.grad(3 * loss, scores)[0]
+    torch.testing.assert_close(loss, expected)
+    assert found.dtype == dtype
+    near = 1e-2 if dtype == torch.bfloat16 else 1e-6
+    torch.testing.assert_close(found, wanted, atol=near * wanted.abs().max().item(), rtol=near)
+
+
+def test_classes_that_are_no_candidates_get_nothing():
+    scores = torch.randn(6, 9).masked_fill(torch.arange(9) > 4, -torch.inf).requires_grad_()
+    loss = cross_entropy(scores, torch.tensor([0, 1, 2, 3, 4, 0]))
+    loss.backward()
+    assert loss.isfinite()
+    assert not scores.grad[:, 5:].any()
+    assert scores.grad[:, :5].all()

@@ -1,0 +1,200 @@
+"""Parses are made once, kept, and made again where the file is damaged."""
+
+from __future__ import annotations
+
+import logging
+import time
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from threading import Event
+
+import pytest
+
+from syntagma.errors import InputError
+from syntagma.parse.parser import JointParser
+from syntagma.parse.sources.cache import ParseStore
+from syntagma.parse.sources.load import _kept, load_source
+from syntagma.parse.sources.treebank import TreebankSource
+from syntagma.text.conllu import TreebankSentence, format_conllu
+from tests.conftest import SENTENCES
+
+
+class Counting:
+    """Chains, and a count of how many texts were parsed."""
+
+    def __init__(self, fingerprint="counting"):
+        self.fingerprint = fingerprint
+        self.count = 0
+
+    def parse_texts(self, texts):
+        for text in texts:
+            self.count += 1
+            yield from load_source("linear").parse_texts([text])
+
+
+def parses(store, texts):
+    return [found.parses(text) for text, found in zip(texts, store.parsed(texts), strict=True)]
+
+
+def test_texts_are_parsed_once(tmp_path):
+    source = Counting()
+    store = ParseStore(source, tmp_path, group=3)
+    texts = [*SENTENCES, SENTENCES[0], ""]
+    first = parses(store, texts)
+    assert source.count == len(SENTENCES) + 1
+    again = ParseStore(source, tmp_path)
+    assert parses(again, texts) == first
+    assert source.count == len(SENTENCES) + 1
+    expected = list(load_source("linear").parse_texts(texts))
+    assert first == expected
+
+
+def test_several_processes_share_out_the_texts(tmp_path, monkeypatch):
+    monkeypatch.setattr("syntagma.parse.sources.cache.PAUSE", 0.01)
+    texts = [f"{sentence} {number}." for number in range(5) for sentence in SENTENCES]
+    sources = [Counting() for _ in range(3)]
+    stores = [ParseStore(source, tmp_path, group=4) for source in sources]
+    with ThreadPoolExecutor(3) as pool:
+        found = list(pool.map(lambda store: parses(store, texts), stores))
+    assert found == [list(load_source("linear").parse_texts(texts))] * 3
+    assert sum(source.count for source in sources) == len(texts)
+    assert not list(tmp_path.rglob("*.lock"))
+
+
+def test_what_another_holds_is_waited_for(tmp_path, monkeypatch):
+    monkeypatch.setattr("syntagma.parse.sources.cache.PAUSE", 0.01)
+    begun, go_on = Event(), Event()
+
+    class Slow(Counting):
+        def parse_texts(self, texts):
+            begun.set()
+            assert go_on.wait(10)
+            yield from super().parse_texts(texts)
+
+    slow, quick = Slow(), Counting()
+    with ThreadPoolExecutor(2) as pool:
+        first = pool.submit(ParseStore(slow, tmp_path).parsed, SENTENCES)
+        assert begun.wait(10)
+        second = pool.submit(ParseStore(quick, tmp_path).parsed, SENTENCES)
+        time.sleep(0.05)
+        assert not second.done()
+        go_on.set()
+        assert len(first.result(10)) == len(second.result(10)) == len(SENTENCES)
+    assert (slow.count, quick.count) == (len(SENTENCES), 0)
+
+
+def test_another_source_has_its_own_place(tmp_path):
+    ParseStore(Counting("one"), tmp_path).parsed(SENTENCES)
+    other = Counting("two")
+    ParseStore(other, tmp_path).parsed(SENTENCES)
+    assert other.count == len(SENTENCES)
+
+
+@pytest.mark.parametrize("how", ["cut", "flipped", "emptied"])
+def test_a_damaged_file_is_found_and_made_again(tmp_path, caplog, how):
+    source = Counting()
+    store = ParseStore(source, tmp_path, group=3)
+    expected = parses(store, SENTENCES)
+    path = sorted(tmp_path.rglob("*.safetensors"))[1]
+    data = bytearray(path.read_bytes())
+    if how == "cut":
+        data = data[:-7]
+    elif how == "flipped":
+        data[-5] ^= 1
+    else:
+        data = bytearray()
+    path.write_bytes(data)
+    with caplog.at_level(logging.WARNING):
+        assert parses(ParseStore(source, tmp_path), SENTENCES) == expected
+    assert f"{path}: damaged, removed" in caplog.text
+    assert len(SENTENCES) < source.count <= len(SENTENCES) + 3
+
+
+def test_a_damaged_file_that_another_process_removes_is_no_error(tmp_path, monkeypatch):
+    source = Counting()
+    store = ParseStore(source, tmp_path)
+    expected = parses(store, SENTENCES)
+    (path,) = tmp_path.rglob("*.safetensors")
+    path.write_bytes(b"")
+    read = Path.read_bytes
+
+    def read_late(self):
+        data = read(self)
+        self.unlink()
+        return data
+
+    monkeypatch.setattr(Path, "read_bytes", read_late)
+    assert parses(ParseStore(source, tmp_path), SENTENCES) == expected
+
+
+def test_drafts_of_other_processes_are_no_parses(tmp_path, caplog):
+    source = Counting()
+    parses(ParseStore(source, tmp_path), SENTENCES)
+    (path,) = tmp_path.rglob("*.safetensors")
+    draft = path.with_name(f".{path.stem}.x.safetensors")
+    draft.write_bytes(b"half")
+    ParseStore(source, tmp_path)
+    assert draft.exists()
+    assert not caplog.text
+    assert path.stat().st_mode & 0o777 == 0o644
+
+
+def test_without_a_folder_nothing_is_written(tmp_path):
+    store = ParseStore(Counting(), group=2)
+    store.parsed(SENTENCES)
+    store.forget()
+    assert not list(tmp_path.rglob("*.safetensors"))
+    assert store.source.count == len(SENTENCES)
+    store.parsed(SENTENCES[:1])
+    assert store.source.count == len(SENTENCES) + 1
+
+
+def test_a_treebank_as_a_source(tmp_path, ferry):
+    path = tmp_path / "ferry.conllu"
+    text = " ".join(ferry.sentence.forms)
+    path.write_text(format_conllu(TreebankSentence.from_parse(ferry, text=text)))
+    source = load_source(f"conllu:{path}")
+    assert isinstance(source, TreebankSource)
+    (found,) = source.parse_texts([text])
+    assert found == [ferry]
+    with pytest.raises(InputError, match="no sentence with the text 'Go!'"):
+        list(source.parse_texts(["Go!"]))
+
+
+@pytest.mark.parametrize("name", ["default-pasrer", "spacey:en", "/no/such"])
+def test_an_unknown_source_is_refused(name):
+    with pytest.raises(InputError, match="expected default-parser, the folder of a parser"):
+        load_source(name)
+
+
+def test_noise_is_put_on_parses_that_are_kept(tmp_path, monkeypatch, tiny_parser):
+    """However often noise is drawn, the parser reads a text once."""
+    monkeypatch.setenv("SYNTAGMA_CACHE", str(tmp_path))
+    texts = [*SENTENCES, SENTENCES[0]]
+    clean = list(load_source(tiny_parser).parse_texts(texts))
+    read = []
+    parse_texts = JointParser.parse_texts
+
+    def note(self, texts):
+        for text in texts:
+            read.append(text)
+            yield from parse_texts(self, [text])
+
+    monkeypatch.setattr(JointParser, "parse_texts", note)
+    _kept.cache_clear()
+    found = {
+        name: list(load_source(f"{name}:{tiny_parser}").parse_texts(texts))
+        for name in ("noisy:0", "noisy:1,3", "noisy_tags:0.2")
+    }
+    _kept.cache_clear()
+    assert sorted(read) == sorted(SENTENCES)
+
+    def heads(parses):
+        return [[parse.heads for parse in sentences] for sentences in parses]
+
+    assert heads(found["noisy:0"]) == heads(found["noisy_tags:0.2"]) == heads(clean)
+    assert heads(found["noisy:1,3"]) != heads(clean)
+    # Another process finds them too.
+    assert list(load_source(f"noisy:0:{tiny_parser}").parse_texts(texts)) == found["noisy:0"]
+    _kept.cache_clear()
+    assert sorted(read) == sorted(SENTENCES)

@@ -1,0 +1,505 @@
+from __future__ import annotations
+
+import json
+import re
+from dataclasses import replace
+from html.parser import HTMLParser
+from pathlib import Path
+from xml.etree import ElementTree
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from syntagma.report.answer_cards import default_question
+from syntagma.report.answer_page import answer_page
+from syntagma.report.page_data import json_block, sdoi_rows
+from syntagma.report.passage_marks import passage_html, tokens_of
+from syntagma.tasks.spans.answers import Answer, Span
+from syntagma.text.sentence import Parse, Sentence
+
+VOID = {"meta", "input", "br", "link"}
+
+
+class Element:
+    """An element of a page, with the text that stands in it."""
+
+    def __init__(self, tag: str, attributes: dict[str, str]) -> None:
+        self.tag, self.attributes, self.text = tag, attributes, ""
+        self.inside: list[Element] = []
+
+
+class Page(HTMLParser):
+    """The elements of a page; every tag must be closed by its own."""
+
+    def __init__(self, html: str) -> None:
+        super().__init__(convert_charrefs=True)
+        self.all: list[Element] = []
+        self.open: list[Element] = []
+        self.feed(html)
+        self.close()
+        assert not self.open, [element.tag for element in self.open]
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        element = Element(tag, {name: value or "" for name, value in attrs})
+        self.all.append(element)
+        for outer in self.open:
+            outer.inside.append(element)
+        if tag not in VOID:
+            self.open.append(element)
+
+    def handle_startendtag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.handle_starttag(tag, attrs)
+        if tag not in VOID:
+            self.open.pop()
+
+    def handle_endtag(self, tag: str) -> None:
+        assert self.open.pop().tag == tag
+
+    def handle_data(self, data: str) -> None:
+        for element in self.open:
+            element.text += data
+
+    def having(self, name: str, value: str | None = None) -> list[Element]:
+        found = [element for element in self.all if name in element.attributes]
+        return [e for e in found if value is None or value in e.attributes[name].split()]
+
+    def one(self, name: str, value: str) -> Element:
+        (element,) = self.having(name, value)
+        return element
+
+
+def span_of(passage: str, text: str, *, score: float = 5.0, probability: float = 0.5) -> Span:
+    start = passage.index(text)
+    return Span(text, start, start + len(text), score, probability)
+
+
+def answer_of(question: str, spans: list[Span], *, null_odds: float) -> Answer:
+    best = spans[0]
+    answered = null_odds <= 0.5
+    return Answer(
+        question=question,
+        text=best.text if answered else "",
+        start=best.start if answered else None,
+        end=best.end if answered else None,
+        score=best.score,
+        null_score=best.score + null_odds,
+        verification=0.0,
+        null_odds=null_odds,
+        threshold=0.5,
+        probability=best.probability,
+        spans=tuple(spans),
+    )
+
+
+@pytest.fixture(scope="session")
+def answers(passage: str) -> list[Answer]:
+    def span(text: str, score: float, probability: float) -> Span:
+        return span_of(passage, text, score=score, probability=probability)
+
+    return [
+        answer_of("Who built the </script> tower?", [span("Gull Rock", 1.5, 0.75)], null_odds=3.25),
+        answer_of(
+            "When was it repaired?",
+            [span("1931", 9.5, 0.875), span("in 1931", 6.0, 0.0625)],
+            null_odds=-7.0,
+        ),
+        answer_of(
+            "What do sailors trust?",
+            [span("its beam & bell", 4.0, 0.5), span("beam", 3.0, 0.25)],
+            null_odds=-1.25,
+        ),
+        answer_of("Which part shines?", [span("beam", 3.0, 0.5)], null_odds=-0.5),
+    ]
+
+
+def question_parse(answer: Answer) -> list[Parse]:
+    words = answer.question[:-1].split()
+    heads = (0, *[1] * (len(words) - 1))
+    return [Parse(Sentence.from_words(words), heads)]
+
+
+@pytest.fixture(scope="session")
+def html(passage: str, parses: list[Parse], answers: list[Answer]) -> str:
+    return answer_page(
+        title='Gulls & "boats" </title>',
+        passage=passage,
+        parses=parses,
+        answers=answers,
+        question_parses=[question_parse(answer) for answer in answers],
+        note="made by <hand>",
+    )
+
+
+@pytest.fixture(scope="session")
+def page(html: str) -> Page:
+    return Page(html)
+
+
+def embedded(page: Page) -> dict:
+    return json.loads(page.one("id", "page-data").text)
+
+
+def test_passage_stands_there_character_for_character(page: Page, passage: str) -> None:
+    assert page.one("id", "passage").text == passage
+
+
+def test_every_word_is_an_element_of_its_own(page: Page, parses: list[Parse]) -> None:
+    words = page.having("data-words")
+    forms = [form for parse in parses for form in parse.sentence.forms]
+    assert [word.text for word in words] == forms
+    assert [word.attributes["id"] for word in words] == [
+        f"word-{number}" for number in range(1, len(forms) + 1)
+    ]
+
+
+def test_answers_and_candidates_are_marked_in_their_places(
+    page: Page, answers: list[Answer]
+) -> None:
+    for number, answer in enumerate(answers, start=1):
+        marked = "".join(element.text for element in page.having("data-answers", str(number)))
+        assert marked == answer.text
+        for rank, span in enumerate(answer.spans, start=1):
+            places = page.having("data-spans", f"{number}-{rank}")
+            assert "".join(element.text for element in places) == span.text
+
+
+def test_first_answered_question_is_shown_and_its_sentence_open(page: Page) -> None:
+    checked = [
+        e.attributes["value"] for e in page.having("name", "question") if "checked" in e.attributes
+    ]
+    assert checked == ["2"]
+    opened = {
+        element.attributes["id"]: "open" in element.attributes
+        for element in page.all
+        if element.tag == "details" and "id" in element.attributes
+    }
+    assert opened == {"sentence-1": True, "sentence-2": False, "sentence-3": False}
+
+
+def test_a_card_tells_scores_odds_and_candidates(page: Page, answers: list[Answer]) -> None:
+    cards = [element for element in page.all if element.attributes.get("class") == "card"]
+    assert len(cards) == len(answers)
+    told = cards[1].text
+    for text in ("When was it repaired?", "1931", "9.50", "2.50", "−7.00", "0.50", "0.88", "0.06"):
+        assert text in told
+    assert "do not exceed the threshold" in told
+    assert "no answer in the passage" not in told
+    silent = cards[0].text
+    assert "no answer in the passage" in silent
+    assert "Abstains: the odds of no answer, 3.25, exceed the threshold, 0.50." in silent
+    assert "Gull Rock" in silent, "what it weighed is shown all the same"
+
+
+def test_verifier_is_told_where_there_is_one(passage: str, answers: list[Answer]) -> None:
+    def text(answer: Answer) -> str:
+        return answer_page(
+            title="", passage=passage, parses=[], answers=[answer], question_parses=[[]]
+        )
+
+    assert "Verifier" not in text(answers[0])
+    assert "−1.75" in text(replace(answers[0], verification=-1.75))
+
+
+def test_rows_in_the_page_are_the_walks_to_the_root(page: Page, parses: list[Parse]) -> None:
+    expected, first = [], 0
+    for parse in parses:
+        for word in range(1, len(parse) + 1):
+            walk, at = [], word
+            while at:
+                walk.append(first + at)
+                at = parse.heads[at - 1]
+            expected.append(walk)
+        first += len(parse)
+    data = embedded(page)
+    assert data["rows"] == expected
+    assert [word[0] for word in data["words"]] == [f for p in parses for f in p.sentence.forms]
+    assert data["attention"] is None
+    assert [answer["sentences"] for answer in data["answers"]] == [[], [1], [2], [2]]
+    third = [data["words"][word - 1][0] for word in data["answers"][2]["words"]]
+    assert " ".join(third) == "its beam & bell"
+
+
+def test_trees_of_passage_and_questions_are_there(
+    html: str, parses: list[Parse], answers: list[Answer]
+) -> None:
+    pictures = re.findall(r'<svg class="syntagma-svg".*?</svg>', html, flags=re.DOTALL)
+    assert len(pictures) == len(answers) + len(parses)
+    numbers = []
+    for picture in pictures:
+        root = ElementTree.fromstring(picture)
+        nodes = [group for group in root.iter("g") if group.get("class") == "node"]
+        numbers += [int(node.get("data-word", "0")) for node in nodes if node.get("data-word")]
+    assert numbers == list(range(1, 1 + sum(map(len, parses))))
+
+
+def test_page_asks_for_nothing_outside_itself(page: Page, html: str) -> None:
+    for element in page.all:
+        assert not element.attributes.keys() & {"src", "href", "srcset", "action", "xlink:href"}
+        assert not any(name.startswith("on") for name in element.attributes), element.attributes
+        assert element.tag not in {"link", "iframe", "object", "embed", "img", "base"}
+    style = "".join(element.text for element in page.all if element.tag == "style")
+    assert "@import" not in style
+    assert "url(" not in style
+    assert not re.search(r"https?:|fetch\(|XMLHttpRequest|import\(", html)
+
+
+def test_text_of_the_user_stays_text(passage: str) -> None:
+    evil = "</script><script>alert(1)</script><!-- <img src=x onerror=alert(2)> ]]> $title &lt;"
+    parse = Parse(Sentence((evil,), (0,), (len(evil),)), (0,), (evil,), (evil,), (evil,))
+    answer = answer_of(evil, [span_of(evil, evil)], null_odds=-1.0)
+    page = Page(
+        answer_page(
+            title=evil,
+            passage=evil,
+            parses=[parse],
+            answers=[answer],
+            question_parses=[[parse]],
+            attention=[[[[1.0]]]],
+            attention_note=evil,
+            note=evil,
+        )
+    )
+    assert len([element for element in page.all if element.tag == "script"]) == 2
+    assert not [element for element in page.all if element.tag == "img"]
+    assert page.one("id", "passage").text == evil
+    assert embedded(page)["words"] == [[evil] * 4]
+    texts = [element.text for element in page.all]
+    assert texts.count(evil) >= 8
+
+
+@given(st.recursive(st.text() | st.integers(), st.lists))
+def test_json_block_is_safe_and_says_the_same(value: object) -> None:
+    block = json_block(value)
+    assert json.loads(block) == value
+    assert not set("<>&\u2028\u2029") & set(block)
+
+
+@given(st.text(alphabet="ab \n\t&<é漢😀\u0301", max_size=40), st.data())
+def test_any_cut_of_any_passage_keeps_its_text(passage: str, data: st.DataObject) -> None:
+    cuts = sorted(data.draw(st.sets(st.integers(0, len(passage)), max_size=8)))
+    pairs = list(zip(cuts[::2], cuts[1::2], strict=False))
+    starts, ends = tuple(start for start, _ in pairs), tuple(end for _, end in pairs)
+    forms = tuple(passage[start:end] for start, end in pairs)
+    parse = Parse(Sentence(forms, starts, ends), tuple(range(len(pairs))))
+    places = st.tuples(st.integers(0, len(passage)), st.integers(0, len(passage)))
+    answers = []
+    for a, b in data.draw(st.lists(places, max_size=4)):
+        text = passage[min(a, b) : max(a, b)]
+        span = Span(text, min(a, b), max(a, b), 1.0, 0.5)
+        answers.append(answer_of("?", [span], null_odds=-1.0))
+    page = Page(f"<p>{passage_html(passage, tokens_of(passage, [parse]), answers)}</p>")
+    assert page.all[0].text == passage
+    assert [element.text for element in page.having("data-words")] == list(forms)
+    for number, answer in enumerate(answers, start=1):
+        marked = "".join(element.text for element in page.having("data-answers", str(number)))
+        assert marked == answer.text
+
+
+def test_words_of_one_surface_token_share_an_element() -> None:
+    text = "Au port"
+    parse = Parse(Sentence(("à", "le", "port"), (0, 0, 3), (2, 2, 7)), (3, 3, 0))
+    html = passage_html(text, tokens_of(text, [parse]), [])
+    assert 'id="word-1" data-words="1 2">Au</span> ' in html
+    assert 'id="word-3" data-words="3">port</span>' in html
+
+
+def test_answer_inside_a_word_marks_that_part_only() -> None:
+    text = "pre-war 😀 years"
+    parse = Parse(Sentence(("pre-war", "😀", "years"), (0, 8, 10), (7, 9, 15)), (3, 3, 0))
+    answer = answer_of("?", [span_of(text, "war 😀 y")], null_odds=-1.0)
+    page = Page(passage_html(text, tokens_of(text, [parse]), [answer]))
+    marked = [element.text for element in page.having("data-answers", "1")]
+    assert marked == ["war", " ", "😀", " ", "y"]
+
+
+def test_attention_goes_in_by_question_and_word(
+    passage: str, parses: list[Parse], answers: list[Answer]
+) -> None:
+    weights = [
+        [[[(q + 1) / (8 * len(row))] * len(row) for row in sdoi_rows(p.heads)] for p in parses]
+        for q in range(len(answers))
+    ]
+    arguments = {
+        "title": "t",
+        "passage": passage,
+        "parses": parses,
+        "answers": answers,
+        "question_parses": [[] for _ in answers],
+    }
+    html = answer_page(**arguments, attention=weights, attention_note="mean of 4 heads")
+    page = Page(html)
+    assert "mean of 4 heads" in html
+    data = embedded(page)
+    for question, flat in enumerate(data["attention"]):
+        assert [len(row) for row in flat] == [len(row) for row in data["rows"]]
+        assert sum(flat[0]) == pytest.approx((question + 1) / 8, abs=1e-3)
+    with pytest.raises(ValueError, match="weights for 4 questions, got 3"):
+        answer_page(**arguments, attention=weights[:3])
+    with pytest.raises(ValueError, match=r"sentences of \[18, 11, 7\] words, got \[18, 11\]"):
+        answer_page(**arguments, attention=[weights[0][:2]] * 4)
+    first, *others = weights[0]
+    short = [[[], *first[1:]], *others]
+    with pytest.raises(ValueError, match="expected 3 attention weights for word 1, one for itself"):
+        answer_page(**arguments, attention=[short] * 4)
+
+
+def test_rows_need_a_tree() -> None:
+    assert sdoi_rows([2, 3, 0, 1]) == [(1, 2, 3), (2, 3), (3,), (4, 1, 2, 3)]
+    assert sdoi_rows([]) == []
+    for heads in ([2, 1], [1], [5, 0]):
+        with pytest.raises(ValueError, match="lead from word 1 to the root"):
+            sdoi_rows(heads)
+
+
+def test_what_does_not_belong_together_is_refused(passage: str, parses: list[Parse]) -> None:
+    arguments = {"title": "t", "passage": passage, "parses": parses}
+    answer = answer_of("?", [span_of(passage, "1931")], null_odds=-1.0)
+    with pytest.raises(ValueError, match="the parses of 1 questions, one an answer, got those of"):
+        answer_page(**arguments, answers=[answer], question_parses=[])
+    moved = replace(answer, start=0, end=4)
+    with pytest.raises(ValueError, match="expected '1931' at characters 0 to 4 of the passage"):
+        answer_page(**arguments, answers=[moved], question_parses=[[]])
+    with pytest.raises(ValueError, match=r"expected word 3 \('lighthouse'\) between characters"):
+        answer_page(title="t", passage=passage[:9], parses=parses, answers=[], question_parses=[])
+    with pytest.raises(ValueError, match="give the parses of this passage"):
+        tokens_of(passage, [parses[1], parses[0]])
+
+
+def test_page_without_questions_or_parses(passage: str, parses: list[Parse]) -> None:
+    page = Page(
+        answer_page(title="t", passage=passage, parses=parses, answers=[], question_parses=[])
+    )
+    assert page.one("id", "passage").text == passage
+    assert not page.having("name", "question")
+    nothing = Page(answer_page(title="", passage="", parses=[], answers=[], question_parses=[]))
+    assert embedded(nothing) == {"words": [], "rows": [], "attention": None, "answers": []}
+
+
+def test_default_is_the_first_question_where_none_is_answered(answers: list[Answer]) -> None:
+    assert default_question([answers[0], answers[0]]) == 1
+    assert default_question(answers) == 2
+
+
+def test_odds_without_bounds_are_told_without_a_gauge(passage: str, answers: list[Answer]) -> None:
+    endless = replace(answers[1], threshold=float("inf"), null_score=float("nan"))
+    html = answer_page(
+        title="", passage=passage, parses=[], answers=[endless], question_parses=[[]]
+    )
+    assert "∞" in html
+    assert '<svg class="gauge"' not in html
+
+
+@pytest.fixture(scope="session")
+def page_file(html: str, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("page") / "answers.html"
+    path.write_text(html, encoding="utf-8")
+    return path
+
+
+SHOWN = """[...document.querySelectorAll("#passage .shown")].map(
+  (word) => word.textContent + (word.dataset.note || ""))"""
+HIGHLIGHTED = """[...document.querySelectorAll("#passage [data-answers]")]
+  .filter((e) => getComputedStyle(e).backgroundColor !== "rgba(0, 0, 0, 0)")
+  .map((e) => e.textContent).join("")"""
+VISIBLE_CARD = """[...document.querySelectorAll(".card")]
+  .filter((e) => e.getClientRects().length).map((e) => e.querySelector("h3").textContent)"""
+
+
+@pytest.mark.chromium
+class TestInBrowser:
+    def test_script_runs_clean_and_nothing_is_fetched(self, browser, page_file: Path) -> None:
+        browser.open(page_file)
+        assert browser.run("document.documentElement.className") == "js"
+        assert browser.problems() == []
+        assert [url.split("#")[0] for url in browser.requests()] == [page_file.as_uri()]
+
+    def test_pointing_at_a_word_shows_its_row(self, browser, page_file: Path) -> None:
+        browser.open(page_file)
+        browser.point("#word-13")
+        assert browser.run(SHOWN) == ["lighthouse2", "repaired1", "1931", "guides3"]
+        told = browser.run("document.getElementById('row').innerText").split()
+        assert told[:4] == ["1931", "NUM", "CD", "obl"]
+        assert told[-1] == "root"
+        drawn = browser.run(
+            """[...document.querySelectorAll("#sentence-1 .node.in-row .word")]
+              .map((word) => word.textContent)"""
+        )
+        assert drawn == ["lighthouse", "repaired", "1931", "guides"]
+        browser.point("h1")
+        assert browser.run(SHOWN) == []
+        assert browser.problems() == []
+
+    def test_a_click_keeps_the_row_and_links_to_it(self, browser, page_file: Path) -> None:
+        browser.open(page_file)
+        browser.point("#word-5", click=True)
+        browser.point("h1")
+        assert browser.run(SHOWN) == ["lighthouse2", "Gull", "Rock1", "guides3"]
+        assert browser.run("location.hash") == "#question-2/word-5"
+        browser.point("#word-5", click=True)
+        browser.point("h1")
+        assert browser.run(SHOWN) == []
+
+    def test_a_fragment_selects_word_and_question(self, browser, page_file: Path) -> None:
+        browser.open(page_file, "#word-13")
+        assert browser.run(SHOWN) == ["lighthouse2", "repaired1", "1931", "guides3"]
+        browser.open(page_file, "#question-3/word-26")
+        assert browser.run("document.body.dataset.row") == "26"
+        assert browser.run(HIGHLIGHTED) == "its beam & bell"
+        assert browser.run(VISIBLE_CARD) == ["What do sailors trust?"]
+        for wrong in ("#word-999", "#question-77", "#%00<b>"):
+            browser.open(page_file, wrong)
+            assert browser.run(SHOWN) == []
+            assert browser.problems() == []
+
+    def test_choosing_a_question_moves_everything(self, browser, page_file: Path) -> None:
+        browser.open(page_file)
+        assert browser.run(HIGHLIGHTED) == "1931"
+        browser.point("#question-4", click=True)
+        assert browser.run(HIGHLIGHTED) == "beam"
+        assert browser.run(VISIBLE_CARD) == ["Which part shines?"]
+        opened = "[1, 2, 3].map((n) => document.getElementById('sentence-' + n).open)"
+        assert browser.run(opened) == [False, True, False]
+        underlined = "document.querySelector('#sentence-2 .node.in-answer').textContent"
+        assert browser.run(underlined).startswith("beam")
+        browser.point("#question-1", click=True)
+        assert browser.run(HIGHLIGHTED) == ""
+        assert browser.run(opened) == [False, False, False]
+
+    def test_keys_walk_through_words_and_up_to_heads(self, browser, page_file: Path) -> None:
+        browser.open(page_file)
+        browser.run("document.getElementById('word-13').focus()")
+        assert browser.run("document.body.dataset.row") == "13"
+        for key, word in (("ArrowUp", 11), ("ArrowUp", 3), ("ArrowRight", 4), ("ArrowLeft", 3)):
+            browser.press(key)
+            assert browser.run("document.activeElement.id") == f"word-{word}"
+        stops = "document.querySelectorAll('#passage [tabindex=\"0\"]').length"
+        assert browser.run(stops) == 1
+        browser.press("Enter")
+        browser.run("document.activeElement.blur()")
+        assert browser.run("document.body.dataset.row") == "3"
+
+    def test_a_candidate_is_found_in_the_passage(self, browser, page_file: Path) -> None:
+        browser.open(page_file)
+        browser.point('[data-span="2-2"]')
+        marked = "[...document.querySelectorAll('.candidate-here')].map((e) => e.textContent)"
+        assert "".join(browser.run(marked)) == "in 1931"
+
+    @pytest.mark.parametrize("width", [360, 900, 1600])
+    def test_page_fits_its_window(self, browser, page_file: Path, width: int) -> None:
+        browser.open(page_file, "#word-13", width=width)
+        assert browser.run("document.documentElement.scrollWidth") <= width
+
+    def test_text_answers_and_trees_without_script(self, browser, page_file: Path) -> None:
+        browser.send("Emulation.setScriptExecutionDisabled", value=True)
+        try:
+            browser.open(page_file)
+            assert browser.run(HIGHLIGHTED) == "1931"
+            browser.point("#question-3", click=True)
+            assert browser.run(HIGHLIGHTED) == "its beam & bell"
+            assert browser.run(VISIBLE_CARD) == ["What do sailors trust?"]
+            tree = "document.querySelector('#sentence-1 svg').getClientRects().length"
+            assert browser.run(tree) == 1
+            assert browser.run("getComputedStyle(document.getElementById('row')).display") == "none"
+        finally:
+            browser.send("Emulation.setScriptExecutionDisabled", value=False)

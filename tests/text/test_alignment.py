@@ -1,0 +1,96 @@
+"""The map between words and pieces, on every kind of tokenizer."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from syntagma.errors import InputError
+from syntagma.text.alignment import ABSENT, align, first_pieces, pool, require_offsets, spread
+
+NASTY = "aZ09 .,'’-–—…()[]\"“”\u00a0\u200b\u200d\u0301é東京ﬁ😀👩‍🚀ß\tـعİ½"
+
+
+def naive_align(words, pieces):
+    """For each piece the word that it shares most characters with, the first of equals."""
+    result = []
+    for start, end in pieces:
+        shared = [min(end, e) - max(start, s) for s, e in words]
+        best = max(shared, default=0)
+        result.append(shared.index(best) if best > 0 else ABSENT)
+    return result
+
+
+@pytest.mark.parametrize("kind", ["wordpiece", "byte_level", "unigram"])
+@given(text=st.text(NASTY, max_size=40))
+@settings(max_examples=150, deadline=None)
+def test_alignment_agrees_with_the_definition(kind, text, tokenizers):
+    words, start = [], None
+    for index, character in enumerate(text + " "):
+        if character.isspace():
+            if start is not None:
+                words.append((start, index))
+            start = None
+        elif start is None:
+            start = index
+    # Cut words in two, as clitics are, so that one piece may touch two words.
+    cut = [(s, s + (e - s) // 2) for s, e in words if e - s > 1]
+    words = sorted(cut + [(s + (e - s) // 2 if e - s > 1 else s, e) for s, e in words])
+    encoding = tokenizers[kind](text, return_offsets_mapping=True)
+    pieces = encoding["offset_mapping"]
+    starts, ends = [s for s, _ in words], [e for _, e in words]
+    found = align(starts, ends, [s for s, _ in pieces], [e for _, e in pieces])
+    assert found.tolist() == naive_align(words, pieces)
+
+
+def test_many_texts_are_aligned_in_one_call():
+    one = align([0, 3], [2, 5], [0, 3, 4], [2, 4, 5])
+    both = align([0, 3, 10, 13], [2, 5, 12, 15], [0, 3, 4, 10, 13, 14], [2, 4, 5, 12, 14, 15])
+    assert both.tolist() == [*one, *(one + 2)]
+
+
+def test_words_of_one_token_and_words_without_pieces():
+    # du = de + le: both have the whole interval, the first one gets the piece
+    assert align([0, 0, 3], [2, 2, 7], [0, 3], [2, 7]).tolist() == [0, 2]
+    assert first_pieces([0, 2], 3).tolist() == [0, ABSENT, 1]
+    assert align([], [], [0], [2]).tolist() == [ABSENT]
+
+
+@pytest.mark.parametrize("how", ["first", "mean"])
+def test_pooling_agrees_with_a_loop(how):
+    torch.manual_seed(0)
+    states = torch.randn(2, 6, 3, requires_grad=True)
+    words = torch.tensor([[-100, 0, 0, 2, 2, -100], [-100, 0, 1, 1, 1, 2]])
+    pooled = pool(states, words, 3, how=how)
+    for row in range(2):
+        for word in range(3):
+            own = [states[row, p] for p in range(6) if words[row, p] == word]
+            expected = torch.zeros(3)
+            if own:
+                expected = own[0] if how == "first" else torch.stack(own).mean(0)
+            torch.testing.assert_close(pooled[row, word], expected)
+    pooled.sum().backward()
+    assert (states.grad[0, 0] == 0).all()
+    assert (states.grad[0, 1] != 0).all()
+
+
+def test_spread_gives_each_piece_the_value_of_its_word():
+    assert spread([5, 6], [ABSENT, 1, 1, 0]).tolist() == [ABSENT, 6, 6, 5]
+    assert spread([], [ABSENT, ABSENT], fill=-1).tolist() == [-1, -1]
+    assert spread(np.array([], int), []).tolist() == []
+
+
+def test_a_tokenizer_without_offsets_is_refused():
+    class Slow:
+        is_fast = False
+
+    with pytest.raises(InputError, match="Slow gives no character offsets; use a fast tokenizer"):
+        require_offsets(Slow())
+
+
+def test_an_unknown_pooling_is_refused():
+    with pytest.raises(InputError, match="'first' or 'mean', got 'max'"):
+        pool(torch.zeros(1, 1, 1), torch.zeros(1, 1, dtype=torch.long), 1, how="max")
