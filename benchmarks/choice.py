@@ -15,7 +15,7 @@ from benchmarks.timing import rounds, show
 from syntagma.encoders.load import load_tokenizer
 from syntagma.encoders.precision import autocast
 from syntagma.models.choice_model import ChoiceModel
-from syntagma.models.config import resolve_guides
+from syntagma.models.guides import resolve_guides
 from syntagma.parse.sources.cache import ParseStore
 from syntagma.parse.sources.load import load_source
 from syntagma.tasks.choice.chooser import ChoiceItem, Chooser

@@ -12,8 +12,8 @@ import torch
 
 from benchmarks.timing import rounds, show
 from syntagma.encoders.precision import autocast
-from syntagma.models.config import resolve_guides
 from syntagma.models.guided_encoder import GuidedEncoder
+from syntagma.models.guides import resolve_guides
 from syntagma.syntax.tags import N_TAGS
 
 ROWS, PIECES = 16, 384

@@ -1,6 +1,6 @@
 """A training step of the plain encoder: Transformers' own, with our attention, with our dropout.
 
-Then what layers that are computed again for the gradients (``training.recompute``) cost and save.
+Then what gradient checkpointing (``training.gradient_checkpointing``) costs and saves.
 """
 
 from __future__ import annotations

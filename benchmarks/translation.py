@@ -21,7 +21,7 @@ from benchmarks.timing import rounds, show
 from syntagma.encoders.config import SyntagmaConfig
 from syntagma.encoders.precision import autocast
 from syntagma.files import read_lines
-from syntagma.models.config import resolve_guides
+from syntagma.models.guides import resolve_guides
 from syntagma.models.translation_model import (
     SCRATCH,
     TranslationHead,
@@ -48,9 +48,14 @@ def sources() -> list[str]:
 def main() -> None:
     texts = sources()
     head = TranslationHead(
-        width=256, n_layers=4, n_heads=4, inner_width=1024, vocabulary_size=5000, max_length=100
+        hidden_size=256,
+        num_hidden_layers=4,
+        num_attention_heads=4,
+        intermediate_size=1024,
+        vocab_size=5000,
+        max_length=100,
     )
-    tokenizer = learn_vocabulary(texts, kind="bpe", size=head.vocabulary_size)
+    tokenizer = learn_vocabulary(texts, kind="bpe", size=head.vocab_size)
     parser = load_source("default-parser")
     callables: dict[str, Callable[[], object]] = {}
     for preset in ("none", "sg-net"):
@@ -81,17 +86,18 @@ def main() -> None:
         }
         for name, value in seconds.items()
     ]
-    show(f"{len(texts)} sentences, beams of {head.n_beams}, {PIECES} pieces each", rows)
+    show(f"{len(texts)} sentences, beams of {head.num_beams}, {PIECES} pieces each", rows)
     bench_training(texts)
 
 
 def bench_training(texts: list[str]) -> None:
     """A step on all texts together, each its own translation."""
     head = TranslationHead(
-        width=128, n_layers=4, n_heads=4, inner_width=256, vocabulary_size=5000, max_length=100,
+        hidden_size=128, num_hidden_layers=4, num_attention_heads=4, intermediate_size=256,
+        vocab_size=5000, max_length=100,
         dropout=0.3, attention_dropout=0.0,
     )  # fmt: skip
-    tokenizer = learn_vocabulary(texts, kind="bpe", size=head.vocabulary_size)
+    tokenizer = learn_vocabulary(texts, kind="bpe", size=head.vocab_size)
     encoded = tokenizer(texts, padding=True, return_tensors="pt")
     ids, mask = encoded["input_ids"], encoded["attention_mask"]
     labels = ids.masked_fill(mask == 0, -100)

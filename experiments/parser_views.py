@@ -37,7 +37,7 @@ def scores_of(folder: Path, dev: tuple[str, ...]) -> dict[str, dict[str, float]]
     if kept.is_file():
         found: dict[str, dict[str, float]] = read_json(kept)
         return found
-    task = ParsingTask.from_folder(folder)
+    task = ParsingTask.from_pretrained(folder)
     examples = [example for path in dev for example in task.read(path)]
     scores: dict[str, dict[str, float]] = {}
     both = task.model.spans is not None and task.model.head.views == "both"

@@ -12,11 +12,11 @@ from syntagma.analysis.curves import write_curves
 from syntagma.errors import in_one_line
 
 PANELS = {
-    "hidden pieces, accuracy": ("pieces_accuracy", "pieces_chance"),
+    "hidden pieces, accuracy": ("mlm_accuracy", "mlm_chance"),
     "distances, accuracy": ("distances_accuracy", "distances_chance"),
     "heads, accuracy": ("heads_accuracy", "heads_chance"),
     "hidden heads, accuracy": ("heads_hidden_accuracy", "heads_chance"),
-    "hidden pieces, loss": ("pieces_loss", ""),
+    "hidden pieces, loss": ("mlm_loss", ""),
     "distances, loss": ("distances_loss", ""),
     "heads, loss": ("heads_loss", ""),
 }

@@ -17,7 +17,7 @@ from pathlib import Path
 
 from syntagma.analysis.significance import paired_t_test
 from syntagma.datasets.probing import PROPERTIES
-from syntagma.encoders.saved import is_saved_model
+from syntagma.encoders.reference import find_model
 from syntagma.errors import InputError, in_one_line
 from syntagma.evaluation import open_model
 from syntagma.tasks.experiment import Experiment, load_experiment
@@ -29,7 +29,7 @@ HERE = Path(__file__).parent
 
 def experiment(name: str, encoder: str, overrides: Sequence[str]) -> Experiment:
     """The probe of a model for a property."""
-    preset = "saved" if is_saved_model(encoder) else "none"
+    preset = "saved" if find_model(encoder).kind == "model" else "none"
     changes = [f"encoder={encoder}", f"preset={preset}", *overrides]
     return load_experiment(HERE / f"probe_{name}.yaml", changes)
 

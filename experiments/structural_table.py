@@ -17,7 +17,7 @@ import argparse
 from pathlib import Path
 
 from syntagma.encoders.load import load_encoder_config
-from syntagma.encoders.saved import is_saved_model
+from syntagma.encoders.reference import find_model
 from syntagma.errors import in_one_line
 from syntagma.tasks.experiment import load_experiment
 from syntagma.training.run import train
@@ -58,7 +58,7 @@ def main() -> None:
                 f"data.train={options.train}",
                 f"data.dev={options.dev}",
                 f"encoder={encoder}",
-                f"preset={'saved' if is_saved_model(encoder) else 'none'}",
+                f"preset={'saved' if find_model(encoder).kind == 'model' else 'none'}",
                 *settings,
                 *options.overrides,
             ]

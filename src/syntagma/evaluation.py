@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -10,24 +11,22 @@ import yaml
 from filelock import FileLock
 
 from syntagma.encoders.config import read_config
-from syntagma.encoders.default import model_folder
 from syntagma.encoders.precision import Precision
+from syntagma.encoders.reference import ModelName, find_model
 from syntagma.errors import InputError, how_to_skip
-from syntagma.files import require_path
 from syntagma.outputs import disk_errors, require_apart, write_folder, write_text
-from syntagma.runs.folder import RunFolder
+from syntagma.runs.folder import RunFolder, read_experiment
 from syntagma.runs.names import METRICS, SCORED, require_finished
 from syntagma.runs.scores import write_scores
+from syntagma.settings import to_dict
 from syntagma.tasks import find_task
 from syntagma.tasks.comparison.comparisons import check_metric
-from syntagma.tasks.experiment import load_run_settings
+from syntagma.tasks.experiment import Experiment
 from syntagma.tasks.task import Task, fingerprint
-
-__all__ = ["evaluate", "open_model", "pack", "predict", "score_runs"]
 
 
 def open_model(
-    name: str | Path,
+    name: ModelName,
     *,
     task: str = "",
     parser: str = "",
@@ -48,10 +47,9 @@ def open_model(
     Raises:
         InputError: there is no such model, it cannot do the task, or it reads no parses.
     """
-    require_path(name, "a model folder")
-    folder = model_folder(name)
-    task_class = find_task(task or read_config(folder).task)
-    return task_class.from_folder(folder, device=device, parser=parser, precision=precision)
+    ref = find_model(name)
+    task_class = find_task(task or read_config(ref).task)
+    return task_class.from_pretrained(ref, device=device, parser=parser, precision=precision)
 
 
 def _read(task: Task[Any, Any], data: Sequence[str | Path], skip_bad: bool) -> list[Any]:
@@ -61,7 +59,7 @@ def _read(task: Task[Any, Any], data: Sequence[str | Path], skip_bad: bool) -> l
 
 
 def evaluate(
-    name: str | Path,
+    name: ModelName,
     data: Sequence[str | Path],
     *,
     task: str = "",
@@ -94,7 +92,7 @@ def evaluate(
 
 
 def predict(
-    name: str | Path,
+    name: ModelName,
     data: Sequence[str | Path],
     out: Path,
     *,
@@ -158,54 +156,54 @@ def score_runs(
     known: dict[tuple[str, bool], dict[str, list[Any]]] = {}
     found = []
     runs = [RunFolder(Path(folder)) for folder in folders]
+    experiments = []
     for run in runs:
         require_finished(run.path)
-        check_metric(load_run_settings(run.experiment)["task"], metric)
-    for run in runs:
-        settings = load_run_settings(run.experiment)
-        name, skip_bad = settings["task"], bool(settings["data"]["skip_bad"])
+        experiments.append(read_experiment(run.path))
+        check_metric(find_task(experiments[-1].task).comparisons, metric)
+    for run, experiment in zip(runs, experiments, strict=True):
+        name, skip_bad = experiment.task, experiment.data.skip_bad
         task_class = find_task(name)
         if task_class.streams:
             raise InputError(
-                f"{run.path}: runs of the task {name} are scored in training alone, on data.dev; "
+                f"{run.path}: runs of the task {name} are only scored in training, on data.dev; "
                 f"leave out the files"
             )
         if (name, skip_bad) not in known:
             known[name, skip_bad] = task_class.read_parts(files, skip_bad=skip_bad)
         parts = known[name, skip_bad]
         for path, part in zip(files, parts.values(), strict=True):
-            task_class.require_gold(part, path)
+            task_class.require_labels(part, path)
         key = fingerprint((name, fingerprint(part)) for name, part in parts.items())
         place = run.path / SCORED / key
         with disk_errors(place):
             place.parent.mkdir(exist_ok=True)
             with FileLock(place.with_name(f".{key}.lock")):
                 if not (place / METRICS).is_file():
-                    _score_run(run, settings, parts, place, device)
-                # The same examples may lie elsewhere today.
-                settings["data"] |= {"dev": files, "dev_limit": None}
-                write_text(
-                    place / run.experiment.name, yaml.safe_dump(settings, allow_unicode=True)
-                )
+                    _score_run(run, experiment, parts, place, device)
+                # The same examples may be in other files today.
+                data_now = replace(experiment.data, dev=tuple(files), dev_limit=None)
+                settings = to_dict(replace(experiment, data=data_now))
+                text = yaml.safe_dump(settings, allow_unicode=True)
+                write_text(place / run.experiment.name, text)
         found.append(place)
     return found
 
 
 def _score_run(
     run: RunFolder,
-    settings: dict[str, Any],
+    experiment: Experiment,
     parts: dict[str, list[Any]],
     place: Path,
     device: str,
 ) -> None:
-    precision = settings["training"]["precision"]
-    task = open_model(run.path, device=device, precision=precision)
+    task = open_model(run.path, device=device, precision=experiment.training.precision)
     predictions = task.predict([example for part in parts.values() for example in part])
     with write_folder(place) as draft:
         write_scores(task, parts, predictions, draft)
 
 
-def pack(name: str | Path, out: str | Path, *, bits: int = 4) -> int:
+def pack(name: ModelName, out: str | Path, *, bits: int = 4) -> int:
     """Write a small copy of a model: only what differs from its published encoder.
 
     Args:

@@ -17,7 +17,16 @@ import yaml
 from syntagma.errors import InputError
 from syntagma.files import read_text
 
-__all__ = ["apply_overrides", "build", "differences", "flatten", "load_yaml", "nearest", "to_dict"]
+__all__ = [
+    "apply_overrides",
+    "build",
+    "differences",
+    "flatten",
+    "load_yaml",
+    "nearest",
+    "to_dict",
+    "with_changes",
+]
 
 T = TypeVar("T")
 
@@ -247,3 +256,19 @@ def to_dict(value: Any) -> Any:
     if isinstance(value, list | tuple):
         return [to_dict(item) for item in value]
     return value
+
+
+def with_changes(before: Any, changes: Mapping[str, Any], *, where: str) -> Any:
+    """Settings with some of them changed.
+
+    Args:
+        before: a mapping, or a dataclass, which is checked again.
+        changes: new values by name.
+        where: what to call the settings in messages.
+
+    Raises:
+        InputError: ``before`` is a dataclass, and a change is unknown or impossible.
+    """
+    if dataclasses.is_dataclass(before) and not isinstance(before, type):
+        return build(type(before), {**to_dict(before), **changes}, where=where)
+    return {**before, **changes}

@@ -8,13 +8,10 @@ from pathlib import Path
 from typing import Any
 
 from syntagma.analysis.groups import (
-    KINDS,
     N_GROUPS,
-    NUMBERS,
     Grouping,
     check_cut,
     group_by,
-    properties_of,
     trend,
 )
 from syntagma.analysis.parse_properties import PARSE_PROPERTIES, measure_parses
@@ -24,15 +21,7 @@ from syntagma.drawing.series import draw_bars
 from syntagma.drawing.tables import aligned, signed
 from syntagma.errors import InputError
 from syntagma.settings import nearest
-
-__all__ = [
-    "Breakdown",
-    "break_down",
-    "break_down_by",
-    "break_down_systems",
-    "check_properties",
-    "write_breakdowns",
-]
+from syntagma.tasks import TASKS, find_task
 
 GOLD_CLASSES = ("label", "relation")
 """Properties that are what is to be predicted."""
@@ -62,7 +51,7 @@ class Breakdown:
     @property
     def caption(self) -> str:
         """What is shown, in a line."""
-        cut = f", {told}" if (told := self.grouping.told()) else ""
+        cut = f", {how}" if (how := self.grouping.described()) else ""
         return f"{self.score} (%) by {self.grouping.property}{cut}"
 
     def rows(self) -> list[list[str]]:
@@ -220,7 +209,8 @@ def check_properties(names: Sequence[str], cut: str) -> None:
         InputError: there is no such property, or no such cut.
     """
     check_cut(cut)
-    known = [*NUMBERS, *KINDS, *PARSE_PROPERTIES]
+    known = list(dict.fromkeys(name for task in TASKS.values() for name in task.groupings))
+    known += PARSE_PROPERTIES
     for name in names:
         if name not in known:
             raise InputError(f"examples cannot be grouped by {name!r}; {nearest(name, known)}")
@@ -248,21 +238,22 @@ def break_down_systems(
     Raises:
         InputError: the examples do not have this property.
     """
-    known = [*properties_of(examples[0]), *PARSE_PROPERTIES]
+    groupings = find_task(systems[0].runs[0].task).groupings
+    known = [*groupings, *PARSE_PROPERTIES]
     if values is None and property not in known:
         raise InputError(f"examples cannot be grouped by {property!r}; {nearest(property, known)}")
     if values is None and property in PARSE_PROPERTIES:
         values = measure_parses(examples, [property])[property]
-    grouping = group_by(property, examples, cut=cut, n_groups=n_groups, values=values)
+    grouping = group_by(property, examples, groupings, cut=cut, n_groups=n_groups, values=values)
     if not grouping.groups:
         raise InputError(f"no example has {property!r}; group by another property")
-    plan = systems[0].plan
-    if property in GOLD_CLASSES and plan.score != plan.metric:
-        # Within a gold class there is no precision: what was taken for it stands in other groups.
-        plan = plan._replace(metric=plan.score, sums=None)
-        systems = [replace(system, plan=plan) for system in systems]
+    compared = systems[0].compared
+    if property in GOLD_CLASSES and compared.score != compared.metric:
+        # A gold class has no precision: the false positives are in the groups of other classes.
+        compared = compared._replace(metric=compared.score, sums=None)
+        systems = [replace(system, compared=compared) for system in systems]
     scores = {
         system.name: tuple(system.value(group.keys) for group in grouping.groups)
         for system in systems
     }
-    return Breakdown(grouping, plan.metric, scores)
+    return Breakdown(grouping, compared.metric, scores)

@@ -7,83 +7,20 @@ random among all that differ, as many that were gained as were lost, so that nob
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 from syntagma.analysis.systems import RunScores, System
 from syntagma.errors import InputError
 from syntagma.files import read_json, read_lines
 from syntagma.tasks import find_task
-
-__all__ = ["TOLD", "Case", "Cases", "Told", "find_cases", "read_answers"]
+from syntagma.tasks.task import ErrorExample
 
 GAINED, LOST, WRONG = "gained", "lost", "wrong"
 FULL = {"bleu": 100.0}
 """The score of an example that is fully right, where that is not 1."""
-
-
-class Told(NamedTuple):
-    """What an example asks and knows.
-
-    Args:
-        asked: the question, or what stands for it.
-        gold: what is right; several answers may be.
-        passage: the text it is about; empty where ``asked`` is all.
-        places: characters of the passage at which the gold answer stands, or what is asked about.
-        options: of a question with options.
-        nothing: what an empty answer says.
-    """
-
-    asked: str
-    gold: tuple[str, ...]
-    passage: str = ""
-    places: tuple[tuple[int, int], ...] = ()
-    options: tuple[str, ...] = ()
-    nothing: str = "no answer"
-
-
-def _span(example: Any) -> Told:
-    first = zip(example.answer_starts[:1], example.answers[:1], strict=True)
-    places = tuple((start, start + len(answer)) for start, answer in first)
-    gold = tuple(dict.fromkeys(example.answers)) or ("",)
-    return Told(example.question, gold, example.passage, places)
-
-
-def _open(example: Any) -> Told:
-    known = example.gold or next(iter(example.paragraphs), None)
-    return Told(example.question, example.answers, known.text if known else "")
-
-
-def _choice(example: Any) -> Told:
-    gold = () if example.answer is None else (example.options[example.answer],)
-    return Told(example.question, gold, example.passage, (), example.options)
-
-
-def _relation(example: Any) -> Told:
-    subject, object_ = (example.text[slice(*part)] for part in (example.subject, example.object))
-    places = (tuple(example.subject), tuple(example.object))
-    return Told(f"{subject} → {object_}", (example.relation,), example.text, places)
-
-
-def _typing(example: Any) -> Told:
-    gold = (", ".join(sorted(example.labels or ())),)
-    asked, places = example.text[slice(*example.mention)], (tuple(example.mention),)
-    return Told(asked, gold, example.text, places, nothing="no type")
-
-
-TOLD: dict[str, Callable[[Any], Told]] = {
-    "choice": _choice,
-    "open_qa": _open,
-    "pairs": lambda example: Told(example.second, (example.label,), example.first),
-    "probing": lambda example: Told(example.text, (example.label,)),
-    "relations": _relation,
-    "spans": _span,
-    "translation": lambda example: Told(example.source, (example.target,)),
-    "typing": _typing,
-}
-"""What the examples of each task ask, where a case can be told in a line."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,7 +29,7 @@ class Case:
 
     Args:
         key: its id.
-        told: what it asks.
+        example: what was asked, and what is right.
         answers: by system, one a seed.
         scores: by system, a mean over seeds.
         kind: ``gained`` or ``lost`` against the baseline, or ``wrong`` of a single system.
@@ -100,7 +37,7 @@ class Case:
     """
 
     key: str
-    told: Told
+    example: ErrorExample
     answers: dict[str, tuple[str, ...]]
     scores: dict[str, float]
     kind: str
@@ -131,10 +68,10 @@ def find_cases(systems: Sequence[System], *, most: int, seed: int = 0) -> Cases:
     Raises:
         InputError: the task has no cases that can be told, or examples or predictions are gone.
     """
-    task = systems[0].runs[0].task
-    if task not in TOLD:
-        raise InputError(f"examples of the task {task} cannot be told in a line")
+    task = find_task(systems[0].runs[0].task)
     examples = {example.id: example for example in systems[0].runs[0].examples()}
+    if any(task.describe(example) is None for example in list(examples.values())[:1]):
+        raise InputError(f"examples of the task {task.name} cannot be shown")
     answers = {system.name: [read_answers(run) for run in system.runs] for system in systems}
     keys = list(examples)
     scores = {
@@ -146,7 +83,7 @@ def find_cases(systems: Sequence[System], *, most: int, seed: int = 0) -> Cases:
     cases = [
         Case(
             key,
-            TOLD[task](examples[key]),
+            shown,
             {name: tuple(f.get(key, "") for f in found) for name, found in answers.items()},
             {name: found[key] for name, found in scores.items()},
             kind,
@@ -154,6 +91,7 @@ def find_cases(systems: Sequence[System], *, most: int, seed: int = 0) -> Cases:
         )
         for (kind, system), chosen in drawn.items()
         for key in chosen
+        if (shown := task.describe(examples[key])) is not None
     ]
     return Cases(tuple(cases), {kind: len(found) for kind, found in groups.items()})
 
@@ -165,7 +103,7 @@ def _groups(
     baseline, *others = (system.name for system in systems)
     before = scores[baseline]
     if not others:
-        right = FULL.get(systems[0].plan.score, 1.0)
+        right = FULL.get(systems[0].compared.score, 1.0)
         return {(WRONG, baseline): [key for key in keys if before[key] < right]}
     groups = {}
     for name in others:
@@ -194,7 +132,7 @@ def read_answers(run: RunScores) -> dict[str, str]:
     """What a run answered, by the id of the example.
 
     Args:
-        run: of a task in :data:`TOLD`.
+        run: of a task whose examples can be shown.
 
     Raises:
         InputError: its predictions are gone, or are not those of its examples.

@@ -20,9 +20,8 @@ from syntagma.analysis.significance import (
 from syntagma.analysis.systems import System, read_systems
 from syntagma.drawing.tables import aligned, markdown, signed, spread
 from syntagma.errors import InputError
-from syntagma.tasks.comparison.comparisons import PLANS, Plan
-
-__all__ = ["ComparedSystem", "Comparison", "compare_runs", "compare_systems", "show_p"]
+from syntagma.tasks import find_task
+from syntagma.tasks.comparison.comparisons import ComparedMetric
 
 NAMES = {
     "mcnemar": "McNemar's exact test",
@@ -174,7 +173,7 @@ def compare_systems(systems: Sequence[System]) -> Comparison:
     if sum(len(system.runs) for system in systems) < 2:
         raise InputError("compare needs at least two run folders, the baseline first")
     baseline = systems[0]
-    if (task := baseline.runs[0].task) not in PLANS:
+    if not find_task(task := baseline.runs[0].task).comparisons:
         raise InputError(
             f"runs of the task {task} have no answers to compare; compare what was fine-tuned from "
             f"them, and look at their curves with `syntagma report RUN… --out DIR`"
@@ -187,30 +186,30 @@ def compare_systems(systems: Sequence[System]) -> Comparison:
     compared = [_compare(system, baseline) for system in systems]
     corrected = iter(holm([s.p_value for s in compared if s.p_value is not None]))
     compared = [s if s.p_value is None else replace(s, p_holm=next(corrected)) for s in compared]
-    plan, first = baseline.plan, baseline.runs[0]
-    test = _test_in_words(plan, len(baseline.runs)) if len(systems) > 1 else ALONE
+    metric, first = baseline.compared, baseline.runs[0]
+    test = _test_in_words(metric, len(baseline.runs)) if len(systems) > 1 else ALONE
     if first.signature:
-        test += f"; {plan.metric}: {first.signature}"
-    columns = tuple(name for name in plan.columns if name in first.metrics)
-    return Comparison(first.task, columns, plan.metric, test, len(first.rows), tuple(compared))
+        test += f"; {metric.metric}: {first.signature}"
+    columns = tuple(name for name in metric.columns if name in first.metrics)
+    return Comparison(first.task, columns, metric.metric, test, len(first.rows), tuple(compared))
 
 
-def _test_in_words(plan: Plan, n_seeds: int) -> str:
-    resampled = "permutation test" if plan.sums is None else "paired bootstrap"
+def _test_in_words(metric: ComparedMetric, n_seeds: int) -> str:
+    resampled = "permutation test" if metric.sums is None else "paired bootstrap"
     if n_seeds == 1:
         return (
-            f"p: {NAMES[plan.test]} on `{plan.metric}`, of these runs (other seeds may differ); "
-            f"resampled: {resampled}"
+            f"p: {NAMES[metric.test]} on `{metric.metric}`, of these runs (other seeds may "
+            f"differ); resampled: {resampled}"
         )
-    name = "sign test" if plan.test == "mcnemar" else NAMES[plan.test]
+    name = "sign test" if metric.test == "mcnemar" else NAMES[metric.test]
     return (
-        f"p: {name} on the means of `{plan.metric}` over {n_seeds} seeds, over examples; "
+        f"p: {name} on the means of `{metric.metric}` over {n_seeds} seeds, over examples; "
         f"resampled: {resampled}; seeds: Welch's t-test over the runs"
     )
 
 
 def _compare(system: System, baseline: System) -> ComparedSystem:
-    runs, plan = system.runs, system.plan
+    runs, metric = system.runs, system.compared
     names = [name for name in runs[0].metrics if all(name in run.metrics for run in runs)]
     compared = ComparedSystem(
         name=system.name,
@@ -226,19 +225,19 @@ def _compare(system: System, baseline: System) -> ComparedSystem:
     keys = list(baseline.runs[0].rows)
     ours, theirs = system.example_scores(keys), baseline.example_scores(keys)
     gained, lost = int((ours > theirs).sum()), int((ours < theirs).sum())
-    if plan.test == "t":
+    if metric.test == "t":
         p_value = paired_t_test(ours.tolist(), theirs.tolist())
-    elif plan.test == "randomisation":
-        assert plan.sums is not None
-        p_value = randomisation_test(system.counts(keys), baseline.counts(keys), plan.sums)
+    elif metric.test == "randomisation":
+        assert metric.sums is not None
+        p_value = randomisation_test(system.counts(keys), baseline.counts(keys), metric.sums)
     else:
         p_value = sign_test(gained, lost)
-    if plan.sums is None:
+    if metric.sums is None:
         p_resampled = permutation_test(ours.tolist(), theirs.tolist())
     else:
-        p_resampled = paired_bootstrap(system.counts(keys), baseline.counts(keys), plan.sums)
-    scores = [run.metrics[plan.metric] for run in runs]
-    before = [run.metrics[plan.metric] for run in baseline.runs]
+        p_resampled = paired_bootstrap(system.counts(keys), baseline.counts(keys), metric.sums)
+    scores = [run.metrics[metric.metric] for run in runs]
+    before = [run.metrics[metric.metric] for run in baseline.runs]
     return replace(
         compared,
         difference=mean(scores) - mean(before),

@@ -7,8 +7,7 @@ Fig. 5 does so with sentences to translate, in equal steps.
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from hashlib import sha256
 from typing import Any, NamedTuple
@@ -17,19 +16,7 @@ import numpy as np
 
 from syntagma.errors import InputError
 from syntagma.settings import nearest
-
-__all__ = [
-    "CUTS",
-    "KINDS",
-    "NUMBERS",
-    "N_GROUPS",
-    "Group",
-    "Grouping",
-    "check_cut",
-    "group_by",
-    "properties_of",
-    "trend",
-]
+from syntagma.tasks.comparison.properties import ExampleProperty
 
 CUTS = ("range", "size")
 """How numbers are put into groups: in equal steps, or with equally many examples."""
@@ -73,7 +60,7 @@ class Grouping:
     groups: tuple[Group, ...]
     cut: str = ""
 
-    def told(self) -> str:
+    def described(self) -> str:
         """How numbers were put into groups, in words; empty for kinds."""
         sizes = [len(group.keys) for group in self.groups] or [0]
         if self.cut != "size" or max(sizes) - min(sizes) < 2:
@@ -82,88 +69,10 @@ class Grouping:
         return "a group a value" if one else "equal values together"
 
 
-def _words(text: str) -> int:
-    return len(text.split())
-
-
-QUESTION_WORD = re.compile(r"\b(what|who|whose|whom|when|where|which|why|how many|how much|how)\b")
-
-
-def _question_word(example: Any) -> str:
-    """The first question word, ``how many`` and ``how much`` apart; else ``other``."""
-    found = QUESTION_WORD.search(" ".join(example.question.lower().split()))
-    if found is None:
-        return "other"
-    return "who" if found[0] in ("whose", "whom") else found[0]
-
-
-MONTHS = {
-    "January", "February", "March", "April", "May", "June", "July", "August", "September",
-    "October", "November", "December",
-}  # fmt: skip
-NUMERALS = {
-    *"zero one two three four five six seven eight nine ten eleven twelve thirteen".split(),
-    *"fourteen fifteen sixteen seventeen eighteen nineteen twenty thirty forty fifty sixty".split(),
-    *"seventy eighty ninety hundred thousand million billion trillion dozen half".split(),
-}
-
-
-def _answer_type(example: Any) -> str:
-    """What a gold answer looks like: a date, a number, a name, one word, a phrase, or nothing."""
-    if not example.answers:
-        return "none"
-    words = example.answers[0].split()
-    lower = [word.strip(".,;:()").lower() for word in words]
-    digits = [word for word in lower if any(character.isdigit() for character in word)]
-    years = [word for word in digits if word.isdigit() and len(word) == 4 and word[0] in "12"]
-    if MONTHS & {word.strip(".,;:()") for word in words} or (years and len(words) <= 3):
-        return "date"
-    if digits or all(part in NUMERALS for part in "-".join(lower).split("-") if part != "and"):
-        return "number"
-    content = [word for word in words if word[:1].isalpha() and len(word) > 3] or words
-    if all(word[:1].isupper() for word in content):
-        return "name"
-    return "word" if len(words) == 1 else "phrase" if len(words) <= 5 else "clause"
-
-
-NUMBERS: dict[str, Callable[[Any], float | None]] = {
-    "question_length": lambda example: _words(example.question),
-    "passage_length": lambda example: _words(example.passage),
-    "answer_length": lambda example: _words(example.answers[0]) if example.answers else None,
-    "premise_length": lambda example: _words(example.first),
-    "hypothesis_length": lambda example: _words(example.second),
-    "source_length": lambda example: _words(example.source),
-    "text_length": lambda example: _words(example.text),
-    "options": lambda example: len(example.options),
-}
-"""Properties that are numbers, of examples that have what they count (in words); ``None`` of one
-that is of the kind but has none of it, as a question without an answer."""
-
-KINDS: dict[str, Callable[[Any], str]] = {
-    "question_word": _question_word,
-    "answer_type": _answer_type,
-    "subset": lambda example: str(example.subset) or "all",
-    "label": lambda example: str(example.label),
-    "relation": lambda example: str(example.relation),
-}
-"""Properties that are one of several kinds."""
-
-
-def properties_of(example: Any) -> list[str]:
-    """The properties by which examples of a kind can be grouped."""
-    found = []
-    for name, read in {**NUMBERS, **KINDS}.items():
-        try:
-            read(example)
-        except AttributeError:
-            continue
-        found.append(name)
-    return found
-
-
 def group_by(
     property: str,
     examples: Sequence[Any],
+    groupings: Mapping[str, ExampleProperty],
     *,
     cut: str = "size",
     n_groups: int = N_GROUPS,
@@ -172,8 +81,9 @@ def group_by(
     """Put examples into groups.
 
     Args:
-        property: a name of :data:`NUMBERS` or :data:`KINDS`, or any where values are given.
+        property: a name in ``groupings``, or any where values are given.
         examples: with an ``id`` each.
+        groupings: the properties of such examples, those of their task.
         cut: numbers in groups of equal ``range`` or of equal ``size``.  Of equal size, examples of
             one value are shared out between groups by chance, always alike and whatever their
             order in the file; but where there are fewer values than groups, they stand together.
@@ -191,16 +101,18 @@ def group_by(
     if values is not None:
         numbers = {example.id: float(values[example.id]) for example in examples}
         return Grouping(property, True, _cut(numbers, cut, n_groups), cut)
-    known = properties_of(examples[0])
-    if property not in known:
-        raise InputError(f"examples cannot be grouped by {property!r}; {nearest(property, known)}")
-    if property in NUMBERS:
-        found = ((example.id, NUMBERS[property](example)) for example in examples)
-        numbers = {key: float(number) for key, number in found if number is not None}
+    if property not in groupings:
+        raise InputError(
+            f"examples cannot be grouped by {property!r}; {nearest(property, [*groupings])}"
+        )
+    read, is_number = groupings[property]
+    found = {example.id: value for example in examples if (value := read(example)) is not None}
+    if is_number:
+        numbers = {key: float(value) for key, value in found.items()}
         return Grouping(property, True, _cut(numbers, cut, n_groups), cut)
     kinds: dict[str, list[str]] = {}
-    for example in examples:
-        kinds.setdefault(KINDS[property](example), []).append(example.id)
+    for key, value in found.items():
+        kinds.setdefault(str(value), []).append(key)
     ordered = sorted(kinds.items(), key=lambda item: (-len(item[1]), item[0]))
     groups = (Group(name, at, at, at, tuple(keys)) for at, (name, keys) in enumerate(ordered))
     return Grouping(property, False, tuple(groups))

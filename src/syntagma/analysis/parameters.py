@@ -5,21 +5,19 @@ SEPREM reports the α that its models end up with (Table 6), SG-Net what a guide
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
-from math import exp
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import safetensors
 
 from syntagma.encoders.config import read_config
-from syntagma.encoders.saved import CONFIG, WEIGHTS
+from syntagma.encoders.reference import CONFIG, WEIGHTS
 from syntagma.errors import DamagedFileError
-from syntagma.models.auto import blank_model
-from syntagma.models.config import GUIDES
-
-__all__ = ["ModelNumbers", "read_numbers"]
+from syntagma.models.guides import GUIDES, read_guides
+from syntagma.tasks.auto import blank_model
 
 ENCODER, HEAD = "encoder", "head"
 
@@ -59,37 +57,35 @@ def read_numbers(folder: str | Path) -> ModelNumbers | None:
     if not (folder / WEIGHTS).is_file() or not (folder / CONFIG).is_file():
         return None
     config = read_config(folder)
-    counts = {ENCODER: 0, **{name: 0 for name in GUIDES if name in config.guides}, HEAD: 0}
+    guides = config.read_guides(read_guides)
+    counts = {ENCODER: 0, **dict.fromkeys(guides, 0), HEAD: 0}
     # The file may hold buffers too, or differences to what is published.
     for name, weight in blank_model(config).named_parameters():
         part = name.partition(".")[0]
         counts[part if part in counts else HEAD] += weight.numel()
     try:
         with safetensors.safe_open(folder / WEIGHTS, "pt") as file:
-            learned = _learned(file, config.guides)
+            learned = _learned(file, guides)
     except safetensors.SafetensorError as error:
         raise DamagedFileError(f"{folder / WEIGHTS}: damaged ({error})") from error
     return ModelNumbers(counts, learned)
 
 
-def _learned(file: Any, guides: dict[str, Any]) -> dict[str, float]:
-    """The few single numbers that tell what a guide does."""
+def _learned(file: Any, guides: Mapping[str, Any]) -> dict[str, float]:
+    """The few single numbers that characterise each guide."""
     found: dict[str, float] = {}
-    names = set(file.keys())
-    if (name := "tree_distance.alpha") in names:
-        found["α, share of the mixed states (tree_distance)"] = _numbers(file, name)[0]
-    attention = guides.get("ancestor_attention", {})
-    if attention.get("aggregation") == "dual":
-        found["α, share of H, set (ancestor_attention)"] = float(attention["alpha"])
-    if (name := "ancestor_attention.aggregator.scalars") in names:
-        plain, guided = _numbers(file, name)
-        found["share of H, learnt (ancestor_attention)"] = 1 / (1 + exp(guided - plain))
-        found["share of H′, learnt (ancestor_attention)"] = 1 / (1 + exp(plain - guided))
-        scale = _numbers(file, "ancestor_attention.aggregator.scale")[0]
-        found["γ, scale of both (ancestor_attention)"] = scale
+    for name, settings in guides.items():
+        own = f"{name}."
+        weights = {
+            key.removeprefix(own): partial(_numbers, file, key)
+            for key in file.keys()  # noqa: SIM118 (not a mapping)
+            if key.startswith(own)
+        }
+        if weights:
+            found |= GUIDES[name].learned_numbers(settings, weights)
     return found
 
 
-def _numbers(file: Any, name: str) -> Sequence[float]:
+def _numbers(file: Any, name: str) -> list[float]:
     values: list[float] = file.get_tensor(name).float().flatten().tolist()
     return values

@@ -16,33 +16,25 @@ from syntagma.analysis.significance import rounded
 from syntagma.encoders.precision import Precision
 from syntagma.errors import InputError
 from syntagma.files import read_json
-from syntagma.runs.names import DATA, EXAMPLES, METRICS, SCORED, SETTINGS, require_finished
+from syntagma.runs.folder import read_experiment
+from syntagma.runs.names import DATA, EXAMPLES, METRICS, SCORED, require_finished
 from syntagma.tasks import find_task
-from syntagma.tasks.comparison.comparisons import PLANS, Plan, find_plan
+from syntagma.tasks.comparison.comparisons import ComparedMetric, find_comparison
 from syntagma.tasks.comparison.metric_sums import class_sums
-from syntagma.tasks.experiment import comparable, load_run_settings
-
-__all__ = [
-    "RunScores",
-    "System",
-    "distinct_names",
-    "read_systems",
-]
+from syntagma.tasks.experiment import Experiment, comparable
 
 FloatArray = NDArray[np.float64]
-
-AGAIN = "put back the file that train wrote"
 
 
 @dataclass(frozen=True, slots=True)
 class RunScores:
-    """What a finished run has left.
+    """The results of a finished run.
 
     Args:
         path: of its folder.
-        scored: the folder of what it predicted and how good that is: its own, or one of
-            :func:`syntagma.evaluation.score_runs`, whose files then stand for the dev files.
-        settings: of its experiment.
+        scored: the folder of its predictions and scores: its own, or one of
+            :func:`syntagma.evaluation.score_runs`, whose files then replace the dev files.
+        experiment: its settings.
         metrics: on all dev files together.
         rows: the scores of each dev example by its id.
         signature: how the task's metric is computed, where tools differ in that.
@@ -51,7 +43,7 @@ class RunScores:
 
     path: Path
     scored: Path
-    settings: dict[str, Any]
+    experiment: Experiment
     metrics: dict[str, float]
     rows: dict[str, dict[str, float]]
     signature: str = ""
@@ -60,35 +52,33 @@ class RunScores:
     @property
     def task(self) -> str:
         """Name of its task."""
-        return str(self.settings.get("task"))
+        return self.experiment.task
 
     @property
     def seed(self) -> int:
         """Of its training."""
-        return int(self.settings.get("training", {}).get("seed", 0))
+        return self.experiment.training.seed
 
     @property
     def precision(self) -> Precision:
         """In which it was trained and scored."""
-        found: Precision = self.settings.get("training", {}).get("precision", "auto")
-        return found
+        return self.experiment.training.precision
 
     @property
     def kind(self) -> str:
-        """What runs of one system have in common: all settings but the seed and practical ones."""
+        """What runs of one system share: all settings that affect the result but the seed."""
         return self.without()
 
     def without(self, *names: str) -> str:
-        """The settings, without those of that name, the seed and practical ones."""
-        settings = comparable(self.settings)
+        """The settings that affect the result, without the named ones and the seed."""
+        settings = comparable(self.experiment)
         ignored = {"training.seed", *names}
         return repr(sorted((key, str(settings[key])) for key in settings.keys() - ignored))
 
     @property
     def data(self) -> list[str]:
         """Names of its dev files."""
-        paths = self.settings.get("data", {}).get("dev", [])
-        return [Path(path).name.removesuffix(".gz") for path in paths]
+        return [Path(path).name.removesuffix(".gz") for path in self.experiment.data.dev]
 
     def counts(self, keys: Sequence[str], names: Sequence[str]) -> FloatArray:
         """What examples add to sums, ``[n_keys, n_names]``; nothing of what their rows lack."""
@@ -100,8 +90,8 @@ class RunScores:
         Raises:
             InputError: the files are no longer there, or their examples have no ids.
         """
-        task, data = find_task(self.task), self.settings["data"]
-        parts = task.read_parts(data["dev"], skip_bad=bool(data.get("skip_bad")))
+        task, data = find_task(self.task), self.experiment.data
+        parts = task.read_parts(data.dev, skip_bad=data.skip_bad)
         examples = [example for part in parts.values() for example in part]
         if examples and not hasattr(examples[0], "id"):
             raise InputError(f"examples of the task {self.task} cannot be told apart by an id")
@@ -117,7 +107,7 @@ class RunScores:
         if len(scored) < len(self.rows):
             raise InputError(
                 f"{self.path}: was scored on other examples than "
-                f"{', '.join(self.settings['data']['dev'])} holds now; put the files back, or "
+                f"{', '.join(self.experiment.data.dev)} holds now; put the files back, or "
                 f"train again"
             )
         return scored
@@ -130,12 +120,12 @@ class System:
     Args:
         name: of the run folder, without the seed where there are several.
         runs: in the order in which they were given.
-        plan: of its task.
+        compared: the metric by which it is compared.
     """
 
     name: str
     runs: tuple[RunScores, ...]
-    plan: Plan
+    compared: ComparedMetric
 
     @property
     def folders(self) -> list[Path]:
@@ -148,18 +138,22 @@ class System:
         Args:
             keys: ids of the examples.
         """
-        return rounded(np.mean([run.counts(keys, [self.plan.score])[:, 0] for run in self.runs], 0))
+        return rounded(
+            np.mean([run.counts(keys, [self.compared.score])[:, 0] for run in self.runs], 0)
+        )
 
     def counts(self, keys: Sequence[str]) -> list[FloatArray]:
-        """What examples add to the sums of the plan, ``[n_keys, n_names]`` a seed."""
-        sums = self.plan.sums
-        return [run.counts(keys, sums.names if sums else [self.plan.score]) for run in self.runs]
+        """What examples add to the sums of the metric, ``[n_keys, n_names]`` a seed."""
+        sums = self.compared.sums
+        return [
+            run.counts(keys, sums.names if sums else [self.compared.score]) for run in self.runs
+        ]
 
     def value(self, keys: Sequence[str]) -> float:
         """The metric over some examples in per cent, a mean over seeds."""
-        if self.plan.sums is None:
+        if self.compared.sums is None:
             return 100 * float(self.example_scores(keys).mean())
-        values = [self.plan.sums.value(counts.sum(0)) for counts in self.counts(keys)]
+        values = [self.compared.sums.value(counts.sum(0)) for counts in self.counts(keys)]
         return float(np.mean(values))
 
 
@@ -203,14 +197,17 @@ def read_systems(
                     f"{run.path}: is of the same system and seed as {first.path}; name one run a "
                     f"seed"
                 )
-    plan = find_plan(tasks[0], runs[0].metrics, metric)
-    if plan.by_class:
+    comparisons = find_task(tasks[0]).comparisons
+    compared = find_comparison(comparisons, runs[0].metrics, metric)
+    if compared.by_class:
         counts = {name for run in runs for row in run.rows.values() for name in row}
-        plan = plan._replace(sums=class_sums(counts))
-    for run in runs if tasks[0] in PLANS else ():
-        _check_scores(run, plan)
+        compared = compared._replace(sums=class_sums(counts))
+    for run in runs if comparisons else ():
+        _check_scores(run, compared)
     names = distinct_names([_name(group) for group in parted], [group[0].path for group in parted])
-    systems = [System(name, tuple(group), plan) for name, group in zip(names, parted, strict=True)]
+    systems = [
+        System(name, tuple(group), compared) for name, group in zip(names, parted, strict=True)
+    ]
     n_seeds = [len({run.seed for run in system.runs}) for system in systems]
     for system, number in zip(systems, n_seeds, strict=True):
         if number != n_seeds[0]:
@@ -263,14 +260,17 @@ def _check_signature(run: RunScores, first: RunScores) -> None:
         )
 
 
-def _check_scores(run: RunScores, plan: Plan) -> None:
-    if plan.metric not in run.metrics:
+def _check_scores(run: RunScores, compared: ComparedMetric) -> None:
+    if compared.metric not in run.metrics:
         raise InputError(
-            f"{run.scored / METRICS}: expected {plan.metric}, by which these runs are "
+            f"{run.scored / METRICS}: expected {compared.metric}, by which these runs are "
             f"compared, got {', '.join(run.metrics)}; compare runs that are scored alike"
         )
-    needed = {plan.score, *(plan.sums.names if plan.sums and not plan.by_class else ())}
-    if plan.by_class and not any(":" in name for row in run.rows.values() for name in row):
+    needed = {
+        compared.score,
+        *(compared.sums.names if compared.sums and not compared.by_class else ()),
+    }
+    if compared.by_class and not any(":" in name for row in run.rows.values() for name in row):
         needed.add("counts of classes")
     for key, row in run.rows.items():
         if missing := needed - row.keys():
@@ -283,12 +283,11 @@ def _check_scores(run: RunScores, plan: Plan) -> None:
 def _read(scored: Path) -> RunScores:
     path = scored.parent.parent if scored.parent.name == SCORED else scored
     require_finished(path)
-    settings = load_run_settings(scored / SETTINGS)
-    _check_settings(settings, scored / SETTINGS)
+    experiment = read_experiment(scored, check=scored == path)
     if not (scored / EXAMPLES).is_file():
         why = (
             "it has no examples.json; train it to its end first"
-            if settings["data"]["dev"]
+            if experiment.data.dev
             else "it was trained without data.dev, so nothing was scored; train it with dev files, "
             "or name files to score on"
         )
@@ -296,7 +295,7 @@ def _read(scored: Path) -> RunScores:
     metrics, rows = (_object(scored / name) for name in (METRICS, EXAMPLES))
     signature = str(metrics.pop("signature", ""))
     # What was no number when it was computed is none in the file.
-    tested = {plan.metric for plan in PLANS.get(settings["task"], ())}
+    tested = {compared.metric for compared in find_task(experiment.task).comparisons}
     metrics = {
         name: value for name, value in metrics.items() if name in tested or value is not None
     }
@@ -308,7 +307,7 @@ def _read(scored: Path) -> RunScores:
             )
         _require_numbers(row, scored / EXAMPLES, f"{key}: ")
     fingerprints = _object(scored / DATA) if (scored / DATA).is_file() else {}
-    return RunScores(path, scored, settings, metrics, rows, signature, fingerprints)
+    return RunScores(path, scored, experiment, metrics, rows, signature, fingerprints)
 
 
 def _object(path: Path) -> dict[str, Any]:
@@ -324,20 +323,3 @@ def _require_numbers(values: dict[str, Any], path: Path, place: str = "") -> Non
             raise InputError(
                 f"{path}: {place}{name}: expected a number, got {value!r:.40}; train it again"
             )
-
-
-def _check_settings(settings: dict[str, Any], path: Path) -> None:
-    """Check those settings that tell runs apart."""
-    for name, kind in (("task", str), ("data", dict), ("training", dict)):
-        if not isinstance(settings[name], kind):
-            raise InputError(
-                f"{path}: {name}: expected other settings, got {settings[name]!r:.40}; {AGAIN}"
-            )
-    seed = settings["training"].get("seed", 0)
-    if not isinstance(seed, int):
-        raise InputError(
-            f"{path}: training.seed: expected a whole number, got {seed!r:.40}; {AGAIN}"
-        )
-    dev = settings["data"].get("dev")
-    if not isinstance(dev, list | tuple) or not all(isinstance(path, str) for path in dev):
-        raise InputError(f"{path}: data.dev: expected a list of files, got {dev!r:.40}; {AGAIN}")

@@ -12,12 +12,10 @@ from dataclasses import dataclass
 from typing import Any, Literal, Union
 
 from syntagma.errors import InputError
-from syntagma.models.config import GUIDES
+from syntagma.models.guides import GUIDES
 from syntagma.settings import nearest
 from syntagma.tasks import TASKS, find_task
 from syntagma.tasks.experiment import DataSettings, Experiment, TrainingSettings
-
-__all__ = ["Key", "Section", "find_section", "settings_page"]
 
 INTRODUCTION = """\
 # Settings
@@ -83,9 +81,12 @@ GENERAL = {
     "experiment": ("", Experiment),
     "data": ("data:", DataSettings),
     "training": ("training:", TrainingSettings),
-    **{name: (f"guides: {name}:", kind) for name, kind in GUIDES.items()},
 }
-"""Settings that are the same for all tasks, and where they stand."""
+"""Settings of every experiment, and where in the file they are."""
+
+
+def _section_names() -> list[str]:
+    return [*GENERAL, *GUIDES, *TASKS]
 
 
 def find_section(name: str) -> Section:
@@ -96,15 +97,18 @@ def find_section(name: str) -> Section:
     """
     if name in GENERAL:
         return _section(name, *GENERAL[name])
+    if name in GUIDES:
+        return _section(name, f"guides: {name}:", GUIDES[name].settings_class)
     if name not in TASKS:
-        raise InputError(f"unknown section {name!r}; {nearest(name, [*GENERAL, *TASKS])}")
-    return _section(name, "head:", find_task(name).settings)
+        raise InputError(f"unknown section {name!r}; {nearest(name, _section_names())}")
+    head = find_task(name).model_class.head_class
+    return Section(name, "head:", ()) if head is None else _section(name, "head:", head)
 
 
 def settings_page() -> str:
     """The page ``docs/settings.md``."""
     return (
-        "\n\n".join([INTRODUCTION, *(find_section(name).markdown() for name in (*GENERAL, *TASKS))])
+        "\n\n".join([INTRODUCTION, *(find_section(name).markdown() for name in _section_names())])
         + "\n"
     )
 

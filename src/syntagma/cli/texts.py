@@ -246,7 +246,7 @@ def attention(
     device: Device = "cpu",
 ) -> None:
     """Draw what a model attends to, word by word, as a vector picture."""
-    from syntagma.analysis.attention import draw_attention, draw_turns
+    from syntagma.analysis.attention.draw import draw_attention, draw_turns
 
     models = [model, *([beside] if beside else [])]
     given: dict[str, Any] = {"out": out, "options": options or (), "device": device}

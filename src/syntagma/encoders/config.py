@@ -3,23 +3,28 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
-from pathlib import Path
-from typing import Any
+from collections.abc import Callable, Mapping
+from typing import Any, TypeVar
 
 import torch
 from transformers import AutoConfig, PretrainedConfig
 
 import syntagma
-from syntagma.encoders.saved import CONFIG
+from syntagma.encoders.reference import CONFIG, ModelName, find_model
 from syntagma.errors import DamagedFileError, InputError
-from syntagma.files import read_json
+from syntagma.settings import build, to_dict
 
-__all__ = ["SyntagmaConfig", "read_config", "read_dtype"]
+FORMAT = 1
+"""Of a model folder. Raise it when an older version could not read what is written."""
+
+Settings = TypeVar("Settings")
 
 
 class SyntagmaConfig(PretrainedConfig):  # type: ignore[misc]
     """Configuration of any model of this package.
+
+    In memory guides and head are the dataclasses of their settings: they are read once, by the
+    model that knows their classes, and become plain values only when the configuration is saved.
 
     Args:
         encoder: configuration of the encoder, nested.
@@ -27,9 +32,11 @@ class SyntagmaConfig(PretrainedConfig):  # type: ignore[misc]
         task: name of the task that the model is for; empty for a bare encoder.
         guides: the settings of each guide by its name.
         head: the settings of the task's head.
-        labels: the label sets of the task, each in the order of its scores.
+        labels: the label sets of the task, each in the order of its scores; ``labels`` are the
+            classes, from which ``id2label``, ``label2id`` and ``num_labels`` follow.
         parser: the parse source that the model was trained with; empty if it reads no syntax.
         storage: ``{}`` where the weights are stored in full, else how they are compacted.
+        format_version: of the folder that it was read from.
     """
 
     model_type = "syntagma"
@@ -43,10 +50,11 @@ class SyntagmaConfig(PretrainedConfig):  # type: ignore[misc]
         base: str = "",
         task: str = "",
         guides: Mapping[str, Any] | None = None,
-        head: Mapping[str, Any] | None = None,
+        head: Any = None,
         labels: Mapping[str, list[str]] | None = None,
         parser: str = "",
         storage: Mapping[str, Any] | None = None,
+        format_version: int = FORMAT,
         **kwargs: Any,
     ) -> None:
         if isinstance(encoder, Mapping):
@@ -54,13 +62,50 @@ class SyntagmaConfig(PretrainedConfig):  # type: ignore[misc]
         self.encoder: Any = encoder
         self.base = base
         self.task = task
-        self.guides = dict(guides or {})
-        self.head = dict(head or {})
+        self.guides: dict[str, Any] = dict(guides or {})
+        self.head: Any = {} if head is None else head
         self.labels = {name: list(values) for name, values in (labels or {}).items()}
         self.parser = parser
         self.storage = dict(storage or {})
+        self.format_version = format_version
         self.syntagma_version = kwargs.pop("syntagma_version", syntagma.__version__)
+        if names := self.labels.get("labels"):
+            kwargs["id2label"] = dict(enumerate(names))
+            kwargs["label2id"] = {name: code for code, name in enumerate(names)}
         super().__init__(**kwargs)
+
+    def read_head(self, kind: type[Settings]) -> Settings:
+        """The settings of the head as a dataclass.
+
+        Args:
+            kind: the dataclass.
+
+        Raises:
+            InputError: a setting is unknown or impossible.
+        """
+        if not isinstance(self.head, kind):
+            self.head = build(kind, self.head, where="head")
+        head: Settings = self.head
+        return head
+
+    def read_guides(self, read: Callable[[Mapping[str, Any]], dict[str, Any]]) -> dict[str, Any]:
+        """The settings of the guides as dataclasses.
+
+        Args:
+            read: makes them; it is not asked where they are dataclasses already.
+
+        Raises:
+            InputError: a setting is unknown or impossible.
+        """
+        if any(isinstance(settings, Mapping) for settings in self.guides.values()):
+            self.guides = read(self.guides)
+        return self.guides
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values, as they are saved."""
+        values: dict[str, Any] = super().to_dict()
+        values |= {"guides": to_dict(self.guides), "head": to_dict(self.head)}
+        return values
 
 
 def read_dtype(dtype: str | torch.dtype | None) -> torch.dtype | None:
@@ -77,41 +122,42 @@ def read_dtype(dtype: str | torch.dtype | None) -> torch.dtype | None:
     return found
 
 
-def read_config(folder: str | Path, *, task: str | tuple[str, ...] | None = None) -> SyntagmaConfig:
-    """The configuration in a model folder.
+def read_config(name: ModelName, *, task: str | tuple[str, ...] | None = None) -> SyntagmaConfig:
+    """The configuration of a saved model.
 
     Args:
-        folder: a folder that this package wrote.
+        name: of a model that this package saved.
         task: the task that the model must be for, if any, or several of which it must be for one.
 
     Raises:
-        InputError: there is no such folder, or it is of another task or a later version.
-        DamagedFileError: it does not say which version it is of.
+        InputError: there is no such model, or it is for another task or from a later version.
+        DamagedFileError: its format is not stated.
     """
-    folder = Path(folder)
-    if not (folder / CONFIG).is_file():
-        raise InputError(f"{folder}: no model folder (it has no {CONFIG})")
-    values = read_json(folder / CONFIG)
-    if "syntagma_version" not in values:
-        raise InputError(f"{folder}: not a Syntagma model; train one on it with `syntagma train`")
-    saved, ours = str(values["syntagma_version"]), syntagma.__version__
-    if not re.match(r"\d+\.\d+", saved):
-        raise DamagedFileError(
-            f"{folder / CONFIG}: expected a version such as {ours}, got {saved!r}; save the model "
-            f"again"
-        )
-    if _release(saved) > _release(ours):
-        raise InputError(
-            f"{folder}: written by Syntagma {saved}, this is {ours}; "
-            f"pip install 'syntagma>={saved}'"
-        )
+    ref = find_model(name)
+    values = ref.settings
+    _check_format(values, f"{ref.folder / CONFIG}")
     tasks = (task,) if isinstance(task, str) else task
     if tasks is not None and values.get("task") not in tasks:
         came = repr(values["task"]) if values.get("task") else "no task"
         expected = " or ".join(map(repr, tasks))
-        raise InputError(f"{folder}: a model for {came}, expected one for {expected}")
+        raise InputError(f"{ref.name}: a model for {came}, expected one for {expected}")
     return SyntagmaConfig(**values)
 
 
-def _release(version: str) -> tuple[int, ...]:
-    return tuple(int(part) for part in re.findall(r"\d+", version)[:2])
+def _check_format(values: Mapping[str, Any], where: str) -> None:
+    found, version = values.get("format_version"), str(values["syntagma_version"])
+    if found is None:
+        raise InputError(
+            f"{where}: written before release 0.1.0 (it has no format_version); convert it with "
+            f"scripts/convert_to_0_1.py FOLDER"
+        )
+    if not isinstance(found, int) or not re.match(r"\d+\.\d+", version):
+        raise DamagedFileError(
+            f"{where}: expected a whole number as format_version and a version such as "
+            f"{syntagma.__version__}, got {found!r} and {version!r}; save the model again"
+        )
+    if found > FORMAT:
+        raise InputError(
+            f"{where}: written by Syntagma {version} in format {found}, and this version reads "
+            f"formats up to {FORMAT}; pip install 'syntagma>={version}'"
+        )

@@ -12,11 +12,9 @@ import torch
 from torch import Tensor
 from transformers import AutoModelForMaskedLM, PretrainedConfig
 
-from syntagma.encoders.default import resolve
 from syntagma.encoders.load import encoder_weights, quiet
-from syntagma.encoders.saved import is_saved_model, saved_weights
-
-__all__ = ["LM_HEADS", "HeadNames", "lm_head_weights"]
+from syntagma.encoders.reference import ModelName, find_model
+from syntagma.encoders.saved import saved_weights
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +67,7 @@ LM_HEADS: dict[str, HeadNames] = {
 }
 
 
-def lm_head_weights(name: str, config: PretrainedConfig) -> dict[str, Tensor]:
+def lm_head_weights(name: ModelName, config: PretrainedConfig) -> dict[str, Tensor]:
     """The head of a pretrained encoder, as parts of :class:`syntagma.models.piece_head.PieceHead`.
 
     Args:
@@ -79,8 +77,9 @@ def lm_head_weights(name: str, config: PretrainedConfig) -> dict[str, Tensor]:
     Returns:
         Weights by name; empty for a checkpoint without such a head.
     """
-    if is_saved_model(name):
-        saved = saved_weights(name, encoder_weights=encoder_weights)
+    ref = find_model(name)
+    if ref.kind == "model":
+        saved = saved_weights(ref, encoder_weights=encoder_weights)
         own = "piece_head."
         return {key.removeprefix(own): part for key, part in saved.items() if key.startswith(own)}
     names = LM_HEADS.get(config.model_type)
@@ -88,7 +87,7 @@ def lm_head_weights(name: str, config: PretrainedConfig) -> dict[str, Tensor]:
         return {}
     with quiet():
         model, found = AutoModelForMaskedLM.from_pretrained(
-            resolve(name), dtype=torch.float32, output_loading_info=True, trust_remote_code=False
+            ref.place, dtype=torch.float32, output_loading_info=True, trust_remote_code=False
         )
     missing = {key.rpartition(".")[0] for key in found["missing_keys"]}
     if names.dense in missing or names.norm in missing:

@@ -17,24 +17,12 @@ from transformers import AutoConfig, AutoModel, AutoTokenizer, PretrainedConfig
 from transformers.utils import logging as hf_logging
 
 from syntagma.encoders.attention import use_fast_gradients
-from syntagma.encoders.default import DEFAULT, HUB_NAME, resolve
+from syntagma.encoders.default import DEFAULT, HUB_NAME
 from syntagma.encoders.marian import MarianTokenizer, marian_files
-from syntagma.encoders.saved import (
-    is_saved_model,
-    saved_encoder_config,
-    saved_settings,
-    saved_weights,
-)
+from syntagma.encoders.reference import ModelName, ModelRef, find_model
+from syntagma.encoders.saved import saved_encoder_config, saved_weights
 from syntagma.errors import DamagedFileError, InputError
 from syntagma.text.alignment import require_offsets
-
-__all__ = [
-    "build_encoder",
-    "encoder_weights",
-    "load_encoder_config",
-    "load_tokenizer",
-    "max_pieces",
-]
 
 log = logging.getLogger(__name__)
 
@@ -84,22 +72,23 @@ def quiet() -> Iterator[None]:
             hf_logging.enable_progress_bar()
 
 
-def load_encoder_config(name: str) -> PretrainedConfig:
+def load_encoder_config(name: ModelName) -> PretrainedConfig:
     """The configuration of a pretrained encoder.
 
     Args:
-        name: ``default``, a folder, or a hub name; the folder may be that of a model of this
-            package, whose encoder is meant.
+        name: ``default``, a folder, or a hub name; of a model that this package saved, its encoder
+            is meant.
 
     Raises:
         InputError: there is no such encoder.
     """
-    if is_saved_model(name):
-        return saved_encoder_config(name)
+    ref = find_model(name)
+    if ref.kind == "model":
+        return saved_encoder_config(ref)
     try:
-        return AutoConfig.from_pretrained(resolve(name), trust_remote_code=False)
+        return AutoConfig.from_pretrained(ref.place, trust_remote_code=False)
     except (OSError, ValueError, KeyError) as error:
-        raise _explain(name, error) from error
+        raise _explain(ref.name, error) from error
 
 
 def _options(config: PretrainedConfig, auto: Any) -> dict[str, Any]:
@@ -144,7 +133,7 @@ def build_encoder(config: PretrainedConfig, auto: Any = AutoModel) -> nn.Module:
     return encoder
 
 
-def encoder_weights(name: str, auto: Any = AutoModel) -> dict[str, torch.Tensor]:
+def encoder_weights(name: ModelName, auto: Any = AutoModel) -> dict[str, torch.Tensor]:
     """The pretrained weights of an encoder by the names that :func:`build_encoder` gives them.
 
     Args:
@@ -153,30 +142,31 @@ def encoder_weights(name: str, auto: Any = AutoModel) -> dict[str, torch.Tensor]
 
     Raises:
         InputError: there is no such encoder, or it is half of a translation model.
-        DamagedFileError: some of its weights are not there.
+        DamagedFileError: some of its weights are missing.
     """
-    if is_saved_model(name):
-        if auto is AutoModel and saved_settings(name)["task"] == "translation":
+    ref = find_model(name)
+    if ref.kind == "model":
+        if auto is AutoModel and ref.settings["task"] == "translation":
             raise InputError(
-                f"encoder {name!r}: the encoder of a model for 'translation' goes with its "
-                f"decoder; name an encoder, or a model for another task"
+                f"encoder {ref.name!r}: the encoder of a model for 'translation' cannot be used "
+                f"without its decoder; name an encoder, or a model for another task"
             )
-        saved = saved_weights(name, encoder_weights=partial(encoder_weights, auto=auto))
+        saved = saved_weights(ref, encoder_weights=partial(encoder_weights, auto=auto))
         return {
             key.removeprefix(PREFIX): part for key, part in saved.items() if key.startswith(PREFIX)
         }
-    config = load_encoder_config(name)
+    config = load_encoder_config(ref)
     options = {"dtype": torch.float32, "trust_remote_code": False, **_options(config, auto)}
     try:
         with quiet():
-            model, found = auto.from_pretrained(resolve(name), output_loading_info=True, **options)
+            model, found = auto.from_pretrained(ref.place, output_loading_info=True, **options)
     except (OSError, ValueError, KeyError, RuntimeError, SafetensorError) as error:
-        raise _explain(name, error) from error
+        raise _explain(ref.name, error) from error
     encoder = _trunk(model, auto)
     if lost := _lost(model, encoder, found["missing_keys"]):
         raise DamagedFileError(
-            f"encoder {name!r}: {len(lost)} of its weights are not there, for example {lost[0]!r}; "
-            f"fetch it again"
+            f"encoder {ref.name!r}: {len(lost)} of its weights are missing, for example "
+            f"{lost[0]!r}; fetch it again"
         )
     weights: dict[str, torch.Tensor] = encoder.state_dict()
     return weights
@@ -199,8 +189,10 @@ def _lost(model: nn.Module, encoder: nn.Module, missing: Collection[str]) -> lis
     )
 
 
-def load_tokenizer(name: str, config: PretrainedConfig | None = None) -> Any:
-    """The fast tokenizer of an encoder.
+def load_tokenizer(name: ModelName, config: PretrainedConfig | None = None) -> Any:
+    """The fast tokenizer of an encoder, or of a model that this package saved.
+
+    A saved model without tokenizer files uses the tokenizer of the encoder that it was built on.
 
     Args:
         name: ``default``, a folder, or a hub name.
@@ -209,39 +201,37 @@ def load_tokenizer(name: str, config: PretrainedConfig | None = None) -> Any:
     Raises:
         InputError: there is none, or it cannot give character offsets.
     """
-    place = Path(resolve(name))
-    if not (place / "tokenizer.json").is_file() and (files := _marian_files(name, config)):
+    ref = find_model(name)
+    if not ref.has_tokenizer and (files := _marian_files(ref, config)):
         return _whole(MarianTokenizer(files))
-    if is_saved_model(place):
-        if not (place / "tokenizer.json").is_file():
-            return load_tokenizer(saved_settings(place)["base"])
-        config = config or saved_encoder_config(place)
-    if place.is_dir() and not any((place / file).is_file() for file in TOKENIZER_FILES):
+    if ref.kind == "model":
+        if not ref.has_tokenizer:
+            return load_tokenizer(ref.base)
+        config = config or saved_encoder_config(ref)
+    if ref.folder.is_dir() and not any((ref.folder / file).is_file() for file in TOKENIZER_FILES):
         # Transformers would make one with an empty vocabulary.
-        raise InputError(f"encoder '{name}': the folder has no tokenizer (tokenizer.json)")
+        raise InputError(f"encoder '{ref.name}': the folder has no tokenizer (tokenizer.json)")
     try:
-        tokenizer = AutoTokenizer.from_pretrained(
-            resolve(name), config=config, trust_remote_code=False
-        )
+        tokenizer = AutoTokenizer.from_pretrained(ref.place, config=config, trust_remote_code=False)
     except (OSError, ValueError, KeyError) as error:
-        raise _explain(name, error) from error
+        raise _explain(ref.name, error) from error
     except ImportError as error:
         reason = str(error).strip().partition(". ")[0]
         raise InputError(
-            f"encoder {name!r}: its tokenizer cannot be loaded ({reason}); take a model with a "
+            f"encoder {ref.name!r}: its tokenizer cannot be loaded ({reason}); take a model with a "
             f"tokenizer.json, which needs nothing else"
         ) from error
     require_offsets(tokenizer)
     return _whole(tokenizer)
 
 
-def _marian_files(name: str, config: PretrainedConfig | None) -> dict[str, Path] | None:
-    """The files of a Marian tokenizer; what is on the hub is asked for its kind first."""
-    if not Path(resolve(name)).is_dir():
-        config = config or load_encoder_config(name)
+def _marian_files(ref: ModelRef, config: PretrainedConfig | None) -> dict[str, Path] | None:
+    """The files of a Marian tokenizer; of a model on the hub, its kind is checked first."""
+    if not ref.folder.is_dir():
+        config = config or load_encoder_config(ref)
         if config.model_type != "marian":
             return None
-    return marian_files(resolve(name))
+    return marian_files(ref.place)
 
 
 def _whole(tokenizer: Any) -> Any:

@@ -19,39 +19,28 @@ from safetensors.torch import save_file
 from torch import Tensor, nn
 from transformers import AutoModel, PreTrainedModel
 
+import syntagma
 from syntagma.encoders import compact
-from syntagma.encoders.config import SyntagmaConfig, read_config, read_dtype
+from syntagma.encoders.config import FORMAT, SyntagmaConfig, read_config, read_dtype
 from syntagma.encoders.cpu.dropout import use_fast_dropout
 from syntagma.encoders.cpu.recompute import keep_states, recompute_states
-from syntagma.encoders.load import (
-    build_encoder,
-    encoder_weights,
-    load_encoder_config,
-    load_tokenizer,
-)
-from syntagma.encoders.saved import (
-    CONFIG,
-    WEIGHTS,
-    find_saved,
-    published_encoder,
-    saved_weights,
-)
+from syntagma.encoders.load import build_encoder, encoder_weights, load_encoder_config
+from syntagma.encoders.reference import CONFIG, WEIGHTS, ModelName, ModelRef, find_model, full_name
+from syntagma.encoders.saved import saved_weights
 from syntagma.encoders.sites import find_sites, layers, set_dropout
 from syntagma.errors import DamagedFileError, InputError
-from syntagma.outputs import write_file
+from syntagma.outputs import write_file, write_text
 from syntagma.settings import nearest
-
-__all__ = [
-    "SyntagmaModel",
-    "saved_tokenizer",
-]
-
 
 SETTINGS = (
     *("guides", "head", "labels", "task", "parser"),
     *("hidden_dropout", "attention_dropout", "dtype"),
 )
-"""What is set of a new model."""
+"""The settings of a new model that :meth:`SyntagmaModel.from_pretrained` takes."""
+
+
+ONE_FILE = "50GB"
+"""The default of Transformers for the size of a file of weights."""
 
 
 class SyntagmaModel(PreTrainedModel):  # type: ignore[misc]
@@ -61,7 +50,9 @@ class SyntagmaModel(PreTrainedModel):  # type: ignore[misc]
     ``self.post_init()``.
 
     Attributes:
-        source: the folder that the model was read from; empty for a new one.
+        head_class: the dataclass of the settings of the task's head, in models that have one.
+        head: these settings.
+        source: the saved model that this one was read from; ``None`` for a new one.
     """
 
     config_class = SyntagmaConfig
@@ -76,10 +67,13 @@ class SyntagmaModel(PreTrainedModel):  # type: ignore[misc]
     accepts_loss_kwargs = False
     encoder_class: ClassVar[Any] = AutoModel
     """The class of Transformers that builds and loads the encoder."""
+    head_class: ClassVar[type | None] = None
+    head: Any
 
     def __init__(self, config: SyntagmaConfig) -> None:
         super().__init__(config)
-        self.source = ""
+        self.source: ModelRef | None = None
+        self.head = None if self.head_class is None else config.read_head(self.head_class)
         # Batches have many shapes, and oneDNN keeps the compiled code for 1024 of them: gigabytes
         # that are hardly ever used again.  It asks when it first computes.
         os.environ.setdefault("ONEDNN_PRIMITIVE_CACHE_CAPACITY", "64")
@@ -115,23 +109,6 @@ class SyntagmaModel(PreTrainedModel):  # type: ignore[misc]
         """
         recompute_states(self._layers())
 
-    def save_pretrained(self, save_directory: str | Path, **options: Any) -> None:
-        """As Transformers has it; the weights go into one file.
-
-        Args:
-            save_directory: where to.
-            options: those of Transformers but ``max_shard_size`` and ``variant``.
-
-        Raises:
-            InputError: one of these.
-        """
-        if split := sorted({"max_shard_size", "variant"} & options.keys()):
-            raise InputError(
-                f"save_pretrained: leave out {' and '.join(split)}; the weights of a model of "
-                f"Syntagma are one file, {WEIGHTS}"
-            )
-        super().save_pretrained(save_directory, **options)
-
     def resize_token_embeddings(self, *args: Any, **kwargs: Any) -> nn.Module:
         """As Transformers has it; the size is the encoder's."""
         table: nn.Module = super().resize_token_embeddings(*args, **kwargs)
@@ -147,33 +124,33 @@ class SyntagmaModel(PreTrainedModel):  # type: ignore[misc]
         return layers(self.trunk, find_sites(self.config.encoder.model_type, purpose=purpose))
 
     @classmethod
-    def from_pretrained(cls, name: str | Path, **settings: Any) -> Self:  # type: ignore[override]
+    def from_pretrained(cls, name: ModelName, **settings: Any) -> Self:  # type: ignore[override]
         """A saved model, or a new one on a plain pretrained encoder.
 
         Args:
-            name: a folder that this package wrote, locally or on the Hugging Face hub; or
-                ``default``, the folder, or the hub name of an encoder.
+            name: of a model that this package saved, locally or on the Hugging Face hub; or of an
+                encoder: ``default``, a folder, or a hub name.
             settings: for a new model, see :meth:`from_encoder`.
 
         Raises:
             InputError: there is no such model, or settings were given for a saved one.
         """
-        folder = find_saved(name)
-        if folder is None:
-            return cls.from_encoder(str(name), **settings)
+        ref = find_model(name)
+        if ref.kind == "encoder":
+            return cls.from_encoder(ref, **settings)
         if settings:
             raise InputError(
-                f"{name}: a saved model has its settings in {CONFIG}; got {', '.join(settings)}"
+                f"{ref.name}: a saved model has its settings in {CONFIG}; got {', '.join(settings)}"
             )
-        return cls.from_folder(folder)
+        return cls.load_saved(ref)
 
     @classmethod
-    def from_encoder(cls, name: str, **settings: Any) -> Self:
+    def from_encoder(cls, name: ModelName, **settings: Any) -> Self:
         """A new model on a pretrained encoder.
 
         Args:
-            name: ``default``, a folder, or a hub name; of a model of ours its encoder is taken, and
-                the guides that the new model has too.
+            name: ``default``, a folder, or a hub name; of a model that this package saved, its
+                encoder is taken, and those of its guides that the new model has too.
             settings: fields of :class:`SyntagmaConfig`, ``hidden_dropout`` and
                 ``attention_dropout`` of the encoder, and ``dtype`` of the weights among them.
 
@@ -185,87 +162,91 @@ class SyntagmaModel(PreTrainedModel):  # type: ignore[misc]
             other = "guides" if unknown[0] == "preset" else unknown[0]
             raise InputError(f"unknown setting {unknown[0]!r}; {nearest(other, SETTINGS)}")
         dtype = settings.pop("dtype", None)
-        name = str(find_saved(name) or name)
-        encoder = load_encoder_config(name)
+        ref = find_model(name)
+        encoder = load_encoder_config(ref)
         set_dropout(
             encoder,
             hidden=settings.pop("hidden_dropout", None),
             attention=settings.pop("attention_dropout", None),
         )
-        model = cls(SyntagmaConfig(encoder=encoder, base=published_encoder(name), **settings))
-        pretrained = encoder_weights(name, cls.encoder_class)
+        base = full_name(ref.published)
+        model = cls(SyntagmaConfig(encoder=encoder, base=base, **settings))
+        pretrained = encoder_weights(ref, cls.encoder_class)
         weights = {f"encoder.{key}": weight for key, weight in pretrained.items()}
         missing, unexpected = model.load_weights(weights)
         missing = [key for key in missing if key.startswith("encoder.")]
         if missing or unexpected:
             raise DamagedFileError(
-                f"encoder {name!r}: its weights do not fit its configuration ({len(missing)} "
+                f"encoder {ref.name!r}: its weights do not fit its configuration ({len(missing)} "
                 f"missing, {len(unexpected)} unknown, for example {[*missing, *unexpected][0]!r})"
             )
-        model.after_encoder_loaded(name)
+        model.after_encoder_loaded(ref)
         return model.eval().to(read_dtype(dtype))
 
-    def after_encoder_loaded(self, name: str) -> None:
+    def after_encoder_loaded(self, ref: ModelRef) -> None:
         """Called when the encoder of a new model has its pretrained weights.
 
         Args:
-            name: where they are from, as for :meth:`from_encoder`.
+            ref: where they come from.
         """
 
     @classmethod
-    def from_folder(cls, folder: str | Path, *, task: str | tuple[str, ...] | None = None) -> Self:
+    def load_saved(cls, ref: ModelRef, *, task: str | tuple[str, ...] | None = None) -> Self:
         """A saved model.
 
         Args:
-            folder: a folder that this package wrote.
+            ref: the model.
             task: as for :func:`read_config`.
 
         Raises:
             InputError: as :func:`read_config`.
             DamagedFileError: the weights are damaged or do not belong to the configuration.
         """
-        folder = Path(folder)
-        config = read_config(folder, task=task)
+        config = read_config(ref, task=task)
         load = partial(encoder_weights, auto=cls.encoder_class)
-        return cls.with_weights(config, saved_weights(folder, encoder_weights=load), folder)
+        return cls.with_weights(config, saved_weights(ref, encoder_weights=load), ref)
 
     @classmethod
     def with_weights(
-        cls, config: SyntagmaConfig, weights: Mapping[str, Tensor], folder: Path
+        cls, config: SyntagmaConfig, weights: Mapping[str, Tensor], ref: ModelRef
     ) -> Self:
         """A model with weights that were saved.
 
         Args:
             config: of the model.
             weights: by name, as :meth:`weights` gives them.
-            folder: where both are from.
+            ref: where both come from.
 
         Raises:
             DamagedFileError: the weights do not belong to the configuration.
         """
         model = cls(config)
-        # In memory nothing is left out.
+        # In memory the weights are whole.
         config.storage = {}
         try:
             missing, unexpected = model.load_weights(weights)
         except RuntimeError as error:
             raise DamagedFileError(
-                f"{folder / WEIGHTS}: weights are of other sizes than {CONFIG} says; save the "
+                f"{ref.folder / WEIGHTS}: weights are of other sizes than {CONFIG} says; save the "
                 f"model again"
             ) from error
         if missing or unexpected:
             raise DamagedFileError(
-                f"{folder / WEIGHTS}: weights do not fit {CONFIG} "
+                f"{ref.folder / WEIGHTS}: weights do not fit {CONFIG} "
                 f"({len(missing)} missing, {len(unexpected)} unknown, "
                 f"for example {[*missing, *unexpected][0]!r}); save the model again"
             )
-        model.source = str(folder)
+        model.source = ref
         return model.eval()
 
-    def weights(self) -> dict[str, Tensor]:
-        """All weights by name, on the processor; one that has several names only by the first."""
+    def weights(self, state: Mapping[str, Tensor] | None = None) -> dict[str, Tensor]:
+        """All weights by name, in main memory; a weight with several names only by the first.
+
+        Args:
+            state: to take them from, if not the model's own ``state_dict``.
+        """
         first = self._first_names()
-        state = self.state_dict()
+        state = self.state_dict() if state is None else state
         return {
             name: state[name].detach().cpu().contiguous() for name in state if first[name] == name
         }
@@ -297,22 +278,40 @@ class SyntagmaModel(PreTrainedModel):  # type: ignore[misc]
             for name, weight in self.state_dict().items()
         }
 
-    def save_folder(self, folder: str | Path, *, bits: int | None = None) -> None:
+    def save_pretrained(
+        self,
+        save_directory: str | Path,
+        *,
+        bits: int | None = None,
+        state_dict: Mapping[str, Tensor] | None = None,
+        is_main_process: bool = True,
+        max_shard_size: int | str = ONE_FILE,
+    ) -> None:
         """Write configuration and weights into a folder.
 
         Args:
-            folder: where to.
-            bits: 4 or 8 to store the encoder as differences to its base, 32 to leave out only what
-                is equal to it, ``None`` for all weights.
+            save_directory: the folder.
+            bits: 4 or 8 to store the encoder as differences to its base, 32 to store only what
+                differs from it, ``None`` for all weights.
+            state_dict: weights to write in place of the model's own.
+            is_main_process: whether this is the process that writes, of several in one training.
+            max_shard_size: nothing but the default of Transformers: the weights are one file.
 
         Raises:
-            InputError: another number of bits.
+            InputError: another number of bits, or a size of shards.
         """
+        if max_shard_size != ONE_FILE:
+            raise InputError(
+                f"save_pretrained: leave out max_shard_size; the weights of a Syntagma model are "
+                f"one file, {WEIGHTS}"
+            )
         if bits not in (None, 4, 8, compact.EXACT):
             raise InputError(f"bits: expected 4, 8, {compact.EXACT} or None, got {bits!r}")
-        folder = Path(folder)
+        if not is_main_process:
+            return
+        folder = Path(save_directory)
         folder.mkdir(parents=True, exist_ok=True)
-        weights = self.weights()
+        weights = self.weights(state_dict)
         storage: dict[str, Any] = {}
         if bits is not None:
             published = encoder_weights(self.config.base, self.encoder_class)
@@ -322,19 +321,14 @@ class SyntagmaModel(PreTrainedModel):  # type: ignore[misc]
         with write_file(folder / WEIGHTS) as draft:
             save_file(weights, draft, metadata={"format": "pt"})
         values = self.config.to_dict()
-        values.update(storage=storage, architectures=[type(self).__name__])
-        # The base says where the encoder is from.
+        values |= {
+            "storage": storage,
+            "architectures": [type(self).__name__],
+            "format_version": FORMAT,
+            "syntagma_version": syntagma.__version__,
+        }
+        # The base says where the encoder comes from; a path of this machine would be of no use.
         values["encoder"].pop("_name_or_path", None)
         values.pop("_name_or_path", None)
-        (folder / CONFIG).write_text(json.dumps(values, indent=2, default=str) + "\n", "utf-8")
-
-
-def saved_tokenizer(folder: str | Path, config: SyntagmaConfig) -> Any:
-    """The tokenizer in a model folder, or that of the encoder which the model is stored beside.
-
-    Raises:
-        InputError: there is none.
-    """
-    if (Path(folder) / "tokenizer.json").is_file():
-        return load_tokenizer(str(folder), config.encoder)
-    return load_tokenizer(config.base)
+        # A fitted threshold may be infinite, which write_json would turn into null.
+        write_text(folder / CONFIG, json.dumps(values, indent=2, default=str) + "\n")

@@ -1,10 +1,9 @@
-"""Read what is in a model folder of this package: which encoder, and all weights."""
+"""Read the weights in a model folder of this package."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import safetensors
 import torch
@@ -13,108 +12,41 @@ from torch import Tensor
 from transformers import AutoConfig, PretrainedConfig
 
 from syntagma.encoders import compact
-from syntagma.encoders.default import resolve
+from syntagma.encoders.reference import WEIGHTS, ModelRef
 from syntagma.errors import DamagedFileError, InputError
-from syntagma.files import read_json
-
-__all__ = [
-    "CONFIG",
-    "WEIGHTS",
-    "find_saved",
-    "is_saved_model",
-    "published_encoder",
-    "saved_encoder_config",
-    "saved_settings",
-    "saved_weights",
-]
-
-CONFIG = "config.json"
-WEIGHTS = "model.safetensors"
 
 
-def is_saved_model(name: str | Path) -> bool:
-    """Whether a name is a folder that this package wrote, or a model that comes with it."""
-    config = Path(resolve(str(name))) / CONFIG
-    return config.is_file() and '"syntagma_version"' in config.read_text(encoding="utf-8")
-
-
-def find_saved(name: str | Path) -> Path | None:
-    """The folder of a model of this package, fetched from the hub where it lies there.
-
-    Args:
-        name: a folder or a hub name.
-
-    Returns:
-        ``None`` where the name is that of a plain encoder, or of nothing.
-    """
-    if is_saved_model(name):
-        return Path(resolve(str(name)))
-    if Path(name).exists() or str(name).count("/") != 1:
-        return None
-    from huggingface_hub import hf_hub_download, snapshot_download
-    from huggingface_hub.errors import (
-        HfHubHTTPError,
-        HFValidationError,
-        LocalEntryNotFoundError,
-    )
-
-    try:
-        if not is_saved_model(Path(hf_hub_download(str(name), CONFIG)).parent):
-            return None
-        return Path(snapshot_download(str(name), allow_patterns=["*.json", "*.safetensors"]))
-    except (HfHubHTTPError, HFValidationError, LocalEntryNotFoundError, OSError):
-        return None
-
-
-def saved_settings(folder: str | Path) -> dict[str, Any]:
-    """The configuration in a model folder, as it is written."""
-    values: dict[str, Any] = read_json(Path(resolve(str(folder))) / CONFIG)
-    return values
-
-
-def published_encoder(name: str) -> str:
-    """The name of the encoder that a model began from, or of the encoder itself.
-
-    That of a folder holds wherever one stands.
-    """
-    while is_saved_model(name):
-        name = saved_settings(name)["base"]
-    is_folder = resolve(name) == name and Path(name).is_dir()
-    return str(Path(name).absolute()) if is_folder else name
-
-
-def saved_encoder_config(folder: str | Path) -> PretrainedConfig:
-    """The configuration of the encoder in a model folder."""
-    return AutoConfig.for_model(**saved_settings(folder)["encoder"])
+def saved_encoder_config(ref: ModelRef) -> PretrainedConfig:
+    """The configuration of the encoder in a saved model."""
+    return AutoConfig.for_model(**ref.settings["encoder"])
 
 
 def saved_weights(
-    folder: str | Path, *, encoder_weights: Callable[[str], dict[str, Tensor]]
+    ref: ModelRef, *, encoder_weights: Callable[[ModelRef], dict[str, Tensor]]
 ) -> dict[str, Tensor]:
-    """All weights in a model folder, in full.
+    """All weights of a saved model, in full.
 
     Args:
-        folder: of the model.
-        encoder_weights: gives the weights of the encoder that compact ones are differences to.
+        ref: the model.
+        encoder_weights: loads the weights of the encoder that compact weights are differences to.
 
     Raises:
-        InputError: there are none, or the encoder is not there.
-        DamagedFileError: they are damaged, or the encoder is not the one that it was.
+        InputError: there are none, or the encoder cannot be found.
+        DamagedFileError: they are damaged, or the encoder has changed since the model was saved.
     """
-    weights = _load(Path(resolve(str(folder))) / WEIGHTS)
-    values = saved_settings(folder)
-    storage = values.get("storage")
+    weights = _load(ref.folder / WEIGHTS)
+    storage = ref.settings.get("storage")
     if not storage:
         return weights
-    stored = f"{folder}: is stored as differences to the encoder {values['base']!r}"
+    stored = f"{ref.name}: is stored as differences to the encoder {ref.settings['base']!r}"
     try:
-        published = encoder_weights(values["base"])
+        published = encoder_weights(ref.base)
     except InputError as error:
         raise InputError(f"{stored}; {error}") from error
     base = {f"encoder.{name}": part for name, part in published.items()}
     if not compact.belongs(weights, base):
         raise DamagedFileError(
-            f"{stored}, whose weights are others now; put back the one that the model began from"
+            f"{stored}, whose weights have changed; restore the encoder that the model was built on"
         )
     return compact.expand(weights, base, bits=storage["bits"])
 

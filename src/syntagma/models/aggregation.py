@@ -13,12 +13,14 @@ and what it has read of H'.
 
 from __future__ import annotations
 
+from typing import Literal
+
 import torch
 from torch import Tensor, nn
 
-from syntagma.models.config import Aggregation
-
-__all__ = ["Aggregator"]
+Aggregation = Literal[
+    "dual", "learned", "concatenation", "bi_attention", "guided_only", "vanilla_only"
+]
 
 
 class Aggregator(nn.Module):

@@ -17,9 +17,6 @@ from syntagma.encoders.config import SyntagmaConfig
 from syntagma.errors import InputError
 from syntagma.models.guided_encoder import GuidedEncoder
 from syntagma.models.pooling import Pooling, find_pooling, pool_states
-from syntagma.settings import build
-
-__all__ = ["ChoiceHead", "ChoiceModel", "ChoiceScores"]
 
 Layout = Literal["passage|question+option", "passage+question|option"]
 
@@ -63,11 +60,13 @@ class ChoiceScores(NamedTuple):
 
 
 class ChoiceModel(GuidedEncoder):
-    """A guided encoder with a score a sequence."""
+    """A guided encoder with one score for each sequence."""
+
+    head_class = ChoiceHead
+    head: ChoiceHead
 
     def __init__(self, config: SyntagmaConfig) -> None:
         super().__init__(config)
-        self.head = build(ChoiceHead, config.head, where="head")
         self.pooling = find_pooling(self.head.pooling, config.guides)
         self.dropout = nn.Dropout(self.head.dropout)
         self.option_score = nn.Linear(config.encoder.hidden_size, 1)

@@ -10,7 +10,8 @@ The paper leaves open what a domain of equal scores gets: 1, so that it keeps it
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple, Self
+from dataclasses import dataclass
+from typing import Any, Literal, NamedTuple, Self
 
 import torch
 from torch import Tensor, nn
@@ -18,13 +19,34 @@ from torch.nn import functional as F
 from transformers import PretrainedConfig
 
 from syntagma.encoders.sites import SITES
+from syntagma.errors import InputError
 from syntagma.models.ancestor_attention import AncestorAttentionLayer, layer_like
-from syntagma.models.config import CoAttention, Integration
-from syntagma.models.guide import StateGuide, Syntax
-
-__all__ = ["CoAttentionGuide", "CoAttentionStates", "IterativeCoAttention", "MultiHeadCoAttention"]
+from syntagma.models.guide import FirstPiece, StateGuide, Syntax
 
 EPSILON = 1e-6
+
+Integration = Literal["average", "weighted", "forgetting", "intuition"]
+
+
+@dataclass(frozen=True)
+class CoAttention:
+    """POI-Net: passage and question weigh each other, after the last layer.
+
+    Args:
+        kind: ``iterative``, without parameters; or ``multi_head``, the paper's baseline, in which
+            the pieces of each domain attend to those of the other with one layer of the encoder's
+            shape.
+        turns: number of turns; 0 leaves the states as they are.
+        integration: how the scores of the turns are joined, for ``iterative``.
+    """
+
+    kind: Literal["iterative", "multi_head"] = "iterative"
+    turns: int = 3
+    integration: Integration = "forgetting"
+
+    def __post_init__(self) -> None:
+        if self.turns < 0:
+            raise InputError(f"turns must be at least 0, got {self.turns}")
 
 
 class CoAttentionStates(NamedTuple):
@@ -142,22 +164,37 @@ class CoAttentionGuide(StateGuide):
     """Co-attention as a guide.
 
     Args:
+        settings: of the guide.
         attention: iterative or multi-head.
     """
 
+    name = "coattention"
+    settings_class = CoAttention
     columns = ("domain",)
+    needs_two_texts = True
 
-    def __init__(self, attention: IterativeCoAttention | MultiHeadCoAttention) -> None:
+    def __init__(
+        self, settings: CoAttention, attention: IterativeCoAttention | MultiHeadCoAttention
+    ) -> None:
         super().__init__()
+        self.settings = settings
         self.attention = attention
+
+    @classmethod
+    def first_piece(cls, settings: CoAttention) -> FirstPiece | None:
+        """The piece that fits the other text least has the weight 0, and the first may be it."""
+        if settings.kind != "iterative" or settings.turns == 0:
+            return None
+        return FirstPiece("iterative co-attention, which may weight the first piece with 0", "max")
 
     @classmethod
     def build(cls, settings: CoAttention, encoder: PretrainedConfig) -> Self:
         """The kind that the settings name."""
         if settings.kind == "multi_head":
             layer = layer_like(encoder, SITES.get(encoder.model_type))
-            return cls(MultiHeadCoAttention(layer, turns=settings.turns))
-        return cls(IterativeCoAttention(turns=settings.turns, integration=settings.integration))
+            return cls(settings, MultiHeadCoAttention(layer, turns=settings.turns))
+        attention = IterativeCoAttention(turns=settings.turns, integration=settings.integration)
+        return cls(settings, attention)
 
     def forward(
         self, states: Tensor, syntax: Syntax, observed: dict[str, Any] | None = None

@@ -6,6 +6,8 @@ activation.  With α = 0 the encoder is the plain one, bit for bit.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from typing import Self
 
 import torch
@@ -16,11 +18,28 @@ from transformers.activations import ACT2FN
 from syntagma.encoders.sites import find_sites
 from syntagma.errors import InputError
 from syntagma.models.ancestor_attention import ACTIVATIONS
-from syntagma.models.config import TreeDistance
 from syntagma.models.guide import LayerGuide, Syntax
-from syntagma.syntax.distances import normalised_strength, tree_distances
+from syntagma.syntax.distances import Direction, normalised_strength, tree_distances
+from syntagma.syntax.encode import PieceMode
 
-__all__ = ["DistanceLayers"]
+
+@dataclass(frozen=True)
+class TreeDistance:
+    """SEPREM: tree distances mixed into the states before every layer.
+
+    Args:
+        direction: of the paths that count (:mod:`syntagma.syntax.distances`).
+        alpha: initial value of α, the share of the mixed states.
+        learn_alpha: whether α is trained.
+    """
+
+    direction: Direction = "down"
+    alpha: float = 0.1
+    learn_alpha: bool = True
+
+    def __post_init__(self) -> None:
+        if not 0 <= self.alpha <= 1:
+            raise InputError(f"alpha is a share from 0 to 1, got {self.alpha}")
 
 
 class DistanceLayer(nn.Module):
@@ -63,6 +82,8 @@ class DistanceLayers(LayerGuide):
         activation: name of σ, as Transformers names it.
     """
 
+    name = "tree_distance"
+    settings_class = TreeDistance
     columns = ("enter", "exit", "depth", "word")
 
     def __init__(
@@ -85,15 +106,27 @@ class DistanceLayers(LayerGuide):
             settings, n_layers=n_layers, width=encoder.hidden_size, activation=str(activation)
         )
 
+    @classmethod
+    def pieces_of(cls, settings: TreeDistance) -> PieceMode:
+        """Distances are between words, and the same for all of their pieces."""
+        return "share"
+
+    @classmethod
+    def learned_numbers(
+        cls, settings: TreeDistance, weights: Mapping[str, Callable[[], list[float]]]
+    ) -> dict[str, float]:
+        """α (SEPREM, Table 6)."""
+        return {"α, share of the mixed states (tree_distance)": weights["alpha"]()[0]}
+
     @torch.no_grad()
-    def go_on_from(self, weights: dict[str, Tensor], trained: TreeDistance) -> None:
+    def load_trained(self, weights: dict[str, Tensor], trained: TreeDistance) -> None:
         """Take over trained layers; α too, unless it is to begin elsewhere."""
         if trained.direction != self.settings.direction:
             raise InputError(
                 f"guides.tree_distance.direction: the layers were trained on paths "
                 f"{trained.direction!r}, not {self.settings.direction!r}"
             )
-        super().go_on_from(weights, trained)
+        super().load_trained(weights, trained)
         if trained.alpha != self.settings.alpha:
             self.reset()
 

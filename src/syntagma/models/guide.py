@@ -1,19 +1,19 @@
-"""What a guide is: a mechanism that brings syntax into an encoder, at one of its sites.
+"""The base classes of guides: mechanisms that bring syntax into an encoder, at one of its sites.
 
 A guide acts on the sum of embeddings before their norm, on the input of every layer, or on the last
-hidden states; the last ones act in the order of :data:`syntagma.models.config.GUIDES`.
+hidden states. Guides at the same site act in the order of :data:`syntagma.models.guides.GUIDES`.
 """
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple, Self
+from collections.abc import Callable, Mapping
+from typing import Any, ClassVar, Literal, NamedTuple, Self
 
 from torch import Tensor, nn
 from transformers import PretrainedConfig
 
 from syntagma.errors import InputError
-
-__all__ = ["EmbeddingGuide", "Guide", "LayerGuide", "StateGuide", "Syntax"]
+from syntagma.syntax.encode import PieceMode
 
 
 class Syntax(NamedTuple):
@@ -65,32 +65,94 @@ class Syntax(NamedTuple):
         return value
 
 
-class Guide(nn.Module):
-    """A guide.
+class FirstPiece(NamedTuple):
+    """Why the state of the first piece cannot stand for the whole sequence behind a guide.
 
-    Attributes:
-        columns: the tensors of :class:`Syntax` that it reads.
+    Args:
+        reason: as the end of a sentence that begins with "behind".
+        pooling: what represents the sequence instead.
+        unguided: special pieces keep the encoder's own state: nothing of the guide reaches them.
     """
 
+    reason: str
+    pooling: Literal["max", "mean"]
+    unguided: bool = False
+
+
+class Guide(nn.Module):
+    """A guide. Everything that the rest of the package must know about it is said here.
+
+    A subclass sets the attributes, implements :meth:`build` and the methods of its site
+    (:class:`EmbeddingGuide`, :class:`LayerGuide` or :class:`StateGuide`), and is made available
+    with :func:`syntagma.models.guides.register_guide`.
+
+    Attributes:
+        name: as written in settings and model folders; the model's attribute of the same name
+            holds the guide.
+        settings_class: a frozen dataclass of its settings.
+        settings: this guide's.
+        columns: the tensors of :class:`Syntax` that it reads.
+        reveals_tree: whether it shows the model trees that pre-training asks it to predict and
+            cannot hide from it.
+        needs_two_texts: whether it compares the two texts of a sequence.
+    """
+
+    name: ClassVar[str] = ""
+    settings_class: ClassVar[type]
+    settings: Any
     columns: tuple[str, ...] = ()
+    reveals_tree: ClassVar[bool] = False
+    needs_two_texts: ClassVar[bool] = False
 
     @classmethod
     def build(cls, settings: Any, encoder: PretrainedConfig) -> Self:
-        """A fresh guide for an encoder.
+        """A new guide for an encoder.
 
         Args:
-            settings: the guide's dataclass of :mod:`syntagma.models.config`.
-            encoder: its configuration.
+            settings: an instance of :attr:`settings_class`.
+            encoder: the encoder's configuration.
 
         Raises:
-            InputError: the guide needs a site that is not known in this encoder.
+            InputError: the guide needs a site that is not known for this encoder.
         """
         raise NotImplementedError
 
-    def start_from(self, encoder: nn.Module, config: PretrainedConfig) -> None:
-        """Take over what a fresh guide begins with from the encoder's pretrained weights."""
+    @classmethod
+    def columns_of(cls, settings: Any) -> tuple[str, ...]:
+        """The columns that a guide with these settings reads."""
+        return cls.columns
 
-    def go_on_from(self, weights: dict[str, Tensor], trained: Any) -> None:
+    @classmethod
+    def pieces_of(cls, settings: Any) -> PieceMode | None:
+        """How the pieces of a word take its place in the tree; ``None`` if any way will do."""
+        return None
+
+    @classmethod
+    def first_piece(cls, settings: Any) -> FirstPiece | None:
+        """Why pooling cannot take the first piece's state behind this guide, if it cannot."""
+        return None
+
+    @classmethod
+    def copies_pretrained(cls, settings: Any) -> str:
+        """The setting by which :meth:`start_from` copies pretrained weights; empty if none does."""
+        return ""
+
+    @classmethod
+    def learned_numbers(
+        cls, settings: Any, weights: Mapping[str, Callable[[], list[float]]]
+    ) -> dict[str, float]:
+        """The few single numbers of a trained guide that a report shows, by what they are.
+
+        Args:
+            settings: of the guide.
+            weights: by their names in the guide, functions that read them.
+        """
+        return {}
+
+    def start_from(self, encoder: nn.Module, config: PretrainedConfig) -> None:
+        """Initialise a new guide from the encoder's pretrained weights, where it wants to."""
+
+    def load_trained(self, weights: dict[str, Tensor], trained: Any) -> None:
         """Take over the weights of a trained guide.
 
         Args:
@@ -98,13 +160,13 @@ class Guide(nn.Module):
             trained: the settings that it was trained with.
 
         Raises:
-            InputError: they mean something else under this guide's own settings.
-            RuntimeError: they do not fit.
+            InputError: under this guide's own settings the weights mean something else.
+            RuntimeError: their shapes do not fit.
         """
         self.load_state_dict(weights)
 
     def reset(self) -> None:
-        """Give weights their first values where those of the encoder's kind do not do."""
+        """Initialise weights for which the encoder's own initialisation does not do."""
 
 
 class EmbeddingGuide(Guide):
@@ -119,7 +181,7 @@ class LayerGuide(Guide):
     """Changes the input of every layer of the encoder."""
 
     def prepare(self, syntax: Syntax) -> Tensor:
-        """What all layers need of a batch, computed once."""
+        """What every layer needs of a batch, computed once per forward pass."""
         raise NotImplementedError
 
     def before_layer(self, index: int, states: Tensor, prepared: Tensor) -> Tensor:
@@ -144,8 +206,8 @@ class StateGuide(Guide):
         Args:
             states: ``[batch, n, width]``.
             syntax: of the pieces.
-            observed: where to leave what there is to look at; nothing is computed for it if
-                ``None``.
+            observed: a dictionary to add inspection data to, under the guide's name; with ``None``
+                none is computed.
 
         Returns:
             ``[batch, n, width]``.

@@ -8,7 +8,6 @@ import threading
 from collections.abc import Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import replace
-from pathlib import Path
 from typing import Any, NamedTuple, Self
 from weakref import WeakKeyDictionary
 
@@ -19,27 +18,12 @@ from torch import Tensor, nn
 from syntagma.encoders.config import SyntagmaConfig, read_config
 from syntagma.encoders.load import encoder_weights
 from syntagma.encoders.model import SyntagmaModel
-from syntagma.encoders.saved import is_saved_model, saved_settings, saved_weights
+from syntagma.encoders.reference import CONFIG, ModelName, ModelRef
+from syntagma.encoders.saved import saved_weights
 from syntagma.encoders.sites import SITES, change_input, find_sites, layers
 from syntagma.errors import InputError
-from syntagma.models.coattention import CoAttentionGuide
-from syntagma.models.config import GUIDES, read_guides, resolve_guides
-from syntagma.models.distance_layer import DistanceLayers
 from syntagma.models.guide import EmbeddingGuide, Guide, LayerGuide, StateGuide, Syntax
-from syntagma.models.guided_layers import SyntaxGuidedLayers
-from syntagma.models.pos_embedding import TagEmbedding
-from syntagma.settings import to_dict
-
-__all__ = ["BUILDERS", "GuidedEncoder", "GuidedStates"]
-
-BUILDERS: dict[str, type[Guide]] = {
-    "pos_embedding": TagEmbedding,
-    "tree_distance": DistanceLayers,
-    "ancestor_attention": SyntaxGuidedLayers,
-    "coattention": CoAttentionGuide,
-}
-"""The module of each guide in :data:`syntagma.models.config.GUIDES`."""
-
+from syntagma.models.guides import GUIDES, read_guides, resolve_guides
 
 # Guides inside an encoder hang on hooks.  Compiled code of an encoder without them must not be
 # taken for that of one with them, as torch would by default.
@@ -65,20 +49,14 @@ class GuidedEncoder(SyntagmaModel):
     """An encoder with the guides of its configuration; without any it is the plain encoder.
 
     Attributes:
-        head: the settings of the task's head, a dataclass, in models that have one.
-        gone_on_with: names of the weights beside the encoder's that were trained before.
+        pretrained_keys: parameters outside the encoder that were loaded from a trained model.
     """
-
-    head: Any
 
     def __init__(self, config: SyntagmaConfig) -> None:
         super().__init__(config)
-        self.gone_on_with: set[str] = set()
-        settings = read_guides(config.guides)
-        # Each guide is a part of the model under its own name.
-        for name in GUIDES:
-            if name in settings:
-                self.add_module(name, BUILDERS[name].build(settings[name], config.encoder))
+        self.pretrained_keys: set[str] = set()
+        for name, settings in config.read_guides(read_guides).items():
+            self.add_module(name, GUIDES[name].build(settings, config.encoder))
         # Of an encoder that knows one type only, a tokenizer may give two all the same.
         self.reads_token_types = "token_type_ids" in _forward_parameters(self.trunk) and (
             getattr(config.encoder, "type_vocab_size", None) not in (0, 1)
@@ -90,19 +68,19 @@ class GuidedEncoder(SyntagmaModel):
     @property
     def guides(self) -> list[Guide]:
         """The guides in the order in which they act."""
-        return [guide for name in GUIDES if isinstance(guide := getattr(self, name, None), Guide)]
+        return [self.get_submodule(name) for name in self.config.guides]  # type: ignore[misc]
 
     def post_init(self) -> None:
-        """Give fresh weights their first values.
+        """Initialise the weights.
 
-        Transformers passes over modules without parameters of their own, so guides come after it.
+        Transformers skips modules without parameters of their own, so guides come after it.
         """
         super().post_init()
         for guide in self.guides:
             guide.reset()
 
     @classmethod
-    def from_encoder(cls, name: str, **settings: Any) -> Self:
+    def from_encoder(cls, name: ModelName, **settings: Any) -> Self:
         """A new model on a pretrained encoder.
 
         Args:
@@ -123,98 +101,92 @@ class GuidedEncoder(SyntagmaModel):
         return super().from_encoder(name, guides=resolve_guides("none", guides), **settings)
 
     @classmethod
-    def from_folder(cls, folder: str | Path, *, task: str | tuple[str, ...] | None = None) -> Self:
+    def load_saved(cls, ref: ModelRef, *, task: str | tuple[str, ...] | None = None) -> Self:
         """A saved model; of one for a task, the encoder with its guides and without the head.
 
         Args:
-            folder: as for :meth:`SyntagmaModel.from_folder`.
-            task: as there; classes of a task leave no head out.
+            ref: as for :meth:`SyntagmaModel.load_saved`.
+            task: as there; classes of a task keep the head.
 
         Raises:
             InputError: as there, or its encoder is half of a translation model.
             DamagedFileError: as there.
         """
-        config = read_config(folder, task=task)
+        config = read_config(ref, task=task)
         if cls is not GuidedEncoder or not config.task:
-            return super().from_folder(folder, task=task)
+            return super().load_saved(ref, task=task)
         if config.task == "translation":
             raise InputError(
-                f"{folder}: the encoder of a model for 'translation' goes with its decoder; open "
-                f"both by Translator.from_pretrained"
+                f"{ref.name}: a model for 'translation', whose encoder cannot be used without its "
+                f"decoder; load it with Translator.from_pretrained"
             )
-        folder = Path(folder)
-        weights = saved_weights(folder, encoder_weights=encoder_weights)
+        weights = saved_weights(ref, encoder_weights=encoder_weights)
         own = ("encoder", *config.guides)
         weights = {name: value for name, value in weights.items() if name.partition(".")[0] in own}
         config.task, config.labels, config.head = "", {}, {}
-        return cls.with_weights(config, weights, folder)
+        return cls.with_weights(config, weights, ref)
 
     def set_head(self, **values: Any) -> None:
         """Change settings of the task's head, in the model and in what is saved."""
-        self.head = replace(self.head, **values)
-        self.config.head = to_dict(self.head)
+        self.head = self.config.head = replace(self.head, **values)
 
-    def after_encoder_loaded(self, name: str) -> None:
-        """Let fresh guides take over from the encoder what they begin with.
-
-        Guides that were pre-trained with it go on from there.
+    def after_encoder_loaded(self, ref: ModelRef) -> None:
+        """Initialise new guides from the encoder, and take over those that were trained with it.
 
         Args:
-            name: of the encoder.
+            ref: the encoder, or a saved model whose encoder it is.
 
         Raises:
-            InputError: a guide does not fit the pre-trained one.
+            InputError: a guide does not fit the trained one.
         """
         for guide in self.guides:
             guide.start_from(self.trunk, self.config.encoder)
-        if is_saved_model(name):
-            self._take_guides(name)
+        if ref.kind == "model" and self.config.guides:
+            self._take_guides(ref, self._saved(ref))
 
-    def _saved(self, folder: str) -> dict[str, Tensor]:
+    def _saved(self, ref: ModelRef) -> dict[str, Tensor]:
         load = functools.partial(encoder_weights, auto=self.encoder_class)
-        return saved_weights(folder, encoder_weights=load)
+        return saved_weights(ref, encoder_weights=load)
 
-    def _take_guides(self, folder: str) -> None:
-        weights = self._saved(folder)
-        trained = read_guides(saved_settings(folder)["guides"])
-        for name in GUIDES:
-            guide = getattr(self, name, None)
+    def _take_guides(self, ref: ModelRef, weights: Mapping[str, Tensor]) -> None:
+        trained = read_guides(ref.settings["guides"])
+        for name in self.config.guides:
             own = {
                 key.removeprefix(f"{name}."): weight
                 for key, weight in weights.items()
                 if key.startswith(f"{name}.")
             }
+            guide = self.get_submodule(name)
             if not own or not isinstance(guide, Guide):
                 continue
             try:
-                guide.go_on_from(own, trained[name])
+                guide.load_trained(own, trained[name])
             except RuntimeError as error:
                 raise InputError(
-                    f"guides.{name}: does not fit the one in {folder}; give it the "
-                    f"settings in the config.json there, or start from another encoder"
+                    f"guides.{name}: does not fit the trained one in {ref.name}; give it the "
+                    f"settings in the {CONFIG} there, or start from another encoder"
                 ) from error
-            self.gone_on_with |= {f"{name}.{key}" for key in own}
+            self.pretrained_keys |= {f"{name}.{key}" for key in own}
 
-    def take_head(self, folder: str) -> None:
-        """Go on with the head of a saved model, where it was for the same task and labels.
+    def take_head(self, ref: ModelRef) -> None:
+        """Continue with the head of a saved model, if it is for the same task and labels.
 
         Args:
-            folder: of the model.
+            ref: the saved model.
         """
-        saved = saved_settings(folder)
+        saved = ref.settings
         if saved["task"] != self.config.task or saved["labels"] != self.config.labels:
             return
-        weights = self._saved(folder)
         own = self.state_dict()
         head = {
             name: weight
-            for name, weight in weights.items()
+            for name, weight in self._saved(ref).items()
             if name.partition(".")[0] not in ("encoder", *GUIDES)
             and name in own
             and weight.shape == own[name].shape
         }
         self.load_state_dict(head, strict=False)
-        self.gone_on_with |= head.keys()
+        self.pretrained_keys |= head.keys()
 
     @property
     def syntax_columns(self) -> tuple[str, ...]:

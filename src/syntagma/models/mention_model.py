@@ -16,20 +16,9 @@ from torch.nn import functional as F
 
 from syntagma.encoders.config import SyntagmaConfig
 from syntagma.errors import InputError
-from syntagma.models.config import read_guides
 from syntagma.models.guided_encoder import GuidedEncoder
-from syntagma.settings import build
+from syntagma.models.guides import GUIDES
 from syntagma.syntax.markers import MarkerPlace
-
-__all__ = [
-    "MentionHead",
-    "MentionModel",
-    "MentionScores",
-    "RelationHead",
-    "RelationModel",
-    "TypingHead",
-    "TypingModel",
-]
 
 
 @dataclass(frozen=True)
@@ -104,22 +93,22 @@ class MentionModel(GuidedEncoder):
     """A guided encoder with a classifier of markers; ``config.labels["labels"]`` are its labels.
 
     Attributes:
-        head_class: the dataclass of its settings.
-        signs: what stands around each mention.
+        signs: the characters that mark each mention.
     """
 
     head_class: ClassVar[type[MentionHead]]
+    head: Any
     signs: ClassVar[tuple[str, ...]]
 
     def __init__(self, config: SyntagmaConfig) -> None:
         super().__init__(config)
-        self.head: Any = build(self.head_class, config.head, where="head")
-        guide = read_guides(config.guides).get("ancestor_attention")
-        if self.head.markers == "special" and guide and guide.aggregation != "vanilla_only":
-            raise InputError(
-                "head.markers: in ancestor_attention special pieces see no other, and markers are "
-                "what is read; expected head, got special"
-            )
+        for name, settings in config.guides.items():
+            found = GUIDES[name].first_piece(settings)
+            if self.head.markers == "special" and found and found.unguided:
+                raise InputError(
+                    f"head.markers: in {name} special pieces attend to no other, and the markers' "
+                    f"states are what is classified; expected head, got special"
+                )
         width = len(self.signs) * config.encoder.hidden_size
         self.dropout = nn.Dropout(self.head.dropout)
         self.label_scores = nn.Linear(width, len(config.labels["labels"]))

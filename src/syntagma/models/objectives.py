@@ -71,7 +71,7 @@ class HeadPlaces(NamedTuple):
 
 
 def hide_pieces(
-    input_ids: Tensor, candidates: Tensor, *, share: float, mask_id: int, n_pieces: int
+    input_ids: Tensor, candidates: Tensor, *, share: float, mask_token_id: int, n_pieces: int
 ) -> HiddenPieces:
     """Hide pieces for the masked language model, others each time (RoBERTa's dynamic masking).
 
@@ -79,13 +79,13 @@ def hide_pieces(
         input_ids: ``[batch, n]``.
         candidates: which pieces may be chosen, ``[batch, n]``.
         share: of the candidates that is chosen.
-        mask_id: the piece that stands for a hidden one.
+        mask_token_id: the piece that stands for a hidden one.
         n_pieces: size of the vocabulary that replacements are drawn from.
     """
     chosen = (torch.rand(input_ids.shape, device=input_ids.device) < share) & candidates
     fate = torch.rand(input_ids.shape, device=input_ids.device)
     others = torch.randint(n_pieces, input_ids.shape, device=input_ids.device)
-    read = input_ids.masked_fill(chosen & (fate < HIDDEN), mask_id)
+    read = input_ids.masked_fill(chosen & (fate < HIDDEN), mask_token_id)
     read = torch.where(chosen & (fate >= HIDDEN) & (fate < REPLACED), others, read)
     return HiddenPieces(read, input_ids.masked_fill(~chosen, IGNORED))
 

@@ -8,8 +8,6 @@ from typing import Literal
 from syntagma.errors import InputError
 from syntagma.models.span_model import SpanHead, SpanModel
 
-__all__ = ["Aggregate", "OpenHead", "OpenModel"]
-
 Aggregate = Literal["sum", "max"]
 
 

@@ -12,9 +12,6 @@ from syntagma.encoders.config import SyntagmaConfig
 from syntagma.errors import InputError
 from syntagma.models.guided_encoder import GuidedEncoder
 from syntagma.models.pooling import AnyPooling, find_pooling, pool_states
-from syntagma.settings import build
-
-__all__ = ["PairHead", "PairModel", "PairScores"]
 
 
 @dataclass(frozen=True)
@@ -56,9 +53,11 @@ class PairScores(NamedTuple):
 class PairModel(GuidedEncoder):
     """A guided encoder with a classifier of pairs; ``config.labels["labels"]`` are their names."""
 
+    head_class = PairHead
+    head: PairHead
+
     def __init__(self, config: SyntagmaConfig) -> None:
         super().__init__(config)
-        self.head = build(PairHead, config.head, where="head")
         self.pooling = find_pooling(self.head.pooling, config.guides)
         self.dropout = nn.Dropout(self.head.dropout)
         self.label_scores = nn.Linear(config.encoder.hidden_size, len(config.labels["labels"]))

@@ -2,52 +2,37 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any, Literal
+from typing import Literal
 
 import torch
 from torch import Tensor
 
 from syntagma.errors import InputError
-from syntagma.models.config import read_guides
-
-__all__ = ["AnyPooling", "Pooling", "find_pooling", "pool_states"]
+from syntagma.models.guides import GUIDES, GuideSettings
 
 Pooling = Literal["first", "max", "mean"]
 AnyPooling = Literal["auto", "first", "max", "mean"]
 
 
-def find_pooling(how: AnyPooling, guides: Mapping[str, Any]) -> Pooling:
+def find_pooling(how: AnyPooling, guides: GuideSettings) -> Pooling:
     """How sequences are pooled behind some guides.
 
-    Iterative co-attention weighs the piece that fits the other text least with 0, and the first
-    piece may be the one.  A guided layer leaves special pieces as they are: nothing of it is in the
-    first one.
-
     Args:
-        how: what was asked for; ``auto`` is ``first`` where that can be, else ``max`` behind
-            co-attention and ``mean`` behind a guided layer.
-        guides: settings by guide.
+        how: the setting; ``auto`` is ``first`` where the first piece can represent the sequence,
+            else what the last guide that prevents it takes instead
+            (:meth:`syntagma.models.guide.Guide.first_piece`).
+        guides: of the model.
 
     Raises:
-        InputError: ``first`` was asked for where it cannot be.
+        InputError: ``first`` was asked for, and a guide prevents it.
     """
-    settings = read_guides(guides)
-    coattention, ancestors = settings.get("coattention"), settings.get("ancestor_attention")
-    spares = ancestors is not None and ancestors.aggregation != "vanilla_only"
-    weighs = coattention is not None and coattention.kind == "iterative" and coattention.turns > 0
-    if how == "first" and weighs:
+    obstacles = [found for name, own in guides.items() if (found := GUIDES[name].first_piece(own))]
+    if how == "first" and obstacles:
         raise InputError(
-            "head.pooling: behind iterative co-attention, which may weigh the first piece with 0, "
-            "expected max or mean, got first"
-        )
-    if how == "first" and spares:
-        raise InputError(
-            "head.pooling: behind ancestor_attention, where the first piece sees no other, "
-            "expected max or mean, got first"
+            f"head.pooling: behind {obstacles[-1].reason}, expected max or mean, got first"
         )
     if how == "auto":
-        return "max" if weighs else "mean" if spares else "first"
+        return obstacles[-1].pooling if obstacles else "first"
     return how
 
 

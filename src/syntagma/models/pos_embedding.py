@@ -2,18 +2,28 @@
 
 from __future__ import annotations
 
-from typing import Self
+from dataclasses import dataclass
+from typing import Literal, Self
 
 import torch
 from torch import Tensor, nn
 from transformers import PretrainedConfig
 
 from syntagma.encoders.sites import embedding_width, find_sites
-from syntagma.models.config import PosEmbedding
 from syntagma.models.guide import EmbeddingGuide, Syntax
 from syntagma.syntax.tags import N_TAGS
 
-__all__ = ["TagEmbedding"]
+
+@dataclass(frozen=True)
+class PosEmbedding:
+    """POI-Net: a vector for each part of speech, added to the embeddings before their norm.
+
+    Args:
+        initialise: ``random`` like the encoder's own embedding tables, or ``zero``, so that the
+            model starts as the plain encoder.
+    """
+
+    initialise: Literal["random", "zero"] = "random"
 
 
 class TagEmbedding(EmbeddingGuide):
@@ -25,6 +35,8 @@ class TagEmbedding(EmbeddingGuide):
         deviation: of the first values.
     """
 
+    name = "pos_embedding"
+    settings_class = PosEmbedding
     columns = ("tag",)
 
     def __init__(self, settings: PosEmbedding, *, width: int, deviation: float = 0.02) -> None:

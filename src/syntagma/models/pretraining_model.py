@@ -12,11 +12,12 @@ from torch import Tensor, nn
 from syntagma.encoders.config import SyntagmaConfig
 from syntagma.encoders.cpu.cross_entropy import cross_entropy
 from syntagma.encoders.lm_heads import lm_head_weights
+from syntagma.encoders.reference import ModelRef
 from syntagma.errors import InputError
-from syntagma.models.config import read_guides, require_shared_pieces
 from syntagma.models.distance_layer import DistanceLayers
 from syntagma.models.guide import Syntax
 from syntagma.models.guided_encoder import GuidedEncoder
+from syntagma.models.guides import require_shared_pieces
 from syntagma.models.objectives import (
     IGNORED,
     HiddenDistances,
@@ -25,12 +26,9 @@ from syntagma.models.objectives import (
     hide_pieces,
 )
 from syntagma.models.piece_head import PieceHead
-from syntagma.settings import build
-from syntagma.syntax.distances import tree_distances
+from syntagma.syntax.distances import Direction, tree_distances
 
-__all__ = ["OBJECTIVES", "ObjectiveScores", "PretrainingHead", "PretrainingModel"]
-
-OBJECTIVES = ("pieces", "distances", "heads")
+OBJECTIVES = ("mlm", "distances", "heads")
 """Masked language model (MLM), distance prediction (DP) and head prediction (HP)."""
 
 
@@ -39,7 +37,7 @@ class PretrainingHead:
     """Settings of pre-training.
 
     Args:
-        pieces: weight of the masked language model's loss; 0 leaves the objective out.
+        mlm: weight of the masked language model's loss; 0 turns the objective off.
         distances: weight of distance prediction.
         heads: weight of head prediction.
         asked_heads: of ``all`` words, or of those alone whose arc is ``hidden`` from the layers,
@@ -48,32 +46,32 @@ class PretrainingHead:
         sequences: ``documents`` packs the sentences of a document one after another as far as they
             fit; ``full`` goes on with the next document, so that every place of a sequence is
             learnt; ``sentences`` reads each by itself.
-        hidden_pieces: share of the pieces that is chosen.
+        mlm_probability: share of the pieces that is chosen.
         hidden_distances: share of the distances that is chosen.
         longest: longer distances count as this long.
         head_width: of the vectors by which words find their heads.
-        mask_id: the piece that stands for a hidden one; found in the tokenizer.
+        mask_token_id: the piece that stands for a hidden one; found in the tokenizer.
     """
 
-    pieces: float = 1.0
+    mlm: float = 1.0
     distances: float = 1.0
     heads: float = 1.0
     asked_heads: Literal["all", "hidden"] = "all"
     max_length: int = 128
     sequences: Literal["documents", "full", "sentences"] = "documents"
-    hidden_pieces: float = 0.15
+    mlm_probability: float = 0.15
     hidden_distances: float = 0.15
     longest: int = 16
     head_width: int = 256
-    mask_id: int = -1
+    mask_token_id: int = -1
 
     def __post_init__(self) -> None:
         for name in OBJECTIVES:
             if not 0 <= getattr(self, name) < math.inf:
                 raise InputError(f"{name} is a weight of at least 0, got {getattr(self, name)}")
         if not any(getattr(self, name) for name in OBJECTIVES):
-            raise InputError("every objective has weight 0; set pieces, distances or heads to 1")
-        for name in ("hidden_pieces", "hidden_distances"):
+            raise InputError("every objective has weight 0; set mlm, distances or heads to 1")
+        for name in ("mlm_probability", "hidden_distances"):
             if not 0 < getattr(self, name) <= 1:
                 raise InputError(f"{name} is a share above 0, got {getattr(self, name)}")
         for name in ("longest", "head_width"):
@@ -131,13 +129,15 @@ class PretrainingModel(GuidedEncoder):
     The distances that are to be predicted are hidden in what the distance layers read.
     """
 
+    head_class = PretrainingHead
+    head: PretrainingHead
+
     def __init__(self, config: SyntagmaConfig) -> None:
         super().__init__(config)
-        self.head: PretrainingHead = build(PretrainingHead, config.head, where="head")
         if self.head.distances or self.head.heads:
-            require_shared_pieces(read_guides(config.guides), "head: what distances and heads say")
+            require_shared_pieces(config.guides, "head: prediction of distances and heads")
         width = config.encoder.hidden_size
-        if self.head.pieces:
+        if self.head.mlm:
             self.piece_head = PieceHead.build(config.encoder)
         if self.head.distances:
             # Linear over the states of both pieces put together, one part a piece.
@@ -148,13 +148,13 @@ class PretrainingModel(GuidedEncoder):
             self.as_head = nn.Linear(width, self.head.head_width)
         self.post_init()
 
-    def after_encoder_loaded(self, name: str) -> None:
+    def after_encoder_loaded(self, ref: ModelRef) -> None:
         """Also take over the checkpoint's own language-model head, where it has one."""
-        super().after_encoder_loaded(name)
-        if self.head.pieces:
-            weights = lm_head_weights(name, self.config.encoder)
+        super().after_encoder_loaded(ref)
+        if self.head.mlm:
+            weights = lm_head_weights(ref, self.config.encoder)
             self.piece_head.start_from(weights)
-            self.gone_on_with |= {f"piece_head.{key}" for key in weights}
+            self.pretrained_keys |= {f"piece_head.{key}" for key in weights}
 
     @property
     def syntax_columns(self) -> tuple[str, ...]:
@@ -179,12 +179,12 @@ class PretrainingModel(GuidedEncoder):
         """
         word = syntax["word"]
         read, targets = input_ids, None
-        if self.head.pieces:
+        if self.head.mlm:
             read, targets = hide_pieces(
                 input_ids,
                 word >= 0,
-                share=self.head.hidden_pieces,
-                mask_id=self.head.mask_id,
+                share=self.head.mlm_probability,
+                mask_token_id=self.head.mask_token_id,
                 n_pieces=self.config.encoder.vocab_size,
             )
         hidden = self._hide_distances(syntax) if self.head.distances else None
@@ -197,7 +197,7 @@ class PretrainingModel(GuidedEncoder):
         ).last_hidden_state
         objectives = {}
         if targets is not None:
-            objectives["pieces"] = self._score_pieces(states, targets)
+            objectives["mlm"] = self._score_pieces(states, targets)
         if hidden is not None:
             objectives["distances"] = self._score_distances(states, hidden)
         if self.head.heads:
@@ -207,7 +207,9 @@ class PretrainingModel(GuidedEncoder):
 
     def _hide_distances(self, syntax: dict[str, Tensor]) -> HiddenDistances:
         guide = getattr(self, "tree_distance", None)
-        direction = guide.settings.direction if isinstance(guide, DistanceLayers) else "down"
+        direction: Direction = "down"
+        if isinstance(guide, DistanceLayers):
+            direction = guide.settings.direction
         distances = tree_distances(*_tree(syntax), direction=direction)
         return hide_distances(
             distances,

@@ -20,9 +20,6 @@ from syntagma.encoders.config import SyntagmaConfig
 from syntagma.errors import InputError
 from syntagma.models.guided_encoder import GuidedEncoder
 from syntagma.models.pooling import Pooling, pool_states
-from syntagma.settings import build
-
-__all__ = ["ProbeHead", "ProbeModel", "ProbeScores"]
 
 
 @dataclass(frozen=True)
@@ -82,9 +79,11 @@ class ProbeScores(NamedTuple):
 class ProbeModel(GuidedEncoder):
     """A frozen encoder with its guides, and classifiers of its sentence vectors."""
 
+    head_class = ProbeHead
+    head: ProbeHead
+
     def __init__(self, config: SyntagmaConfig) -> None:
         super().__init__(config)
-        self.head: ProbeHead = build(ProbeHead, config.head, where="head")
         width, n_labels = config.encoder.hidden_size, len(config.labels["labels"])
         # Vectors of different encoders have different scales.
         self.norm = nn.BatchNorm1d(width, affine=False)

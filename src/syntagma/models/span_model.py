@@ -17,9 +17,6 @@ from syntagma.encoders.config import SyntagmaConfig
 from syntagma.errors import InputError
 from syntagma.models.guided_encoder import GuidedEncoder
 from syntagma.models.pooling import find_pooling, pool_states
-from syntagma.settings import build
-
-__all__ = ["SpanHead", "SpanModel", "SpanScores"]
 
 
 @dataclass(frozen=True)
@@ -28,39 +25,46 @@ class SpanHead:
 
     Args:
         max_length: pieces of a sequence, special ones included.
-        stride: pieces by which the window over a long passage advances.
-        max_question: pieces after which a question is cut off.
-        max_answer: pieces of the longest answer.
-        n_best: candidates kept a question.
+        doc_stride: pieces by which the window over a long passage advances.
+        max_question_length: pieces after which a question is cut off.
+        max_answer_length: pieces of the longest answer.
+        n_best_size: candidates kept a question.
         objective: what is learned: ``spans``, ``answerability`` (a verifier), or ``both`` with
             one encoder.
         verifier: folder of a model trained for answerability that is asked too.
-        null_threshold: δ: abstain where the odds against an answer exceed it; fitted on dev data.
+        null_score_diff_threshold: δ: abstain where the odds against an answer exceed it; fitted
+            on dev data.
         span_weight: β₁ of the verifier's formula (eq. 14); what is fitted is β₂ beside it.
         answerability_weight: β₂; fitted on dev data.
     """
 
     max_length: int = 384
-    stride: int = 128
-    max_question: int = 64
-    max_answer: int = 30
-    n_best: int = 20
+    doc_stride: int = 128
+    max_question_length: int = 64
+    max_answer_length: int = 30
+    n_best_size: int = 20
     objective: Literal["spans", "answerability", "both"] = "spans"
     verifier: str = ""
-    null_threshold: float = 0.0
+    null_score_diff_threshold: float = 0.0
     span_weight: float = 1.0
     answerability_weight: float = 0.0
 
     def __post_init__(self) -> None:
-        for name in ("max_length", "stride", "max_question", "max_answer", "n_best"):
+        for name in (
+            "max_length",
+            "doc_stride",
+            "max_question_length",
+            "max_answer_length",
+            "n_best_size",
+        ):
             if getattr(self, name) < 1:
                 raise InputError(f"{name} must be at least 1, got {getattr(self, name)}")
-        room = self.max_length - self.max_question - 8
-        if self.stride > room:
+        room = self.max_length - self.max_question_length - 8
+        if self.doc_stride > room:
             raise InputError(
-                f"stride {self.stride} is longer than the {room} pieces that max_length "
+                f"doc_stride {self.doc_stride} is longer than the {room} pieces that max_length "
                 f"{self.max_length} leaves for the passage beside a question of "
-                f"{self.max_question}; pieces would be skipped"
+                f"{self.max_question_length}; pieces would be skipped"
             )
 
 
@@ -81,17 +85,13 @@ class SpanScores(NamedTuple):
 
 
 class SpanModel(GuidedEncoder):
-    """A guided encoder with start, end and answerability scores.
-
-    Attributes:
-        head_class: of its settings.
-    """
+    """A guided encoder with start, end and answerability scores."""
 
     head_class: ClassVar[type[SpanHead]] = SpanHead
+    head: SpanHead
 
     def __init__(self, config: SyntagmaConfig) -> None:
         super().__init__(config)
-        self.head = build(self.head_class, config.head, where="head")
         width = config.encoder.hidden_size
         self.span_scores = nn.Linear(width, 2)
         self.answerability = nn.Linear(width, 2) if self.head.objective != "spans" else None

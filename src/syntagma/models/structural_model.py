@@ -15,9 +15,6 @@ from torch import Tensor, nn
 from syntagma.encoders.config import SyntagmaConfig
 from syntagma.errors import InputError
 from syntagma.models.guided_encoder import GuidedEncoder
-from syntagma.settings import build
-
-__all__ = ["StructuralHead", "StructuralModel", "StructuralScores"]
 
 
 @dataclass(frozen=True)
@@ -67,9 +64,11 @@ class StructuralScores(NamedTuple):
 class StructuralModel(GuidedEncoder):
     """A frozen encoder with its guides, and a linear map of the states of its words."""
 
+    head_class = StructuralHead
+    head: StructuralHead
+
     def __init__(self, config: SyntagmaConfig) -> None:
         super().__init__(config)
-        self.head: StructuralHead = build(StructuralHead, config.head, where="head")
         self.projection = nn.Linear(config.encoder.hidden_size, self.head.rank, bias=False)
         self.post_init()
         for name, parameter in self.named_parameters():

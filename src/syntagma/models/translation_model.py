@@ -20,14 +20,11 @@ from transformers.modeling_outputs import BaseModelOutput
 from syntagma.encoders.config import SyntagmaConfig
 from syntagma.encoders.cpu.cross_entropy import cross_entropy
 from syntagma.encoders.cpu.dropout import fast_functional_dropout
-from syntagma.encoders.default import resolve
 from syntagma.encoders.load import quiet
+from syntagma.encoders.reference import ModelRef
 from syntagma.encoders.sites import change_input
 from syntagma.errors import InputError
 from syntagma.models.guided_encoder import GuidedEncoder
-from syntagma.settings import build
-
-__all__ = ["SCRATCH", "TranslationHead", "TranslationModel", "TranslationScores", "fresh_config"]
 
 SCRATCH = "scratch"
 """The name of an encoder that is not pretrained."""
@@ -44,49 +41,56 @@ class TranslationHead:
     The defaults are those of the paper (Transformer base of Vaswani et al. 2017).
 
     Args:
-        width: of the states.
-        n_layers: of the encoder, and of the decoder.
-        n_heads: of the attention.
-        inner_width: inside a layer.
+        hidden_size: of the states.
+        num_hidden_layers: of the encoder, and of the decoder.
+        num_attention_heads: of the attention.
+        intermediate_size: inside a layer.
         dropout: on states.
         attention_dropout: on the weights of attention; it costs processors their fast kernels.
         vocabulary: ``bpe``, byte pairs learnt from both languages together, or ``words``.
-        vocabulary_size: the most entries.
+        vocab_size: the most entries.
         max_length: pieces of a text; longer pairs are left out of the training, longer sources cut.
         tokenized: whether the references are words with spaces between them, as BLEU wants them.
         label_smoothing: share of the probability that goes to all pieces alike.
-        n_beams: of the search.
+        num_beams: of the search.
         length_penalty: power of the length that a hypothesis' score is divided by.
         source_language: its code, for a pretrained model of several languages (``en_XX``).
         target_language: the same (``de_DE``; ``>>deu<<`` of a Marian model).
     """
 
-    width: int = 512
-    n_layers: int = 6
-    n_heads: int = 8
-    inner_width: int = 2048
+    hidden_size: int = 512
+    num_hidden_layers: int = 6
+    num_attention_heads: int = 8
+    intermediate_size: int = 2048
     dropout: float = 0.1
     attention_dropout: float = 0.1
     vocabulary: Literal["bpe", "words"] = "bpe"
-    vocabulary_size: int = 40000
+    vocab_size: int = 40000
     max_length: int = 256
     tokenized: bool = False
     label_smoothing: float = 0.1
-    n_beams: int = 5
+    num_beams: int = 5
     length_penalty: float = 1.0
     source_language: str = ""
     target_language: str = ""
 
     def __post_init__(self) -> None:
-        for name in ("width", "n_layers", "n_heads", "inner_width", "vocabulary_size", "n_beams"):
+        for name in (
+            "hidden_size",
+            "num_hidden_layers",
+            "num_attention_heads",
+            "intermediate_size",
+            "vocab_size",
+            "num_beams",
+        ):
             if getattr(self, name) < 1:
                 raise InputError(f"{name} must be at least 1, got {getattr(self, name)}")
         if self.max_length < 4:
             raise InputError(f"max_length must be at least 4, got {self.max_length}")
-        if self.width % self.n_heads:
+        if self.hidden_size % self.num_attention_heads:
             raise InputError(
-                f"width {self.width} does not divide into {self.n_heads} heads; set n_heads to one "
-                f"of its divisors"
+                f"hidden_size {self.hidden_size} does not divide into {self.num_attention_heads} "
+                f"heads; set num_attention_heads to one of its divisors"
             )
         for name in ("dropout", "attention_dropout", "label_smoothing"):
             if not 0 <= getattr(self, name) < 1:
@@ -120,14 +124,14 @@ def fresh_config(head: TranslationHead, tokenizer: Any) -> PretrainedConfig:
     sizes: dict[str, Any] = {}
     for side in ("encoder", "decoder"):
         sizes |= {
-            f"{side}_layers": head.n_layers,
-            f"{side}_attention_heads": head.n_heads,
-            f"{side}_ffn_dim": head.inner_width,
+            f"{side}_layers": head.num_hidden_layers,
+            f"{side}_attention_heads": head.num_attention_heads,
+            f"{side}_ffn_dim": head.intermediate_size,
         }
     return MarianConfig(
         **sizes,
         vocab_size=len(tokenizer),
-        d_model=head.width,
+        d_model=head.hidden_size,
         dropout=head.dropout,
         attention_dropout=head.attention_dropout,
         activation_dropout=0.0,
@@ -135,7 +139,7 @@ def fresh_config(head: TranslationHead, tokenizer: Any) -> PretrainedConfig:
         max_position_embeddings=head.max_length + 2,
         scale_embedding=True,
         share_encoder_decoder_embeddings=True,
-        init_std=0.02 * (512 / head.width) ** 0.5,
+        init_std=0.02 * (512 / head.hidden_size) ** 0.5,
         pad_token_id=tokenizer.pad_token_id,
         eos_token_id=tokenizer.eos_token_id,
         bos_token_id=None,
@@ -148,49 +152,48 @@ class TranslationModel(GuidedEncoder):
     """A model of sequences to sequences with guides on its encoder."""
 
     encoder_class = AutoModelForSeq2SeqLM
+    head_class = TranslationHead
+    head: TranslationHead
 
     def __init__(self, config: SyntagmaConfig) -> None:
         super().__init__(config)
-        self.head: TranslationHead = build(TranslationHead, config.head, where="head")
         self.post_init()
 
-    def after_encoder_loaded(self, name: str) -> None:
-        """Take over how the pretrained model generates, and what guides begin with.
+    def after_encoder_loaded(self, ref: ModelRef) -> None:
+        """Take over the pretrained model's generation settings too."""
+        super().after_encoder_loaded(ref)
+        self._take_generation(ref)
 
-        Args:
-            name: of the model.
-        """
-        super().after_encoder_loaded(name)
-        self._take_generation(resolve(name))
-
-    def _take_generation(self, name: str) -> None:
+    def _take_generation(self, ref: ModelRef) -> None:
         try:
             with quiet():
-                found = GenerationConfig.from_pretrained(name)
+                found = GenerationConfig.from_pretrained(ref.place)
         except OSError:
             return  # Models from scratch have none, nor do those that never generate.
         self.both_sides.generation_config = found
 
     @classmethod
-    def from_folder(cls, folder: str | Path, *, task: str | tuple[str, ...] | None = None) -> Self:
-        """A saved model, see :meth:`syntagma.encoders.model.SyntagmaModel.from_folder`."""
-        model = super().from_folder(folder, task=task)
-        model._take_generation(str(folder))
+    def load_saved(cls, ref: ModelRef, *, task: str | tuple[str, ...] | None = None) -> Self:
+        """A saved model, see :meth:`syntagma.encoders.model.SyntagmaModel.load_saved`."""
+        model = super().load_saved(ref, task=task)
+        model._take_generation(ref)
         return model
 
-    def save_folder(self, folder: str | Path, *, bits: int | None = None) -> None:
-        """Write configuration, weights and how the model generates into an existing folder.
+    def save_pretrained(  # type: ignore[override]
+        self, save_directory: str | Path, *, bits: int | None = None, **options: Any
+    ) -> None:
+        """Write configuration, weights and generation settings into a folder.
 
         Raises:
             InputError: differences are to be stored, and the model has no published one.
         """
         if bits is not None and self.config.base == SCRATCH:
             raise InputError(
-                "a model from scratch has no published weights that it could be stored beside; "
-                "keep the run folder as it is"
+                "a model that was trained from scratch differs from no published one; keep the run "
+                "folder as it is"
             )
-        super().save_folder(folder, bits=bits)
-        self.both_sides.generation_config.save_pretrained(folder)
+        super().save_pretrained(save_directory, bits=bits, **options)
+        self.both_sides.generation_config.save_pretrained(save_directory)
 
     def speak(self, code: int, *, last: bool) -> None:
         """Let every target be of a language, as models of several languages want it.
@@ -310,11 +313,11 @@ class TranslationModel(GuidedEncoder):
         pieces = self.both_sides.generate(
             encoder_outputs=encoded,
             attention_mask=attention_mask,
-            num_beams=self.head.n_beams,
+            num_beams=self.head.num_beams,
             # A model that has not learnt to end would go on to the last piece.
             max_new_tokens=min(self.head.max_length, 2 * input_ids.shape[1] + 20),
             do_sample=False,
-            **(several if self.head.n_beams > 1 else {}),
+            **(several if self.head.num_beams > 1 else {}),
         )
         # All logits of a batch at once would take more memory than the search.
         vocabulary = self.both_sides.get_output_embeddings().weight.shape[0]

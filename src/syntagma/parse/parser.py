@@ -8,7 +8,6 @@ import hashlib
 import logging
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain, islice
-from pathlib import Path
 from typing import Any, Literal, Self, get_args
 
 import numpy as np
@@ -17,9 +16,10 @@ from torch import Tensor
 
 from syntagma.batches import token_budget_batches
 from syntagma.checks import require_several, require_string
-from syntagma.encoders.load import max_pieces
-from syntagma.encoders.model import saved_tokenizer
+from syntagma.encoders.default import DEFAULT_PARSER
+from syntagma.encoders.load import load_tokenizer, max_pieces
 from syntagma.encoders.precision import Precision, autocast, require_device
+from syntagma.encoders.reference import ModelName, find_model
 from syntagma.errors import InputError
 from syntagma.parse.decode import Codes, How, decode
 from syntagma.parse.encode import EncodedSentence, SentenceEncoder
@@ -93,21 +93,23 @@ class JointParser:
         )
 
     @classmethod
-    def from_folder(cls, folder: str | Path, *, device: str = "cpu", **options: Any) -> Self:
+    def from_pretrained(
+        cls, name: ModelName = DEFAULT_PARSER, *, device: str = "cpu", **options: Any
+    ) -> Self:
         """A saved parser.
 
         Args:
-            folder: a model folder of the task ``parsing``.
+            name: a shipped parser, a folder of the task ``parsing``, or a hub name.
             device: where to compute.
             options: of the constructor.
 
         Raises:
-            InputError: the folder does not hold a parser, or there is no such device.
+            InputError: there is no such parser, or no such device.
         """
         require_device(device)
-        model = ParserModel.from_folder(folder, task="parsing").to(device)
-        tokenizer = saved_tokenizer(folder, model.config)
-        return cls(model, tokenizer, **options)
+        ref = find_model(name)
+        model: Any = ParserModel.load_saved(ref, task="parsing").to(device)
+        return cls(model, load_tokenizer(ref, model.config.encoder), **options)
 
     def with_phrases(self) -> JointParser:
         """The same parser, which also finds phrases; itself where it finds some or knows none."""

@@ -15,10 +15,7 @@ from syntagma.errors import InputError
 from syntagma.parse.biaffine import Biaffine, SharedDropout
 from syntagma.parse.shapes import N_SHAPES
 from syntagma.parse.span_scorer import Decoding, GoldSpans, SpanScorer, margin_loss
-from syntagma.settings import build
 from syntagma.text.alignment import ABSENT, pool
-
-__all__ = ["ParserHead", "ParserModel", "ParserScores", "WordStates"]
 
 
 @dataclass(frozen=True)
@@ -31,8 +28,8 @@ class ParserHead:
         relation_width: width of the relation representations.
         dropout: probability of dropping a unit of word states and representations, whole units
             a sentence.
-        word_dropout: probability of replacing a piece by ``mask_piece`` in training.
-        mask_piece: id of the tokenizer's mask piece; found there, not to be set.
+        word_dropout: probability of replacing a piece by ``mask_token_id`` in training.
+        mask_token_id: id of the tokenizer's mask piece; found there, not to be set.
         span_width: width of the representation of a phrase.
         decoding: ``joint`` trains and decodes phrases and dependencies as one tree, ``separate``
             each by itself.  For parsers that learn phrases.
@@ -46,7 +43,7 @@ class ParserHead:
     relation_width: int = 100
     dropout: float = 0.33
     word_dropout: float = 0.0
-    mask_piece: int = 0
+    mask_token_id: int = 0
     span_width: int = 250
     decoding: Decoding = "joint"
     span_share: float = 0.5
@@ -100,9 +97,12 @@ class ParserModel(SyntagmaModel):
             if they have ``constituents``.
     """
 
+    head_class = ParserHead
+    head: ParserHead
+
     def __init__(self, config: SyntagmaConfig) -> None:
         super().__init__(config)
-        self.head = head = build(ParserHead, config.head, where="head")
+        head = self.head
         width = config.encoder.hidden_size
         self.shape_embeddings = nn.Embedding(N_SHAPES, width)
         self.dropout = SharedDropout(head.dropout)
@@ -238,7 +238,9 @@ class ParserModel(SyntagmaModel):
         """
         if self.training and self.head.word_dropout > 0:
             dropped = torch.rand_like(input_ids, dtype=torch.float) < self.head.word_dropout
-            input_ids = torch.where(dropped & (word_of_piece >= 0), self.head.mask_piece, input_ids)
+            input_ids = torch.where(
+                dropped & (word_of_piece >= 0), self.head.mask_token_id, input_ids
+            )
         states = self.encoder(input_ids=input_ids, attention_mask=attention_mask).last_hidden_state
         scores = self.score_pieces(states, states[:, 0], word_of_piece, shapes, n_words)
         if heads is None:

@@ -7,6 +7,7 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from syntagma.analysis.attention.matrices import ancestor_weights
 from syntagma.drawing.tables import signed
 from syntagma.encoders.default import DEFAULT_PARSER, DEFAULT_READER
 from syntagma.errors import InputError
@@ -17,7 +18,6 @@ from syntagma.report.answer_page import answer_page
 from syntagma.report.page_data import RowWeights, sdoi_rows
 from syntagma.tasks.choice.chooser import Choice, Chooser
 from syntagma.tasks.spans.answers import Answer
-from syntagma.tasks.spans.attention import ancestor_weights
 from syntagma.tasks.spans.reader import Reader
 from syntagma.text.sentence import Parse
 

@@ -44,24 +44,24 @@ def case_card(number: int, case: Case, pictures: CasePictures, *, baseline: str)
         pictures: of it.
         baseline: name of the system that the others are compared with.
     """
-    told = case.told
+    example = case.example
     kinds = {
         GAINED: f"{case.system} scores higher than {baseline}",
         LOST: f"{baseline} scores higher than {case.system}",
     }
-    options = f" — {' | '.join(told.options)}" if told.options else ""
+    options = f" — {' | '.join(example.options)}" if example.options else ""
     return (
         f'<article class="case" id="case-{number}">'
         f'<p class="kind">{escape(kinds.get(case.kind, "wrong"))} · {escape(case.key)}</p>'
-        f"<h3><bdi>{escape(told.asked + options)}</bdi></h3>"
+        f"<h3><bdi>{escape(example.asked + options)}</bdi></h3>"
         f"{_answers(case)}{_excerpt(case, pictures.sentence)}{_drawn(pictures)}</article>"
     )
 
 
 def _answers(case: Case) -> str:
     """Gold and answers, each with a sign that does not rely on colour."""
-    nothing = case.told.nothing
-    gold = " / ".join(_shown(answer, nothing) for answer in case.told.gold)
+    nothing = case.example.nothing
+    gold = " / ".join(_shown(answer, nothing) for answer in case.example.gold)
     rows = [f'<tr><th scope="row">gold</th><td>{gold}</td><td></td></tr>']
     signs = {0.0: ' class="false"', 1.0: ' class="right"'}
     signs = signs if set(case.scores.values()) <= signs.keys() else {}
@@ -93,12 +93,12 @@ def _shown(answer: str, nothing: str) -> str:
 
 def _excerpt(case: Case, sentence: Sentence | None) -> str:
     """A sentence of the passage, with the places of it marked."""
-    passage = case.told.passage
+    passage = case.example.passage
     if not passage:
         return ""
     start, end = (sentence.start, sentence.end) if sentence else (0, min(len(passage), 300))
     text, done = "", start
-    for begin, stop in sorted(case.told.places):
+    for begin, stop in sorted(case.example.places):
         # Places may lie in one another.
         if done <= begin < stop <= end:
             text += f"{escape(passage[done:begin])}<mark>{escape(passage[begin:stop])}</mark>"

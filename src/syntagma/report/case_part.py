@@ -8,20 +8,22 @@ from functools import cache
 from pathlib import Path
 
 import syntagma
-from syntagma.analysis.attention import (
-    Look,
-    attention_matrices,
-    look,
+from syntagma.analysis.attention.matrices import attention_matrices
+from syntagma.analysis.attention.observation import (
+    Observation,
+    Predictor,
+    observe_reading,
     open_predictor,
+    reads_pairs,
     sentences_of,
-    turn_scores,
 )
+from syntagma.analysis.attention.word_scores import turn_scores
 from syntagma.analysis.cases import GAINED, LOST, Case, find_cases
 from syntagma.analysis.systems import System
 from syntagma.drawing.svg import escape
 from syntagma.drawing.turns_svg import TurnScores
 from syntagma.encoders.default import DEFAULT_PARSER
-from syntagma.encoders.saved import WEIGHTS
+from syntagma.encoders.reference import WEIGHTS
 from syntagma.errors import InputError
 from syntagma.outputs import write_text
 from syntagma.parse.parser import JointParser
@@ -29,15 +31,10 @@ from syntagma.parse.sources.load import load_parser
 from syntagma.report.case_cards import CasePictures, case_card
 from syntagma.report.report_page import Part, report_page
 from syntagma.report.report_parts import Made
-from syntagma.tasks.laid_out import Predictor, Texts
+from syntagma.tasks import find_task
+from syntagma.tasks.layout import TextPair
 from syntagma.text.sentence import Parse, Sentence
 
-__all__ = ["cases_part", "write_cases"]
-
-PAIRED = ("spans", "choice", "pairs")
-"""Tasks whose models can be watched."""
-ASKED = {"choice": "question", "open_qa": "question", "pairs": "hypothesis", "spans": "question"}
-"""What the second text of a case is, where it is a text of its own."""
 DRAWN = 3
 """Systems whose attention is drawn, at most."""
 WIDEST = 45
@@ -45,20 +42,19 @@ WIDEST = 45
 
 
 def write_cases(
-    cases: Sequence[Case], out: Path, *, task: str, title: str, baseline: str, parser: str
+    cases: Sequence[Case], out: Path, *, title: str, baseline: str, parser: str
 ) -> None:
     """Write one page about some cases: what was asked, all answers, and the trees.
 
     Args:
         cases: of one task.
         out: the page.
-        task: its name.
         title: of the page.
         baseline: the name of the system that is shown first.
         parser: makes the trees, see :func:`syntagma.parse.sources.load.load_parser`.
     """
     notices: list[str] = []
-    painter = _Painter(task, {}, notices, parser)
+    painter = _Painter({}, notices, parser)
     cards = [
         case_card(number, case, painter.pictures(case, attention=False), baseline=baseline)
         for number, case in enumerate(cases, start=1)
@@ -92,9 +88,9 @@ def cases_part(systems: Sequence[System], n_cases: int, n_pictures: int, *, devi
         same = "the systems differ on no example" if len(systems) > 1 else "every example is right"
         return Made(Part("Cases", ""), [], [f"cases: {same}"])
     notices: list[str] = []
-    task = systems[0].runs[0].task
-    predictors = _open(systems, device, notices) if n_pictures and task in PAIRED else {}
-    painter = _Painter(task, predictors, notices)
+    observable = reads_pairs(find_task(systems[0].runs[0].task))
+    predictors = _open(systems, device, notices) if n_pictures and observable else {}
+    painter = _Painter(predictors, notices)
     baseline = systems[0].name
     cards = [
         case_card(
@@ -103,7 +99,7 @@ def cases_part(systems: Sequence[System], n_cases: int, n_pictures: int, *, devi
         for number, case in enumerate(_mixed(found.cases), start=1)
     ]
     counts = "; ".join(
-        _told(kind, system, n, baseline) for (kind, system), n in found.counts.items()
+        _count_shown(kind, system, n, baseline) for (kind, system), n in found.counts.items()
     )
     hint = f'<p class="hint">{escape(counts)}. Shown are {len(cards)}, drawn at random (seed 0).'
     if len(systems[0].runs) > 1:
@@ -120,7 +116,7 @@ def cases_part(systems: Sequence[System], n_cases: int, n_pictures: int, *, devi
     return Made(Part("Cases", body), [asdict(case) for case in found.cases], notices)
 
 
-def _told(kind: str, system: str, count: int, baseline: str) -> str:
+def _count_shown(kind: str, system: str, count: int, baseline: str) -> str:
     if kind in (GAINED, LOST):
         change = "better" if kind == GAINED else "worse"
         return f"{system} is {change} than {baseline} on {count:,}"
@@ -154,7 +150,6 @@ class _Painter:
     """Makes the pictures of cases.
 
     Args:
-        task: of the runs.
         predictors: the models by system.
         notices: gets what could not be drawn.
         parser: of texts that no model parses.
@@ -162,12 +157,10 @@ class _Painter:
 
     def __init__(
         self,
-        task: str,
         predictors: dict[str, Predictor],
         notices: list[str],
         parser: str = DEFAULT_PARSER,
     ) -> None:
-        self.task = task
         self.predictors = predictors
         self.notices = notices
         self.parses = cache(self._parses)
@@ -175,16 +168,16 @@ class _Painter:
 
     def pictures(self, case: Case, *, attention: bool) -> CasePictures:
         """What there is to draw of a case."""
-        told = case.told
+        example = case.example
+        # What is asked about a passage need not be a text that can be parsed.
+        name = example.asked_name or ("" if example.passage else "text")
         try:
-            passage = _best(self.parses(told.passage), case) if told.passage.strip() else None
-            name = ASKED.get(self.task, "text")
-            own = self.task in ASKED or not told.passage
-            asked = self.parses(told.asked) if own and told.asked.strip() else ()
+            passage = _best(self.parses(example.passage), case) if example.passage.strip() else None
+            asked = self.parses(example.asked) if name and example.asked.strip() else ()
         except InputError as error:
             self.notices.append(f"trees of cases: {error}")
             return CasePictures()
-        first = "premise" if self.task == "pairs" else "passage"
+        first = example.passage_name
         trees = [(f"sentence of the {first}", passage)] if passage else []
         trees += [(name, parse) for parse in asked]
         pictures = CasePictures(passage.sentence if passage else None, tuple(trees))
@@ -205,27 +198,29 @@ class _Painter:
     def _with_attention(
         self, case: Case, pictures: CasePictures, asked: Sequence[Sentence], name: str
     ) -> CasePictures:
-        told, sentence = case.told, pictures.sentence
+        example, sentence = case.example, pictures.sentence
         place = (sentence.start, sentence.end) if sentence else None
-        right = told.options.index(told.gold[0]) if told.options and told.gold else 0
-        texts = Texts(told.passage, told.asked, told.options, right, place)
+        right = example.options.index(example.gold[0]) if example.options and example.gold else 0
+        texts = TextPair(example.passage, example.asked, example.options, right, place)
         try:
-            seen = [look(system, model, texts) for system, model in self.predictors.items()]
+            seen = [
+                observe_reading(system, model, texts) for system, model in self.predictors.items()
+            ]
         except InputError as error:
             self.notices.append(f"pictures of case {case.key}: {error}")
             return pictures
-        shown = [(name, [(told.asked, part) for part in asked])]
+        shown = [(name, [(example.asked, part) for part in asked])]
         if sentence is not None and len(sentence) <= WIDEST:
-            shown.append(("sentence", [(told.passage, sentence)]))
+            shown.append(("sentence", [(example.passage, sentence)]))
         maps = tuple((title, tuple(attention_matrices(seen, words))) for title, words in shown)
         turns = tuple(
             part for each in seen if each.observed.turns is not None for part in self._turns(each)
         )
         return CasePictures(sentence, pictures.trees, maps, turns)
 
-    def _turns(self, seen: Look) -> list[TurnScores]:
+    def _turns(self, seen: Observation) -> list[TurnScores]:
         models = list(self.predictors.values())
-        parts = [sentences_of(models, stretch.text) for stretch in seen.laid_out.stretches]
+        parts = [sentences_of(models, stretch.text) for stretch in seen.layout.stretches]
         return turn_scores(seen, parts)
 
 
@@ -235,15 +230,15 @@ def _best(parses: Sequence[Parse], case: Case) -> Parse | None:
     That of the gold answer; else the one from which a system answered; else the one that has most
     of the longer words of question and gold answer.
     """
-    told = case.told
-    starts = [start for start, _ in told.places]
+    example = case.example
+    starts = [start for start, _ in example.places]
     answers = (answer for found in case.answers.values() for answer in found)
-    starts += (told.passage.find(answer) for answer in answers if answer.strip())
+    starts += (example.passage.find(answer) for answer in answers if answer.strip())
     for start in starts:
         for parse in parses:
             if parse.sentence.start <= start < parse.sentence.end:
                 return parse
-    wanted = {word.lower() for text in (told.asked, *told.gold) for word in text.split()}
+    wanted = {word.lower() for text in (example.asked, *example.gold) for word in text.split()}
 
     def likeness(parse: Parse) -> int:
         return len({form.lower() for form in parse.sentence.forms if len(form) > 3} & wanted)

@@ -37,7 +37,7 @@ def noise_part(systems: Sequence[System], kind: str, out: Path, *, device: str) 
         out: the folder to write the plot to.
         device: where to compute.
     """
-    metric = systems[0].plan.metric
+    metric = systems[0].compared.metric
     return _curve_part(
         f"Noise: {kind} replaced",
         partial(noise_curve, _folders(systems), kind=kind, metric=metric, device=device),
@@ -54,8 +54,8 @@ def training_noise_parts(systems: Sequence[System], out: Path) -> list[Made]:
         systems: the runs.
         out: the folder to write plots to.
     """
-    metric = systems[0].plan.metric
-    parsers = {str(run.settings.get("parser")) for system in systems for run in system.runs}
+    metric = systems[0].compared.metric
+    parsers = {run.experiment.parser for system in systems for run in system.runs}
     kinds = {noise.what for parser in parsers if (noise := read_noise(parser))}
     return [
         _curve_part(
@@ -100,7 +100,7 @@ def sources_part(
     if not sources:
         return Made(Part(name, ""), {}, [])
     try:
-        metric = systems[0].plan.metric
+        metric = systems[0].compared.metric
         found = parser_table(_folders(systems), sources, metric=metric, device=device)
     except InputError as error:
         return Made(Part(name, ""), {}, [f"{name}: {error}"])

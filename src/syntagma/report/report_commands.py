@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 from syntagma.analysis.systems import System
 from syntagma.files import read_text
 from syntagma.outputs import write_text
 from syntagma.report.report_page import Part, commands
+from syntagma.runs.folder import read_experiment
 from syntagma.runs.names import SETTINGS as RUN_SETTINGS
-from syntagma.settings import flatten
-from syntagma.tasks.experiment import load_run_settings
+from syntagma.settings import flatten, to_dict
+from syntagma.tasks.experiment import Experiment
 
 __all__ = ["commands_part"]
 
@@ -50,9 +50,9 @@ def commands_part(
     folders = [f"{AGAIN}/{made[run.path]}" for run in runs]
     lines.append("")
     for run, folder in zip(runs, folders, strict=True):
-        data = run.settings.get("data", {}).get("dev", [])
+        data = run.experiment.data.dev
         lines.append(
-            shlex.join(["syntagma", "evaluate", folder, *data, *_as_trained(run.settings)])
+            shlex.join(["syntagma", "evaluate", folder, *data, *_as_trained(run.experiment)])
         )
     lines.append("")
     if len(systems) > 1:
@@ -64,7 +64,7 @@ def commands_part(
         f"trained. What is made again lies in <code>{AGAIN}/</code>; a run that begins from "
         "another one, or reads with its help, has that before it."
     )
-    limits = {run.settings.get("data", {}).get("dev_limit") for run in runs} - {None}
+    limits = {each for run in runs if (each := run.experiment.data.dev_limit) is not None}
     if limits:
         shown = " or ".join(f"{limit:,}" for limit in sorted(limits))
         hint += (
@@ -74,12 +74,12 @@ def commands_part(
     return Part("Commands", f'{commands(lines)}<p class="hint">{hint}</p>'), notices
 
 
-def _as_trained(settings: Mapping[str, Any]) -> list[str]:
+def _as_trained(experiment: Experiment) -> list[str]:
     """Options with which a model is scored as it was at the end of its training."""
-    precision = settings.get("training", {}).get("precision", "auto")
-    is_default = precision == "auto" and settings.get("task") != "parsing"
+    precision = experiment.training.precision
+    is_default = precision == "auto" and experiment.task != "parsing"
     given = [] if is_default else ["--precision", precision]
-    return [*given, *(["--skip-bad"] if settings.get("data", {}).get("skip_bad") else [])]
+    return [*given, *(["--skip-bad"] if experiment.data.skip_bad else [])]
 
 
 def _shared(options: Sequence[str]) -> list[str]:
@@ -105,7 +105,7 @@ def _train(
     """The command of a run, after those of the runs that it needs."""
     if path in made:
         return
-    settings = flatten(load_run_settings(path / RUN_SETTINGS))
+    settings = flatten(to_dict(read_experiment(path)))
     named = {key: Path(str(settings.get(key) or "")) for key in MODELS}
     needed = {key: each for key, each in named.items() if (each / RUN_SETTINGS).is_file()}
     notices += [

@@ -17,7 +17,7 @@ from syntagma.analysis.answer_tags import tags_of_systems
 from syntagma.analysis.breakdown import Breakdown, break_down_systems, write_breakdowns
 from syntagma.analysis.compare import compare_systems
 from syntagma.analysis.curves import TRAINING_LOSS, read_curve, write_curves
-from syntagma.analysis.groups import CUTS, NUMBERS, properties_of
+from syntagma.analysis.groups import CUTS
 from syntagma.analysis.parameters import ModelNumbers, read_numbers
 from syntagma.analysis.parse_properties import measure_parses
 from syntagma.analysis.systems import System
@@ -28,9 +28,8 @@ from syntagma.errors import InputError
 from syntagma.parse.sources.load import load_source
 from syntagma.report.report_page import Part, commands, details, plot, plots
 from syntagma.runs.log import Speed, is_cut, read_speed
-from syntagma.settings import flatten
+from syntagma.settings import flatten, to_dict
 from syntagma.tasks import find_task
-from syntagma.tasks.comparison.comparisons import PLANS
 
 __all__ = [
     "Made",
@@ -63,7 +62,7 @@ def results_part(systems: Sequence[System]) -> Made:
     """Scores with their tests, all metrics, and the settings that differ."""
     notices: list[str] = []
     body, values = "", None
-    if len(systems) > 1 and systems[0].runs[0].task in PLANS:
+    if len(systems) > 1 and find_task(systems[0].runs[0].task).comparisons:
         try:
             comparison = compare_systems(systems)
             body = html_table(comparison.rows())
@@ -110,7 +109,7 @@ def _mean_shown(values: Sequence[float], places: int = 2) -> str:
 
 def _settings(systems: Sequence[System]) -> str:
     """The settings in which systems differ, and all of each."""
-    flat = [flatten(system.runs[0].settings) for system in systems]
+    flat = [flatten(to_dict(system.runs[0].experiment)) for system in systems]
     keys = dict.fromkeys(key for settings in flat for key in settings)
     rows = [["setting", *(system.name for system in systems)]]
     for key in keys:
@@ -121,7 +120,9 @@ def _settings(systems: Sequence[System]) -> str:
     if len(rows) > 1:
         body = f"<h3>Settings that differ</h3>{html_table(rows)}"
     for system in systems:
-        text = yaml.safe_dump(system.runs[0].settings, sort_keys=False, allow_unicode=True)
+        text = yaml.safe_dump(
+            to_dict(system.runs[0].experiment), sort_keys=False, allow_unicode=True
+        )
         body += details(f"All settings of {system.name}", commands([text.rstrip()]))
     return body
 
@@ -148,8 +149,9 @@ def groups_part(systems: Sequence[System], out: Path, *, parser: str = DEFAULT_P
         measured = measure_parses(examples, source=load_source(parser))
     except InputError as error:
         notices.append(f"groups by what a parser measures: {error}")
-    for property in [*properties_of(examples[0]), *measured] if examples else ():
-        number = property in NUMBERS or property in measured
+    groupings = find_task(systems[0].runs[0].task).groupings
+    for property in [*groupings, *measured] if examples else ():
+        number = property in measured or groupings[property].is_number
         try:
             found = [
                 break_down_systems(
@@ -208,7 +210,7 @@ def _group_plot(found: Sequence[Breakdown], out: Path) -> str:
     """A plot, a panel for each way to cut."""
     property = found[0].grouping.property
     path = out / f"by_{property}.svg"
-    write_breakdowns([replace(each, title=each.grouping.told()) for each in found], path)
+    write_breakdowns([replace(each, title=each.grouping.described()) for each in found], path)
     caption = f"{found[0].score} by {property.replace('_', ' ')}"
     return plot(path, caption, wide=len(found) > 1)
 
@@ -257,7 +259,7 @@ def _evaluated(systems: Sequence[System]) -> str:
     """The metric whose curve is drawn: the task's, or the tested one where models have no other."""
     own = getattr(find_task(systems[0].runs[0].task), "primary", "")
     drawn = any(read_curve(run.path, own) for system in systems for run in system.runs if own)
-    return own if drawn else systems[0].plan.metric
+    return own if drawn else systems[0].compared.metric
 
 
 def _speed_rows(speeds: dict[str, list[Speed]]) -> list[list[str]]:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from syntagma.analysis.cases import GAINED, TOLD, Case, read_answers
+from syntagma.analysis.cases import GAINED, Case, read_answers
 from syntagma.analysis.systems import read_systems
 from syntagma.report.case_part import write_cases
 from syntagma.reproduce.plan import Plan
 from syntagma.reproduce.result import Cell, Measured, Part
+from syntagma.tasks import find_task
 
 __all__ = ["find_gains"]
 
@@ -24,7 +25,7 @@ def find_gains(plan: Plan) -> Measured:
     systems = read_systems([folder for _, folder in named])
     baseline, system = (each.runs[0] for each in systems)
     before, after = read_answers(baseline), read_answers(system)
-    tell, score = TOLD[baseline.task], systems[0].plan.score
+    task, score = find_task(baseline.task), systems[0].compared.score
     better = [
         example
         for example in baseline.examples()
@@ -33,21 +34,22 @@ def find_gains(plan: Plan) -> Measured:
     cases = [
         Case(
             example.id,
-            tell(example),
+            shown,
             {first: (before[example.id],), second: (after[example.id],)},
             {first: baseline.rows[example.id][score], second: system.rows[example.id][score]},
             GAINED,
             second,
         )
         for example in better[: plan.entry.options["n_cases"]]
+        if (shown := task.describe(example)) is not None
     ]
     rows = [["example", "gold", first, second]]
     for case in cases:
-        cells = (case.told.asked, case.told.gold[0], *(a for (a,) in case.answers.values()))
+        cells = (case.example.asked, case.example.gold[0], *(a for (a,) in case.answers.values()))
         rows.append([_short(cell) for cell in cells])
     page = plan.folder / "cases.html"
     write_cases(
-        cases, page, task=baseline.task, title=plan.entry.caption, baseline=first,
+        cases, page, title=plan.entry.caption, baseline=first,
         parser=plan.setting.parser,
     )  # fmt: skip
     cell = Cell(second, "better than the baseline", float(len(better)), digits=0)

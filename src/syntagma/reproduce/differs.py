@@ -17,11 +17,11 @@ SHOWN = (
     "head.max_length",
     "head.distances",
     "head.heads",
-    "training.epochs",
-    "training.steps",
+    "training.num_train_epochs",
+    "training.max_steps",
     "training.learning_rate",
-    "training.batch_pieces",
-    "training.accumulate",
+    "training.batch_tokens",
+    "training.gradient_accumulation_steps",
     "training.encoder",
 )
 """Settings whose values are set beside the paper's."""
@@ -130,8 +130,10 @@ def _settings(runs: Sequence[Run], setting: Setting) -> Iterator[str]:
 
 def _idle(key: str, *settings: dict[str, Any]) -> bool:
     """Whether a setting has no say: epochs, where steps are counted."""
-    steps = "training.steps"
-    return key == "training.epochs" and all(each.get(steps) is not None for each in settings)
+    steps = "training.max_steps"
+    return key == "training.num_train_epochs" and all(
+        each.get(steps) is not None for each in settings
+    )
 
 
 def _shown(value: Any) -> str:

@@ -7,7 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from syntagma.analysis.attention import draw_attention, draw_turns
+from syntagma.analysis.attention.draw import draw_attention, draw_turns
 from syntagma.analysis.breakdown import Breakdown, break_down, write_breakdowns
 from syntagma.analysis.groups import N_GROUPS, trend
 from syntagma.errors import MissingExtraError

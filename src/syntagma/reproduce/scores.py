@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from statistics import mean, stdev
 
-from syntagma.encoders.saved import saved_settings
+from syntagma.encoders.reference import find_model
 from syntagma.errors import InputError
 from syntagma.files import read_json
 from syntagma.outputs import write_json
@@ -129,7 +129,7 @@ def _alpha(folder: Path) -> float | None:
     """SEPREM's α in a kept model, where it was learnt."""
     from safetensors import safe_open
 
-    if not saved_settings(folder)["guides"].get("tree_distance", {}).get("learn_alpha", True):
+    if not find_model(folder).settings["guides"].get("tree_distance", {}).get("learn_alpha", True):
         return None
     for path in sorted(folder.glob("*.safetensors")):
         with safe_open(path, "pt") as tensors:

@@ -21,7 +21,6 @@ from syntagma.reproduce.plan import Plan, make_plan
 from syntagma.reproduce.recipes import RECIPES
 from syntagma.reproduce.result import Reproduction, listed
 from syntagma.reproduce.runs import Run, Setting
-from syntagma.tasks.check import check_experiment
 from syntagma.training.job_queue import Job, train_all
 
 __all__ = ["plan_entry", "plan_lines", "reproduce", "run_lines"]
@@ -45,11 +44,6 @@ def plan_entry(paper: str, name: str, setting: Setting) -> Plan:
                 f"--set {override}: {plan.entry.name} has no run on {base}, but on "
                 f"{', '.join(sorted(bases))}"
             )
-    for run in runs:
-        try:
-            check_experiment(run.experiment)
-        except InputError as error:
-            raise InputError(f"{run.base}/{run.system}: {error}") from error
     if setting.parser != DEFAULT_PARSER:
         load_source(setting.parser)
     return plan

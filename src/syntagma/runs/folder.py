@@ -1,49 +1,51 @@
-"""What a run leaves behind, and how a killed run finds its way back.
+"""The files of a run folder, and how an interrupted run finds its way back.
 
 ``experiment.yaml``    the settings, complete
-``metrics.jsonl``      a line each logging step and each evaluation
-``checkpoints/``       what to resume from, and the best weights by then; gone when it is finished
-``metrics.json``       the metrics of the kept model; written last, so a run that has it is finished
+``run.json``           format and version, and what the run was made from: encoder and parser, each
+                       with name, version and digest
+``metrics.jsonl``      a line for each logging step and each evaluation
+``checkpoints/``       what to resume from, and the best weights so far; removed at the end
+``metrics.json``       the metrics of the best model; written last, so a run that has it is finished
 ``examples.json``      its score on each dev example, for significance tests
-``data.json``          hashes of the dev examples, so that runs on others are told apart
+``data.json``          hashes of the dev examples, so that runs on other data are recognised
 ``predictions.json``   its predictions in the task's format (``.conllu`` for parsers)
-``config.json``, ``model.safetensors``, …   the kept model
-``scored/``            the like of the four above on other files, a folder each
+``config.json``, ``model.safetensors``, …   the best model
+``scored/``            the last files for other data that the run was scored on, a folder each
 """
 
 from __future__ import annotations
 
 import json
 import shutil
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import yaml
 
+import syntagma
 from syntagma.errors import DamagedFileError, InputError
 from syntagma.files import read_json
-from syntagma.outputs import hold_folder, require_absent, write_file, write_text
-from syntagma.runs.names import METRICS, RECORDS, SETTINGS
+from syntagma.outputs import hold_folder, require_absent, write_file, write_json, write_text
 from syntagma.runs.log import read_records
-from syntagma.settings import differences, to_dict
+from syntagma.runs.names import METRICS, RECORDS, RUN, SETTINGS
+from syntagma.settings import build, differences, load_yaml, to_dict
+from syntagma.tasks.experiment import Experiment, comparable
 
-if TYPE_CHECKING:
-    from syntagma.tasks.experiment import Experiment
-
-__all__ = ["RunFolder"]
+FORMAT = 1
+"""Of a run folder. Raise it when an older version could not read what is written."""
 
 BEST = "best"
 COMPLETE = "complete"
 CHECKPOINT = "checkpoint"
-"""What the trainer of transformers calls them; its own constant costs the import of all of it."""
+"""As in ``transformers.trainer_utils.PREFIX_CHECKPOINT_DIR``, which is slow to import."""
 
 
 @dataclass(frozen=True, slots=True)
 class RunFolder:
-    """The paths of a run, and the records in it.
+    """A run folder: its paths, and the records in it.
 
     Args:
         path: of the folder.
@@ -53,17 +55,17 @@ class RunFolder:
 
     @property
     def checkpoints(self) -> Path:
-        """Where checkpoints lie."""
+        """The folder of checkpoints."""
         return self.path / "checkpoints"
 
     @property
     def metrics(self) -> Path:
-        """A line each logging step and each evaluation."""
+        """The file of records: a line for each logging step and each evaluation."""
         return self.path / RECORDS
 
     @property
     def experiment(self) -> Path:
-        """The settings."""
+        """The file of settings."""
         return self.path / SETTINGS
 
     @property
@@ -74,87 +76,98 @@ class RunFolder:
         return "done" if (self.path / METRICS).is_file() else "begun"
 
     def result(self) -> dict[str, Any]:
-        """The metrics of the kept model, of a run that is done."""
+        """The metrics of the best model, of a finished run."""
         return dict(read_json(self.path / METRICS))
 
     @contextmanager
     def claimed(self) -> Iterator[None]:
-        """Keep other processes out, on this machine and on others that share the folder.
+        """Lock the folder against other processes, also on machines that share it.
 
         Raises:
-            BusyError: one is in it.
-            InputError: nothing can be written beside the folder.
+            BusyError: another process has locked it.
+            InputError: the lock file cannot be written.
         """
         with hold_folder(self.path):
             yield
 
-    def begin(self, experiment: Experiment, *, resume: bool) -> None:
+    def begin(
+        self,
+        experiment: Experiment,
+        *,
+        resume: bool,
+        sources: Mapping[str, Mapping[str, str]] | None = None,
+    ) -> None:
         """Make the folder, or check that it belongs to the same experiment.
 
+        Args:
+            experiment: the settings.
+            resume: whether the folder may hold the first part of the same run.
+            sources: name, version and digest of what the run is made from, by what it is.
+
         Raises:
-            InputError: it exists, and ``resume`` is false or its settings are others.
+            InputError: it exists, and ``resume`` is false or its settings differ.
         """
-        if not resume or not self.experiment.is_file():
-            require_absent(self.path)
-        else:
+        if resume and self.experiment.is_file():
             self._check_same(experiment)
             return
+        require_absent(self.path)
         self.path.mkdir(parents=True, exist_ok=True)
+        about = {"format_version": FORMAT, "syntagma_version": syntagma.__version__}
+        write_json(self.path / RUN, about | {key: dict(of) for key, of in (sources or {}).items()})
         text = yaml.safe_dump(to_dict(experiment), sort_keys=False, allow_unicode=True)
         write_text(self.experiment, text)
 
     def take_back(self, *, keep_folder: bool) -> None:
-        """Remove what :meth:`begin` wrote, and the folder itself unless it was there before."""
+        """Remove what :meth:`begin` wrote, and the folder itself unless it existed before."""
         shutil.rmtree(self.checkpoints, ignore_errors=True)
         self.experiment.unlink(missing_ok=True)
+        (self.path / RUN).unlink(missing_ok=True)
         if not keep_folder:
             self.path.rmdir()
 
     def _check_same(self, experiment: Experiment) -> None:
-        from syntagma.tasks.experiment import comparable, load_run_settings
-
-        saved = comparable(load_run_settings(self.experiment))
-        for key, before, now in differences(saved, comparable(to_dict(experiment))):
+        saved = comparable(read_experiment(self.path))
+        for key, before, now in differences(saved, comparable(experiment)):
             raise InputError(
-                f"{self.path}: cannot resume with {key}={now!r}, the run was begun with "
-                f"{before!r}; give the same settings or another --out"
+                f"{self.path}: cannot resume with {key}={now!r}, the run was started with "
+                f"{before!r}; give the same settings, or another --out"
             )
 
     def last_checkpoint(self, *, n_processes: int = 1) -> Path | None:
-        """The newest checkpoint that was written to its end; half-written ones are removed.
+        """The newest complete checkpoint; incomplete ones are removed.
 
         Args:
-            n_processes: that go on from it.
+            n_processes: number of processes that will resume from it.
 
         Raises:
-            InputError: it is of another number of processes, which shared the data otherwise.
+            InputError: another number of processes wrote it, which divided the data differently.
         """
         whole = self._whole_checkpoints()
         for path in {*self._by_step(f"{CHECKPOINT}-*")} - {*whole}:
-            # Of several processes each finds them, and one is the first.
+            # Several processes do this at once: another one may have removed it already.
             shutil.rmtree(path, ignore_errors=True)
         newest = whole[-1] if whole else None
         if newest is not None:
             before = (newest / COMPLETE).read_text(encoding="utf-8").strip() or str(n_processes)
             if before != str(n_processes):
                 raise InputError(
-                    f"{self.path}: was begun by {before} processes and cannot be gone on with by "
-                    f"{n_processes}; start as many as before, or give another --out"
+                    f"{self.path}: was started with {before} processes; resume with {before} (got "
+                    f"{n_processes}), or use another --out"
                 )
         return newest
 
     def checkpoint(self, step: int) -> Path:
-        """Where the checkpoint of a step lies."""
+        """The folder of the checkpoint of a step."""
         return self.checkpoints / f"{CHECKPOINT}-{step}"
 
     def mark_complete(self, step: int, *, n_processes: int = 1) -> None:
-        """Say that a checkpoint is whole, and of how many processes; a kill may leave it half."""
+        """Mark a checkpoint as completely written, and by how many processes."""
         write_text(self.checkpoint(step) / COMPLETE, f"{n_processes}\n")
         self._drop_worse(step)
 
     @contextmanager
     def keep(self, step: int) -> Iterator[Path]:
-        """Keep the weights of a step, which are better than all before.
+        """Keep the weights of a step, the best so far.
 
         Yields:
             The file to fill.
@@ -173,7 +186,7 @@ class RunFolder:
         kept = self._by_step(f"{BEST}-*.safetensors")
         if not kept:
             raise DamagedFileError(
-                f"{self.checkpoints}: the best weights of this run are gone; begin it again in "
+                f"{self.checkpoints}: the best weights of this run are missing; train it again in "
                 f"another folder"
             )
         return kept[-1]
@@ -186,7 +199,7 @@ class RunFolder:
             path.unlink()
 
     def _whole_checkpoints(self) -> list[Path]:
-        """Those that were written to their end, the newest last."""
+        """Completely written checkpoints, the newest last."""
         return [path for path in self._by_step(f"{CHECKPOINT}-*") if (path / COMPLETE).is_file()]
 
     def _by_step(self, pattern: str) -> list[Path]:
@@ -194,7 +207,7 @@ class RunFolder:
         return sorted(self.checkpoints.glob(pattern), key=_step)
 
     def records(self) -> list[dict[str, Any]]:
-        """The lines of ``metrics.jsonl``; none before there are some.
+        """The lines of ``metrics.jsonl``; empty if there is no such file yet.
 
         Raises:
             InputError: a line is damaged.
@@ -202,10 +215,10 @@ class RunFolder:
         return read_records(self.path) if self.metrics.is_file() else []
 
     def forget_after(self, checkpoint: Path | None) -> None:
-        """Drop the records, and the kept weights, of steps that a resumed run does again.
+        """Drop records and kept weights of steps that a resumed run will repeat.
 
         Args:
-            checkpoint: that it goes on from; from the beginning if ``None``.
+            checkpoint: that it resumes from; ``None`` to start from the beginning.
         """
         step = _step(checkpoint) if checkpoint else 0
         for path in self._by_step(f"{BEST}-*.safetensors"):
@@ -227,6 +240,48 @@ class RunFolder:
         return [(record["step"], record[key]) for record in self.records() if key in record]
 
 
+def read_experiment(folder: Path, *, check: bool = True) -> Experiment:
+    """The settings in a run folder.
+
+    Args:
+        folder: of a run.
+        check: whether the format of the folder is checked first.
+
+    Raises:
+        InputError: the folder was written before release 0.1.0 or by a later version, or the
+            settings are not those of an experiment.
+    """
+    if check:
+        _check_format(folder)
+    path = folder / SETTINGS
+    try:
+        return build(Experiment, load_yaml(path), where=str(path))
+    except InputError as error:
+        raise InputError(f"{error}; put back the file that `syntagma train` wrote") from error
+
+
+def _check_format(folder: Path) -> None:
+    path = folder / RUN
+    if not path.is_file():
+        raise InputError(
+            f"{folder}: written before release 0.1.0 (it has no {RUN}); convert it with "
+            f"scripts/convert_to_0_1.py FOLDER"
+        )
+    about = read_json(path)
+    found = about.get("format_version") if isinstance(about, dict) else None
+    if not isinstance(found, int):
+        raise DamagedFileError(
+            f"{path}: expected a whole number as format_version, got {found!r}; put back the file "
+            f"that `syntagma train` wrote"
+        )
+    if found > FORMAT:
+        version = about.get("syntagma_version")
+        raise InputError(
+            f"{folder}: written by Syntagma {version} in format {found}, and this version reads "
+            f"formats up to {FORMAT}; pip install 'syntagma>={version}'"
+        )
+
+
 def _step(path: Path) -> int:
-    """Of a checkpoint or of kept weights, by its name."""
+    """The step of a checkpoint or of kept weights, from its name."""
     return int(path.stem.rpartition("-")[2])

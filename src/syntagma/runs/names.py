@@ -1,4 +1,4 @@
-"""The names of the files in a run's folder that are read again."""
+"""The names of the files in a run folder that are read again."""
 
 from __future__ import annotations
 
@@ -6,11 +6,11 @@ from pathlib import Path
 
 from syntagma.errors import InputError
 
-__all__ = ["DATA", "EXAMPLES", "METRICS", "RECORDS", "SCORED", "SETTINGS", "require_finished"]
-
 SETTINGS = "experiment.yaml"
+RUN = "run.json"
+"""Format, versions, and the sources that it was made from: data, encoder, parser."""
 METRICS = "metrics.json"
-"""Of the kept model on all dev files together; what says that a run is finished."""
+"""Of the best model on all dev files together; a run that has it is finished."""
 EXAMPLES = "examples.json"
 """The scores of each dev example by its id."""
 DATA = "data.json"

@@ -126,13 +126,18 @@ class EncodedText:
 
 
 def piece_mode(guides: Mapping[str, Any]) -> PieceMode:
-    """How words reach their pieces in a model.
+    """How the pieces of a word take its place in the tree, as the guides of a model read it.
 
     Args:
-        guides: its settings by guide.
+        guides: the settings of each guide, dataclasses or as they are saved. Those of a model do
+            not contradict one another: :func:`syntagma.models.guides.read_guides` checks it.
     """
-    mode: PieceMode = guides.get("ancestor_attention", {}).get("pieces", "share")
-    return mode
+    for settings in guides.values():
+        values = settings if isinstance(settings, Mapping) else vars(settings)
+        if "pieces" in values:
+            mode: PieceMode = values["pieces"]
+            return mode
+    return "share"
 
 
 def encode_texts(

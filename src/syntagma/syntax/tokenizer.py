@@ -12,7 +12,7 @@ from transformers import BatchEncoding
 
 from syntagma.encoders.default import DEFAULT, DEFAULT_PARSER
 from syntagma.encoders.load import load_encoder_config, load_tokenizer, max_pieces
-from syntagma.encoders.saved import find_saved, is_saved_model, saved_settings
+from syntagma.encoders.reference import ModelName, find_model
 from syntagma.errors import InputError
 from syntagma.parse.columns import ParsedText, require_trees
 from syntagma.parse.sources.cache import ParseStore
@@ -21,8 +21,6 @@ from syntagma.parse.sources.source import Mode, ParseSource
 from syntagma.syntax.encode import COLUMNS, EncodedText, PieceMode, encode_texts, piece_mode
 from syntagma.syntax.sequences import DOMAIN, Part, SequenceBuilder, fit_two
 from syntagma.text.sentence import Parse
-
-__all__ = ["SyntaxTokenizer"]
 
 
 class SyntaxTokenizer:
@@ -53,7 +51,7 @@ class SyntaxTokenizer:
     @classmethod
     def from_pretrained(
         cls,
-        name: str | Path = DEFAULT,
+        name: ModelName = DEFAULT,
         *,
         parser: str = "",
         pieces: PieceMode | None = None,
@@ -74,12 +72,12 @@ class SyntaxTokenizer:
         Raises:
             InputError: there is no such encoder or parser.
         """
-        name = str(find_saved(name) or name)
-        saved = saved_settings(name) if is_saved_model(name) else {}
+        ref = find_model(name)
+        saved = ref.config or {}
         return cls(
-            load_tokenizer(name),
+            load_tokenizer(ref),
             load_source(parser or saved.get("parser") or DEFAULT_PARSER, device=device, mode=mode),
-            longest=max_pieces(load_encoder_config(name)),
+            longest=max_pieces(load_encoder_config(ref)),
             pieces=pieces or piece_mode(saved.get("guides", {})),
             cache=cache,
         )
@@ -108,9 +106,8 @@ class SyntaxTokenizer:
         Raises:
             InputError: there is no such tokenizer or parser.
         """
-        has_own = (Path(model.source) / "tokenizer.json").is_file()
         return cls.from_pretrained(
-            model.source if model.source and has_own else model.config.base,
+            model.source or model.config.base,
             parser=parser or model.config.parser,
             pieces=piece_mode(model.config.guides),
             mode=mode,

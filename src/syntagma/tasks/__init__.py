@@ -1,42 +1,49 @@
-"""What the models are used for: one folder a task, one row in :data:`TASKS`."""
+"""What the models are used for: one folder a task, found by name in :data:`TASKS`."""
 
 from __future__ import annotations
 
-from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from syntagma.errors import InputError
-from syntagma.settings import nearest
+from syntagma.registry import Registry
 
 if TYPE_CHECKING:
     from syntagma.tasks.task import Task
 
-__all__ = ["TASKS", "find_task"]
+__all__ = ["TASKS", "find_task", "register_task"]
 
-TASKS: dict[str, str] = {
-    "choice": "syntagma.tasks.choice.task:ChoiceTask",
-    "open_qa": "syntagma.tasks.open_qa.task:OpenQaTask",
-    "pairs": "syntagma.tasks.pairs.task:PairTask",
-    "parsing": "syntagma.tasks.parsing.task:ParsingTask",
-    "pretraining": "syntagma.tasks.pretraining.task:PretrainingTask",
-    "probing": "syntagma.tasks.probing.task:ProbingTask",
-    "relations": "syntagma.tasks.relations.task:RelationTask",
-    "spans": "syntagma.tasks.spans.task:SpanTask",
-    "structural": "syntagma.tasks.probing.structural:StructuralTask",
-    "translation": "syntagma.tasks.translation.task:TranslationTask",
-    "typing": "syntagma.tasks.typing.task:TypingTask",
-}
-"""Where each task lives; nothing is imported before it is asked for."""
+TASKS: Registry[type[Task[Any, Any]]] = Registry(
+    "task",
+    {
+        "choice": "syntagma.tasks.choice.task:ChoiceTask",
+        "open_qa": "syntagma.tasks.open_qa.task:OpenQaTask",
+        "pairs": "syntagma.tasks.pairs.task:PairTask",
+        "parsing": "syntagma.tasks.parsing.task:ParsingTask",
+        "pretraining": "syntagma.tasks.pretraining.task:PretrainingTask",
+        "probing": "syntagma.tasks.probing.task:ProbingTask",
+        "relations": "syntagma.tasks.relations.task:RelationTask",
+        "spans": "syntagma.tasks.spans.task:SpanTask",
+        "structural": "syntagma.tasks.probing.structural:StructuralTask",
+        "translation": "syntagma.tasks.translation.task:TranslationTask",
+        "typing": "syntagma.tasks.typing.task:TypingTask",
+    },
+)
+"""Everything that the package must know about a task is said by its class."""
 
 
 def find_task(name: str) -> type[Task[Any, Any]]:
-    """The task of a name.
+    """The task with this name.
 
     Raises:
         InputError: there is none.
     """
-    if name not in TASKS:
-        raise InputError(f"unknown task {name!r}; {nearest(name, list(TASKS))}")
-    module, _, attribute = TASKS[name].partition(":")
-    task: type[Task[Any, Any]] = getattr(import_module(module), attribute)
+    return TASKS.find(name)
+
+
+def register_task(task: type[Task[Any, Any]]) -> type[Task[Any, Any]]:
+    """Make a task available to settings under its :attr:`Task.name`; also a class decorator.
+
+    Raises:
+        InputError: another task has this name.
+    """
+    TASKS.register(task.name, task)
     return task

@@ -2,29 +2,26 @@
 
 from __future__ import annotations
 
+import functools
 import math
 from collections.abc import Mapping
-from dataclasses import MISSING, dataclass, field, fields
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
 
 from syntagma.encoders.default import DEFAULT
 from syntagma.encoders.precision import Precision
+from syntagma.encoders.reference import ModelRef, find_model
 from syntagma.errors import InputError
+from syntagma.models.guides import PRESETS, read_guides, resolve_guides
 from syntagma.settings import apply_overrides, build, flatten, load_yaml, to_dict
-
-__all__ = [
-    "DataSettings",
-    "Experiment",
-    "TrainingSettings",
-    "comparable",
-    "load_experiment",
-    "load_run_settings",
-]
-
+from syntagma.tasks import find_task
 
 MOST_SEEDS = 2**32
-"""As many as NumPy knows."""
+"""NumPy's generators take seeds below this."""
+
+SAVED = "saved"
+"""The preset that stands for the guides of the saved model which ``encoder`` names."""
 
 
 @dataclass(frozen=True)
@@ -33,11 +30,11 @@ class DataSettings:
 
     Args:
         train: files to learn from.
-        dev: files to score on after each evaluation interval.
-        limit: take only this many training examples, chosen at random with the training seed.
+        dev: files to score on at each evaluation.
+        limit: train on only this many examples, chosen at random with the training seed.
         dev_limit: score on only this many examples of each dev file, the same ones with every seed.
-        skip_bad: leave out examples that are not as the format says, and count them, instead of
-            stopping at the first.
+        skip_bad: skip and count examples that violate the format, instead of stopping at the
+            first.
     """
 
     train: tuple[str, ...]
@@ -56,98 +53,105 @@ class DataSettings:
 
 @dataclass(frozen=True)
 class TrainingSettings:
-    """How to train.
+    """How to train. The names are those of ``transformers.TrainingArguments`` where it has one.
 
     Args:
-        epochs: passes over the training data; a fraction ends inside an epoch.
-        steps: train for this many steps instead; a corpus is an endless stream and needs it.
-        learning_rate: peak, for the encoder's own weights, and for guides and a head that the
-            saved model brought along.
-        head_learning_rate: peak, for new weights; the same as ``learning_rate`` if not given.
-        guide_learning_rate: peak, for new guides; as that of all new weights if not given.
-        batch_pieces: the most pieces in a batch, padding included.
-        accumulate: batches over whose gradients a step takes the mean.
-        warmup: share of all steps in which the learning rate rises.
-        schedule: how it goes on: ``linear`` and ``cosine`` fall to 0, ``inverse_sqrt`` falls with
-            the root of the steps, ``constant_with_warmup`` stays.
-        second_moment: share of AdamW's second moment that is kept each step (β₂).
+        num_train_epochs: passes over the training data; a fraction ends inside an epoch.
+        max_steps: train for this many steps instead; a corpus is an endless stream and needs it.
+        learning_rate: peak, for the encoder's weights, and for guides and a head that were loaded
+            from a trained model.
+        head_learning_rate: peak, for new weights; ``learning_rate`` if not given.
+        guide_learning_rate: peak, for new guides; that of all new weights if not given.
+        batch_tokens: the most tokens in a batch, padding included.
+        gradient_accumulation_steps: batches whose gradients are averaged for one step.
+        warmup_ratio: share of all steps in which the learning rate rises.
+        lr_scheduler_type: how the rate changes after that: ``linear`` and ``cosine`` fall to 0,
+            ``inverse_sqrt`` falls with the root of the steps, ``constant_with_warmup`` stays.
+        adam_beta2: β₂ of AdamW, the decay of its second moment.
         weight_decay: not applied to biases and norms.
-        max_gradient_norm: longer gradients are shortened to this.
+        max_grad_norm: longer gradients are scaled down to this norm; ``inf`` scales none.
         seed: of everything random.
         precision: ``auto`` computes in bfloat16 where the device does it fast.
-        encoder: which of the encoder's weights learn: ``full`` all, ``layers`` all but the table
-            of piece vectors, ``frozen`` none, ``lora`` low-rank additions.
+        encoder: which of the encoder's weights are trained: ``full`` all, ``layers`` all but the
+            token embeddings, ``frozen`` none, ``lora`` low-rank additions.
         lora_rank: rank of those additions.
-        evaluations: how often an epoch is scored on the dev files, 0.5 every second one; a stream,
-            how often in all. The end of the training is scored in any case.
-        patience: stop after this many evaluations without a better primary metric; 0 never.
-        checkpoint_steps: a checkpoint to resume from every so many steps.
-        data_workers: processes that make batches beside the one that trains.
-        recompute: keep of each of the encoder's layers only what it reads, and compute the rest
-            again for the gradients: the same result from much less memory, in a third more time.
+        eval_steps: steps between two evaluations on the dev files, or below 1 a share of all steps;
+            if not given once an epoch, of a stream once. The end of the training is always scored.
+        early_stopping_patience: stop after this many evaluations without a better primary metric;
+            0 never stops early.
+        save_steps: steps between two checkpoints to resume from.
+        dataloader_num_workers: processes that prepare batches.
+        gradient_checkpointing: keep only the inputs of the encoder's layers and recompute the rest
+            for the gradients: the same result with much less memory, in a third more time.
     """
 
-    epochs: float = 3.0
-    steps: int | None = None
+    num_train_epochs: float = 3.0
+    max_steps: int | None = None
     learning_rate: float = 3e-5
     head_learning_rate: float | None = None
     guide_learning_rate: float | None = None
-    batch_pieces: int = 6144
-    accumulate: int = 1
-    warmup: float = 0.1
-    schedule: Literal["linear", "cosine", "inverse_sqrt", "constant_with_warmup"] = "linear"
-    second_moment: float = 0.999
+    batch_tokens: int = 6144
+    gradient_accumulation_steps: int = 1
+    warmup_ratio: float = 0.1
+    lr_scheduler_type: Literal["linear", "cosine", "inverse_sqrt", "constant_with_warmup"] = (
+        "linear"
+    )
+    adam_beta2: float = 0.999
     weight_decay: float = 0.01
-    max_gradient_norm: float = 1.0
+    max_grad_norm: float = 1.0
     seed: int = 1
     precision: Precision = "auto"
     encoder: Literal["full", "layers", "frozen", "lora"] = "full"
     lora_rank: int = 16
-    evaluations: float = 1.0
-    patience: int = 0
-    checkpoint_steps: int = 200
-    data_workers: int = 0
-    recompute: bool = False
+    eval_steps: float | None = None
+    early_stopping_patience: int = 0
+    save_steps: int = 200
+    dataloader_num_workers: int = 0
+    gradient_checkpointing: bool = False
 
     def __post_init__(self) -> None:
         for name, value in vars(self).items():
-            # No gradient is longer than an infinite norm: none is shortened.
-            if value == math.inf and name == "max_gradient_norm":
+            # No gradient is longer than an infinite norm: none is scaled down.
+            if value == math.inf and name == "max_grad_norm":
                 continue
             if isinstance(value, float) and not math.isfinite(value):
                 raise InputError(f"{name} must be a finite number, got {value}")
         for name in (
-            "epochs",
+            "num_train_epochs",
             "learning_rate",
-            "batch_pieces",
-            "accumulate",
-            "max_gradient_norm",
+            "batch_tokens",
+            "gradient_accumulation_steps",
+            "max_grad_norm",
             "lora_rank",
-            "evaluations",
-            "checkpoint_steps",
+            "save_steps",
         ):
             if getattr(self, name) <= 0:
                 raise InputError(f"{name} must be positive, got {getattr(self, name)}")
-        for name in ("head_learning_rate", "guide_learning_rate"):
-            rate = getattr(self, name)
-            if rate is not None and rate <= 0:
-                raise InputError(f"{name} must be positive, or left out; got {rate}")
-        if self.steps is not None and self.steps < 1:
-            raise InputError(f"steps must be at least 1, got {self.steps}")
-        for name in ("weight_decay", "patience", "data_workers"):
+        for name in ("head_learning_rate", "guide_learning_rate", "eval_steps"):
+            value = getattr(self, name)
+            if value is not None and value <= 0:
+                raise InputError(f"{name} must be positive, or omitted; got {value}")
+        if self.eval_steps is not None and self.eval_steps >= 1 and self.eval_steps % 1:
+            raise InputError(
+                f"eval_steps is a whole number of steps, or a share of all steps below 1; got "
+                f"{self.eval_steps}"
+            )
+        if self.max_steps is not None and self.max_steps < 1:
+            raise InputError(f"max_steps must be at least 1, got {self.max_steps}")
+        for name in ("weight_decay", "early_stopping_patience", "dataloader_num_workers"):
             if getattr(self, name) < 0:
                 raise InputError(f"{name} must be at least 0, got {getattr(self, name)}")
         if not 0 <= self.seed < MOST_SEEDS:
             raise InputError(f"seed must be from 0 to {MOST_SEEDS - 1}, got {self.seed}")
-        if not 0 <= self.warmup < 1:
-            raise InputError(f"warmup is a share from 0 to below 1, got {self.warmup}")
-        if not 0 < self.second_moment < 1:
-            raise InputError(f"second_moment lies between 0 and 1, got {self.second_moment}")
+        if not 0 <= self.warmup_ratio < 1:
+            raise InputError(f"warmup_ratio must be in [0, 1), got {self.warmup_ratio}")
+        if not 0 < self.adam_beta2 < 1:
+            raise InputError(f"adam_beta2 must be in (0, 1), got {self.adam_beta2}")
 
 
 @dataclass(frozen=True)
 class Experiment:
-    """What ``syntagma train`` reads.
+    """What ``syntagma train`` reads. Guides and head are read once, here, into dataclasses.
 
     Args:
         task: a name from :data:`syntagma.tasks.TASKS`.
@@ -156,10 +160,10 @@ class Experiment:
         hidden_dropout: of the encoder; its own if not given.
         attention_dropout: of the encoder's attention weights; its own if not given. On processors
             0 makes training about three times as fast, because fused attention has no dropout.
-        preset: guides of a paper (:data:`syntagma.models.config.PRESETS`), or ``saved``: go on from
-            the model of ours that ``encoder`` names, with its guides, and its head where that was
-            for the same task.
-        guides: settings of each guide by name, on top of the preset.
+        preset: guides of a paper (:data:`syntagma.models.guides.PRESETS`), or ``saved``: continue
+            from the saved model that ``encoder`` names, with its guides, and its head if it is for
+            the same task.
+        guides: settings of each guide by name, applied to the preset's; ``false`` removes a guide.
         head: settings of the task.
         parser: where trees come from: ``default-parser``, a parser's folder, ``conllu:FILE``,
             ``tacred:FILE``, or what else :func:`syntagma.parse.sources.load.load_source` knows.
@@ -173,7 +177,7 @@ class Experiment:
     attention_dropout: float | None = None
     preset: str = "none"
     guides: dict[str, Any] = field(default_factory=dict)
-    head: dict[str, Any] = field(default_factory=dict)
+    head: Any = field(default_factory=dict)
     parser: str = "default-parser"
     training: TrainingSettings = field(default_factory=TrainingSettings)
 
@@ -181,11 +185,38 @@ class Experiment:
         for name in ("hidden_dropout", "attention_dropout"):
             value = getattr(self, name)
             if value is not None and not 0 <= value < 1:
-                raise InputError(f"{name} is a probability from 0 to below 1, got {value}")
+                raise InputError(f"{name} is a probability in [0, 1), got {value}")
+        head_class = find_task(self.task).model_class.head_class
+        if head_class is None:
+            if self.head:
+                raise InputError(f"head: the task {self.task} has no settings; leave it out")
+        elif not isinstance(self.head, head_class):
+            _set(self, "head", build(head_class, self.head or {}, where="head"))
+        _set(self, "guides", self._read_guides())
+
+    def _read_guides(self) -> dict[str, Any]:
+        if self.preset == SAVED:
+            # They complete what the saved model says, which is read when training starts.
+            changed = {n: v for n, v in self.guides.items() if isinstance(v, Mapping)}
+            read_guides(changed)
+            return dict(self.guides)
+        removed = {
+            name: False for name in PRESETS.get(self.preset, {}) if self.guides.get(name) is False
+        }
+        return resolve_guides(self.preset, self.guides, others=[SAVED]) | removed
+
+    @functools.cached_property
+    def encoder_ref(self) -> ModelRef:
+        """What ``encoder`` names, looked up when it is first needed."""
+        return find_model(self.encoder)
 
 
-PRACTICAL = ("training.checkpoint_steps", "training.recompute", "data.skip_bad")
-"""Settings of training that do not change what is learnt."""
+def _set(experiment: Experiment, name: str, value: Any) -> None:
+    object.__setattr__(experiment, name, value)  # The dataclass is frozen.
+
+
+PRACTICAL = ("training.save_steps", "training.gradient_checkpointing", "data.skip_bad")
+"""Settings that do not affect the result of the training."""
 
 
 def load_experiment(path: str | Path, overrides: list[str] | None = None) -> Experiment:
@@ -193,7 +224,7 @@ def load_experiment(path: str | Path, overrides: list[str] | None = None) -> Exp
 
     Args:
         path: a YAML file.
-        overrides: ``training.epochs=3``; values are read as YAML.
+        overrides: ``training.num_train_epochs=3``; values are read as YAML.
 
     Raises:
         InputError: a key is unknown, a value impossible, or the file is not YAML.
@@ -202,51 +233,7 @@ def load_experiment(path: str | Path, overrides: list[str] | None = None) -> Exp
     return build(Experiment, values, where=str(path))
 
 
-def load_run_settings(path: str | Path) -> dict[str, Any]:
-    """The settings that a run has left.
-
-    A run of an earlier version had settings that have come since at their defaults.
-
-    Args:
-        path: its ``experiment.yaml``.
-
-    Raises:
-        InputError: the file is not YAML.
-    """
-    defaults = to_dict(Experiment("", DataSettings(("",))))
-    return _filled(load_yaml(path), defaults)
-
-
-def comparable(settings: Mapping[str, Any]) -> dict[str, Any]:
-    """What decides on what is learnt, by flat names.
-
-    Practical settings are left out, and what is not said of head and guides is at its default.
-
-    Args:
-        settings: of an experiment, all of them.
-    """
-    from syntagma.models.config import PRESETS, resolve_guides
-    from syntagma.tasks import find_task
-
-    defaults = {
-        each.name: to_dict(each.default)
-        for each in fields(find_task(settings["task"]).settings)
-        if each.default is not MISSING
-    }
-    filled = {**settings, "head": _filled(settings["head"], defaults)}
-    # Those of a saved model stand in its own folder.
-    if settings["preset"] in [*PRESETS] and isinstance(settings["guides"], Mapping):
-        filled["guides"] = resolve_guides(settings["preset"], settings["guides"])
-    flat = flatten(filled)
+def comparable(experiment: Experiment) -> dict[str, Any]:
+    """Flattened settings that affect the result, used to compare runs."""
+    flat = flatten(to_dict(experiment))
     return {key: value for key, value in flat.items() if key not in PRACTICAL}
-
-
-def _filled(values: Mapping[str, Any], defaults: Mapping[str, Any]) -> dict[str, Any]:
-    filled = {**defaults, **values}
-    for key, default in defaults.items():
-        if isinstance(default, Mapping) and isinstance(filled[key], Mapping):
-            filled[key] = _filled(filled[key], default)
-        elif type(default) is float and type(filled[key]) is int:
-            # It was a whole number in an earlier version, or in the user's file.
-            filled[key] = float(filled[key])
-    return filled

@@ -1,49 +1,29 @@
-"""Texts as pieces with their syntax, and models that read them: what all text tasks share."""
+"""Predictors: a model with the tokenizer and the parses that it needs to read texts."""
 
 from __future__ import annotations
 
-import logging
 from abc import abstractmethod
 from collections.abc import Sequence, Sized
-from pathlib import Path
 from typing import Any, ClassVar, Generic, Self, TypeVar
 
 import torch
 from torch import Tensor
 
 from syntagma.batches import padded_length, token_budget_batches
-from syntagma.encoders.default import model_folder
 from syntagma.encoders.load import load_tokenizer, max_pieces
-from syntagma.encoders.model import saved_tokenizer
-from syntagma.encoders.precision import Precision, autocast, best_device, require_device
-from syntagma.encoders.saved import is_saved_model, saved_settings
+from syntagma.encoders.precision import Precision, autocast, require_device
+from syntagma.encoders.reference import ModelName, find_model
 from syntagma.errors import InputError
-from syntagma.files import require_path
-from syntagma.models.config import change_guides, resolve_guides
 from syntagma.models.guided_encoder import GuidedEncoder
-from syntagma.parse.sources.cache import ParseStore, cache_folder
-from syntagma.parse.sources.load import load_source
+from syntagma.parse.sources.cache import ParseStore
+from syntagma.parse.sources.load import identify, load_source
 from syntagma.parse.sources.source import Mode, ParseSource
-from syntagma.settings import build, to_dict
 from syntagma.syntax.encode import EncodedText, encode_texts, piece_mode
 from syntagma.syntax.sequences import SequenceBuilder
-from syntagma.tasks.experiment import Experiment
-
-__all__ = [
-    "LabelPredictor",
-    "TextEncoder",
-    "TextPredictor",
-    "new_model",
-    "require_frozen",
-    "training_options",
-]
-
-log = logging.getLogger(__name__)
+from syntagma.tasks.layout import Layout, TextPair
+from syntagma.tasks.task import Example, Prediction, Task
 
 Model = TypeVar("Model", bound=GuidedEncoder)
-
-SAVED = "saved"
-"""The preset that stands for the guides of the model which ``encoder`` names."""
 
 
 class TextEncoder:
@@ -101,7 +81,7 @@ class TextPredictor(Generic[Model]):
         tokenizer: its encoder's fast tokenizer.
         source: parses texts; needed where the model reads syntax.
         store: parses kept between calls; a fresh one without a disk folder if not given.
-        batch_pieces: the most pieces in a batch, padding included.
+        batch_tokens: the most pieces in a batch, padding included.
         precision: ``auto`` takes bfloat16 where the device computes it fast.
 
     Attributes:
@@ -122,13 +102,13 @@ class TextPredictor(Generic[Model]):
         *,
         source: ParseSource | None = None,
         store: ParseStore | None = None,
-        batch_pieces: int = 8192,
+        batch_tokens: int = 8192,
         precision: Precision = "auto",
     ) -> None:
         autocast(model.device, precision)  # Refuses an unknown one now, not at the first text.
         self.model = model.eval()
         self.tokenizer = tokenizer
-        self.batch_pieces = batch_pieces
+        self.batch_tokens = batch_tokens
         self.precision = precision
         if store is None and source is not None:
             store = ParseStore(source)
@@ -147,12 +127,12 @@ class TextPredictor(Generic[Model]):
 
     @classmethod
     def from_pretrained(
-        cls, name: str | Path, *, device: str = "cpu", parser: str = "", **options: Any
+        cls, name: ModelName, *, device: str = "cpu", parser: str = "", **options: Any
     ) -> Self:
         """A saved model.
 
         Args:
-            name: its folder, or the name of one that comes with the package.
+            name: its folder, the name of a shipped model, or a hub name.
             device: where to compute.
             parser: where parses come from (:func:`syntagma.parse.sources.load.load_source`), if
                 not from the source used in training.
@@ -161,13 +141,12 @@ class TextPredictor(Generic[Model]):
         Raises:
             InputError: there is no such model, device or parser, or the model reads no parses.
         """
-        require_path(name, "a model folder")
         require_device(device)
-        folder = model_folder(name)
-        model: Any = cls.model_class.from_folder(folder, task=cls.task).to(device)
-        tokenizer = saved_tokenizer(folder, model.config)
+        ref = find_model(name)
+        model: Any = cls.model_class.load_saved(ref, task=cls.task).to(device)
+        tokenizer = load_tokenizer(ref, model.config.encoder)
         if parser and not model.reads_syntax:
-            raise InputError(f"{name}: reads no syntax, so parser {parser!r} changes nothing")
+            raise InputError(f"{ref.name}: reads no syntax, so parser {parser!r} changes nothing")
         if model.reads_syntax and not {"source", "store"} & options.keys():
             options["source"] = load_source(
                 parser or model.config.parser,
@@ -176,10 +155,23 @@ class TextPredictor(Generic[Model]):
             )
         return cls(model, tokenizer, **options)
 
+    def lay_out(self, texts: TextPair) -> Layout:
+        """The sequence in which the model reads two texts, on the model's device.
+
+        Args:
+            texts: to read.
+
+        Raises:
+            InputError: a text is empty, or the model does not read text pairs.
+        """
+        raise InputError(
+            f"expected a model for spans, choice or pairs, got one for {self.model.config.task}"
+        )
+
     def batches(self, items: Sequence[Sized]) -> list[list[int]]:
         """Indices of items in batches of similar length, within the model's budget of pieces."""
         lengths = [padded_length(len(item)) for item in items]
-        return [batch.tolist() for batch in token_budget_batches(lengths, self.batch_pieces)]
+        return [batch.tolist() for batch in token_budget_batches(lengths, self.batch_tokens)]
 
     def on_device(self, tensors: dict[str, Tensor]) -> dict[str, Tensor]:
         """Tensors where the model computes."""
@@ -206,100 +198,63 @@ class LabelPredictor(TextPredictor[Model]):
         return [scores[index] for index in range(len(items))]
 
 
-def new_model(
-    model_class: type[Model],
-    experiment: Experiment,
-    *,
-    task: str,
-    head: type,
-    labels: dict[str, list[str]] | None = None,
-) -> Model:
-    """A model with the guides and the encoder of an experiment.
+Predictor = TypeVar("Predictor", bound=TextPredictor[Any])
 
-    With the preset ``saved`` it goes on from the saved model, with its head too where that was for
-    the same task and labels; else its head is fresh.
+
+class PredictorTask(Task[Example, Prediction], Generic[Example, Prediction, Predictor]):
+    """A task that a predictor does.
 
     Args:
-        model_class: of the model.
-        experiment: what is trained.
-        task: its name.
-        head: the dataclass of its settings.
-        labels: names of the labels, where it has some.
+        predictor: to train or use; it is what users load for a single prediction.
 
-    Raises:
-        InputError: a setting is unknown or impossible, or there is no such encoder.
+    Attributes:
+        predictor_class: of the predictor.
     """
-    if experiment.preset == SAVED:
-        if not is_saved_model(experiment.encoder):
-            wrong = "is none" if Path(experiment.encoder).is_dir() else "is no folder yet"
-            raise InputError(
-                f"preset saved: takes the guides of a model of ours, and encoder "
-                f"{experiment.encoder!r} {wrong}; train that model first, name another folder, "
-                f"or give another preset"
-            )
-        saved = saved_settings(experiment.encoder)
-        own, before = saved["guides"], saved.get("parser")
-        if own and before and before != experiment.parser:
-            log.warning(
-                "%s was trained with the parses of %s, and now reads those of %s; name the same "
-                "parser if that is not what you want",
-                experiment.encoder,
-                before,
-                experiment.parser,
-            )
-        guides = change_guides(own, experiment.guides)
-    else:
-        guides = resolve_guides(experiment.preset, experiment.guides, others=[SAVED])
-    model: Model = model_class.from_encoder(
-        experiment.encoder,
-        task=task,
-        guides=guides,
-        head=to_dict(build(head, experiment.head, where="head")),
-        labels=labels or {},
-        parser=experiment.parser if guides else "",
-        hidden_dropout=experiment.hidden_dropout,
-        attention_dropout=experiment.attention_dropout,
-    )
-    if experiment.preset == SAVED:
-        model.take_head(experiment.encoder)
-    return model
 
+    predictor_class: ClassVar[type[TextPredictor[Any]]]
 
-def require_frozen(experiment: Experiment) -> None:
-    """Check that the encoder of a probe stays as it is.
+    def __init__(self, predictor: Predictor) -> None:
+        self.predictor = predictor
+        self.tokenizer = predictor.tokenizer
 
-    Raises:
-        InputError: it is to learn.
-    """
-    if experiment.training.encoder != "frozen":
-        raise InputError(
-            f"training.encoder: a probe looks at what is there and changes nothing; set it to "
-            f"frozen, not {experiment.training.encoder}"
+    @property
+    def model(self) -> Any:  # type: ignore[override]
+        """The predictor's."""
+        return self.predictor.model
+
+    def collate(self, items: Sequence[Any]) -> dict[str, Tensor]:
+        """A padded batch with gold labels, as the predictor makes it."""
+        batch: dict[str, Tensor] = self.predictor.collate(items)  # type: ignore[attr-defined]
+        return batch
+
+    def costs(self) -> dict[str, float]:
+        """The speed of parsing, where texts were parsed that the cache did not have."""
+        store = self.predictor.texts.store
+        if store is None or not store.seconds:
+            return {}
+        return {
+            "parsed_words": float(store.parsed_words),
+            "parsed_words_per_second": store.parsed_words / store.seconds,
+        }
+
+    def sources(self) -> dict[str, dict[str, str]]:
+        """As :meth:`Task.sources`."""
+        found, store = super().sources(), self.predictor.texts.store
+        if store is not None:
+            found["parser"] = identify(self.model.config.parser, store.source)
+        return found
+
+    @classmethod
+    def from_pretrained(
+        cls,
+        name: ModelName,
+        *,
+        device: str = "cpu",
+        parser: str = "",
+        precision: Precision | None = None,
+    ) -> Self:
+        """A saved predictor."""
+        predictor: Any = cls.predictor_class.from_pretrained(
+            name, device=device, parser=parser, precision=precision or "auto"
         )
-
-
-def training_options(
-    model: GuidedEncoder, experiment: Experiment, *, mode: Mode = "raw"
-) -> dict[str, Any]:
-    """The tokenizer, parses and precision with which a predictor is trained."""
-    return {
-        "tokenizer": load_tokenizer(experiment.encoder),
-        "store": training_store(model, experiment, mode=mode),
-        "precision": experiment.training.precision,
-    }
-
-
-def training_store(
-    model: GuidedEncoder, experiment: Experiment, *, mode: Mode = "raw"
-) -> ParseStore | None:
-    """Parses of a training set, kept on disk; ``None`` for a model that reads no syntax.
-
-    Args:
-        model: reads them.
-        experiment: names their source.
-        mode: ``words`` where texts are words with spaces between them.
-    """
-    if not model.reads_syntax:
-        return None
-    source = load_source(experiment.parser, device=best_device(), mode=mode)
-    return ParseStore(source, cache_folder())
+        return cls(predictor)

@@ -1,4 +1,9 @@
-"""What every task offers: read, encode, forward, decode, score, each callable alone."""
+"""What every task offers: read, encode, forward, decode, score, each callable alone.
+
+A task is one subclass of :class:`Task` in a folder of its own. It says everything that the rest of
+the package must know about it: which model, which metrics and how runs are compared by them, how an
+example is described in a report, and what a small data set of it looks like.
+"""
 
 from __future__ import annotations
 
@@ -9,19 +14,21 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, ClassVar, Generic, Self, TypeVar
+from typing import Any, ClassVar, Generic, NamedTuple, Self, TypeVar
 
 from torch import Tensor
 
 from syntagma.batches import padded_length
 from syntagma.encoders.model import SyntagmaModel
 from syntagma.encoders.precision import Precision
+from syntagma.encoders.reference import ModelName, find_model
 from syntagma.errors import InputError
 from syntagma.files import split_pair
+from syntagma.tasks.comparison.comparisons import ComparedMetric
+from syntagma.tasks.comparison.properties import ExampleProperty
 from syntagma.tasks.experiment import Experiment
+from syntagma.tasks.sample import Sample
 from syntagma.tasks.stream import BatchStream
-
-__all__ = ["Features", "Task", "fingerprint"]
 
 log = logging.getLogger(__name__)
 
@@ -34,7 +41,7 @@ class Features:
     """Encoded examples: what a data loader reads.
 
     Args:
-        items: of any kind; the length of one is what it costs in a batch, in pieces.
+        items: of any kind; ``len(item)`` is its length in pieces.
         padded: whether batches are padded to round lengths
             (:func:`syntagma.batches.padded_length`).
     """
@@ -98,27 +105,59 @@ def fingerprint(examples: Iterable[Any]) -> str:
     return digest.hexdigest()
 
 
+class ErrorExample(NamedTuple):
+    """An example as a report shows it: what was asked, and what is right.
+
+    Args:
+        asked: the question, or what takes its place.
+        gold: what is right; several answers may be.
+        passage: the text that it is about; empty where ``asked`` is everything.
+        places: characters of the passage where the gold answer is, or what is asked about.
+        options: of a question with options.
+        nothing: how an empty answer is shown.
+        asked_name: what ``asked`` is, such as ``question``; empty where it is not a text that can
+            be parsed.
+        passage_name: what the passage is, such as ``premise``.
+    """
+
+    asked: str
+    gold: tuple[str, ...]
+    passage: str = ""
+    places: tuple[tuple[int, int], ...] = ()
+    options: tuple[str, ...] = ()
+    nothing: str = "no answer"
+    asked_name: str = ""
+    passage_name: str = "passage"
+
+
 class Task(ABC, Generic[Example, Prediction]):
-    """A model with the code around it that makes it useful: one subclass a task.
+    """A model with the code around it that makes it useful.
 
     Attributes:
         name: as written in experiments and model folders.
-        settings: the dataclass of ``head:`` in its experiments.
+        model_class: of its model, whose ``head_class`` are the settings under ``head:``.
         primary: the metric by which models are chosen; greater is better.
-        predictions_file: what predictions are called in a run folder.
+        predictions_file: name of the file of predictions in a run folder.
         breakdowns: by what :meth:`breakdown` can split the score.
-        streams: whether its examples are whole corpora, of which none is left out.
+        comparisons: the metrics by which runs are compared, that of the paper first; none where
+            runs of the task are not compared.
+        groupings: properties by which its examples can be grouped, by their names.
+        streams: whether an example is a whole corpus, which is read as a stream.
+        sample: a small data set; ``None`` where one cannot be made without other tools.
         signature: how the primary metric is computed, where tools differ in that.
         model: the model.
         tokenizer: its encoder's fast tokenizer.
     """
 
     name: ClassVar[str]
-    settings: ClassVar[type]
+    model_class: ClassVar[type[SyntagmaModel]]
     primary: str
     predictions_file: ClassVar[str] = "predictions.json"
     breakdowns: ClassVar[tuple[str, ...]] = ()
+    comparisons: ClassVar[tuple[ComparedMetric, ...]] = ()
+    groupings: ClassVar[Mapping[str, ExampleProperty]] = {}
     streams: ClassVar[bool] = False
+    sample: ClassVar[Sample | None] = None
     signature: str = ""
     model: SyntagmaModel
     tokenizer: Any
@@ -126,13 +165,13 @@ class Task(ABC, Generic[Example, Prediction]):
     @classmethod
     @abstractmethod
     def new(cls, experiment: Experiment, examples: Sequence[Example]) -> Self:
-        """A fresh model on a pretrained encoder; labels come from the training examples."""
+        """A new model on a pretrained encoder; its labels are those of the training examples."""
 
     @classmethod
     @abstractmethod
-    def from_folder(
+    def from_pretrained(
         cls,
-        folder: str | Path,
+        name: ModelName,
         *,
         device: str = "cpu",
         parser: str = "",
@@ -141,10 +180,10 @@ class Task(ABC, Generic[Example, Prediction]):
         """A saved model.
 
         Args:
-            folder: where it is.
+            name: of the model.
             device: where to compute.
-            parser: where parses come from, if not from where they came in training.
-            precision: of the computation; that in which such models are used if not given.
+            parser: where parses come from, if not from the source used in training.
+            precision: of the computation; the usual one for such models if not given.
 
         Raises:
             InputError: there is no such model or parser, or the model reads no parses.
@@ -163,7 +202,7 @@ class Task(ABC, Generic[Example, Prediction]):
 
         Args:
             paths: in formats of the task.
-            skip_bad: leave out bad examples and count them.
+            skip_bad: skip bad examples and count them.
 
         Raises:
             InputError: a file is named twice, or cannot be read.
@@ -174,44 +213,51 @@ class Task(ABC, Generic[Example, Prediction]):
     @classmethod
     @abstractmethod
     def texts(cls, examples: Sequence[Example]) -> Iterator[str]:
-        """The running texts of examples, each once: what there is to parse."""
+        """The texts of examples that are to be parsed, each once."""
 
     @classmethod
-    def has_gold(cls, example: Example) -> bool:
-        """Whether it is told what is right for an example."""
+    def is_labelled(cls, example: Example) -> bool:
+        """Whether an example has a gold label."""
         return True
 
     @classmethod
-    def told(
+    def labelled(
         cls, examples: Sequence[Example], predictions: Sequence[Prediction]
     ) -> list[tuple[Example, Prediction]]:
-        """What can be scored: examples for which it is told what is right, and what was predicted.
+        """(example, prediction) pairs that have a gold label.
 
         Args:
-            examples: what was asked.
-            predictions: what was answered, in the same order.
+            examples: labelled or not.
+            predictions: for them, in the same order.
         """
         pairs = zip(examples, predictions, strict=True)
-        return [(example, answer) for example, answer in pairs if cls.has_gold(example)]
+        return [(example, answer) for example, answer in pairs if cls.is_labelled(example)]
 
     @classmethod
-    def require_gold(cls, examples: Sequence[Example], where: str, *, learnt: bool = False) -> None:
+    def require_labels(
+        cls, examples: Sequence[Example], where: str, *, training: bool = False
+    ) -> None:
         """Check that there is something to score against, or to learn from.
 
         Args:
             examples: to be scored.
             where: they come from, for the message.
-            learnt: they are to be learnt from.
+            training: whether they are training examples.
 
         Raises:
-            InputError: it is told for none of them what is right.
+            InputError: none of them has a gold label.
         """
-        if not any(map(cls.has_gold, examples)):
-            instead = "`syntagma predict` writes what a model says to them"
+        if not any(map(cls.is_labelled, examples)):
+            why = "learn from" if training else "score; `syntagma predict` writes predictions"
             raise InputError(
-                f"{where}: for none of the {len(examples)} examples it is told what is right, so "
-                f"there is nothing to {'learn from' if learnt else f'score; {instead}'}"
+                f"{where}: none of the {len(examples)} examples has a gold label, so there is "
+                f"nothing to {why}"
             )
+
+    @classmethod
+    def describe(cls, example: Example) -> ErrorExample | None:
+        """The example as a report shows it; ``None`` for tasks whose examples are not shown."""
+        return None
 
     @abstractmethod
     def features(self, examples: Sequence[Example]) -> Features:
@@ -257,8 +303,8 @@ class Task(ABC, Generic[Example, Prediction]):
 
         Args:
             by: one of :attr:`breakdowns`.
-            examples: what was asked.
-            predictions: what was answered.
+            examples: labelled or not.
+            predictions: for them, in the same order.
         """
         raise NotImplementedError(by)
 
@@ -279,7 +325,7 @@ class Task(ABC, Generic[Example, Prediction]):
                     f"--by {name}: the task {self.name} can be split by "
                     f"{' or '.join(self.breakdowns) or 'nothing'}"
                 )
-        self.require_gold(examples, "data")
+        self.require_labels(examples, "data")
         begin = time.perf_counter()
         predictions = self.predict(examples)
         seconds = time.perf_counter() - begin
@@ -294,7 +340,7 @@ class Task(ABC, Generic[Example, Prediction]):
         return {}
 
     def costs(self) -> dict[str, float]:
-        """What else than training took time, for the records of a run."""
+        """What took time besides training, for the records of a run."""
         return {}
 
     @abstractmethod
@@ -303,20 +349,24 @@ class Task(ABC, Generic[Example, Prediction]):
     ) -> None:
         """Write predictions in the task's official format."""
 
+    def sources(self) -> dict[str, dict[str, str]]:
+        """Name, version and digest of the encoder, and of the parser if the model reads parses."""
+        return {"encoder": find_model(self.model.config.base).identity()}
+
     def fit_after_training(
         self, examples: Sequence[Example], predictions: Sequence[Prediction]
     ) -> dict[str, float]:
-        """Choose what is fitted on dev data (thresholds) and keep it in the model's settings."""
+        """Fit on dev data what is fitted there (thresholds), and keep it in the head's settings."""
         return {}
 
     def save(self, folder: Path, *, bits: int | None = None) -> None:
         """Write model and tokenizer into an existing folder.
 
         Args:
-            folder: where to.
+            folder: the folder.
             bits: store the encoder as differences of this many bits to its base; 32 rounds
                 nothing.
         """
-        self.model.save_folder(folder, bits=bits)
+        self.model.save_pretrained(folder, bits=bits)
         if bits is None:
             self.tokenizer.save_pretrained(folder)

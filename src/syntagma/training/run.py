@@ -25,7 +25,6 @@ from syntagma.runs.folder import RunFolder
 from syntagma.runs.names import METRICS
 from syntagma.runs.scores import write_scores
 from syntagma.tasks import find_task
-from syntagma.tasks.check import check_experiment
 from syntagma.tasks.experiment import DataSettings, Experiment, TrainingSettings
 from syntagma.tasks.task import Task
 from syntagma.training.processes import is_first_process
@@ -33,45 +32,42 @@ from syntagma.training.stream_loader import StreamLoader
 from syntagma.training.trainable import prepare_encoder
 from syntagma.training.trainer import SyntagmaTrainer
 
-__all__ = ["train"]
-
 log = logging.getLogger(__name__)
 
-LEFT_ALONE = ("closed by peer", "reset by peer", "remote process exited")
-"""In the errors of torch's processes when one of the others is no more there."""
+PEER_DIED = ("closed by peer", "reset by peer", "remote process exited")
+"""What torch's error messages say when another process of the training has ended."""
 
 
 def train(experiment: Experiment, folder: str | Path, *, resume: bool = False) -> dict[str, Any]:
-    """Train a task and leave everything about it in a run folder.
+    """Train a model and save it, its predictions and its scores in a run folder.
 
     Args:
         experiment: what to train.
         folder: the run folder; it must not exist, unless ``resume``.
-        resume: go on from the last checkpoint in the folder, where there is one; the result is
-            that of a run that never stopped. A finished run is left as it is.
+        resume: continue from the last checkpoint in the folder, if there is one; the result is
+            that of a run that was never interrupted. A finished run is left as it is.
 
     Returns:
-        The metrics of the kept model on the dev files, numbers by their names; ``signature`` says
-        how the primary one is computed, where tools differ in that.
+        The metrics of the best model on the dev files by their names; ``signature`` says how the
+        primary one is computed, where tools differ in that.
 
     Raises:
         InputError: data or settings cannot be used, or the folder exists, or another process of
             the same training has ended.
-        BusyError: another process trains it.
+        BusyError: another process is training in the folder.
     """
     if not isinstance(experiment, Experiment):
         raise InputError(
             f"train: expected an Experiment, got {experiment!r:.60}; load_experiment() reads one "
             f"from a file"
         )
-    check_experiment(experiment)
     run = RunFolder(Path(folder))
     is_first = is_first_process()
-    with run.claimed() if is_first else nullcontext(), _in_company():
+    with run.claimed() if is_first else nullcontext(), _peer_errors():
         if resume and run.state == "done":
             run.begin(experiment, resume=True)
             if is_first:
-                log.warning("%s is finished; nothing is left to do", run.path)
+                log.warning("%s is already finished", run.path)
             return run.result()
         if not resume and is_first:
             require_absent(run.path)
@@ -91,18 +87,18 @@ def _train(experiment: Experiment, run: RunFolder, *, resume: bool) -> dict[str,
     with arguments.main_process_first(local=False):
         was_there, is_new = run.path.exists(), run.state == "to do"
         if arguments.process_index == 0:
-            run.begin(experiment, resume=resume)
+            run.begin(experiment, resume=resume, sources=task.sources())
     try:
         trainer = SyntagmaTrainer(
             task=task, settings=settings, arguments=arguments, train=examples, dev=dev, folder=run
         )
     except BaseException:
-        # Nothing is there yet that could be gone on with.
+        # There is nothing yet that could be resumed.
         if is_new and arguments.process_index == 0:
             run.take_back(keep_folder=was_there)
         raise
     if arguments.process_index:
-        # All processes have built the same model; what they drop and hide is to differ.
+        # All processes built the same model from one seed; their dropout masks must differ.
         torch.manual_seed(settings.seed + arguments.process_index)
     checkpoint = run.last_checkpoint(n_processes=arguments.world_size) if resume else None
     if arguments.process_index == 0:
@@ -118,46 +114,46 @@ def _train(experiment: Experiment, run: RunFolder, *, resume: bool) -> dict[str,
     if dev:
         task.model.load_weights(load_file(run.best()))
     merge()
-    # What low-rank additions are merged into computes a little otherwise than both did.
+    # Merging low-rank additions changes results in the last bits: predict again.
     predictions = trainer.best_predictions if settings.encoder != "lora" else None
     return _finish(task, dev, run, predictions, frozen=settings.encoder == "frozen")
 
 
 @contextmanager
 def _memory_errors(settings: TrainingSettings) -> Iterator[None]:
-    """Turn a device whose memory is full into one clear line."""
+    """Turn an out-of-memory error into one clear line."""
     try:
         yield
     except torch.OutOfMemoryError as error:
-        recompute = ", or go on with --resume --set training.recompute=true"
-        remedy = "" if settings.recompute else recompute
+        recompute = ", or --resume with --set training.gradient_checkpointing=true"
+        remedy = "" if settings.gradient_checkpointing else recompute
         raise TrainingError(
-            f"the device's memory is full ({str(error).partition('. ')[0]}); begin a run with less "
-            f"than {settings.batch_pieces} training.batch_pieces, and accumulate them{remedy}"
+            f"out of device memory ({str(error).partition('. ')[0]}); lower training.batch_tokens "
+            f"(now {settings.batch_tokens}) and raise training.gradient_accumulation_steps{remedy}"
         ) from error
 
 
 @contextmanager
-def _in_company() -> Iterator[None]:
-    """One of several processes that is left alone says so in a line; the one that ended, why.
+def _peer_errors() -> Iterator[None]:
+    """If a peer process died, report that in one line; the peer's own output has the cause.
 
     Raises:
-        InputError: another one has ended.
+        InputError: a peer has ended.
     """
     try:
         yield
     except RuntimeError as error:
-        # All that torch's own error tells is the end of a connection.
-        if os.environ.get("WORLD_SIZE", "1") == "1" or not any(s in str(error) for s in LEFT_ALONE):
+        # torch only reports a closed connection.
+        if os.environ.get("WORLD_SIZE", "1") == "1" or not any(s in str(error) for s in PEER_DIED):
             raise
         raise InputError(
-            "another process of this training has ended; what it wrote itself says why: mend that, "
-            "and start all of them again with --resume"
+            "another process of this training has ended; its own output says why: fix that, and "
+            "start all processes again with --resume"
         ) from error
 
 
 def _leave_group() -> None:
-    """Its threads must have ended before the interpreter does, or the process is aborted."""
+    """End its threads before the interpreter exits; otherwise the process is aborted."""
     if torch.distributed.is_initialized():
         torch.distributed.destroy_process_group()
 
@@ -169,21 +165,25 @@ def _read(
         example for path in data.train for example in task_class.read(path, skip_bad=data.skip_bad)
     ]
     if task_class.streams and (data.limit, data.dev_limit) != (None, None):
-        log.warning("data.limit and data.dev_limit do not hold for corpora, which are read as a "
-                    "stream: training.steps says how much of them")  # fmt: skip
+        log.warning(
+            "data.limit and data.dev_limit are ignored for corpora, which are read as a stream: "
+            "training.max_steps says how much of them"
+        )
         data = replace(data, limit=None, dev_limit=None)
-    task_class.require_gold(examples, "data.train", learnt=True)
-    told = [example for example in examples if task_class.has_gold(example)]
-    if len(told) < len(examples):
-        n_left_out = len(examples) - len(told)
-        log.warning("data.train: it is not told what is right for %d of %d examples; left out",
-                    n_left_out, len(examples))  # fmt: skip
-    examples = _some(told, data.limit, seed)
+    task_class.require_labels(examples, "data.train", training=True)
+    labelled = [example for example in examples if task_class.is_labelled(example)]
+    if len(labelled) < len(examples):
+        log.warning(
+            "data.train: skipped %d of %d examples without a gold label",
+            len(examples) - len(labelled),
+            len(examples),
+        )
+    examples = _some(labelled, data.limit, seed)
     parts = task_class.read_parts(data.dev, skip_bad=data.skip_bad)
     # Ids must not depend on the limit: the files are read again to look at a finished run.
     dev = {name: _some(part, data.dev_limit, seed=0) for name, part in parts.items()}
     for part, path in zip(dev.values(), data.dev, strict=True):
-        task_class.require_gold(part, f"data.dev: {path}")
+        task_class.require_labels(part, f"data.dev: {path}")
     return examples, dev
 
 
@@ -199,36 +199,36 @@ def _arguments(run: RunFolder, settings: TrainingSettings, *, evaluates: bool) -
     try:
         arguments = TrainingArguments(
             output_dir=str(run.checkpoints),
-            num_train_epochs=settings.epochs,
-            max_steps=settings.steps or -1,
-            gradient_accumulation_steps=settings.accumulate,
-            warmup_steps=settings.warmup,
-            max_grad_norm=settings.max_gradient_norm,
-            lr_scheduler_type=settings.schedule,
+            num_train_epochs=settings.num_train_epochs,
+            max_steps=settings.max_steps or -1,
+            gradient_accumulation_steps=settings.gradient_accumulation_steps,
+            warmup_steps=settings.warmup_ratio,
+            max_grad_norm=settings.max_grad_norm,
+            lr_scheduler_type=settings.lr_scheduler_type,
             seed=settings.seed,
             data_seed=settings.seed,
             logging_steps=50,
             eval_strategy="steps" if evaluates else "no",
             eval_steps=1 if evaluates else None,
             save_strategy="steps",
-            save_steps=settings.checkpoint_steps,
+            save_steps=settings.save_steps,
             save_total_limit=2,
             report_to=[],
             remove_unused_columns=False,
             disable_tqdm=True,
             ddp_find_unused_parameters=False,
-            # Said outright, so that several processes on processors find their way to each other.
+            # Explicit, so that several CPU processes choose a backend that can talk to each other.
             use_cpu=not (torch.cuda.is_available() or torch.backends.mps.is_available()),
-            # It would wait for the device at every step, and hide a loss that is no number.
+            # The filter would synchronise with the device at every step, and hide a NaN loss.
             logging_nan_inf_filter=False,
         )
     except ImportError as error:
         raise MissingExtraError("training", "train") from error
-    # One GPU a process: of several the Trainer would otherwise make one slow one (DataParallel),
-    # whose threads share what guides hand on within a pass.
+    # One GPU per process. With several, Trainer would use DataParallel, which is slow, and whose
+    # threads would share the state that guides keep during a forward pass.
     if arguments.n_gpu > 1:
         arguments._n_gpu = 1
-    # `training.precision` says it, not the environment of `accelerate launch`.
+    # `training.precision` decides, not the environment of `accelerate launch`.
     arguments.mixed_precision = "no"
     return arguments
 

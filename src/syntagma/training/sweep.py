@@ -26,12 +26,9 @@ from syntagma.outputs import write_text
 from syntagma.runs.folder import RunFolder
 from syntagma.settings import differences, load_yaml, to_dict
 from syntagma.tasks import find_task
-from syntagma.tasks.check import check_experiment
 from syntagma.tasks.experiment import Experiment, load_experiment
 from syntagma.training.processes import require_one_process
 from syntagma.training.search_space import Dimension
-
-__all__ = ["Sweep", "SweepResult", "Trial", "run_sweep"]
 
 SETTINGS, JOURNAL = "sweep.yaml", "trials.journal"
 
@@ -226,13 +223,13 @@ def _check_space(sweep: Sweep) -> None:
             errors = []
             for others in sides:
                 try:
-                    check_experiment(sweep.experiment(others | {dimension.key: value}, seed=1))
+                    sweep.experiment(others | {dimension.key: value}, seed=1)
                     break
                 except InputError as error:
                     errors.append(error)
             else:
                 # What is wrong without it is not the fault of the space.
-                check_experiment(sweep.experiment({}, seed=1))
+                sweep.experiment({}, seed=1)
                 raise InputError(f"--space {dimension.as_text()}: {errors[0]}") from errors[0]
 
 
@@ -272,8 +269,8 @@ def _begin(sweep: Sweep, base: Experiment, metric: str) -> None:
         return
     for key, before, now in differences(load_yaml(path), settings):
         raise InputError(
-            f"{sweep.folder}: cannot go on with {key.removeprefix('experiment.')}={now}, it was "
-            f"begun with {before}; give the same, or another --out"
+            f"{sweep.folder}: cannot continue with {key.removeprefix('experiment.')}={now}, it was "
+            f"started with {before}; give the same, or another --out"
         )
 
 

@@ -1,4 +1,4 @@
-"""Which weights of an encoder learn: all, all but the piece vectors, none, low-rank additions."""
+"""Which weights of an encoder are trained: all, all but embeddings, none, or LoRA."""
 
 from __future__ import annotations
 
@@ -10,25 +10,23 @@ from syntagma.encoders.model import SyntagmaModel
 from syntagma.errors import MissingExtraError
 from syntagma.tasks.experiment import TrainingSettings
 
-__all__ = ["prepare_encoder"]
-
 
 def prepare_encoder(model: SyntagmaModel, settings: TrainingSettings) -> Callable[[], None]:
-    """Make the chosen part of the encoder learn, in the memory that there is.
+    """Freeze what is not to be trained, and save memory if the settings ask for it.
 
     Args:
-        model: whose encoder.
+        model: whose encoder is prepared.
         settings: of the training.
 
     Returns:
-        What to call after training, before the model is used or saved: it merges low-rank
+        A function to call after training, before the model is used or saved: it merges low-rank
         additions into the weights.
 
     Raises:
-        InputError: ``recompute`` for an encoder of which it is not known where its layers are.
+        InputError: ``gradient_checkpointing`` for an encoder whose layers are not known.
         MissingExtraError: ``lora`` without the extra.
     """
-    if settings.recompute:
+    if settings.gradient_checkpointing:
         model.gradient_checkpointing_enable()
     encoder = model.encoder
     if settings.encoder == "frozen":

@@ -28,7 +28,7 @@ from syntagma.batches import TokenBudgetSampler
 from syntagma.encoders.load import quiet
 from syntagma.encoders.precision import autocast
 from syntagma.errors import InputError, TrainingError
-from syntagma.models.config import GUIDES
+from syntagma.models.guides import GUIDES
 from syntagma.outputs import disk_errors, write_file
 from syntagma.progress import progress_bar
 from syntagma.runs.folder import RunFolder
@@ -36,8 +36,6 @@ from syntagma.tasks.experiment import TrainingSettings
 from syntagma.tasks.stream import BatchStream
 from syntagma.tasks.task import Task
 from syntagma.training.stream_loader import StreamLoader
-
-__all__ = ["SyntagmaTrainer", "parameter_groups"]
 
 STATE = "trainer_state.json"
 REMEDY = "begin again with a lower training.learning_rate or a longer warmup"
@@ -135,7 +133,7 @@ class SyntagmaTrainer(Trainer):  # type: ignore[misc]
         self.dev = dev
         self.folder = folder
         self.best_predictions: list[Any] | None = None
-        stream = task.stream(train, budget=settings.batch_pieces, seed=settings.seed)
+        stream = task.stream(train, budget=settings.batch_tokens, seed=settings.seed)
         self.loader = (
             self._held(task, train, arguments)
             if stream is None
@@ -163,39 +161,41 @@ class SyntagmaTrainer(Trainer):  # type: ignore[misc]
         features = task.features(train)
         sampler = TokenBudgetSampler(
             features.lengths,
-            budget=self.settings.batch_pieces,
+            budget=self.settings.batch_tokens,
             seed=self.settings.seed,
             world=arguments.world_size,
             rank=arguments.process_index,
         )
-        steps_per_epoch = -(-len(sampler) // self.settings.accumulate)
-        arguments.eval_steps = max(1, int(steps_per_epoch / self.settings.evaluations))
-        n_steps = self.settings.steps or round(steps_per_epoch * self.settings.epochs)
+        settings = self.settings
+        steps_per_epoch = -(-len(sampler) // settings.gradient_accumulation_steps)
+        n_steps = settings.max_steps or round(steps_per_epoch * settings.num_train_epochs)
+        arguments.eval_steps = _eval_steps(settings, n_steps, default=steps_per_epoch)
         arguments.logging_steps = max(1, min(arguments.logging_steps, n_steps))
         return DataLoader(
             features,  # type: ignore[arg-type]
             batch_sampler=sampler,  # type: ignore[arg-type]
             collate_fn=task.collate,
-            num_workers=self.settings.data_workers,
+            num_workers=self.settings.dataloader_num_workers,
             pin_memory=arguments.device.type == "cuda",
         )
 
     def _streamed(
         self, task: Task[Any, Any], stream: BatchStream, arguments: TrainingArguments
     ) -> StreamLoader:
-        if self.settings.steps is None:
+        n_steps = self.settings.max_steps
+        if n_steps is None:
             raise InputError(
-                "training.steps: is missing; a corpus is an endless stream, say after how many "
+                "training.max_steps: is missing; a corpus is an endless stream, say after how many "
                 "steps to stop"
             )
-        arguments.eval_steps = max(1, int(self.settings.steps / self.settings.evaluations))
-        arguments.logging_steps = min(arguments.logging_steps, self.settings.steps)
-        # The stream itself finds the place where a resumed run goes on.
+        arguments.eval_steps = _eval_steps(self.settings, n_steps, default=n_steps)
+        arguments.logging_steps = min(arguments.logging_steps, n_steps)
+        # The stream itself finds its position in a resumed run.
         arguments.ignore_data_skip = True
         return StreamLoader(
             stream,
             task.collate,
-            n_workers=self.settings.data_workers,
+            n_workers=self.settings.dataloader_num_workers,
             world=arguments.world_size,
             rank=arguments.process_index,
             pin_memory=arguments.device.type == "cuda",
@@ -230,7 +230,7 @@ class SyntagmaTrainer(Trainer):  # type: ignore[misc]
         """Whether so many evaluations have brought nothing that training is to stop."""
         scores = [score for _, score in self.folder.evaluations(self.task.primary)]
         n_since = len(scores) - 1 - scores.index(max(scores)) if scores else 0
-        return 0 < self.settings.patience <= n_since
+        return 0 < self.settings.early_stopping_patience <= n_since
 
     def get_train_dataloader(self) -> Any:
         """Batches of similar length."""
@@ -240,7 +240,7 @@ class SyntagmaTrainer(Trainer):  # type: ignore[misc]
         """AdamW with a learning rate for the encoder and one for what stands on it."""
         if self.optimizer is None:
             groups = parameter_groups(self.task.model, self.settings)
-            betas = (0.9, self.settings.second_moment)
+            betas = (0.9, self.settings.adam_beta2)
             self.optimizer = torch.optim.AdamW(groups, betas=betas, fused=True)
         return self.optimizer
 
@@ -362,12 +362,20 @@ class SyntagmaTrainer(Trainer):  # type: ignore[misc]
             self.folder.mark_complete(self.state.global_step, n_processes=self.args.world_size)
 
 
-def parameter_groups(model: nn.Module, settings: TrainingSettings) -> list[dict[str, Any]]:
-    """Groups of weights with a rate: those gone on with, new guides and the head, matrices apart.
+def _eval_steps(settings: TrainingSettings, n_steps: int, *, default: int) -> int:
+    """Steps between two evaluations, as Transformers reads the setting of that name."""
+    steps = settings.eval_steps
+    if steps is None:
+        return max(1, default)
+    return math.ceil(steps * n_steps) if steps < 1 else int(steps)
 
-    New guides stand with the head unless they have a rate of their own.
+
+def parameter_groups(model: nn.Module, settings: TrainingSettings) -> list[dict[str, Any]]:
+    """Parameter groups by learning rate (loaded weights, new guides, the head) and weight decay.
+
+    New guides train with the head's rate unless they have one of their own.
     """
-    known: Collection[str] = getattr(model, "gone_on_with", ())
+    known: Collection[str] = getattr(model, "pretrained_keys", ())
     head_rate = settings.head_learning_rate or settings.learning_rate
     rates = {"known": settings.learning_rate, "head": head_rate}
     if settings.guide_learning_rate is not None:

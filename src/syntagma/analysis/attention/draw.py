@@ -6,7 +6,13 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from syntagma.analysis.attention.matrices import GUIDED, attention_matrices
-from syntagma.analysis.attention.observation import Shown, look, open_predictor, sentences_of
+from syntagma.analysis.attention.observation import (
+    Predictor,
+    Shown,
+    observe_reading,
+    open_predictor,
+    sentences_of,
+)
 from syntagma.analysis.attention.word_scores import answer_scores, turn_scores
 from syntagma.analysis.systems import distinct_names
 from syntagma.drawing.attention_svg import attention_svg
@@ -15,10 +21,8 @@ from syntagma.errors import InputError
 from syntagma.files import read_text
 from syntagma.outputs import write_text
 from syntagma.tasks.choice.chooser import Chooser
-from syntagma.tasks.laid_out import Predictor, Texts
+from syntagma.tasks.layout import TextPair
 from syntagma.tasks.spans.reader import Reader
-
-__all__ = ["draw_attention", "draw_turns"]
 
 SHOWN = ("question", "answer", "both", "all")
 SVG = ".svg"
@@ -38,8 +42,8 @@ def draw_attention(
 ) -> list[str]:
     """Draw the attention of one or two models beside one another.
 
-    Of a single guided model the encoder's last layer stands beside the guided one where no layer is
-    named.
+    Of a single guided model, if no layer is named, the encoder's last layer is drawn next to the
+    guided one.
 
     Args:
         models: ``default-reader`` or folders.
@@ -68,7 +72,7 @@ def draw_attention(
     shown, texts = _shown(show, predictors, texts)
     wanted = int(layer) if layer.isdecimal() else layer or None
     seen = [
-        look(name, predictor, texts)
+        observe_reading(name, predictor, texts)
         for name, predictor in zip(_names(models), predictors, strict=True)
     ]
     matrices = attention_matrices(seen, shown, layer=wanted, head=head)
@@ -106,13 +110,13 @@ def draw_turns(
     predictors = [open_predictor(model, device=device) for model in models]
     texts = _texts(predictors[0], read_text(passage), question, options)
     looks = [
-        look(name, predictor, texts)
+        observe_reading(name, predictor, texts)
         for name, predictor in zip(_names(models), predictors, strict=True)
     ]
     some = any(seen.observed.turns is not None for seen in looks)
     scores = []
     for seen in looks:
-        parts = [sentences_of(predictors, each.text) for each in seen.laid_out.stretches]
+        parts = [sentences_of(predictors, each.text) for each in seen.layout.stretches]
         is_reader = isinstance(seen.predictor, Reader)
         if is_reader:
             scores.append(answer_scores(seen, parts[0]))
@@ -133,20 +137,20 @@ def _check(out: str | Path) -> None:
         raise InputError(f"{out}: expected a picture as {SVG}; rename it")
 
 
-def _texts(predictor: Predictor, passage: str, question: str, options: Sequence[str]) -> Texts:
+def _texts(predictor: Predictor, passage: str, question: str, options: Sequence[str]) -> TextPair:
     if not isinstance(predictor, Chooser):
         if options:
             raise InputError("--options: only a model for choice reads options; leave them out")
-        return Texts(passage, question)
+        return TextPair(passage, question)
     if len(options) == 1:
         options = [option.strip() for option in options[0].split("|")]
     if len(options) < 2:
         raise InputError("a model for choice reads options; give --options 'A | B'")
     chosen = predictor.choose(passage, question, options).chosen
-    return Texts(passage, question, tuple(options), chosen)
+    return TextPair(passage, question, tuple(options), chosen)
 
 
-def _shown(show: str, predictors: Sequence[Predictor], texts: Texts) -> tuple[Shown, Texts]:
+def _shown(show: str, predictors: Sequence[Predictor], texts: TextPair) -> tuple[Shown, TextPair]:
     """The words on the axes, and the texts with the place that must be in the window."""
     asked = [(texts.second, part) for part in sentences_of(predictors, texts.second)]
     if show == "question":

@@ -4,21 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+import numpy as np
 import torch
 
-from syntagma.analysis.attention.observation import Look, Shown, word_places
+from syntagma.analysis.attention.observation import Observation, Shown, word_places
 from syntagma.drawing.attention_svg import AttentionMatrix
 from syntagma.errors import InputError
+from syntagma.syntax.encode import EncodedText
+from syntagma.tasks.spans.reader import Reader
+from syntagma.tasks.spans.windows import SpanWindow
 from syntagma.text.alignment import word_attention
-
-__all__ = ["GUIDED", "attention_matrices", "attention_matrix"]
 
 GUIDED = "guided"
 """The layer that ancestor attention adds."""
 
 
 def attention_matrix(
-    seen: Look, shown: Shown, *, layer: int | str | None = None, head: int | None = None
+    seen: Observation, shown: Shown, *, layer: int | str | None = None, head: int | None = None
 ) -> AttentionMatrix:
     """The attention between some words in one layer.
 
@@ -49,7 +51,11 @@ def attention_matrix(
 
 
 def attention_matrices(
-    seen: Sequence[Look], shown: Shown, *, layer: int | str | None = None, head: int | None = None
+    seen: Sequence[Observation],
+    shown: Shown,
+    *,
+    layer: int | str | None = None,
+    head: int | None = None,
 ) -> list[AttentionMatrix]:
     """The attention of several models over the same words.
 
@@ -74,7 +80,7 @@ def attention_matrices(
     return found
 
 
-def _layer(seen: Look, layer: int | str | None) -> tuple[torch.Tensor, str]:
+def _layer(seen: Observation, layer: int | str | None) -> tuple[torch.Tensor, str]:
     """The weights of a layer, ``[1, n_heads, n, n]``, and what it is called."""
     observed = seen.observed
     if layer == GUIDED and not observed.guided:
@@ -91,3 +97,60 @@ def _layer(seen: Look, layer: int | str | None) -> tuple[torch.Tensor, str]:
         guided = f", or {GUIDED}" if observed.guided else ""
         raise InputError(f"{seen.name}: expected a layer from 1 to {n_layers}{guided}, got {layer}")
     return observed.layers[number - 1], f"layer {number} of {n_layers}"
+
+
+@torch.inference_mode()
+def ancestor_weights(
+    reader: Reader, passage: str, question: str, rows: Sequence[Sequence[int]]
+) -> list[list[float]]:
+    """The weights of a guided reader's attention from each word of a passage to some words.
+
+    The mean over the heads of the last guided layer; the weight of a word is the sum over its
+    pieces, that from a word the mean over its pieces.
+
+    Args:
+        reader: must read syntax.
+        passage: the text.
+        question: asked of it.
+        rows: for each word of the passage the words to look at, numbered from 0 over the whole
+            passage, ``[n_words][…]``.
+
+    Returns:
+        A weight for each word in ``rows``; a word without a piece of its own gives all weight to
+        itself, the first of its row.
+    """
+    texts = reader.texts.encode([passage, question])
+    weights: dict[int, dict[int, float]] = {}
+    for window in reader.maker.windows(0, texts[passage], texts[question]):
+        for word, row in _rows_of_window(reader, window, texts[passage]).items():
+            weights.setdefault(word, row)
+    return [
+        [weights[word].get(other, 0.0) for other in row]
+        if word in weights
+        else [1.0] + [0.0] * (len(row) - 1)
+        for word, row in enumerate(rows)
+    ]
+
+
+def _rows_of_window(
+    reader: Reader, window: SpanWindow, passage: EncodedText
+) -> dict[int, dict[int, float]]:
+    assert passage.syntax is not None
+    batch = reader.batch([window])
+    del batch["context"]
+    attention = reader.model.encode(**batch, observe=True).observed["ancestor_attention"][-1]
+    inside = slice(window.offset, window.offset + window.end - window.begin)
+    matrix = attention[0].mean(0)[inside, inside].float().cpu().numpy()
+    words = passage.syntax["word"][window.begin : window.end]
+    there = np.unique(words[words >= 0])
+    if not len(there):
+        return {}
+    first, last = int(there[0]), int(there[-1])
+    table = word_attention(matrix, np.where(words >= 0, words - first, -1), last - first + 1)
+    return {
+        int(word): {
+            first + int(other): float(table[word - first, other])
+            for other in np.flatnonzero(table[word - first])
+        }
+        for word in there
+    }

@@ -12,73 +12,80 @@ from numpy.typing import NDArray
 from syntagma.errors import InputError
 from syntagma.evaluation import open_model
 from syntagma.models.observe import Observed, observe
-from syntagma.tasks.choice.chooser import Chooser
-from syntagma.tasks.laid_out import LaidOut, Predictor, Texts, lay_out
-from syntagma.tasks.pairs.task import PairClassifier
-from syntagma.tasks.spans.reader import Reader
+from syntagma.tasks.layout import Layout, TextPair
+from syntagma.tasks.predictor import TextPredictor
 from syntagma.text.alignment import align
 from syntagma.text.segmentation.segment import segment
 from syntagma.text.sentence import Sentence
 
-__all__ = ["Look", "Shown", "look", "open_predictor", "sentences_of", "word_places"]
-
 Shown = Sequence[tuple[str, Sentence]]
-"""Which words stand on the axes: texts, each with one of its sentences."""
+"""Which words are on the axes: texts, each with one of its sentences."""
 
 
-class Look(NamedTuple):
-    """What was seen of one model reading two texts.
+Predictor = TextPredictor[Any]
+
+
+class Observation(NamedTuple):
+    """One model reading two texts.
 
     Args:
         name: of the model.
         predictor: the model with what it needs.
-        laid_out: the sequence that it read.
-        observed: what it did.
+        layout: the sequence that it read.
+        observed: attention weights and scores.
     """
 
     name: str
     predictor: Predictor
-    laid_out: LaidOut
+    layout: Layout
     observed: Observed
 
 
 def open_predictor(name: str | Path, *, device: str = "cpu") -> Predictor:
-    """A saved reader, chooser or classifier of pairs.
+    """A saved model that reads text pairs.
 
     Args:
         name: ``default-reader`` or the folder of a model or run.
         device: where to compute.
 
     Raises:
-        InputError: there is no such model, or it reads no two texts.
+        InputError: there is no such model, or it does not read text pairs.
     """
     task: Any = open_model(name, device=device)
-    predictor = getattr(task, "predictor", None)
-    if isinstance(predictor, Reader | Chooser | PairClassifier):
-        return predictor
-    raise InputError(f"{name}: a model for {task.name}; expected one for spans, choice or pairs")
+    if not reads_pairs(type(task)):
+        raise InputError(
+            f"{name}: a model for {task.name}; expected one for spans, choice or pairs"
+        )
+    predictor: Predictor = task.predictor
+    return predictor
 
 
-def look(name: str, predictor: Predictor, texts: Texts) -> Look:
-    """Let a model read two texts and watch it.
+def reads_pairs(task: type[Any]) -> bool:
+    """Whether the models of a task read text pairs, and can be observed doing so."""
+    predictor = getattr(task, "predictor_class", TextPredictor)
+    return predictor.lay_out is not TextPredictor.lay_out
+
+
+def observe_reading(name: str, predictor: Predictor, texts: TextPair) -> Observation:
+    """Let a model read two texts and record attention weights and scores.
 
     Args:
         name: of the model, for titles.
         predictor: the model.
-        texts: what it reads.
+        texts: to read.
 
     Raises:
         InputError: a text is empty, or the encoder gives no attention weights.
     """
-    laid_out = lay_out(predictor, texts)
-    return Look(name, predictor, laid_out, observe(predictor.model, laid_out.batch))
+    layout = predictor.lay_out(texts)
+    return Observation(name, predictor, layout, observe(predictor.model, layout.batch))
 
 
 def sentences_of(predictors: Sequence[Predictor], text: str) -> list[Sentence]:
-    """The sentences of a text as the first of some models that reads syntax has them.
+    """The sentences of a text, as the first of some models that reads syntax parses them.
 
-    Where none reads syntax, as our own segmenter has them, so that plain and guided models can be
-    drawn with the same words.
+    Without such a model they come from the segmenter, so that plain and guided models can be drawn
+    with the same words.
     """
     for predictor in predictors:
         if predictor.texts.store is not None:
@@ -87,13 +94,13 @@ def sentences_of(predictors: Sequence[Predictor], text: str) -> list[Sentence]:
     return segment(text)
 
 
-def word_places(seen: Look, shown: Shown) -> NDArray[np.int64]:
+def word_places(seen: Observation, shown: Shown) -> NDArray[np.int64]:
     """The number of each piece's word among those shown, ``[n]``, negative for others."""
-    n_pieces = seen.laid_out.batch["input_ids"].shape[1]
+    n_pieces = seen.layout.batch["input_ids"].shape[1]
     words = np.full(n_pieces, -1, np.int64)
     before = 0
     for text, sentence in shown:
-        for stretch in seen.laid_out.stretches:
+        for stretch in seen.layout.stretches:
             if stretch.text != text:
                 continue
             found = align(

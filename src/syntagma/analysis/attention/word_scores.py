@@ -8,20 +8,16 @@ from typing import Literal
 import torch
 from torch import Tensor
 
-from syntagma.analysis.attention.observation import Look, word_places
+from syntagma.analysis.attention.observation import Observation, word_places
 from syntagma.drawing.turns_svg import TurnScores
 from syntagma.errors import InputError
-from syntagma.tasks.choice.chooser import Chooser
-from syntagma.tasks.laid_out import Stretch
-from syntagma.tasks.pairs.task import PairClassifier
+from syntagma.tasks.layout import Stretch
 from syntagma.tasks.spans.reader import Reader
 from syntagma.text.alignment import pool
 from syntagma.text.sentence import Sentence
 
-__all__ = ["answer_scores", "turn_scores"]
 
-
-def turn_scores(seen: Look, sentences: Sequence[Sequence[Sentence]]) -> list[TurnScores]:
+def turn_scores(seen: Observation, sentences: Sequence[Sequence[Sentence]]) -> list[TurnScores]:
     """The scores of co-attention in each turn; a word's is the mean over its pieces.
 
     Special pieces stand where they were read, each as a word of its own.
@@ -41,9 +37,7 @@ def turn_scores(seen: Look, sentences: Sequence[Sequence[Sentence]]) -> list[Tur
         )
     scores = turns[:, 0].float().cpu()
     found = []
-    for number, (title, stretch, parts) in enumerate(
-        zip(_titles(seen), seen.laid_out.stretches, sentences, strict=False)
-    ):
+    for number, (stretch, parts) in enumerate(zip(seen.layout.stretches, sentences, strict=False)):
         forms, pooled = _word_scores(seen, stretch, parts, scores)
         before, after = (
             [(piece, scores[:, place]) for place, piece in around]
@@ -52,11 +46,11 @@ def turn_scores(seen: Look, sentences: Sequence[Sequence[Sentence]]) -> list[Tur
         columns = [*(s for _, s in before), *pooled.T, *(s for _, s in after)]
         words = (*(piece for piece, _ in before), *forms, *(piece for piece, _ in after))
         rows = torch.stack(columns, 1) if columns else pooled
-        found.append(TurnScores(f"{seen.name}: {title}", words, _rounded(rows)))
+        found.append(TurnScores(f"{seen.name}: {stretch.name}", words, _rounded(rows)))
     return found
 
 
-def answer_scores(seen: Look, sentences: Sequence[Sentence]) -> TurnScores:
+def answer_scores(seen: Observation, sentences: Sequence[Sentence]) -> TurnScores:
     """How probably an answer begins and ends at each word of the passage, inside the window.
 
     Args:
@@ -68,7 +62,7 @@ def answer_scores(seen: Look, sentences: Sequence[Sentence]) -> TurnScores:
     """
     if not isinstance(seen.predictor, Reader):
         raise InputError(f"{seen.name}: finds no answers in a passage; give a reader")
-    batch, stretch = seen.laid_out.batch, seen.laid_out.stretches[0]
+    batch, stretch = seen.layout.batch, seen.layout.stretches[0]
     context = torch.zeros_like(batch["input_ids"], dtype=torch.bool)
     context[:, 0] = True
     context[:, stretch.begin : stretch.begin + len(stretch.pieces)] = True
@@ -81,7 +75,7 @@ def answer_scores(seen: Look, sentences: Sequence[Sentence]) -> TurnScores:
 
 
 def _word_scores(
-    seen: Look,
+    seen: Observation,
     stretch: Stretch,
     sentences: Sequence[Sentence],
     scores: Tensor,
@@ -101,13 +95,15 @@ def _word_scores(
     return forms, pooled.masked_fill(counts == 0, torch.nan)
 
 
-def _special_pieces(seen: Look, number: int) -> tuple[list[tuple[int, str]], list[tuple[int, str]]]:
+def _special_pieces(
+    seen: Observation, number: int
+) -> tuple[list[tuple[int, str]], list[tuple[int, str]]]:
     """Places and names of the special pieces before the first text, and behind a text."""
-    batch = seen.laid_out.batch
+    batch = seen.layout.batch
     ids = batch["input_ids"][0, : int(batch["attention_mask"][0].sum())].tolist()
     tokenizer = seen.predictor.tokenizer
-    begins = [stretch.begin for stretch in seen.laid_out.stretches]
-    stretch = seen.laid_out.stretches[number]
+    begins = [stretch.begin for stretch in seen.layout.stretches]
+    stretch = seen.layout.stretches[number]
     end = stretch.begin + len(stretch.pieces)
     follows = begins[number + 1] if number + 1 < len(begins) else len(ids)
 
@@ -123,12 +119,3 @@ def _special_pieces(seen: Look, number: int) -> tuple[list[tuple[int, str]], lis
 
 def _rounded(scores: Tensor) -> tuple[tuple[float, ...], ...]:
     return tuple(tuple(round(score, 4) for score in row) for row in scores.tolist())
-
-
-def _titles(seen: Look) -> tuple[str, ...]:
-    """What the texts that a model reads are."""
-    if isinstance(seen.predictor, PairClassifier):
-        return "premise", "hypothesis"
-    if isinstance(seen.predictor, Chooser) and len(seen.laid_out.stretches) == 2:
-        return "passage", "question with option"
-    return "passage", "question", "option"

@@ -12,6 +12,7 @@ from syntagma.encoders.config import read_config
 from syntagma.errors import InputError
 from syntagma.evaluation import open_model
 from syntagma.models.guided_encoder import GuidedEncoder
+from syntagma.models.guides import GUIDES
 from syntagma.tasks import find_task
 
 __all__ = [
@@ -27,13 +28,6 @@ __all__ = [
 
 COLUMNS = {"heads": {"enter", "exit", "depth"}, "tags": {"tag"}}
 """What of the syntax that a model reads comes from them."""
-READERS = {
-    "heads": "ancestor_attention or tree_distance",
-    "tags": "pos_embedding",
-    "heads or tags": "ancestor_attention, tree_distance or pos_embedding",
-}
-"""The guides that read what is replaced."""
-
 Points = dict[str, tuple[float, ...]]
 """By system the values of each point, ``[n_points]``."""
 
@@ -98,7 +92,7 @@ def _examples(run: RunScores, data: Sequence[str | Path]) -> list[object]:
     """The examples of files, or those on which a run was scored."""
     if not data:
         return run.examples()
-    skip_bad = bool(run.settings["data"].get("skip_bad"))
+    skip_bad = run.experiment.data.skip_bad
     parts = find_task(run.task).read_parts(list(map(str, data)), skip_bad=skip_bad)
     return [example for part in parts.values() for example in part]
 
@@ -126,7 +120,7 @@ def check_metric(metric: str, systems: Sequence[System], data: Sequence[str | Pa
             part, _, whole = metric.partition("_")
             if not (data and part and whole in run.metrics):
                 metric_of(run.metrics, metric, run)
-    return metric or systems[0].plan.metric
+    return metric or systems[0].compared.metric
 
 
 def metric_of(metrics: dict[str, float], metric: str, run: RunScores) -> float:
@@ -154,14 +148,25 @@ def level_systems(folders: Mapping[str, Path], what: str) -> tuple[str, ...]:
     wanted = what.split(" or ")
     level = tuple(name for name, kinds in read.items() if not kinds & {*wanted})
     if len(level) == len(folders):
-        told = ", ".join(f"{name}: {' and '.join(read[name]) or 'nothing'}" for name in folders)
+        read_now = ", ".join(f"{name}: {' and '.join(read[name]) or 'nothing'}" for name in folders)
         others = sorted(set().union(*read.values()))
         instead = f", or ask for {' or '.join(others)}" if others else ""
         raise InputError(
             f"expected a model that reads {what}, or nothing changes; these read of parses: "
-            f"{told}; name a run with the guide {READERS[what]}{instead}"
+            f"{read_now}; name a run with the guide {_readers(wanted)}{instead}"
         )
     return level
+
+
+def _readers(kinds: Sequence[str]) -> str:
+    """The guides that read what is replaced."""
+    columns = set().union(*(COLUMNS[kind] for kind in kinds))
+    names = [
+        name
+        for name, guide in GUIDES.items()
+        if columns.intersection(guide.columns_of(guide.settings_class()))
+    ]
+    return " or ".join(names)
 
 
 def _read_by(folder: Path) -> set[str]:

@@ -142,7 +142,7 @@ def _n_draws(system: System, kind: str) -> int:
 
 def _noise_of(run: RunScores, kind: str) -> tuple[float, int, str]:
     """Share and seed of the noise that a run was trained on, 0 for none, and the source behind."""
-    parser = str(run.settings.get("parser", ""))
+    parser = run.experiment.parser
     noise = read_noise(parser)
     if noise is None or noise.what != kind:
         return 0.0, 0, parser

@@ -6,10 +6,9 @@ import functools
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
-from syntagma.encoders.default import DEFAULT_PARSER, SHIPPED, shipped
-from syntagma.encoders.saved import is_saved_model
+from syntagma.encoders.default import DEFAULT_PARSER
+from syntagma.encoders.reference import ModelName, find_model
 from syntagma.errors import InputError
-from syntagma.files import require_path
 from syntagma.parse.sources.adapters import SpacySource, StanzaSource
 from syntagma.parse.sources.cache import ParseStore, StoredSource, cache_folder
 from syntagma.parse.sources.controls import ChainSource, NoisySource, RandomTreeSource
@@ -20,8 +19,6 @@ from syntagma.parse.sources.treebank import TreebankSource
 
 if TYPE_CHECKING:
     from syntagma.parse.parser import JointParser
-
-__all__ = ["NOISY", "Noise", "load_parser", "load_source", "read_noise", "without_noise"]
 
 NOISY = {"heads": "noisy", "tags": "noisy_tags"}
 """How sources with noise are called, by what of the parses is replaced."""
@@ -84,7 +81,7 @@ def without_noise(name: str, what: str) -> str:
     return inner if noise.what == what else f"{name.removesuffix(noise.source)}{inner}"
 
 
-def load_parser(name: str | Path, *, device: str = "cpu", **options: Any) -> JointParser:
+def load_parser(name: ModelName, *, device: str = "cpu", **options: Any) -> JointParser:
     """The parser of a name.
 
     Args:
@@ -97,14 +94,13 @@ def load_parser(name: str | Path, *, device: str = "cpu", **options: Any) -> Joi
     """
     from syntagma.parse.parser import JointParser
 
-    require_path(name, f"{DEFAULT_PARSER} or a parser's folder")
-    folder = shipped(str(name)) if str(name) in SHIPPED else Path(name)
-    if not is_saved_model(folder):
+    ref = find_model(name)
+    if ref.kind != "model":
         raise InputError(
-            f"parser '{name}': expected {DEFAULT_PARSER} or the folder of a parser; other sources "
-            f"of trees go with `syntagma annotate`, `noise`, and `parser:` in an experiment"
+            f"parser {ref.name!r}: expected {DEFAULT_PARSER} or the folder of a parser; other "
+            f"sources of trees go with `syntagma annotate`, `noise`, and `parser:` in an experiment"
         )
-    return JointParser.from_folder(folder, device=device, **options)
+    return JointParser.from_pretrained(ref, device=device, **options)
 
 
 def load_source(name: str, *, device: str = "cpu", mode: Mode = "raw") -> ParseSource:
@@ -125,9 +121,6 @@ def load_source(name: str, *, device: str = "cpu", mode: Mode = "raw") -> ParseS
         InputError: the name is of no kind of source.
     """
     kind, _, rest = name.partition(":")
-    if name == DEFAULT_PARSER or is_saved_model(name):
-        parser = load_parser(name, device=device)
-        return GivenWordsSource(parser) if mode == "words" else parser
     if kind == "conllu" and rest:
         return TreebankSource([rest] if Path(rest).is_file() else rest.split(","), mode=mode)
     if kind == "tacred" and rest:
@@ -143,11 +136,28 @@ def load_source(name: str, *, device: str = "cpu", mode: Mode = "raw") -> ParseS
     if (noise := read_noise(name)) is not None:
         source = _kept(noise.source, device, mode)
         return NoisySource(source, noise.share, noise.seed, what=noise.what)
+    if (ref := find_model(name)).kind == "model":
+        parser = load_parser(ref, device=device)
+        return GivenWordsSource(parser) if mode == "words" else parser
     raise InputError(
         f"parser {name!r}: expected {DEFAULT_PARSER}, the folder of a parser, conllu:FILE, "
         f"tacred:FILE, spacy:NAME, stanza:LANGUAGE, linear, linear:right, random, random:SEED, or "
         f"noisy:SHARE:SOURCE or noisy_tags:SHARE:SOURCE"
     )
+
+
+def identify(name: str, source: ParseSource) -> dict[str, str]:
+    """Name, version and digest of a parse source, for the records of what was made with it.
+
+    Args:
+        name: by which it was asked for.
+        source: what :func:`load_source` gave.
+    """
+    parser = source.parser if isinstance(source, GivenWordsSource) else source
+    model = getattr(parser, "model", None)
+    if (ref := getattr(model, "source", None)) is not None:
+        return ref.identity()
+    return {"name": name, "version": "", "digest": source.fingerprint}
 
 
 @functools.lru_cache(maxsize=1)

@@ -17,9 +17,8 @@ from syntagma.errors import InputError
 from syntagma.models.choice_model import ChoiceModel
 from syntagma.syntax.encode import EncodedText, concatenate
 from syntagma.syntax.sequences import Part
+from syntagma.tasks.layout import Layout, TextPair, lay_out_parts
 from syntagma.tasks.predictor import TextPredictor
-
-__all__ = ["Choice", "ChoiceItem", "Chooser"]
 
 CHUNK = 256
 """Questions that are read together."""
@@ -53,7 +52,7 @@ class ChoiceItem:
             holds two.
         length: pieces of the longest, special ones included.
         truncated: whether a text lost its end.
-        answer: position of the right option, negative where it is not told.
+        answer: position of the right option, negative if it is not known.
     """
 
     sequences: list[tuple[Part, Part]]
@@ -173,6 +172,22 @@ class Chooser(TextPredictor[ChoiceModel]):
         length = longest + self.texts.builder.n_special(2)
         return ChoiceItem(sequences, borders, length, truncated)
 
+    def lay_out(self, texts: TextPair) -> Layout:
+        """The sequence in which one of the options is read."""
+        if not 0 <= texts.option < len(texts.options):
+            n_options = len(texts.options)
+            raise InputError(f"expected an option from 1 to {n_options}, got {texts.option + 1}")
+        item = self.items([(texts.first, texts.second, texts.options)])[0]
+        asked = self.asked(texts.second, texts.options[texts.option])
+        names = ("question", "option") if len(asked) > 1 else ("question with option",)
+        passage, others = ("passage", texts.first), list(zip(names, asked, strict=True))
+        contents = [[passage], others]
+        if len(asked) > 1 and self.model.head.layout == "passage+question|option":
+            contents = [[passage, others[0]], [others[1]]]
+        parts, border = item.sequences[texts.option], item.borders[texts.option]
+        found = lay_out_parts(self.texts.builder, parts, contents, border=border)
+        return found._replace(batch=self.on_device(found.batch))
+
     def collate(self, items: Sequence[ChoiceItem]) -> dict[str, Tensor]:
         """A padded batch, the sequences of all questions one after another."""
         batch = self.texts.builder.collate([pair for item in items for pair in item.sequences])
@@ -185,7 +200,7 @@ class Chooser(TextPredictor[ChoiceModel]):
     def _score(self, items: Sequence[ChoiceItem]) -> list[Tensor]:
         """The scores of the options of each question, in order."""
         scores: dict[int, Tensor] = {}
-        for batch in token_budget_batches([len(item) for item in items], self.batch_pieces):
+        for batch in token_budget_batches([len(item) for item in items], self.batch_tokens):
             tensors = self.on_device(self.collate([items[index] for index in batch]))
             tensors.pop("answers", None)
             with autocast(self.model.device, self.precision):

@@ -7,35 +7,42 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, Self
 
-from torch import Tensor
-
 from syntagma.errors import InputError
-from syntagma.models.choice_model import ChoiceHead, ChoiceModel
+from syntagma.models.choice_model import ChoiceModel
 from syntagma.outputs import write_json
-from syntagma.tasks.choice.chooser import Choice, ChoiceItem, Chooser
+from syntagma.tasks.choice.chooser import Choice, Chooser
 from syntagma.tasks.choice.data import ChoiceExample, read_choices
+from syntagma.tasks.choice.sample import SAMPLE
 from syntagma.tasks.collect import warn_of_skipped
+from syntagma.tasks.comparison.comparisons import ACCURACY
+from syntagma.tasks.comparison.properties import QUESTION, ExampleProperty, length_of
 from syntagma.tasks.experiment import Experiment
-from syntagma.tasks.predictor import new_model, training_options
-from syntagma.tasks.predictor_task import PredictorTask
-from syntagma.tasks.task import Features
-
-__all__ = ["ChoiceTask"]
+from syntagma.tasks.new_model import new_model, training_options
+from syntagma.tasks.predictor import PredictorTask
+from syntagma.tasks.task import ErrorExample, Features
 
 
 class ChoiceTask(PredictorTask[ChoiceExample, Choice, Chooser]):
     """One of several options."""
 
     name = "choice"
+    model_class = ChoiceModel
     predictor_class = Chooser
-    settings = ChoiceHead
     primary = "accuracy"
     breakdowns = ("subset",)
+    comparisons = (ACCURACY,)
+    groupings = {  # noqa: RUF012
+        **QUESTION,
+        "passage_length": length_of("passage"),
+        "options": ExampleProperty(lambda example: len(example.options), is_number=True),
+        "subset": ExampleProperty(lambda example: example.subset or "all"),
+    }
+    sample = SAMPLE
 
     @classmethod
     def new(cls, experiment: Experiment, examples: Sequence[ChoiceExample]) -> Self:
-        """A fresh chooser with the experiment's guides."""
-        model = new_model(ChoiceModel, experiment, task=cls.name, head=ChoiceHead)
+        """A new chooser with the experiment's guides."""
+        model = new_model(ChoiceModel, experiment)
         return cls(Chooser(model, **training_options(model, experiment)))
 
     @classmethod
@@ -46,8 +53,8 @@ class ChoiceTask(PredictorTask[ChoiceExample, Choice, Chooser]):
         return examples
 
     @classmethod
-    def has_gold(cls, example: ChoiceExample) -> bool:
-        """Whether the right option is told."""
+    def is_labelled(cls, example: ChoiceExample) -> bool:
+        """Whether the right option is known."""
         return example.answer is not None
 
     @classmethod
@@ -59,6 +66,18 @@ class ChoiceTask(PredictorTask[ChoiceExample, Choice, Chooser]):
                 if text.strip() and text not in seen:
                     seen.add(text)
                     yield text
+
+    @classmethod
+    def describe(cls, example: ChoiceExample) -> ErrorExample:
+        """The question, its passage and its options."""
+        gold = () if example.answer is None else (example.options[example.answer],)
+        return ErrorExample(
+            example.question,
+            gold,
+            example.passage,
+            options=example.options,
+            asked_name="question",
+        )
 
     def features(self, examples: Sequence[ChoiceExample]) -> Features:
         """Training items.
@@ -76,10 +95,6 @@ class ChoiceTask(PredictorTask[ChoiceExample, Choice, Chooser]):
             [replace(item, answer=answer) for item, answer in zip(items, answers, strict=True)]
         )
 
-    def collate(self, items: Sequence[ChoiceItem]) -> dict[str, Tensor]:
-        """A padded batch with the right options."""
-        return self.predictor.collate(items)
-
     def predict(self, examples: Sequence[ChoiceExample]) -> list[Choice]:
         """The chosen options."""
         self.model.eval()
@@ -92,12 +107,12 @@ class ChoiceTask(PredictorTask[ChoiceExample, Choice, Chooser]):
     def score(
         self, examples: Sequence[ChoiceExample], predictions: Sequence[Choice]
     ) -> dict[str, float]:
-        """Accuracy over the questions whose answer is told, in per cent."""
-        told = self.told(examples, predictions)
-        right = sum(example.answer == choice.chosen for example, choice in told)
-        truncated = sum(choice.truncated for _, choice in told)
-        total = max(len(told), 1)
-        values = {"accuracy": 100 * right / total, "total": float(len(told))}
+        """Accuracy over the questions with a gold answer, in per cent."""
+        labelled = self.labelled(examples, predictions)
+        right = sum(example.answer == choice.chosen for example, choice in labelled)
+        truncated = sum(choice.truncated for _, choice in labelled)
+        total = max(len(labelled), 1)
+        values = {"accuracy": 100 * right / total, "total": float(len(labelled))}
         for subset, scores in self.breakdown("subset", examples, predictions).items():
             values[f"accuracy_{subset}"] = scores["accuracy"]
         return values | {"truncated": 100 * truncated / total}
@@ -105,9 +120,9 @@ class ChoiceTask(PredictorTask[ChoiceExample, Choice, Chooser]):
     def breakdown(
         self, by: str, examples: Sequence[ChoiceExample], predictions: Sequence[Choice]
     ) -> dict[str, dict[str, float]]:
-        """Accuracy of each subset; what belongs to none is left out."""
+        """Accuracy of each subset; questions without one are skipped."""
         groups: dict[str, list[bool]] = {}
-        for example, choice in self.told(examples, predictions):
+        for example, choice in self.labelled(examples, predictions):
             if example.subset:
                 groups.setdefault(example.subset, []).append(example.answer == choice.chosen)
         return {
@@ -121,7 +136,7 @@ class ChoiceTask(PredictorTask[ChoiceExample, Choice, Chooser]):
         """Whether each question is answered right."""
         return {
             example.id: {"accuracy": float(example.answer == choice.chosen)}
-            for example, choice in self.told(examples, predictions)
+            for example, choice in self.labelled(examples, predictions)
         }
 
     def write_predictions(

@@ -21,22 +21,13 @@ from syntagma.syntax.sequences import Part
 from syntagma.tasks.mentions.data import Mention, mention_problem
 from syntagma.tasks.predictor import LabelPredictor
 
-__all__ = [
-    "Asked",
-    "MentionClassifier",
-    "MentionItem",
-    "ScoredMention",
-    "checked",
-    "pieces_around",
-]
-
 CHUNK = 1024
 """Texts that are read together."""
 
 Model = TypeVar("Model", bound=MentionModel)
 
 
-class Asked(NamedTuple):
+class MarkedText(NamedTuple):
     """A text with its mentions.
 
     Args:
@@ -57,7 +48,7 @@ class MentionItem:
         markers: place in the sequence of the marker before each mention.
         length: pieces, special ones included.
         truncated: whether the text was too long.
-        labels: codes of the gold labels; ``None`` where they are not told.
+        labels: codes of the gold labels; ``None`` for examples without.
     """
 
     text: EncodedText
@@ -103,7 +94,7 @@ class MentionClassifier(LabelPredictor[Model]):
         """Names of the labels."""
         return list(self.model.config.labels["labels"])
 
-    def all_checked(self, given: Any) -> Iterator[Asked]:
+    def all_checked(self, given: Any) -> Iterator[MarkedText]:
         """Each text with as many mentions as the model classifies together, as they come.
 
         Args:
@@ -115,7 +106,7 @@ class MentionClassifier(LabelPredictor[Model]):
         require_several(given, "texts with mentions")
         return map(self.checked, given)
 
-    def checked(self, given: Any) -> Asked:
+    def checked(self, given: Any) -> MarkedText:
         """A text with as many mentions as the model classifies together.
 
         Args:
@@ -130,7 +121,7 @@ class MentionClassifier(LabelPredictor[Model]):
             raise InputError(f"expected ({wanted}) for each text, got {given!r:.60}")
         return checked(*given)
 
-    def score_stream(self, asked: Iterable[Asked]) -> Iterator[ScoredMention]:
+    def score_stream(self, asked: Iterable[MarkedText]) -> Iterator[ScoredMention]:
         """Score texts as they come, many at a time, in constant memory."""
         source = iter(asked)
         while chunk := list(islice(source, CHUNK)):
@@ -139,7 +130,7 @@ class MentionClassifier(LabelPredictor[Model]):
                 yield ScoredMention(scores, item.truncated)
             self.texts.forget()
 
-    def items(self, asked: Sequence[Asked]) -> list[MentionItem]:
+    def items(self, asked: Sequence[MarkedText]) -> list[MentionItem]:
         """Texts as sequences; each is parsed and cut into pieces once, without markers."""
         self.texts.check_length(self.model.head.max_length)
         for text, _ in asked:
@@ -184,7 +175,7 @@ class MentionClassifier(LabelPredictor[Model]):
         raise NotImplementedError
 
 
-def checked(text: str, *mentions: Mention) -> Asked:
+def checked(text: str, *mentions: Mention) -> MarkedText:
     """A text with mentions that have characters in it.
 
     Raises:
@@ -194,7 +185,7 @@ def checked(text: str, *mentions: Mention) -> Asked:
     for mention in mentions:
         if problem := mention_problem(text, mention):
             raise InputError(f"{problem}; give the offsets of its first character and its end")
-    return Asked(text, mentions)
+    return MarkedText(text, mentions)
 
 
 def _trimmed(text: str, mention: Mention) -> Mention:

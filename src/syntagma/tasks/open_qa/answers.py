@@ -156,7 +156,7 @@ def pool(question: str, found: Sequence[ReadParagraph], head: OpenHead) -> OpenA
         (_candidate(*row) for row in rows),
         key=lambda candidate: (-candidate.score, candidate.paragraph, candidate.start),
     )
-    return OpenAnswer.of(question, ranked[: head.n_best], float(shares[0]))
+    return OpenAnswer.of(question, ranked[: head.n_best_size], float(shares[0]))
 
 
 def _together(group: Sequence[_Place], head: OpenHead) -> float:

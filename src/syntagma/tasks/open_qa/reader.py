@@ -5,17 +5,15 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
-from pathlib import Path
 from typing import Any, Self
 
 from syntagma.checks import checked_rows, require_several, require_string, require_text
+from syntagma.encoders.reference import ModelName
 from syntagma.errors import InputError
 from syntagma.models.open_model import OpenHead, OpenModel
 from syntagma.tasks.open_qa.answers import OpenAnswer, ReadParagraph, pool
 from syntagma.tasks.open_qa.data import Paragraph
 from syntagma.tasks.spans.reader import Reader
-
-__all__ = ["OpenReader", "ParagraphReader"]
 
 CHUNK = 64
 """Questions whose paragraphs are read together."""
@@ -42,7 +40,7 @@ class OpenReader:
 
     @classmethod
     def from_pretrained(
-        cls, name: str | Path = "default", *, device: str = "cpu", **options: Any
+        cls, name: ModelName = "default", *, device: str = "cpu", **options: Any
     ) -> Self:
         """A saved reader.
 

@@ -13,24 +13,25 @@ import numpy as np
 from torch import Tensor
 
 from syntagma.encoders.precision import Precision
+from syntagma.encoders.reference import ModelName
 from syntagma.errors import InputError
-from syntagma.models.open_model import OpenHead, OpenModel
+from syntagma.models.open_model import OpenModel
 from syntagma.outputs import write_json
 from syntagma.tasks.collect import warn_of_skipped
+from syntagma.tasks.comparison.properties import ANSWERS, QUESTION
 from syntagma.tasks.experiment import Experiment, TrainingSettings
+from syntagma.tasks.new_model import new_model, training_options
 from syntagma.tasks.open_qa.answers import OpenAnswer
 from syntagma.tasks.open_qa.data import OpenExample, Paragraph, read_open_qa
 from syntagma.tasks.open_qa.distant import AnswerFinder, Place
 from syntagma.tasks.open_qa.reader import OpenReader, ParagraphReader
-from syntagma.tasks.predictor import new_model, training_options
+from syntagma.tasks.open_qa.sample import SAMPLE
 from syntagma.tasks.spans.metrics import QuestionScore, Tally, exact_of, f1_of
 from syntagma.tasks.spans.reader import verifier_of
 from syntagma.tasks.spans.squad import SpanExample
-from syntagma.tasks.spans.task import SpanTask
+from syntagma.tasks.spans.task import EXACT, F1, SpanTask
 from syntagma.tasks.spans.windows import SpanWindow
-from syntagma.tasks.task import Features, Task
-
-__all__ = ["OpenQaTask"]
+from syntagma.tasks.task import ErrorExample, Features, Task
 
 log = logging.getLogger(__name__)
 
@@ -50,9 +51,12 @@ class OpenQaTask(Task[OpenExample, OpenAnswer]):
     """
 
     name = "open_qa"
-    settings = OpenHead
+    model_class = OpenModel
     primary = "f1"
     breakdowns = ("evidence",)
+    comparisons = (EXACT, F1)
+    groupings = QUESTION | ANSWERS
+    sample = SAMPLE
 
     def __init__(self, reader: OpenReader, *, seed: int = TrainingSettings.seed) -> None:
         self.reader = reader
@@ -70,17 +74,17 @@ class OpenQaTask(Task[OpenExample, OpenAnswer]):
 
     @classmethod
     def new(cls, experiment: Experiment, examples: Sequence[OpenExample]) -> Self:
-        """A fresh reader with the experiment's guides."""
-        model = new_model(OpenModel, experiment, task=cls.name, head=OpenHead)
+        """A new reader with the experiment's guides."""
+        model = new_model(OpenModel, experiment)
         options = training_options(model, experiment)
         verifier = verifier_of(model.head, experiment.training.precision)
         reader = ParagraphReader(model, verifier=verifier, **options)
         return cls(OpenReader(reader), seed=experiment.training.seed)
 
     @classmethod
-    def from_folder(
+    def from_pretrained(
         cls,
-        folder: str | Path,
+        name: ModelName,
         *,
         device: str = "cpu",
         parser: str = "",
@@ -88,7 +92,7 @@ class OpenQaTask(Task[OpenExample, OpenAnswer]):
     ) -> Self:
         """A saved reader of this task, or of the task ``spans``."""
         reader = OpenReader.from_pretrained(
-            folder, device=device, parser=parser, precision=precision or "auto"
+            name, device=device, parser=parser, precision=precision or "auto"
         )
         return cls(reader)
 
@@ -100,8 +104,8 @@ class OpenQaTask(Task[OpenExample, OpenAnswer]):
         return examples
 
     @classmethod
-    def has_gold(cls, example: OpenExample) -> bool:
-        """Whether an answer is told."""
+    def is_labelled(cls, example: OpenExample) -> bool:
+        """Whether it has gold answers."""
         return bool(example.answers)
 
     @classmethod
@@ -115,6 +119,14 @@ class OpenQaTask(Task[OpenExample, OpenAnswer]):
                     seen.add(text)
                     yield text
 
+    @classmethod
+    def describe(cls, example: OpenExample) -> ErrorExample:
+        """The question, with the paragraph that it was asked about, or the first one."""
+        known = example.gold or next(iter(example.paragraphs), None)
+        return ErrorExample(
+            example.question, example.answers, known.text if known else "", asked_name="question"
+        )
+
     def features(self, examples: Sequence[OpenExample]) -> Features:
         """Training windows over some paragraphs of each question.
 
@@ -125,7 +137,7 @@ class OpenQaTask(Task[OpenExample, OpenAnswer]):
         counted.
 
         Raises:
-            InputError: a question's answers are not told, or no question is left.
+            InputError: a question has no gold answers, or no question is left.
         """
         chosen: list[SpanExample] = []
         left_out: Counter[str] = Counter()
@@ -191,8 +203,8 @@ class OpenQaTask(Task[OpenExample, OpenAnswer]):
         answer, the most that exact match can reach but by chance; ``answerable_exact`` and
         ``answerable_f1`` are the metrics of these.
         """
-        told, rows = _judge(examples, predictions)
-        answerable = [row for row, n in zip(rows, self._evidence(told), strict=True) if n]
+        labelled, rows = _judge(examples, predictions)
+        answerable = [row for row, n in zip(rows, self._evidence(labelled), strict=True) if n]
         values = Tally.of(rows).as_dict()
         values["answerable"] = 100 * len(answerable) / max(len(rows), 1)
         return values | Tally.of(answerable).as_dict("answerable_")
@@ -200,7 +212,7 @@ class OpenQaTask(Task[OpenExample, OpenAnswer]):
     def score_examples(
         self, examples: Sequence[OpenExample], predictions: Sequence[OpenAnswer]
     ) -> dict[str, dict[str, float]]:
-        """Exact match and F1 of each question whose answers are told."""
+        """Exact match and F1 of each labelled question."""
         return {
             example.id: {"exact": row.exact, "f1": row.f1}
             for example, row in zip(*_judge(examples, predictions), strict=True)
@@ -211,8 +223,8 @@ class OpenQaTask(Task[OpenExample, OpenAnswer]):
     ) -> dict[str, dict[str, float]]:
         """By ``evidence``: in how many paragraphs that were read an answer stands."""
         groups: dict[int, list[QuestionScore]] = {}
-        told, rows = _judge(examples, predictions)
-        for row, count in zip(rows, self._evidence(told), strict=True):
+        labelled, rows = _judge(examples, predictions)
+        for row, count in zip(rows, self._evidence(labelled), strict=True):
             groups.setdefault(min(count, MANY), []).append(row)
         return {
             f"{count}+" if count == MANY else str(count): Tally.of(rows).as_dict()
@@ -265,12 +277,12 @@ def _span_example(
 def _judge(
     examples: Sequence[OpenExample], predictions: Sequence[OpenAnswer]
 ) -> tuple[list[OpenExample], list[QuestionScore]]:
-    """The questions whose answers are told, and their scores; what was not answered is wrong."""
-    told, rows = [], []
+    """The labelled questions and their scores; a missing answer is wrong."""
+    labelled, rows = [], []
     for example, answer in zip(examples, predictions, strict=True):
         if not example.answers:
             continue
-        told.append(example)
+        labelled.append(example)
         rows.append(
             QuestionScore(
                 exact=exact_of(answer.text, example.answers, rules="1.1") if answer.text else 0,
@@ -279,4 +291,4 @@ def _judge(
                 answered=bool(answer.text),
             )
         )
-    return told, rows
+    return labelled, rows

@@ -14,18 +14,20 @@ from torch import Tensor
 
 from syntagma.checks import checked_rows, require_text
 from syntagma.errors import InputError
-from syntagma.models.pair_model import PairHead, PairModel
+from syntagma.models.pair_model import PairModel
 from syntagma.outputs import write_text
 from syntagma.syntax.sequences import Part, fit_two
 from syntagma.tasks.collect import warn_of_skipped
+from syntagma.tasks.comparison.comparisons import ACCURACY
+from syntagma.tasks.comparison.properties import LABEL, length_of
 from syntagma.tasks.experiment import Experiment
-from syntagma.tasks.labels import warn_of_unknown
+from syntagma.tasks.label_task import LabelTask
+from syntagma.tasks.layout import Layout, TextPair, lay_out_parts
+from syntagma.tasks.new_model import new_model, training_options
 from syntagma.tasks.pairs.data import PairExample, read_pairs
-from syntagma.tasks.predictor import LabelPredictor, new_model, training_options
-from syntagma.tasks.predictor_task import PredictorTask
-from syntagma.tasks.task import Features
-
-__all__ = ["PairClassifier", "PairTask", "Relation"]
+from syntagma.tasks.pairs.sample import SAMPLE
+from syntagma.tasks.predictor import LabelPredictor
+from syntagma.tasks.task import ErrorExample, Features
 
 log = logging.getLogger(__name__)
 
@@ -51,8 +53,8 @@ class PairItem:
 
     Args:
         parts: of the sequence.
-        length: pieces, special ones included.
-        label: code of the gold label, negative where it is not told.
+        length: in pieces, special ones included.
+        label: code of the gold label, negative if there is none.
     """
 
     parts: tuple[Part, Part]
@@ -115,6 +117,13 @@ class PairClassifier(LabelPredictor[PairModel]):
             items.append(PairItem(parts, sum(lengths) + special))
         return items
 
+    def lay_out(self, texts: TextPair) -> Layout:
+        """The sequence in which two texts are read."""
+        parts = self.items([(texts.first, texts.second)])[0].parts
+        contents = [[("premise", texts.first)], [("hypothesis", texts.second)]]
+        found = lay_out_parts(self.texts.builder, parts, contents)
+        return found._replace(batch=self.on_device(found.batch))
+
     def collate(self, items: Sequence[PairItem]) -> dict[str, Tensor]:
         """A padded batch."""
         batch = self.texts.builder.collate([item.parts for item in items])
@@ -123,27 +132,30 @@ class PairClassifier(LabelPredictor[PairModel]):
         return batch
 
 
-class PairTask(PredictorTask[PairExample, Relation, PairClassifier]):
-    """One label a pair; which there are follows from the training data."""
+class PairTask(LabelTask[PairExample, Relation, PairClassifier]):
+    """One label a pair, of those in the training data."""
 
     name = "pairs"
+    model_class = PairModel
     predictor_class = PairClassifier
-    settings = PairHead
     primary = "accuracy"
     breakdowns = ("label", "confusion")
+    comparisons = (ACCURACY,)
+    groupings = {  # noqa: RUF012
+        "premise_length": length_of("first"),
+        "hypothesis_length": length_of("second"),
+        **LABEL,
+    }
+    sample = SAMPLE
     predictions_file = "predictions.tsv"
-
-    def __init__(self, predictor: PairClassifier) -> None:
-        super().__init__(predictor)
-        self._unknown: set[str] = set()
 
     @classmethod
     def new(cls, experiment: Experiment, examples: Sequence[PairExample]) -> Self:
-        """A fresh classifier with the experiment's guides and the examples' labels."""
+        """A new classifier with the experiment's guides and the examples' labels."""
         labels = {"labels": sorted({e.label for e in examples if e.label is not None})}
         if not labels["labels"]:
             raise InputError(f"none of the {len(examples)} pairs has a label to learn from")
-        model = new_model(PairModel, experiment, task=cls.name, head=PairHead, labels=labels)
+        model = new_model(PairModel, experiment, labels=labels)
         return cls(PairClassifier(model, **training_options(model, experiment)))
 
     @classmethod
@@ -151,15 +163,13 @@ class PairTask(PredictorTask[PairExample, Relation, PairClassifier]):
         """Pairs of a file, see :mod:`syntagma.tasks.pairs.data`."""
         found = read_pairs(path, skip_bad=skip_bad)
         if found.unlabelled:
-            log.warning("%s: %d pairs have no gold label; they are not scored or learnt from",
-                        path, found.unlabelled)  # fmt: skip
+            log.warning(
+                "%s: %d pairs have no gold label; they are neither scored nor trained on",
+                path,
+                found.unlabelled,
+            )
         warn_of_skipped(path, found.wrong, "pairs")
         return found.examples
-
-    @classmethod
-    def has_gold(cls, example: PairExample) -> bool:
-        """Whether its label is told."""
-        return example.label is not None
 
     @classmethod
     def texts(cls, examples: Sequence[PairExample]) -> Iterator[str]:
@@ -168,81 +178,36 @@ class PairTask(PredictorTask[PairExample, Relation, PairClassifier]):
             text for example in examples for text in (example.first, example.second)
         )
 
-    def features(self, examples: Sequence[PairExample]) -> Features:
-        """Training items; pairs without a gold label have none."""
-        codes = {label: code for code, label in enumerate(self.predictor.labels)}
-        told = [(e, codes[e.label]) for e in examples if e.label is not None]
-        items = self.predictor.items([(e.first, e.second) for e, _ in told])
-        return Features(
-            [replace(item, label=code) for item, (_, code) in zip(items, told, strict=True)],
-            padded=True,
+    @classmethod
+    def describe(cls, example: PairExample) -> ErrorExample:
+        """The hypothesis, with the premise as its passage."""
+        return ErrorExample(
+            example.second,
+            (str(example.label),),
+            example.first,
+            asked_name="hypothesis",
+            passage_name="premise",
         )
 
-    def collate(self, items: Sequence[PairItem]) -> dict[str, Tensor]:
-        """A padded batch with gold labels."""
-        return self.predictor.collate(items)
+    def features(self, examples: Sequence[PairExample]) -> Features:
+        """Training items of the labelled pairs."""
+        codes = {label: code for code, label in enumerate(self.predictor.labels)}
+        labelled = [(e, codes[e.label]) for e in examples if e.label is not None]
+        items = self.predictor.items([(e.first, e.second) for e, _ in labelled])
+        return Features(
+            [replace(item, label=code) for item, (_, code) in zip(items, labelled, strict=True)],
+            padded=True,
+        )
 
     def predict(self, examples: Sequence[PairExample]) -> list[Relation]:
         """The most probable labels."""
         self.model.eval()
         return list(self.predictor.stream((e.first, e.second) for e in examples))
 
-    def score(
-        self, examples: Sequence[PairExample], predictions: Sequence[Relation]
-    ) -> dict[str, float]:
-        """Accuracy of the pairs with a gold label, in per cent.
-
-        A label that the model does not know is never right.
-        """
-        told = _told(examples, predictions)
-        gold = [label for label, _ in told]
-        if {*gold} - {*self.predictor.labels} - self._unknown:
-            self._unknown |= warn_of_unknown(gold, self.predictor.labels)
-        right = sum(label == found for label, found in told)
-        return {"accuracy": 100 * right / max(len(told), 1), "total": float(len(told))}
-
-    def breakdown(
-        self, by: str, examples: Sequence[PairExample], predictions: Sequence[Relation]
-    ) -> dict[str, dict[str, float]]:
-        """By ``label``: accuracy of each gold label; by ``confusion``: what each was taken for."""
-        rows: dict[str, dict[str, float]] = {}
-        for label, found in _told(examples, predictions):
-            row = rows.setdefault(label, {})
-            row[found] = row.get(found, 0.0) + 1
-        if by == "confusion":
-            return {label: dict(sorted(row.items())) for label, row in sorted(rows.items())}
-        return {
-            label: {
-                "accuracy": 100 * row.get(label, 0.0) / sum(row.values()),
-                "total": sum(row.values()),
-            }
-            for label, row in sorted(rows.items())
-        }
-
-    def score_examples(
-        self, examples: Sequence[PairExample], predictions: Sequence[Relation]
-    ) -> dict[str, dict[str, float]]:
-        """Whether each pair is labelled right."""
-        return {
-            example.id: {"accuracy": float(example.label == found.label)}
-            for example, found in self.told(examples, predictions)
-        }
-
     def write_predictions(
         self, examples: Sequence[PairExample], predictions: Sequence[Relation], path: Path
     ) -> None:
-        """Write a table of ids and labels, of all pairs, labelled or not."""
+        """Write a table of the ids and labels of all pairs, labelled or not."""
         rows: Iterable[Any] = zip(examples, predictions, strict=True)
         lines = ["pairID\tgold_label", *(f"{e.id}\t{found.label}" for e, found in rows)]
         write_text(path, "\n".join(lines) + "\n")
-
-
-def _told(
-    examples: Sequence[PairExample], predictions: Sequence[Relation]
-) -> list[tuple[str, str]]:
-    """Gold and predicted label of the pairs whose label is told."""
-    return [
-        (example.label, found.label)
-        for example, found in zip(examples, predictions, strict=True)
-        if example.label is not None
-    ]

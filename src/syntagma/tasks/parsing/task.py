@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Self
 
@@ -15,6 +15,7 @@ from torch import Tensor
 
 from syntagma.encoders.load import load_tokenizer
 from syntagma.encoders.precision import Precision
+from syntagma.encoders.reference import ModelName, find_model
 from syntagma.errors import InputError
 from syntagma.outputs import write_text
 from syntagma.parse.bracket_scores import BracketScore
@@ -22,10 +23,12 @@ from syntagma.parse.decode import How
 from syntagma.parse.encode import EncodedSentence
 from syntagma.parse.parser import JointParser
 from syntagma.parse.phrases import collapse
-from syntagma.parse.scorer import ParserHead, ParserModel
+from syntagma.parse.scorer import ParserModel
 from syntagma.parse.scores import AttachmentScore, by_length, by_relation, group_order
-from syntagma.settings import build, to_dict
+from syntagma.tasks.comparison.comparisons import ComparedMetric
+from syntagma.tasks.comparison.metric_sums import ARCS, BRACKETS, HEADS
 from syntagma.tasks.experiment import Experiment
+from syntagma.tasks.parsing.sample import SAMPLE
 from syntagma.tasks.parsing.treebanks import TreeExample, is_bracket_file, read_treebank
 from syntagma.tasks.task import Features, Task
 from syntagma.text.alignment import ABSENT
@@ -33,15 +36,18 @@ from syntagma.text.brackets import format_brackets
 from syntagma.text.conllu import TreebankSentence, format_conllu
 from syntagma.text.sentence import Parse
 
-__all__ = ["ParsingTask", "TreeExample"]
-
 log = logging.getLogger(__name__)
 
 UNKNOWN = "_"
 COLUMNS = ("relations", "upos", "xpos")
 
 PRIMARY = {"both": "las_f1_mean", "dependencies": "las", "constituents": "bracket_f1"}
-"""By what models are chosen: a parser that knows phrases is to be good at all that it learnt."""
+"""By what models are chosen: a parser is judged by all views that it was trained on."""
+
+LAS = ComparedMetric(("uas", "las", "xpos"), "las", "las", "randomisation", ARCS)
+BRACKET_F1 = ComparedMetric(
+    ("bracket_f1", "xpos"), "bracket_f1", "bracket_f1", "randomisation", BRACKETS
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,9 +76,11 @@ class ParsingTask(Task[TreeExample, Parse]):
     """
 
     name = "parsing"
-    settings = ParserHead
+    model_class = ParserModel
     primary = "las"
     breakdowns = ("relation", "length")
+    comparisons = (LAS, BRACKET_F1, LAS._replace(metric="uas", score="uas", sums=HEADS))
+    sample = SAMPLE
     predictions_file = "predictions.conllu"
 
     def __init__(self, parser: JointParser) -> None:
@@ -88,20 +96,19 @@ class ParsingTask(Task[TreeExample, Parse]):
 
     @classmethod
     def new(cls, experiment: Experiment, examples: Sequence[TreeExample]) -> Self:
-        """A fresh parser whose labels are those of the examples.
+        """A new parser whose labels are those of the examples.
 
         Raises:
-            InputError: a setting is unknown or impossible.
+            InputError: a setting is impossible, or there is no such encoder.
         """
-        if "mask_piece" in experiment.head:
-            raise InputError("head.mask_piece: is that of the encoder; leave it out")
-        tokenizer = load_tokenizer(experiment.encoder)
-        head = build(ParserHead, experiment.head, where="head")
-        settings = to_dict(head) | {"mask_piece": tokenizer.mask_token_id or 0}
+        head = experiment.head
+        if head.mask_token_id:
+            raise InputError("head.mask_token_id: is that of the encoder; leave it out")
+        tokenizer = load_tokenizer(experiment.encoder_ref)
         model = ParserModel.from_encoder(
-            experiment.encoder,
+            experiment.encoder_ref,
             task=cls.name,
-            head=settings,
+            head=replace(head, mask_token_id=tokenizer.mask_token_id or 0),
             labels=_labels(examples, phrases=head.views != "dependencies"),
             hidden_dropout=experiment.hidden_dropout,
             attention_dropout=experiment.attention_dropout,
@@ -110,9 +117,9 @@ class ParsingTask(Task[TreeExample, Parse]):
         return cls(JointParser(model, tokenizer, precision=precision, decoding=_decoding(model)))
 
     @classmethod
-    def from_folder(
+    def from_pretrained(
         cls,
-        folder: str | Path,
+        name: ModelName,
         *,
         device: str = "cpu",
         parser: str = "",
@@ -123,9 +130,10 @@ class ParsingTask(Task[TreeExample, Parse]):
         Raises:
             InputError: another parser is named: this one parses itself.
         """
+        ref = find_model(name)
         if parser:
-            raise InputError(f"{folder}: is a parser itself; it takes no parses from {parser!r}")
-        own = JointParser.from_folder(folder, device=device, precision=precision or "float32")
+            raise InputError(f"{ref.name}: is a parser itself; it takes no parses from {parser!r}")
+        own = JointParser.from_pretrained(ref, device=device, precision=precision or "float32")
         own.decoding = _decoding(own.model)
         return cls(own)
 

@@ -15,24 +15,22 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from syntagma.encoders.load import load_tokenizer, max_pieces
-from syntagma.encoders.model import saved_tokenizer
 from syntagma.encoders.precision import Precision, autocast
+from syntagma.encoders.reference import ModelName, find_model
 from syntagma.errors import InputError
+from syntagma.models.guides import GUIDES
 from syntagma.models.pretraining_model import (
     OBJECTIVES,
     ObjectiveScores,
-    PretrainingHead,
     PretrainingModel,
     PretrainingScores,
 )
 from syntagma.outputs import write_json
 from syntagma.syntax.sequences import Part, SequenceBuilder
 from syntagma.tasks.experiment import Experiment
-from syntagma.tasks.predictor import new_model
+from syntagma.tasks.new_model import new_model
 from syntagma.tasks.pretraining.corpus_stream import CorpusStream, TrainingCorpus, read_corpus
 from syntagma.tasks.task import Features, Task
-
-__all__ = ["ObjectiveSums", "PretrainingTask"]
 
 SEED = 0
 """Of what is hidden at evaluation, so that every model is asked the same."""
@@ -116,11 +114,11 @@ class PretrainingTask(Task[TrainingCorpus, Sums]):
         model: encoder, guides and objectives.
         tokenizer: the encoder's.
         precision: of evaluation.
-        batch_pieces: the most pieces in a batch of evaluation.
+        batch_tokens: the most pieces in a batch of evaluation.
     """
 
     name = "pretraining"
-    settings = PretrainingHead
+    model_class = PretrainingModel
     primary = "log_likelihood"
     streams = True
 
@@ -130,12 +128,12 @@ class PretrainingTask(Task[TrainingCorpus, Sums]):
         tokenizer: Any,
         *,
         precision: Precision = "auto",
-        batch_pieces: int = 8192,
+        batch_tokens: int = 8192,
     ) -> None:
         self.model: PretrainingModel = model.eval()
         self.tokenizer = tokenizer
         self.precision = precision
-        self.batch_pieces = batch_pieces
+        self.batch_tokens = batch_tokens
         self.longest = max_pieces(model.config.encoder)
         self.builder = SequenceBuilder(
             tokenizer, columns=model.syntax_columns, longest=self.longest
@@ -143,14 +141,14 @@ class PretrainingTask(Task[TrainingCorpus, Sums]):
 
     @classmethod
     def new(cls, experiment: Experiment, examples: Sequence[TrainingCorpus]) -> Self:
-        """The experiment's encoder and guides, with fresh heads where it has none.
+        """The experiment's encoder and guides, with new heads where it has none.
 
         Raises:
-            InputError: a guide shows what is to be predicted, or the encoder cannot read so long a
-                sequence or has no piece that stands for a hidden one.
+            InputError: a guide reveals what is to be predicted, or the encoder cannot read
+                sequences so long or has no mask token.
         """
-        if "mask_id" in experiment.head:
-            raise InputError("head.mask_id: is that of the encoder; leave it out")
+        if experiment.head.mask_token_id >= 0:
+            raise InputError("head.mask_token_id: is that of the encoder; leave it out")
         parsers = sorted({str(e.corpus.manifest.settings["parser"]) for e in examples})
         if len(parsers) > 1:
             raise InputError(
@@ -165,16 +163,14 @@ class PretrainingTask(Task[TrainingCorpus, Sums]):
                 )
             # What is fine-tuned from the model is to read the same.
             experiment = replace(experiment, parser=own)
-        tokenizer = load_tokenizer(experiment.encoder)
-        if tokenizer.mask_token_id is None and experiment.head.get("pieces", 1.0):
+        tokenizer = load_tokenizer(experiment.encoder_ref)
+        if tokenizer.mask_token_id is None and experiment.head.mlm:
             raise InputError(
                 f"encoder {experiment.encoder!r}: has no mask piece; pre-training hides pieces "
                 f"behind one, take a masked language model"
             )
-        head = {**experiment.head, "mask_id": tokenizer.mask_token_id or 0}
-        model = new_model(
-            PretrainingModel, replace(experiment, head=head), task=cls.name, head=PretrainingHead
-        )
+        head = replace(experiment.head, mask_token_id=tokenizer.mask_token_id or 0)
+        model = new_model(PretrainingModel, replace(experiment, head=head))
         _check(model)
         task = cls(model, tokenizer, precision=experiment.training.precision)
         if model.head.heads and not len(task.builder.prefix(1)):
@@ -185,9 +181,9 @@ class PretrainingTask(Task[TrainingCorpus, Sums]):
         return task
 
     @classmethod
-    def from_folder(
+    def from_pretrained(
         cls,
-        folder: str | Path,
+        name: ModelName,
         *,
         device: str = "cpu",
         parser: str = "",
@@ -198,12 +194,13 @@ class PretrainingTask(Task[TrainingCorpus, Sums]):
         Raises:
             InputError: a parser is named: the parses come with the corpus.
         """
+        ref = find_model(name)
         if parser:
             raise InputError(
-                f"{folder}: reads the parses of its corpus; annotate the corpus with {parser!r}"
+                f"{ref.name}: reads the parses of its corpus; annotate the corpus with {parser!r}"
             )
-        model: Any = PretrainingModel.from_folder(folder, task=cls.name).to(device)
-        tokenizer = saved_tokenizer(folder, model.config)
+        model: Any = PretrainingModel.load_saved(ref, task=cls.name).to(device)
+        tokenizer = load_tokenizer(ref, model.config.encoder)
         return cls(model, tokenizer, precision=precision or "auto")
 
     @classmethod
@@ -251,7 +248,7 @@ class PretrainingTask(Task[TrainingCorpus, Sums]):
         device = self.model.device
         sums: Sums = {}
         with torch.random.fork_rng([device] if device.type == "cuda" else []):
-            batches = self.stream([example], budget=self.batch_pieces, seed=SEED).one_pass()
+            batches = self.stream([example], budget=self.batch_tokens, seed=SEED).one_pass()
             for number, batch in enumerate(batches):
                 # Pieces are drawn first: so all models are asked the same, whatever else they hide.
                 torch.manual_seed(SEED + number)
@@ -310,12 +307,14 @@ def _check(model: PretrainingModel) -> None:
         raise InputError(
             f"head.max_length {head.max_length} is longer than the encoder reads ({longest})"
         )
-    if "ancestor_attention" in guides and (head.distances or head.heads):
-        raise InputError(
-            "guides.ancestor_attention: its mask shows the trees that distances and heads are to "
-            "be predicted of; set head.distances and head.heads to 0, or leave the guide out"
-        )
-    if "coattention" in guides:
-        raise InputError(
-            "guides.coattention: needs two texts, and pre-training reads one; leave it out"
-        )
+    for name in guides:
+        guide = GUIDES[name]
+        if guide.reveals_tree and (head.distances or head.heads):
+            raise InputError(
+                f"guides.{name}: reveals the trees whose distances and heads are to be predicted; "
+                f"set head.distances and head.heads to 0, or leave the guide out"
+            )
+        if guide.needs_two_texts:
+            raise InputError(
+                f"guides.{name}: needs two texts, and pre-training reads one; leave it out"
+            )

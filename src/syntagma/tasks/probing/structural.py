@@ -18,7 +18,7 @@ from torch import Tensor
 from syntagma.batches import token_budget_batches
 from syntagma.encoders.precision import autocast
 from syntagma.errors import MissingExtraError
-from syntagma.models.structural_model import StructuralHead, StructuralModel
+from syntagma.models.structural_model import StructuralModel
 from syntagma.outputs import write_text
 from syntagma.parse.columns import ParsedText
 from syntagma.parse.penn_tags import PENN_TAGS
@@ -26,15 +26,17 @@ from syntagma.parse.scores import is_punctuation
 from syntagma.parse.sources.source import Mode
 from syntagma.syntax.ancestors import tour_of
 from syntagma.syntax.sequences import Part
+from syntagma.tasks.comparison.comparisons import ComparedMetric
+from syntagma.tasks.comparison.metric_sums import FOUND_ARCS
 from syntagma.tasks.experiment import Experiment
+from syntagma.tasks.new_model import new_model, require_frozen, training_options
+from syntagma.tasks.parsing.sample import write_treebank
 from syntagma.tasks.parsing.treebanks import TreeExample, read_treebank
-from syntagma.tasks.predictor import TextPredictor, new_model, require_frozen, training_options
-from syntagma.tasks.predictor_task import PredictorTask
+from syntagma.tasks.predictor import PredictorTask, TextPredictor
+from syntagma.tasks.sample import Sample
 from syntagma.tasks.task import Features
 from syntagma.text.alignment import align, pool
 from syntagma.text.sentence import Sentence
-
-__all__ = ["Measured", "StructuralProbe", "StructuralTask"]
 
 log = logging.getLogger(__name__)
 
@@ -108,7 +110,7 @@ class StructuralProbe(TextPredictor[StructuralModel]):
         ]
         found: list[Tensor | None] = [None] * len(texts)
         lengths = [len(encoded[texts[index]]) + special for index in fitting]
-        for batch in token_budget_batches(lengths, self.batch_pieces):
+        for batch in token_budget_batches(lengths, self.batch_tokens):
             indices = [fitting[index] for index in batch.tolist()]
             parts = [(Part(own := encoded[texts[index]], 0, len(own)),) for index in indices]
             tensors = self.on_device(self.texts.builder.collate(parts))
@@ -141,9 +143,20 @@ class StructuralTask(PredictorTask[TreeExample, Measured, StructuralProbe]):
     """A linear map of frozen states, learnt from gold trees."""
 
     name = "structural"
+    model_class = StructuralModel
     predictor_class = StructuralProbe
-    settings = StructuralHead
     primary = "accuracy"
+    comparisons = (
+        ComparedMetric(
+            ("accuracy", "spearman"), "accuracy", "accuracy", "randomisation", FOUND_ARCS
+        ),
+    )
+    sample = Sample(
+        write_treebank,
+        head={"max_length": 96, "rank": 8},
+        training={"encoder": "frozen"},
+        presets=("none", "sg-net", "seprem"),
+    )
     predictions_file = "predictions.jsonl"
 
     def __init__(self, predictor: StructuralProbe) -> None:
@@ -152,15 +165,15 @@ class StructuralTask(PredictorTask[TreeExample, Measured, StructuralProbe]):
 
     @classmethod
     def new(cls, experiment: Experiment, examples: Sequence[TreeExample]) -> Self:
-        """A fresh linear map on a frozen encoder with its guides.
+        """A new linear map on a frozen encoder with its guides.
 
         Raises:
-            InputError: the encoder is to learn.
+            InputError: the encoder is not frozen.
         """
         require_frozen(experiment)
         if experiment.data.dev:
-            _scipy()  # It is to be missed now, not after an epoch.
-        model = new_model(StructuralModel, experiment, task=cls.name, head=StructuralHead)
+            _scipy()  # Fail now if it is missing, not after an epoch.
+        model = new_model(StructuralModel, experiment)
         return cls(StructuralProbe(model, **training_options(model, experiment, mode="words")))
 
     @classmethod

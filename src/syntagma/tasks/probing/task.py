@@ -15,18 +15,19 @@ from torch import Tensor
 from syntagma.batches import token_budget_batches
 from syntagma.encoders.precision import autocast
 from syntagma.errors import InputError
-from syntagma.models.probe_model import ProbeHead, ProbeModel
+from syntagma.models.probe_model import ProbeModel
 from syntagma.outputs import write_text
 from syntagma.parse.sources.source import Mode
 from syntagma.syntax.sequences import Part
+from syntagma.tasks.comparison.comparisons import ACCURACY
+from syntagma.tasks.comparison.properties import LABEL, length_of
 from syntagma.tasks.experiment import Experiment
-from syntagma.tasks.labels import warn_of_unknown
-from syntagma.tasks.predictor import TextPredictor, new_model, require_frozen, training_options
-from syntagma.tasks.predictor_task import PredictorTask
+from syntagma.tasks.label_task import LabelTask
+from syntagma.tasks.new_model import new_model, require_frozen, training_options
+from syntagma.tasks.predictor import TextPredictor
 from syntagma.tasks.probing.data import SPLITS, ProbeExample, read_probe
-from syntagma.tasks.task import Features
-
-__all__ = ["Probe", "ProbingTask", "Property"]
+from syntagma.tasks.probing.sample import SAMPLE
+from syntagma.tasks.task import ErrorExample, Features
 
 CHUNK = 2048
 """Sentences that are read together."""
@@ -129,7 +130,7 @@ class Probe(TextPredictor[ProbeModel]):
             encoded = self.texts.encode(some)
             lengths = [min(len(encoded[text]), room) + special for text in some]
             values = torch.zeros(len(some), self.model.config.encoder.hidden_size)
-            for batch in token_budget_batches(lengths, self.batch_pieces):
+            for batch in token_budget_batches(lengths, self.batch_tokens):
                 parts = [
                     (Part(encoded[some[index]], 0, lengths[index] - special),) for index in batch
                 ]
@@ -144,31 +145,33 @@ class Probe(TextPredictor[ProbeModel]):
         return found
 
 
-class ProbingTask(PredictorTask[ProbeExample, Property, Probe]):
+class ProbingTask(LabelTask[ProbeExample, Property, Probe]):
     """A classifier of frozen sentence vectors."""
 
     name = "probing"
+    model_class = ProbeModel
     predictor_class = Probe
-    settings = ProbeHead
     primary = "accuracy"
-    breakdowns = ("label",)
+    breakdowns = ("label", "confusion")
+    comparisons = (ACCURACY,)
+    groupings = {"text_length": length_of("text"), **LABEL}  # noqa: RUF012
+    sample = SAMPLE
     predictions_file = "predictions.tsv"
 
     def __init__(self, predictor: Probe) -> None:
         super().__init__(predictor)
         self._known: dict[str, SentenceVector] = {}
-        self._unknown: set[str] = set()
 
     @classmethod
     def new(cls, experiment: Experiment, examples: Sequence[ProbeExample]) -> Self:
-        """Fresh classifiers on a frozen encoder with its guides.
+        """New classifiers on a frozen encoder with its guides.
 
         Raises:
-            InputError: the encoder is to learn, there is nothing to tell apart, or there are no dev
-                files to choose among classifiers.
+            InputError: the encoder is not frozen, there is only one label, or there are no dev
+                files to choose a classifier by.
         """
         require_frozen(experiment)
-        if "chosen" in experiment.head:
+        if experiment.head.chosen is not None:
             raise InputError("head.chosen: training chooses it; leave it out")
         labels = {"labels": sorted({example.label for example in examples})}
         if len(labels["labels"]) < 2:
@@ -176,7 +179,7 @@ class ProbingTask(PredictorTask[ProbeExample, Property, Probe]):
                 f"data.train: all examples have the label {labels['labels'][0]!r}; a probe tells "
                 f"two or more apart"
             )
-        model = new_model(ProbeModel, experiment, task=cls.name, head=ProbeHead, labels=labels)
+        model = new_model(ProbeModel, experiment, labels=labels)
         if len(model.head.candidates) > 1 and not experiment.data.dev:
             raise InputError(
                 f"data.dev: is needed to choose among {len(model.head.candidates)} classifiers; "
@@ -202,6 +205,11 @@ class ProbingTask(PredictorTask[ProbeExample, Property, Probe]):
     def texts(cls, examples: Sequence[ProbeExample]) -> Iterator[str]:
         """Each sentence once."""
         yield from dict.fromkeys(example.text for example in examples)
+
+    @classmethod
+    def describe(cls, example: ProbeExample) -> ErrorExample:
+        """The sentence."""
+        return ErrorExample(example.text, (example.label,))
 
     def _vectors(self, examples: Sequence[ProbeExample]) -> list[SentenceVector]:
         """Vectors of the examples, each computed once: the encoder never changes."""
@@ -241,9 +249,7 @@ class ProbingTask(PredictorTask[ProbeExample, Property, Probe]):
         share of sentences that lost their end.
         """
         counts = Counter(example.label for example in examples)
-        if counts.keys() - {*self.predictor.labels} - self._unknown:
-            gold = [example.label for example in examples]
-            self._unknown |= warn_of_unknown(gold, self.predictor.labels)
+        self.unknown.check(counts)
         total = max(len(examples), 1)
         return {
             "accuracy": 100 * max(_right(examples, predictions)) / total,
@@ -263,32 +269,6 @@ class ProbingTask(PredictorTask[ProbeExample, Property, Probe]):
         self.model.set_head(chosen=chosen)
         hidden, dropout, l2 = self.model.head.candidates[chosen]
         return {"hidden": hidden, "dropout": dropout, "l2": l2}
-
-    def breakdown(
-        self, by: str, examples: Sequence[ProbeExample], predictions: Sequence[Property]
-    ) -> dict[str, dict[str, float]]:
-        """By ``label``: the accuracy of each gold label."""
-        groups: dict[str, list[int]] = {}
-        for number, example in enumerate(examples):
-            groups.setdefault(example.label, []).append(number)
-        return {
-            label: {
-                "accuracy": 100
-                * sum(predictions[number].label == label for number in numbers)
-                / len(numbers),
-                "total": float(len(numbers)),
-            }
-            for label, numbers in sorted(groups.items())
-        }
-
-    def score_examples(
-        self, examples: Sequence[ProbeExample], predictions: Sequence[Property]
-    ) -> dict[str, dict[str, float]]:
-        """Whether each sentence is labelled right."""
-        return {
-            example.id: {"accuracy": float(example.label == found.label)}
-            for example, found in zip(examples, predictions, strict=True)
-        }
 
     def write_predictions(
         self, examples: Sequence[ProbeExample], predictions: Sequence[Property], path: Path

@@ -12,20 +12,18 @@ import torch
 from torch import Tensor
 
 from syntagma.errors import InputError
-from syntagma.models.mention_model import RelationHead, RelationModel
+from syntagma.models.mention_model import RelationModel
 from syntagma.outputs import write_text
 from syntagma.settings import nearest
 from syntagma.tasks.collect import warn_of_skipped
+from syntagma.tasks.comparison.comparisons import ComparedMetric
+from syntagma.tasks.comparison.metric_sums import MICRO_F1
+from syntagma.tasks.comparison.properties import length_of, name_of
 from syntagma.tasks.experiment import Experiment
-from syntagma.tasks.labels import warn_of_unknown
-from syntagma.tasks.mentions.classifier import (
-    Asked,
-    MentionClassifier,
-    MentionItem,
-)
+from syntagma.tasks.label_task import LabelTask, confusion
+from syntagma.tasks.mentions.classifier import MarkedText, MentionClassifier
 from syntagma.tasks.mentions.data import Mention
-from syntagma.tasks.predictor import new_model, training_options
-from syntagma.tasks.predictor_task import PredictorTask
+from syntagma.tasks.new_model import new_model, training_options
 from syntagma.tasks.relations.data import RelationExample, read_relations
 from syntagma.tasks.relations.metrics import (
     count_classes,
@@ -35,9 +33,8 @@ from syntagma.tasks.relations.metrics import (
     macro_f1,
     score_by_relation,
 )
-from syntagma.tasks.task import Features
-
-__all__ = ["MentionRelation", "RelationClassifier", "RelationTask"]
+from syntagma.tasks.relations.sample import SAMPLE
+from syntagma.tasks.task import ErrorExample, Features
 
 log = logging.getLogger(__name__)
 
@@ -84,7 +81,7 @@ class RelationClassifier(MentionClassifier[RelationModel]):
         """Classify (text, subject, object) as they come, many at a time, in constant memory."""
         yield from self.classify(self.all_checked(pairs))
 
-    def classify(self, asked: Iterable[Asked]) -> Iterator[MentionRelation]:
+    def classify(self, asked: Iterable[MarkedText]) -> Iterator[MentionRelation]:
         """Classify pairs of mentions, some of which may have no characters."""
         names = self.labels
         for scores, truncated in self.score_stream(asked):
@@ -100,34 +97,46 @@ class RelationClassifier(MentionClassifier[RelationModel]):
         return torch.tensor([code for (code,) in labels])
 
 
-class RelationTask(PredictorTask[RelationExample, MentionRelation, RelationClassifier]):
-    """One relation a pair of mentions; which there are follows from the training data."""
+F1 = ComparedMetric(
+    ("precision", "recall", "f1", "macro_f1", "accuracy"),
+    "f1",
+    "accuracy",
+    "randomisation",
+    MICRO_F1,
+)
+
+
+class RelationTask(LabelTask[RelationExample, MentionRelation, RelationClassifier]):
+    """One relation a pair of mentions, of those in the training data."""
 
     name = "relations"
+    model_class = RelationModel
     predictor_class = RelationClassifier
-    settings = RelationHead
     primary = "f1"
     breakdowns = ("label", "confusion")
+    comparisons = (
+        F1,
+        F1._replace(metric="macro_f1", sums=None, by_class=True),
+        F1._replace(metric="accuracy", test="t", sums=None),
+    )
+    groupings = {  # noqa: RUF012
+        "text_length": length_of("text"),
+        "relation": name_of("relation"),
+    }
+    sample = SAMPLE
     predictions_file = "predictions.txt"
-
-    def __init__(self, predictor: RelationClassifier) -> None:
-        super().__init__(predictor)
-        self._unknown: set[str] = set()
 
     @classmethod
     def new(cls, experiment: Experiment, examples: Sequence[RelationExample]) -> Self:
-        """A fresh classifier with the experiment's guides and the examples' relations.
+        """A new classifier with the experiment's guides and the examples' relations.
 
         Raises:
-            InputError: no example has a relation, or ``head.negative`` is none of them.
+            InputError: no example has a relation, or ``head.negative`` is not one of them.
         """
         names = sorted({example.relation for example in examples} - {""})
         if not names:
             raise InputError("data.train: no example has a relation to learn from")
-        labels = {"labels": names}
-        model = new_model(
-            RelationModel, experiment, task=cls.name, head=RelationHead, labels=labels
-        )
+        model = new_model(RelationModel, experiment, labels={"labels": names})
         negative = model.head.negative
         if negative and negative not in names:
             raise InputError(f"head.negative: no relation {negative!r}; {nearest(negative, names)}")
@@ -140,33 +149,41 @@ class RelationTask(PredictorTask[RelationExample, MentionRelation, RelationClass
         warn_of_skipped(path, found.wrong, "examples")
         if found.n_blank:
             log.warning(
-                "%s: %d examples have a mention without characters; its markers stand side by side",
+                "%s: %d examples have an empty mention; its markers are adjacent",
                 path,
                 found.n_blank,
             )
         return found.examples
 
     @classmethod
-    def has_gold(cls, example: RelationExample) -> bool:
-        """Whether its relation is told."""
-        return bool(example.relation)
+    def gold_label(cls, example: RelationExample) -> str | None:
+        """The relation; ``None`` where it is empty."""
+        return example.relation or None
 
     @classmethod
     def texts(cls, examples: Sequence[RelationExample]) -> Iterator[str]:
         """Each sentence once."""
         yield from dict.fromkeys(example.text for example in examples)
 
+    @classmethod
+    def describe(cls, example: RelationExample) -> ErrorExample:
+        """Subject and object, with their text."""
+        places = (example.subject, example.object)
+        subject, object_ = (example.text[start:end] for start, end in places)
+        asked = f"{subject} → {object_}"
+        return ErrorExample(asked, (example.relation,), example.text, places)
+
     def features(self, examples: Sequence[RelationExample]) -> Features:
         """Training items.
 
         Raises:
-            InputError: the relation of an example is not told.
+            InputError: an example has no relation.
         """
         codes = {label: code for code, label in enumerate(self.predictor.labels)}
         for example in examples:
             if not example.relation:
                 raise InputError(f"example {example.id}: has no relation to learn from")
-        items = self.predictor.items(list(map(_asked, examples)))
+        items = self.predictor.items(list(map(_marked, examples)))
         return Features(
             [
                 replace(item, labels=(codes[example.relation],))
@@ -175,34 +192,28 @@ class RelationTask(PredictorTask[RelationExample, MentionRelation, RelationClass
             padded=True,
         )
 
-    def collate(self, items: Sequence[MentionItem]) -> dict[str, Tensor]:
-        """A padded batch with gold relations."""
-        return self.predictor.collate(items)
-
     def predict(self, examples: Sequence[RelationExample]) -> list[MentionRelation]:
         """The most probable relations."""
         self.model.eval()
-        return list(self.predictor.classify(map(_asked, examples)))
+        return list(self.predictor.classify(map(_marked, examples)))
 
     def score(
         self, examples: Sequence[RelationExample], predictions: Sequence[MentionRelation]
     ) -> dict[str, float]:
         """The metrics of :mod:`syntagma.tasks.relations.metrics`, and the share of cut texts.
 
-        Accuracy counts the negative class as well.  ``macro_f1`` is there for labels with direction
+        Accuracy counts the negative class as well.  ``macro_f1`` is given for labels with direction
         only.  A gold relation that the model does not know is never right; a warning counts them.
         """
-        pairs = self.told(examples, predictions)
-        gold, found = [example.relation for example, _ in pairs], [p.label for _, p in pairs]
+        pairs = self.gold_and_found(examples, predictions)
+        gold, found = [label for label, _ in pairs], [label for _, label in pairs]
         labels, negative = self.predictor.labels, self.predictor.negative
-        if set(gold) - set(labels) - self._unknown:
-            self._unknown |= warn_of_unknown(gold, labels)
-        right = sum(golden == label for golden, label in zip(gold, found, strict=True))
+        right = sum(one == other for one, other in pairs)
         total = max(len(pairs), 1)
         values = count_relations(gold, found, negative).as_dict()
         if is_directed(labels, negative):
             values["macro_f1"] = macro_f1(gold, found, negative)
-        truncated = sum(prediction.truncated for _, prediction in pairs)
+        truncated = sum(found.truncated for _, found in self.labelled(examples, predictions))
         return values | {
             "accuracy": 100 * right / total,
             "total": float(len(pairs)),
@@ -215,28 +226,25 @@ class RelationTask(PredictorTask[RelationExample, MentionRelation, RelationClass
         examples: Sequence[RelationExample],
         predictions: Sequence[MentionRelation],
     ) -> dict[str, dict[str, float]]:
-        """By ``label``: the scores of each relation; by ``confusion``: what each was taken for."""
-        pairs = self.told(examples, predictions)
+        """By ``label``: the scores of each relation; by ``confusion``: predictions for each."""
+        pairs = self.gold_and_found(examples, predictions)
         if by == "confusion":
-            rows: dict[str, dict[str, float]] = {}
-            for example, prediction in pairs:
-                row = rows.setdefault(example.relation, {})
-                row[prediction.label] = row.get(prediction.label, 0.0) + 1
-            return {label: dict(sorted(row.items())) for label, row in sorted(rows.items())}
-        counts = score_by_relation([e.relation for e, _ in pairs], [p.label for _, p in pairs])
+            return confusion(pairs)
+        counts = score_by_relation([gold for gold, _ in pairs], [found for _, found in pairs])
         return {label: own.as_dict() | {"total": float(own.gold)} for label, own in counts.items()}
 
     def score_examples(
         self, examples: Sequence[RelationExample], predictions: Sequence[MentionRelation]
     ) -> dict[str, dict[str, float]]:
-        """Whether each relation is right, the negative one too; what it adds to both kinds of F1.
+        """Whether each relation is right, the negative one too, and what it adds to both F1.
 
-        To the macro one, where there is one, the counts of its classes: ``gold:Cause-Effect``.
+        To macro F1, where it is given, an example adds the counts of its classes, as in
+        ``gold:Cause-Effect``.
         """
         negative = self.predictor.negative
         has_macro = is_directed(self.predictor.labels, negative)
         rows: dict[str, dict[str, float]] = {}
-        for example, prediction in self.told(examples, predictions):
+        for example, prediction in self.labelled(examples, predictions):
             gold, found = [example.relation], [prediction.label]
             row = {
                 "accuracy": float(gold == found),
@@ -262,5 +270,5 @@ class RelationTask(PredictorTask[RelationExample, MentionRelation, RelationClass
         write_text(path, "".join(f"{line}\n" for line in lines))
 
 
-def _asked(example: RelationExample) -> Asked:
-    return Asked(example.text, (example.subject, example.object))
+def _marked(example: RelationExample) -> MarkedText:
+    return MarkedText(example.text, (example.subject, example.object))

@@ -22,9 +22,9 @@ class WindowCandidates(NamedTuple):
     """The best spans of one window.
 
     Args:
-        scores: start plus end, best first, ``[n_best]``.
-        first: position of the first piece, ``[n_best]``.
-        last: position of the last piece, ``[n_best]``.
+        scores: start plus end, best first, ``[n_best_size]``.
+        first: position of the first piece, ``[n_best_size]``.
+        last: position of the last piece, ``[n_best_size]``.
         null_score: start plus end of the first piece (journal eq. 12).
         verification: logit of unanswerable minus logit of answerable; 0 without a verifier.
     """
@@ -37,29 +37,29 @@ class WindowCandidates(NamedTuple):
 
 
 def best_spans(
-    start: Tensor, end: Tensor, *, max_answer: int, n_best: int
+    start: Tensor, end: Tensor, *, max_answer_length: int, n_best_size: int
 ) -> tuple[Tensor, Tensor, Tensor]:
-    """The best ``s_k + e_l`` with ``k ≤ l < k + max_answer``, leaving out position 0.
+    """The best ``s_k + e_l`` with ``k ≤ l < k + max_answer_length``, leaving out position 0.
 
     Args:
         start: ``[batch, n]``, minus infinity where no answer may begin.
         end: ``[batch, n]``.
-        max_answer: pieces of the longest answer.
-        n_best: how many.
+        max_answer_length: pieces of the longest answer.
+        n_best_size: how many.
 
     Returns:
-        Scores, first and last positions, each ``[batch, n_best]``, best first; scores of minus
+        Scores, first and last positions, each ``[batch, n_best_size]``, best first; scores of minus
         infinity fill the rest where there are fewer spans.
     """
     n = start.shape[1]
-    padded = torch.nn.functional.pad(end, (0, max_answer - 1), value=-torch.inf)
-    # [batch, n, max_answer]: the end scores from each start on
-    ends = padded.unfold(1, max_answer, 1)
+    padded = torch.nn.functional.pad(end, (0, max_answer_length - 1), value=-torch.inf)
+    # [batch, n, max_answer_length]: the end scores from each start on
+    ends = padded.unfold(1, max_answer_length, 1)
     scores = start.unsqueeze(2) + ends
     scores[:, 0] = -torch.inf
-    best = scores.flatten(1).topk(min(n_best, n * max_answer), dim=1)
-    first = best.indices // max_answer
-    return best.values, first, first + best.indices % max_answer
+    best = scores.flatten(1).topk(min(n_best_size, n * max_answer_length), dim=1)
+    first = best.indices // max_answer_length
+    return best.values, first, first + best.indices % max_answer_length
 
 
 def decode_answer(
@@ -99,7 +99,7 @@ def decode_answer(
             place = answer_interval(passage, int(starts[first + shift]), int(ends[last + shift]))
             if place[0] < place[1] and float(score) > spans.get(place, -np.inf):
                 spans[place] = float(score)
-    ranked = sorted(spans.items(), key=lambda item: (-item[1], item[0]))[: head.n_best]
+    ranked = sorted(spans.items(), key=lambda item: (-item[1], item[0]))[: head.n_best_size]
     return _answer(question, passage, ranked, null_score, verification, head, threshold)
 
 
@@ -134,7 +134,7 @@ def _answer(
     head: SpanHead,
     threshold: float | None,
 ) -> Answer:
-    threshold = head.null_threshold if threshold is None else threshold
+    threshold = head.null_score_diff_threshold if threshold is None else threshold
     scores = np.array([null_score, *(score for _, score in ranked)], np.float64)
     shares = np.exp(scores - scores.max())
     shares /= shares.sum()

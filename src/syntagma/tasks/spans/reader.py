@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
-from pathlib import Path
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -13,16 +12,17 @@ from torch import Tensor
 
 from syntagma.checks import require_number, require_several, row_problem, text_problem
 from syntagma.encoders.config import read_config
-from syntagma.encoders.default import DEFAULT_READER, model_folder
+from syntagma.encoders.default import DEFAULT_READER
 from syntagma.encoders.precision import Precision, autocast, best_device
+from syntagma.encoders.reference import ModelName, find_model
 from syntagma.errors import InputError
 from syntagma.models.span_model import SpanHead, SpanModel
+from syntagma.syntax.sequences import Part
+from syntagma.tasks.layout import Layout, TextPair, lay_out_parts
 from syntagma.tasks.predictor import TextPredictor
 from syntagma.tasks.spans.answers import Answer
 from syntagma.tasks.spans.decode import WindowCandidates, best_spans, decode_answer
 from syntagma.tasks.spans.windows import SpanWindow, WindowMaker
-
-__all__ = ["Reader", "verifier_of"]
 
 CHUNK = 256
 """Questions that are read together."""
@@ -53,7 +53,7 @@ class Reader(TextPredictor[SpanModel]):
 
     @classmethod
     def from_pretrained(
-        cls, name: str | Path = "default", *, device: str = "cpu", **options: Any
+        cls, name: ModelName = "default", *, device: str = "cpu", **options: Any
     ) -> Self:
         """A saved reader.
 
@@ -65,12 +65,12 @@ class Reader(TextPredictor[SpanModel]):
         Raises:
             InputError: there is no such reader.
         """
-        name = DEFAULT_READER if str(name) == "default" else name
-        reader = super().from_pretrained(name, device=device, **options)
+        ref = find_model(DEFAULT_READER if name == "default" else name)
+        reader = super().from_pretrained(ref, device=device, **options)
         if (verifier := reader.model.head.verifier) and reader.verifier is None:
-            own = Path(name) / verifier
-            place = own if own.is_dir() else model_folder(verifier)
-            # It reads the trees that it has learnt to read; only others that are asked for, both.
+            own = ref.folder / verifier
+            place = find_model(own if own.is_dir() else verifier)
+            # A verifier reads the trees that it was trained with, unless others are asked for.
             given = options.get("parser") or options.keys() & {"source", "store"}
             shared: dict[str, Any] = {}
             if given or read_config(place).parser == reader.model.config.parser:
@@ -178,6 +178,24 @@ class Reader(TextPredictor[SpanModel]):
             for window in self.maker.windows(number, texts[passage], texts[question])
         ]
 
+    def lay_out(self, texts: TextPair) -> Layout:
+        """The window in which a question is read; of a long passage the first with ``place``."""
+        windows = self.windows([(texts.first, texts.second)])
+        chosen = windows[0]
+        if texts.place is not None:
+            start, end = texts.place
+            for window in windows:
+                inside = slice(window.begin, window.end)
+                starts, ends = window.passage.starts[inside], window.passage.ends[inside]
+                if len(starts) and starts[0] <= start and end <= ends[-1]:
+                    chosen = window
+                    break
+        question = chosen.question
+        parts = Part(chosen.passage, chosen.begin, chosen.end), Part(question, 0, len(question))
+        contents = [[("passage", texts.first)], [("question", texts.second)]]
+        found = lay_out_parts(self.texts.builder, parts, contents)
+        return found._replace(batch=self.on_device(found.batch))
+
     def _verify(self, pairs: Sequence[tuple[str, str]]) -> list[float]:
         """Logit of unanswerable minus logit of answerable for each pair."""
         windows = self.windows(pairs)
@@ -204,8 +222,8 @@ class Reader(TextPredictor[SpanModel]):
             for tensor in best_spans(
                 scores.start,
                 scores.end,
-                max_answer=self.model.head.max_answer,
-                n_best=self.model.head.n_best,
+                max_answer_length=self.model.head.max_answer_length,
+                n_best_size=self.model.head.n_best_size,
             )
         )
         null_scores = (scores.start[:, 0] + scores.end[:, 0]).tolist()
@@ -219,9 +237,13 @@ class Reader(TextPredictor[SpanModel]):
             for row in range(len(windows))
         ]
 
+    def collate(self, items: Sequence[SpanWindow]) -> dict[str, Tensor]:
+        """A padded batch of windows with gold positions."""
+        return self.maker.collate(items)
+
     def batch(self, windows: Sequence[SpanWindow]) -> dict[str, Tensor]:
         """The tensors of some windows, on the model's device."""
-        tensors = self.maker.collate(windows)
+        tensors = self.collate(windows)
         for name in ("start_positions", "end_positions"):
             del tensors[name]
         return self.on_device(tensors)

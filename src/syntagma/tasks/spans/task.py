@@ -10,26 +10,31 @@ from pathlib import Path
 from typing import Self
 
 import numpy as np
-from torch import Tensor
 
-from syntagma.models.span_model import SpanHead, SpanModel
+from syntagma.models.span_model import SpanModel
 from syntagma.syntax.encode import EncodedText
+from syntagma.tasks.comparison.comparisons import ACCURACY, ComparedMetric
+from syntagma.tasks.comparison.properties import ANSWERS, QUESTION, length_of
 from syntagma.tasks.experiment import Experiment
-from syntagma.tasks.predictor import new_model, training_options
-from syntagma.tasks.predictor_task import PredictorTask
+from syntagma.tasks.new_model import new_model, training_options
+from syntagma.tasks.predictor import PredictorTask
 from syntagma.tasks.spans.answers import Answer
 from syntagma.tasks.spans.metrics import best_threshold, judge, score_answers
 from syntagma.tasks.spans.reader import Reader, verifier_of
+from syntagma.tasks.spans.sample import SAMPLE
 from syntagma.tasks.spans.squad import SpanExample, best_text, read_squad, write_predictions
 from syntagma.tasks.spans.windows import SpanWindow
-from syntagma.tasks.task import Features
-
-__all__ = ["SpanTask"]
+from syntagma.tasks.task import ErrorExample, Features
 
 log = logging.getLogger(__name__)
 
 VERIFIER = "verifier"
 VERIFIER_WEIGHTS = (0.0, 0.25, 0.5, 1.0, 2.0, 4.0)
+
+
+EXACT = ComparedMetric(("exact", "f1"), "exact", "exact", "mcnemar")
+F1 = EXACT._replace(metric="f1", score="f1", test="t")
+VERIFIED = ACCURACY._replace(test="mcnemar")
 
 
 class SpanTask(PredictorTask[SpanExample, Answer, Reader]):
@@ -40,9 +45,16 @@ class SpanTask(PredictorTask[SpanExample, Answer, Reader]):
     """
 
     name = "spans"
+    model_class = SpanModel
     predictor_class = Reader
-    settings = SpanHead
     primary = "best_f1"
+    comparisons = (EXACT, VERIFIED, F1)
+    groupings = {  # noqa: RUF012
+        **QUESTION,
+        **ANSWERS,
+        "passage_length": length_of("passage"),
+    }
+    sample = SAMPLE
 
     def __init__(self, predictor: Reader) -> None:
         super().__init__(predictor)
@@ -51,8 +63,8 @@ class SpanTask(PredictorTask[SpanExample, Answer, Reader]):
 
     @classmethod
     def new(cls, experiment: Experiment, examples: Sequence[SpanExample]) -> Self:
-        """A fresh reader with the experiment's guides."""
-        model = new_model(SpanModel, experiment, task=cls.name, head=SpanHead)
+        """A new reader with the experiment's guides."""
+        model = new_model(SpanModel, experiment)
         options = training_options(model, experiment)
         verifier = verifier_of(model.head, experiment.training.precision)
         return cls(Reader(model, verifier=verifier, **options))
@@ -66,8 +78,8 @@ class SpanTask(PredictorTask[SpanExample, Answer, Reader]):
         return examples
 
     @classmethod
-    def has_gold(cls, example: SpanExample) -> bool:
-        """Whether answers are told, or that there is none."""
+    def is_labelled(cls, example: SpanExample) -> bool:
+        """Whether it has gold answers, or is known to have none."""
         return example.is_labelled
 
     @classmethod
@@ -79,6 +91,14 @@ class SpanTask(PredictorTask[SpanExample, Answer, Reader]):
                 if text not in seen:
                     seen.add(text)
                     yield text
+
+    @classmethod
+    def describe(cls, example: SpanExample) -> ErrorExample:
+        """The question, and the first gold answer in its passage."""
+        first = zip(example.answer_starts[:1], example.answers[:1], strict=True)
+        places = tuple((start, start + len(answer)) for start, answer in first)
+        gold = tuple(dict.fromkeys(example.answers)) or ("",)
+        return ErrorExample(example.question, gold, example.passage, places, asked_name="question")
 
     def features(self, examples: Sequence[SpanExample]) -> Features:
         """Training windows; the gold span is the first answer's."""
@@ -92,10 +112,6 @@ class SpanTask(PredictorTask[SpanExample, Answer, Reader]):
             for window in self.predictor.maker.windows(number, passage, texts[example.question]):
                 items.append(_with_gold(window, gold))
         return Features(items, padded=True)
-
-    def collate(self, items: Sequence[SpanWindow]) -> dict[str, Tensor]:
-        """A padded batch with gold positions."""
-        return self.predictor.maker.collate(items)
 
     def predict(self, examples: Sequence[SpanExample]) -> list[Answer]:
         """Answers; never the empty one where questions have answers and none is impossible.
@@ -113,44 +129,48 @@ class SpanTask(PredictorTask[SpanExample, Answer, Reader]):
         self, examples: Sequence[SpanExample], predictions: Sequence[Answer]
     ) -> dict[str, float]:
         """The official metrics (:mod:`syntagma.tasks.spans.metrics`)."""
-        told = self.told(examples, predictions)
+        labelled = self.labelled(examples, predictions)
         if self.model.head.objective == "answerability":
-            right = sum(map(_is_told_apart, told))
-            return {"accuracy": 100 * right / max(len(told), 1), "total": float(len(told))}
-        return score_answers([example for example, _ in told], [answer for _, answer in told])
+            right = sum(map(_is_verified, labelled))
+            return {"accuracy": 100 * right / max(len(labelled), 1), "total": float(len(labelled))}
+        return score_answers(
+            [example for example, _ in labelled], [answer for _, answer in labelled]
+        )
 
     def score_examples(
         self, examples: Sequence[SpanExample], predictions: Sequence[Answer]
     ) -> dict[str, dict[str, float]]:
         """Exact match and F1 of each question; of a verifier, whether it is right."""
-        told = self.told(examples, predictions)
+        labelled = self.labelled(examples, predictions)
         if self.model.head.objective == "answerability":
-            return {pair[0].id: {"accuracy": float(_is_told_apart(pair))} for pair in told}
-        rows = judge([example for example, _ in told], [answer.text for _, answer in told])
+            return {pair[0].id: {"accuracy": float(_is_verified(pair))} for pair in labelled}
+        rows = judge([example for example, _ in labelled], [answer.text for _, answer in labelled])
         return {
             example.id: {"exact": row.exact, "f1": row.f1}
-            for (example, _), row in zip(told, rows, strict=True)
+            for (example, _), row in zip(labelled, rows, strict=True)
         }
 
     def fit_after_training(
         self, examples: Sequence[SpanExample], predictions: Sequence[Answer]
     ) -> dict[str, float]:
         """Fit δ, and the verifier's β₂ where there is one, in one sweep each (eq. 14)."""
-        told = self.told(examples, predictions)
-        if all(example.has_answers for example, _ in told):
+        labelled = self.labelled(examples, predictions)
+        if all(example.has_answers for example, _ in labelled):
             return {}
-        rows = judge([example for example, _ in told], [best_text(answer) for _, answer in told])
-        verified = any(answer.verification for _, answer in told)
+        rows = judge(
+            [example for example, _ in labelled], [best_text(answer) for _, answer in labelled]
+        )
+        verified = any(answer.verification for _, answer in labelled)
         span_weight = self.model.head.span_weight
         fits = []
         for weight in VERIFIER_WEIGHTS if verified else (0.0,):
             odds = [
                 span_weight * (answer.null_score - answer.score) + weight * answer.verification
-                for _, answer in told
+                for _, answer in labelled
             ]
             fits.append((best_threshold(rows, odds), weight))
         cut, weight = max(fits, key=lambda fit: fit[0].value)
-        fitted = {"null_threshold": cut.threshold, "answerability_weight": weight}
+        fitted = {"null_score_diff_threshold": cut.threshold, "answerability_weight": weight}
         self.model.set_head(**fitted)
         return fitted
 
@@ -175,7 +195,7 @@ class SpanTask(PredictorTask[SpanExample, Answer, Reader]):
             type(self)(self.predictor.verifier).save(place, bits=bits)
 
 
-def _is_told_apart(pair: tuple[SpanExample, Answer]) -> bool:
+def _is_verified(pair: tuple[SpanExample, Answer]) -> bool:
     """Whether a verifier is right about whether a question has an answer."""
     example, answer = pair
     return (answer.verification > 0) == example.is_impossible

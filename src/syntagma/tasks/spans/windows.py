@@ -72,13 +72,13 @@ class WindowMaker:
         self, example: int, passage: EncodedText, question: EncodedText
     ) -> list[SpanWindow]:
         """The windows of one question over its passage."""
-        question = question.part(0, min(len(question), self.head.max_question))
+        question = question.part(0, min(len(question), self.head.max_question_length))
         special = self.builder.n_special(2)
         room = self.head.max_length - special - len(question)
         offset = len(self.builder.prefix(2))
         return [
             SpanWindow(example, passage, question, begin, min(begin + room, len(passage)), offset)
-            for begin in window_starts(len(passage), room, self.head.stride)
+            for begin in window_starts(len(passage), room, self.head.doc_stride)
         ]
 
     def collate(self, windows: Sequence[SpanWindow]) -> dict[str, Tensor]:

@@ -2,25 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from typing import Any
 
 import torch
 
 from syntagma.encoders.config import SyntagmaConfig
 from syntagma.errors import InputError
-from syntagma.models.config import resolve_guides
+from syntagma.models.guides import GUIDES
 from syntagma.models.translation_model import (
     SCRATCH,
-    TranslationHead,
     TranslationModel,
     fresh_config,
 )
-from syntagma.settings import build, to_dict
 from syntagma.tasks.experiment import Experiment
 from syntagma.tasks.translation.vocabulary import learn_vocabulary
-
-__all__ = ["from_scratch"]
 
 
 def from_scratch(experiment: Experiment, texts: Iterable[str]) -> tuple[TranslationModel, Any]:
@@ -34,23 +30,23 @@ def from_scratch(experiment: Experiment, texts: Iterable[str]) -> tuple[Translat
         InputError: a setting is impossible, or is one of pretrained models.
     """
     _check(experiment)
-    head = build(TranslationHead, experiment.head, where="head")
-    guides = resolve_guides(experiment.preset, experiment.guides)
-    tokenizer = learn_vocabulary(texts, kind=head.vocabulary, size=head.vocabulary_size)
+    head = experiment.head
+    guides = {name: own for name, own in experiment.guides.items() if own is not False}
+    tokenizer = learn_vocabulary(texts, kind=head.vocabulary, size=head.vocab_size)
     model = TranslationModel(
         SyntagmaConfig(
             encoder=fresh_config(head, tokenizer),
             base=SCRATCH,
             task=experiment.task,
             guides=guides,
-            head=to_dict(head),
+            head=head,
             parser=experiment.parser if guides else "",
         )
     )
     vectors = model.both_sides.get_input_embeddings()
     with torch.no_grad():
         # They are scaled up by the root of their width before they are read.
-        vectors.weight.normal_(std=head.width**-0.5)
+        vectors.weight.normal_(std=head.hidden_size**-0.5)
         vectors.weight[tokenizer.pad_token_id] = 0
     return model, tokenizer
 
@@ -62,12 +58,12 @@ def _check(experiment: Experiment) -> None:
             f"training.encoder: {kept} keeps pretrained weights, and encoder {SCRATCH!r} has none; "
             f"set it to full"
         )
-    guide = experiment.guides.get("ancestor_attention")
-    if isinstance(guide, Mapping) and guide.get("initialise") == "last_layer":
-        raise InputError(
-            "guides.ancestor_attention.initialise: last_layer copies what was pretrained, and "
-            "nothing was; leave it out"
-        )
+    for name, settings in experiment.guides.items():
+        if settings is not False and (copied := GUIDES[name].copies_pretrained(settings)):
+            raise InputError(
+                f"guides.{name}.{copied}: copies pretrained weights, and encoder {SCRATCH!r} has "
+                f"none; leave it out"
+            )
     for name, instead in (("hidden_dropout", "dropout"), ("attention_dropout",) * 2):
         if getattr(experiment, name) is not None:
             raise InputError(f"{name}: is of a pretrained encoder; set head.{instead} instead")

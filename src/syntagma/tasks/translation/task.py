@@ -24,21 +24,21 @@ from syntagma.errors import InputError
 from syntagma.models.translation_model import (
     IGNORED,
     SCRATCH,
-    TranslationHead,
     TranslationModel,
 )
 from syntagma.outputs import write_text
 from syntagma.parse.sources.source import Mode
 from syntagma.syntax.sequences import Part
+from syntagma.tasks.comparison.comparisons import ComparedMetric
+from syntagma.tasks.comparison.metric_sums import BLEU
+from syntagma.tasks.comparison.properties import length_of
 from syntagma.tasks.experiment import Experiment
-from syntagma.tasks.predictor import TextPredictor, new_model, training_store
-from syntagma.tasks.predictor_task import PredictorTask
-from syntagma.tasks.task import Features
+from syntagma.tasks.new_model import new_model, training_parses
+from syntagma.tasks.predictor import PredictorTask, TextPredictor
+from syntagma.tasks.task import ErrorExample, Features
 from syntagma.tasks.translation.parallel_text import ParallelExample, read_parallel
 from syntagma.tasks.translation.scores import bleu, sentence_bleu, signature
 from syntagma.tasks.translation.scratch import from_scratch
-
-__all__ = ["Translation", "TranslationTask", "Translator"]
 
 log = logging.getLogger(__name__)
 
@@ -164,7 +164,7 @@ class Translator(TextPredictor[TranslationModel]):
     def _search(self, items: Sequence[SourceItem]) -> list[Translation]:
         found: dict[int, Translation] = {}
         # Each source has as many hypotheses as the search has beams.
-        budget = max(self.batch_pieces // self.model.head.n_beams, 1)
+        budget = max(self.batch_tokens // self.model.head.num_beams, 1)
         for batch in token_budget_batches([len(item) for item in items], budget):
             tensors = self.on_device(self.collate([items[index] for index in batch]))
             tensors.pop("labels", None)
@@ -186,9 +186,11 @@ class TranslationTask(PredictorTask[ParallelExample, Translation, Translator]):
     """Sequences to sequences."""
 
     name = "translation"
+    model_class = TranslationModel
     predictor_class = Translator
-    settings = TranslationHead
     primary = "bleu"
+    comparisons = (ComparedMetric(("bleu",), "bleu", "bleu", "sign", BLEU),)
+    groupings = {"source_length": length_of("source")}  # noqa: RUF012
     predictions_file = "predictions.txt"
     breakdowns = ("length",)
 
@@ -200,18 +202,18 @@ class TranslationTask(PredictorTask[ParallelExample, Translation, Translator]):
             InputError: a setting is impossible, or there is no such model.
         """
         if experiment.data.dev:
-            signature()  # What it needs is to be missed now, not after an epoch.
+            signature()  # Fail now if sacrebleu is missing, not after an epoch.
         if experiment.encoder == SCRATCH:
             texts = (text for example in examples for text in (example.source, example.target))
             model, tokenizer = from_scratch(experiment, texts)
         else:
-            tokenizer = load_tokenizer(experiment.encoder)
-            model = new_model(TranslationModel, experiment, task=cls.name, head=TranslationHead)
+            tokenizer = load_tokenizer(experiment.encoder_ref)
+            model = new_model(TranslationModel, experiment)
         return cls(
             Translator(
                 model,
                 tokenizer,
-                store=training_store(model, experiment, mode=Translator.mode(model)),
+                store=training_parses(model, experiment, mode=Translator.mode(model)),
                 precision=experiment.training.precision,
             )
         )
@@ -222,7 +224,7 @@ class TranslationTask(PredictorTask[ParallelExample, Translation, Translator]):
         return read_parallel(path, skip_bad=skip_bad)
 
     @classmethod
-    def has_gold(cls, example: ParallelExample) -> bool:
+    def is_labelled(cls, example: ParallelExample) -> bool:
         """Whether there is a reference."""
         return bool(example.target)
 
@@ -230,6 +232,11 @@ class TranslationTask(PredictorTask[ParallelExample, Translation, Translator]):
     def texts(cls, examples: Sequence[ParallelExample]) -> Iterator[str]:
         """Each source once: only they are parsed."""
         yield from dict.fromkeys(example.source for example in examples)
+
+    @classmethod
+    def describe(cls, example: ParallelExample) -> ErrorExample:
+        """The source, which may not be English, and its reference."""
+        return ErrorExample(example.source, (example.target,))
 
     def features(self, examples: Sequence[ParallelExample]) -> Features:
         """Training pairs; those that are too long are left out and counted.
@@ -255,10 +262,6 @@ class TranslationTask(PredictorTask[ParallelExample, Translation, Translator]):
                 longest,
             )
         return Features(kept, padded=True)
-
-    def collate(self, items: Sequence[SourceItem]) -> dict[str, Tensor]:
-        """A padded batch with targets."""
-        return self.predictor.collate(items)
 
     def predict(self, examples: Sequence[ParallelExample]) -> list[Translation]:
         """The best hypotheses of a beam search."""

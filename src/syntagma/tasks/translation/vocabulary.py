@@ -32,7 +32,7 @@ def learn_vocabulary(texts: Iterable[str], *, kind: Literal["bpe", "words"], siz
     units = {"bpe": len(pre_tokenizers.ByteLevel.alphabet()), "words": 1}[kind]
     if size < len(special) + units:
         raise InputError(
-            f"head.vocabulary_size: {kind} need at least {len(special) + units} entries, got {size}"
+            f"head.vocab_size: {kind} need at least {len(special) + units} entries, got {size}"
         )
     tokenizer: Any
     trainer: Any

@@ -22,7 +22,7 @@ import numpy as np
 
 from syntagma.tasks.label_counts import LabelCounts, f1_of
 
-__all__ = ["Cut", "TypingCounts", "best_threshold", "score_by_type", "typing_f1"]
+__all__ = ["Threshold", "TypingCounts", "best_threshold", "score_by_type", "typing_f1"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,7 +88,7 @@ class TypingCounts:
 
 
 @dataclass(frozen=True, slots=True)
-class Cut:
+class Threshold:
     """A threshold, and the loose micro F1 in per cent where types are given that reach it."""
 
     threshold: float
@@ -122,7 +122,7 @@ def best_threshold(
     *,
     n_gold: int,
     at_least_one: bool = False,
-) -> Cut:
+) -> Threshold:
     """The threshold with the best loose micro F1, found in one sweep.
 
     It lies halfway between the probabilities of the last type given and of the first withheld, so
@@ -151,4 +151,4 @@ def best_threshold(
     # No threshold separates equal probabilities: the last of them decides for all.
     ahead = np.append(1.0, falling)[:-1]
     best = int(np.argmax(np.where(falling < ahead, f1, -1.0)))
-    return Cut(float(ahead[best] + falling[best]) / 2, 100 * float(f1[best]))
+    return Threshold(float(ahead[best] + falling[best]) / 2, 100 * float(f1[best]))

@@ -12,30 +12,28 @@ from torch import Tensor
 
 from syntagma.checks import require_number
 from syntagma.errors import InputError
-from syntagma.models.mention_model import TypingHead, TypingModel
+from syntagma.models.mention_model import TypingModel
 from syntagma.outputs import write_json
 from syntagma.tasks.collect import warn_of_skipped
+from syntagma.tasks.comparison.comparisons import ComparedMetric
+from syntagma.tasks.comparison.metric_sums import LOOSE_MACRO_F1, MICRO_F1
+from syntagma.tasks.comparison.properties import length_of
 from syntagma.tasks.experiment import Experiment
-from syntagma.tasks.labels import warn_of_unknown
-from syntagma.tasks.mentions.classifier import (
-    Asked,
-    MentionClassifier,
-    MentionItem,
-)
+from syntagma.tasks.label_task import UnknownLabels
+from syntagma.tasks.mentions.classifier import MarkedText, MentionClassifier
 from syntagma.tasks.mentions.data import Mention
-from syntagma.tasks.predictor import new_model, training_options
-from syntagma.tasks.predictor_task import PredictorTask
-from syntagma.tasks.task import Features
+from syntagma.tasks.new_model import new_model, training_options
+from syntagma.tasks.predictor import PredictorTask
+from syntagma.tasks.task import ErrorExample, Features
 from syntagma.tasks.typing.data import TypingExample, read_typing
 from syntagma.tasks.typing.metrics import (
-    Cut,
+    Threshold,
     TypingCounts,
     best_threshold,
     score_by_type,
     typing_f1,
 )
-
-__all__ = ["EntityTyper", "Types", "TypingTask"]
+from syntagma.tasks.typing.sample import SAMPLE
 
 
 class Types(NamedTuple):
@@ -78,7 +76,7 @@ class EntityTyper(MentionClassifier[TypingModel]):
 
         Args:
             mentions: a text and the place of a mention in it.
-            threshold: a type is told from this probability on; the fitted one if not given.
+            threshold: give types whose probability reaches it; the fitted one if not given.
 
         Raises:
             InputError: one is something else, or the threshold is no number.
@@ -110,24 +108,40 @@ class EntityTyper(MentionClassifier[TypingModel]):
         return gold
 
 
+F1 = ComparedMetric(
+    ("precision", "recall", "f1", "macro_f1", "strict_accuracy"),
+    "f1",
+    "f1",
+    "randomisation",
+    MICRO_F1,
+)
+
+
 class TypingTask(PredictorTask[TypingExample, Types, EntityTyper]):
-    """Any number of types a mention; which there are follows from the training data."""
+    """Any number of types a mention, of those in the training data."""
 
     name = "typing"
+    model_class = TypingModel
     predictor_class = EntityTyper
-    settings = TypingHead
     primary = "f1"
     breakdowns = ("label",)
+    comparisons = (
+        F1,
+        F1._replace(metric="macro_f1", sums=LOOSE_MACRO_F1),
+        F1._replace(metric="strict_accuracy", score="strict_accuracy", test="t", sums=None),
+    )
+    groupings = {"text_length": length_of("text")}  # noqa: RUF012
+    sample = SAMPLE
 
     def __init__(self, predictor: EntityTyper) -> None:
         super().__init__(predictor)
-        self._unknown: set[str] = set()
+        self.unknown = UnknownLabels(predictor.labels)
         if predictor.model.head.fit_threshold:
             self.primary = "best_f1"
 
     @classmethod
     def new(cls, experiment: Experiment, examples: Sequence[TypingExample]) -> Self:
-        """A fresh typer with the experiment's guides and the examples' types.
+        """A new typer with the experiment's guides and the examples' types.
 
         Raises:
             InputError: no example has a type.
@@ -135,8 +149,7 @@ class TypingTask(PredictorTask[TypingExample, Types, EntityTyper]):
         names = sorted({label for example in examples for label in example.labels or ()})
         if not names:
             raise InputError("data.train: no mention has a label to learn from")
-        labels = {"labels": names}
-        model = new_model(TypingModel, experiment, task=cls.name, head=TypingHead, labels=labels)
+        model = new_model(TypingModel, experiment, labels={"labels": names})
         return cls(EntityTyper(model, **training_options(model, experiment)))
 
     @classmethod
@@ -147,8 +160,8 @@ class TypingTask(PredictorTask[TypingExample, Types, EntityTyper]):
         return examples
 
     @classmethod
-    def has_gold(cls, example: TypingExample) -> bool:
-        """Whether its types are told."""
+    def is_labelled(cls, example: TypingExample) -> bool:
+        """Whether its types are known, none among them."""
         return example.labels is not None
 
     @classmethod
@@ -156,11 +169,19 @@ class TypingTask(PredictorTask[TypingExample, Types, EntityTyper]):
         """Each sentence once."""
         yield from dict.fromkeys(example.text for example in examples)
 
+    @classmethod
+    def describe(cls, example: TypingExample) -> ErrorExample:
+        """The mention, with its text."""
+        gold = (", ".join(sorted(example.labels or ())),)
+        start, end = example.mention
+        places = ((start, end),)
+        return ErrorExample(example.text[start:end], gold, example.text, places, nothing="no type")
+
     def features(self, examples: Sequence[TypingExample]) -> Features:
         """Training items.
 
         Raises:
-            InputError: the types of an example are not told.
+            InputError: an example has no labels.
         """
         codes = {label: code for code, label in enumerate(self.predictor.labels)}
         gold = []
@@ -168,13 +189,9 @@ class TypingTask(PredictorTask[TypingExample, Types, EntityTyper]):
             if example.labels is None:
                 raise InputError(f"mention {example.id}: has no labels to learn from")
             gold.append(tuple(codes[label] for label in example.labels))
-        items = self.predictor.items([Asked(e.text, (e.mention,)) for e in examples])
+        items = self.predictor.items([MarkedText(e.text, (e.mention,)) for e in examples])
         items = [replace(item, labels=own) for item, own in zip(items, gold, strict=True)]
         return Features(items, padded=True)
-
-    def collate(self, items: Sequence[MentionItem]) -> dict[str, Tensor]:
-        """A padded batch with gold types."""
-        return self.predictor.collate(items)
 
     def predict(self, examples: Sequence[TypingExample]) -> list[Types]:
         """The types at the model's threshold."""
@@ -189,21 +206,20 @@ class TypingTask(PredictorTask[TypingExample, Types, EntityTyper]):
         ``best_f1`` is that of the best threshold, by which models are chosen whose threshold is
         fitted. Gold types that the model does not know are counted as missed, with a warning.
         """
-        told, found = _told(examples, predictions)
-        gold = [label for labels in told for label in labels]
-        if set(gold) - set(self.predictor.labels) - self._unknown:
-            self._unknown |= warn_of_unknown(gold, self.predictor.labels)
-        counts = TypingCounts.of_all(told, (types.labels for types in found))
+        gold_sets, found = _labelled(examples, predictions)
+        gold = [label for labels in gold_sets for label in labels]
+        self.unknown.check(gold)
+        counts = TypingCounts.of_all(gold_sets, (types.labels for types in found))
         truncated = sum(types.truncated for types in found)
         values = counts.as_dict() | {"truncated": 100 * truncated / max(len(found), 1)}
-        return values | {"best_f1": self._best(told, found).f1 if gold else values["f1"]}
+        return values | {"best_f1": self._best(gold_sets, found).f1 if gold else values["f1"]}
 
     def breakdown(
         self, by: str, examples: Sequence[TypingExample], predictions: Sequence[Types]
     ) -> dict[str, dict[str, float]]:
         """Precision, recall and F1 of each type, and how many mentions have it."""
-        told, found = _told(examples, predictions)
-        counts = score_by_type(told, [types.labels for types in found])
+        gold_sets, found = _labelled(examples, predictions)
+        counts = score_by_type(gold_sets, [types.labels for types in found])
         return {label: own.as_dict() | {"total": float(own.gold)} for label, own in counts.items()}
 
     def score_examples(
@@ -228,19 +244,19 @@ class TypingTask(PredictorTask[TypingExample, Types, EntityTyper]):
         self, examples: Sequence[TypingExample], predictions: Sequence[Types]
     ) -> dict[str, float]:
         """Fit the threshold to the loose micro F1, where the head's settings say so."""
-        told, found = _told(examples, predictions)
-        if not self.model.head.fit_threshold or not any(told):
+        gold_sets, found = _labelled(examples, predictions)
+        if not self.model.head.fit_threshold or not any(gold_sets):
             return {}
-        threshold = self._best(told, found).threshold
+        threshold = self._best(gold_sets, found).threshold
         self.model.set_head(threshold=threshold)
         return {"threshold": threshold}
 
-    def _best(self, told: Sequence[Sequence[str]], found: Sequence[Types]) -> Cut:
+    def _best(self, gold_sets: Sequence[Sequence[str]], found: Sequence[Types]) -> Threshold:
         codes = {label: code for code, label in enumerate(self.predictor.labels)}
         return best_threshold(
             [types.probabilities for types in found],
-            [[codes[label] for label in labels if label in codes] for labels in told],
-            n_gold=sum(map(len, told)),
+            [[codes[label] for label in labels if label in codes] for labels in gold_sets],
+            n_gold=sum(map(len, gold_sets)),
             at_least_one=self.model.head.at_least_one,
         )
 
@@ -262,10 +278,10 @@ class TypingTask(PredictorTask[TypingExample, Types, EntityTyper]):
         write_json(path, rows)
 
 
-def _told(
+def _labelled(
     examples: Sequence[TypingExample], predictions: Sequence[Types]
 ) -> tuple[list[tuple[str, ...]], list[Types]]:
-    """Gold types and predictions of the examples whose types are told."""
+    """Gold types and predictions of the labelled examples."""
     pairs = [
         (example.labels, types)
         for example, types in zip(examples, predictions, strict=True)

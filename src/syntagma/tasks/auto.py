@@ -1,9 +1,7 @@
-"""Saved models by the Auto classes of Transformers, for those who ask for them."""
+"""Saved models through the Auto classes of Transformers, once :func:`register` was called."""
 
 from __future__ import annotations
 
-from importlib import import_module
-from pathlib import Path
 from typing import Any
 
 import torch
@@ -11,37 +9,20 @@ from transformers import AutoConfig, AutoModel
 
 from syntagma.encoders.config import SyntagmaConfig, read_config, read_dtype
 from syntagma.encoders.model import SyntagmaModel
-from syntagma.encoders.saved import find_saved
+from syntagma.encoders.reference import ModelName, find_model
 from syntagma.errors import InputError
-from syntagma.settings import nearest
-
-__all__ = ["AutoSyntagma", "blank_model", "register"]
-
-MODELS: dict[str, str] = {
-    "": "syntagma.models.guided_encoder:GuidedEncoder",
-    "choice": "syntagma.models.choice_model:ChoiceModel",
-    "open_qa": "syntagma.models.open_model:OpenModel",
-    "pairs": "syntagma.models.pair_model:PairModel",
-    "parsing": "syntagma.parse.scorer:ParserModel",
-    "pretraining": "syntagma.models.pretraining_model:PretrainingModel",
-    "probing": "syntagma.models.probe_model:ProbeModel",
-    "relations": "syntagma.models.mention_model:RelationModel",
-    "spans": "syntagma.models.span_model:SpanModel",
-    "structural": "syntagma.models.structural_model:StructuralModel",
-    "translation": "syntagma.models.translation_model:TranslationModel",
-    "typing": "syntagma.models.mention_model:TypingModel",
-}
-"""The model of each task; that of none is the encoder with its guides."""
+from syntagma.models.guided_encoder import GuidedEncoder
+from syntagma.tasks import find_task
 
 IDLE = {"config", "_from_auto", "trust_remote_code", "adapter_kwargs", "revision", "token"}
-"""What ``AutoModel`` passes on without being told."""
+"""What ``AutoModel`` passes on by itself."""
 
 
 class AutoSyntagma(SyntagmaModel):
-    """Stands for the model of whichever task a folder is for."""
+    """The model of whichever task a folder is for."""
 
     @classmethod
-    def from_pretrained(cls, name: str | Path, **options: Any) -> Any:
+    def from_pretrained(cls, name: ModelName, **options: Any) -> Any:
         """The model in a folder, or of the hub.
 
         Args:
@@ -51,11 +32,9 @@ class AutoSyntagma(SyntagmaModel):
         Raises:
             InputError: there is no such model, or an option is unknown.
         """
-        folder = find_saved(name)
-        if folder is None:
-            raise InputError(f"{name}: not a Syntagma model; train one with `syntagma train`")
-        dtype = _read_options(str(name), options)
-        model: SyntagmaModel = _class_of(read_config(folder).task).from_folder(folder)
+        ref = find_model(name)
+        dtype = _read_options(ref.name, options)
+        model: SyntagmaModel = _class_of(read_config(ref).task).load_saved(ref)
         return model.to(dtype)
 
     @classmethod
@@ -95,14 +74,12 @@ def _read_options(where: str, options: dict[str, Any]) -> torch.dtype | None:
 
 
 def _class_of(task: str) -> Any:
-    if task not in MODELS:
-        raise InputError(f"a model for the task {task!r}; {nearest(task, [*MODELS])}")
-    module, _, attribute = MODELS[task].partition(":")
-    return getattr(import_module(module), attribute)
+    """The model of a task; without a task, the encoder with its guides."""
+    return find_task(task).model_class if task else GuidedEncoder
 
 
 def register() -> None:
-    """Let ``AutoConfig`` and ``AutoModel`` know the models of this package.
+    """Make the models of this package known to ``AutoConfig`` and ``AutoModel``.
 
     >>> from transformers import AutoConfig
     >>> register()

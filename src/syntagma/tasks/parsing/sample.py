@@ -1,0 +1,31 @@
+"""A small treebank, in which every word depends on the one before it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from syntagma.tasks.sample import SENTENCES, Sample
+from syntagma.text.conllu import TreebankSentence, format_conllu
+from syntagma.text.sentence import Parse, Sentence
+
+
+def write_treebank(folder: Path, copies: int) -> str:
+    """Dependencies and tags as CoNLL-U."""
+    lines = []
+    for text in SENTENCES * copies:
+        forms = text.split()
+        parse = Parse(
+            Sentence.from_words(forms),
+            tuple(range(len(forms))),
+            ("root", *("dep" if len(form) > 3 else "mark" for form in forms[1:])),
+            tuple("NOUN" if form[0].isupper() else "X" for form in forms),
+            tuple("NN" if form[0].isupper() else "XX" for form in forms),
+        )
+        lines.append(format_conllu(TreebankSentence.from_parse(parse, text=text)))
+    path = folder / "tides.conllu"
+    path.write_text("".join(lines), encoding="utf-8")
+    return str(path)
+
+
+HEAD = {"arc_width": 16, "relation_width": 8, "span_width": 16, "dropout": 0.1}
+SAMPLE = Sample(write_treebank, head=HEAD, presets=("none",))
