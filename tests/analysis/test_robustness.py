@@ -15,7 +15,7 @@ from syntagma.analysis.robustness import (
     ParserTable,
     noise_curve,
     parser_table,
-    points,
+    rescoring,
     training_noise_curve,
     write_noise_curves,
     write_parser_table,
@@ -49,7 +49,7 @@ def test_only_what_reads_noise_bends(runs, monkeypatch):
         asked.append((run.path.name, parser))
         return float(len(asked))
 
-    monkeypatch.setattr(points, "_score", note)
+    monkeypatch.setattr(rescoring, "_score", note)
     names = [runs / name for name in ("none", "sg-net", "poi-net")]
     heads = noise_curve(names, shares=(0, 0.5, 1), draws=2)
     assert [len({*scores}) for scores in heads.systems.values()] == [1, 3, 1]
@@ -78,7 +78,7 @@ def test_noise_of_the_training_is_no_part_of_the_axis(retold, monkeypatch, tiny_
         asked.append(parser)
         return 1.0
 
-    monkeypatch.setattr(points, "_score", note)
+    monkeypatch.setattr(rescoring, "_score", note)
     inner = f"noisy_tags:0.1:{tiny_parser}"
     folder = retold("noisy", f"noisy:0.4:{inner}", 50.0)
     config = json.loads((folder / "config.json").read_text())
@@ -106,7 +106,7 @@ def test_models_are_scored_in_the_precision_of_their_training(runs, monkeypatch)
         asked.append(options.get("precision"))
         return open_model(folder, **options)
 
-    monkeypatch.setattr(points, "open_model", note)
+    monkeypatch.setattr(rescoring, "open_model", note)
     for parser in ("own", "linear"):
         asked.clear()
         parser_table([runs / "sg-net"], [parser])
@@ -280,13 +280,13 @@ def test_other_trees_reach_the_model(runs):
 def test_what_cannot_be_asked_is_known_before_models_are_scored(
     runs, monkeypatch, options, message
 ):
-    monkeypatch.setattr(points, "_score", None)
+    monkeypatch.setattr(rescoring, "_score", None)
     with pytest.raises(InputError, match=message):
         noise_curve([runs / "none", runs / "sg-net"], **options)
 
 
 def test_a_metric_of_a_part_of_other_files_may_be_asked(runs, monkeypatch):
-    monkeypatch.setattr(points, "_score", lambda run, examples, parser, metric, device: 1.0)
+    monkeypatch.setattr(rescoring, "_score", lambda run, examples, parser, metric, device: 1.0)
     data = [str(runs / "pairs.jsonl")]
     curve = noise_curve([runs / "sg-net"], data, metric="hard_accuracy")
     assert curve.score == "hard_accuracy"
@@ -306,14 +306,14 @@ def test_a_metric_of_a_part_of_other_files_may_be_asked(runs, monkeypatch):
 )
 def test_flags_are_checked_before_models_are_scored(runs, monkeypatch, options, message):
     pytest.importorskip("matplotlib")
-    monkeypatch.setattr(points, "_score", None)
+    monkeypatch.setattr(rescoring, "_score", None)
     found = CliRunner().invoke(app, ["noise", str(runs / "sg-net"), *options])
     assert isinstance(found.exception, InputError)
     assert re.search(message, str(found.exception))
 
 
 def test_what_is_asked_twice_is_scored_once(runs, monkeypatch):
-    monkeypatch.setattr(points, "_score", lambda run, examples, parser, metric, device: 1.0)
+    monkeypatch.setattr(rescoring, "_score", lambda run, examples, parser, metric, device: 1.0)
     assert noise_curve([runs / "sg-net"], shares=(0.5, 0.5, 0)).shares == (0, 0.5)
     assert parser_table([runs / "sg-net"], ["own", "linear", "own"]).parsers == ("own", "linear")
 
