@@ -23,6 +23,6 @@ def _whole(word: str) -> str:
     return f"{before}{re.escape(word)}{after}"
 
 
-def names(text: str, words: object) -> bool:
+def says(text: str, words: object) -> bool:
     """Whether a text holds all of ``words``, as :func:`naming` finds them."""
     return re.search(naming(words), text) is not None

@@ -15,7 +15,7 @@ import pytest
 from syntagma.cli import main
 from syntagma.cli.app import show_metrics
 from tests.builders import brackets, dream, open_qa, pairs, squad, treebank
-from tests.messages import names
+from tests.messages import says
 
 
 @pytest.fixture
@@ -114,7 +114,7 @@ def test_report_and_attention(run, tmp_path, tiny_encoder):
     assert run("evaluate", folder, data, "--precision", "float32", "--json", scores)[0] == 0
     assert json.loads(scores.read_text()) == json.loads((folder / "metrics.json").read_text())
     code, _, error = run("evaluate", folder, data, "--precision", "float16")
-    assert (code, names(error, "precision auto bfloat16 float32 float16")) == (
+    assert (code, says(error, "precision auto bfloat16 float32 float16")) == (
         2,
         True,
     )
@@ -122,10 +122,10 @@ def test_report_and_attention(run, tmp_path, tiny_encoder):
     assert (code, text) == (0, f"→ {out / 'index.html'}\n")
     code, _, error = run("report", folder, "--out", out)
     assert code == 2
-    assert names(one_line(error), "exists empty")
+    assert says(one_line(error), "exists empty")
     code, _, error = run("report", tmp_path / "nowhere", "--out", tmp_path / "other")
     assert code == 2
-    assert names(one_line(error), "nowhere run")
+    assert says(one_line(error), "nowhere run")
     passage, picture = tmp_path / "ferry.txt", tmp_path / "attention.svg"
     passage.write_text("A gull cried. The crew tied the ropes.")
     asked = ("--passage", passage, "--question", "Who cried?", "--out", picture)
@@ -135,7 +135,7 @@ def test_report_and_attention(run, tmp_path, tiny_encoder):
     assert picture.read_text().startswith("<svg")
     code, _, error = run("attention", folder, *asked, "--turns")
     assert code == 2
-    assert names(one_line(error), "run coattention poi-net")
+    assert says(one_line(error), "run coattention poi-net")
 
 
 def test_reproduce(run, tmp_path, tiny_encoder):
@@ -170,7 +170,7 @@ def test_reproduce(run, tmp_path, tiny_encoder):
     ):
         code, _, err = run(*arguments)
         assert code == 2
-        assert names(one_line(err), message)
+        assert says(one_line(err), message)
 
 
 def test_sweep(run, config, tmp_path):
@@ -182,11 +182,11 @@ def test_sweep(run, config, tmp_path):
     assert len(json.loads((tmp_path / "s.json").read_text())["trials"]) == 1
     code, _, err = run(*given)
     assert code == 2
-    assert names(one_line(err), "--space")
+    assert says(one_line(err), "--space")
     wrong = ("sweep", config, "--out", tmp_path / "new", "--space", "head.arc_width=4,8")
     code, _, err = run(*wrong, "--trials", 1, "--metric", "sal")
     assert code == 2
-    assert names(one_line(err), "sal las")
+    assert says(one_line(err), "sal las")
     assert [path.name for path in (tmp_path / "new").iterdir()] == ["trial-000"]
     code, _, err = run(*wrong, "--trials", 1, "--metric", "las")
     assert code == 0
@@ -215,7 +215,7 @@ def test_noise(run, tmp_path, tiny_encoder):
     ):
         code, _, err = run("noise", folder, *arguments)
         assert code == 2
-        assert names(one_line(err), message)
+        assert says(one_line(err), message)
 
 
 def test_a_question_with_options(run, tmp_path, tiny_encoder):
@@ -250,7 +250,7 @@ def test_a_question_with_options(run, tmp_path, tiny_encoder):
     ):
         code, _, err = run(*arguments)
         assert code == 2
-        assert names(one_line(err), message)
+        assert says(one_line(err), message)
 
 
 def test_phrases_and_corpora(run, config, tmp_path):
@@ -295,7 +295,7 @@ def test_phrases_and_corpora(run, config, tmp_path):
     ):
         code, _, err = run(*arguments, *(["--parser", folder] if "brackets" in arguments else []))
         assert code == 2
-        assert names(one_line(err), message)
+        assert says(one_line(err), message)
 
 
 @pytest.mark.parametrize(
@@ -334,7 +334,7 @@ def test_impossible_settings_are_one_line(run, config, tmp_path, override, messa
     monkeypatch.setenv("HF_HUB_OFFLINE", "1")
     code, _, err = run("train", config, "--out", tmp_path / "run", "--set", override)
     assert code == 2
-    assert names(one_line(err), message)
+    assert says(one_line(err), message)
     assert not (tmp_path / "run").exists()
 
 
@@ -354,7 +354,7 @@ def test_bad_treebanks_are_one_line(run, config, tmp_path, name, content, messag
         "train", config, "--out", tmp_path / "run", "--set", f"data.train={tmp_path / name}"
     )
     assert code == 2
-    assert names(one_line(err), message)
+    assert says(one_line(err), message)
     assert name in one_line(err)
 
 
@@ -364,7 +364,7 @@ def test_existing_output_is_kept(run, config, tmp_path):
     (folder / "mine.txt").write_text("precious")
     code, _, err = run("train", config, "--out", folder)
     assert code == 2
-    assert names(one_line(err), "exists empty")
+    assert says(one_line(err), "exists empty")
     assert (folder / "mine.txt").read_text() == "precious"
 
 
@@ -388,7 +388,7 @@ def test_standard_input_is_named_once(run, arguments, monkeypatch):
     monkeypatch.setattr("sys.stdin", None)
     code, out, err = run(*arguments)
     assert (code, out) == (2, "")
-    assert names(one_line(err), "- 2")
+    assert says(one_line(err), "- 2")
 
 
 @pytest.mark.parametrize(
@@ -406,7 +406,7 @@ def test_a_folder_is_no_place_for_a_file(run, arguments, tmp_path):
     places = {"FOLDER": tmp_path, "FILE": tmp_path / "text", "JSON": tmp_path / "out.json"}
     code, out, err = run(*(places.get(argument, argument) for argument in arguments))
     assert (code, out) == (2, "")
-    assert names(one_line(err), f"{tmp_path} folder file")
+    assert says(one_line(err), f"{tmp_path} folder file")
     assert not places["JSON"].exists()
 
 
@@ -423,14 +423,14 @@ def test_what_is_read_is_not_written_over(run, arguments, tmp_path):
     (tmp_path / "data").write_text("precious")
     code, out, err = run(*(str(tmp_path / "data") if a == "FILE" else a for a in arguments))
     assert (code, out) == (2, "")
-    assert names(one_line(err), "data")
+    assert says(one_line(err), "data")
     assert (tmp_path / "data").read_text() == "precious"
 
 
 def test_options_that_would_do_nothing_are_refused(run, tmp_path):
     code, _, err = run("parse", tmp_path, "--from", "parquet", "--decoding", "joint")
     assert code == 2
-    assert names(one_line(err), "--decoding --from parquet")
+    assert says(one_line(err), "--decoding --from parquet")
     code, _, err = run("answer", tmp_path / "text", "Who?", "--top", "0")
     assert (code, "--top" in one_line(err)) == (2, True)
 
@@ -460,12 +460,12 @@ def test_a_file_is_no_folder(run, tmp_path):
     inside = tmp_path / "text" / "out.json"
     code, _, err = run("answer", tmp_path / "text", "Who?", "--json", inside)
     assert code == 2
-    assert names(one_line(err), f"{inside} {tmp_path / 'text'} file folder")
+    assert says(one_line(err), f"{inside} {tmp_path / 'text'} file folder")
 
 
 def test_a_threshold_is_a_number(run, tmp_path):
     code, _, err = run("answer", tmp_path / "none.txt", "Who?", "--threshold", "nan")
-    assert (code, names(one_line(err), "--threshold nan")) == (2, True)
+    assert (code, says(one_line(err), "--threshold nan")) == (2, True)
 
 
 def test_unknown_commands_and_missing_arguments(run):
@@ -482,7 +482,7 @@ def test_our_own_faults_are_told_from_the_users(run, monkeypatch):
     monkeypatch.setattr("syntagma.cli.doctor.report", fail)
     code, _, err = run("doctor")
     assert code == 1
-    assert names(one_line(err), "RuntimeError the roof leaks")
+    assert says(one_line(err), "RuntimeError the roof leaks")
     for arguments in (["--debug", "doctor"], ["doctor", "--debug"]):
         code, _, err = run(*arguments)
         assert code == 1
@@ -520,7 +520,7 @@ def test_a_full_disk_leaves_nothing_half_written(run, config, tmp_path, monkeypa
     monkeypatch.setattr("syntagma.encoders.model.save_file", full)
     code, _, err = run("train", config, "--out", tmp_path / "run")
     assert code == 2
-    assert names(one_line(err), "No space left on device")
+    assert says(one_line(err), "No space left on device")
     assert not (tmp_path / "run" / "config.json").exists()
     assert not list((tmp_path / "run").glob(".kept*"))
 
@@ -548,16 +548,16 @@ def test_wrong_answers_are_named_or_skipped(run, tmp_path, tiny_encoder):
     code, _, err = run("train", config, "--out", tmp_path / "run")
     assert code == 2
     assert question["id"] in one_line(err)
-    assert names(one_line(err), "--set data.skip_bad=true")
+    assert says(one_line(err), "--set data.skip_bad=true")
     code, _, err = run("evaluate", "default-reader", path)
     assert code == 2
-    assert names(one_line(err), "--skip-bad")
+    assert says(one_line(err), "--skip-bad")
     code, _, err = run(
         "train", config, "--out", tmp_path / "run", "--set", "data.skip_bad=true",
         "--set", "head.stride=90",
     )  # fmt: skip
     assert code == 2
-    assert names(one_line(err), "stride 90 64 max_length 96")
+    assert says(one_line(err), "stride 90 64 max_length 96")
     code, _, err = run("train", config, "--out", tmp_path / "run", "--set", "data.skip_bad=true")
     assert code == 0
     # The reader of single passages answers from several.
@@ -569,7 +569,7 @@ def test_wrong_answers_are_named_or_skipped(run, tmp_path, tiny_encoder):
     assert f"6 predictions → {tmp_path / 'answers.json'}" in out
     code, _, err = run("evaluate", tmp_path / "run", *asked[:2], "open")
     assert code == 2
-    assert names(one_line(err), "task open open_qa")
+    assert says(one_line(err), "task open open_qa")
 
 
 def test_interrupting_a_training_run_keeps_its_checkpoints(config, tmp_path):
@@ -586,7 +586,7 @@ def test_interrupting_a_training_run_keeps_its_checkpoints(config, tmp_path):
     process.send_signal(signal.SIGINT)
     _, err = process.communicate(timeout=60)
     assert process.returncode == 130
-    assert names(err, "interrupted")
+    assert says(err, "interrupted")
     assert "Traceback" not in err
     assert list(folder.glob("checkpoints/*/complete"))
 
@@ -597,4 +597,4 @@ def test_a_device_that_is_not_there_is_named(run, tmp_path, command):
     text.write_text("A gull cried.")
     code, _, error = run(*command, text, "--device", "gpu")
     assert code == 2
-    assert names(one_line(error), "device gpu cpu cuda cuda:N mps")
+    assert says(one_line(error), "device gpu cpu cuda cuda:N mps")

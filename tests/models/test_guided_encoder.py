@@ -22,7 +22,7 @@ from syntagma.models.guided_encoder import GuidedEncoder
 from syntagma.models.span_model import SpanModel
 from syntagma.syntax.tokenizer import SyntaxTokenizer
 from tests.conftest import ENCODERS, tiny_config
-from tests.messages import names, naming
+from tests.messages import naming, says
 
 AGGREGATIONS = ["dual", "learned", "concatenation", "bi_attention", "guided_only", "vanilla_only"]
 
@@ -287,7 +287,7 @@ def test_guides_that_need_no_site_work_on_an_encoder_without_a_row(model_type, c
     ).eval()
     assert model(**batch()).last_hidden_state.shape == (3, 9, 32)
     assert max_pieces(config) >= 160
-    told = names(caplog.text, "fnet padding")
+    told = says(caplog.text, "fnet padding")
     assert told == (model_type == "fnet")
 
 

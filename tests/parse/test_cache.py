@@ -17,7 +17,7 @@ from syntagma.parse.sources.load import _kept, load_source
 from syntagma.parse.sources.treebank import TreebankSource
 from syntagma.text.conllu import TreebankSentence, format_conllu
 from tests.conftest import SENTENCES
-from tests.messages import names, naming
+from tests.messages import naming, says
 
 
 class Counting:
@@ -107,7 +107,7 @@ def test_a_damaged_file_is_found_and_made_again(tmp_path, caplog, how):
     path.write_bytes(data)
     with caplog.at_level(logging.WARNING):
         assert parses(ParseStore(source, tmp_path), SENTENCES) == expected
-    assert names(caplog.text, f"{path} damaged")
+    assert says(caplog.text, f"{path} damaged")
     assert len(SENTENCES) < source.count <= len(SENTENCES) + 3
 
 

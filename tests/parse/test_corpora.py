@@ -35,7 +35,7 @@ from syntagma.text.conllu import parse_conllu
 from syntagma.text.sentence import Parse, Sentence
 from tests.builders import squad, treebank
 from tests.conftest import SENTENCES
-from tests.messages import names, naming
+from tests.messages import naming, says
 
 RANDOM = {"parser": "random:3", "shard_characters": 200}
 
@@ -386,7 +386,7 @@ class TestMistakes:
             )
         assert manifest.counts.skipped == 1
         assert manifest.counts.documents == 2
-        assert names(caplog.text, "a.jsonl line 2 text")
+        assert says(caplog.text, "a.jsonl line 2 text")
 
     def test_a_bad_question_stops_or_is_counted(self, tmp_path, caplog):
         data = json.loads(Path(squad(tmp_path / "a.json", copies=1)).read_text())
@@ -399,7 +399,7 @@ class TestMistakes:
         with caplog.at_level(logging.WARNING):
             manifest = annotate_files([str(path)], tmp_path / "two", skipping)
         assert manifest.counts.documents == 7
-        assert names(caplog.text, "1 answer_start")
+        assert says(caplog.text, "1 answer_start")
 
     def test_who_meets_a_bad_record_goes_on_without_it(self, tmp_path):
         path = tmp_path / "a.jsonl"

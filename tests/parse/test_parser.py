@@ -20,7 +20,7 @@ from syntagma.parse.shapes import N_SHAPES, word_shapes
 from syntagma.parse.sources.stream import parse_file
 from syntagma.text.sentence import Parse, Sentence
 from tests.conftest import SENTENCES
-from tests.messages import names, naming
+from tests.messages import naming, says
 
 LABELS = {"relations": ["det", "nsubj", "root"], "upos": ["NOUN", "X"], "xpos": ["NN", "VB"]}
 
@@ -119,7 +119,7 @@ def test_sentences_beyond_max_words_are_parsed_in_parts(encoder_folders, caplog)
     long = Sentence.from_words((" ".join(SENTENCES)).split()[:34])
     with caplog.at_level(logging.WARNING):
         (parse,) = parser.parse([long])
-    assert names(caplog.text, "34 max_words=10")
+    assert says(caplog.text, "34 max_words=10")
     assert are_trees(np.array([parse.heads]), np.array([34])).all()
     assert parse.relations.count("parataxis") == 3
     with pytest.raises(InputError, match=naming("max_words 1 0")):
