@@ -17,34 +17,16 @@ from syntagma.errors import InputError
 from syntagma.tasks.pairs.data import PairExample
 from syntagma.tasks.relations.metrics import count_classes, count_relations, macro_f1
 from syntagma.tasks.task import fingerprint
-
-
-def run(folder, right, *, task="spans", preset="none", seed=1, dev="dev.json"):
-    folder.mkdir(parents=True)
-    key = {"spans": "exact"}.get(task, "accuracy")
-    settings = {
-        "task": task,
-        "preset": preset,
-        "data": {"dev": [f"/somewhere/{seed}/{dev}"]},
-        "training": {"seed": seed, "epochs": 3},
-    }
-    # The folder of the data is nobody's business, its name is.
-    settings["data"]["dev"] = [f"/data/{dev}"]
-    (folder / "experiment.yaml").write_text(yaml.safe_dump(settings))
-    rows = {str(number): {key: value} for number, value in enumerate(right)}
-    (folder / "examples.json").write_text(json.dumps(rows))
-    score = 100 * sum(right) / len(right)
-    (folder / "metrics.json").write_text(json.dumps({key: score, "f1": score + 1}))
-    return folder
-
+from tests.messages import naming, says
+from tests.written_runs import written_run
 
 BASE = [1.0, 0, 0, 1, 0, 0, 1, 0, 1, 0]
 BETTER = [1.0, 1, 1, 1, 0, 1, 1, 1, 0, 0]
 
 
 def test_two_runs_of_spans_are_compared_by_mcnemar(tmp_path):
-    plain = run(tmp_path / "plain", BASE)
-    other = run(tmp_path / "sg-net", BETTER, preset="sg-net")
+    plain = written_run(tmp_path / "plain", BASE)
+    other = written_run(tmp_path / "sg-net", BETTER, preset="sg-net")
     found = compare_runs([plain, other])
     assert show_p(0.0) == "<0.0001"
     baseline, system = found.systems
@@ -52,18 +34,20 @@ def test_two_runs_of_spans_are_compared_by_mcnemar(tmp_path):
     assert (system.gained, system.lost) == (4, 1)
     assert system.p_value == pytest.approx(sign_test(4, 1))
     assert system.difference == pytest.approx(30)
-    assert "p: McNemar's exact test on `exact`, of these runs" in found.table()
-    assert "other seeds may differ); resampled: permutation test, n = 10" in found.table()
+    assert says(found.table(), "p McNemar's exact test `exact`")
+    assert says(found.table(), "resampled permutation test n = 10")
     assert json.loads(json.dumps(found.as_json()))["systems"][1]["name"] == "sg-net"
 
 
 def test_seeds_of_one_experiment_are_one_system(tmp_path):
     folders = []
     for seed, right in ((1, BASE), (2, BETTER)):
-        folders.append(run(tmp_path / f"plain-{seed}", right, task="pairs", seed=seed))
+        folders.append(written_run(tmp_path / f"plain-{seed}", right, task="pairs", seed=seed))
     for seed in (1, 2):
         folders.append(
-            run(tmp_path / f"sg-net-{seed}", BETTER, task="pairs", preset="sg-net", seed=seed)
+            written_run(
+                tmp_path / f"sg-net-{seed}", BETTER, task="pairs", preset="sg-net", seed=seed
+            )
         )
     found = compare_runs(folders)
     assert [system.name for system in found.systems] == ["plain", "sg-net"]
@@ -75,7 +59,7 @@ def test_seeds_of_one_experiment_are_one_system(tmp_path):
     assert found.systems[1].p_seeds == pytest.approx(welch_test([70, 70], [40, 70]))
     assert [row[-1] for row in found.rows()] == ["p (seeds)", "", "0.5000"]
     assert "55.00 ± 21.21" in found.table()
-    assert "paired t-test on the means of `accuracy` over 2 seeds" in found.table()
+    assert says(found.table(), "paired t-test means `accuracy` 2 seeds")
     assert found.markdown().count("\n") == 3
 
 
@@ -87,7 +71,7 @@ def test_means_over_seeds_do_not_differ_by_the_order_of_the_seeds(tmp_path):
         for seed in (1, 2, 3):
             right = [row[order[seed - 1]] for row in scores]
             path = tmp_path / f"{preset}-{seed}"
-            folders.append(run(path, right, task="pairs", preset=preset, seed=seed))
+            folders.append(written_run(path, right, task="pairs", preset=preset, seed=seed))
     assert (0.1 + 0.2 + 0.3) / 3 != (0.2 + 0.3 + 0.1) / 3
     system = compare_runs(folders).systems[1]
     assert (system.gained, system.lost, system.p_value, system.p_resampled) == (0, 0, 1.0, 1.0)
@@ -100,7 +84,7 @@ def test_micro_f1_is_tested_as_what_it_is(tmp_path):
     folders = []
     for name, predicted in found.items():
         right = [float(a == b) for a, b in zip(gold, predicted, strict=True)]
-        folders.append(run(tmp_path / name, right, task="relations", preset=name))
+        folders.append(written_run(tmp_path / name, right, task="relations", preset=name))
         rows = {
             str(number): {"accuracy": right[number], "right": a * b, "predicted": b, "gold": a}
             for number, (a, b) in enumerate(zip(gold, predicted, strict=True))
@@ -121,12 +105,12 @@ def test_micro_f1_is_tested_as_what_it_is(tmp_path):
     )
     assert system.p_value == pytest.approx(exact, abs=0.015)
     assert "Δ f1" in table.table()
-    assert "p: approximate randomisation on `f1`, of these runs" in table.table()
+    assert says(table.table(), "p approximate randomisation `f1`")
     assert "resampled: paired bootstrap, n = 8" in table.table()
     (folders[0] / "examples.json").write_text(
         json.dumps({str(n): {"accuracy": 1} for n in range(8)})
     )
-    with pytest.raises(InputError, match="examples have no gold, predicted, right; it was written"):
+    with pytest.raises(InputError, match=naming("examples.json gold predicted right")):
         compare_runs(folders)
 
 
@@ -178,14 +162,14 @@ def test_macro_f1_is_tested_as_what_it_is(tmp_path):
     rows = json.loads((folders[0] / "examples.json").read_text())
     short = {key: {"accuracy": row["accuracy"]} for key, row in rows.items()}
     (folders[0] / "examples.json").write_text(json.dumps(short))
-    with pytest.raises(InputError, match="examples have no counts of classes"):
+    with pytest.raises(InputError, match=naming("examples.json counts classes")):
         compare_runs(folders, metric="macro_f1")
 
 
 def test_another_metric_is_tested_by_its_own_test(tmp_path):
     folders = []
     for name, f1 in (("plain", [0.5, 0, 1, 0.2]), ("sg-net", [1, 0.5, 1, 0])):
-        folders.append(run(tmp_path / name, [0, 0, 1, 0], preset=name))
+        folders.append(written_run(tmp_path / name, [0, 0, 1, 0], preset=name))
         rows = {str(n): {"exact": float(v == 1), "f1": v} for n, v in enumerate(f1)}
         (folders[-1] / "examples.json").write_text(json.dumps(rows))
         metrics = {"exact": 25.0, "f1": 25 * sum(f1)}
@@ -197,77 +181,83 @@ def test_another_metric_is_tested_by_its_own_test(tmp_path):
         paired_t_test([1, 0.5, 1, 0], [0.5, 0, 1, 0.2])
     )
     assert "paired t-test on `f1`" in found.table()
-    with pytest.raises(InputError, match="spans can be tested on exact, f1, got 'bleu'"):
+    with pytest.raises(InputError, match=naming("spans exact f1 bleu")):
         compare_runs(folders, metric="bleu")
 
 
 def test_several_comparisons_are_corrected(tmp_path):
-    folders = [run(tmp_path / "plain", BASE)]
+    folders = [written_run(tmp_path / "plain", BASE)]
     for preset in ("sg-net", "poi-net"):
-        folders.append(run(tmp_path / preset, BETTER, preset=preset))
+        folders.append(written_run(tmp_path / preset, BETTER, preset=preset))
     found = compare_runs(folders)
     assert found.systems[1].p_holm == pytest.approx(min(1, 2 * found.systems[1].p_value))
     assert "p (Holm)" in found.table()
-    assert "n = 10; Holm: p over 2 comparisons, the others are as they are" in found.table()
+    assert says(found.table(), "n = 10 Holm p 2 comparisons")
     assert "p (Holm)" not in compare_runs(folders[:2]).table()
 
 
 def test_a_run_beside_itself_differs_in_nothing(tmp_path):
-    plain = run(tmp_path / "plain", BASE)
+    plain = written_run(tmp_path / "plain", BASE)
     found = compare_runs([plain, plain])
     assert found.systems[1].p_value == found.systems[1].p_resampled == 1
     assert found.systems[1].difference == 0
 
 
 def test_seeds_of_one_system_have_a_mean_and_no_test(tmp_path):
-    folders = [run(tmp_path / f"plain-{seed}", BASE, seed=seed) for seed in (1, 2, 3)]
+    folders = [written_run(tmp_path / f"plain-{seed}", BASE, seed=seed) for seed in (1, 2, 3)]
     for folder, exact in zip(folders, (50, 60, 55), strict=True):
         (folder / "metrics.json").write_text(json.dumps({"exact": exact, "f1": exact}))
     found = compare_runs(folders)
     assert found.rows() == [["", "seeds", "exact", "f1"], ["plain", "3", *["55.00 ± 5.00"] * 2]]
     assert found.systems[0].p_value is None
-    assert "no test: all runs are of one system; name those of another too, n = 10" in found.table()
+    assert says(found.table(), "no test one system n = 10")
 
 
 def test_what_cannot_be_compared_is_named(tmp_path):
-    plain = run(tmp_path / "plain-1", BASE)
+    plain = written_run(tmp_path / "plain-1", BASE)
     cases = {
-        "at least two": [plain],
-        "different tasks: pairs, spans": [plain, run(tmp_path / "b", BASE, task="pairs")],
-        "9 examples": [plain, run(tmp_path / "c", BASE[:9], preset="sg-net")],
-        r"\(test\.json\)": [plain, run(tmp_path / "d", BASE, preset="sg-net", dev="test.json")],
-        "plain-1 has 1 seeds|sg-net has 1 seeds": [
+        "compare two": [plain],
+        "pairs spans": [plain, written_run(tmp_path / "b", BASE, task="pairs")],
+        "c 9 plain-1 10 data.dev": [plain, written_run(tmp_path / "c", BASE[:9], preset="sg-net")],
+        "d test.json plain-1 dev.json data.dev": [
             plain,
-            run(tmp_path / "plain-2", BASE, seed=2),
-            run(tmp_path / "sg-net", BASE, preset="sg-net"),
+            written_run(tmp_path / "d", BASE, preset="sg-net", dev="test.json"),
         ],
-        "no finished run": [plain, tmp_path],
-        "pretraining have no answers": [
-            run(tmp_path / "e", BASE, task="pretraining"),
-            run(tmp_path / "f", BASE, task="pretraining", preset="seprem"),
+        "sg-net 1 plain 2": [
+            plain,
+            written_run(tmp_path / "plain-2", BASE, seed=2),
+            written_run(tmp_path / "sg-net", BASE, preset="sg-net"),
+        ],
+        "experiment.yaml": [plain, tmp_path],
+        "pretraining syntagma report": [
+            written_run(tmp_path / "e", BASE, task="pretraining"),
+            written_run(tmp_path / "f", BASE, task="pretraining", preset="seprem"),
         ],
     }
-    other = run(tmp_path / "other", BASE, preset="sg-net")
-    cases["is of the same system and seed as .*plain-1; name one run a seed"] = [
+    other = written_run(tmp_path / "other", BASE, preset="sg-net")
+    cases["plain-1 seed"] = [
         plain, plain, other, other,
     ]  # fmt: skip
-    one = [run(tmp_path / f"one-{preset}", [1.0], preset=preset) for preset in ("none", "sg-net")]
-    cases["was scored on 1 examples; a test needs two"] = one
-    listed = run(tmp_path / "listed", BASE, preset="sg-net")
+    one = [
+        written_run(tmp_path / f"one-{preset}", [1.0], preset=preset)
+        for preset in ("none", "sg-net")
+    ]
+    cases["one-none 1 two"] = one
+    listed = written_run(tmp_path / "listed", BASE, preset="sg-net")
     (listed / "examples.json").write_text("[]")
-    cases[r"examples.json: expected an object, got \[\]"] = [plain, listed]
+    cases["examples.json []"] = [plain, listed]
     for message, folders in cases.items():
-        with pytest.raises(InputError, match=message):
+        with pytest.raises(InputError, match=naming(message)):
             compare_runs(folders)
 
 
 def test_examples_that_changed_behind_their_ids_are_seen(tmp_path):
-    plain = run(tmp_path / "plain", BASE)
-    other = run(tmp_path / "other", BETTER, preset="sg-net")
+    plain = written_run(tmp_path / "plain", BASE)
+    other = written_run(tmp_path / "other", BETTER, preset="sg-net")
     for folder, text in ((plain, "a"), (other, "b")):
         examples = [PairExample(str(n), text, text, "yes") for n in range(10)]
         (folder / "data.json").write_text(json.dumps({"dev.json": fingerprint(examples)}))
-    with pytest.raises(InputError, match=r"other: was scored on another dev\.json than .*plain"):
+    with pytest.raises(InputError, match=naming("other plain dev.json")):
         compare_runs([plain, other])
     (other / "data.json").unlink()
     assert compare_runs([plain, other]).n_examples == 10
@@ -277,34 +267,34 @@ def test_runs_without_answers_are_read_and_not_compared(tmp_path):
     """Pre-training scores whole corpora, by no metric that is compared."""
     folders = []
     for preset in ("none", "seprem"):
-        folders.append(run(tmp_path / preset, BASE, task="pretraining", preset=preset))
+        folders.append(written_run(tmp_path / preset, BASE, task="pretraining", preset=preset))
         (folders[-1] / "examples.json").write_text(json.dumps({"a": {"pieces": 38.1}}))
     assert [system.name for system in read_systems(folders)] == ["none", "seprem"]
-    with pytest.raises(InputError, match="pretraining have no answers to compare"):
+    with pytest.raises(InputError, match=naming("pretraining syntagma report --out")):
         compare_runs(folders)
 
 
 def test_a_gzipped_file_holds_the_same_data(tmp_path):
-    plain = run(tmp_path / "plain", BASE)
-    other = run(tmp_path / "other", BETTER, preset="sg-net", dev="dev.json.gz")
+    plain = written_run(tmp_path / "plain", BASE)
+    other = written_run(tmp_path / "other", BETTER, preset="sg-net", dev="dev.json.gz")
     assert compare_runs([plain, other]).n_examples == 10
 
 
 def test_a_run_without_dev_files_says_so(tmp_path):
-    plain, other = run(tmp_path / "plain", BASE), run(tmp_path / "other", BASE)
+    plain, other = written_run(tmp_path / "plain", BASE), written_run(tmp_path / "other", BASE)
     (other / "examples.json").unlink()
-    with pytest.raises(InputError, match=r"it has no examples\.json; train it to its end"):
+    with pytest.raises(InputError, match=naming("other examples.json")):
         compare_runs([plain, other])
     settings = yaml.safe_load((other / "experiment.yaml").read_text())
     settings["data"]["dev"] = []
     (other / "experiment.yaml").write_text(yaml.safe_dump(settings))
-    with pytest.raises(InputError, match=r"trained without data\.dev"):
+    with pytest.raises(InputError, match=naming("other data.dev")):
         compare_runs([plain, other])
 
 
 def test_settings_that_came_later_do_not_part_runs(tmp_path):
     folders = [
-        run(tmp_path / f"{preset}-{seed}", right, preset=preset, seed=seed)
+        written_run(tmp_path / f"{preset}-{seed}", right, preset=preset, seed=seed)
         for preset, right in (("none", BASE), ("sg-net", BETTER))
         for seed in (1, 2)
     ]
@@ -315,59 +305,62 @@ def test_settings_that_came_later_do_not_part_runs(tmp_path):
     assert [system.seeds for system in compare_runs(folders).systems] == [(1, 2), (1, 2)]
     settings["training"]["warmup"] = 0.2
     (folders[1] / "experiment.yaml").write_text(yaml.safe_dump(settings))
-    with pytest.raises(InputError, match="compare equally many"):
+    with pytest.raises(InputError, match=naming("sg-net 2 none-1 1")):
         compare_runs(folders)
 
 
 @pytest.mark.parametrize(
     ("name", "text", "message"),
     [
-        ("metrics.json", '{"exact": "a"}', r"metrics.json: exact: expected a number, got 'a'"),
-        ("metrics.json", '{"exact": null, "f1": 7}', "exact: expected a number, got None; train"),
+        ("metrics.json", '{"exact": "a"}', "metrics.json exact a"),
+        ("metrics.json", '{"exact": null, "f1": 7}', "metrics.json exact None"),
         (
             "examples.json",
             '{"0": 1}',
-            r"examples.json: 0: expected an object, got 1; train it again",
+            "examples.json 0 1",
         ),
-        ("examples.json", '{"0": {"exact": "x"}}', "0: exact: expected a number, got 'x'"),
-        ("examples.json", '{"0": {"exact": NaN}}', "0: exact: expected a number, got nan"),
-        ("examples.json", '{"0": {"exact": 1}, "1": {}}', "json: 1: examples have no exact; it"),
-        ("data.json", "[1]", r"data.json: expected an object, got \[1\]"),
-        ("experiment.yaml", "task: spans\ntraining: {seed: x}", "training.seed: expected a whole"),
-        ("experiment.yaml", "task: spans\ntraining: 1", "training: expected other settings, got 1"),
-        ("experiment.yaml", "task: spans\ndata: {dev: 1}", "data.dev: expected a list of files"),
-        ("experiment.yaml", "task: spans\ndata: {dev: [1]}", "data.dev: expected a list of files"),
+        ("examples.json", '{"0": {"exact": "x"}}', "examples.json 0 exact x"),
+        ("examples.json", '{"0": {"exact": NaN}}', "examples.json 0 exact nan"),
+        ("examples.json", '{"0": {"exact": 1}, "1": {}}', "examples.json 1 exact"),
+        ("data.json", "[1]", "data.json [1]"),
+        ("experiment.yaml", "task: spans\ntraining: {seed: x}", "experiment.yaml training.seed x"),
+        ("experiment.yaml", "task: spans\ntraining: 1", "experiment.yaml training 1"),
+        ("experiment.yaml", "task: spans\ndata: {dev: 1}", "experiment.yaml data.dev 1"),
+        ("experiment.yaml", "task: spans\ndata: {dev: [1]}", "experiment.yaml data.dev [1]"),
     ],
 )
 def test_what_a_damaged_run_has_wrong_is_named(tmp_path, name, text, message):
-    folders = [run(tmp_path / preset, BASE, preset=preset) for preset in ("none", "sg-net")]
+    folders = [written_run(tmp_path / preset, BASE, preset=preset) for preset in ("none", "sg-net")]
     for folder in folders:
         (folder / name).write_text(text)
-    with pytest.raises(InputError, match=message):
+    with pytest.raises(InputError, match=naming(message)):
         compare_runs(folders)
 
 
 def test_a_metric_that_is_no_number_and_not_tested_is_left_out(tmp_path):
-    folders = [run(tmp_path / preset, BASE, preset=preset) for preset in ("none", "sg-net")]
+    folders = [written_run(tmp_path / preset, BASE, preset=preset) for preset in ("none", "sg-net")]
     for folder in folders:
         (folder / "metrics.json").write_text('{"exact": 50, "spread": null}')
     assert compare_runs(folders).systems[0].metrics == {"exact": 50}
 
 
 def test_runs_that_are_scored_by_other_metrics_are_refused(tmp_path):
-    reader, verifier = run(tmp_path / "reader", BASE), run(tmp_path / "verifier", BETTER)
+    reader, verifier = (
+        written_run(tmp_path / "reader", BASE),
+        written_run(tmp_path / "verifier", BETTER),
+    )
     for folder in (verifier,):
         rows = {str(number): {"accuracy": right} for number, right in enumerate(BETTER)}
         (folder / "examples.json").write_text(json.dumps(rows))
         (folder / "metrics.json").write_text(json.dumps({"accuracy": 60.0}))
-    with pytest.raises(InputError, match=r"metrics\.json: expected exact, by which these runs"):
+    with pytest.raises(InputError, match=naming("metrics.json exact accuracy")):
         compare_runs([reader, verifier])
 
 
 def test_verifiers_are_compared_by_accuracy(tmp_path):
     folders = []
     for name, right in (("plain", BASE), ("sg-net", BETTER)):
-        folders.append(run(tmp_path / name, right, preset=name))
+        folders.append(written_run(tmp_path / name, right, preset=name))
         rows = {str(number): {"accuracy": value} for number, value in enumerate(right)}
         (folders[-1] / "examples.json").write_text(json.dumps(rows))
         (folders[-1] / "metrics.json").write_text(json.dumps({"accuracy": 10 * sum(right)}))
@@ -379,7 +372,7 @@ def test_verifiers_are_compared_by_accuracy(tmp_path):
 def test_parsers_of_phrases_alone_are_compared_by_brackets(tmp_path):
     folders = []
     for name, matched in (("plain", [1, 2, 3, 0]), ("joint", [3, 2, 3, 3])):
-        folders.append(run(tmp_path / name, [1, 1, 1, 1], task="parsing", preset=name))
+        folders.append(written_run(tmp_path / name, [1, 1, 1, 1], task="parsing", preset=name))
         rows = {
             str(number): {"bracket_f1": 100 * count / 3, "brackets_matched": count,
                           "brackets_predicted": 3, "brackets_gold": 3}

@@ -15,7 +15,7 @@ from syntagma.analysis.robustness import (
     ParserTable,
     noise_curve,
     parser_table,
-    points,
+    rescoring,
     training_noise_curve,
     write_noise_curves,
     write_parser_table,
@@ -26,6 +26,7 @@ from syntagma.evaluation import evaluate, open_model
 from syntagma.parse.sources.load import NOISY
 from syntagma.training.run import train
 from tests.builders import experiment, pairs
+from tests.messages import naming, says
 
 
 @pytest.fixture(scope="module")
@@ -49,7 +50,7 @@ def test_only_what_reads_noise_bends(runs, monkeypatch):
         asked.append((run.path.name, parser))
         return float(len(asked))
 
-    monkeypatch.setattr(points, "_score", note)
+    monkeypatch.setattr(rescoring, "_score", note)
     names = [runs / name for name in ("none", "sg-net", "poi-net")]
     heads = noise_curve(names, shares=(0, 0.5, 1), draws=2)
     assert [len({*scores}) for scores in heads.systems.values()] == [1, 3, 1]
@@ -78,7 +79,7 @@ def test_noise_of_the_training_is_no_part_of_the_axis(retold, monkeypatch, tiny_
         asked.append(parser)
         return 1.0
 
-    monkeypatch.setattr(points, "_score", note)
+    monkeypatch.setattr(rescoring, "_score", note)
     inner = f"noisy_tags:0.1:{tiny_parser}"
     folder = retold("noisy", f"noisy:0.4:{inner}", 50.0)
     config = json.loads((folder / "config.json").read_text())
@@ -106,7 +107,7 @@ def test_models_are_scored_in_the_precision_of_their_training(runs, monkeypatch)
         asked.append(options.get("precision"))
         return open_model(folder, **options)
 
-    monkeypatch.setattr(points, "open_model", note)
+    monkeypatch.setattr(rescoring, "open_model", note)
     for parser in ("own", "linear"):
         asked.clear()
         parser_table([runs / "sg-net"], [parser])
@@ -136,8 +137,10 @@ def test_sources_stand_side_by_side(runs):
         other = "" if parser == "own" else parser
         own = evaluate(runs / "sg-net", [str(runs / "pairs.jsonl")], parser=other)["accuracy"]
         assert score == pytest.approx(own)
-    assert found.table().endswith("n = 32; level, for they read no heads or tags: none")
-    with pytest.raises(InputError, match="parser 'nonsense'"):
+    assert says(found.table().splitlines()[-1], "n = 32 heads tags none")
+    with pytest.raises(
+        InputError, match=naming("parser nonsense default-parser conllu:FILE noisy:SHARE:SOURCE")
+    ):
         parser_table(names, ["nonsense"])
 
 
@@ -156,23 +159,24 @@ def test_sources_are_drawn_as_bars(tmp_path):
     ("names", "kind", "message"),
     [
         (["none", "sg-net"], "tags",
-         "a model that reads tags, .* none: nothing, sg-net: heads; name .* pos_embedding, or ask "
-         "for heads"),
-        (["poi-net"], "heads", "reads heads, .* poi-net: tags; name .* tree_distance, or ask for"),
-        (["none"], "heads", "reads heads, .* of parses: none: nothing; name .* tree_distance$"),
+         "tags none nothing sg-net heads pos_embedding"),
+        (["poi-net"], "heads", "heads poi-net tags ancestor_attention tree_distance"),
+        (["none"], "heads", "heads none nothing ancestor_attention tree_distance"),
     ],
 )  # fmt: skip
 def test_what_no_model_reads_is_not_replaced(runs, retold, names, kind, message):
     folders = [runs / name for name in names]
-    with pytest.raises(InputError, match=message):
+    with pytest.raises(InputError, match=naming(message)):
         noise_curve(folders, kind=kind)
     noisy = retold("noisy", f"{NOISY[kind]}:0.4:linear", 50.0, of=names[-1])
-    with pytest.raises(InputError, match=f"a model that reads {kind}"):
+    with pytest.raises(InputError, match=naming(f"{kind} noisy")):
         training_noise_curve([*folders, noisy], kind=kind)
 
 
 def test_without_a_reader_of_parses_no_other_source_is_asked(runs):
-    with pytest.raises(InputError, match=r"reads heads or tags, .* none: nothing; name a run"):
+    with pytest.raises(
+        InputError, match=naming("heads tags none nothing tree_distance pos_embedding")
+    ):
         parser_table([runs / "none"], ["own", "random"])
 
 
@@ -197,14 +201,14 @@ def test_runs_trained_on_noise_make_a_curve(runs, tmp_path, tiny_encoder, tiny_p
     clean = json.loads((runs / "sg-net" / "metrics.json").read_text())["accuracy"]
     assert curve.systems["sg-net"] == pytest.approx((clean, *scores))
     assert len({*curve.systems["none"]}) == 1
-    with pytest.raises(InputError, match="none of the runs was trained with heads replaced"):
+    with pytest.raises(InputError, match=naming("heads --set parser=noisy:SHARE:SOURCE")):
         training_noise_curve(folders[:2])
     other = experiment(
         "pairs", data, tiny_encoder, preset="sg-net", parser=tiny_parser,
         training={"epochs": 2, "learning_rate": 2e-3},
     )  # fmt: skip
     train(other, tmp_path / "slower")
-    with pytest.raises(InputError, match="slower: no run was trained with 40% of the heads"):
+    with pytest.raises(InputError, match=naming("slower 40% heads --set parser=noisy:0.4:SOURCE")):
         training_noise_curve([*folders, tmp_path / "slower"])
 
 
@@ -234,14 +238,16 @@ def test_draws_of_training_noise_are_averaged(retold, tiny_parser):
     assert curve.shares == (0.0, 0.4)
     assert curve.systems == {"clean": (90.0, 75.0)}
     assert curve.deviations["clean"] == pytest.approx((0.0, 50**0.5))
-    assert ", drawn 2 times, scored on parses with the same noise" in curve.summary()
+    assert says(curve.summary(), "drawn 2 same noise")
     # A name without a number means draw 0.
     again = retold("again", f"noisy:0.40,0:{tiny_parser}", 60.0)
-    with pytest.raises(InputError, match=r"again: has the seed and the noise of .*first; name one"):
+    with pytest.raises(
+        InputError, match=naming("again first --set parser=noisy:SHARE,SEED:SOURCE")
+    ):
         training_noise_curve([*folders, again])
     other = retold("other", f"noisy:0.8:{tiny_parser}", 60.0)
     with pytest.raises(
-        InputError, match=r"equally many draws .* got first \(40%\) 2, other \(80%\) 1"
+        InputError, match=naming("first (40%) 2 other (80%) 1 parser=noisy:SHARE,SEED:SOURCE")
     ):
         training_noise_curve([*folders, other])
 
@@ -255,7 +261,7 @@ def test_each_seed_may_have_its_own_draw_of_training_noise(retold, tiny_parser):
     curve = training_noise_curve(folders)
     assert curve.systems == {"clean": (92.0, 72.0)}
     assert curve.deviations == {"clean": (1.0, 1.0)}
-    with pytest.raises(InputError, match="noisy has 2 seeds, clean has 3"):
+    with pytest.raises(InputError, match=naming("noisy 2 clean 3")):
         training_noise_curve(folders[:5])
 
 
@@ -270,23 +276,23 @@ def test_other_trees_reach_the_model(runs):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"kind": "relations"}, "noise is put on heads or tags, got 'relations'"),
-        ({"draws": 0}, "at least once, got 0"),
-        ({"metric": "bleu"}, "has no metric 'bleu'; it has accuracy"),
-        ({"metric": "of_bleu", "data": ["dev.jsonl"]}, "has no metric 'of_bleu'; it has accuracy"),
-        ({"shares": (0.0, 2.0)}, "lies between 0 and 1, got 2.0"),
+        ({"kind": "relations"}, "heads tags relations"),
+        ({"draws": 0}, "noise 0"),
+        ({"metric": "bleu"}, "none bleu accuracy"),
+        ({"metric": "of_bleu", "data": ["dev.jsonl"]}, "none of_bleu accuracy"),
+        ({"shares": (0.0, 2.0)}, "0 1 2.0"),
     ],
 )
 def test_what_cannot_be_asked_is_known_before_models_are_scored(
     runs, monkeypatch, options, message
 ):
-    monkeypatch.setattr(points, "_score", None)
-    with pytest.raises(InputError, match=message):
+    monkeypatch.setattr(rescoring, "_score", None)
+    with pytest.raises(InputError, match=naming(message)):
         noise_curve([runs / "none", runs / "sg-net"], **options)
 
 
 def test_a_metric_of_a_part_of_other_files_may_be_asked(runs, monkeypatch):
-    monkeypatch.setattr(points, "_score", lambda run, examples, parser, metric, device: 1.0)
+    monkeypatch.setattr(rescoring, "_score", lambda run, examples, parser, metric, device: 1.0)
     data = [str(runs / "pairs.jsonl")]
     curve = noise_curve([runs / "sg-net"], data, metric="hard_accuracy")
     assert curve.score == "hard_accuracy"
@@ -295,32 +301,32 @@ def test_a_metric_of_a_part_of_other_files_may_be_asked(runs, monkeypatch):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        (["--plot", "x.txt"], r"x\.txt: expected a picture as \.svg"),
-        (["--json", "."], "is a folder; give the path of a file"),
-        (["--source", "own", "--source", "bogus"], "parser 'bogus': expected default-parser"),
-        (["--source", "noisy:2:linear"], "lies between 0 and 1, got 2.0"),
-        (["--source", "own", "--metric", "bleu"], "has no metric 'bleu'; it has accuracy"),
-        (["--source", "own", "--kind", "bogus"], "replaces all parses: leave out --kind"),
-        (["--shares", "0,2"], "lies between 0 and 1, got 2.0"),
+        (["--plot", "x.txt"], "x.txt .svg"),
+        (["--json", "."], "folder file"),
+        (["--source", "own", "--source", "bogus"], "parser bogus default-parser"),
+        (["--source", "noisy:2:linear"], "0 1 2.0"),
+        (["--source", "own", "--metric", "bleu"], "bleu accuracy"),
+        (["--source", "own", "--kind", "bogus"], "--kind parses"),
+        (["--shares", "0,2"], "0 1 2.0"),
     ],
 )
 def test_flags_are_checked_before_models_are_scored(runs, monkeypatch, options, message):
     pytest.importorskip("matplotlib")
-    monkeypatch.setattr(points, "_score", None)
+    monkeypatch.setattr(rescoring, "_score", None)
     found = CliRunner().invoke(app, ["noise", str(runs / "sg-net"), *options])
     assert isinstance(found.exception, InputError)
-    assert re.search(message, str(found.exception))
+    assert re.search(naming(message), str(found.exception))
 
 
 def test_what_is_asked_twice_is_scored_once(runs, monkeypatch):
-    monkeypatch.setattr(points, "_score", lambda run, examples, parser, metric, device: 1.0)
+    monkeypatch.setattr(rescoring, "_score", lambda run, examples, parser, metric, device: 1.0)
     assert noise_curve([runs / "sg-net"], shares=(0.5, 0.5, 0)).shares == (0, 0.5)
     assert parser_table([runs / "sg-net"], ["own", "linear", "own"]).parsers == ("own", "linear")
 
 
 def test_a_model_without_syntax_takes_no_parser(runs, tiny_parser):
     data = [str(runs / "pairs.jsonl")]
-    with pytest.raises(InputError, match="reads no syntax, so parser 'linear' changes nothing"):
+    with pytest.raises(InputError, match=naming("none parser linear")):
         evaluate(runs / "none", data, parser="linear")
-    with pytest.raises(InputError, match="is a parser itself; it takes no parses from 'linear'"):
+    with pytest.raises(InputError, match=naming("parser0 linear")):
         evaluate(tiny_parser, data, parser="linear")

@@ -20,6 +20,7 @@ from syntagma.evaluation import evaluate, score_runs
 from syntagma.report.write import write_report
 from syntagma.training.run import train
 from tests.builders import experiment, pairs
+from tests.messages import naming
 
 
 @pytest.fixture(scope="module")
@@ -81,7 +82,9 @@ def test_no_run_is_scored_twice(made, runs, tmp_path, monkeypatch):
 
 def test_scores_on_other_files_are_not_mixed(made, runs):
     scored = score_runs(runs[:2], [made / "test.jsonl"])
-    with pytest.raises(InputError, match="and they are not the same"):
+    with pytest.raises(
+        InputError, match=naming("none-2 16 test.jsonl none-1 32 pairs.jsonl data.dev")
+    ):
         compare_runs([runs[0], scored[1]])
 
 
@@ -98,17 +101,17 @@ def test_a_report_and_its_commands_are_of_these_files(made, runs, tmp_path):
 
 def test_what_cannot_be_scored_is_named(made, runs, tmp_path):
     test = made / "test.jsonl"
-    with pytest.raises(InputError, match="no such folder"):
+    with pytest.raises(InputError, match=naming("nowhere syntagma train")):
         score_runs([tmp_path / "nowhere"], [test])
     (runs[0] / "metrics.json").unlink()
-    with pytest.raises(InputError, match=r"no metrics\.json; train it to its end first"):
+    with pytest.raises(InputError, match=naming("none-1 metrics.json")):
         score_runs(runs, [test])
-    with pytest.raises(InputError, match="a file is named twice"):
+    with pytest.raises(InputError, match=naming("test.jsonl twice")):
         score_runs(runs[1:], [test, test])
     rows = [json.loads(line) for line in test.read_text().splitlines()]
     untold = tmp_path / "untold.jsonl"
     untold.write_text("\n".join(json.dumps(row | {"gold_label": "-"}) for row in rows))
-    with pytest.raises(InputError, match=r"untold\.jsonl: for none of the .* what is right"):
+    with pytest.raises(InputError, match=naming("untold.jsonl 16 syntagma predict")):
         score_runs(runs[1:], [untold])
     assert not any((run / "scored").exists() for run in runs)
 

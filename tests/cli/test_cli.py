@@ -15,6 +15,7 @@ import pytest
 from syntagma.cli import main
 from syntagma.cli.app import show_metrics
 from tests.builders import brackets, dream, open_qa, pairs, squad, treebank
+from tests.messages import says
 
 
 @pytest.fixture
@@ -113,7 +114,7 @@ def test_report_and_attention(run, tmp_path, tiny_encoder):
     assert run("evaluate", folder, data, "--precision", "float32", "--json", scores)[0] == 0
     assert json.loads(scores.read_text()) == json.loads((folder / "metrics.json").read_text())
     code, _, error = run("evaluate", folder, data, "--precision", "float16")
-    assert (code, "precision must be auto, bfloat16 or float32, got 'float16'" in error) == (
+    assert (code, says(error, "precision auto bfloat16 float32 float16")) == (
         2,
         True,
     )
@@ -121,10 +122,10 @@ def test_report_and_attention(run, tmp_path, tiny_encoder):
     assert (code, text) == (0, f"→ {out / 'index.html'}\n")
     code, _, error = run("report", folder, "--out", out)
     assert code == 2
-    assert "exists and is not empty" in one_line(error)
+    assert says(one_line(error), "exists empty")
     code, _, error = run("report", tmp_path / "nowhere", "--out", tmp_path / "other")
     assert code == 2
-    assert "nowhere: no such folder; give a run folder" in one_line(error)
+    assert says(one_line(error), "nowhere run")
     passage, picture = tmp_path / "ferry.txt", tmp_path / "attention.svg"
     passage.write_text("A gull cried. The crew tied the ropes.")
     asked = ("--passage", passage, "--question", "Who cried?", "--out", picture)
@@ -134,7 +135,7 @@ def test_report_and_attention(run, tmp_path, tiny_encoder):
     assert picture.read_text().startswith("<svg")
     code, _, error = run("attention", folder, *asked, "--turns")
     assert code == 2
-    assert "has no scores of co-attention" in one_line(error)
+    assert says(one_line(error), "run coattention poi-net")
 
 
 def test_reproduce(run, tmp_path, tiny_encoder):
@@ -162,14 +163,14 @@ def test_reproduce(run, tmp_path, tiny_encoder):
     assert json.loads((tmp_path / "result.json").read_text())["id"] == "table8"
     assert run(*given, "--dry-run")[1].split()[0] == "done"
     for arguments, message in (
-        (["reproduce"], "expected PAPER TABLE, as in sg-net table3, or --list"),
-        (["reproduce", "sg-net", "table30"], "did you mean 'table3'"),
-        (["reproduce", "sg-net", "table3", "--data", tmp_path], "race/RACE.tar.gz under"),
-        ([*given, "--set", "squad/head.stride=16"], "no base 'squad'; the bases are squad1, "),
+        (["reproduce"], "PAPER TABLE sg-net table3 --list"),
+        (["reproduce", "sg-net", "table30"], "table30 table3"),
+        (["reproduce", "sg-net", "table3", "--data", tmp_path], "race/RACE.tar.gz"),
+        ([*given, "--set", "squad/head.stride=16"], "squad squad1"),
     ):
         code, _, err = run(*arguments)
         assert code == 2
-        assert message in one_line(err)
+        assert says(one_line(err), message)
 
 
 def test_sweep(run, config, tmp_path):
@@ -181,11 +182,11 @@ def test_sweep(run, config, tmp_path):
     assert len(json.loads((tmp_path / "s.json").read_text())["trials"]) == 1
     code, _, err = run(*given)
     assert code == 2
-    assert "a sweep needs --space" in one_line(err)
+    assert says(one_line(err), "--space")
     wrong = ("sweep", config, "--out", tmp_path / "new", "--space", "head.arc_width=4,8")
     code, _, err = run(*wrong, "--trials", 1, "--metric", "sal")
     assert code == 2
-    assert "has no metric 'sal'; known: " in one_line(err)
+    assert says(one_line(err), "sal las")
     assert [path.name for path in (tmp_path / "new").iterdir()] == ["trial-000"]
     code, _, err = run(*wrong, "--trials", 1, "--metric", "las")
     assert code == 0
@@ -208,13 +209,13 @@ def test_noise(run, tmp_path, tiny_encoder):
     assert json.loads((tmp_path / "s.json").read_text())["level"] == []
     assert "<svg" in picture.read_text()
     for arguments, message in (
-        (["--kind", "tags"], "expected a model that reads tags, or nothing changes"),
-        ([*sources, "--draws", 2], "leave out --kind, --trained, --shares"),
-        (["--trained"], "none of the runs was trained with heads replaced"),
+        (["--kind", "tags"], "tags sg-net heads"),
+        ([*sources, "--draws", 2], "--kind --trained --shares"),
+        (["--trained"], "heads parser=noisy:SHARE:SOURCE"),
     ):
         code, _, err = run("noise", folder, *arguments)
         assert code == 2
-        assert message in one_line(err)
+        assert says(one_line(err), message)
 
 
 def test_a_question_with_options(run, tmp_path, tiny_encoder):
@@ -237,19 +238,19 @@ def test_a_question_with_options(run, tmp_path, tiny_encoder):
     assert found["options"] == ["a gull", "an engine", "nobody"]
     assert sum(found["answers"][0]["probabilities"]) == pytest.approx(1)
     for arguments, message in (
-        ([*given, "--options", "one"], "expected at least two options, got 1"),
-        (["answer", passage, "--options", "a|b"], "no question; write one after the file"),
-        (["answer", passage, "Who?", "--options", "a|b"], "--options needs a model that chooses"),
-        ([*given, "--options", "a| |b"], "an option is empty"),
-        ([*given, "--options", "a|b", "--top", "2"], "--top is for answers in the text"),
+        ([*given, "--options", "one"], "two options 1"),
+        (["answer", passage, "--options", "a|b"], "question file"),
+        (["answer", passage, "Who?", "--options", "a|b"], "--options model"),
+        ([*given, "--options", "a| |b"], "option empty"),
+        ([*given, "--options", "a|b", "--top", "2"], "--top"),
         (
             [*given, "--options", "a|b", "--threshold", "0"],
-            "--threshold is for answers in the text",
+            "--threshold",
         ),
     ):
         code, _, err = run(*arguments)
         assert code == 2
-        assert message in one_line(err)
+        assert says(one_line(err), message)
 
 
 def test_phrases_and_corpora(run, config, tmp_path):
@@ -280,70 +281,71 @@ def test_phrases_and_corpora(run, config, tmp_path):
         "one", "two", "three", "four",
     ]  # fmt: skip
     for arguments, message in (
-        (["annotate", words], "expected INPUT… and --out DIR, or --check DIR"),
-        (["annotate", words, "--out", tmp_path / "corpus"], "exists and is not empty"),
-        (["parse", words, "--to", "brackets", "--decoding", "dependencies"], "needs --decoding"),
-        (["parse", words, "--to", "brackets", "--decoding", "both"], "decoding must be one of"),
-        (["parse", "--from", "parquet", tmp_path], "no annotated corpus"),
-        (["parse", "--from", "parquet"], "expected the folders of annotated corpora, got none"),
-        (["parse", words, "--pretokenized", "--from", "conllu"], "leave out one of the two"),
-        (["parse", "--from", "parquet", tmp_path / "corpus", "--to", "svg"], "conllu or json"),
+        (["annotate", words], "INPUT… --out DIR --check"),
+        (["annotate", words, "--out", tmp_path / "corpus"], "exists empty"),
+        (["parse", words, "--to", "brackets", "--decoding", "dependencies"], "brackets --decoding"),
+        (
+            ["parse", words, "--to", "brackets", "--decoding", "both"],
+            "both separate joint",
+        ),
+        (["parse", "--from", "parquet", tmp_path], f"{tmp_path} corpus"),
+        (["parse", "--from", "parquet"], "folders corpora none"),
+        (["parse", words, "--pretokenized", "--from", "conllu"], "--pretokenized --from"),
+        (["parse", "--from", "parquet", tmp_path / "corpus", "--to", "svg"], "svg conllu json"),
     ):
         code, _, err = run(*arguments, *(["--parser", folder] if "brackets" in arguments else []))
         assert code == 2
-        assert message in one_line(err)
+        assert says(one_line(err), message)
 
 
 @pytest.mark.parametrize(
     ("override", "message"),
     [
-        ("training.epoch=3", "unknown key 'epoch'; did you mean 'epochs'"),
-        ("training.epochs=0", "epochs must be positive, got 0"),
+        ("training.epoch=3", "training epoch epochs"),
+        ("training.epochs=0", "epochs positive 0"),
         (
             "training.guide_learning_rate=0",
-            "guide_learning_rate must be positive, or left out; got 0",
+            "guide_learning_rate positive 0",
         ),
-        ("training.seed=-1", "seed must be from 0 to 4294967295, got -1"),
-        ("training.seed=99999999999", "seed must be from 0 to 4294967295, got 99999999999"),
-        ("training.epochs=nan", "training.epochs: expected a number, got nan"),
-        ("training.epochs=inf", "epochs must be a finite number, got inf"),
-        ("training.evaluations=inf", "evaluations must be a finite number, got inf"),
-        ("training.learning_rate=inf", "learning_rate must be a finite number, got inf"),
-        ("training.guide_learning_rate=nan", "guide_learning_rate: expected a number, got nan"),
-        ("training.weight_decay=-1", "weight_decay must be at least 0, got -1.0"),
-        ("training.max_gradient_norm=nan", "max_gradient_norm: expected a number, got nan"),
-        ("training.patience=-1", "patience must be at least 0, got -1"),
-        ("training.epochs=many", "training.epochs: expected a number, got 'many'"),
-        ("training.encoder=half", "expected one of full, layers, frozen, lora; got 'half'"),
-        ("task=parsin", "unknown task 'parsin'; did you mean 'parsing'"),
-        ("preset=sgnet", None),
-        ("encoder=no/such/encoder", "encoder 'no/such/encoder': no such folder, and not found"),
-        ("head.arc_width=0", "arc_width must be at least 1, got 0"),
-        ("head.arc=1", "unknown key 'arc'; did you mean 'arc_width'"),
-        ("data.train=[]", "train names no file"),
-        ("data.train=nowhere.conllu", "nowhere.conllu: no such file"),
-        ("hidden_dropout=1.5", "hidden_dropout is a probability"),
-        ("training", "expected key=value"),
+        ("training.seed=-1", "seed 0 4294967295 -1"),
+        ("training.seed=99999999999", "seed 0 4294967295 99999999999"),
+        ("training.epochs=nan", "epochs number nan"),
+        ("training.epochs=inf", "epochs finite inf"),
+        ("training.evaluations=inf", "evaluations finite inf"),
+        ("training.learning_rate=inf", "learning_rate finite inf"),
+        ("training.guide_learning_rate=nan", "guide_learning_rate number nan"),
+        ("training.weight_decay=-1", "weight_decay 0 -1.0"),
+        ("training.max_gradient_norm=nan", "max_gradient_norm number nan"),
+        ("training.patience=-1", "patience 0 -1"),
+        ("training.epochs=many", "epochs number many"),
+        ("training.encoder=half", "encoder full layers frozen lora half"),
+        ("task=parsin", "task parsin parsing"),
+        ("preset=sgnet", "preset sgnet sg-net"),
+        ("encoder=no/such/encoder", "encoder no/such/encoder"),
+        ("head.arc_width=0", "arc_width 1 0"),
+        ("head.arc=1", "head arc arc_width"),
+        ("data.train=[]", "train file"),
+        ("data.train=nowhere.conllu", "nowhere.conllu"),
+        ("hidden_dropout=1.5", "hidden_dropout 1.5"),
+        ("training", "key=value training"),
     ],
 )
 def test_impossible_settings_are_one_line(run, config, tmp_path, override, message, monkeypatch):
     monkeypatch.setenv("HF_HUB_OFFLINE", "1")
-    if message is None:
-        pytest.skip("presets are checked where a task has guides")
     code, _, err = run("train", config, "--out", tmp_path / "run", "--set", override)
     assert code == 2
-    assert message in one_line(err)
+    assert says(one_line(err), message)
     assert not (tmp_path / "run").exists()
 
 
 @pytest.mark.parametrize(
     ("name", "content", "message"),
     [
-        ("empty.conllu", b"", "no sentences; expected CoNLL-U"),
-        ("latin.conllu", "1\tna\xefve\n".encode("latin-1"), "not UTF-8 in line 1 "),
-        ("broken.conllu.gz", b"\x1f\x8bnothing", "damaged gzip file"),
+        ("empty.conllu", b"", "sentences CoNLL-U"),
+        ("latin.conllu", "1\tna\xefve\n".encode("latin-1"), "UTF-8 line 1"),
+        ("broken.conllu.gz", b"\x1f\x8bnothing", "gzip"),
         ("two.conllu", b"1\ta\t_\t_\t_\t_\t0\tr\t_\t_\n2\tb\t_\t_\t_\t_\t0\tr\t_\t_\n",
-         "line 1: expected one root (a word with head 0), found 2"),
+         "line 1 root 2"),
     ],
 )  # fmt: skip
 def test_bad_treebanks_are_one_line(run, config, tmp_path, name, content, message):
@@ -352,7 +354,7 @@ def test_bad_treebanks_are_one_line(run, config, tmp_path, name, content, messag
         "train", config, "--out", tmp_path / "run", "--set", f"data.train={tmp_path / name}"
     )
     assert code == 2
-    assert message in one_line(err)
+    assert says(one_line(err), message)
     assert name in one_line(err)
 
 
@@ -362,7 +364,7 @@ def test_existing_output_is_kept(run, config, tmp_path):
     (folder / "mine.txt").write_text("precious")
     code, _, err = run("train", config, "--out", folder)
     assert code == 2
-    assert "exists and is not empty" in one_line(err)
+    assert says(one_line(err), "exists empty")
     assert (folder / "mine.txt").read_text() == "precious"
 
 
@@ -386,7 +388,7 @@ def test_standard_input_is_named_once(run, arguments, monkeypatch):
     monkeypatch.setattr("sys.stdin", None)
     code, out, err = run(*arguments)
     assert (code, out) == (2, "")
-    assert "-: standard input can be read once, and is named 2 times" in one_line(err)
+    assert says(one_line(err), "- 2")
 
 
 @pytest.mark.parametrize(
@@ -404,7 +406,7 @@ def test_a_folder_is_no_place_for_a_file(run, arguments, tmp_path):
     places = {"FOLDER": tmp_path, "FILE": tmp_path / "text", "JSON": tmp_path / "out.json"}
     code, out, err = run(*(places.get(argument, argument) for argument in arguments))
     assert (code, out) == (2, "")
-    assert one_line(err) == f"syntagma: {tmp_path}: is a folder; give the path of a file"
+    assert says(one_line(err), f"{tmp_path} folder file")
     assert not places["JSON"].exists()
 
 
@@ -421,14 +423,14 @@ def test_what_is_read_is_not_written_over(run, arguments, tmp_path):
     (tmp_path / "data").write_text("precious")
     code, out, err = run(*(str(tmp_path / "data") if a == "FILE" else a for a in arguments))
     assert (code, out) == (2, "")
-    assert "data: is read here, and what is written would take its place" in one_line(err)
+    assert says(one_line(err), "data")
     assert (tmp_path / "data").read_text() == "precious"
 
 
 def test_options_that_would_do_nothing_are_refused(run, tmp_path):
     code, _, err = run("parse", tmp_path, "--from", "parquet", "--decoding", "joint")
     assert code == 2
-    assert "--decoding is for parsing, and --from parquet prints" in one_line(err)
+    assert says(one_line(err), "--decoding --from parquet")
     code, _, err = run("answer", tmp_path / "text", "Who?", "--top", "0")
     assert (code, "--top" in one_line(err)) == (2, True)
 
@@ -458,12 +460,12 @@ def test_a_file_is_no_folder(run, tmp_path):
     inside = tmp_path / "text" / "out.json"
     code, _, err = run("answer", tmp_path / "text", "Who?", "--json", inside)
     assert code == 2
-    assert f"{inside}: {tmp_path / 'text'} is a file and no folder" in one_line(err)
+    assert says(one_line(err), f"{inside} {tmp_path / 'text'} file folder")
 
 
 def test_a_threshold_is_a_number(run, tmp_path):
     code, _, err = run("answer", tmp_path / "none.txt", "Who?", "--threshold", "nan")
-    assert (code, one_line(err)) == (2, "syntagma: --threshold: expected a number, got nan")
+    assert (code, says(one_line(err), "--threshold nan")) == (2, True)
 
 
 def test_unknown_commands_and_missing_arguments(run):
@@ -480,7 +482,7 @@ def test_our_own_faults_are_told_from_the_users(run, monkeypatch):
     monkeypatch.setattr("syntagma.cli.doctor.report", fail)
     code, _, err = run("doctor")
     assert code == 1
-    assert "internal error: RuntimeError: the roof leaks" in one_line(err)
+    assert says(one_line(err), "RuntimeError the roof leaks")
     for arguments in (["--debug", "doctor"], ["doctor", "--debug"]):
         code, _, err = run(*arguments)
         assert code == 1
@@ -518,7 +520,7 @@ def test_a_full_disk_leaves_nothing_half_written(run, config, tmp_path, monkeypa
     monkeypatch.setattr("syntagma.encoders.model.save_file", full)
     code, _, err = run("train", config, "--out", tmp_path / "run")
     assert code == 2
-    assert "No space left on device" in one_line(err)
+    assert says(one_line(err), "No space left on device")
     assert not (tmp_path / "run" / "config.json").exists()
     assert not list((tmp_path / "run").glob(".kept*"))
 
@@ -546,16 +548,16 @@ def test_wrong_answers_are_named_or_skipped(run, tmp_path, tiny_encoder):
     code, _, err = run("train", config, "--out", tmp_path / "run")
     assert code == 2
     assert question["id"] in one_line(err)
-    assert "skip such ones: --set data.skip_bad=true" in one_line(err)
+    assert says(one_line(err), "--set data.skip_bad=true")
     code, _, err = run("evaluate", "default-reader", path)
     assert code == 2
-    assert "skip such ones: --skip-bad" in one_line(err)
+    assert says(one_line(err), "--skip-bad")
     code, _, err = run(
         "train", config, "--out", tmp_path / "run", "--set", "data.skip_bad=true",
         "--set", "head.stride=90",
     )  # fmt: skip
     assert code == 2
-    assert "pieces would be skipped" in one_line(err)
+    assert says(one_line(err), "stride 90 64 max_length 96")
     code, _, err = run("train", config, "--out", tmp_path / "run", "--set", "data.skip_bad=true")
     assert code == 0
     # The reader of single passages answers from several.
@@ -567,7 +569,7 @@ def test_wrong_answers_are_named_or_skipped(run, tmp_path, tiny_encoder):
     assert f"6 predictions → {tmp_path / 'answers.json'}" in out
     code, _, err = run("evaluate", tmp_path / "run", *asked[:2], "open")
     assert code == 2
-    assert "unknown task 'open'; did you mean 'open_qa'" in one_line(err)
+    assert says(one_line(err), "task open open_qa")
 
 
 def test_interrupting_a_training_run_keeps_its_checkpoints(config, tmp_path):
@@ -584,7 +586,7 @@ def test_interrupting_a_training_run_keeps_its_checkpoints(config, tmp_path):
     process.send_signal(signal.SIGINT)
     _, err = process.communicate(timeout=60)
     assert process.returncode == 130
-    assert "interrupted; what was finished is kept" in err
+    assert says(err, "interrupted")
     assert "Traceback" not in err
     assert list(folder.glob("checkpoints/*/complete"))
 
@@ -595,4 +597,4 @@ def test_a_device_that_is_not_there_is_named(run, tmp_path, command):
     text.write_text("A gull cried.")
     code, _, error = run(*command, text, "--device", "gpu")
     assert code == 2
-    assert "device gpu: expected cpu, cuda, cuda:N or mps; here there is cpu" in one_line(error)
+    assert says(one_line(error), "device gpu cpu cuda cuda:N mps")

@@ -10,7 +10,7 @@ import pytest
 
 from syntagma.cli.doctor import EXTRAS
 
-ROOT = Path(__file__).parents[1]
+ROOT = Path(__file__).parents[2]
 
 
 @pytest.mark.parametrize("extra", EXTRAS)

@@ -8,6 +8,7 @@ import pytest
 
 from syntagma.cli.reference import _section, find_section, settings_page
 from syntagma.errors import InputError
+from tests.messages import naming
 
 
 @dataclass(frozen=True)
@@ -59,7 +60,7 @@ def test_heads_of_tasks_have_the_settings_that_they_inherit():
 
 
 def test_an_unknown_section_is_told_the_nearest():
-    with pytest.raises(InputError, match="unknown section 'spams'; did you mean 'spans'"):
+    with pytest.raises(InputError, match=naming("section spams spans")):
         find_section("spams")
 
 

@@ -31,6 +31,7 @@ from tests.builders import (
     typing,
 )
 from tests.conftest import ENCODERS
+from tests.messages import naming
 from tests.tasks.test_probing import probe_file
 
 # The parser has no guides; what varies is what it learns of trees.
@@ -279,20 +280,20 @@ def test_only_the_chosen_weights_learn(how, encoder_folders, data, tmp_path):
 
 
 NO_TEXT = [
-    ("choice", "", ("A gull.", None, ["yes", "no"]), "the question is no text; .* got None"),
-    ("choice", "", (7, "Who?", ["yes", "no"]), "the passage is no text; .* got 7"),
-    ("choice", "", ("A gull.", "Who?", ["yes", None]), "the option is no text; .* got None"),
-    ("open_qa", "reader", (["Who?"], ["A gull."]), r"the question is no text; .* got \['Who\?'\]"),
-    ("open_qa", "reader", ("Who?", ["A gull.", None]), "the paragraph is no text; .* got None"),
-    ("pairs", "", ("A gull.", b"A gull."), "the second text is no text; .* got b'A gull.'"),
-    ("pairs", "", (" ", "A gull."), "the first text is empty"),
-    ("relations", "", (None, (0, 1), (2, 6)), "the text is no text; .* got None"),
-    ("relations", "", ("A gull.", "A", (2, 6)), r"two numbers, \(start, end\), not 'A'"),
-    ("spans", "", ("A gull.", 1.5), "pair 1: the question is no text; .* got 1.5"),
-    ("spans", "", (None, "Who?"), "pair 1: the passage is no text; .* got None"),
-    ("typing", "", ("A gull.", (2.0, 6.0)), r"two numbers, \(start, end\), not \(2.0, 6.0\)"),
-    ("typing", "", ("A gull.", None), r"two numbers, \(start, end\), not None"),
-    ("typing", "", (["A gull."], (2, 6)), r"the text is no text; .* got \['A gull.'\]"),
+    ("choice", "", ("A gull.", None, ["yes", "no"]), "question None"),
+    ("choice", "", (7, "Who?", ["yes", "no"]), "passage 7"),
+    ("choice", "", ("A gull.", "Who?", ["yes", None]), "option None"),
+    ("open_qa", "reader", (["Who?"], ["A gull."]), "question ['Who?']"),
+    ("open_qa", "reader", ("Who?", ["A gull.", None]), "paragraph None"),
+    ("pairs", "", ("A gull.", b"A gull."), "second text b'A gull.'"),
+    ("pairs", "", (" ", "A gull."), "first text empty"),
+    ("relations", "", (None, (0, 1), (2, 6)), "text None"),
+    ("relations", "", ("A gull.", "A", (2, 6)), "mention (start, end) 'A'"),
+    ("spans", "", ("A gull.", 1.5), "pair 1 question 1.5"),
+    ("spans", "", (None, "Who?"), "pair 1 passage None"),
+    ("typing", "", ("A gull.", (2.0, 6.0)), "mention (start, end) (2.0, 6.0)"),
+    ("typing", "", ("A gull.", None), "mention (start, end) None"),
+    ("typing", "", (["A gull."], (2, 6)), "text ['A gull.']"),
 ]
 
 
@@ -300,5 +301,5 @@ NO_TEXT = [
 def test_what_is_no_text_is_told(name, attribute, asked, message, encoder_folders, data):
     """A table's empty cell, in the midst of a stream."""
     task, _, _ = build_task(name, "none", encoder_folders["bert"], data)
-    with pytest.raises(InputError, match=message):
+    with pytest.raises(InputError, match=naming(message)):
         list(getattr(task, attribute or "predictor").stream([asked]))

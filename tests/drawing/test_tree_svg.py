@@ -16,6 +16,7 @@ from syntagma.drawing.arc_layout import LABEL_MARGIN, TreeLayout, arc_levels, la
 from syntagma.drawing.svg import text_width
 from syntagma.drawing.tree_svg import dependency_svg, document_svg
 from syntagma.text.sentence import Parse, Sentence
+from tests.messages import naming
 
 SVG = "{http://www.w3.org/2000/svg}"
 CROSSING = Parse(
@@ -164,7 +165,7 @@ def test_lines_stand_on_head_and_dependent(heads: list[int]) -> None:
 
 @pytest.mark.parametrize("heads", [[2, 3], [1], [0, -1]])
 def test_impossible_heads_are_named(heads: list[int]) -> None:
-    with pytest.raises(ValueError, match=r"expected heads from 0 to \d other than the word itself"):
+    with pytest.raises(ValueError, match=naming(f"heads 0 {len(heads)}")):
         arc_levels(heads)
 
 

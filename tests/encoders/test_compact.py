@@ -7,6 +7,7 @@ import torch
 
 from syntagma.encoders.compact import EXACT, GROUP, belongs, compact, expand, quantize, restore
 from syntagma.errors import DamagedFileError
+from tests.messages import naming
 
 
 @pytest.mark.parametrize("bits", [4, 8])
@@ -43,7 +44,7 @@ def test_what_moved_what_is_new_and_what_stayed():
 
 def test_differences_to_another_encoder_are_refused():
     small = compact({"a": torch.ones(4)}, {"a": torch.zeros(4)}, bits=4)
-    with pytest.raises(DamagedFileError, match="name 'a', which the base lacks"):
+    with pytest.raises(DamagedFileError, match=naming("a base")):
         expand(small, {"b": torch.zeros(4)}, bits=4)
 
 

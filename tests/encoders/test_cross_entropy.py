@@ -4,8 +4,8 @@ import pytest
 import torch
 from torch.nn import functional
 
+from syntagma.encoders.cpu import cross_entropy as module
 from syntagma.encoders.cpu.cross_entropy import cross_entropy
-from syntagma.models import cross_entropy as module
 
 
 @pytest.mark.parametrize("smoothing", [0.0, 0.1])

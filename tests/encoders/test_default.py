@@ -9,6 +9,7 @@ import pytest
 from syntagma.encoders import default
 from syntagma.encoders.load import encoder_weights, load_encoder_config, load_tokenizer
 from syntagma.errors import DamagedFileError, InputError
+from tests.messages import naming
 
 
 @pytest.fixture(autouse=True)
@@ -41,7 +42,9 @@ def test_other_weights_are_refused(tmp_path, monkeypatch):
             return tmp_path / "model.safetensors"
 
     monkeypatch.setattr(default.metadata, "files", lambda _: [File()])
-    with pytest.raises(DamagedFileError, match=r"not the published weights .*--force-reinstall"):
+    with pytest.raises(
+        DamagedFileError, match=naming("model.safetensors sha256 --force-reinstall")
+    ):
         default.find_default()
 
 
@@ -54,7 +57,7 @@ def test_a_copy_elsewhere_is_taken(tiny_encoder, monkeypatch):
 
 def test_a_wrong_place_is_named(tmp_path, monkeypatch):
     monkeypatch.setenv("SYNTAGMA_ENCODER", str(tmp_path))
-    with pytest.raises(InputError, match="no model folder"):
+    with pytest.raises(InputError, match=naming(f"SYNTAGMA_ENCODER={tmp_path} config.json")):
         default.find_default()
 
 
@@ -70,19 +73,19 @@ def test_without_it_the_hub_is_named(monkeypatch):
 @pytest.mark.parametrize(
     ("name", "message"),
     [
-        ("no/such/place/at/all", "no such folder, and not found on the Hugging Face hub"),
-        ("", "no such folder|no model that Transformers can load"),
+        ("no/such/place/at/all", "encoder no/such/place/at/all default"),
+        ("", "encoder ''"),
     ],
 )
 def test_a_missing_encoder_is_named(name, message, monkeypatch):
     monkeypatch.setenv("HF_HUB_OFFLINE", "1")
-    with pytest.raises(InputError, match=message):
+    with pytest.raises(InputError, match=naming(message)):
         load_encoder_config(name)
 
 
 def test_a_folder_without_a_tokenizer_is_named(tmp_path, tiny_encoder):
     shutil.copy(f"{tiny_encoder}/config.json", tmp_path)
-    with pytest.raises(InputError, match=f"encoder '{tmp_path}'"):
+    with pytest.raises(InputError, match=naming(f"encoder {tmp_path} tokenizer.json")):
         load_tokenizer(str(tmp_path))
 
 

@@ -19,6 +19,7 @@ from syntagma.models.guided_encoder import GuidedEncoder
 from syntagma.syntax.tokenizer import SyntaxTokenizer
 from tests.conftest import tiny_config
 from tests.encoders.test_recompute import inputs_of
+from tests.messages import naming
 from tests.models.test_guided_encoder import batch
 
 WEIGHTS = "model.safetensors"
@@ -54,20 +55,20 @@ def test_weights_that_are_not_there_are_named(bert):
     rest = {name: weight for name, weight in weights.items() if "layer.1." not in name}
     save_file(rest, bert / WEIGHTS, metadata={"format": "pt"})
     with pytest.raises(
-        DamagedFileError, match=r"16 of its weights are not there, .*'encoder\.layer"
+        DamagedFileError, match=naming("bert 16 encoder.layer.1.attention.output.LayerNorm.bias")
     ):
         GuidedEncoder.from_pretrained(str(bert))
 
 
 def test_a_damaged_file_is_named(bert):
     (bert / WEIGHTS).write_bytes((bert / WEIGHTS).read_bytes()[:-100])
-    with pytest.raises(InputError, match=r"bert': no model that Transformers can load"):
+    with pytest.raises(InputError, match=naming(f"encoder {bert}")):
         GuidedEncoder.from_pretrained(str(bert))
 
 
 def test_weights_of_another_size_are_named(bert):
     change(bert / "config.json", intermediate_size=64)
-    with pytest.raises(InputError, match=r"bert': no model that Transformers can load"):
+    with pytest.raises(InputError, match=naming(f"encoder {bert}")):
         GuidedEncoder.from_pretrained(str(bert))
 
 
@@ -77,7 +78,7 @@ def test_code_beside_a_model_is_not_run(bert, monkeypatch):
     change(bert / "config.json", model_type="own", auto_map={"AutoConfig": "own.Own"})
     (bert / "own.py").write_text("raise SystemExit('was run')\n")
     for load in (load_encoder_config, encoder_weights):
-        with pytest.raises(InputError, match="no model that Transformers can load"):
+        with pytest.raises(InputError, match=naming(f"encoder {bert} code")):
             load(str(bert))
     change(bert / "tokenizer_config.json", auto_map={"AutoTokenizer": ["own.Own", None]})
     load_tokenizer(str(bert))
@@ -86,7 +87,7 @@ def test_code_beside_a_model_is_not_run(bert, monkeypatch):
 @pytest.mark.parametrize("name", ["my models/bert", "a//b", "no/such"])
 def test_what_can_be_no_name_is_none(name):
     assert find_saved(name) is None
-    with pytest.raises(InputError, match="no such folder, and not found on the Hugging Face hub"):
+    with pytest.raises(InputError, match=naming(f"encoder {name} default")):
         GuidedEncoder.from_pretrained(name)
 
 

@@ -8,6 +8,7 @@ from syntagma.models.mention_model import TypingModel
 from syntagma.models.pair_model import PairModel
 from syntagma.models.pooling import find_pooling
 from syntagma.models.span_model import SpanModel
+from tests.messages import naming
 
 LABELS = {"labels": ["no", "yes"]}
 TEXTS = ["The ferry left Port Ann at dawn.", "Nobody waved."]
@@ -30,7 +31,7 @@ OTHERS = ["It left.", "Who waved at whom?"]
 def test_the_first_piece_is_read_only_where_guides_reach_it(guides, expected):
     assert find_pooling("auto", guides) == expected
     if expected != "first":
-        with pytest.raises(InputError, match="expected max or mean, got first"):
+        with pytest.raises(InputError, match=naming("head.pooling max mean first")):
             find_pooling("first", guides)
 
 
@@ -61,6 +62,6 @@ def test_every_guide_learns_from_a_vector_of_the_sequence(preset, objective, tin
 
 def test_markers_without_a_place_are_refused_behind_a_guided_layer(tiny_encoder):
     options = {"labels": LABELS, "head": {"markers": "special"}}
-    with pytest.raises(InputError, match="in ancestor_attention special pieces see no other"):
+    with pytest.raises(InputError, match=naming("head.markers ancestor_attention head special")):
         TypingModel.from_pretrained(tiny_encoder, guides="sg-net", **options)
     TypingModel.from_pretrained(tiny_encoder, guides="seprem", **options)

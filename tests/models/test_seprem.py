@@ -20,6 +20,7 @@ from syntagma.syntax.encode import piece_syntax
 from syntagma.syntax.tags import N_TAGS
 from syntagma.text.sentence import Parse, Sentence
 from tests.conftest import SITED
+from tests.messages import naming
 from tests.models.test_poi_net import model_of
 
 NAMES = ("enter", "exit", "depth", "word")
@@ -265,7 +266,7 @@ def test_alpha_may_stay_as_it_is():
 def test_no_hook_stays_behind():
     model = model_of("bert", tree_distance={})
     model(**inputs())
-    with pytest.raises(InputError, match="pass depth "):
+    with pytest.raises(InputError, match=naming("depth preset none")):
         model(**{name: value for name, value in inputs().items() if name != "depth"})
     assert all(not layer._forward_pre_hooks for layer in model.encoder.encoder.layer)
 
@@ -278,11 +279,19 @@ def test_half_precision_sums_rows_in_full():
 
 def test_settings_are_checked():
     for preset, guides, message in (
-        ("seprem", {"tree_distance": {"alpha": 2}}, "alpha is a share"),
-        ("seprem", {"tree_distance": {"direction": "left"}}, "expected one of down, up"),
-        ("seprem", {"ancestor_attention": {"pieces": "projection"}}, "share its place"),
+        ("seprem", {"tree_distance": {"alpha": 2}}, "guides.tree_distance alpha 0 1 2.0"),
+        (
+            "seprem",
+            {"tree_distance": {"direction": "left"}},
+            "guides.tree_distance.direction down up both undirected left",
+        ),
+        (
+            "seprem",
+            {"ancestor_attention": {"pieces": "projection"}},
+            "ancestor_attention.pieces projection share",
+        ),
     ):
-        with pytest.raises(InputError, match=message):
+        with pytest.raises(InputError, match=naming(message)):
             resolve_guides(preset, guides)
-    with pytest.raises(InputError, match="direction must be one of down"):
+    with pytest.raises(InputError, match=naming("direction down up both undirected")):
         tree_distances(*columns([[0]], [0]), direction="left")

@@ -17,6 +17,7 @@ from syntagma.parse.sources.load import _kept, load_source
 from syntagma.parse.sources.treebank import TreebankSource
 from syntagma.text.conllu import TreebankSentence, format_conllu
 from tests.conftest import SENTENCES
+from tests.messages import naming, says
 
 
 class Counting:
@@ -106,7 +107,7 @@ def test_a_damaged_file_is_found_and_made_again(tmp_path, caplog, how):
     path.write_bytes(data)
     with caplog.at_level(logging.WARNING):
         assert parses(ParseStore(source, tmp_path), SENTENCES) == expected
-    assert f"{path}: damaged, removed" in caplog.text
+    assert says(caplog.text, f"{path} damaged")
     assert len(SENTENCES) < source.count <= len(SENTENCES) + 3
 
 
@@ -157,13 +158,13 @@ def test_a_treebank_as_a_source(tmp_path, ferry):
     assert isinstance(source, TreebankSource)
     (found,) = source.parse_texts([text])
     assert found == [ferry]
-    with pytest.raises(InputError, match="no sentence with the text 'Go!'"):
+    with pytest.raises(InputError, match=naming("ferry.conllu Go!")):
         list(source.parse_texts(["Go!"]))
 
 
 @pytest.mark.parametrize("name", ["default-pasrer", "spacey:en", "/no/such"])
 def test_an_unknown_source_is_refused(name):
-    with pytest.raises(InputError, match="expected default-parser, the folder of a parser"):
+    with pytest.raises(InputError, match=naming(f"{name} default-parser spacy:NAME")):
         load_source(name)
 
 

@@ -17,6 +17,7 @@ from syntagma.report.page_data import json_block, sdoi_rows
 from syntagma.report.passage_marks import passage_html, tokens_of
 from syntagma.tasks.spans.answers import Answer, Span
 from syntagma.text.sentence import Parse, Sentence
+from tests.messages import naming
 
 VOID = {"meta", "input", "br", "link"}
 
@@ -183,11 +184,10 @@ def test_a_card_tells_scores_odds_and_candidates(page: Page, answers: list[Answe
     told = cards[1].text
     for text in ("When was it repaired?", "1931", "9.50", "2.50", "−7.00", "0.50", "0.88", "0.06"):
         assert text in told
-    assert "do not exceed the threshold" in told
-    assert "no answer in the passage" not in told
+    assert told.count("Abstains") == 0
     silent = cards[0].text
-    assert "no answer in the passage" in silent
-    assert "Abstains: the odds of no answer, 3.25, exceed the threshold, 0.50." in silent
+    for text in ("Abstains", "3.25", "0.50"):
+        assert text in silent
     assert "Gull Rock" in silent, "what it weighed is shown all the same"
 
 
@@ -334,13 +334,13 @@ def test_attention_goes_in_by_question_and_word(
     for question, flat in enumerate(data["attention"]):
         assert [len(row) for row in flat] == [len(row) for row in data["rows"]]
         assert sum(flat[0]) == pytest.approx((question + 1) / 8, abs=1e-3)
-    with pytest.raises(ValueError, match="weights for 4 questions, got 3"):
+    with pytest.raises(ValueError, match=naming("4 3")):
         answer_page(**arguments, attention=weights[:3])
-    with pytest.raises(ValueError, match=r"sentences of \[18, 11, 7\] words, got \[18, 11\]"):
+    with pytest.raises(ValueError, match=naming("[18, 11, 7] [18, 11]")):
         answer_page(**arguments, attention=[weights[0][:2]] * 4)
     first, *others = weights[0]
     short = [[[], *first[1:]], *others]
-    with pytest.raises(ValueError, match="expected 3 attention weights for word 1, one for itself"):
+    with pytest.raises(ValueError, match=naming("3 word 1 0")):
         answer_page(**arguments, attention=[short] * 4)
 
 
@@ -348,21 +348,21 @@ def test_rows_need_a_tree() -> None:
     assert sdoi_rows([2, 3, 0, 1]) == [(1, 2, 3), (2, 3), (3,), (4, 1, 2, 3)]
     assert sdoi_rows([]) == []
     for heads in ([2, 1], [1], [5, 0]):
-        with pytest.raises(ValueError, match="lead from word 1 to the root"):
+        with pytest.raises(ValueError, match=naming(f"heads word 1 {heads}")):
             sdoi_rows(heads)
 
 
 def test_what_does_not_belong_together_is_refused(passage: str, parses: list[Parse]) -> None:
     arguments = {"title": "t", "passage": passage, "parses": parses}
     answer = answer_of("?", [span_of(passage, "1931")], null_odds=-1.0)
-    with pytest.raises(ValueError, match="the parses of 1 questions, one an answer, got those of"):
+    with pytest.raises(ValueError, match=naming("parses 1 0")):
         answer_page(**arguments, answers=[answer], question_parses=[])
     moved = replace(answer, start=0, end=4)
-    with pytest.raises(ValueError, match="expected '1931' at characters 0 to 4 of the passage"):
+    with pytest.raises(ValueError, match=naming("1931 0 4 The")):
         answer_page(**arguments, answers=[moved], question_parses=[[]])
-    with pytest.raises(ValueError, match=r"expected word 3 \('lighthouse'\) between characters"):
+    with pytest.raises(ValueError, match=naming("word 3 lighthouse 4 9 8 18")):
         answer_page(title="t", passage=passage[:9], parses=parses, answers=[], question_parses=[])
-    with pytest.raises(ValueError, match="give the parses of this passage"):
+    with pytest.raises(ValueError, match=naming("word 12 The 131 159 0 3")):
         tokens_of(passage, [parses[1], parses[0]])
 
 

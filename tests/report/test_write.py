@@ -45,6 +45,8 @@ from tests.builders import (
     treebank,
     typing,
 )
+from tests.messages import naming, says
+from tests.written_runs import written_run
 
 DATA = {
     "choice": (dream, "dream.json"),
@@ -274,7 +276,7 @@ def test_seeds_are_one_system(spans, tmp_path):
     assert "±" in found.text
     assert "none, sg-net" in found.text
     # Without pictures nothing is said of them.
-    assert "answers those of all seeds." in found.text
+    assert says(found.text, "seeds")
     curves = (tmp_path / "report" / "curves.svg").read_text()
     assert curves.count(">sg-net<") == 1
 
@@ -301,7 +303,7 @@ def test_without_models_pictures_are_left_out(both, tmp_path):
     page = page_of(tmp_path / "report")
     found = Balanced(page)
     assert "Left out" in found.text
-    assert f"{copies[0]}: the model itself is not there (model.safetensors)" in found.text
+    assert says(found.text, f"{copies[0]} model.safetensors")
     assert "Models" not in found.headings
     assert "Attention: words of" not in page
     assert "Cases" in found.headings
@@ -316,23 +318,23 @@ def test_without_the_data_groups_and_cases_are_left_out(both, tmp_path):
     write_report([folder], tmp_path / "report")
     found = Balanced(page_of(tmp_path / "report"))
     assert found.headings == ["Results", "Training", "Models", "Commands"]
-    assert "cases: gone/harbour.json: no such file" in found.text
+    assert says(found.text, "gone/harbour.json")
 
 
 def test_bad_input_leaves_nothing(both, tmp_path):
     (tmp_path / "full").mkdir()
     (tmp_path / "full" / "mine.txt").write_text("mine")
     cases = [
-        ([tmp_path / "full"], "new", {}, "no finished run"),
-        (both, "full", {}, "exists and is not empty"),
-        (both, "new", {"n_cases": -1}, "expected counts from 0, got --cases -1"),
-        (both, "new", {"noise": ["head"]}, "noise is put on heads or tags, got 'head'"),
-        (both, "new", {"sources": ["bogus"]}, "parser 'bogus': expected default-parser"),
-        (both, "full", {"data": ["dev.json"]}, "exists and is not empty"),
-        (both, "new", {"data": ["dev.json"], "metric": "las"}, "tested on exact, .*, got 'las'"),
+        ([tmp_path / "full"], "new", {}, f"{tmp_path / 'full'} experiment.yaml"),
+        (both, "full", {}, f"{tmp_path / 'full'} empty"),
+        (both, "new", {"n_cases": -1}, "0 --cases -1"),
+        (both, "new", {"noise": ["head"]}, "heads tags head"),
+        (both, "new", {"sources": ["bogus"]}, "parser bogus default-parser"),
+        (both, "full", {"data": ["dev.json"]}, f"{tmp_path / 'full'} empty"),
+        (both, "new", {"data": ["dev.json"], "metric": "las"}, "exact f1 las"),
     ]
     for runs, out, options, message in cases:
-        with pytest.raises(InputError, match=message):
+        with pytest.raises(InputError, match=naming(message)):
             write_report(runs, tmp_path / out, **options)
     assert [path.name for path in tmp_path.iterdir()] == ["full"]
     assert (tmp_path / "full" / "mine.txt").read_text() == "mine"
@@ -342,8 +344,8 @@ def test_a_source_that_is_not_installed_is_left_out(both, tmp_path, monkeypatch)
     monkeypatch.setitem(sys.modules, "spacy", None)
     write_report(both, tmp_path / "report", n_cases=0, sources=("spacy:en_core_web_sm",))
     found = Balanced(page_of(tmp_path / "report"))
-    assert "Sources of parses: spaCy pipelines needs an extra" in found.text
-    with pytest.raises(InputError, match="parser 'bogus'"):
+    assert says(found.text, "spaCy syntagma[parsers]")
+    with pytest.raises(InputError, match=naming("parser bogus")):
         write_report(both, tmp_path / "new", sources=("spacy:en_core_web_sm", "bogus"))
 
 
@@ -367,17 +369,17 @@ def test_a_run_without_a_right_answer_has_errors(both, tmp_path):
     ("name", "change", "notices"),
     [
         ("predictions.json", lambda text: "[1]",
-         ["tags at answer boundaries: .*predictions.json: expected an object, got \\[1\\]",
-          "cases: .*predictions.json: expected an object, got \\[1\\]"]),
-        ("predictions.json", lambda text: "{}", ["predictions.json: has no answer to 0-0"]),
-        ("predictions.nbest.json", lambda text: "{}",
-         ["nbest.json: 0-0: expected a list of answers with their places in .* got None"]),
+         [r"tags.{,200}predictions\.json.{,40}\[1\]",
+          r"cases.{,200}predictions\.json.{,40}\[1\]"]),
+        ("predictions.json", lambda text: "{}", [r"predictions\.json.{,40}0-0"]),
+        ("predictions.nbest.json", lambda text: "{}", [r"nbest\.json.{,10}0-0.{,80}None"]),
         ("metrics.jsonl", lambda text: text + "garbage}\n",
-         [r"training curves: \S+metrics.jsonl, line \d+: broken JSON",
-          r"training speed: \S+metrics.jsonl, line \d+: broken JSON"]),
-        ("metrics.jsonl", lambda text: text + '{"loss": 1}\n', [r"line \d+: .* with a step, got"]),
+         [r"curves.{,200}metrics\.jsonl.{,10}\d+.{,20}JSON",
+          r"speed.{,200}metrics\.jsonl.{,10}\d+.{,20}JSON"]),
+        ("metrics.jsonl", lambda text: text + '{"loss": 1}\n',
+         [r"metrics\.jsonl.{,10}\d+.{,40}step"]),
         ("metrics.jsonl", lambda text: text + '{"step": 9, "lo',
-         [r"training: \S+: what follows the last whole line of metrics.jsonl"]),
+         [r"training.{,200}metrics\.jsonl"]),
     ],
 )  # fmt: skip
 def test_what_is_damaged_is_left_out(both, tmp_path, name, change, notices):
@@ -396,7 +398,7 @@ def test_a_run_that_is_gone_is_said_to_be_missing_among_the_commands(both, tmp_p
         )  # fmt: skip
         write_report([folder], tmp_path / f"report-{told}", n_cases=0)
         text = Balanced(page_of(tmp_path / f"report-{told}")).text
-        assert (f"has as its encoder: {encoder} is not there" in text) == told
+        assert (f" {encoder} " in text) == told
 
 
 def test_an_error_on_the_way_leaves_nothing(both, tmp_path, monkeypatch):
@@ -445,7 +447,7 @@ def test_every_task_has_a_report(task, tmp_path, tiny_encoder):
     found = Balanced(page)
     assert {"Results", "Training", "Models", "Commands"} <= set(found.headings)
     if task == "parsing":
-        assert "cases: examples of the task parsing cannot be told in a line" in found.text
+        assert says(found.text, "cases parsing")
         return
     drawn = json.loads((tmp_path / "report" / "report.json").read_text())["cases"]
     assert ("Cases" in found.headings) == bool(drawn)
@@ -503,11 +505,12 @@ class TestCases:
             assert found.counts[kind, "sg-net"] == len(keys)
 
     def test_as_many_of_each_kind(self, tmp_path):
-        from tests.report.test_compare import run
-
         right = [1.0] * 10 + [0.0] * 30
         wrong = [0.0] * 10 + [1.0] * 30
-        folders = [run(tmp_path / "plain", right), run(tmp_path / "other", wrong, preset="sg-net")]
+        folders = [
+            written_run(tmp_path / "plain", right),
+            written_run(tmp_path / "other", wrong, preset="sg-net"),
+        ]
         data = squad(tmp_path / "dev.json", copies=6)
         for folder in folders:
             rows = json.loads((folder / "examples.json").read_text())
@@ -529,7 +532,7 @@ class TestCases:
     def test_predictions_that_are_gone_are_named(self, both, tmp_path):
         shutil.copytree(both[0], tmp_path / "run")
         (tmp_path / "run" / "predictions.json").unlink()
-        with pytest.raises(InputError, match=r"predictions\.json: no such file"):
+        with pytest.raises(InputError, match=naming("predictions.json")):
             find_cases(read_systems([tmp_path / "run"]), most=3)
 
 

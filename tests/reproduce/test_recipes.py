@@ -15,6 +15,7 @@ from syntagma.reproduce.work import plan_entry, reproduce
 from syntagma.tasks.probing.data import read_probe
 from tests.builders import squad, treebank
 from tests.conftest import SENTENCES
+from tests.messages import naming
 
 SPANS = ("head.max_length=96", "head.stride=32", "head.max_question=24", "data.limit=30")
 
@@ -99,6 +100,6 @@ def test_probing_sets_come_of_files_in_turn_and_of_treebanks(tmp_path, monkeypat
     assert made
     empty = tmp_path / "c.txt"
     empty.write_text("Oh.\n")
-    with pytest.raises(InputError, match=r"c\.txt: no property is found in any of 1 sentences"):
+    with pytest.raises(InputError, match=naming("c.txt 1 sentences")):
         make_probing_sets([empty], tmp_path / "none", "")
     assert not (tmp_path / "none").exists()

@@ -20,6 +20,7 @@ from syntagma.text.alignment import ABSENT
 from syntagma.text.segmentation.segment import segment
 from syntagma.text.sentence import Parse
 from tests.conftest import SENTENCES, build_tokenizer
+from tests.messages import naming
 from tests.syntax.test_ancestors import ancestors_by_walking, forests, parsed
 
 TOKENIZER = build_tokenizer("wordpiece")
@@ -281,7 +282,7 @@ def test_a_marker_inside_a_word_leaves_the_word_one():
 
 def test_what_cannot_be_is_named(tokenizers):
     text = encoded([(0,)], [0], "share")
-    with pytest.raises(InputError, match="markers must be head or special, got 'tail'"):
+    with pytest.raises(InputError, match=naming("markers head special tail")):
         insert_markers(text, [(0, 1)], [900], place="tail")
-    with pytest.raises(InputError, match="has no piece for the marker ''"):
+    with pytest.raises(InputError, match=naming("marker ''")):
         marker_pieces(tokenizers["wordpiece"], [""])

@@ -11,6 +11,7 @@ import pytest
 from syntagma.errors import InputError
 from syntagma.tasks.open_qa.data import read_open_qa
 from syntagma.tasks.open_qa.task import OpenQaTask
+from tests.messages import naming, says
 
 GULLS = {"pid": 7, "title": "birds", "text": "Two gulls cried on the pier."}
 ROPES = {"pid": "r", "text": "The crew tied the ropes."}
@@ -64,7 +65,9 @@ def test_questions_that_name_their_paragraphs(tmp_path, end):
 def test_paragraphs_that_lie_elsewhere(tmp_path):
     write(tmp_path / "a", dev_jsonl=lines(WHO))
     write(tmp_path / "b", texts_gz=lines(GULLS, ROPES))
-    with pytest.raises(InputError, match=r"paragraphs beside it as paragraphs.jsonl .*\+FILE"):
+    with pytest.raises(
+        InputError, match=naming("dev.jsonl paragraphs.jsonl paragraphs.jsonl.gz dev.jsonl+FILE")
+    ):
         read_open_qa(tmp_path / "a" / "dev.jsonl")
     (one,) = only(f"{tmp_path / 'a' / 'dev.jsonl'}+{tmp_path / 'b' / 'texts.gz'}")
     assert len(one.paragraphs) == 2
@@ -111,35 +114,35 @@ def test_halves_of_characters_are_replaced(tmp_path):
 @pytest.mark.parametrize(
     ("questions", "paragraphs", "message"),
     [
-        (lines(WHO, "{"), "", r"dev.jsonl, line 2: broken JSON at column 2"),
-        (lines(WHO, "[]"), "", r"dev.jsonl, line 2: expected an object with question, answers and"),
-        (lines(WHO, {"id": 1}), "", r"line 2: expected a list as 'retrieved', got None"),
-        (lines(WHO | {"retrieved": [[7]]}), "", r"a number or a string as 'retrieved', got \[7\]"),
-        (lines(WHO | {"gold_pid": True}), "", r"a number or a string as 'gold_pid', got True"),
-        (lines(WHO | {"question": " "}), "", "line 1: the question is empty; write its text"),
-        (lines(WHO | {"question": 3}), "", "expected text or a list of words as 'question', got 3"),
-        (lines(WHO | {"answers": []}), "", r"expected at least one answer, got \[\]; leave"),
-        (lines(WHO | {"answers": ["", "x"]}), "", "line 1: an answer is empty"),
-        (lines(WHO | {"answers": [3]}), "", "a list of words as an answer, got 3"),
-        (lines(WHO | {"id": 1.5}), "", "expected a number or a string as 'id', got 1.5"),
-        (lines({"retrieved": [], "id": 1}), "", "expected text as 'question', got only 'retrieved"),
-        (lines(WHO, "", WHO), "", "two examples have the id 'q1'"),
+        (lines(WHO, "{"), "", "dev.jsonl line 2 JSON"),
+        (lines(WHO, "[]"), "", "dev.jsonl line 2 question answers retrieved []"),
+        (lines(WHO, {"id": 1}), "", "dev.jsonl line 2 list retrieved None"),
+        (lines(WHO | {"retrieved": [[7]]}), "", "dev.jsonl line 1 number string retrieved [7]"),
+        (lines(WHO | {"gold_pid": True}), "", "dev.jsonl line 1 number string gold_pid True"),
+        (lines(WHO | {"question": " "}), "", "dev.jsonl line 1 question empty text"),
+        (lines(WHO | {"question": 3}), "", "dev.jsonl line 1 text list words question 3"),
+        (lines(WHO | {"answers": []}), "", "dev.jsonl line 1 one answer [] answers"),
+        (lines(WHO | {"answers": ["", "x"]}), "", "dev.jsonl line 1 answer empty text"),
+        (lines(WHO | {"answers": [3]}), "", "dev.jsonl line 1 text list words answer 3"),
+        (lines(WHO | {"id": 1.5}), "", "dev.jsonl line 1 number string id 1.5"),
+        (lines({"retrieved": [], "id": 1}), "", "dev.jsonl line 1 question retrieved, id, line"),
+        (lines(WHO, "", WHO), "", "dev.jsonl two id q1"),
         (lines(WHO | {"retrieved": [7, 77]}), "",
-         r"dev.jsonl, line 1: names the paragraph '77', which .*paragraphs.jsonl does not have"),
-        (lines(WHO | {"gold_pid": 78}), "", "line 1: names the paragraph '78'"),
-        (lines(WHO), lines(GULLS), "paragraphs.jsonl, line 3: two paragraphs have the pid '7'"),
-        (lines(WHO), lines("{"), r"paragraphs.jsonl, line 3: broken JSON at column 2"),
-        (lines(WHO), lines("3"), "paragraphs.jsonl, line 3: expected an object with pid and text"),
-        (lines(WHO), lines({"text": "x"}), "line 3: expected a pid, got only 'text'"),
-        (lines(WHO | {"retrieved": [5]}), lines({"pid": 5}), "line 3: expected text as 'text'"),
-        (lines(WHO | {"retrieved": [5]}), lines({"pid": 5, "text": 5}), "list of words as 'text'"),
-        ("\n", "", "no questions"),
+         "dev.jsonl line 1 paragraph 77 paragraphs.jsonl"),
+        (lines(WHO | {"gold_pid": 78}), "", "dev.jsonl line 1 paragraph 78 paragraphs.jsonl"),
+        (lines(WHO), lines(GULLS), "paragraphs.jsonl line 3 pid 7"),
+        (lines(WHO), lines("{"), "paragraphs.jsonl line 3 JSON 2"),
+        (lines(WHO), lines("3"), "paragraphs.jsonl line 3 pid text 3"),
+        (lines(WHO), lines({"text": "x"}), "paragraphs.jsonl line 3 pid text"),
+        (lines(WHO | {"retrieved": [5]}), lines({"pid": 5}), "paragraphs.jsonl line 3 text pid"),
+        (lines(WHO | {"retrieved": [5]}), lines({"pid": 5, "text": 5}), "line 3 text list words 5"),
+        ("\n", "", "dev.jsonl questions"),
     ],
 )  # fmt: skip
 def test_what_is_wrong_is_named(tmp_path, questions, paragraphs, message):
     texts = lines(GULLS, ROPES) + paragraphs
     write(tmp_path, dev_jsonl=questions, paragraphs_jsonl=texts, dev_json="")
-    with pytest.raises(InputError, match=message) as raised:
+    with pytest.raises(InputError, match=naming(message)) as raised:
         read_open_qa(tmp_path / "dev.jsonl")
     assert "\n" not in str(raised.value)
 
@@ -147,24 +150,28 @@ def test_what_is_wrong_is_named(tmp_path, questions, paragraphs, message):
 @pytest.mark.parametrize(
     ("questions", "paragraphs", "message"),
     [
-        ("{\n", "[]\n", r"dev.txt, line 1: broken JSON"),
-        ('{"question": "a"}\n', "[\n", r"dev.json, line 1: broken JSON"),
-        ('{"question": "a"}\n', "{}\n", r"dev.json, line 1: expected a list of paragraphs, got {}"),
-        ('{"question": "a"}\n', "[3]\n", "expected paragraphs as objects with document, got 3"),
+        ("{\n", "[]\n", "dev.txt line 1 JSON 2"),
+        ('{"question": "a"}\n', "[\n", "dev.json line 1 JSON 2"),
+        ('{"question": "a"}\n', "{}\n", "dev.json line 1 list paragraphs {}"),
+        ('{"question": "a"}\n', "[3]\n", "dev.json line 1 document 3"),
         (
             '{"question": "a"}\n',
             "[{}]\n",
-            "dev.json, line 1: expected text as 'document' or 'text', got only ''",
+            "dev.json line 1 document text",
         ),
-        ('{"question": "a"}\n', '[{"document": [3]}]\n', "a list of words as 'document'"),
-        ('{"questio": "a"}\n', "[]\n", r"dev.txt, line 1: expected text as 'question'"),
-        ('\n{"question": "a"}\n', "[]\n[]\n", "dev.txt, line 1: is blank, but the same line of"),
-        ('{"question": "a"}\n{"question": "b"}\n', "[]\n\n", "dev.json, line 2: is blank, but"),
+        (
+            '{"question": "a"}\n',
+            '[{"document": [3]}]\n',
+            "dev.json line 1 text list words document [3]",
+        ),
+        ('{"questio": "a"}\n', "[]\n", "dev.txt line 1 text question questio"),
+        ('\n{"question": "a"}\n', "[]\n[]\n", "dev.txt line 1"),
+        ('{"question": "a"}\n{"question": "b"}\n', "[]\n\n", "dev.json line 2"),
     ],
 )
 def test_what_is_wrong_in_files_side_by_side(tmp_path, questions, paragraphs, message):
     write(tmp_path, dev_txt=questions, dev_json=paragraphs)
-    with pytest.raises(InputError, match=message):
+    with pytest.raises(InputError, match=naming(message)):
         read_open_qa(tmp_path / "dev.txt")
 
 
@@ -172,13 +179,13 @@ def test_what_is_wrong_in_files_side_by_side(tmp_path, questions, paragraphs, me
 def test_files_side_by_side_are_of_one_length(tmp_path, skip_bad):
     question = '{"question": "a"}\n'
     write(tmp_path, dev_txt=3 * question, dev_json="[]\n[]\n")
-    with pytest.raises(InputError, match=r"dev.txt: goes on at line 3, but .*dev.json has only 2"):
+    with pytest.raises(InputError, match=naming("dev.txt line 3 dev.json 2")):
         read_open_qa(tmp_path / "dev.txt", skip_bad=skip_bad)
     write(tmp_path, dev_json="")
-    with pytest.raises(InputError, match=r"dev.json: is empty; expected a line for each of .*txt"):
+    with pytest.raises(InputError, match=naming("dev.json empty dev.txt")):
         read_open_qa(tmp_path / "dev.txt", skip_bad=skip_bad)
     write(tmp_path, dev_json=5 * "[]\n")
-    with pytest.raises(InputError, match=r"dev.json: goes on at line 4, but .*dev.txt has only 3"):
+    with pytest.raises(InputError, match=naming("dev.json line 4 dev.txt 3")):
         read_open_qa(tmp_path / "dev.txt", skip_bad=skip_bad)
     # Blank lines at the end of one are no questions.
     write(tmp_path, dev_json=3 * "[]\n" + "\n\n")
@@ -187,13 +194,13 @@ def test_files_side_by_side_are_of_one_length(tmp_path, skip_bad):
 
 def test_files_that_are_not_there_or_called_otherwise(tmp_path):
     write(tmp_path, dev_txt='{"question": "a"}\n', dev_doc='{"question": "a"}\n')
-    with pytest.raises(InputError, match=r"paragraphs beside it as dev.json \(or dev.json.gz\)"):
+    with pytest.raises(InputError, match=naming("dev.txt dev.json dev.json.gz dev.txt+FILE")):
         read_open_qa(tmp_path / "dev.txt")
-    with pytest.raises(InputError, match=r"dev.doc: expected questions as .txt or .jsonl"):
+    with pytest.raises(InputError, match=naming("dev.doc .txt .jsonl QUESTIONS+PARAGRAPHS")):
         read_open_qa(tmp_path / "dev.doc")
-    with pytest.raises(InputError, match=r"none.jsonl: no such file"):
+    with pytest.raises(InputError, match=naming("none.jsonl")):
         read_open_qa(tmp_path / "none.jsonl")
-    with pytest.raises(InputError, match=r"none.json: no such file"):
+    with pytest.raises(InputError, match=naming("none.json")):
         read_open_qa(f"{tmp_path / 'dev.txt'}+{tmp_path / 'none.json'}")
 
 
@@ -203,7 +210,7 @@ def test_bad_lines_are_left_out_and_counted(tmp_path, caplog):
     with caplog.at_level(logging.WARNING):
         examples = OpenQaTask.read(tmp_path / "dev.jsonl", skip_bad=True)
     assert [example.id for example in examples] == ["q1", "2"]
-    assert "left out 4 lines; the first" in caplog.text
+    assert says(caplog.text, "4 lines")
     write(tmp_path, dev_txt='{"question": "a"}\n{\n{"question": "c"}\n', dev_json="[\n[]\n[]\n")
     examples, wrong = read_open_qa(tmp_path / "dev.txt", skip_bad=True)
     assert [(example.id, example.question) for example in examples] == [("3", "c")]

@@ -19,6 +19,7 @@ from syntagma.text.sentence import Sentence
 from syntagma.training.run import train
 from tests.builders import brackets, experiment, treebank
 from tests.conftest import SENTENCES
+from tests.messages import naming, says
 
 
 @pytest.fixture(scope="module")
@@ -142,12 +143,12 @@ def test_scores_by_relation_and_by_length(runs, files):
     words = [value for key, value in scores.items() if key.endswith(".words")]
     assert sum(words) == 2 * scores["words"]
     assert {"relation.root.las", "length.1-10.uas", "length.11-20.words"} <= scores.keys()
-    with pytest.raises(InputError, match=r"--by size: .* can be split by relation or length"):
+    with pytest.raises(InputError, match=naming("--by size parsing relation length")):
         evaluate(runs / "joint", [files[0]], by=["size"])
 
 
 def test_a_parser_without_phrases_says_so(runs):
-    with pytest.raises(InputError, match="has learnt no phrases"):
+    with pytest.raises(InputError, match=naming("phrases brackets dependencies")):
         JointParser.from_folder(runs / "dependencies", decoding="separate")
 
 
@@ -174,7 +175,7 @@ class TestPairs:
         with caplog.at_level(logging.WARNING):
             examples = read_treebank(f"{files[0]}+{other}")
         assert [example.agrees for example in examples] == [False] + [True] * 23
-        assert "in 1 of 24 sentences" in caplog.text
+        assert says(caplog.text, "1 24 sentences")
 
     def test_other_words(self, files, tmp_path):
         lines = Path(files[1]).read_text().splitlines(keepends=True)
@@ -182,31 +183,33 @@ class TestPairs:
         lines[0] = f"(TOP (S {' '.join(f'(NN {form}x)' for form in forms)}))\n"
         other = tmp_path / "other.ptb"
         other.write_text("".join(lines))
-        with pytest.raises(InputError, match=r"tree 1 begins .* have no word in common"):
+        with pytest.raises(
+            InputError, match=naming("other.ptb line 1 tree 1 'Thex' tides.conllu 'The'")
+        ):
             read_treebank(f"{files[0]}+{other}")
 
     def test_another_number_of_words(self, files, tmp_path):
         short = tmp_path / "short.ptb"
         lines = Path(files[1]).read_text().splitlines(keepends=True)
         short.write_text("".join([lines[0], "(TOP (NN salt))\n", *lines[2:]]))
-        with pytest.raises(InputError, match=r"short.ptb, line 2: tree 2 has 1 words.* has 13;"):
+        with pytest.raises(InputError, match=naming("short.ptb line 2 tree 2 1 tides.conllu 13")):
             read_treebank(f"{files[0]}+{short}")
         assert len(read_treebank(f"{files[0]}+{short}", skip_bad=True)) == 23
 
     def test_another_number_of_sentences(self, files, tmp_path):
         short = tmp_path / "short.ptb"
         short.write_text("".join(Path(files[1]).read_text().splitlines(keepends=True)[:5]))
-        with pytest.raises(InputError, match=r"tides.conllu has more sentences than .*short.ptb"):
+        with pytest.raises(InputError, match=naming("tides.conllu short.ptb")):
             read_treebank(f"{files[0]}+{short}")
 
     def test_the_wrong_way_round(self, files):
-        with pytest.raises(InputError, match="expected a dependency treebank \\+ a file of"):
+        with pytest.raises(InputError, match=naming("tides.conllu .ptb train.conllu+train.ptb")):
             read_treebank(f"{files[1]}+{files[0]}")
 
 
 def test_dev_data_must_tell_what_models_are_chosen_by(files, tiny_encoder, tmp_path):
     settings = experiment("parsing", files[1], tiny_encoder, head={"views": "dependencies"})
-    with pytest.raises(InputError, match="models are chosen by las, which these files cannot"):
+    with pytest.raises(InputError, match=naming("data.dev las xpos")):
         train(settings, tmp_path / "run")
 
 

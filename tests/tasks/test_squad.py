@@ -15,6 +15,7 @@ from syntagma.tasks.spans.squad import (
     read_squad,
     write_predictions,
 )
+from tests.messages import naming
 
 HARBOUR = "The ferry leaves the harbour at noon. At noon the harbour bell rings."
 ORCHARD = "Marta planted nine pear trees behind the old mill."
@@ -139,44 +140,45 @@ def test_offsets_count_characters_not_bytes_or_utf16(save):
 
 
 WRONG_FORMAT = [
-    ([], (), r"not the SQuAD format: expected an object with 'data', got \[\]"),
-    ({"rows": []}, (), r"not the SQuAD format: expected a list as 'data', got only 'rows'"),
-    ({"data": {}}, (), r"expected a list as 'data', got \{\}"),
-    ({"data": []}, (), r"expected at least one question, got none$"),
-    (["Harbour"], ("data",), r"data\[0\]: expected an object with 'paragraphs', got 'Harbour'"),
-    (..., ("data", 0, "paragraphs"), r"data\[0\]: expected a list as 'paragraphs', got only 'ti"),
-    (3, ("data", 0, "title"), r"data\[0\]: expected a string as 'title', got 3"),
-    (..., (*PASSAGE, "qas"), r"data\[0\]\.paragraphs\[0\]: expected a list as 'qas', got only 'c"),
-    (None, (*PASSAGE, "context"), r"paragraphs\[0\]: expected a string as 'context', got None"),
+    ([], (), "data.json SQuAD object data []"),
+    ({"rows": []}, (), "data.json SQuAD list data rows"),
+    ({"data": {}}, (), "data.json SQuAD list data {}"),
+    ({"data": []}, (), "data.json one question"),
+    (["Harbour"], ("data",), "data.json data[0] object paragraphs Harbour"),
+    (..., ("data", 0, "paragraphs"), "data.json data[0] list paragraphs title"),
+    (3, ("data", 0, "title"), "data.json data[0] string title 3"),
+    (..., (*PASSAGE, "qas"), "data[0].paragraphs[0] list qas context"),
+    (None, (*PASSAGE, "context"), "data[0].paragraphs[0] string context None"),
 ]
 WRONG_QUESTION = [
-    ("h1", FIRST, r"paragraphs\[0\]\.qas\[0\]: expected an object with 'id', got 'h1'", "not in"),
-    (7, (*FIRST, "id"), r"qas\[0\]: expected a string as 'id', got 7", "not in the format"),
-    (..., (*FIRST, "question"), r"question 'h1': expected a string as 'question'", "not in the"),
-    ("no", (*SECOND, "is_impossible"), r"'h2': expected true or false as 'is_i", "not in the"),
-    ({}, (*FIRST, "answers"), r"'h1': expected a list as 'answers', got \{\}", "not in the"),
-    ("noon", GOLD, r"'h1': answers\[0\]: expected an object with 'text'", "not in the format"),
-    (..., (*GOLD, "answer_start"), r"expected a whole number as 'answer_start', got only 'text'",
+    ("h1", FIRST, "data[0].paragraphs[0].qas[0] object id h1", "not in"),
+    (7, (*FIRST, "id"), "data[0].paragraphs[0].qas[0] string id 7", "not in the format"),
+    (..., (*FIRST, "question"), "question h1 string id answers is_impossible", "not in the"),
+    ("no", (*SECOND, "is_impossible"), "data.json question h2 is_impossible no", "not in the"),
+    ({}, (*FIRST, "answers"), "question h1 list answers {}", "not in the"),
+    ("noon", GOLD, "question h1 answers[0] object text noon", "not in the format"),
+    (..., (*GOLD, "answer_start"), "question h1 answers[0] number answer_start text",
      "not in the format"),
-    (32.0, (*GOLD, "answer_start"), r"expected a whole number as 'answer_start', got 32.0",
+    (32.0, (*GOLD, "answer_start"), "question h1 answers[0] number answer_start 32.0",
      "not in the format"),
-    (True, (*GOLD, "answer_start"), r"a whole number as 'answer_start', got True", "not in the"),
+    (True, (*GOLD, "answer_start"), "h1 answers[0] number answer_start True", "not in the"),
     (31, (*GOLD, "answer_start"),
-     r"question 'h1': expected the answer 'noon' at answer_start 31, got ' noo'; it stands at 32",
+     "question h1 answer noon answer_start 31 noo 32",
      "wrong answer_start"),
-    (36, (*GOLD, "answer_start"), r"got '\. At'; it stands at 32", "wrong answer_start"),
-    (40, (*GOLD, "answer_start"), r"got ' noo'; it stands at 41", "wrong answer_start"),
-    (10**30, (*GOLD, "answer_start"), r"got ''; it stands at 41", "wrong answer_start"),
-    (-37, (*GOLD, "answer_start"), r"answer_start -37, got ''; it stands at 32", "wrong answer_s"),
-    ("midnight", (*GOLD, "text"), r"it stands nowhere in the passage", "wrong answer_start"),
-    (" ", (*GOLD, "text"), r"question 'h1': the answer is empty", "empty answer"),
-    ("h2", (*FIRST, "id"), r"the id 'h2' occurs twice; give each its own", "duplicate id"),
-    ("", (*FIRST, "id"), r"the id is empty", "empty id"),
-    (" \n", (*FIRST, "question"), r"question 'h1': the question is empty", "empty question"),
-    ("b\ud800d", (*FIRST, "question"), r"the question holds half of a surrog", "broken question"),
-    ([], (*FIRST, "answers"), r"expected either answers or `\"is_impossible\": true`, got neither",
+    (36, (*GOLD, "answer_start"), "question h1 noon answer_start 36 '. 32", "wrong answer_start"),
+    (40, (*GOLD, "answer_start"), "question h1 noon answer_start 40 noo 41", "wrong answer_start"),
+    (10**30, (*GOLD, "answer_start"), "question h1 answer_start '' 41", "wrong answer_start"),
+    (-37, (*GOLD, "answer_start"), "question h1 noon answer_start -37 '' 32", "wrong answer_s"),
+    ("midnight", (*GOLD, "text"), "h1 midnight answer_start 32 passage", "wrong answer_start"),
+    (" ", (*GOLD, "text"), "question h1 answer empty", "empty answer"),
+    ("h2", (*FIRST, "id"), "data.json id h2 twice", "duplicate id"),
+    ("", (*FIRST, "id"), "data.json '' id empty", "empty id"),
+    (" \n", (*FIRST, "question"), "question h1 empty", "empty question"),
+    ("b\ud800d", (*FIRST, "question"), "question h1 surrogate", "broken question"),
+    ([], (*FIRST, "answers"), 'data.json question h1 answers "is_impossible": neither',
      "not impossible without answers"),
-    (True, (*FIRST, "is_impossible"), r"got both; leave 'answers' out", "impossible with answers"),
+    (True, (*FIRST, "is_impossible"), 'h1 answers "is_impossible": both',
+     "impossible with answers"),
 ]  # fmt: skip
 
 
@@ -184,7 +186,7 @@ WRONG_QUESTION = [
 @pytest.mark.parametrize("skip_bad", [False, True])
 def test_a_file_in_another_format_is_refused(save, value, path, message, skip_bad):
     file = save(changed(path, value) if path else value)
-    with pytest.raises(InputError, match=message) as error:
+    with pytest.raises(InputError, match=naming(message)) as error:
         read_squad(file, skip_bad=skip_bad)
     assert str(error.value).startswith(str(file))
     assert "\n" not in str(error.value)
@@ -193,7 +195,7 @@ def test_a_file_in_another_format_is_refused(save, value, path, message, skip_ba
 @pytest.mark.parametrize(("value", "path", "message", "reason"), WRONG_QUESTION)
 def test_a_wrong_question_is_named_or_skipped(save, value, path, message, reason):
     file = save(changed(path, value))
-    with pytest.raises(BadExampleError, match=message) as error:
+    with pytest.raises(BadExampleError, match=naming(message)) as error:
         read_squad(file)
     assert "\n" not in str(error.value)
     examples, skipped = read_squad(file, skip_bad=True)
@@ -206,7 +208,7 @@ def test_a_wrong_question_is_named_or_skipped(save, value, path, message, reason
 
 def test_an_empty_passage_costs_its_questions(save):
     file = save(changed((*PASSAGE, "context"), " "))
-    with pytest.raises(InputError, match="question 'h1': the passage is empty"):
+    with pytest.raises(InputError, match=naming("question h1 passage empty")):
         read_squad(file)
     examples, skipped = read_squad(file, skip_bad=True)
     assert [example.id for example in examples] == ["o1", "t1"]
@@ -215,14 +217,14 @@ def test_an_empty_passage_costs_its_questions(save):
 
 def test_nothing_left_is_an_error_that_says_why(save):
     file = save({"data": [{"paragraphs": [{"context": "x", "qas": [{"id": ""}, {}]}]}]})
-    with pytest.raises(InputError, match=r"got none; skipped 2 \(2 not in the format\); the first"):
+    with pytest.raises(InputError, match=naming("data.json question none 2 id")):
         read_squad(file, skip_bad=True)
 
 
 def test_json_lines_are_told_from_squad(tmp_path):
     path = tmp_path / "dev.jsonl"
     path.write_text('{"question": "Who?"}\n{"question": "When?"}\n')
-    with pytest.raises(InputError, match=r"line 2.*expected one object in the SQuAD .*JSON lines"):
+    with pytest.raises(InputError, match=naming("dev.jsonl line 2 SQuAD {'data': JSON lines")):
         read_squad(path)
 
 
@@ -302,21 +304,20 @@ def test_every_question_needs_its_answer(examples, answers, tmp_path):
 
 PREDICTIONS = {"h1": "noon", "h2": "", "o1": "nine", "t1": "x"}
 WRONG_PREDICTIONS = [
-    (read_predictions, ["noon"], r"expected an object with question ids, got \['noon'\]"),
-    (read_predictions, {"h1": "", "o1": ""}, r"expected the data's 4 questions, got 2 missing, "
-     r"for example 'h2'"),
-    (read_predictions, {**PREDICTIONS, "z": "", "y": ""}, r"got 2 not in the data, .* 'z'"),
-    (read_predictions, {**PREDICTIONS, "o1": 9}, r"expected a string as 'o1', got 9"),
-    (read_null_odds, PREDICTIONS, r"expected a finite number as 'h1', got 'noon'"),
-    (read_null_odds, dict.fromkeys(PREDICTIONS, math.nan), r"a finite number as 'h1', got nan"),
-    (read_null_odds, dict.fromkeys(PREDICTIONS, 10**400), r"a finite number as 'h1', got 100"),
-    (read_null_odds, dict.fromkeys(PREDICTIONS, True), r"a finite number as 'h1', got True"),
+    (read_predictions, ["noon"], "predictions.json object question ['noon']"),
+    (read_predictions, {"h1": "", "o1": ""}, "predictions.json 4 2 missing h2"),
+    (read_predictions, {**PREDICTIONS, "z": "", "y": ""}, "predictions.json 4 2 z"),
+    (read_predictions, {**PREDICTIONS, "o1": 9}, "predictions.json string o1 9"),
+    (read_null_odds, PREDICTIONS, "predictions.json finite number h1 noon"),
+    (read_null_odds, dict.fromkeys(PREDICTIONS, math.nan), "predictions.json finite number h1 nan"),
+    (read_null_odds, dict.fromkeys(PREDICTIONS, 10**400), "finite h1"),
+    (read_null_odds, dict.fromkeys(PREDICTIONS, True), "predictions.json finite number h1 True"),
 ]  # fmt: skip
 
 
 @pytest.mark.parametrize(("read", "value", "message"), WRONG_PREDICTIONS)
 def test_wrong_predictions_are_refused(save, examples, read, value, message):
-    with pytest.raises(InputError, match=message) as error:
+    with pytest.raises(InputError, match=naming(message)) as error:
         read(save(value, "predictions.json"), examples)
     assert "\n" not in str(error.value)
 

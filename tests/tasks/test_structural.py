@@ -27,6 +27,7 @@ from syntagma.tasks.probing.structural import (
 from syntagma.text.sentence import Parse, Sentence
 from syntagma.training.run import train
 from tests.builders import treebank
+from tests.messages import naming, says
 
 
 def example(heads, punctuation=()):
@@ -199,22 +200,22 @@ def test_each_layer_of_an_encoder_can_be_read(preset, tmp_path, encoder_folders)
         if name != "modernbert":
             assert torch.equal(read[2], read[None]), name
         task = build_task(data, encoder_folders[name], head={"layer": 9}, preset=preset)
-        with pytest.raises(InputError, match="layer 9: the encoder has layers 1 to 2"):
+        with pytest.raises(InputError, match=naming("layer 9 1 2")):
             task.predictor.word_states(sentences)
 
 
 @pytest.mark.parametrize(
     ("head", "message"),
     [
-        ({"layer": 0}, "layer is one of the encoder's, from 1, got 0"),
-        ({"layer": 1, "states": "embeddings"}, "leave out states: embeddings"),
-        ({"rank": 0}, "rank must be at least 1"),
-        ({"max_length": 9999}, "longer than the encoder reads"),
+        ({"layer": 0}, "head layer 1 0"),
+        ({"layer": 1, "states": "embeddings"}, "head layer 1 states embeddings"),
+        ({"rank": 0}, "head rank 1 0"),
+        ({"max_length": 9999}, "head.max_length 9999 160"),
     ],
 )
 def test_impossible_settings_are_named(head, message, tmp_path, tiny_encoder):
     data = treebank(tmp_path / "tides.conllu")
-    with pytest.raises(InputError, match=message):
+    with pytest.raises(InputError, match=naming(message)):
         train(experiment(data, tiny_encoder, head=head), tmp_path / "run")
 
 
@@ -232,7 +233,7 @@ def test_in_sentences_that_are_too_long_nothing_is_found(tmp_path, tiny_encoder,
         assert 0 < sum(long) < len(long)
         caplog.clear()
         assert len(task.features(examples)) == len(examples) - sum(long)
-        assert f"left out {sum(long)} of {len(examples)} sentences longer" in caplog.text
+        assert says(caplog.text, f"{sum(long)} {len(examples)} sentences")
         predictions = task.predict(examples)
         scores = task.score(examples, predictions)
         assert scores["too_long"] == pytest.approx(100 * sum(long) / len(long))
@@ -243,7 +244,7 @@ def test_in_sentences_that_are_too_long_nothing_is_found(tmp_path, tiny_encoder,
 
 def test_a_learning_encoder_is_refused(tmp_path, tiny_encoder):
     data = treebank(tmp_path / "tides.conllu")
-    with pytest.raises(InputError, match="set it to frozen, not full"):
+    with pytest.raises(InputError, match=naming("training.encoder frozen full")):
         build_task(data, tiny_encoder, training={"encoder": "full"})
 
 

@@ -32,6 +32,7 @@ from syntagma.tasks.translation.vocabulary import learn_vocabulary
 from syntagma.training.run import train
 from syntagma.training.trainer import SyntagmaTrainer
 from tests.conftest import SENTENCES, build_tokenizer, tiny_config
+from tests.messages import naming, says
 
 SIZES = {"width": 32, "n_layers": 2, "n_heads": 4, "inner_width": 64, "dropout": 0.0,
          "attention_dropout": 0.0}  # fmt: skip
@@ -100,16 +101,16 @@ class TestFiles:
     @pytest.mark.parametrize(
         ("one", "other", "message"),
         [
-            ("a\nb\n", "c\n", r"one has 2 lines and .*other 1; expected files whose lines"),
-            ("a\n\nb\n", "c\nd\ne\n", r"one, line 2: is empty"),
-            ("a\nb\n", "c\n  \n", r"other, line 2: is empty"),
-            ("", "", "no sentence"),
+            ("a\nb\n", "c\n", "one 2 lines other 1"),
+            ("a\n\nb\n", "c\nd\ne\n", "one line 2 empty"),
+            ("a\nb\n", "c\n  \n", "other line 2 empty"),
+            ("", "", "other sentence"),
         ],
     )
     def test_bad_files_are_named(self, tmp_path, one, other, message):
         for name, text in (("one", one), ("other", other)):
             (tmp_path / name).write_text(text)
-        with pytest.raises(InputError, match=message):
+        with pytest.raises(InputError, match=naming(message)):
             read_parallel(f"{tmp_path / 'one'}+{tmp_path / 'other'}")
 
     def test_empty_lines_are_left_out_and_counted(self, tmp_path, caplog):
@@ -118,7 +119,7 @@ class TestFiles:
         with caplog.at_level(logging.WARNING):
             found = read_parallel(f"{tmp_path / 'one'}+{tmp_path / 'other'}", skip_bad=True)
         assert [(example.id, example.source) for example in found] == [("1", "a"), ("3", "b")]
-        assert "left out 1 pairs" in caplog.text
+        assert says(caplog.text, "1 pairs")
 
 
 class TestVocabulary:
@@ -144,7 +145,7 @@ class TestVocabulary:
     @pytest.mark.parametrize(("kind", "least"), [("bpe", 259), ("words", 4)])
     def test_a_vocabulary_without_room_is_refused(self, kind, least):
         assert len(learn_vocabulary(SENTENCES, kind=kind, size=least)) == least
-        with pytest.raises(InputError, match=rf"head\.vocabulary_size: .* at least {least} "):
+        with pytest.raises(InputError, match=naming(f"head.vocabulary_size {least}")):
             learn_vocabulary(SENTENCES, kind=kind, size=least - 1)
 
 
@@ -337,7 +338,7 @@ def test_it_learns_to_translate(runs, data, tmp_path):
 def test_padding_and_batches_change_no_translation(preset, runs):
     translator = Translator.from_pretrained(runs / preset, precision="float32")
     together = list(translator.stream(SENTENCES))
-    with pytest.raises(InputError, match=r"expected a list of texts, got 'A gull\.'"):
+    with pytest.raises(InputError, match=naming("list texts A gull.")):
         next(translator.stream("A gull."))
     for source, found in zip(SENTENCES, together, strict=True):
         alone = translator.translate(source)
@@ -393,7 +394,9 @@ def test_both_scores_and_their_signature_are_told(runs, data, tmp_path):
     shutil.copytree(runs / "sg-net", other)
     metrics["signature"] = metrics["signature"].replace("tok:none", "tok:13a")
     (other / "metrics.json").write_text(json.dumps(metrics))
-    with pytest.raises(InputError, match=r"is computed as '.*tok:13a.*'; compare runs"):
+    with pytest.raises(
+        InputError, match=naming("other none nrefs:1|case:mixed|eff:no|tok:13a tok:none")
+    ):
         compare_runs([runs / "none", other])
 
 
@@ -475,16 +478,16 @@ class TestLanguages:
 
         task, tokenizer = self.build(pretrained, data, tmp_path)
         tokenizer.tgt_lang = None
-        with pytest.raises(InputError, match=r"head\.target_language: this model knows several"):
+        with pytest.raises(InputError, match=naming("head.target_language de_DE")):
             _set_languages(task.model, tokenizer)
 
     def test_a_language_that_it_does_not_know_is_named(self, pretrained, data, tmp_path):
-        with pytest.raises(InputError, match=r"head\.source_language: .* no piece 'fr'"):
+        with pytest.raises(InputError, match=naming("head.source_language fr en_XX")):
             self.build(pretrained, data, tmp_path, source_language="fr")
 
 
 def test_what_has_no_published_weights_is_not_stored_beside_them(runs, tmp_path):
-    with pytest.raises(InputError, match="a model from scratch has no published weights"):
+    with pytest.raises(InputError, match=naming("scratch")):
         pack(runs / "none", tmp_path / "small")
     assert not (tmp_path / "small").exists()
 
@@ -492,15 +495,13 @@ def test_what_has_no_published_weights_is_not_stored_beside_them(runs, tmp_path)
 def test_empty_lines_keep_their_places(runs, tmp_path):
     text = tmp_path / "a+b.txt"
     text.write_text(f"{SENTENCES[0]}\n\n{SENTENCES[1]}\n")
-    with pytest.raises(
-        InputError, match=r"line 2: is empty, expected a sentence \(or skip such ones: --skip-bad\)"
-    ):
+    with pytest.raises(InputError, match=naming("a+b.txt line 2 empty --skip-bad")):
         predict(runs / "none", [text], tmp_path / "out.txt")
     assert predict(runs / "none", [text], tmp_path / "out.txt", skip_bad=True) == 3
     lines = (tmp_path / "out.txt").read_text().split("\n")
     assert [bool(line) for line in lines] == [True, False, True, False]
     assert next(Translator.from_pretrained(runs / "none").stream([""])).text == ""
-    with pytest.raises(InputError, match="the text is empty"):
+    with pytest.raises(InputError, match=naming("text empty")):
         Translator.from_pretrained(runs / "none").translate(" ")
 
 
@@ -540,9 +541,9 @@ def test_what_is_stored_beside_a_pretrained_model_is_gone_on_with(kept, pretrain
 
 
 def test_half_of_a_translator_is_no_encoder(runs, tmp_path):
-    with pytest.raises(InputError, match="a model for 'translation' goes with its decoder"):
+    with pytest.raises(InputError, match=naming("sg-net translation decoder")):
         GuidedEncoder.from_pretrained(str(runs / "sg-net"))
-    with pytest.raises(InputError, match="a model for 'translation' goes with its decoder"):
+    with pytest.raises(InputError, match=naming("sg-net translation decoder")):
         encoder_weights(str(runs / "sg-net"))
 
 
@@ -551,37 +552,35 @@ def test_a_tokenizer_that_needs_other_packages_is_named(pretrained, data, monkey
         raise ImportError("\nMarianTokenizer requires SentencePiece. Check out the page.")
 
     monkeypatch.setattr("syntagma.encoders.load.AutoTokenizer.from_pretrained", missing)
-    with pytest.raises(
-        InputError, match=r"cannot be loaded \(MarianTokenizer requires SentencePiece\); take"
-    ):
+    with pytest.raises(InputError, match=naming("marian SentencePiece tokenizer.json")):
         build_task(data, encoder=pretrained("marian"))
 
 
 def test_scores_need_references(runs, data):
-    with pytest.raises(InputError, match="for none of the 16 examples it is told"):
+    with pytest.raises(InputError, match=naming("16 `syntagma predict`")):
         evaluate(runs / "none", [data.split("+")[0]])
 
 
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
-        ({"head": {"n_heads": 5}}, "does not divide into 5 heads"),
-        ({"head": {"max_length": 5}}, "no pair is as short as head.max_length"),
-        ({"head": {"label_smoothing": 1.0}}, r"label_smoothing must lie in \[0, 1\)"),
-        ({"encoder": "/nowhere"}, "no such folder"),
-        ({"encoder": "default"}, "is no encoder-decoder"),
-        ({"training": {"encoder": "frozen"}}, "frozen keeps pretrained weights"),
-        ({"training": {"encoder": "lora"}}, "lora keeps pretrained weights"),
-        ({"hidden_dropout": 0.2}, r"hidden_dropout: .* set head\.dropout instead"),
-        ({"attention_dropout": 0.0}, r"attention_dropout: .* set head\.attention_dropout instead"),
+        ({"head": {"n_heads": 5}}, "head width 32 5 heads n_heads"),
+        ({"head": {"max_length": 5}}, "data.train head.max_length 5"),
+        ({"head": {"label_smoothing": 1.0}}, "head label_smoothing [0, 1) 1.0"),
+        ({"encoder": "/nowhere"}, "/nowhere default"),
+        ({"encoder": "default"}, "bert BART mBART T5 scratch"),
+        ({"training": {"encoder": "frozen"}}, "training.encoder frozen scratch full"),
+        ({"training": {"encoder": "lora"}}, "training.encoder lora scratch full"),
+        ({"hidden_dropout": 0.2}, "hidden_dropout head.dropout"),
+        ({"attention_dropout": 0.0}, "attention_dropout head.attention_dropout"),
         (
             {"preset": "sg-net", "guides": {"ancestor_attention": {"initialise": "last_layer"}}},
-            "last_layer copies what was pretrained, and nothing was",
+            "guides.ancestor_attention.initialise last_layer",
         ),
     ],
 )
 def test_impossible_settings_are_named(changes, message, data, tmp_path):
-    with pytest.raises(InputError, match=message):
+    with pytest.raises(InputError, match=naming(message)):
         train(experiment(data, **changes), tmp_path / "run")
 
 
@@ -596,7 +595,7 @@ def test_long_sources_are_cut_with_a_warning(data, caplog):
     task.model.head = replace(task.model.head, max_length=20)
     with caplog.at_level(logging.WARNING):
         assert isinstance(task.predictor.translate(" ".join(SENTENCES)).text, str)
-    assert "1 of 1 sources are longer than 19 pieces" in caplog.text
+    assert says(caplog.text, "1 sources 19")
 
 
 def test_the_positions_are_sinusoids_after_all():

@@ -11,8 +11,8 @@ from syntagma.errors import BusyError, InputError
 from syntagma.runs.folder import RunFolder
 from syntagma.runs.names import METRICS
 from syntagma.tasks.experiment import DataSettings, Experiment
+from syntagma.training import job_queue
 from syntagma.training import run as run_module
-from syntagma.training import share
 from syntagma.training.job_queue import Job, train_all
 from syntagma.training.run import train
 
@@ -30,7 +30,7 @@ def trained(monkeypatch):
             names.append(folder.name)
 
     monkeypatch.setattr(run_module, "train", train)
-    monkeypatch.setattr(share, "PAUSE", 0.01)
+    monkeypatch.setattr(job_queue, "PAUSE", 0.01)
     return names
 
 

@@ -1,0 +1,28 @@
+"""What an error message must name, whatever its wording."""
+
+from __future__ import annotations
+
+import re
+
+
+def naming(words: object) -> str:
+    """A regular expression for text that holds all of ``words``, in any order.
+
+    Name what came and what to write instead (settings, files, numbers, commands), so that a
+    message can be reworded without a change here.
+
+    Args:
+        words: parted by spaces. A word is found only whole: 3 is not found in 13 or in v3.
+    """
+    return r"(?s)\A" + "".join(rf"(?=.*{_whole(word)})" for word in str(words).split())
+
+
+def _whole(word: str) -> str:
+    before = r"(?<!\w)" if re.match(r"\w", word) else ""
+    after = r"(?!\w)" if re.search(r"\w\Z", word) else ""
+    return f"{before}{re.escape(word)}{after}"
+
+
+def says(text: str, words: object) -> bool:
+    """Whether a text holds all of ``words``, as :func:`naming` finds them."""
+    return re.search(naming(words), text) is not None

@@ -1,0 +1,40 @@
+"""Run folders as `train` writes them, without training."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+
+import yaml
+
+
+def written_run(
+    folder: Path,
+    right: Sequence[float],
+    *,
+    task: str = "spans",
+    preset: str = "none",
+    seed: int = 1,
+    dev: str = "dev.json",
+) -> Path:
+    """A finished run.
+
+    Args:
+        right: the score of each example of the dev file, from 0 to 1.
+        dev: the name of the dev file, whose folder differs from machine to machine.
+    """
+    folder.mkdir(parents=True)
+    key = {"spans": "exact"}.get(task, "accuracy")
+    settings = {
+        "task": task,
+        "preset": preset,
+        "data": {"dev": [f"/data/{dev}"]},
+        "training": {"seed": seed, "epochs": 3},
+    }
+    (folder / "experiment.yaml").write_text(yaml.safe_dump(settings))
+    rows = {str(number): {key: value} for number, value in enumerate(right)}
+    (folder / "examples.json").write_text(json.dumps(rows))
+    score = 100 * sum(right) / len(right)
+    (folder / "metrics.json").write_text(json.dumps({key: score, "f1": score + 1}))
+    return folder
