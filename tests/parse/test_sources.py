@@ -15,7 +15,7 @@ from syntagma.errors import InputError
 from syntagma.parse.dependency import are_trees
 from syntagma.parse.penn_tags import PENN_TAGS
 from syntagma.parse.sources.adapters import SpacySource, StanzaSource, one_tree
-from syntagma.parse.sources.cache import ParseStore
+from syntagma.parse.sources.cache import ParseCache
 from syntagma.parse.sources.controls import (
     ChainSource,
     NoisySource,
@@ -360,7 +360,7 @@ def test_what_is_no_tree_is_refused(heads):
                 yield [Parse(words, heads, ("x",) * 3, ("X",) * 3, ("X",) * 3)]
 
     with pytest.raises(InputError, match="expected a tree for each sentence, got the heads"):
-        ParseStore(Broken()).parsed(["a b c"])
+        ParseCache(Broken()).parsed(["a b c"])
 
 
 @pytest.mark.parametrize("what", ["heads", "tags"])

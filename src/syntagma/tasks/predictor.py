@@ -21,7 +21,7 @@ from syntagma.errors import InputError
 from syntagma.files import require_path
 from syntagma.models.config import change_guides, resolve_guides
 from syntagma.models.guided_encoder import GuidedEncoder
-from syntagma.parse.sources.cache import ParseStore, cache_folder
+from syntagma.parse.sources.cache import ParseCache, cache_folder
 from syntagma.parse.sources.load import load_source
 from syntagma.parse.sources.source import Mode, ParseSource
 from syntagma.settings import build, to_dict
@@ -55,7 +55,7 @@ class TextEncoder:
         store: parses of texts; not asked by a model that reads no syntax.
     """
 
-    def __init__(self, model: GuidedEncoder, tokenizer: Any, store: ParseStore | None) -> None:
+    def __init__(self, model: GuidedEncoder, tokenizer: Any, store: ParseCache | None) -> None:
         self.tokenizer = tokenizer
         self.store = store if model.reads_syntax else None
         self.mode = piece_mode(model.config.guides)
@@ -121,7 +121,7 @@ class TextPredictor(Generic[Model]):
         tokenizer: Any,
         *,
         source: ParseSource | None = None,
-        store: ParseStore | None = None,
+        store: ParseCache | None = None,
         batch_pieces: int = 8192,
         precision: Precision = "auto",
     ) -> None:
@@ -131,7 +131,7 @@ class TextPredictor(Generic[Model]):
         self.batch_pieces = batch_pieces
         self.precision = precision
         if store is None and source is not None:
-            store = ParseStore(source)
+            store = ParseCache(source)
         if model.reads_syntax and store is None:
             raise InputError("this model reads syntax: give it a parse source")
         self.texts = TextEncoder(model, tokenizer, store)
@@ -291,7 +291,7 @@ def training_options(
 
 def training_store(
     model: GuidedEncoder, experiment: Experiment, *, mode: Mode = "raw"
-) -> ParseStore | None:
+) -> ParseCache | None:
     """Parses of a training set, kept on disk; ``None`` for a model that reads no syntax.
 
     Args:
@@ -302,4 +302,4 @@ def training_store(
     if not model.reads_syntax:
         return None
     source = load_source(experiment.parser, device=best_device(), mode=mode)
-    return ParseStore(source, cache_folder())
+    return ParseCache(source, cache_folder())

@@ -31,7 +31,7 @@ from syntagma.parse.sources.source import ParseSource
 from syntagma.progress import progress_bar
 from syntagma.text.sentence import Parse
 
-__all__ = ["ParseStore", "StoredSource", "cache_folder"]
+__all__ = ["CachedSource", "ParseCache", "cache_folder"]
 
 log = logging.getLogger(__name__)
 
@@ -56,7 +56,7 @@ def _key(text: str) -> str:
     return hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16).hexdigest()
 
 
-class ParseStore:
+class ParseCache:
     """Parses of texts by one source, from disk where they were made before.
 
     Args:
@@ -161,28 +161,28 @@ class ParseStore:
             self._read.add(_write(self.folder, columns, labels))
 
 
-class StoredSource:
-    """A source whose parses come from a store, for those who ask for the same texts again.
+class CachedSource:
+    """A parse source that reads from a cache, for callers that ask for the same texts again.
 
     Args:
-        store: of the parses; they keep no probabilities and no phrases.
+        cache: the parses; a cache keeps neither probabilities nor phrases.
     """
 
-    def __init__(self, store: ParseStore) -> None:
-        self.store = store
+    def __init__(self, cache: ParseCache) -> None:
+        self.cache = cache
 
     @property
     def fingerprint(self) -> str:
-        """Of the source behind the store."""
-        return self.store.source.fingerprint
+        """The fingerprint of the source behind the cache."""
+        return self.cache.source.fingerprint
 
     def parse_texts(self, texts: Iterable[str]) -> Iterator[list[Parse]]:
         """The sentences of each text, in order; offsets index into the text."""
         source = iter(texts)
-        while group := list(islice(source, self.store.group)):
-            for text, parsed in zip(group, self.store.parsed(group), strict=True):
+        while group := list(islice(source, self.cache.group)):
+            for text, parsed in zip(group, self.cache.parsed(group), strict=True):
                 yield parsed.parses(text)
-            self.store.forget()
+            self.cache.forget()
 
 
 def _groups(items: Iterable[tuple[str, str]], size: int) -> Iterator[list[tuple[str, str]]]:

@@ -11,7 +11,7 @@ from syntagma.encoders.saved import is_saved_model
 from syntagma.errors import InputError
 from syntagma.files import require_path
 from syntagma.parse.sources.adapters import SpacySource, StanzaSource
-from syntagma.parse.sources.cache import ParseStore, StoredSource, cache_folder
+from syntagma.parse.sources.cache import CachedSource, ParseCache, cache_folder
 from syntagma.parse.sources.controls import ChainSource, NoisySource, RandomTreeSource
 from syntagma.parse.sources.given_words import GivenWordsSource
 from syntagma.parse.sources.source import Mode, ParseSource
@@ -156,4 +156,4 @@ def _kept(name: str, device: str, mode: Mode) -> ParseSource:
     source = load_source(name, device=device, mode=mode)
     # What costs nothing to make is not worth its place on the disk.
     cheap = isinstance(source, NoisySource | ChainSource | RandomTreeSource | TreebankSource)
-    return source if cheap else StoredSource(ParseStore(source, cache_folder()))
+    return source if cheap else CachedSource(ParseCache(source, cache_folder()))
