@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from syntagma.parse.dependency import are_trees, decode_heads, maximum_spanning_tree
+from syntagma.parse.dependency import decode_heads, maximum_spanning_tree
 
 
 def is_tree(heads):
@@ -72,13 +72,6 @@ def test_it_agrees_with_another_implementation(n_words):
 def test_it_is_a_tree_whatever_is_forbidden(n_words, seed, share):
     scores = random_scores(np.random.default_rng(seed), n_words, forbidden=share)
     assert is_tree(maximum_spanning_tree(scores))
-
-
-@pytest.mark.parametrize("n_words", [1, 2, 3, 4])
-def test_trees_are_told_from_what_is_none(n_words):
-    heads = np.array(list(itertools.product(range(n_words + 1), repeat=n_words)))
-    expected = [is_tree(row) for row in heads]
-    assert are_trees(heads, np.full(len(heads), n_words)).tolist() == expected
 
 
 def test_a_batch_is_decoded_sentence_by_sentence():

@@ -11,13 +11,13 @@ import torch
 
 from syntagma.encoders.load import load_tokenizer
 from syntagma.errors import InputError
-from syntagma.parse.dependency import are_trees
 from syntagma.parse.encode import SentenceEncoder
 from syntagma.parse.parser import JointParser
 from syntagma.parse.scorer import Biaffine, ParserModel
 from syntagma.parse.scores import AttachmentScore
 from syntagma.parse.shapes import N_SHAPES, word_shapes
 from syntagma.parse.sources.stream import parse_file
+from syntagma.parse.trees import are_trees
 from syntagma.text.sentence import Parse, Sentence
 from tests.conftest import SENTENCES
 
@@ -50,10 +50,13 @@ def sentences(n=40):
     return [Sentence.from_words(words[k : k + 1 + (7 * k) % 23]) for k in range(n)]
 
 
+def is_tree(parse):
+    return are_trees(np.array(parse.heads), np.array([0, len(parse)])).all()
+
+
 def test_every_output_is_one_tree_with_one_root(parser):
     for parse in parser.parse(sentences()):
-        heads = np.array([parse.heads])
-        assert are_trees(heads, np.array([len(parse)])).all()
+        assert is_tree(parse)
         assert [r == "root" for r in parse.relations] == [h == 0 for h in parse.heads]
         assert all(0 <= p <= 1 for p in parse.probabilities)
 
@@ -82,7 +85,7 @@ def test_a_sentence_beyond_the_encoders_length_is_read_in_windows(parser):
     long = Sentence.from_words(words[:3000])
     (parse,) = parser.parse([long])
     assert len(parse) == 3000
-    assert are_trees(np.array([parse.heads]), np.array([3000])).all()
+    assert is_tree(parse)
 
 
 def test_several_sentences_beyond_the_encoders_length(parser):
@@ -119,7 +122,7 @@ def test_sentences_beyond_max_words_are_parsed_in_parts(encoder_folders, caplog)
     with caplog.at_level(logging.WARNING):
         (parse,) = parser.parse([long])
     assert "34 words is longer than max_words=10" in caplog.text
-    assert are_trees(np.array([parse.heads]), np.array([34])).all()
+    assert is_tree(parse)
     assert parse.relations.count("parataxis") == 3
     with pytest.raises(InputError, match="max_words must be at least 1"):
         new_parser(encoder_folders["bert"], max_words=0)

@@ -12,7 +12,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from syntagma.errors import InputError
-from syntagma.parse.dependency import are_trees
 from syntagma.parse.penn_tags import PENN_TAGS
 from syntagma.parse.sources.adapters import SpacySource, StanzaSource, one_tree
 from syntagma.parse.sources.cache import ParseCache
@@ -26,6 +25,7 @@ from syntagma.parse.sources.controls import (
 from syntagma.parse.sources.given_words import GivenWordsSource
 from syntagma.parse.sources.load import load_parser, load_source
 from syntagma.parse.sources.treebank import TreebankSource
+from syntagma.parse.trees import are_trees
 from syntagma.syntax.encode import encode_texts
 from syntagma.text.conllu import TreebankSentence, format_conllu
 from syntagma.text.sentence import Parse, Sentence
@@ -35,7 +35,7 @@ TEXTS = [" ".join(SENTENCES[:3]), SENTENCES[4], ""]
 
 
 def is_tree(heads):
-    return bool(are_trees(np.array([heads], np.int64), np.array([len(heads)]))[0])
+    return bool(are_trees(np.array(heads, np.int64), np.array([0, len(heads)]))[0])
 
 
 def flat(parses):

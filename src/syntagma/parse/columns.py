@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from syntagma.errors import InputError
+from syntagma.parse.trees import lead_to_roots
 from syntagma.text.sentence import Parse, Sentence
 
 __all__ = ["Labels", "ParsedText", "require_trees"]
@@ -145,13 +146,11 @@ def require_trees(parses: Sequence[Parse], text: str) -> None:
         InputError: a word ends after the text or begins before the one before it, or a head leads
             out of its sentence or in a circle.
     """
+    heads = np.fromiter(chain.from_iterable(parse.heads for parse in parses), np.int64)
+    bounds = np.cumsum([0, *map(len, parses)])
     behind = 0
-    for parse in parses:
-        goal = np.array([0, *parse.heads], np.int64)
-        inside = bool(((goal >= 0) & (goal < len(goal))).all())
-        for _ in range(len(goal).bit_length() if inside else 0):
-            goal = goal[goal]
-        if not inside or goal.any():
+    for parse, leads_to_root in zip(parses, lead_to_roots(heads, bounds), strict=True):
+        if not leads_to_root:
             raise InputError(
                 f"parser: expected a tree for each sentence, got the heads "
                 f"{', '.join(map(str, parse.heads))} in {text[:60]!r}"

@@ -8,7 +8,9 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["are_trees", "decode_heads", "maximum_spanning_tree"]
+from syntagma.parse.trees import are_trees
+
+__all__ = ["decode_heads", "maximum_spanning_tree"]
 
 IntArray = NDArray[np.int64]
 FloatArray = NDArray[np.floating]
@@ -26,31 +28,13 @@ def decode_heads(arcs: FloatArray, n_words: IntArray) -> IntArray:
         Heads, ``[batch, longest]``, 0 beyond a sentence's words.
     """
     heads = arcs.argmax(-1)
-    heads[np.arange(arcs.shape[1]) >= n_words[:, None]] = 0
-    for index in np.flatnonzero(~are_trees(heads, n_words)):
+    inside = np.arange(arcs.shape[1]) < n_words[:, None]
+    heads[~inside] = 0
+    bounds = np.append(0, np.cumsum(n_words))
+    for index in np.flatnonzero(~are_trees(heads[inside], bounds)):
         length = int(n_words[index])
         heads[index, :length] = maximum_spanning_tree(arcs[index, :length, : length + 1])
     return heads
-
-
-def are_trees(heads: IntArray, n_words: IntArray) -> NDArray[np.bool_]:
-    """Whether each sentence's heads form a tree with one root.
-
-    Args:
-        heads: ``[batch, longest]``.
-        n_words: ``[batch]``.
-
-    Returns:
-        ``[batch]``; true for a sentence without words.
-    """
-    batch, longest = heads.shape
-    inside = np.arange(longest) < n_words[:, None]
-    one_root = ((heads == 0) & inside).sum(1) == 1
-    # Follow the arcs by doubling steps: who does not arrive at 0 is on a cycle or hangs on one.
-    goal = np.concatenate([np.zeros((batch, 1), heads.dtype), np.where(inside, heads, 0)], 1)
-    for _ in range(int(longest).bit_length()):
-        goal = np.take_along_axis(goal, goal, 1)
-    return (one_root & (goal == 0).all(1)) | (n_words == 0)
 
 
 def maximum_spanning_tree(scores: FloatArray) -> IntArray:

@@ -12,8 +12,8 @@ from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from syntagma.parse.trees import depths
 from syntagma.text.sentence import Constituent
 
 __all__ = ["LabelledSpan", "agree", "collapse", "crossing_arcs", "expand", "phrase_heads"]
@@ -64,8 +64,8 @@ def phrase_heads(constituents: Sequence[Constituent], heads: Sequence[int]) -> l
         A word's position, from 0, for each phrase; of several candidates the one nearest to the
         root of the sentence, and of those the first.
     """
-    depth = _depths(heads)
     outer = np.asarray(heads, np.int64) - 1
+    depth = depths(outer + 1)
     found = []
     for _, start, end in constituents:
         inside = outer[start:end]
@@ -107,13 +107,3 @@ def agree(constituents: Sequence[Constituent], heads: Sequence[int]) -> bool:
         if len(leaving) != 1 or (entered != leaving[0]).any():
             return False
     return True
-
-
-def _depths(heads: Sequence[int]) -> NDArray[np.int64]:
-    """Arcs between each word and the root, ``[n_words]``."""
-    goal = np.concatenate([[0], np.asarray(heads, np.int64)])
-    steps = (np.arange(len(goal)) > 0).astype(np.int64)
-    for _ in range(len(goal).bit_length()):
-        steps = steps + steps[goal]
-        goal = goal[goal]
-    return steps[1:]

@@ -15,6 +15,7 @@ import numpy as np
 from syntagma.errors import InputError
 from syntagma.parse.penn_tags import PENN_TAGS
 from syntagma.parse.sources.source import Mode, ParseSource
+from syntagma.parse.trees import descendants
 from syntagma.text.segmentation.segment import segment
 from syntagma.text.sentence import Parse, Sentence
 
@@ -166,7 +167,7 @@ def replace_heads(parse: Parse, share: float, generator: np.random.Generator) ->
     below = np.flatnonzero(heads)
     chosen = generator.choice(below, size=_some(share * len(below), generator), replace=False)
     for word in chosen.tolist():
-        places = ~_descendants(heads, word)
+        places = ~descendants(heads, word)
         places[heads[word] - 1] = False
         if places.any():
             heads[word] = int(generator.choice(np.flatnonzero(places))) + 1
@@ -193,15 +194,3 @@ def replace_tags(parse: Parse, share: float, generator: np.random.Generator) -> 
 def _some(expected: float, generator: np.random.Generator) -> int:
     """A whole number whose mean is the expected one: short sentences get their share too."""
     return int(expected + generator.random())
-
-
-def _descendants(heads: np.ndarray[tuple[int], np.dtype[np.int64]], word: int) -> np.ndarray[
-    tuple[int], np.dtype[np.bool_]
-]:  # fmt: skip
-    """Which words hang on a word, directly or not, itself among them, ``[n_words]``."""
-    goal = np.concatenate([[0], heads])
-    goal[word + 1] = word + 1
-    for _ in range(len(goal).bit_length()):
-        goal = goal[goal]
-    found: np.ndarray[tuple[int], np.dtype[np.bool_]] = goal[1:] == word + 1
-    return found
