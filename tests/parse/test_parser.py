@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import logging
+import shutil
 
 import numpy as np
 import pytest
@@ -12,6 +13,7 @@ import torch
 from syntagma.encoders.load import load_tokenizer
 from syntagma.errors import InputError
 from syntagma.parse.encode import SentenceEncoder
+from syntagma.parse.fingerprint import fingerprint_of_saved
 from syntagma.parse.parser import JointParser
 from syntagma.parse.scorer import Biaffine, ParserModel
 from syntagma.parse.scores import AttachmentScore
@@ -248,6 +250,38 @@ def test_attachment_scores_add_up(ferry):
     assert AttachmentScore().las == 0
     with pytest.raises(ValueError, match="expected a parse of 10 words"):
         AttachmentScore.of(ferry, Parse(Sentence.from_words(["a"]), (0,)))
+
+
+def test_the_fingerprint_of_a_saved_parser_needs_no_loading(tiny_parser, tmp_path):
+    folder = tmp_path / "parser"
+    shutil.copytree(tiny_parser, folder)
+    options = {"max_words": 4000, "decoding": "dependencies"}
+    expected = fingerprint_of_saved(folder, **options)
+    parser = JointParser.from_folder(folder)
+    assert parser.fingerprint == fingerprint_of_saved(tiny_parser, **options) == expected
+    shorter = JointParser.from_folder(folder, max_words=10)
+    assert shorter.fingerprint == fingerprint_of_saved(folder, **options | {"max_words": 10})
+    jointly = fingerprint_of_saved(folder, **options | {"decoding": "joint"})
+    assert len({expected, shorter.fingerprint, jointly}) == 3
+    for name in ("config.json", "model.safetensors"):
+        (folder / name).write_bytes((folder / name).read_bytes() + b" ")
+        assert fingerprint_of_saved(folder, **options) != expected
+        expected = fingerprint_of_saved(folder, **options)
+
+
+def test_a_parser_in_memory_hashes_its_weights(encoder_folders, tiny_parser, tmp_path):
+    parser, same = (new_parser(encoder_folders["bert"]) for _ in range(2))
+    assert parser.fingerprint == same.fingerprint
+    other = new_parser(encoder_folders["bert"])
+    with torch.no_grad():
+        other.model.upos.bias[0] += 1
+    assert other.fingerprint != parser.fingerprint
+    # So has one whose folder is gone.
+    shutil.copytree(tiny_parser, tmp_path / "parser")
+    moved = JointParser.from_folder(tmp_path / "parser")
+    shutil.rmtree(tmp_path / "parser")
+    assert moved.fingerprint.startswith("parser:")
+    assert moved.fingerprint != JointParser.from_folder(tiny_parser).fingerprint
 
 
 @pytest.mark.parametrize("kind", ["text", "lines", "words"])

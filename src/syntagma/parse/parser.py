@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import copy
 import functools
-import hashlib
 import logging
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain, islice
@@ -20,13 +19,15 @@ from syntagma.checks import require_several, require_string
 from syntagma.encoders.load import max_pieces
 from syntagma.encoders.model import saved_tokenizer
 from syntagma.encoders.precision import Precision, autocast, require_device
+from syntagma.encoders.saved import WEIGHTS
 from syntagma.errors import InputError
 from syntagma.parse.decode import Codes, How, decode
 from syntagma.parse.encode import EncodedSentence, SentenceEncoder
+from syntagma.parse.fingerprint import fingerprint_of_model, fingerprint_of_saved
 from syntagma.parse.head_rules import heads_by_rule
 from syntagma.parse.phrases import expand
 from syntagma.parse.scorer import ParserModel, WordStates
-from syntagma.text.segmentation.segment import rule_files, segment
+from syntagma.text.segmentation.segment import segment
 from syntagma.text.sentence import Constituent, Parse, Sentence
 
 __all__ = ["JointParser"]
@@ -35,6 +36,8 @@ log = logging.getLogger(__name__)
 
 CHUNK = 4096
 """Sentences that are sorted by length together."""
+
+MAX_WORDS = 4000
 
 
 class JointParser:
@@ -65,7 +68,7 @@ class JointParser:
         tokenizer: Any,
         *,
         budget: int = 4096,
-        max_words: int = 4000,
+        max_words: int = MAX_WORDS,
         precision: Precision = "float32",
         decoding: How = "dependencies",
     ) -> None:
@@ -134,15 +137,16 @@ class JointParser:
 
     @functools.cached_property
     def fingerprint(self) -> str:
-        """A hash of the weights and of the rules that cut text into words."""
-        digest = hashlib.blake2b(digest_size=16)
-        for file in rule_files():
-            digest.update(file.read_bytes())
-        for name, weight in sorted(self.model.state_dict().items()):
-            digest.update(name.encode())
-            digest.update(weight.detach().cpu().contiguous().numpy().tobytes())
-        jointly = ":joint" if self.decoding == "joint" else ""
-        return f"parser:{digest.hexdigest()}:{self.max_words}{jointly}"
+        """A hash of the weights and of the rules that cut text into words.
+
+        For a parser loaded from a folder it is the hash of the files there.
+        """
+        options: dict[str, Any] = {"max_words": self.max_words, "decoding": self.decoding}
+        folder = Path(self.model.source)
+        # The folder may have been moved since, or named from another working directory.
+        if self.model.source and (folder / WEIGHTS).is_file():
+            return fingerprint_of_saved(folder, **options)
+        return fingerprint_of_model(self.model, **options)
 
     def parse_texts(self, texts: Iterable[str]) -> Iterator[list[Parse]]:
         """Cut texts into sentences and parse them, many texts at a time, in constant memory.
