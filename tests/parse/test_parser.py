@@ -1,4 +1,4 @@
-"""The parser on sentences of every length, alone and in company."""
+"""The parser on sentences of all lengths, alone and in batches, and its parts."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def new_parser(folder, **options) -> JointParser:
         head={"arc_width": 16, "relation_width": 8},
         labels=LABELS,
     )
-    # Fresh biaffine weights are zero: every tree would tie.
+    # New biaffine weights are zero, with which all trees would tie.
     for module in model.modules():
         if isinstance(module, Biaffine):
             torch.nn.init.normal_(module.weight, std=1.0)
@@ -56,7 +56,7 @@ def is_tree(parse):
     return are_trees(np.array(parse.heads), np.array([0, len(parse)])).all()
 
 
-def test_every_output_is_one_tree_with_one_root(parser):
+def test_every_parse_is_a_tree_with_one_root(parser):
     for parse in parser.parse(sentences()):
         assert is_tree(parse)
         assert [r == "root" for r in parse.relations] == [h == 0 for h in parse.heads]
@@ -64,7 +64,7 @@ def test_every_output_is_one_tree_with_one_root(parser):
 
 
 @pytest.mark.parametrize("budget", [40, 333, 100_000])
-def test_alone_and_in_any_batch_the_parse_is_the_same(parser, encoder_folders, budget):
+def test_a_sentence_gets_the_same_parse_alone_and_in_any_batch(parser, encoder_folders, budget):
     together = new_parser(encoder_folders["bert"], budget=budget).parse(sentences())
     for sentence, found in zip(sentences(), together, strict=True):
         (alone,) = parser.parse([sentence])
@@ -75,14 +75,13 @@ def test_alone_and_in_any_batch_the_parse_is_the_same(parser, encoder_folders, b
         assert found.probabilities == pytest.approx(alone.probabilities, abs=1e-4)
 
 
-def test_a_stream_comes_out_in_order(parser):
+def test_a_stream_is_parsed_in_order(parser):
     source = sentences(30)
     found = list(itertools.islice(parser.parse_stream(itertools.cycle(source)), 90))
     assert [parse.sentence for parse in found] == source * 3
 
 
-def test_a_sentence_beyond_the_encoders_length_is_read_in_windows(parser):
-    """States of windows: pieces far from an edge are near those of a window of their own."""
+def test_a_sentence_beyond_the_encoders_limit_is_read_in_windows(parser):
     words = (" ".join(SENTENCES) + " ").split() * 40
     long = Sentence.from_words(words[:3000])
     (parse,) = parser.parse([long])
@@ -90,8 +89,8 @@ def test_a_sentence_beyond_the_encoders_length_is_read_in_windows(parser):
     assert is_tree(parse)
 
 
-def test_several_sentences_beyond_the_encoders_length(parser):
-    """Long sentences of one length are not padded to one batch, which no encoder could read."""
+def test_several_sentences_beyond_the_encoders_limit(parser):
+    """Long sentences of the same length are not put into one batch, which exceeds the encoder."""
     words = " ".join(SENTENCES).split() * 6
     long = [Sentence.from_words(words[start : start + 120]) for start in range(4)]
     short = sentences(3)
@@ -101,8 +100,8 @@ def test_several_sentences_beyond_the_encoders_length(parser):
         assert parse.heads == parser.parse([parse.sentence])[0].heads
 
 
-def test_windows_leave_no_piece_out(parser, monkeypatch):
-    """Each piece gets the state of exactly one window, in order."""
+def test_windows_cover_every_piece(parser, monkeypatch):
+    """Each piece gets its state from exactly one window, in order."""
     seen = {}
     score_pieces = ParserModel.score_pieces
 
@@ -134,7 +133,7 @@ def test_sentences_beyond_max_words_are_parsed_in_parts(encoder_folders, caplog)
     "forms",
     [[], ["a"], ["\u200b"], ["\u0301", "x"], ["  "], ["東京", "😀"], ["x" * 600], ["\ud800"]],
 )
-def test_odd_sentences_are_parsed(parser, forms):
+def test_unusual_words_are_parsed(parser, forms):
     places = tuple(range(len(forms)))
     (parse,) = parser.parse([Sentence(tuple(forms), places, places)])
     assert len(parse) == len(forms)
@@ -151,12 +150,12 @@ def test_odd_sentences_are_parsed(parser, forms):
         ([Parse(Sentence.from_words(["No"]), (0,))], r"sentence 1: expected a Sentence, got Parse"),
     ],
 )  # fmt: skip
-def test_what_is_no_sentence_is_refused(parser, given, message):
+def test_wrong_types_instead_of_sentences_are_rejected(parser, given, message):
     with pytest.raises(InputError, match=message):
         parser.parse(given)
 
 
-def test_what_is_no_text_is_refused(parser):
+def test_wrong_types_instead_of_texts_are_rejected(parser):
     with pytest.raises(InputError, match="the text is no text; expected a string, got None"):
         parser.parse_text(None)
     with pytest.raises(InputError, match="expected a list of texts, got None"):
@@ -165,12 +164,12 @@ def test_what_is_no_text_is_refused(parser):
         next(parser.parse_texts([3]))
 
 
-def test_an_unknown_precision_is_refused_at_once(encoder_folders):
+def test_an_unknown_precision_is_rejected_by_the_constructor(encoder_folders):
     with pytest.raises(InputError, match="precision must be auto, bfloat16 or float32, got 'x'"):
         new_parser(encoder_folders["bert"], precision="x")
 
 
-def test_raw_text_keeps_its_offsets(parser):
+def test_offsets_refer_to_the_raw_text(parser):
     text = "  The ferry can't cross.  Nobody slept!"
     parses = parser.parse_text(text)
     assert [w.form for p in parses for w in p.sentence.words][:5] == [
@@ -181,7 +180,7 @@ def test_raw_text_keeps_its_offsets(parser):
             assert text[word.start : word.end] == word.form
 
 
-def test_many_texts_come_back_one_by_one(parser):
+def test_many_texts_give_one_list_of_parses_each(parser):
     found = list(parser.parse_texts([SENTENCES[0], "", " ".join(SENTENCES[1:3])]))
     assert [len(parses) for parses in found] == [1, 0, 2]
     with pytest.raises(InputError, match="expected several texts, got one"):
@@ -189,7 +188,7 @@ def test_many_texts_come_back_one_by_one(parser):
 
 
 @pytest.mark.parametrize("kind", ["wordpiece", "byte_level", "unigram"])
-def test_encoding_together_is_encoding_alone(tokenizers, kind):
+def test_encoding_many_sentences_equals_encoding_each_alone(tokenizers, kind):
     encoder = SentenceEncoder(tokenizers[kind])
     many = [*sentences(12), Sentence.from_words([]), Sentence.from_words(["can", "not"])]
     for sentence, found in zip(many, encoder.encode(many), strict=True):
@@ -197,7 +196,7 @@ def test_encoding_together_is_encoding_alone(tokenizers, kind):
         assert np.array_equal(found.pieces, alone.pieces)
         assert np.array_equal(found.word_of_piece, alone.word_of_piece)
         assert np.array_equal(found.shapes, alone.shapes)
-        # Words are read with a space between them, so each has a piece of its own.
+        # Words are joined by spaces before tokenization, so each has at least one piece.
         assert set(range(len(sentence))) == set(found.word_of_piece.tolist()) - {-100}
 
 
@@ -209,13 +208,13 @@ def test_encoding_together_is_encoding_alone(tokenizers, kind):
         ("", 0, 0, 0), ("😀", 0, 0, 1), ("É", 4, 0, 0), ("McX", 5, 0, 0),
     ],
 )  # fmt: skip
-def test_shapes(word, case, digits, other):
+def test_word_shapes(word, case, digits, other):
     (shape,) = word_shapes([word])
     assert shape == 4 * case + 2 * digits + other < N_SHAPES
     assert word_shapes(["pad", word, "Pad"])[1] == shape
 
 
-def test_biaffine_agrees_with_its_formula():
+def test_biaffine_scores_follow_the_formula():
     torch.manual_seed(0)
     layer = Biaffine(3, 4)
     torch.nn.init.normal_(layer.weight)
@@ -240,10 +239,10 @@ def test_attachment_scores_add_up(ferry):
         ("DT", "NN", *ferry.xpos[2:]),
     )
     score = AttachmentScore.of(ferry, wrong)
-    assert (score.words, score.heads_right, score.arcs_right) == (10, 8, 8)
-    assert (score.subtyped_right, score.xpos_right, score.trees_right) == (6, 9, 0)
+    assert (score.words, score.correct_heads, score.correct_arcs) == (10, 8, 8)
+    assert (score.correct_subtyped_arcs, score.correct_xpos, score.correct_trees) == (6, 9, 0)
     bare = AttachmentScore.of(ferry, wrong, punctuation=False)
-    assert (bare.words, bare.heads_right) == (9, 8)
+    assert (bare.words, bare.correct_heads) == (9, 8)
     both = score + AttachmentScore.of(ferry, ferry)
     assert both.uas == 90
     assert both.exact == 50
@@ -252,7 +251,7 @@ def test_attachment_scores_add_up(ferry):
         AttachmentScore.of(ferry, Parse(Sentence.from_words(["a"]), (0,)))
 
 
-def test_the_fingerprint_of_a_saved_parser_needs_no_loading(tiny_parser, tmp_path):
+def test_the_fingerprint_of_a_saved_parser_is_known_without_loading_it(tiny_parser, tmp_path):
     folder = tmp_path / "parser"
     shutil.copytree(tiny_parser, folder)
     options = {"max_words": 4000, "decoding": "dependencies"}
@@ -276,7 +275,7 @@ def test_a_parser_in_memory_hashes_its_weights(encoder_folders, tiny_parser, tmp
     with torch.no_grad():
         other.model.upos.bias[0] += 1
     assert other.fingerprint != parser.fingerprint
-    # So has one whose folder is gone.
+    # The same holds for a parser whose folder has been removed.
     shutil.copytree(tiny_parser, tmp_path / "parser")
     moved = JointParser.from_folder(tmp_path / "parser")
     shutil.rmtree(tmp_path / "parser")
@@ -285,7 +284,7 @@ def test_a_parser_in_memory_hashes_its_weights(encoder_folders, tiny_parser, tmp
 
 
 @pytest.mark.parametrize("kind", ["text", "lines", "words"])
-def test_offsets_are_those_of_the_file(parser, tmp_path, kind):
+def test_offsets_refer_to_the_file(parser, tmp_path, kind):
     path = tmp_path / "a.txt"
     text = "\ufeffHello there .\r\n\r\nIt rains .\r\nIt   pours .\n"
     path.write_bytes(text.encode())

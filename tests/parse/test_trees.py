@@ -11,7 +11,7 @@ from syntagma.parse.trees import are_trees, depths, descendants, lead_to_roots
 
 
 def path_to_root(heads, word):
-    """Words from ``word`` (1-based) up to a root, or ``None`` on a cycle or an impossible head."""
+    """Walk from ``word`` (1-based) to a root; ``None`` on a cycle or an invalid head."""
     path = []
     while word:
         if word in path or not 1 <= word <= len(heads):
@@ -29,38 +29,38 @@ def is_tree(heads):
     return has_paths(heads) and sum(head == 0 for head in heads) == 1
 
 
-def in_a_row(sentences):
-    """Sentences as the flat heads and bounds that the checks read."""
+def flatten(sentences):
+    """Return the heads of all sentences in a row, and the bounds of the sentences."""
     heads = np.array([head for heads in sentences for head in heads], np.int64)
     return heads, np.cumsum([0, *map(len, sentences)])
 
 
 @pytest.mark.parametrize("n_words", [1, 2, 3, 4])
 def test_every_assignment_of_heads(n_words):
-    """Heads from -1, which is impossible, to one beyond the last word."""
+    """Heads range from -1 to one beyond the last word; both ends are invalid."""
     sentences = list(itertools.product(range(-1, n_words + 2), repeat=n_words))
-    heads, bounds = in_a_row(sentences)
+    heads, bounds = flatten(sentences)
     assert lead_to_roots(heads, bounds).tolist() == list(map(has_paths, sentences))
     assert are_trees(heads, bounds).tolist() == list(map(is_tree, sentences))
 
 
 def test_sentences_of_different_lengths_do_not_mix():
     sentences = [(0,), (), (2, 1), (2, 0, 2), (3, 0, 9), (0, 0), ()]
-    heads, bounds = in_a_row(sentences)
+    heads, bounds = flatten(sentences)
     assert lead_to_roots(heads, bounds).tolist() == [True, True, False, True, False, True, True]
     assert are_trees(heads, bounds).tolist() == [True, True, False, True, False, False, True]
 
 
 def test_no_sentences():
-    assert are_trees(*in_a_row([])).tolist() == []
-    assert lead_to_roots(*in_a_row([])).tolist() == []
+    assert are_trees(*flatten([])).tolist() == []
+    assert lead_to_roots(*flatten([])).tolist() == []
 
 
 @pytest.mark.parametrize("n_words", [1, 2, 5, 9])
 def test_depths_and_descendants(n_words):
     random = np.random.default_rng(n_words)
     for _ in range(30):
-        # Each word hangs on one before it, in an order of its own, so the heads form a tree.
+        # Each word depends on one that precedes it in a random order, so the heads form a tree.
         order = random.permutation(n_words)
         heads = np.zeros(n_words, np.int64)
         for place in range(1, n_words):
@@ -73,7 +73,7 @@ def test_depths_and_descendants(n_words):
 
 @pytest.mark.parametrize("n_words", [63, 64, 65, 1000])
 def test_a_chain_is_walked_to_its_end(n_words):
-    """The longest path there can be, at lengths around a power of two."""
+    """The longest possible path, with lengths around a power of two."""
     heads = np.arange(n_words)
     assert are_trees(heads, np.array([0, n_words])).all()
     assert depths(heads).tolist() == list(range(n_words))

@@ -1,7 +1,7 @@
-"""Fingerprints of parsers: they name caches and tell whether a corpus can be resumed.
+"""Fingerprints of parsers, which identify parse caches and annotated corpora.
 
 The fingerprint of a saved parser is computed from its files.  So the parent process of an
-annotation run knows it without loading weights that only its workers need.
+annotation run can compute it without loading the weights, which only its workers need.
 """
 
 from __future__ import annotations
@@ -10,23 +10,23 @@ import hashlib
 from pathlib import Path
 
 from syntagma.encoders.saved import CONFIG, WEIGHTS
-from syntagma.parse.decode import How
+from syntagma.parse.decode import DecodingMode
 from syntagma.parse.scorer import ParserModel
 from syntagma.text.segmentation.segment import rule_files
 
 TOKENIZER = "tokenizer.json"
 
 
-def fingerprint_of_saved(folder: str | Path, *, max_words: int, decoding: How) -> str:
-    """Return the fingerprint that a parser has once it is loaded from a folder.
+def fingerprint_of_saved(folder: str | Path, *, max_words: int, decoding: DecodingMode) -> str:
+    """Return the fingerprint of a parser that is saved in a folder, without loading it.
 
     Args:
-        folder: a saved parser.
+        folder: the model folder.
         max_words: as for :class:`syntagma.parse.parser.JointParser`.
         decoding: as for :class:`syntagma.parse.parser.JointParser`.
     """
     folder, digest = Path(folder), hashlib.blake2b(digest_size=16)
-    # A parser that uses the tokenizer of its base encoder has none of its own.
+    # Without a tokenizer file, the parser uses the tokenizer of its base encoder.
     own_tokenizer = [TOKENIZER] if (folder / TOKENIZER).is_file() else []
     for name in (CONFIG, WEIGHTS, *own_tokenizer):
         with open(folder / name, "rb") as file:
@@ -34,11 +34,11 @@ def fingerprint_of_saved(folder: str | Path, *, max_words: int, decoding: How) -
     return _fingerprint(digest.digest(), max_words, decoding)
 
 
-def fingerprint_of_model(model: ParserModel, *, max_words: int, decoding: How) -> str:
-    """Return the fingerprint of a parser that was built in memory.
+def fingerprint_of_model(model: ParserModel, *, max_words: int, decoding: DecodingMode) -> str:
+    """Return the fingerprint of a parser that exists in memory only.
 
     Args:
-        model: the scorer.
+        model: the scoring model.
         max_words: as for :class:`syntagma.parse.parser.JointParser`.
         decoding: as for :class:`syntagma.parse.parser.JointParser`.
     """
@@ -49,7 +49,7 @@ def fingerprint_of_model(model: ParserModel, *, max_words: int, decoding: How) -
     return _fingerprint(digest.digest(), max_words, decoding)
 
 
-def _fingerprint(weights: bytes, max_words: int, decoding: How) -> str:
+def _fingerprint(weights: bytes, max_words: int, decoding: DecodingMode) -> str:
     digest = hashlib.blake2b(weights, digest_size=16)
     for file in rule_files():
         digest.update(file.read_bytes())
