@@ -1,4 +1,4 @@
-"""Parses are made once, kept, and made again where the file is damaged."""
+"""The parse cache: texts are parsed once, and again if a file is damaged."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from tests.conftest import SENTENCES
 
 
 class Counting:
-    """Chains, and a count of how many texts were parsed."""
+    """A source of chains that counts the texts it parses."""
 
     def __init__(self, fingerprint="counting"):
         self.fingerprint = fingerprint
@@ -49,8 +49,8 @@ def test_texts_are_parsed_once(tmp_path):
     assert first == expected
 
 
-def test_several_processes_share_out_the_texts(tmp_path, monkeypatch):
-    monkeypatch.setattr("syntagma.parse.sources.cache.PAUSE", 0.01)
+def test_several_processes_share_the_texts(tmp_path, monkeypatch):
+    monkeypatch.setattr("syntagma.parse.sources.cache.POLL_SECONDS", 0.01)
     texts = [f"{sentence} {number}." for number in range(5) for sentence in SENTENCES]
     sources = [Counting() for _ in range(3)]
     caches = [ParseCache(source, tmp_path, group=4) for source in sources]
@@ -61,29 +61,29 @@ def test_several_processes_share_out_the_texts(tmp_path, monkeypatch):
     assert not list(tmp_path.rglob("*.lock"))
 
 
-def test_what_another_holds_is_waited_for(tmp_path, monkeypatch):
-    monkeypatch.setattr("syntagma.parse.sources.cache.PAUSE", 0.01)
-    begun, go_on = Event(), Event()
+def test_a_group_that_another_process_parses_is_waited_for(tmp_path, monkeypatch):
+    monkeypatch.setattr("syntagma.parse.sources.cache.POLL_SECONDS", 0.01)
+    started, may_finish = Event(), Event()
 
     class Slow(Counting):
         def parse_texts(self, texts):
-            begun.set()
-            assert go_on.wait(10)
+            started.set()
+            assert may_finish.wait(10)
             yield from super().parse_texts(texts)
 
     slow, quick = Slow(), Counting()
     with ThreadPoolExecutor(2) as pool:
         first = pool.submit(ParseCache(slow, tmp_path).parsed, SENTENCES)
-        assert begun.wait(10)
+        assert started.wait(10)
         second = pool.submit(ParseCache(quick, tmp_path).parsed, SENTENCES)
         time.sleep(0.05)
         assert not second.done()
-        go_on.set()
+        may_finish.set()
         assert len(first.result(10)) == len(second.result(10)) == len(SENTENCES)
     assert (slow.count, quick.count) == (len(SENTENCES), 0)
 
 
-def test_another_source_has_its_own_place(tmp_path):
+def test_each_source_has_its_own_folder(tmp_path):
     ParseCache(Counting("one"), tmp_path).parsed(SENTENCES)
     other = Counting("two")
     ParseCache(other, tmp_path).parsed(SENTENCES)
@@ -91,7 +91,7 @@ def test_another_source_has_its_own_place(tmp_path):
 
 
 @pytest.mark.parametrize("how", ["cut", "flipped", "emptied"])
-def test_a_damaged_file_is_found_and_made_again(tmp_path, caplog, how):
+def test_a_damaged_file_is_detected_and_its_texts_are_parsed_again(tmp_path, caplog, how):
     source = Counting()
     cache = ParseCache(source, tmp_path, group=3)
     expected = parses(cache, SENTENCES)
@@ -110,7 +110,7 @@ def test_a_damaged_file_is_found_and_made_again(tmp_path, caplog, how):
     assert len(SENTENCES) < source.count <= len(SENTENCES) + 3
 
 
-def test_a_damaged_file_that_another_process_removes_is_no_error(tmp_path, monkeypatch):
+def test_a_damaged_file_may_be_removed_by_another_process(tmp_path, monkeypatch):
     source = Counting()
     cache = ParseCache(source, tmp_path)
     expected = parses(cache, SENTENCES)
@@ -127,7 +127,7 @@ def test_a_damaged_file_that_another_process_removes_is_no_error(tmp_path, monke
     assert parses(ParseCache(source, tmp_path), SENTENCES) == expected
 
 
-def test_drafts_of_other_processes_are_no_parses(tmp_path, caplog):
+def test_unfinished_files_of_other_processes_are_ignored(tmp_path, caplog):
     source = Counting()
     parses(ParseCache(source, tmp_path), SENTENCES)
     (path,) = tmp_path.rglob("*.safetensors")
@@ -149,7 +149,7 @@ def test_without_a_folder_nothing_is_written(tmp_path):
     assert cache.source.count == len(SENTENCES) + 1
 
 
-def test_a_treebank_as_a_source(tmp_path, ferry):
+def test_a_treebank_is_a_parse_source(tmp_path, ferry):
     path = tmp_path / "ferry.conllu"
     text = " ".join(ferry.sentence.forms)
     path.write_text(format_conllu(TreebankSentence.from_parse(ferry, text=text)))
@@ -162,13 +162,13 @@ def test_a_treebank_as_a_source(tmp_path, ferry):
 
 
 @pytest.mark.parametrize("name", ["default-pasrer", "spacey:en", "/no/such"])
-def test_an_unknown_source_is_refused(name):
+def test_an_unknown_source_is_rejected(name):
     with pytest.raises(InputError, match="expected default-parser, the folder of a parser"):
         load_source(name)
 
 
-def test_noise_is_put_on_parses_that_are_kept(tmp_path, monkeypatch, tiny_parser):
-    """However often noise is drawn, the parser reads a text once."""
+def test_noise_is_added_to_cached_parses(tmp_path, monkeypatch, tiny_parser):
+    """The parser parses each text once, however often noise is drawn."""
     monkeypatch.setenv("SYNTAGMA_CACHE", str(tmp_path))
     texts = [*SENTENCES, SENTENCES[0]]
     clean = list(load_source(tiny_parser).parse_texts(texts))
@@ -194,7 +194,7 @@ def test_noise_is_put_on_parses_that_are_kept(tmp_path, monkeypatch, tiny_parser
 
     assert heads(found["noisy:0"]) == heads(found["noisy_tags:0.2"]) == heads(clean)
     assert heads(found["noisy:1,3"]) != heads(clean)
-    # Another process finds them too.
+    # A new process reads them from disk.
     assert list(load_source(f"noisy:0:{tiny_parser}").parse_texts(texts)) == found["noisy:0"]
     _kept.cache_clear()
     assert sorted(read) == sorted(SENTENCES)

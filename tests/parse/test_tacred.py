@@ -1,4 +1,4 @@
-"""TACRED's own trees as parses of the texts that its words make."""
+"""The trees of TACRED's files as parses of its token texts."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def test_blank_tokens_are_kept():
     assert (sentence.forms, sentence.starts) == (("Rain", " ", "fell"), (0, 5, 7))
 
 
-def test_its_trees_over_its_words(tmp_path):
+def test_trees_and_words_of_several_files(tmp_path):
     one = write(tmp_path / "train.json", [ROW, ROW | {"id": "a2"}])
     other = tmp_path / "dev.jsonl"
     second = ROW | {"id": "b", "token": ["Rain", "again"], "stanford_pos": ["NN", "RB"]}
@@ -68,21 +68,21 @@ def test_its_trees_over_its_words(tmp_path):
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
-        ({"stanford_head": [2, 1, 5, 5, 2, 5, 0, 7]}, r"entry 1 \(id a1\): .*no tree: .* a cycle"),
-        ({"stanford_head": [0, 7, 5, 5, 2, 5, 0, 7]}, "no tree: expected one root .* found 2"),
-        ({"stanford_head": [2, 7, 5, 5, 2, 5, 0, 9]}, r"no tree: word 8 '\.' has head '9'"),
+        ({"stanford_head": [2, 1, 5, 5, 2, 5, 0, 7]}, r"\(id a1\): .*not form a tree: .*cycle"),
+        ({"stanford_head": [0, 7, 5, 5, 2, 5, 0, 7]}, "expected one root .* found 2"),
+        ({"stanford_head": [2, 7, 5, 5, 2, 5, 0, 9]}, r"word 8 '\.' has head '9'"),
         ({"stanford_head": [1]}, "expected a list of 8 values as `stanford_head`"),
         ({"stanford_pos": None}, "expected a list of 8 values as `stanford_pos`"),
         ({"token": "Her"}, "expected a list of words as `token`"),
     ],
 )
-def test_what_is_no_tree_is_named(tmp_path, changes, message):
+def test_invalid_examples_are_reported(tmp_path, changes, message):
     path = write(tmp_path / "train.json", [ROW | changes])
     with pytest.raises(InputError, match=message):
         load_source(f"tacred:{path}")
 
 
-def test_files_that_cannot_be_read_are_named(tmp_path):
+def test_unreadable_files_are_reported(tmp_path):
     with pytest.raises(InputError, match="no such file"):
         load_source(f"tacred:{tmp_path / 'none.json'}")
     with pytest.raises(InputError, match="expected a list of objects, got dict"):
