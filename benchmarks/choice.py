@@ -16,7 +16,7 @@ from syntagma.encoders.load import load_tokenizer
 from syntagma.encoders.precision import autocast
 from syntagma.models.choice_model import ChoiceModel
 from syntagma.models.guides import resolve_guides
-from syntagma.parse.sources.cache import ParseStore
+from syntagma.parse.sources.cache import ParseCache
 from syntagma.parse.sources.load import load_source
 from syntagma.tasks.choice.chooser import ChoiceItem, Chooser
 from syntagma.tasks.choice.data import read_choices
@@ -52,8 +52,8 @@ def main() -> None:
         model = ChoiceModel.from_encoder(
             "default", task="choice", guides=resolve_guides(preset, {}), parser="default-parser"
         )
-        store = ParseStore(load_source("default-parser")) if model.reads_syntax else None
-        chooser = Chooser(model, load_tokenizer("default"), store=store)
+        cache = ParseCache(load_source("default-parser")) if model.reads_syntax else None
+        chooser = Chooser(model, load_tokenizer("default"), store=cache)
         items = chooser.items(asked)
         seconds = rounds(
             {"naive": partial(naive, chooser, items), "ours": partial(chooser._score, items)},

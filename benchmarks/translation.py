@@ -28,7 +28,7 @@ from syntagma.models.translation_model import (
     TranslationModel,
     fresh_config,
 )
-from syntagma.parse.sources.cache import ParseStore
+from syntagma.parse.sources.cache import ParseCache
 from syntagma.parse.sources.load import load_source
 from syntagma.settings import to_dict
 from syntagma.tasks.translation.task import Translator
@@ -71,7 +71,7 @@ def main() -> None:
         model.both_sides.generation_config.min_new_tokens = PIECES
         model.set_head(max_length=PIECES)
         translator = Translator(
-            model, tokenizer, store=ParseStore(parser) if model.reads_syntax else None
+            model, tokenizer, store=ParseCache(parser) if model.reads_syntax else None
         )
         items = translator.items(texts)
         name = "plain" if preset == "none" else preset

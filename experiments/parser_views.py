@@ -14,7 +14,7 @@ from pathlib import Path
 from syntagma.errors import in_one_line
 from syntagma.files import read_json
 from syntagma.outputs import write_json
-from syntagma.parse.decode import How
+from syntagma.parse.decode import DecodingMode
 from syntagma.tasks.experiment import load_experiment
 from syntagma.tasks.parsing.task import ParsingTask
 from syntagma.training.run import train
@@ -26,7 +26,7 @@ WAYS = {
     "both, separate margin": ["head.decoding=separate"],
     "both, joint margin": ["head.decoding=joint"],
 }
-DECODINGS: tuple[How, ...] = ("separate", "joint")
+DECODINGS: tuple[DecodingMode, ...] = ("separate", "joint")
 NAMES = {"separate": "separate", "joint": "joint span"}
 METRICS = ("uas_without_punctuation", "uas", "bracket_f1", "xpos")
 
@@ -41,7 +41,7 @@ def scores_of(folder: Path, dev: tuple[str, ...]) -> dict[str, dict[str, float]]
     examples = [example for path in dev for example in task.read(path)]
     scores: dict[str, dict[str, float]] = {}
     both = task.model.spans is not None and task.model.head.views == "both"
-    decodings: tuple[How, ...] = DECODINGS if both else (task.parser.decoding,)
+    decodings: tuple[DecodingMode, ...] = DECODINGS if both else (task.parser.decoding,)
     for decoding in decodings:
         task.parser.decoding = decoding
         values = task.score(examples, task.predict(examples))

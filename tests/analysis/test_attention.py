@@ -8,6 +8,8 @@ import shutil
 import numpy as np
 import pytest
 import torch
+from syntagma.models.config import resolve_guides
+from syntagma.tasks.laid_out import Texts, lay_out
 from typer.testing import CliRunner
 
 from syntagma.analysis.attention import (
@@ -25,14 +27,12 @@ from syntagma.encoders.load import load_tokenizer
 from syntagma.encoders.observe import watch_attention
 from syntagma.errors import InputError
 from syntagma.models.choice_model import ChoiceHead, ChoiceModel
-from syntagma.models.config import resolve_guides
 from syntagma.models.guided_encoder import GuidedEncoder
 from syntagma.models.pair_model import PairHead, PairModel
 from syntagma.models.span_model import SpanModel
 from syntagma.parse.sources.load import load_source
 from syntagma.settings import to_dict
 from syntagma.tasks.choice.chooser import Chooser
-from syntagma.tasks.laid_out import Texts, lay_out
 from syntagma.tasks.pairs.task import PairClassifier
 from syntagma.tasks.spans.reader import Reader
 from tests.conftest import ENCODERS, SENTENCES

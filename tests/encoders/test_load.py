@@ -9,12 +9,12 @@ from pathlib import Path
 import pytest
 import torch
 from safetensors.torch import load_file, save_file
+from syntagma.models.config import resolve_guides
 
 from syntagma.encoders.config import SyntagmaConfig
 from syntagma.encoders.load import encoder_weights, load_encoder_config, load_tokenizer
 from syntagma.encoders.saved import find_saved
 from syntagma.errors import DamagedFileError, InputError
-from syntagma.models.config import resolve_guides
 from syntagma.models.guided_encoder import GuidedEncoder
 from syntagma.syntax.tokenizer import SyntaxTokenizer
 from tests.conftest import tiny_config

@@ -9,13 +9,13 @@ from dataclasses import replace
 
 import pytest
 import torch
+from syntagma.models.config import resolve_guides
 from torch.autograd.graph import saved_tensors_hooks
 
 from syntagma.analysis.systems import read_systems
 from syntagma.encoders.config import SyntagmaConfig
 from syntagma.encoders.sites import find_sites, layers
 from syntagma.errors import InputError
-from syntagma.models.config import resolve_guides
 from syntagma.models.guided_encoder import GuidedEncoder
 from syntagma.training.run import train
 from tests.builders import experiment, pairs

@@ -1,11 +1,11 @@
 import pytest
 import torch
+from syntagma.models.auto import MODELS, register
 from transformers import AutoConfig, AutoModel, AutoTokenizer
 
 from syntagma import GuidedEncoder, SyntaxTokenizer
 from syntagma.encoders.load import load_tokenizer
 from syntagma.errors import InputError
-from syntagma.models.auto import MODELS, register
 from syntagma.models.pair_model import PairModel
 from syntagma.tasks import TASKS
 from tests.messages import naming

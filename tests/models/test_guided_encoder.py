@@ -11,12 +11,12 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 import torch
 from safetensors.torch import load_file, save_file
+from syntagma.models.config import AncestorAttention, resolve_guides
 from transformers import AutoConfig, AutoModel
 
 from syntagma.encoders.config import SyntagmaConfig
 from syntagma.encoders.load import max_pieces
 from syntagma.errors import DamagedFileError, InputError
-from syntagma.models.config import AncestorAttention, resolve_guides
 from syntagma.models.guide import Syntax
 from syntagma.models.guided_encoder import GuidedEncoder
 from syntagma.models.span_model import SpanModel

@@ -6,13 +6,13 @@ import math
 
 import pytest
 import torch
+from syntagma.models.config import resolve_guides
 from torch import nn
 
 from syntagma.encoders.config import SyntagmaConfig
 from syntagma.encoders.sites import SITES
 from syntagma.errors import InputError
 from syntagma.models.coattention import IterativeCoAttention
-from syntagma.models.config import resolve_guides
 from syntagma.models.guided_encoder import GuidedEncoder
 from syntagma.models.pooling import find_pooling
 from syntagma.syntax.tags import N_TAGS

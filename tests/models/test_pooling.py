@@ -1,9 +1,9 @@
 import pytest
 import torch
+from syntagma.models.config import resolve_guides
 
 from syntagma import SyntaxTokenizer
 from syntagma.errors import InputError
-from syntagma.models.config import resolve_guides
 from syntagma.models.mention_model import TypingModel
 from syntagma.models.pair_model import PairModel
 from syntagma.models.pooling import find_pooling

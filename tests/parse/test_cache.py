@@ -1,4 +1,4 @@
-"""Parses are made once, kept, and made again where the file is damaged."""
+"""The parse cache: texts are parsed once, and again if a file is damaged."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import pytest
 
 from syntagma.errors import InputError
 from syntagma.parse.parser import JointParser
-from syntagma.parse.sources.cache import ParseStore
+from syntagma.parse.sources.cache import ParseCache
 from syntagma.parse.sources.load import _kept, load_source
 from syntagma.parse.sources.treebank import TreebankSource
 from syntagma.text.conllu import TreebankSentence, format_conllu
@@ -21,7 +21,7 @@ from tests.messages import naming, says
 
 
 class Counting:
-    """Chains, and a count of how many texts were parsed."""
+    """A source of chains that counts the texts it parses."""
 
     def __init__(self, fingerprint="counting"):
         self.fingerprint = fingerprint
@@ -33,69 +33,69 @@ class Counting:
             yield from load_source("linear").parse_texts([text])
 
 
-def parses(store, texts):
-    return [found.parses(text) for text, found in zip(texts, store.parsed(texts), strict=True)]
+def parses(cache, texts):
+    return [found.parses(text) for text, found in zip(texts, cache.parsed(texts), strict=True)]
 
 
 def test_texts_are_parsed_once(tmp_path):
     source = Counting()
-    store = ParseStore(source, tmp_path, group=3)
+    cache = ParseCache(source, tmp_path, group=3)
     texts = [*SENTENCES, SENTENCES[0], ""]
-    first = parses(store, texts)
+    first = parses(cache, texts)
     assert source.count == len(SENTENCES) + 1
-    again = ParseStore(source, tmp_path)
+    again = ParseCache(source, tmp_path)
     assert parses(again, texts) == first
     assert source.count == len(SENTENCES) + 1
     expected = list(load_source("linear").parse_texts(texts))
     assert first == expected
 
 
-def test_several_processes_share_out_the_texts(tmp_path, monkeypatch):
-    monkeypatch.setattr("syntagma.parse.sources.cache.PAUSE", 0.01)
+def test_several_processes_share_the_texts(tmp_path, monkeypatch):
+    monkeypatch.setattr("syntagma.parse.sources.cache.POLL_SECONDS", 0.01)
     texts = [f"{sentence} {number}." for number in range(5) for sentence in SENTENCES]
     sources = [Counting() for _ in range(3)]
-    stores = [ParseStore(source, tmp_path, group=4) for source in sources]
+    caches = [ParseCache(source, tmp_path, group=4) for source in sources]
     with ThreadPoolExecutor(3) as pool:
-        found = list(pool.map(lambda store: parses(store, texts), stores))
+        found = list(pool.map(lambda cache: parses(cache, texts), caches))
     assert found == [list(load_source("linear").parse_texts(texts))] * 3
     assert sum(source.count for source in sources) == len(texts)
     assert not list(tmp_path.rglob("*.lock"))
 
 
-def test_what_another_holds_is_waited_for(tmp_path, monkeypatch):
-    monkeypatch.setattr("syntagma.parse.sources.cache.PAUSE", 0.01)
-    begun, go_on = Event(), Event()
+def test_a_group_that_another_process_parses_is_waited_for(tmp_path, monkeypatch):
+    monkeypatch.setattr("syntagma.parse.sources.cache.POLL_SECONDS", 0.01)
+    started, may_finish = Event(), Event()
 
     class Slow(Counting):
         def parse_texts(self, texts):
-            begun.set()
-            assert go_on.wait(10)
+            started.set()
+            assert may_finish.wait(10)
             yield from super().parse_texts(texts)
 
     slow, quick = Slow(), Counting()
     with ThreadPoolExecutor(2) as pool:
-        first = pool.submit(ParseStore(slow, tmp_path).parsed, SENTENCES)
-        assert begun.wait(10)
-        second = pool.submit(ParseStore(quick, tmp_path).parsed, SENTENCES)
+        first = pool.submit(ParseCache(slow, tmp_path).parsed, SENTENCES)
+        assert started.wait(10)
+        second = pool.submit(ParseCache(quick, tmp_path).parsed, SENTENCES)
         time.sleep(0.05)
         assert not second.done()
-        go_on.set()
+        may_finish.set()
         assert len(first.result(10)) == len(second.result(10)) == len(SENTENCES)
     assert (slow.count, quick.count) == (len(SENTENCES), 0)
 
 
-def test_another_source_has_its_own_place(tmp_path):
-    ParseStore(Counting("one"), tmp_path).parsed(SENTENCES)
+def test_each_source_has_its_own_folder(tmp_path):
+    ParseCache(Counting("one"), tmp_path).parsed(SENTENCES)
     other = Counting("two")
-    ParseStore(other, tmp_path).parsed(SENTENCES)
+    ParseCache(other, tmp_path).parsed(SENTENCES)
     assert other.count == len(SENTENCES)
 
 
 @pytest.mark.parametrize("how", ["cut", "flipped", "emptied"])
-def test_a_damaged_file_is_found_and_made_again(tmp_path, caplog, how):
+def test_a_damaged_file_is_detected_and_its_texts_are_parsed_again(tmp_path, caplog, how):
     source = Counting()
-    store = ParseStore(source, tmp_path, group=3)
-    expected = parses(store, SENTENCES)
+    cache = ParseCache(source, tmp_path, group=3)
+    expected = parses(cache, SENTENCES)
     path = sorted(tmp_path.rglob("*.safetensors"))[1]
     data = bytearray(path.read_bytes())
     if how == "cut":
@@ -106,15 +106,15 @@ def test_a_damaged_file_is_found_and_made_again(tmp_path, caplog, how):
         data = bytearray()
     path.write_bytes(data)
     with caplog.at_level(logging.WARNING):
-        assert parses(ParseStore(source, tmp_path), SENTENCES) == expected
+        assert parses(ParseCache(source, tmp_path), SENTENCES) == expected
     assert says(caplog.text, f"{path} damaged")
     assert len(SENTENCES) < source.count <= len(SENTENCES) + 3
 
 
-def test_a_damaged_file_that_another_process_removes_is_no_error(tmp_path, monkeypatch):
+def test_a_damaged_file_may_be_removed_by_another_process(tmp_path, monkeypatch):
     source = Counting()
-    store = ParseStore(source, tmp_path)
-    expected = parses(store, SENTENCES)
+    cache = ParseCache(source, tmp_path)
+    expected = parses(cache, SENTENCES)
     (path,) = tmp_path.rglob("*.safetensors")
     path.write_bytes(b"")
     read = Path.read_bytes
@@ -125,32 +125,32 @@ def test_a_damaged_file_that_another_process_removes_is_no_error(tmp_path, monke
         return data
 
     monkeypatch.setattr(Path, "read_bytes", read_late)
-    assert parses(ParseStore(source, tmp_path), SENTENCES) == expected
+    assert parses(ParseCache(source, tmp_path), SENTENCES) == expected
 
 
-def test_drafts_of_other_processes_are_no_parses(tmp_path, caplog):
+def test_unfinished_files_of_other_processes_are_ignored(tmp_path, caplog):
     source = Counting()
-    parses(ParseStore(source, tmp_path), SENTENCES)
+    parses(ParseCache(source, tmp_path), SENTENCES)
     (path,) = tmp_path.rglob("*.safetensors")
     draft = path.with_name(f".{path.stem}.x.safetensors")
     draft.write_bytes(b"half")
-    ParseStore(source, tmp_path)
+    ParseCache(source, tmp_path)
     assert draft.exists()
     assert not caplog.text
     assert path.stat().st_mode & 0o777 == 0o644
 
 
 def test_without_a_folder_nothing_is_written(tmp_path):
-    store = ParseStore(Counting(), group=2)
-    store.parsed(SENTENCES)
-    store.forget()
+    cache = ParseCache(Counting(), group=2)
+    cache.parsed(SENTENCES)
+    cache.forget()
     assert not list(tmp_path.rglob("*.safetensors"))
-    assert store.source.count == len(SENTENCES)
-    store.parsed(SENTENCES[:1])
-    assert store.source.count == len(SENTENCES) + 1
+    assert cache.source.count == len(SENTENCES)
+    cache.parsed(SENTENCES[:1])
+    assert cache.source.count == len(SENTENCES) + 1
 
 
-def test_a_treebank_as_a_source(tmp_path, ferry):
+def test_a_treebank_is_a_parse_source(tmp_path, ferry):
     path = tmp_path / "ferry.conllu"
     text = " ".join(ferry.sentence.forms)
     path.write_text(format_conllu(TreebankSentence.from_parse(ferry, text=text)))
@@ -168,8 +168,8 @@ def test_an_unknown_source_is_refused(name):
         load_source(name)
 
 
-def test_noise_is_put_on_parses_that_are_kept(tmp_path, monkeypatch, tiny_parser):
-    """However often noise is drawn, the parser reads a text once."""
+def test_noise_is_added_to_cached_parses(tmp_path, monkeypatch, tiny_parser):
+    """The parser parses each text once, however often noise is drawn."""
     monkeypatch.setenv("SYNTAGMA_CACHE", str(tmp_path))
     texts = [*SENTENCES, SENTENCES[0]]
     clean = list(load_source(tiny_parser).parse_texts(texts))
@@ -195,7 +195,7 @@ def test_noise_is_put_on_parses_that_are_kept(tmp_path, monkeypatch, tiny_parser
 
     assert heads(found["noisy:0"]) == heads(found["noisy_tags:0.2"]) == heads(clean)
     assert heads(found["noisy:1,3"]) != heads(clean)
-    # Another process finds them too.
+    # A new process reads them from disk.
     assert list(load_source(f"noisy:0:{tiny_parser}").parse_texts(texts)) == found["noisy:0"]
     _kept.cache_clear()
     assert sorted(read) == sorted(SENTENCES)

@@ -1,4 +1,4 @@
-"""Decoding spans, and spans with arcs, against all trees."""
+"""Chart decoding of spans, and of spans with arcs, compared with all possible trees."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from syntagma.text.sentence import Constituent
 
 
 def binary_trees(start, end):
-    """Every binary tree over words start … end − 1, as lists of spans."""
+    """Yield every binary tree over words start … end − 1 as a list of spans."""
     if end - start == 1:
         yield [(start, end)]
         return
@@ -25,7 +25,7 @@ def binary_trees(start, end):
 
 
 def headed_trees(start, end):
-    """Every binary tree whose parts hang on one another, as (spans, {word: head}, head)."""
+    """Yield every binary tree with every choice of head words, as (spans, {word: head}, head)."""
     if end - start == 1:
         yield [(start, end)], {}, end
         return
@@ -91,7 +91,7 @@ def test_joint_trees_are_the_best_of_all_headed_trees(seed, forbidden):
 
 
 @pytest.mark.parametrize("n_words", [[30, 7], [61]])
-def test_both_views_of_a_joint_tree_agree(n_words):
+def test_phrases_and_dependencies_of_a_joint_tree_agree(n_words):
     found = best_joint_trees(*random_batch(5, n_words))
     for row, length in enumerate(n_words):
         phrases = [Constituent("X", *span) for span in sorted(spans_of(found.spans, row))]
@@ -99,19 +99,19 @@ def test_both_views_of_a_joint_tree_agree(n_words):
         assert agree(phrases, found.heads[row, :length].tolist())
 
 
-def test_charts_that_do_not_fit_are_filled_in_turns(monkeypatch):
+def test_a_batch_whose_charts_do_not_fit_is_split(monkeypatch):
     batch = random_batch(8, [9, 4, 12, 12, 1, 7])
     together = best_joint_trees(*batch)
-    monkeypatch.setattr(constituency, "CHART", 2 * 13**3)
-    in_turns = joint.best_joint_trees(*batch)
-    assert torch.equal(together.heads, in_turns.heads)
+    monkeypatch.setattr(constituency, "MAX_CHART_CELLS", 2 * 13**3)
+    split = joint.best_joint_trees(*batch)
+    assert torch.equal(together.heads, split.heads)
     for row in range(6):
-        assert spans_of(together.spans, row) == spans_of(in_turns.spans, row)
+        assert spans_of(together.spans, row) == spans_of(split.spans, row)
 
 
-def test_without_arcs_it_is_the_best_binary_tree():
+def test_without_arc_scores_joint_decoding_finds_the_best_binary_tree():
     spans, arcs, n_words = random_batch(2, [25, 40])
     alone = best_spans(spans, n_words)
-    beside = best_joint_trees(spans, torch.zeros_like(arcs), n_words)
+    jointly = best_joint_trees(spans, torch.zeros_like(arcs), n_words)
     for row in range(2):
-        assert sorted(spans_of(alone, row)) == sorted(spans_of(beside.spans, row))
+        assert sorted(spans_of(alone, row)) == sorted(spans_of(jointly.spans, row))

@@ -7,11 +7,13 @@ import io
 import json
 import logging
 import os
+import shutil
 import signal
 import subprocess
 import sys
 import threading
 import time
+from glob import glob
 from pathlib import Path
 
 import numpy as np
@@ -22,6 +24,7 @@ pytest.importorskip("pyarrow")
 from syntagma.cli.annotation import check_corpora, write_corpora
 from syntagma.errors import BusyError, DamagedFileError, InputError
 from syntagma.outputs import hold_folder
+from syntagma.parse.corpora import records as records_module
 from syntagma.parse.corpora import runner
 from syntagma.parse.corpora import shards as shards_module
 from syntagma.parse.corpora.annotator import AnnotationSettings
@@ -29,7 +32,8 @@ from syntagma.parse.corpora.chunks import blocks, units
 from syntagma.parse.corpora.corpus import AnnotatedCorpus
 from syntagma.parse.corpora.records import expand, kind_of, reader_of
 from syntagma.parse.corpora.shards import Shard, ShardWriter
-from syntagma.parse.sources.load import load_source
+from syntagma.parse.scorer import ParserModel
+from syntagma.parse.sources.load import load_parser, load_source
 from syntagma.tasks.annotation import annotate_files
 from syntagma.text.conllu import parse_conllu
 from syntagma.text.sentence import Parse, Sentence
@@ -368,6 +372,17 @@ class TestKinds:
             annotate([path], tmp_path / "out", settings(kind="words"))
         assert not (tmp_path / "out").exists()
 
+    def test_patterns_are_expanded_once(self, tmp_path, monkeypatch):
+        text_file(tmp_path / "a.txt")
+        expanded = []
+        monkeypatch.setattr(
+            records_module, "glob", lambda name, **_: expanded.append(name) or glob(name)
+        )
+        pattern = f"{tmp_path}/*.txt"
+        annotate_alone([pattern], tmp_path / "out", settings(kind=""))
+        assert expanded == [pattern]
+        assert AnnotatedCorpus(tmp_path / "out").manifest.settings["kind"] == "text"
+
     def test_names_that_speak_of_several_kinds(self, tmp_path):
         paths = [text_file(tmp_path / "a.txt"), treebank(tmp_path / "b.conllu")]
         with pytest.raises(InputError, match=naming("conllu text --from")):
@@ -451,6 +466,51 @@ class TestMistakes:
         with pytest.raises(InputError, match=naming(f"{folder} empty --resume")):
             annotate([source], folder, settings())
         assert contents(folder) == before
+
+    def test_the_parser_is_loaded_once_where_there_is_one_process(
+        self, tmp_path, tiny_parser, monkeypatch
+    ):
+        loaded = []
+        load = ParserModel.from_folder.__func__
+
+        def note(cls, folder, **options):
+            loaded.append(folder)
+            return load(cls, folder, **options)
+
+        monkeypatch.setattr(ParserModel, "from_folder", classmethod(note))
+        path = text_file(tmp_path / "a.txt", copies=1)
+        annotate([path], tmp_path / "out", AnnotationSettings(parser=tiny_parser))
+        assert len(loaded) == 1
+        expected = load_parser(tiny_parser).fingerprint
+        (shard,) = AnnotatedCorpus(tmp_path / "out").shards()
+        assert shard.metadata["fingerprint"] == expected
+        written = json.loads((tmp_path / "out" / "annotation.json").read_text())
+        assert written["fingerprint"] == expected
+
+    def test_a_parser_that_has_changed(self, tmp_path):
+        path = text_file(tmp_path / "a.txt")
+        annotate([path], tmp_path / "out", settings())
+        described = tmp_path / "out" / "annotation.json"
+        described.write_text(described.read_text().replace('"random:3"', '"random:4"', 1))
+        with pytest.raises(InputError, match="was begun with parser 'random:4'"):
+            annotate([path], tmp_path / "out", settings(), resume=True)
+        values = json.loads(described.read_text())
+        described.write_text(json.dumps(values | {"parser": "random:3", "fingerprint": "older"}))
+        with pytest.raises(InputError, match=r"have changed since .*; name a new folder") as caught:
+            annotate([path], tmp_path / "out", settings(), resume=True)
+        assert "\n" not in str(caught.value)
+
+    def test_a_damaged_parser_is_named_by_workers_too(self, tmp_path, tiny_parser):
+        shutil.copytree(tiny_parser, tmp_path / "parser")
+        (tmp_path / "parser" / "model.safetensors").write_bytes(b"x")
+        path = text_file(tmp_path / "a.txt")
+        chosen = AnnotationSettings(parser=str(tmp_path / "parser"))
+        with pytest.raises(DamagedFileError, match=r"model\.safetensors: damaged"):
+            annotate([path], tmp_path / "out", chosen, workers=2)
+
+    def test_an_unknown_precision_is_refused_before_anything_is_written(self, tmp_path):
+        with pytest.raises(InputError, match=r"precision must be .* got 'float16'"):
+            settings(precision="float16")
 
     def test_another_run_in_the_same_folder(self, corpus):
         source, folder, _ = corpus

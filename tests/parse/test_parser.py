@@ -1,9 +1,10 @@
-"""The parser on sentences of every length, alone and in company."""
+"""The parser on sentences of all lengths, alone and in batches, and its parts."""
 
 from __future__ import annotations
 
 import itertools
 import logging
+import shutil
 
 import numpy as np
 import pytest
@@ -11,13 +12,14 @@ import torch
 
 from syntagma.encoders.load import load_tokenizer
 from syntagma.errors import InputError
-from syntagma.parse.dependency import are_trees
 from syntagma.parse.encode import SentenceEncoder
+from syntagma.parse.fingerprint import fingerprint_of_saved
 from syntagma.parse.parser import JointParser
 from syntagma.parse.scorer import Biaffine, ParserModel
 from syntagma.parse.scores import AttachmentScore
 from syntagma.parse.shapes import N_SHAPES, word_shapes
 from syntagma.parse.sources.stream import parse_file
+from syntagma.parse.trees import are_trees
 from syntagma.text.sentence import Parse, Sentence
 from tests.conftest import SENTENCES
 from tests.messages import naming, says
@@ -33,7 +35,7 @@ def new_parser(folder, **options) -> JointParser:
         head={"arc_width": 16, "relation_width": 8},
         labels=LABELS,
     )
-    # Fresh biaffine weights are zero: every tree would tie.
+    # New biaffine weights are zero, with which all trees would tie.
     for module in model.modules():
         if isinstance(module, Biaffine):
             torch.nn.init.normal_(module.weight, std=1.0)
@@ -51,16 +53,19 @@ def sentences(n=40):
     return [Sentence.from_words(words[k : k + 1 + (7 * k) % 23]) for k in range(n)]
 
 
-def test_every_output_is_one_tree_with_one_root(parser):
+def is_tree(parse):
+    return are_trees(np.array(parse.heads), np.array([0, len(parse)])).all()
+
+
+def test_every_parse_is_a_tree_with_one_root(parser):
     for parse in parser.parse(sentences()):
-        heads = np.array([parse.heads])
-        assert are_trees(heads, np.array([len(parse)])).all()
+        assert is_tree(parse)
         assert [r == "root" for r in parse.relations] == [h == 0 for h in parse.heads]
         assert all(0 <= p <= 1 for p in parse.probabilities)
 
 
 @pytest.mark.parametrize("budget", [40, 333, 100_000])
-def test_alone_and_in_any_batch_the_parse_is_the_same(parser, encoder_folders, budget):
+def test_a_sentence_gets_the_same_parse_alone_and_in_any_batch(parser, encoder_folders, budget):
     together = new_parser(encoder_folders["bert"], budget=budget).parse(sentences())
     for sentence, found in zip(sentences(), together, strict=True):
         (alone,) = parser.parse([sentence])
@@ -71,23 +76,22 @@ def test_alone_and_in_any_batch_the_parse_is_the_same(parser, encoder_folders, b
         assert found.probabilities == pytest.approx(alone.probabilities, abs=1e-4)
 
 
-def test_a_stream_comes_out_in_order(parser):
+def test_a_stream_is_parsed_in_order(parser):
     source = sentences(30)
     found = list(itertools.islice(parser.parse_stream(itertools.cycle(source)), 90))
     assert [parse.sentence for parse in found] == source * 3
 
 
-def test_a_sentence_beyond_the_encoders_length_is_read_in_windows(parser):
-    """States of windows: pieces far from an edge are near those of a window of their own."""
+def test_a_sentence_beyond_the_encoders_limit_is_read_in_windows(parser):
     words = (" ".join(SENTENCES) + " ").split() * 40
     long = Sentence.from_words(words[:3000])
     (parse,) = parser.parse([long])
     assert len(parse) == 3000
-    assert are_trees(np.array([parse.heads]), np.array([3000])).all()
+    assert is_tree(parse)
 
 
-def test_several_sentences_beyond_the_encoders_length(parser):
-    """Long sentences of one length are not padded to one batch, which no encoder could read."""
+def test_several_sentences_beyond_the_encoders_limit(parser):
+    """Long sentences of the same length are not put into one batch, which exceeds the encoder."""
     words = " ".join(SENTENCES).split() * 6
     long = [Sentence.from_words(words[start : start + 120]) for start in range(4)]
     short = sentences(3)
@@ -97,8 +101,8 @@ def test_several_sentences_beyond_the_encoders_length(parser):
         assert parse.heads == parser.parse([parse.sentence])[0].heads
 
 
-def test_windows_leave_no_piece_out(parser, monkeypatch):
-    """Each piece gets the state of exactly one window, in order."""
+def test_windows_cover_every_piece(parser, monkeypatch):
+    """Each piece gets its state from exactly one window, in order."""
     seen = {}
     score_pieces = ParserModel.score_pieces
 
@@ -130,7 +134,7 @@ def test_sentences_beyond_max_words_are_parsed_in_parts(encoder_folders, caplog)
     "forms",
     [[], ["a"], ["\u200b"], ["\u0301", "x"], ["  "], ["東京", "😀"], ["x" * 600], ["\ud800"]],
 )
-def test_odd_sentences_are_parsed(parser, forms):
+def test_unusual_words_are_parsed(parser, forms):
     places = tuple(range(len(forms)))
     (parse,) = parser.parse([Sentence(tuple(forms), places, places)])
     assert len(parse) == len(forms)
@@ -166,7 +170,7 @@ def test_an_unknown_precision_is_refused_at_once(encoder_folders):
         new_parser(encoder_folders["bert"], precision="x")
 
 
-def test_raw_text_keeps_its_offsets(parser):
+def test_offsets_refer_to_the_raw_text(parser):
     text = "  The ferry can't cross.  Nobody slept!"
     parses = parser.parse_text(text)
     assert [w.form for p in parses for w in p.sentence.words][:5] == [
@@ -177,7 +181,7 @@ def test_raw_text_keeps_its_offsets(parser):
             assert text[word.start : word.end] == word.form
 
 
-def test_many_texts_come_back_one_by_one(parser):
+def test_many_texts_give_one_list_of_parses_each(parser):
     found = list(parser.parse_texts([SENTENCES[0], "", " ".join(SENTENCES[1:3])]))
     assert [len(parses) for parses in found] == [1, 0, 2]
     with pytest.raises(InputError, match=naming("parse_texts parse_text()")):
@@ -185,7 +189,7 @@ def test_many_texts_come_back_one_by_one(parser):
 
 
 @pytest.mark.parametrize("kind", ["wordpiece", "byte_level", "unigram"])
-def test_encoding_together_is_encoding_alone(tokenizers, kind):
+def test_encoding_many_sentences_equals_encoding_each_alone(tokenizers, kind):
     encoder = SentenceEncoder(tokenizers[kind])
     many = [*sentences(12), Sentence.from_words([]), Sentence.from_words(["can", "not"])]
     for sentence, found in zip(many, encoder.encode(many), strict=True):
@@ -193,7 +197,7 @@ def test_encoding_together_is_encoding_alone(tokenizers, kind):
         assert np.array_equal(found.pieces, alone.pieces)
         assert np.array_equal(found.word_of_piece, alone.word_of_piece)
         assert np.array_equal(found.shapes, alone.shapes)
-        # Words are read with a space between them, so each has a piece of its own.
+        # Words are joined by spaces before tokenization, so each has at least one piece.
         assert set(range(len(sentence))) == set(found.word_of_piece.tolist()) - {-100}
 
 
@@ -205,13 +209,13 @@ def test_encoding_together_is_encoding_alone(tokenizers, kind):
         ("", 0, 0, 0), ("😀", 0, 0, 1), ("É", 4, 0, 0), ("McX", 5, 0, 0),
     ],
 )  # fmt: skip
-def test_shapes(word, case, digits, other):
+def test_word_shapes(word, case, digits, other):
     (shape,) = word_shapes([word])
     assert shape == 4 * case + 2 * digits + other < N_SHAPES
     assert word_shapes(["pad", word, "Pad"])[1] == shape
 
 
-def test_biaffine_agrees_with_its_formula():
+def test_biaffine_scores_follow_the_formula():
     torch.manual_seed(0)
     layer = Biaffine(3, 4)
     torch.nn.init.normal_(layer.weight)
@@ -236,10 +240,10 @@ def test_attachment_scores_add_up(ferry):
         ("DT", "NN", *ferry.xpos[2:]),
     )
     score = AttachmentScore.of(ferry, wrong)
-    assert (score.words, score.heads_right, score.arcs_right) == (10, 8, 8)
-    assert (score.subtyped_right, score.xpos_right, score.trees_right) == (6, 9, 0)
+    assert (score.words, score.correct_heads, score.correct_arcs) == (10, 8, 8)
+    assert (score.correct_subtyped_arcs, score.correct_xpos, score.correct_trees) == (6, 9, 0)
     bare = AttachmentScore.of(ferry, wrong, punctuation=False)
-    assert (bare.words, bare.heads_right) == (9, 8)
+    assert (bare.words, bare.correct_heads) == (9, 8)
     both = score + AttachmentScore.of(ferry, ferry)
     assert both.uas == 90
     assert both.exact == 50
@@ -248,8 +252,40 @@ def test_attachment_scores_add_up(ferry):
         AttachmentScore.of(ferry, Parse(Sentence.from_words(["a"]), (0,)))
 
 
+def test_the_fingerprint_of_a_saved_parser_is_known_without_loading_it(tiny_parser, tmp_path):
+    folder = tmp_path / "parser"
+    shutil.copytree(tiny_parser, folder)
+    options = {"max_words": 4000, "decoding": "dependencies"}
+    expected = fingerprint_of_saved(folder, **options)
+    parser = JointParser.from_folder(folder)
+    assert parser.fingerprint == fingerprint_of_saved(tiny_parser, **options) == expected
+    shorter = JointParser.from_folder(folder, max_words=10)
+    assert shorter.fingerprint == fingerprint_of_saved(folder, **options | {"max_words": 10})
+    jointly = fingerprint_of_saved(folder, **options | {"decoding": "joint"})
+    assert len({expected, shorter.fingerprint, jointly}) == 3
+    for name in ("config.json", "model.safetensors"):
+        (folder / name).write_bytes((folder / name).read_bytes() + b" ")
+        assert fingerprint_of_saved(folder, **options) != expected
+        expected = fingerprint_of_saved(folder, **options)
+
+
+def test_a_parser_in_memory_hashes_its_weights(encoder_folders, tiny_parser, tmp_path):
+    parser, same = (new_parser(encoder_folders["bert"]) for _ in range(2))
+    assert parser.fingerprint == same.fingerprint
+    other = new_parser(encoder_folders["bert"])
+    with torch.no_grad():
+        other.model.upos.bias[0] += 1
+    assert other.fingerprint != parser.fingerprint
+    # The same holds for a parser whose folder has been removed.
+    shutil.copytree(tiny_parser, tmp_path / "parser")
+    moved = JointParser.from_folder(tmp_path / "parser")
+    shutil.rmtree(tmp_path / "parser")
+    assert moved.fingerprint.startswith("parser:")
+    assert moved.fingerprint != JointParser.from_folder(tiny_parser).fingerprint
+
+
 @pytest.mark.parametrize("kind", ["text", "lines", "words"])
-def test_offsets_are_those_of_the_file(parser, tmp_path, kind):
+def test_offsets_refer_to_the_file(parser, tmp_path, kind):
     path = tmp_path / "a.txt"
     text = "\ufeffHello there .\r\n\r\nIt rains .\r\nIt   pours .\n"
     path.write_bytes(text.encode())

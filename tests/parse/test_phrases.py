@@ -1,4 +1,4 @@
-"""Phrases and dependencies as two views of one tree; heads by rule; bracket scores."""
+"""How phrases relate to dependencies, head rules, and bracket scores."""
 
 from __future__ import annotations
 
@@ -8,7 +8,13 @@ from hypothesis import strategies as st
 
 from syntagma.parse.bracket_scores import BracketScore
 from syntagma.parse.head_rules import heads_by_rule
-from syntagma.parse.phrases import agree, collapse, crossing_arcs, expand, phrase_heads
+from syntagma.parse.phrases import (
+    agree,
+    collapse_chains,
+    crossing_arcs,
+    expand_chains,
+    phrase_heads,
+)
 from syntagma.text.brackets import parse_brackets
 from syntagma.text.sentence import Constituent
 
@@ -25,13 +31,13 @@ FERRY = tree(
 UNIVERSAL = (3, 3, 4, 0, 6, 4, 8, 4, 4)
 
 
-def test_chains_collapse_and_come_back():
+def test_collapsing_chains_is_reversible():
     chain = tree("(TOP (S (VP (VB Row) (S (VP (NP (NN home)))))))").constituents
-    assert [span.label for span in collapse(chain)] == ["S+VP", "S+VP+NP"]
-    assert expand(reversed(collapse(chain))) == chain
+    assert [span.label for span in collapse_chains(chain)] == ["S+VP", "S+VP+NP"]
+    assert expand_chains(reversed(collapse_chains(chain))) == chain
 
 
-def test_heads_of_phrases_come_from_the_arcs_that_leave_them():
+def test_the_head_of_a_phrase_is_the_word_with_its_head_outside():
     heads = phrase_heads(FERRY.constituents, UNIVERSAL)
     named = {c[:3]: FERRY.forms[head] for c, head in zip(FERRY.constituents, heads, strict=True)}
     assert named[("S", 0, 9)] == "crossed"
@@ -43,23 +49,23 @@ def test_heads_of_phrases_come_from_the_arcs_that_leave_them():
     ("heads", "expected"),
     [
         (UNIVERSAL, True),
-        ((3, 3, 4, 0, 6, 4, 4, 4, 4), False),  # Two words leave the phrase "before dawn".
-        ((3, 3, 4, 0, 6, 4, 8, 5, 4), False),  # A word hangs on one inside that is not the head.
+        ((3, 3, 4, 0, 6, 4, 4, 4, 4), False),  # "before" and "dawn" both leave their phrase.
+        ((3, 3, 4, 0, 6, 4, 8, 5, 4), False),  # "dawn" depends on "the" instead of "river".
         ((4, 3, 4, 0, 6, 4, 8, 4, 4), False),
     ],
 )
-def test_whether_both_views_are_of_one_structure(heads, expected):
+def test_agreement_of_phrases_and_dependencies(heads, expected):
     assert agree(FERRY.constituents, heads) is expected
 
 
-def test_crossing_arcs_are_counted_and_never_agree():
+def test_crossing_arcs_are_counted_and_agree_with_no_phrases():
     heads = (3, 4, 0, 3)
     assert crossing_arcs(heads) == 3
     assert not agree([], heads)
 
 
 @given(st.integers(1, 7).flatmap(lambda n: st.tuples(*(st.integers(0, i) for i in range(n)))))
-def test_crossing_arcs_by_looking_at_every_pair(heads):
+def test_crossing_arcs_match_a_check_of_every_pair(heads):
     arcs = [tuple(sorted((head, word))) for word, head in enumerate(heads, start=1)]
     crossed = {
         arc for arc in arcs for other in arcs
@@ -102,15 +108,15 @@ def test_brackets_are_counted_as_a_multiset():
     assert once.f1 == pytest.approx(600 / 7)
 
 
-def test_punctuation_is_taken_out_first():
+def test_punctuation_is_removed_before_spans_are_compared():
     gold = "(S (`` ``) (NP (NN a) (, ,)) (VP (VB c)) (. .) ('' ''))"
     other = "(S (`` ``) (S (NP (NN a)) (, ,) (VP (VB c) (. .))) (PRN ('' '')))"
     found = score(gold, other)
-    # The inner S covers the same words as the outer one; PRN covers none.
+    # Without punctuation, the inner S spans the same words as the outer one, and PRN spans none.
     assert found == BracketScore(gold=3, predicted=4, matched=3, sentences=1, complete=0)
 
 
-def test_particles_count_as_adverbs():
+def test_particle_phrases_count_as_adverb_phrases():
     assert score("(VP (VB row) (PRT (RP on)))", "(VP (VB row) (ADVP (RB on)))").complete == 1
 
 

@@ -1,4 +1,4 @@
-"""Where parses come from: controls, and real objects of other libraries built in memory."""
+"""Parse sources: controls, treebanks, given words, and spaCy and Stanza objects made in memory."""
 
 from __future__ import annotations
 
@@ -12,10 +12,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from syntagma.errors import InputError
-from syntagma.parse.dependency import are_trees
 from syntagma.parse.penn_tags import PENN_TAGS
-from syntagma.parse.sources.adapters import SpacySource, StanzaSource, one_tree
-from syntagma.parse.sources.cache import ParseStore
+from syntagma.parse.sources.adapters import SpacySource, StanzaSource, single_root
+from syntagma.parse.sources.cache import ParseCache
 from syntagma.parse.sources.controls import (
     ChainSource,
     NoisySource,
@@ -26,6 +25,7 @@ from syntagma.parse.sources.controls import (
 from syntagma.parse.sources.given_words import GivenWordsSource
 from syntagma.parse.sources.load import load_parser, load_source
 from syntagma.parse.sources.treebank import TreebankSource
+from syntagma.parse.trees import are_trees
 from syntagma.syntax.encode import encode_texts
 from syntagma.text.conllu import TreebankSentence, format_conllu
 from syntagma.text.sentence import Parse, Sentence
@@ -36,7 +36,7 @@ TEXTS = [" ".join(SENTENCES[:3]), SENTENCES[4], ""]
 
 
 def is_tree(heads):
-    return bool(are_trees(np.array([heads], np.int64), np.array([len(heads)]))[0])
+    return bool(are_trees(np.array(heads, np.int64), np.array([0, len(heads)]))[0])
 
 
 def flat(parses):
@@ -48,7 +48,7 @@ def flat(parses):
     ["linear", "linear:left", "linear:right", "random", "random:7", "noisy:0.5:linear",
      "noisy:1,3:random:2", "noisy:0:linear"],
 )  # fmt: skip
-def test_controls_give_trees_over_the_texts_words(name):
+def test_controls_give_trees_over_the_words_of_the_text(name):
     source = load_source(name)
     found = list(source.parse_texts(TEXTS))
     assert [len(parses) for parses in found] == [3, 1, 0]
@@ -57,7 +57,7 @@ def test_controls_give_trees_over_the_texts_words(name):
             assert is_tree(parse.heads)
             for form, start, end in parse.sentence.words:
                 assert text[start:end] == form
-    # The same text has the same tree wherever it stands.
+    # The same text gets the same tree in another order of texts.
     assert flat(source.parse_texts(TEXTS[::-1]))[:1] == found[1]
 
 
@@ -70,14 +70,14 @@ def test_chains():
 
 
 def test_random_trees_are_uniform():
-    """Three words have nine rooted trees."""
+    """There are nine rooted trees over three words."""
     counts = collections.Counter()
     sentence = Sentence.from_words(["one", "two", "three"])
     for seed in range(1800):
         counts[RandomTreeSource(seed)._heads(sentence)] += 1
     assert len(counts) == 9
     assert all(is_tree(heads) for heads in counts)
-    # 200 are expected of each, 13.3 the deviation.
+    # The expected count is 200, with a standard deviation of 13.3.
     assert max(abs(count - 200) for count in counts.values()) < 60
     other = Sentence.from_words(["one", "two", "four"])
     assert any(
@@ -87,7 +87,7 @@ def test_random_trees_are_uniform():
 
 
 @given(st.integers(0, 30), st.sampled_from([0.0, 0.2, 0.5, 1.0]), st.integers(0, 5))
-def test_noise_moves_the_share_that_was_asked_and_leaves_a_tree(n_words, share, seed):
+def test_noise_moves_the_requested_share_and_leaves_a_tree(n_words, share, seed):
     sentence = Sentence.from_words([f"w{index}" for index in range(n_words)])
     parse = Parse(sentence, RandomTreeSource(seed)._heads(sentence))
     noisy = replace_heads(parse, share, np.random.default_rng(seed))
@@ -96,13 +96,13 @@ def test_noise_moves_the_share_that_was_asked_and_leaves_a_tree(n_words, share, 
     expected = share * max(n_words - 1, 0)
     assert moved <= math.ceil(expected)
     if n_words > 12:
-        # Only a word with everything else below it has no other place.
+        # A word that has all others but the root below it cannot be moved.
         assert moved >= math.floor(expected) - 1
     assert [h == 0 for h in noisy.heads] == [h == 0 for h in parse.heads]
 
 
 @pytest.mark.parametrize("share", [0.0, 0.3, 1.0])
-def test_tags_are_replaced_by_others_and_trees_stay(share, ferry):
+def test_tags_are_replaced_by_other_tags_and_the_tree_is_kept(share, ferry):
     noisy = replace_tags(ferry, share, np.random.default_rng(4))
     changed = [old != new for old, new in zip(ferry.xpos, noisy.xpos, strict=True)]
     assert sum(changed) == round(share * 10)
@@ -112,7 +112,7 @@ def test_tags_are_replaced_by_others_and_trees_stay(share, ferry):
     assert replace_tags(chain, share, np.random.default_rng(4)) == chain
 
 
-def test_noise_belongs_to_seed_share_and_source():
+def test_the_fingerprint_of_noise_depends_on_seed_share_and_source():
     plain = ChainSource()
     prints = {
         NoisySource(plain, 0.2).fingerprint,
@@ -157,14 +157,14 @@ def test_names_of_no_source(name, message):
         load_source(name)
 
 
-def test_one_root():
-    assert one_tree([0, 1, 0, 0]) == (0, 1, 1, 1)
-    assert one_tree([2, 0]) == (2, 0)
-    assert one_tree([]) == ()
+def test_further_roots_are_attached_to_the_first():
+    assert single_root([0, 1, 0, 0]) == (0, 1, 1, 1)
+    assert single_root([2, 0]) == (2, 0)
+    assert single_root([]) == ()
 
 
 @pytest.mark.parametrize(("name", "package"), [("spacy:en_x", "spacy"), ("stanza:en", "stanza")])
-def test_a_missing_library_is_named(name, package, monkeypatch):
+def test_a_missing_library_is_reported(name, package, monkeypatch):
     monkeypatch.setitem(sys.modules, package, None)
     with pytest.raises(InputError, match=naming("pip install syntagma[parsers]")):
         load_source(name)
@@ -179,7 +179,7 @@ class TestSpacy:
         from spacy.tokens import Doc
 
         def parse(document):
-            """Words hang on the token before them; sentences begin at The and at She."""
+            """Attach each token to the previous one; a sentence begins at the start and at She."""
             for token in document:
                 starts = token.i == 0 or token.text == "She"
                 token.head = token if starts else document[token.i - 1]
@@ -193,7 +193,7 @@ class TestSpacy:
         pipeline.add_pipe("chain")
         return pipeline
 
-    def test_its_words_without_white_space(self, pipeline):
+    def test_white_space_tokens_are_dropped(self, pipeline):
         source = SpacySource(pipeline, "chain")
         (first, second), none = source.parse_texts([self.TEXT, ""])
         assert none == []
@@ -204,14 +204,14 @@ class TestSpacy:
             assert [self.TEXT[s:e] for _, s, e in parse.sentence.words] == list(
                 parse.sentence.forms
             )
-        # The first word hung on white space, which was the root.
+        # The first word was attached to white space, which was the root.
         assert first.heads == (0, 1, 2, 3)
         assert second.heads == (0, 1, 2, 3)
         assert first.relations == ("root", "dep", "dep", "dep")
         assert first.xpos == ("NN",) * 4
         assert source.fingerprint.startswith("spacy:chain:en:")
 
-    def test_pieces_are_aligned_to_its_words(self, pipeline):
+    def test_pieces_are_aligned_with_its_words(self, pipeline):
         from syntagma.parse.columns import ParsedText
 
         (parses,) = SpacySource(pipeline, "chain").parse_texts([self.TEXT])
@@ -220,7 +220,7 @@ class TestSpacy:
         )
         assert set(encoded.syntax["word"].tolist()) == set(range(8))
 
-    def test_without_a_parser_and_of_no_name(self):
+    def test_pipelines_without_a_parser_and_unknown_pipelines(self):
         spacy = pytest.importorskip("spacy")
         pipeline = spacy.blank("en")
         pipeline.add_pipe("sentencizer")
@@ -266,28 +266,28 @@ class TestStanza:
 
         return StanzaSource(Pipeline(), "en")
 
-    def test_its_words_with_offsets(self, document):
+    def test_words_of_multi_word_tokens_have_offsets(self, document):
         (first, second), *_ = self.source(document).parse_texts([self.TEXT])
         assert first.heads == (4, 4, 4, 0, 4)
         assert first.relations[3] == "root"
         assert [self.TEXT[s:e] for _, s, e in first.sentence.words] == list(first.sentence.forms)
-        # Words that their token does not spell have all of it.
+        # Words that do not spell their token get all of its characters.
         assert second.sentence.words == (("Go", 17, 19), ("you", 17, 19))
         assert self.source(document).fingerprint.startswith("stanza:en:")
 
-    def test_without_a_parser(self, document):
+    def test_a_pipeline_without_a_parser(self, document):
         document.sentences[0].words[0].head = None
         with pytest.raises(InputError, match=naming("stanza:en parser")):
             list(self.source(document).parse_texts([self.TEXT]))
 
-    def test_without_models(self, tmp_path, monkeypatch):
+    def test_missing_models(self, tmp_path, monkeypatch):
         pytest.importorskip("stanza")
         monkeypatch.setenv("STANZA_RESOURCES_DIR", str(tmp_path))
         with pytest.raises(InputError, match=naming("stanza:en `python -c stanza.download('en')")):
             load_source("stanza:en")
 
 
-def test_only_parsers_of_ours_are_loaded_as_parsers(tiny_encoder):
+def test_load_parser_loads_parsers_of_this_package_only(tiny_encoder):
     for name in ("linear", "nowhere", tiny_encoder):
         with pytest.raises(InputError, match=naming(f"{name} default-parser")):
             load_parser(name)
@@ -298,7 +298,7 @@ def test_only_parsers_of_ours_are_loaded_as_parsers(tiny_encoder):
 
 
 class _Recorder:
-    """Stands for a parser of ours: keeps what it was given."""
+    """A stub of the joint parser that records the words it is given."""
 
     fingerprint = "parser:recorder"
 
@@ -311,7 +311,7 @@ class _Recorder:
             yield Parse(sentence, tuple(range(len(sentence))))
 
 
-def test_given_words_stay_as_they_are():
+def test_given_words_are_kept():
     parser = _Recorder()
     source = GivenWordsSource(parser)
     text = "the well @-@ known cook &apos;s &quot; wife &quot; ."
@@ -335,7 +335,7 @@ def test_controls_keep_given_words(name):
     assert raw != words
 
 
-def test_treebanks_are_asked_by_their_words(tmp_path):
+def test_treebank_sentences_are_looked_up_by_their_words(tmp_path):
     rows = "# text = Stop!\n1\tStop\t_\tVERB\t_\t_\t0\troot\t_\tSpaceAfter=No\n"
     rows += "2\t!\t_\tPUNCT\t_\t_\t1\tpunct\t_\t_\n\n"
     one, other = tmp_path / "a.conllu", tmp_path / "b.conllu"
@@ -352,7 +352,7 @@ def test_treebanks_are_asked_by_their_words(tmp_path):
 
 
 @pytest.mark.parametrize("heads", [(2, 1, 0), (0, 9, 1), (0, -1, 1)])
-def test_what_is_no_tree_is_refused(heads):
+def test_heads_that_form_no_tree_are_rejected(heads):
     class Broken:
         fingerprint = "broken"
 
@@ -362,11 +362,11 @@ def test_what_is_no_tree_is_refused(heads):
                 yield [Parse(words, heads, ("x",) * 3, ("X",) * 3, ("X",) * 3)]
 
     with pytest.raises(InputError, match=naming(f"{', '.join(map(str, heads))} a b c")):
-        ParseStore(Broken()).parsed(["a b c"])
+        ParseCache(Broken()).parsed(["a b c"])
 
 
 @pytest.mark.parametrize("what", ["heads", "tags"])
-def test_short_sentences_get_their_share_of_noise(what):
+def test_short_sentences_get_noise_too(what):
     generator = np.random.default_rng(0)
     forms = ["We", "slept", "well", "then"]
     parse = Parse(

@@ -1,4 +1,4 @@
-"""TACRED's own trees as parses of the texts that its words make."""
+"""The trees of TACRED's files as parses of its token texts."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def test_blank_tokens_are_kept():
     assert (sentence.forms, sentence.starts) == (("Rain", " ", "fell"), (0, 5, 7))
 
 
-def test_its_trees_over_its_words(tmp_path):
+def test_trees_and_words_of_several_files(tmp_path):
     one = write(tmp_path / "train.json", [ROW, ROW | {"id": "a2"}])
     other = tmp_path / "dev.jsonl"
     second = ROW | {"id": "b", "token": ["Rain", "again"], "stanford_pos": ["NN", "RB"]}
@@ -77,7 +77,7 @@ def test_its_trees_over_its_words(tmp_path):
         ({"token": "Her"}, "entry 1 a1 token"),
     ],
 )
-def test_what_is_no_tree_is_named(tmp_path, changes, message):
+def test_invalid_examples_are_reported(tmp_path, changes, message):
     path = write(tmp_path / "train.json", [ROW | changes])
     with pytest.raises(InputError, match=naming(message)):
         load_source(f"tacred:{path}")

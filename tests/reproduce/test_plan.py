@@ -6,9 +6,9 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from syntagma.models.config import resolve_guides
 
 from syntagma.errors import InputError
-from syntagma.models.config import resolve_guides
 from syntagma.reproduce.bases import SCALES, read_bases, read_shared
 from syntagma.reproduce.datasets import read_datasets
 from syntagma.reproduce.differs import differences

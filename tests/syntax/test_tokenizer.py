@@ -2,10 +2,10 @@ import shutil
 
 import pytest
 import torch
+from syntagma.models.config import GUIDES
 
 from syntagma import GuidedEncoder, SyntaxTokenizer
 from syntagma.errors import InputError
-from syntagma.models.config import GUIDES
 from syntagma.models.pair_model import PairModel
 from syntagma.parse.sources.load import load_source
 from syntagma.tasks.pairs.task import PairClassifier

@@ -102,7 +102,7 @@ def test_phrases_alone_and_in_any_batch_are_the_same(runs, files):
 def test_sentences_too_long_for_joint_decoding_are_decoded_separately(runs, files, monkeypatch):
     sentences = [example.gold.sentence for example in read_treebank(files[0])[:4]]
     separate = JointParser.from_folder(runs / "joint", decoding="separate").parse(sentences)
-    monkeypatch.setattr("syntagma.parse.decode.MOST_WORDS", 3)
+    monkeypatch.setattr("syntagma.parse.decode.MAX_JOINT_WORDS", 3)
     found = JointParser.from_folder(runs / "joint", decoding="joint").parse(sentences)
     assert [p.heads for p in found] == [p.heads for p in separate]
     assert [p.constituents for p in found] == [p.constituents for p in separate]
@@ -111,7 +111,7 @@ def test_sentences_too_long_for_joint_decoding_are_decoded_separately(runs, file
 def test_a_long_sentence_does_not_change_how_others_are_decoded(runs, files, monkeypatch):
     sentences = [example.gold.sentence for example in read_treebank(files[0])[:8]]
     most = sorted(map(len, sentences))[4]
-    monkeypatch.setattr("syntagma.parse.decode.MOST_WORDS", most)
+    monkeypatch.setattr("syntagma.parse.decode.MAX_JOINT_WORDS", most)
     parser = JointParser.from_folder(runs / "joint", decoding="joint")
     separate = JointParser.from_folder(runs / "joint", decoding="separate")
     assert any(len(sentence) > most for sentence in sentences)

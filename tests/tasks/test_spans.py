@@ -8,11 +8,11 @@ import math
 import numpy as np
 import pytest
 import torch
+from syntagma.models.config import resolve_guides
 
 from syntagma.encoders.load import load_tokenizer
 from syntagma.errors import InputError
 from syntagma.evaluation import open_model
-from syntagma.models.config import resolve_guides
 from syntagma.models.span_model import SpanHead, SpanModel
 from syntagma.parse.sources.load import load_source
 from syntagma.tasks.spans.answers import Answer, Span

@@ -18,7 +18,7 @@ from syntagma.encoders.default import DEFAULT_PARSER
 from syntagma.errors import InputError
 from syntagma.files import read_json
 from syntagma.parse.columns import ParsedText
-from syntagma.parse.sources.cache import ParseStore, cache_folder
+from syntagma.parse.sources.cache import ParseCache, cache_folder
 from syntagma.parse.sources.load import load_source
 
 __all__ = ["BoundaryTags", "boundary_tags", "tags_of_systems"]
@@ -162,9 +162,9 @@ def tags_of_systems(systems: Sequence[System], *, parser: str = DEFAULT_PARSER) 
             f"has no boundaries; give runs with the objective of spans"
         )
     examples = [example for example in systems[0].runs[0].examples() if example.answers]
-    store = ParseStore(load_source(parser), cache_folder())
+    cache = ParseCache(load_source(parser), cache_folder())
     texts = list(dict.fromkeys(example.passage for example in examples))
-    parsed = dict(zip(texts, store.parsed(texts), strict=True))
+    parsed = dict(zip(texts, cache.parsed(texts), strict=True))
     counts = Counter(
         tag
         for example in examples

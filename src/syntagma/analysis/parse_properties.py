@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from syntagma.encoders.default import DEFAULT_PARSER
-from syntagma.parse.sources.cache import ParseStore, StoredSource, cache_folder
+from syntagma.parse.sources.cache import CachedSource, ParseCache, cache_folder
 from syntagma.parse.sources.load import load_source
 from syntagma.parse.sources.source import ParseSource
 from syntagma.syntax.ancestors import tour
@@ -52,7 +52,7 @@ def _texts(example: Any) -> list[str]:
 
 
 STORED = {"dependency_depth"}
-"""Those that need nothing but what a store keeps of a parse."""
+"""Those that need nothing but what a parse cache keeps."""
 
 
 def measure_parses(
@@ -65,7 +65,7 @@ def measure_parses(
 
     Args:
         examples: of any task that reads texts, with an ``id`` each.
-        names: what to measure.  The store of parses keeps no probabilities: for the confidence
+        names: what to measure.  The parse cache keeps no probabilities: for the confidence
             everything is parsed anew.
         source: of the parses; ``default-parser`` if not given.
 
@@ -74,7 +74,7 @@ def measure_parses(
     """
     source = source or load_source(DEFAULT_PARSER)
     if {*names} <= STORED:
-        source = StoredSource(ParseStore(source, cache_folder()))
+        source = CachedSource(ParseCache(source, cache_folder()))
     texts = list(dict.fromkeys(text for example in examples for text in _texts(example)))
     parses = dict(zip(texts, source.parse_texts(texts), strict=True))
     own = {

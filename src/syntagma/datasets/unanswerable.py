@@ -20,7 +20,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from syntagma.parse.columns import ParsedText
-from syntagma.parse.sources.cache import ParseStore, cache_folder
+from syntagma.parse.sources.cache import ParseCache, cache_folder
 from syntagma.parse.sources.load import load_source
 from syntagma.tasks.spans.metrics import normalise
 from syntagma.tasks.spans.squad import SpanExample
@@ -216,13 +216,13 @@ def make_unanswerable(
         The questions in SQuAD 2.0's format, and how many each rule has made.
     """
     draw = random.Random(seed)
-    store = ParseStore(load_source(parser), cache_folder())
+    cache = ParseCache(load_source(parser), cache_folder())
     by_title: dict[str, list[str]] = defaultdict(list)
     for example in examples:
         if example.passage not in by_title[example.title][-1:]:
             by_title[example.title].append(example.passage)
     passages = list({example.passage: None for example in examples})
-    parsed = dict(zip(passages, store.parsed(passages), strict=True))
+    parsed = dict(zip(passages, cache.parsed(passages), strict=True))
     words = {passage: Counter(normalise(passage).split()) for passage in passages}
     rarity: Counter[str] = Counter(word for found in words.values() for word in found)
     found = {passage: list(_mentions(passage, parsed[passage])) for passage in passages}
@@ -231,7 +231,7 @@ def make_unanswerable(
         for title, own in by_title.items()
     }
     chosen = draw.sample(examples, min(len(examples), 2 * count))
-    questions = store.parsed([example.question for example in chosen])
+    questions = cache.parsed([example.question for example in chosen])
     rules = ["elsewhere", "swapped", "swapped", "reversed"]
     made: dict[str, list[dict[str, Any]]] = defaultdict(list)
     counts: Counter[str] = Counter()

@@ -1,1 +1,1 @@
-"""From sentences to parses; replaceable as a whole."""
+"""Parsing: the joint parser, its decoders and scores, other parse sources, annotated corpora."""

@@ -1,4 +1,4 @@
-"""Score pairs of words (Dozat & Manning 2017, deep biaffine attention)."""
+"""Biaffine scores of word pairs (deep biaffine attention, Dozat & Manning 2017)."""
 
 from __future__ import annotations
 
@@ -6,21 +6,30 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-__all__ = ["Biaffine", "SharedDropout"]
-
-PAIRS = 512
-"""Pairs that are scored together under many matrices."""
+PAIRS_PER_STEP = 512
+"""Number of pairs that are scored in one step by :meth:`Biaffine.given_pairs`."""
 
 
 class SharedDropout(nn.Module):
-    """Drop whole units: one mask for all positions of a sequence (Gal & Ghahramani 2016)."""
+    """Dropout with one mask for all positions of a sequence (Gal & Ghahramani 2016).
+
+    Args:
+        probability: probability of dropping a unit.
+    """
 
     def __init__(self, probability: float) -> None:
         super().__init__()
         self.probability = probability
 
     def forward(self, states: Tensor) -> Tensor:
-        """``[batch, n, width]`` to the same."""
+        """Apply dropout.
+
+        Args:
+            states: ``[batch, n, width]``.
+
+        Returns:
+            ``[batch, n, width]``.
+        """
         if not self.training or self.probability == 0:
             return states
         mask = states.new_ones(states.shape[0], 1, states.shape[2])
@@ -28,11 +37,11 @@ class SharedDropout(nn.Module):
 
 
 class Biaffine(nn.Module):
-    """``score(i, j) = [x_i; 1]ᵀ U [y_j; 1]`` for each of ``n_scores`` matrices U.
+    """Compute ``score(i, j) = [x_i; 1]ᵀ U [y_j; 1]`` for each of ``n_scores`` matrices U.
 
     Args:
-        width: of both inputs.
-        n_scores: matrices.
+        width: width of both inputs.
+        n_scores: number of matrices.
     """
 
     def __init__(self, width: int, n_scores: int) -> None:
@@ -40,11 +49,12 @@ class Biaffine(nn.Module):
         self.weight = nn.Parameter(torch.zeros(n_scores, width + 1, width + 1))
 
     @staticmethod
-    def _with_one(states: Tensor) -> Tensor:
+    def _append_one(states: Tensor) -> Tensor:
+        # The constant 1 turns the last row and column of U into bias terms.
         return F.pad(states, (0, 1), value=1.0)
 
     def all_pairs(self, left: Tensor, right: Tensor) -> Tensor:
-        """Scores of every pair under the first matrix.
+        """Score every pair under the first matrix.
 
         Args:
             left: ``[batch, n, width]``.
@@ -53,26 +63,28 @@ class Biaffine(nn.Module):
         Returns:
             ``[batch, n, m]``.
         """
-        return self._with_one(left) @ self.weight[0] @ self._with_one(right).mT
+        return self._append_one(left) @ self.weight[0] @ self._append_one(right).mT
 
     def given_pairs(self, left: Tensor, right: Tensor) -> Tensor:
-        """Scores of given pairs under every matrix.
+        """Score given pairs under every matrix.
 
         Args:
-            left: ``[n, width]``.
-            right: ``[n, width]``, the partner of each.
+            left: first member of each pair, ``[n, width]``.
+            right: second member of each pair, ``[n, width]``.
 
         Returns:
             ``[n, n_scores]``.
         """
         n_scores, width, _ = self.weight.shape
         table = self.weight.to(left.dtype).permute(1, 0, 2).reshape(width, -1)
-        # A product, then a row-wise dot over [PAIRS, n_scores, width + 1].  In parts, because a
-        # tensor of tens of megabytes costs more in fresh memory than the product itself.
+        # One matrix product, then a dot product per row over [pairs, n_scores, width + 1].  In
+        # steps, because allocating a tensor of tens of megabytes costs more than the product.
         scores = [
-            (part @ table).view(-1, n_scores, width) @ partner.unsqueeze(-1)
-            for part, partner in zip(
-                self._with_one(left).split(PAIRS), self._with_one(right).split(PAIRS), strict=True
+            (x @ table).view(-1, n_scores, width) @ y.unsqueeze(-1)
+            for x, y in zip(
+                self._append_one(left).split(PAIRS_PER_STEP),
+                self._append_one(right).split(PAIRS_PER_STEP),
+                strict=True,
             )
         ]
         return torch.cat(scores).squeeze(-1)

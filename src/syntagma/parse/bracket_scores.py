@@ -1,7 +1,7 @@
-"""How good phrase trees are: labelled brackets as EVALB counts them with its COLLINS settings.
+"""Labelled bracket scores of phrase trees, as computed by EVALB with its ``COLLINS.prm``.
 
-Words tagged as punctuation are taken out before spans are compared, phrases left without words do
-not count, and ``PRT`` counts as ``ADVP``.  Which words are punctuation follows from the gold tags.
+Punctuation is removed before spans are compared, phrases that contain nothing else are ignored, and
+``PRT`` is equivalent to ``ADVP``.  The gold tags decide which words are punctuation.
 """
 
 from __future__ import annotations
@@ -14,15 +14,21 @@ from typing import Self
 
 from syntagma.text.sentence import Constituent
 
-__all__ = ["BracketScore"]
-
 PUNCTUATION_TAGS = frozenset({",", ":", "``", "''", "."})
-SAME_LABEL = {"PRT": "ADVP"}
+EQUIVALENT_LABELS = {"PRT": "ADVP"}
 
 
 @dataclass(frozen=True, slots=True)
 class BracketScore:
-    """Counts over phrases; add two scores to score their union."""
+    """Phrase counts; the sum of two scores is the score of both samples together.
+
+    Args:
+        gold: number of gold phrases.
+        predicted: number of predicted phrases.
+        matched: number of predicted phrases with the span and label of a gold phrase.
+        sentences: number of sentences.
+        complete: number of sentences whose gold and predicted phrases are the same.
+    """
 
     gold: int = 0
     predicted: int = 0
@@ -37,23 +43,25 @@ class BracketScore:
         predicted: Sequence[Constituent],
         tags: Sequence[str],
     ) -> Self:
-        """The counts of one sentence.
+        """Count the phrases of one sentence.
 
         Args:
-            gold: the treebank's phrases.
-            predicted: phrases over the same words.
+            gold: gold phrases.
+            predicted: predicted phrases over the same words.
             tags: gold part-of-speech tags, ``[n_words]``.
         """
-        # Position of each gap between words, words of punctuation not counted.
+        # Index of each gap between words when punctuation is not counted.
         position = list(accumulate((tag not in PUNCTUATION_TAGS for tag in tags), initial=0))
-        right, found = _spans(gold, position), _spans(predicted, position)
-        matched = (right & found).total()
+        gold_spans, predicted_spans = _spans(gold, position), _spans(predicted, position)
+        # Multisets: a phrase that occurs twice over the same words can be matched twice.
+        n_gold, n_predicted = gold_spans.total(), predicted_spans.total()
+        matched = (gold_spans & predicted_spans).total()
         return cls(
-            gold=right.total(),
-            predicted=found.total(),
+            gold=n_gold,
+            predicted=n_predicted,
             matched=matched,
             sentences=1,
-            complete=int(matched == right.total() == found.total()),
+            complete=int(matched == n_gold == n_predicted),
         )
 
     def __add__(self, other: BracketScore) -> BracketScore:
@@ -63,29 +71,30 @@ class BracketScore:
 
     @property
     def precision(self) -> float:
-        """Share of predicted phrases that are right, in per cent."""
+        """Percentage of predicted phrases that are correct."""
         return 100 * self.matched / self.predicted if self.predicted else 0.0
 
     @property
     def recall(self) -> float:
-        """Share of gold phrases that were found, in per cent."""
+        """Percentage of gold phrases that were predicted."""
         return 100 * self.matched / self.gold if self.gold else 0.0
 
     @property
     def f1(self) -> float:
-        """Harmonic mean of precision and recall, in per cent."""
+        """Harmonic mean of precision and recall, as a percentage."""
         total = self.gold + self.predicted
         return 200 * self.matched / total if total else 0.0
 
     @property
     def complete_match(self) -> float:
-        """Share of sentences without a wrong or missing phrase, in per cent."""
+        """Percentage of sentences without a wrong or missing phrase."""
         return 100 * self.complete / self.sentences if self.sentences else 0.0
 
 
 def _spans(constituents: Sequence[Constituent], position: Sequence[int]) -> Counter[object]:
+    """Count labelled spans over the words that are not punctuation."""
     return Counter(
-        (SAME_LABEL.get(label, label), position[start], position[end])
+        (EQUIVALENT_LABELS.get(label, label), position[start], position[end])
         for label, start, end in constituents
         if position[start] < position[end]
     )

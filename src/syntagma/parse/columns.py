@@ -1,4 +1,4 @@
-"""Parses as flat integer columns: what is stored, and what tensors are made from."""
+"""Parses as flat integer columns, the form in which they are cached and turned into tensors."""
 
 from __future__ import annotations
 
@@ -10,15 +10,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from syntagma.errors import InputError
+from syntagma.parse.trees import lead_to_roots
 from syntagma.text.sentence import Parse, Sentence
-
-__all__ = ["Labels", "ParsedText", "require_trees"]
 
 IntArray = NDArray[np.int32]
 
 
 class Labels:
-    """Label strings numbered in the order in which they were first met.
+    """A growing label vocabulary, with codes in order of first occurrence.
+
+    Args:
+        names: initial labels.
 
     >>> labels = Labels(["nsubj"])
     >>> labels.encode(["root", "nsubj"]), labels.names
@@ -30,7 +32,7 @@ class Labels:
         self._codes = {name: code for code, name in enumerate(self.names)}
 
     def encode(self, names: Iterable[str]) -> list[int]:
-        """The number of each label; a new one is added."""
+        """Return the code of each label, adding new labels to the vocabulary."""
         codes = self._codes
         result = []
         for name in names:
@@ -42,25 +44,25 @@ class Labels:
         return result
 
     def decode(self, codes: Iterable[int]) -> tuple[str, ...]:
-        """The label of each number."""
+        """Return the label of each code."""
         return tuple(map(self.names.__getitem__, codes))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ParsedText:
-    """The parses of the sentences of one text; all columns are ``[n_words]``.
+    """The parses of one text, as columns of shape ``[n_words]``.
 
     Args:
         starts: character offset of each word in the text.
-        ends: character offset after each word.
-        sentences: number of the sentence of each word, rising from 0.
-        heads: 1-based index of the head within the sentence, 0 for its root.
-        relations: codes of ``relation_labels``.
-        upos: codes of ``upos_labels``.
-        xpos: codes of ``xpos_labels``.
-        relation_labels: names of the relations.
-        upos_labels: names of the universal tags.
-        xpos_labels: names of the treebank tags.
+        ends: character offset of the end of each word.
+        sentences: index of each word's sentence, ascending from 0.
+        heads: 1-based index of the head within the sentence, 0 for the root.
+        relations: codes in ``relation_labels``.
+        upos: codes in ``upos_labels``.
+        xpos: codes in ``xpos_labels``.
+        relation_labels: dependency relations.
+        upos_labels: universal part-of-speech tags.
+        xpos_labels: treebank part-of-speech tags.
     """
 
     starts: IntArray
@@ -86,7 +88,14 @@ class ParsedText:
         upos_labels: Labels | None = None,
         xpos_labels: Labels | None = None,
     ) -> ParsedText:
-        """Columns of the sentences of one text, in their order."""
+        """Convert the parses of one text to columns.
+
+        Args:
+            parses: the sentences in text order.
+            relation_labels: relation vocabulary to extend; a new one by default.
+            upos_labels: universal tag vocabulary to extend; a new one by default.
+            xpos_labels: treebank tag vocabulary to extend; a new one by default.
+        """
         relation_labels = relation_labels or Labels()
         upos_labels, xpos_labels = upos_labels or Labels(), xpos_labels or Labels()
 
@@ -109,10 +118,10 @@ class ParsedText:
         )
 
     def parses(self, text: str) -> list[Parse]:
-        """The parses as records.
+        """Convert the columns back to parses.
 
         Args:
-            text: the text that the offsets index into.
+            text: the text that the offsets refer to.
         """
         n_sentences = int(self.sentences[-1]) + 1 if len(self) else 0
         bounds = np.searchsorted(self.sentences, np.arange(n_sentences + 1))
@@ -133,25 +142,24 @@ class ParsedText:
 
 
 def require_trees(parses: Sequence[Parse], text: str) -> None:
-    """Check that the words lie in their text and that all heads lead to a root.
+    """Check that all heads lead to a root and that the words lie in the text, in order.
 
-    What reads a tree follows its heads, and would not come to an end in a circle.
+    Code that follows heads to the root would loop forever on a cycle.
 
     Args:
         parses: the sentences of the text.
-        text: that the offsets index into.
+        text: the text that the offsets refer to.
 
     Raises:
-        InputError: a word ends after the text or begins before the one before it, or a head leads
-            out of its sentence or in a circle.
+        InputError: a head points outside its sentence or into a cycle; a word starts before the
+            previous sentence ends or before the previous word starts; or a word ends after the
+            text.
     """
-    behind = 0
-    for parse in parses:
-        goal = np.array([0, *parse.heads], np.int64)
-        inside = bool(((goal >= 0) & (goal < len(goal))).all())
-        for _ in range(len(goal).bit_length() if inside else 0):
-            goal = goal[goal]
-        if not inside or goal.any():
+    heads = np.fromiter(chain.from_iterable(parse.heads for parse in parses), np.int64)
+    bounds = np.cumsum([0, *map(len, parses)])
+    earliest = 0
+    for parse, leads_to_root in zip(parses, lead_to_roots(heads, bounds), strict=True):
+        if not leads_to_root:
             raise InputError(
                 f"parser: expected a tree for each sentence, got the heads "
                 f"{', '.join(map(str, parse.heads))} in {text[:60]!r}"
@@ -161,13 +169,13 @@ def require_trees(parses: Sequence[Parse], text: str) -> None:
                 f"parser: expected words inside the text {text[:60]!r} of {len(text)} characters, "
                 f"got one that ends at {end}"
             )
-        # Two words may share a place: *du* is the words *de* and *le*.
+        # Words may overlap: French "du" is one token that stands for the words "de" and "le".
         for start in parse.sentence.starts:
-            if start < behind:
+            if start < earliest:
                 raise InputError(
-                    f"parser: expected words in the order of the text {text[:60]!r}, sentence "
-                    f"after sentence; got one that begins at {start}, before {behind}; offsets "
+                    f"parser: expected words and sentences in the order of the text "
+                    f"{text[:60]!r}, got one that begins at {start}, before {earliest}; offsets "
                     f"count characters of the whole text"
                 )
-            behind = start
-        behind = max(behind, end)
+            earliest = start
+        earliest = max(earliest, end)

@@ -1,9 +1,9 @@
-"""Decode span scores into phrase trees: CKY over the spans of a whole batch at once.
+"""Decode span scores into phrase trees with a batched CKY algorithm.
 
-A tree is binary here: spans that carry no phrase score 0 and are left out of the phrase tree, so
-that phrases may have any number of parts (Stern et al. 2017, section 3).  Charts fill by width, all
-starts of all sentences in one step; the best tree is then read off from the top, all spans of one
-depth in one step.  No recursion, no back pointers.
+Trees are binary during decoding.  Spans without a label score 0 and are dropped afterwards, so that
+phrases may have any number of children (Stern et al. 2017, section 3).  The chart is filled by span
+width, with all start positions of all sentences in one step.  The best tree is then read off top
+down, with all spans of one depth in one step: no recursion and no back-pointers.
 """
 
 from __future__ import annotations
@@ -13,21 +13,17 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
-__all__ = ["ChartSpans", "best_spans", "parts_of_batch"]
-
-CHART = 1 << 24
-"""The most cells of the charts of sentences that are decoded together: 64 MiB each."""
-
-LOWEST = -torch.inf
+MAX_CHART_CELLS = 1 << 24
+"""Upper limit on the cells of one chart tensor, summed over a batch; 64 MiB in float32."""
 
 
 class ChartSpans(NamedTuple):
-    """The spans of the best trees of a batch, all sentences in one list; each ``[n_spans]``.
+    """The spans of the best trees of a batch, as one flat list; all tensors are ``[n_spans]``.
 
     Args:
-        rows: which sentence.
-        starts: first word, from 0.
-        ends: after the last word.
+        rows: index of the sentence in the batch.
+        starts: position of the first word, from 0.
+        ends: position after the last word.
     """
 
     rows: Tensor
@@ -36,18 +32,20 @@ class ChartSpans(NamedTuple):
 
 
 def best_spans(scores: Tensor, n_words: Tensor) -> ChartSpans:
-    """The binary tree of each sentence whose spans have the greatest sum of scores.
+    """Find the binary tree with the highest total span score for each sentence.
 
-    ``O(n³)`` in the longest sentence.
+    Takes ``O(n³)`` time in the length of the longest sentence.
 
     Args:
-        scores: score of each span's best label, ``[batch, 1 + longest, 1 + longest]`` by start and
-            end; a span without a label scores 0.  Only ``start < end`` is read.
-        n_words: words of each sentence, at least one, ``[batch]``.
+        scores: score of each span's best label, indexed by start and end, 0 for a span without a
+            label, ``[batch, 1 + longest, 1 + longest]``.  Only ``start < end`` is read.
+        n_words: number of words of each sentence, at least 1, ``[batch]``.
     """
     size = scores.shape[1]
     longest = size - 1
-    # By start and width; by end and `longest` − width, so that both run in one direction.
+    # The same chart twice: `left` is indexed by start and width, `right` by end and `longest` −
+    # width.  The two parts of a span then lie in slices that run in the same direction, so that one
+    # addition scores all splits.
     left, right = torch.zeros_like(scores), torch.zeros_like(scores)
     for width in range(1, size):
         best = scores.diagonal(width, 1, 2)  # [batch, n_starts]
@@ -58,47 +56,52 @@ def best_spans(scores: Tensor, n_words: Tensor) -> ChartSpans:
         left[:, : size - width, width] = best
         right[:, width:, longest - width] = best
 
-    found = [level := whole_sentences(n_words)]
-    while (inner := level.ends - level.starts > 1).any():
-        rows, starts, ends = (values[inner].unsqueeze(-1) for values in level)
-        first, second = widths_of_parts(starts, ends)  # [n_spans, widest]
-        sums = left[rows, starts, first] + right[rows, ends, longest - second]
-        found.append(level := two_parts(rows, starts, ends, sums.masked_fill(second < 1, LOWEST)))
-    return ChartSpans(*(torch.cat(values) for values in zip(*found, strict=True)))
+    levels = [level := sentence_spans(n_words)]
+    while (can_split := level.ends - level.starts > 1).any():
+        rows, starts, ends = (values[can_split].unsqueeze(-1) for values in level)
+        first, second = split_widths(starts, ends)  # [n_spans, widest]
+        totals = left[rows, starts, first] + right[rows, ends, longest - second]
+        totals = totals.masked_fill(second < 1, -torch.inf)
+        levels.append(level := split_at_best(rows, starts, ends, totals))
+    return ChartSpans(*(torch.cat(values) for values in zip(*levels, strict=True)))
 
 
-def whole_sentences(n_words: Tensor) -> ChartSpans:
-    """The span of each sentence."""
+def sentence_spans(n_words: Tensor) -> ChartSpans:
+    """Return the span that covers each sentence.
+
+    Args:
+        n_words: ``[batch]``.
+    """
     rows = torch.arange(len(n_words), device=n_words.device)
     return ChartSpans(rows, torch.zeros_like(n_words), n_words)
 
 
-def widths_of_parts(starts: Tensor, ends: Tensor) -> tuple[Tensor, Tensor]:
-    """All ways to cut each span in two, as the widths of the parts.
+def split_widths(starts: Tensor, ends: Tensor) -> tuple[Tensor, Tensor]:
+    """Enumerate the ways to split each span in two, as the widths of both parts.
 
     Args:
         starts: ``[n_spans, 1]``.
         ends: ``[n_spans, 1]``, at least two words after the start.
 
     Returns:
-        Widths of the first parts, ``[1, widest]``, and of the second, ``[n_spans, widest]``; 0
-        where the span is no wider than the first part.
+        Widths of the first part, ``[1, widest]``, and of the second part, ``[n_spans, widest]``,
+        which is 0 where the first part is as wide as the span or wider.
     """
     widths = ends - starts
     first = torch.arange(1, int(widths.max()), device=starts.device).unsqueeze(0)
     return first, (widths - first).clamp(min=0)
 
 
-def two_parts(rows: Tensor, starts: Tensor, ends: Tensor, sums: Tensor) -> ChartSpans:
-    """Both parts of each span where it is best cut, the left ones first.
+def split_at_best(rows: Tensor, starts: Tensor, ends: Tensor, scores: Tensor) -> ChartSpans:
+    """Split each span where the score is highest; all left parts come before all right parts.
 
     Args:
         rows: ``[n_spans, 1]``.
         starts: ``[n_spans, 1]``.
         ends: ``[n_spans, 1]``.
-        sums: score of each width of the first part, from 1, ``[n_spans, widest]``.
+        scores: score of each width of the left part, from 1, ``[n_spans, widest]``.
     """
-    splits = starts + 1 + sums.argmax(-1, keepdim=True)
+    splits = starts + 1 + scores.argmax(-1, keepdim=True)
     return ChartSpans(
         torch.cat([rows, rows]).squeeze(-1),
         torch.cat([starts, splits]).squeeze(-1),
@@ -106,15 +109,15 @@ def two_parts(rows: Tensor, starts: Tensor, ends: Tensor, sums: Tensor) -> Chart
     )
 
 
-def parts_of_batch(batch: int, cells: int) -> list[slice]:
-    """Cut a batch so that the charts of a part fit in memory.
+def split_batch(batch: int, cells: int) -> list[slice]:
+    """Split a batch into parts whose charts fit into :data:`MAX_CHART_CELLS`.
 
     Args:
-        batch: sentences.
-        cells: of one sentence's chart.
+        batch: number of sentences.
+        cells: number of cells in the chart of one sentence.
 
-    >>> parts_of_batch(5, CHART // 2)
+    >>> split_batch(5, MAX_CHART_CELLS // 2)
     [slice(0, 2, None), slice(2, 4, None), slice(4, 5, None)]
     """
-    step = max(1, CHART // cells)
+    step = max(1, MAX_CHART_CELLS // cells)
     return [slice(begin, min(begin + step, batch)) for begin in range(0, batch, step)]

@@ -1,4 +1,4 @@
-"""From scores to labels: heads, relations, tags and phrases of a batch."""
+"""Decode a batch of scores into heads, relations, tags and phrases."""
 
 from __future__ import annotations
 
@@ -11,18 +11,25 @@ from torch import Tensor
 
 from syntagma.parse.constituency import ChartSpans, best_spans
 from syntagma.parse.dependency import decode_heads
-from syntagma.parse.joint import MOST_WORDS, best_joint_trees
+from syntagma.parse.joint import MAX_JOINT_WORDS, best_joint_trees
 from syntagma.parse.phrases import LabelledSpan
 from syntagma.parse.scorer import ParserModel, WordStates
 
-__all__ = ["Codes", "How", "decode"]
-
-How = Literal["dependencies", "separate", "joint"]
-"""Dependencies alone; phrases beside them; or both as one tree."""
+DecodingMode = Literal["dependencies", "separate", "joint"]
+"""Decode dependencies only, phrases separately as well, or both jointly as one tree."""
 
 
-class Codes(NamedTuple):
-    """The labels of one sentence as codes, each ``[n_words]``, and its phrases."""
+class DecodedSentence(NamedTuple):
+    """The decoded labels of one sentence.
+
+    Args:
+        heads: 1-based, 0 for the root, ``[n_words]``.
+        relations: label codes, ``[n_words]``.
+        upos: label codes, ``[n_words]``.
+        xpos: label codes, ``[n_words]``.
+        probabilities: probability of each arc, ``[n_words]``.
+        phrases: labelled spans; ``None`` if no phrases were decoded.
+    """
 
     heads: NDArray[np.int64]
     relations: NDArray[np.int64]
@@ -33,46 +40,51 @@ class Codes(NamedTuple):
 
 
 def decode(
-    model: ParserModel, states: WordStates, n_words: NDArray[np.int64], *, how: How
-) -> list[Codes]:
-    """The labels of each sentence of a batch.
+    model: ParserModel, states: WordStates, n_words: NDArray[np.int64], *, mode: DecodingMode
+) -> list[DecodedSentence]:
+    """Decode each sentence of a batch.
 
-    Joint trees are built up to :data:`syntagma.parse.joint.MOST_WORDS` words; longer sentences are
-    decoded separately.
+    In mode ``joint``, sentences longer than :data:`syntagma.parse.joint.MAX_JOINT_WORDS` words are
+    decoded separately, because a joint chart grows with the cube of the length.
 
     Args:
-        model: that made the scores.
+        model: the model that computed the scores.
         states: the scores.
-        n_words: words of each sentence, at least one, ``[batch]``.
-        how: what to decode.
+        n_words: number of words of each sentence, at least 1, ``[batch]``.
+        mode: what to decode.
     """
-    if how == "joint" and (n_words > MOST_WORDS).any():
-        long = n_words > MOST_WORDS
-        found: dict[int, Codes] = {}
-        parts: tuple[tuple[NDArray[np.bool_], How], ...] = ((~long, how), (long, "separate"))
-        for mine, own in parts:
-            if len(rows := np.flatnonzero(mine)):
-                part = decode(model, _rows(states, rows, n_words), n_words[rows], how=own)
-                found |= dict(zip(rows.tolist(), part, strict=True))
-        return [found[row] for row in range(len(n_words))]
+    is_long = n_words > MAX_JOINT_WORDS
+    if mode == "joint" and is_long.any():
+        decoded: dict[int, DecodedSentence] = {}
+        groups: tuple[tuple[NDArray[np.bool_], DecodingMode], ...] = (
+            (~is_long, "joint"),
+            (is_long, "separate"),
+        )
+        for in_group, group_mode in groups:
+            if len(rows := np.flatnonzero(in_group)):
+                selected = _select(states, rows, n_words)
+                group = decode(model, selected, n_words[rows], mode=group_mode)
+                decoded |= dict(zip(rows.tolist(), group, strict=True))
+        return [decoded[row] for row in range(len(n_words))]
     arcs = states.arcs.float()
     phrases: list[list[LabelledSpan]] | list[None] = [None] * len(n_words)
-    if how == "dependencies":
+    if mode == "dependencies":
         heads = torch.from_numpy(decode_heads(arcs.cpu().numpy(), n_words)).to(arcs.device)
     else:
-        heads, phrases = _with_phrases(model, states, arcs, n_words, jointly=how == "joint")
+        heads, phrases = _with_phrases(model, states, arcs, n_words, jointly=mode == "joint")
+    # Relations are scored for the decoded heads only, not for all pairs of words.
     relations = model.relation_scores(states, heads)
-    relations = _root_relation_at_root(relations, heads, model.config.labels["relations"])
-    chosen = arcs.softmax(-1).gather(-1, heads.unsqueeze(-1)).squeeze(-1)
-    probabilities = chosen.cpu().numpy()
-    heads_found, relations_found, upos, xpos = (
+    relations = _mask_root_relation(relations, heads, model.config.labels["relations"])
+    arc_probabilities = arcs.softmax(-1).gather(-1, heads.unsqueeze(-1)).squeeze(-1)
+    probabilities = arc_probabilities.cpu().numpy()
+    head_indices, relation_codes, upos, xpos = (
         labels.cpu().numpy()
         for labels in (heads, relations.argmax(-1), states.upos.argmax(-1), states.xpos.argmax(-1))
     )
     return [
-        Codes(
-            heads=heads_found[row, :length],
-            relations=relations_found[row, :length],
+        DecodedSentence(
+            heads=head_indices[row, :length],
+            relations=relation_codes[row, :length],
             upos=upos[row, :length],
             xpos=xpos[row, :length],
             probabilities=probabilities[row, :length],
@@ -82,16 +94,16 @@ def decode(
     ]
 
 
-def _rows(states: WordStates, rows: NDArray[np.intp], n_words: NDArray[np.int64]) -> WordStates:
-    """The scores of some sentences, without the padding for others."""
-    n, chosen = int(n_words[rows].max()), torch.from_numpy(rows).to(states.arcs.device)
+def _select(states: WordStates, rows: NDArray[np.intp], n_words: NDArray[np.int64]) -> WordStates:
+    """Select sentences of a batch, with only as much padding as these need."""
+    n, index = int(n_words[rows].max()), torch.from_numpy(rows).to(states.arcs.device)
     return WordStates(
-        arcs=states.arcs[chosen, :n, : n + 1],
-        heads=states.heads[chosen, : n + 1],
-        dependents=states.dependents[chosen, :n],
-        upos=states.upos[chosen, :n],
-        xpos=states.xpos[chosen, :n],
-        posts=None if states.posts is None else states.posts[chosen, : n + 1],
+        arcs=states.arcs[index, :n, : n + 1],
+        heads=states.heads[index, : n + 1],
+        dependents=states.dependents[index, :n],
+        upos=states.upos[index, :n],
+        xpos=states.xpos[index, :n],
+        posts=None if states.posts is None else states.posts[index, : n + 1],
     )
 
 
@@ -103,6 +115,7 @@ def _with_phrases(
     *,
     jointly: bool,
 ) -> tuple[Tensor, list[list[LabelledSpan]]]:
+    """Decode heads and phrases."""
     assert model.spans is not None
     assert states.posts is not None
     lengths = torch.from_numpy(n_words).to(arcs.device)
@@ -113,24 +126,24 @@ def _with_phrases(
     else:
         spans = best_spans(best.scores, lengths)
         heads = torch.from_numpy(decode_heads(arcs.cpu().numpy(), n_words)).to(arcs.device)
-    return heads, _phrases(spans, best.labels, len(n_words), model.config.labels["constituents"])
+    names = model.config.labels["constituents"]
+    return heads, _labelled_spans(spans, best.labels, len(n_words), names)
 
 
-def _phrases(
+def _labelled_spans(
     spans: ChartSpans, labels: Tensor, batch: int, names: list[str]
 ) -> list[list[LabelledSpan]]:
-    """The spans that have a label, by sentence."""
+    """Drop spans without a label and group the others by sentence."""
     codes = labels[spans.rows, spans.starts, spans.ends]
     phrases: list[list[LabelledSpan]] = [[] for _ in range(batch)]
-    columns = (*spans, codes)
-    kept = [column[codes > 0].tolist() for column in columns]
-    for row, start, end, code in zip(*kept, strict=True):
+    columns = [column[codes > 0].tolist() for column in (*spans, codes)]
+    for row, start, end, code in zip(*columns, strict=True):
         phrases[row].append(LabelledSpan(start, end, names[code - 1]))
     return phrases
 
 
-def _root_relation_at_root(relations: Tensor, heads: Tensor, names: list[str]) -> Tensor:
-    """Scores in which the root, and only the root, has the relation ``root``."""
+def _mask_root_relation(relations: Tensor, heads: Tensor, names: list[str]) -> Tensor:
+    """Mask relation scores so that the root, and no other word, gets the relation ``root``."""
     if "root" not in names:
         return relations
     at_root = (heads == 0).unsqueeze(-1)

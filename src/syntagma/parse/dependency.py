@@ -1,6 +1,6 @@
-"""Decode arc scores into trees: argmax where it is a tree, else the maximum spanning tree.
+"""Decode arc scores into dependency trees with exactly one root.
 
-Pure functions of scores.  A tree always has exactly one root.
+Greedy decoding where the best head of each word gives a tree, otherwise the maximum spanning tree.
 """
 
 from __future__ import annotations
@@ -8,99 +8,89 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["are_trees", "decode_heads", "maximum_spanning_tree"]
+from syntagma.parse.trees import are_trees
 
 IntArray = NDArray[np.int64]
 FloatArray = NDArray[np.floating]
 
 
 def decode_heads(arcs: FloatArray, n_words: IntArray) -> IntArray:
-    """The best tree of each sentence of a batch.
+    """Find the highest-scoring tree of each sentence.
 
     Args:
-        arcs: score of each head for each word, ``[batch, longest, 1 + longest]``, position 0 is
-            the root, minus infinity where there is no such head.
-        n_words: ``[batch]``.
+        arcs: score of each candidate head of each word, position 0 is the root, minus infinity for
+            heads outside the sentence, ``[batch, longest, 1 + longest]``.
+        n_words: number of words of each sentence, ``[batch]``.
 
     Returns:
-        Heads, ``[batch, longest]``, 0 beyond a sentence's words.
+        Heads, 1-based, 0 for the root and for padding, ``[batch, longest]``.
     """
+    # Greedy first: it gives a tree for most sentences, and then it is the best one.
     heads = arcs.argmax(-1)
-    heads[np.arange(arcs.shape[1]) >= n_words[:, None]] = 0
-    for index in np.flatnonzero(~are_trees(heads, n_words)):
+    inside = np.arange(arcs.shape[1]) < n_words[:, None]
+    heads[~inside] = 0
+    bounds = np.append(0, np.cumsum(n_words))
+    for index in np.flatnonzero(~are_trees(heads[inside], bounds)):
         length = int(n_words[index])
         heads[index, :length] = maximum_spanning_tree(arcs[index, :length, : length + 1])
     return heads
 
 
-def are_trees(heads: IntArray, n_words: IntArray) -> NDArray[np.bool_]:
-    """Whether each sentence's heads form a tree with one root.
-
-    Args:
-        heads: ``[batch, longest]``.
-        n_words: ``[batch]``.
-
-    Returns:
-        ``[batch]``; true for a sentence without words.
-    """
-    batch, longest = heads.shape
-    inside = np.arange(longest) < n_words[:, None]
-    one_root = ((heads == 0) & inside).sum(1) == 1
-    # Follow the arcs by doubling steps: who does not arrive at 0 is on a cycle or hangs on one.
-    goal = np.concatenate([np.zeros((batch, 1), heads.dtype), np.where(inside, heads, 0)], 1)
-    for _ in range(int(longest).bit_length()):
-        goal = np.take_along_axis(goal, goal, 1)
-    return (one_root & (goal == 0).all(1)) | (n_words == 0)
-
-
 def maximum_spanning_tree(scores: FloatArray) -> IntArray:
-    """The highest-scoring tree with exactly one root, in ``O(n²)`` vector steps.
+    """Find the highest-scoring tree with exactly one root in ``O(n²)`` time.
 
-    Chu-Liu/Edmonds by growing a path of best heads and contracting the cycles that it closes
-    (Gabow et al. 1986).  Where the best tree has several roots, root arcs are lowered by more than
-    any tree can gain by a second one (Stanojević & Cohen 2021), so that one remains.
+    This is the Chu-Liu/Edmonds algorithm in the form of Gabow et al. (1986): grow a path of best
+    heads and contract each cycle that it closes.  If the best tree has several roots, all root arcs
+    are penalised by more than any tree can gain from a second root, and the search is repeated
+    (Stanojević & Cohen 2021).
 
     Args:
-        scores: score of each head for each word, ``[n_words, 1 + n_words]``, position 0 is the
-            root; minus infinity forbids an arc.
+        scores: score of each candidate head of each word, position 0 is the root, minus infinity
+            for a forbidden arc, ``[n_words, 1 + n_words]``.
 
     Returns:
-        Heads, ``[n_words]``.
+        Heads, 1-based, 0 for the root, ``[n_words]``.
     """
     n_words = len(scores)
     if n_words == 0:
         return np.zeros(0, np.int64)
+    # In float64, because the penalties below are large compared with the scores.
     exact = np.asarray(scores, np.float64)
-    heads = _Contraction(_weights(exact, second_root_costs=False)).heads()
+    heads = _Contraction(_weights(exact, penalise_roots=False)).heads()
     if (heads == 0).sum() == 1:
         return heads
-    return _Contraction(_weights(exact, second_root_costs=True)).heads()
+    return _Contraction(_weights(exact, penalise_roots=True)).heads()
 
 
-def _weights(scores: NDArray[np.float64], *, second_root_costs: bool) -> NDArray[np.float64]:
-    """Square matrix ``[dependent, head]``, on request such that one root arc beats any two."""
+def _weights(scores: NDArray[np.float64], *, penalise_roots: bool) -> NDArray[np.float64]:
+    """Build the square weight matrix ``[dependent, head]``, the root included."""
     n_words = len(scores)
     finite = scores[np.isfinite(scores)]
     low, high = (finite.min(), finite.max()) if finite.size else (0.0, 0.0)
     step = high - low + 1.0
     weights = np.full((n_words + 1, n_words + 1), -np.inf)
-    # Where nothing else makes a tree with one root, a forbidden arc is taken: it costs more than
-    # any choice of others can gain, and a second root costs more than any number of them.
+    # Forbidden arcs get a finite weight, so that there always is a tree.  Such an arc costs more
+    # than all allowed arcs together can gain, and a second root costs more than any number of them.
     forbidden = step * (n_words + 1)
     weights[1:] = np.where(np.isfinite(scores), scores, low - forbidden)
-    if second_root_costs:
+    if penalise_roots:
         weights[1:, 0] -= 2 * forbidden * (n_words + 1)
     np.fill_diagonal(weights, -np.inf)
     return weights
 
 
 class _Contraction:
-    """The state of the search: a shrinking matrix in whose rows and columns super-nodes live."""
+    """State of the search: a weight matrix whose rows and columns stand for (contracted) nodes.
+
+    Words are nodes 0 to n; each contracted cycle becomes a new node, which takes over the row and
+    column of its first member.  ``parent`` records which node was contracted into which, and
+    ``entry`` the arc (dependent, head) that enters each node.
+    """
 
     def __init__(self, weights: NDArray[np.float64]) -> None:
         size = len(weights)
         self.weights = weights
-        # Which arc of the sentence each cell stands for.
+        # The arc of the original graph that each cell of the contracted matrix stands for.
         self.dependent = np.repeat(np.arange(size)[:, None], size, 1)
         self.head = np.repeat(np.arange(size)[None, :], size, 0)
         self.node_of_row = list(range(size))
@@ -109,7 +99,7 @@ class _Contraction:
         self.entry: list[tuple[int, int]] = [(0, 0)] * size
 
     def heads(self) -> IntArray:
-        """Grow, contract, expand."""
+        """Run the search and return the head of each word."""
         size = len(self.weights)
         settled = np.zeros(size, bool)
         settled[0] = True
@@ -128,6 +118,7 @@ class _Contraction:
                 )
                 row = column
                 if on_path[row]:
+                    # The path has closed a cycle: contract it and continue from the new node.
                     cycle = path[path.index(row) :]
                     path = path[: -len(cycle)]
                     on_path[cycle] = False
@@ -136,9 +127,11 @@ class _Contraction:
         return self._expand(size)
 
     def _contract(self, cycle: list[int]) -> int:
+        """Merge the rows and columns of a cycle into those of its first member, and return it."""
         rows = np.array(cycle)
         kept = cycle[0]
-        # Entering the cycle at a word replaces the arc that the cycle gives it.
+        # An arc that enters the cycle at some node replaces the cycle's own arc to that node, so it
+        # is weighted by the difference.
         best = self.weights[rows].max(1)
         entering = self.weights[rows] - best[:, None]
         into = rows[entering.argmax(0)]
@@ -165,10 +158,11 @@ class _Contraction:
         return kept
 
     def _expand(self, size: int) -> IntArray:
+        """Undo the contractions, latest first: each entering arc breaks its cycle at one node."""
         for node in range(len(self.parent) - 1, size - 1, -1):
             dependent, _ = self.entry[node]
-            part = dependent
-            while self.parent[part] != node:
-                part = self.parent[part]
-            self.entry[part] = self.entry[node]
+            member = dependent
+            while self.parent[member] != node:
+                member = self.parent[member]
+            self.entry[member] = self.entry[node]
         return np.array([self.entry[word][1] for word in range(1, size)])

@@ -1,4 +1,4 @@
-"""Sentences to the parser's input tensors, many at once and without a Python loop over words."""
+"""Encode sentences as input tensors of the parser, without a Python loop over words."""
 
 from __future__ import annotations
 
@@ -15,19 +15,17 @@ from syntagma.parse.shapes import word_shapes
 from syntagma.text.alignment import ABSENT, align, cut, encodable, require_offsets
 from syntagma.text.sentence import Sentence
 
-__all__ = ["EncodedSentence", "SentenceEncoder"]
-
 IntArray = NDArray[np.int64]
 
 
 @dataclass(frozen=True, slots=True)
 class EncodedSentence:
-    """The pieces of one sentence, special pieces left out.
+    """The pieces of one sentence, without special pieces.
 
     Args:
-        pieces: ids, ``[n_pieces]``.
-        word_of_piece: ``[n_pieces]``.
-        shapes: ``[n_words]``, see :mod:`syntagma.parse.shapes`.
+        pieces: vocabulary ids, ``[n_pieces]``.
+        word_of_piece: index of the word that each piece belongs to, ``[n_pieces]``.
+        shapes: shape class of each word, see :mod:`syntagma.parse.shapes`, ``[n_words]``.
     """
 
     pieces: IntArray
@@ -39,21 +37,23 @@ class EncodedSentence:
 
 
 class SentenceEncoder:
-    """Turns sentences into padded batches for one encoder.
+    """Encode sentences and collate them into padded batches.
 
-    The parser reads the words with one space between them, whatever stood there in the text: so
-    *cannot* read as *can not* gives each of its two words a piece.
+    Words are joined by single spaces before they are tokenized, whatever separates them in the
+    text.  So each word gets at least one piece: *cannot*, segmented into *can* and *not*, is read
+    as *can not*.
 
     Args:
-        tokenizer: a fast tokenizer.
+        tokenizer: the encoder's fast tokenizer.
 
     Raises:
-        InputError: the tokenizer gives no character offsets.
+        InputError: the tokenizer returns no character offsets.
     """
 
     def __init__(self, tokenizer: Any) -> None:
         require_offsets(tokenizer)
         self.tokenizer = tokenizer
+        # Tokenizers do not say which special pieces they add: read them off an example.
         probe = tokenizer("a", return_special_tokens_mask=True)
         special = np.array(probe["special_tokens_mask"], bool)
         ids = np.array(probe["input_ids"], np.int64)
@@ -63,23 +63,27 @@ class SentenceEncoder:
 
     @property
     def n_special(self) -> int:
-        """Special pieces around a sequence."""
+        """Number of special pieces around a sentence."""
         return len(self.prefix) + len(self.suffix)
 
     def encode(self, sentences: Sequence[Sentence]) -> list[EncodedSentence]:
-        """Cut sentences into pieces and align them with their words."""
+        """Tokenize sentences and align the pieces with the words.
+
+        Args:
+            sentences: segmented sentences.
+        """
         if not sentences:
             return []
         texts = [encodable(" ".join(sentence.forms)) for sentence in sentences]
         encodings = cut(self.tokenizer, texts)
         n_words = np.array([len(sentence) for sentence in sentences])
         n_pieces = np.array([len(encoding.ids) for encoding in encodings])
-        # All texts laid end to end, a space between them, so that one call aligns everything.
+        # Offsets are computed as if all texts were joined by spaces, so that one call aligns them.
         forms = [form for sentence in sentences for form in sentence.forms]
         lengths = np.fromiter(map(len, forms), np.int64, count=len(forms))
         word_ends = np.cumsum(lengths + 1) - 1
         text_starts = np.concatenate([[0], np.cumsum([len(text) + 1 for text in texts])[:-1]])
-        # A sentence without words takes a place for its empty text that no word fills.
+        # The empty text of a sentence without words still contributes its separating space.
         empty_before = np.concatenate([[0], np.cumsum(n_words == 0)[:-1]])
         word_ends = word_ends + np.repeat(empty_before, n_words)
         ids = np.concatenate([np.asarray(encoding.ids, np.int64) for encoding in encodings])
@@ -105,11 +109,14 @@ class SentenceEncoder:
         ]
 
     def collate(self, batch: Sequence[EncodedSentence]) -> dict[str, Tensor]:
-        """One padded batch, special pieces added.
+        """Build a padded batch, with special pieces.
+
+        Args:
+            batch: at least one encoded sentence.
 
         Returns:
-            ``input_ids``, ``attention_mask``, ``word_of_piece`` ``[batch, n_pieces]``,
-            ``shapes`` ``[batch, n_words]``, ``n_words`` ``[batch]``.
+            ``input_ids``, ``attention_mask`` and ``word_of_piece``, ``[batch, n_pieces]``;
+            ``shapes``, ``[batch, n_words]``; and ``n_words``, ``[batch]``.
         """
         longest = max(len(item) for item in batch) + self.n_special
         n_words = max(len(item.shapes) for item in batch)

@@ -1,4 +1,4 @@
-"""Heads of Penn treebank phrases by rule, for treebanks without dependencies (Collins 1999)."""
+"""Head rules for Penn Treebank phrases (Collins 1999), for treebanks without dependencies."""
 
 from __future__ import annotations
 
@@ -7,10 +7,8 @@ from typing import NamedTuple
 
 from syntagma.text.sentence import Constituent
 
-__all__ = ["heads_by_rule"]
-
-# For each phrase: from which end to search, and for which labels, the most wanted first.  Where
-# none is found, the head is the first part from that end that is not punctuation.
+# For each phrase label: the end to search from, and the labels to search for in order of priority.
+# If none is found, the head is the first child from that end that is not punctuation.
 RULES = {
     "ADJP": ("left", "NNS QP NN $ ADVP JJ VBN VBG ADJP JJR NP JJS DT FW RBR RBS SBAR RB"),
     "ADVP": ("right", "RB RBR RBS FW ADVP TO CD JJR JJ IN NP JJS NN"),
@@ -36,9 +34,9 @@ RULES = {
     "WHNP": ("left", "WDT WP WP$ WHADJP WHPP WHNP"),
     "WHPP": ("right", "IN TO FW"),
 }
-PREFERENCES = {label: (side, wanted.split()) for label, (side, wanted) in RULES.items()}
+PRIORITIES = {label: (side, labels.split()) for label, (side, labels) in RULES.items()}
 
-# Noun phrases are searched in rounds: any of these labels, from this end.
+# Noun phrases are searched in rounds, each for the first child with any of the labels.
 NOUN_ROUNDS = (
     ("right", {"NN", "NNP", "NNPS", "NNS", "NX", "POS", "JJR"}),
     ("left", {"NP"}),
@@ -50,18 +48,18 @@ NOUN_PHRASES = {"NP", "NX", "WHNP"}
 PUNCTUATION = {",", ":", ".", "``", "''", "-LRB-", "-RRB-", "HYPH", "NFP"}
 
 
-class _Part(NamedTuple):
-    """A word or a phrase inside a phrase."""
+class _Child(NamedTuple):
+    """A word or a phrase directly below a phrase, with the position of its head word."""
 
     label: str
     head: int
 
 
 def heads_by_rule(constituents: Sequence[Constituent], tags: Sequence[str]) -> tuple[int, ...]:
-    """A dependency tree from a phrase tree: each part of a phrase hangs on the phrase's head.
+    """Convert a phrase tree to dependencies: the children of a phrase depend on its head child.
 
     Args:
-        constituents: in pre-order.
+        constituents: the phrases in pre-order.
         tags: Penn tags, ``[n_words]``.
 
     Returns:
@@ -73,33 +71,35 @@ def heads_by_rule(constituents: Sequence[Constituent], tags: Sequence[str]) -> t
     """
     n_words = len(tags)
     heads = [0] * n_words
-    following = iter(constituents)
-    phrase = next(following, None)
-    everything = Constituent("", 0, n_words)
-    open_phrases: list[tuple[Constituent, list[_Part]]] = [(everything, [])]
+    remaining = iter(constituents)
+    phrase = next(remaining, None)
+    # An outermost phrase joins the words and phrases of a tree that has no single top phrase.
+    top = Constituent("", 0, n_words)
+    open_phrases: list[tuple[Constituent, list[_Child]]] = [(top, [])]
     for position, tag in enumerate(tags):
         while phrase is not None and phrase.start == position:
             open_phrases.append((phrase, []))
-            phrase = next(following, None)
-        open_phrases[-1][1].append(_Part(tag, position))
+            phrase = next(remaining, None)
+        open_phrases[-1][1].append(_Child(tag, position))
         while open_phrases[-1][0].end == position + 1:
-            closed, parts = open_phrases.pop()
-            head = parts[_head_part(closed.label, parts)].head
-            for part in parts:
-                heads[part.head] = head + 1 if part.head != head else 0
+            closed, children = open_phrases.pop()
+            head = children[_head_child(closed.label, children)].head
+            for child in children:
+                # The head keeps 0 until the phrase above gives it a head in turn.
+                heads[child.head] = head + 1 if child.head != head else 0
             if not open_phrases:
                 break
-            open_phrases[-1][1].append(_Part(closed.label, head))
+            open_phrases[-1][1].append(_Child(closed.label, head))
     return tuple(heads)
 
 
-def _head_part(label: str, parts: Sequence[_Part]) -> int:
-    """The position of the part that holds the head."""
-    labels = [part.label for part in parts]
+def _head_child(label: str, children: Sequence[_Child]) -> int:
+    """Return the index of the child that holds the head."""
+    labels = [child.label for child in children]
     found = _noun_head(labels) if label in NOUN_PHRASES else None
     if found is None:
-        found = _preferred(label, labels)
-    # The head of a coordination is its first conjunct.
+        found = _head_by_priority(label, labels)
+    # The head of a coordination is the conjunct before the conjunction.
     if found >= 2 and labels[found - 1] == "CC":
         before = found - 2
         while before > 0 and labels[before] in PUNCTUATION:
@@ -110,6 +110,7 @@ def _head_part(label: str, parts: Sequence[_Part]) -> int:
 
 
 def _noun_head(labels: Sequence[str]) -> int | None:
+    """Return the index of the head child of a noun phrase, if its special rules find one."""
     if labels[-1] == "POS":
         return len(labels) - 1
     for side, wanted in NOUN_ROUNDS:
@@ -119,8 +120,9 @@ def _noun_head(labels: Sequence[str]) -> int | None:
     return None
 
 
-def _preferred(label: str, labels: Sequence[str]) -> int:
-    side, wanted = PREFERENCES.get(label, ("left", []))
+def _head_by_priority(label: str, labels: Sequence[str]) -> int:
+    """Return the index of the head child by the table of priorities."""
+    side, wanted = PRIORITIES.get(label, ("left", []))
     order = _order(len(labels), side)
     for name in wanted:
         for position in order:
@@ -133,4 +135,5 @@ def _preferred(label: str, labels: Sequence[str]) -> int:
 
 
 def _order(length: int, side: str) -> range:
+    """Return all indices, starting from one side."""
     return range(length) if side == "left" else range(length - 1, -1, -1)

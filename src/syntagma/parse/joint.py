@@ -1,12 +1,13 @@
-"""Decode spans and arcs together: the tree that is best as a phrase and as a dependency tree.
+"""Decode spans and arcs jointly into one tree that is both a phrase and a dependency tree.
 
-Joint-span decoding of head-driven phrase structure (Zhou & Zhao 2019, section 3.3): each span has a
-head word, and joining two spans makes the head of the one depend on the head of the other, so that
-each tree is a binary phrase tree and a projective dependency tree in one.
+This is joint span decoding of head-driven phrase structure (Zhou & Zhao 2019, section 3.3).  Each
+span has a head word, and joining two spans makes the head of one depend on the head of the other.
+So every tree is a binary phrase tree and a projective dependency tree at once.
 
-Chart entries are ``V[i, j, h]``, the best tree over words *i* to *j* whose outside contact is word
-*h*: its own head where *h* lies inside, the word that its head depends on where *h* lies outside.
-Of the two parts of a span with head *h* exactly one contains *h*, so that
+The chart entry ``V[i, j, h]`` is the score of the best tree over words *i* to *j* with contact word
+*h*.  If *h* lies inside the span, it is the head of the span; if it lies outside, it is the word
+that the head of the span depends on.  Exactly one of the two parts of a span with head *h* contains
+*h*, so that
 
     V[i, j, h] = score(i, j) + max over m of V[i, m, h] + V[m, j, h]          h inside
     V[i, j, h] = max over r inside of V[i, j, r] + arc(r, h)                  h outside
@@ -22,26 +23,23 @@ import torch
 from torch import Tensor
 
 from syntagma.parse.constituency import (
-    LOWEST,
     ChartSpans,
-    parts_of_batch,
-    two_parts,
-    whole_sentences,
-    widths_of_parts,
+    sentence_spans,
+    split_at_best,
+    split_batch,
+    split_widths,
 )
 
-__all__ = ["MOST_WORDS", "JointTrees", "best_joint_trees"]
-
-MOST_WORDS = 240
-"""Longer sentences are to be decoded separately: a chart has the cube of their length in cells."""
+MAX_JOINT_WORDS = 240
+"""Sentences longer than this must be decoded separately: a chart has ``n³`` cells."""
 
 
 class JointTrees(NamedTuple):
-    """Trees that are phrase and dependency trees.
+    """The best joint trees of a batch.
 
     Args:
-        spans: of the binary phrase trees.
-        heads: 1-based, 0 for the root and beyond a sentence's words, ``[batch, longest]``.
+        spans: spans of the binary phrase trees.
+        heads: 1-based, 0 for the root and for padding, ``[batch, longest]``.
     """
 
     spans: ChartSpans
@@ -49,34 +47,37 @@ class JointTrees(NamedTuple):
 
 
 def best_joint_trees(spans: Tensor, arcs: Tensor, n_words: Tensor) -> JointTrees:
-    """The tree of each sentence with the greatest sum of its spans' and its arcs' scores.
+    """Find the tree with the highest total of span and arc scores for each sentence.
 
     Args:
-        spans: score of each span's best label, ``[batch, 1 + longest, 1 + longest]`` by start and
-            end; a span without a label scores 0.  Only ``start < end`` is read.
-        arcs: score of each head for each word, ``[batch, longest, 1 + longest]``, position 0 is
-            the root; minus infinity forbids an arc.
-        n_words: words of each sentence, at least one, ``[batch]``.
+        spans: score of each span's best label, indexed by start and end, 0 for a span without a
+            label, ``[batch, 1 + longest, 1 + longest]``.  Only ``start < end`` is read.
+        arcs: score of each candidate head of each word, position 0 is the root, minus infinity for
+            a forbidden arc, ``[batch, longest, 1 + longest]``.
+        n_words: number of words of each sentence, at least 1, ``[batch]``.
     """
     longest = arcs.shape[1]
-    found = [
+    decoded = [
         (part.start, _decode(spans[part], arcs[part], n_words[part]))
-        for part in parts_of_batch(len(arcs), (longest + 1) ** 3)
+        for part in split_batch(len(arcs), (longest + 1) ** 3)
     ]
     return JointTrees(
         ChartSpans(
-            torch.cat([trees.spans.rows + start for start, trees in found]),
-            torch.cat([trees.spans.starts for _, trees in found]),
-            torch.cat([trees.spans.ends for _, trees in found]),
+            torch.cat([trees.spans.rows + start for start, trees in decoded]),
+            torch.cat([trees.spans.starts for _, trees in decoded]),
+            torch.cat([trees.spans.ends for _, trees in decoded]),
         ),
-        torch.cat([trees.heads for _, trees in found]),
+        torch.cat([trees.heads for _, trees in decoded]),
     )
 
 
 def _decode(spans: Tensor, arcs: Tensor, n_words: Tensor) -> JointTrees:
+    """Fill the chart and read the best trees off it."""
     batch, longest, size = arcs.shape
     contact = torch.arange(size, device=arcs.device)
-    # By start and width; by end and `longest` − width, so that both run in one direction.
+    # The same chart twice: `left` is indexed by start and width, `right` by end and `longest` −
+    # width.  The two parts of a span then lie in slices that run in the same direction, so that one
+    # addition scores all splits.
     left = arcs.new_zeros(batch, size, size, size)
     right = torch.zeros_like(left)
     for width in range(1, size):
@@ -88,8 +89,10 @@ def _decode(spans: Tensor, arcs: Tensor, n_words: Tensor) -> JointTrees:
             best = best + (first + second).amax(2)  # [batch, n_starts, 1 + longest]
         else:
             best = best.expand(-1, -1, size)
-        own = starts.unsqueeze(-1) + contact[1 : width + 1]  # [n_starts, width], words from 1
-        as_head = best.gather(2, own.expand(batch, -1, -1)).unsqueeze(2)
+        # First the entries with the head inside the span, then those outside, which choose the
+        # best head and add the arc from it to the contact word.
+        inner = starts.unsqueeze(-1) + contact[1 : width + 1]  # [n_starts, width], words from 1
+        as_head = best.gather(2, inner.expand(batch, -1, -1)).unsqueeze(2)
         outside = (as_head + arcs.unfold(1, width, 1)).amax(-1)  # [batch, n_starts, 1 + longest]
         is_inside = (contact > starts.unsqueeze(-1)) & (contact <= starts.unsqueeze(-1) + width)
         best = torch.where(is_inside, best, outside)
@@ -99,47 +102,53 @@ def _decode(spans: Tensor, arcs: Tensor, n_words: Tensor) -> JointTrees:
 
 
 def _read_off(left: Tensor, right: Tensor, arcs: Tensor, n_words: Tensor) -> JointTrees:
-    """From the top: choose each span's head for its contact, then where it is split."""
+    """Read the best trees off the chart, top down.
+
+    For each span, choose the head that fits its contact word best, then the best split.
+    """
     longest = arcs.shape[1]
     heads = torch.zeros(arcs.shape[:2], dtype=torch.long, device=arcs.device)
-    level, contacts = whole_sentences(n_words), torch.zeros_like(n_words).unsqueeze(-1)
-    found = [level]
+    # The contact word of a whole sentence is the root, which is position 0.
+    level, contacts = sentence_spans(n_words), torch.zeros_like(n_words).unsqueeze(-1)
+    levels = [level]
     while True:
         head = _choose_heads(left, arcs, level, contacts)
         depends = (head != contacts).squeeze(-1)
         heads[level.rows[depends], head[depends, 0] - 1] = contacts[depends, 0]
-        inner = level.ends - level.starts > 1
-        if not inner.any():
+        can_split = level.ends - level.starts > 1
+        if not can_split.any():
             break
-        rows, starts, ends = (values[inner].unsqueeze(-1) for values in level)
-        contacts = head[inner]
-        first, second = widths_of_parts(starts, ends)  # [n_spans, widest]
-        sums = left[rows, starts, first, contacts] + right[rows, ends, longest - second, contacts]
-        level = two_parts(rows, starts, ends, sums.masked_fill(second < 1, LOWEST))
-        found.append(level)
+        rows, starts, ends = (values[can_split].unsqueeze(-1) for values in level)
+        contacts = head[can_split]
+        first, second = split_widths(starts, ends)  # [n_spans, widest]
+        totals = left[rows, starts, first, contacts] + right[rows, ends, longest - second, contacts]
+        level = split_at_best(rows, starts, ends, totals.masked_fill(second < 1, -torch.inf))
+        levels.append(level)
+        # Both parts meet the rest of the tree through the head of the span that was split.
         contacts = contacts.repeat(2, 1)
-    spans = ChartSpans(*(torch.cat(values) for values in zip(*found, strict=True)))
+    spans = ChartSpans(*(torch.cat(values) for values in zip(*levels, strict=True)))
     return JointTrees(spans, heads)
 
 
 def _choose_heads(left: Tensor, arcs: Tensor, level: ChartSpans, contacts: Tensor) -> Tensor:
-    """The head of each span, given the word through which it meets the rest of the tree.
+    """Choose the head of each span, given its contact word.
 
     Args:
-        left: the chart by start and width.
+        left: the chart, indexed by start, width and contact word,
+            ``[batch, 1 + longest, 1 + longest, 1 + longest]``.
         arcs: ``[batch, longest, 1 + longest]``.
         level: the spans.
-        contacts: ``[n_spans, 1]``; the head itself where it lies inside.
+        contacts: the contact words, ``[n_spans, 1]``.
 
     Returns:
-        ``[n_spans, 1]``, words from 1.
+        Words from 1, ``[n_spans, 1]``; the contact word itself if it lies inside the span.
     """
     rows, starts, ends = (values.unsqueeze(-1) for values in level)
     widths = ends - starts
     step = torch.arange(int(widths.max()), device=arcs.device)
     beyond = step >= widths  # [n_spans, widest]
     words = (starts + 1 + step).masked_fill(beyond, 1)
-    sums = left[rows, starts, widths, words] + arcs[rows, words - 1, contacts]
-    best = words.gather(1, sums.masked_fill(beyond, LOWEST).argmax(1, keepdim=True))
+    totals = left[rows, starts, widths, words] + arcs[rows, words - 1, contacts]
+    best = words.gather(1, totals.masked_fill(beyond, -torch.inf).argmax(1, keepdim=True))
     inside = (contacts > starts) & (contacts <= ends)
     return torch.where(inside, contacts, best)

@@ -1,10 +1,9 @@
-"""The joint parser: load it, give it sentences, get trees and tags."""
+"""The joint parser: dependency trees, phrases and part-of-speech tags for sentences."""
 
 from __future__ import annotations
 
 import copy
 import functools
-import hashlib
 import logging
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain, islice
@@ -19,44 +18,51 @@ from syntagma.checks import require_several, require_string
 from syntagma.encoders.default import DEFAULT_PARSER
 from syntagma.encoders.load import load_tokenizer, max_pieces
 from syntagma.encoders.precision import Precision, autocast, require_device
-from syntagma.encoders.reference import ModelName, find_model
+from syntagma.encoders.reference import WEIGHTS, ModelName, find_model
 from syntagma.errors import InputError
-from syntagma.parse.decode import Codes, How, decode
+from syntagma.parse.decode import DecodedSentence, DecodingMode, decode
 from syntagma.parse.encode import EncodedSentence, SentenceEncoder
+from syntagma.parse.fingerprint import fingerprint_of_model, fingerprint_of_saved
 from syntagma.parse.head_rules import heads_by_rule
-from syntagma.parse.phrases import expand
+from syntagma.parse.phrases import expand_chains
 from syntagma.parse.scorer import ParserModel, WordStates
-from syntagma.text.segmentation.segment import rule_files, segment
+from syntagma.text.segmentation.segment import segment
 from syntagma.text.sentence import Constituent, Parse, Sentence
-
-__all__ = ["JointParser"]
 
 log = logging.getLogger(__name__)
 
-CHUNK = 4096
-"""Sentences that are sorted by length together."""
+SENTENCES_PER_CHUNK = 4096
+"""Number of sentences that are read, sorted by length and batched together."""
+
+TEXTS_PER_CHUNK = 512
+"""Number of texts that are read and segmented together."""
+
+MAX_WORDS = 4000
+"""Default length in words above which a sentence is parsed in parts."""
 
 
 class JointParser:
-    """Dependency trees, phrases and part-of-speech tags for sentences.
+    """Parses sentences into dependency trees, phrases and part-of-speech tags.
 
     Args:
-        model: the scorer.
-        tokenizer: its encoder's fast tokenizer.
-        budget: the most pieces in a batch, padding included.
-        max_words: longer sentences are parsed in parts of this many words, with a warning; the
-            root of each further part hangs on the root of the first as ``parataxis``.
-        precision: ``float32`` gives a sentence the same parse alone and in any batch; ``auto``
-            takes bfloat16 where the device computes it fast, which is twice as fast, as accurate
-            on average, and changes a label in one sentence of some hundred with its company.
-        decoding: ``dependencies`` leaves phrases out; ``separate`` finds phrases and dependencies
-            each by themselves; ``joint`` finds the one tree that is best as both.  A parser that
-            has learnt phrases alone always finds these, and heads by rule from them, whose
-            relations are ``root`` and ``dep`` and which have no probabilities.
+        model: the scoring model.
+        tokenizer: the fast tokenizer of the model's encoder.
+        budget: maximum number of pieces in a batch, padding included.
+        max_words: maximum sentence length in words.  Longer sentences are parsed in parts, with a
+            warning; the root of each further part is attached to the root of the first one as
+            ``parataxis``.
+        precision: ``float32`` gives a sentence the same parse alone and in any batch.  ``auto``
+            uses bfloat16 where the device is fast at it: about twice as fast and as accurate on
+            average, but a label in roughly one sentence in a hundred depends on the other sentences
+            of its batch.
+        decoding: ``dependencies`` finds no phrases; ``separate`` finds phrases and dependencies
+            independently; ``joint`` finds the one tree that is best as both.  A parser trained on
+            phrases only always finds phrases.  It derives heads from them by rule, with the
+            relations ``root`` and ``dep`` and without probabilities.
 
     Raises:
-        InputError: a setting is impossible, or ``decoding`` wants phrases of a parser that has not
-            learnt any.
+        InputError: a setting is out of range, or ``decoding`` asks for phrases and the parser was
+            trained without them.
     """
 
     def __init__(
@@ -65,19 +71,21 @@ class JointParser:
         tokenizer: Any,
         *,
         budget: int = 4096,
-        max_words: int = 4000,
+        max_words: int = MAX_WORDS,
         precision: Precision = "float32",
-        decoding: How = "dependencies",
+        decoding: DecodingMode = "dependencies",
     ) -> None:
         if max_words < 1:
             raise InputError(f"max_words must be at least 1, got {max_words}")
-        if decoding not in get_args(How):
-            raise InputError(f"decoding must be one of {', '.join(get_args(How))}; got {decoding}")
-        autocast(model.device, precision)  # Refuses an unknown one now, not at the first sentence.
+        if decoding not in get_args(DecodingMode):
+            modes = ", ".join(get_args(DecodingMode))
+            raise InputError(f"decoding must be one of {modes}; got {decoding}")
+        # Rejects an unknown precision here rather than at the first sentence.
+        autocast(model.device, precision)
         if decoding != "dependencies" and model.spans is None:
             raise InputError(
-                "this parser has learnt no phrases: train it on a treebank with brackets, or "
-                "decode dependencies only"
+                f"decoding {decoding}: this parser was trained without phrases; train one on a "
+                f"treebank with brackets, or use decoding dependencies"
             )
         self.model = model.eval()
         self.encoder = SentenceEncoder(tokenizer)
@@ -85,7 +93,7 @@ class JointParser:
         self.max_words = max_words
         self.precision = precision
         self.by_rule = model.head.views == "constituents"
-        self.decoding: How = "separate" if self.by_rule else decoding
+        self.decoding: DecodingMode = "separate" if self.by_rule else decoding
         self.max_content = max_pieces(model.config.encoder) - self.encoder.n_special
         labels = model.config.labels
         self._relations, self._upos, self._xpos = (
@@ -96,12 +104,12 @@ class JointParser:
     def from_pretrained(
         cls, name: ModelName = DEFAULT_PARSER, *, device: str = "cpu", **options: Any
     ) -> Self:
-        """A saved parser.
+        """Load a saved parser.
 
         Args:
             name: a shipped parser, a folder of the task ``parsing``, or a hub name.
-            device: where to compute.
-            options: of the constructor.
+            device: device to compute on.
+            options: further arguments of the constructor.
 
         Raises:
             InputError: there is no such parser, or no such device.
@@ -112,9 +120,10 @@ class JointParser:
         return cls(model, load_tokenizer(ref, model.config.encoder), **options)
 
     def with_phrases(self) -> JointParser:
-        """The same parser, which also finds phrases; itself where it finds some or knows none."""
+        """Return a parser with the same weights that also finds phrases, if it was trained to."""
         if self.decoding != "dependencies" or self.model.spans is None:
             return self
+        # A shallow copy shares the model.
         other = copy.copy(self)
         other.decoding = "separate"
         return other
@@ -122,38 +131,43 @@ class JointParser:
     def parse_text(
         self, text: str, *, mode: Literal["raw", "lines", "words"] = "raw"
     ) -> list[Parse]:
-        """Cut a text into sentences and words and parse them; offsets index into ``text``.
+        """Segment a text into sentences and words and parse them; offsets refer to ``text``.
 
         Args:
-            text: any text; one without words has no sentences.
-            mode: ``raw`` text, one sentence a ``lines``, or lines of ``words`` with spaces between.
+            text: any text; a text without words has no sentences.
+            mode: ``raw`` for running text, ``lines`` for one sentence per line, ``words`` for one
+                sentence per line with words separated by spaces.
 
         Raises:
-            InputError: it is no text.
+            InputError: ``text`` is not a string.
         """
         require_string(text, "text")
         return self.parse(segment(text, mode=mode))
 
     @functools.cached_property
     def fingerprint(self) -> str:
-        """A hash of the weights and of the rules that cut text into words."""
-        digest = hashlib.blake2b(digest_size=16)
-        for file in rule_files():
-            digest.update(file.read_bytes())
-        for name, weight in sorted(self.model.state_dict().items()):
-            digest.update(name.encode())
-            digest.update(weight.detach().cpu().contiguous().numpy().tobytes())
-        jointly = ":joint" if self.decoding == "joint" else ""
-        return f"parser:{digest.hexdigest()}:{self.max_words}{jointly}"
+        """A hash of the weights and of the segmentation rules.
+
+        For a parser that was loaded from a folder, the files there are hashed.
+        """
+        options: dict[str, Any] = {"max_words": self.max_words, "decoding": self.decoding}
+        ref = self.model.source
+        # The folder may have been removed since, or its path be relative to another directory.
+        if ref is not None and (ref.folder / WEIGHTS).is_file():
+            return fingerprint_of_saved(ref.folder, **options)
+        return fingerprint_of_model(self.model, **options)
 
     def parse_texts(self, texts: Iterable[str]) -> Iterator[list[Parse]]:
-        """Cut texts into sentences and parse them, many texts at a time, in constant memory.
+        """Segment and parse running texts, many at a time, in constant memory.
 
         Args:
-            texts: raw ones; the parses of each come as one list.
+            texts: running texts.
+
+        Returns:
+            One list of parses for each text, in order.
 
         Raises:
-            InputError: it is one text alone, or one of them is none.
+            InputError: ``texts`` is a single string, or an element is not a string.
         """
         if isinstance(texts, str):
             raise InputError(
@@ -164,36 +178,40 @@ class JointParser:
 
     def _parse_texts(self, texts: Iterable[str]) -> Iterator[list[Parse]]:
         source = iter(texts)
-        while group := list(islice(source, CHUNK // 8)):
-            for text in group:
+        while chunk := list(islice(source, TEXTS_PER_CHUNK)):
+            for text in chunk:
                 require_string(text, "text")
-            sentences = [segment(text) for text in group]
+            sentences = [segment(text) for text in chunk]
             parses = iter(self.parse(chain.from_iterable(sentences)))
-            for part in sentences:
-                yield list(islice(parses, len(part)))
+            for sentences_of_text in sentences:
+                yield list(islice(parses, len(sentences_of_text)))
 
     def parse(self, sentences: Iterable[Sentence]) -> list[Parse]:
-        """Parse sentences of given words, in the order in which they come.
+        """Parse segmented sentences and return the parses in the same order.
 
         Args:
-            sentences: of :func:`syntagma.segment`, or of :meth:`syntagma.Sentence.from_words`.
+            sentences: from :func:`syntagma.segment` or :meth:`syntagma.Sentence.from_words`.
 
         Raises:
-            InputError: one of them is no sentence.
+            InputError: an element is not a :class:`~syntagma.text.sentence.Sentence`.
         """
         return list(self.parse_stream(sentences))
 
     def parse_stream(self, sentences: Iterable[Sentence]) -> Iterator[Parse]:
-        """Parse sentences as they come, in constant memory.
+        """Parse a stream of segmented sentences in constant memory.
+
+        Args:
+            sentences: as for :meth:`parse`.
 
         Raises:
-            InputError: one of them is no sentence.
+            InputError: an element is not a :class:`~syntagma.text.sentence.Sentence`.
         """
         source = _checked(sentences)
-        while chunk := list(islice(source, CHUNK)):
+        while chunk := list(islice(source, SENTENCES_PER_CHUNK)):
             yield from self._parse_chunk(chunk)
 
     def _parse_chunk(self, sentences: Sequence[Sentence]) -> list[Parse]:
+        """Parse some sentences, batched by length, and restore their order."""
         parses: list[Parse | None] = [None] * len(sentences)
         for index, sentence in enumerate(sentences):
             if not len(sentence):
@@ -203,13 +221,13 @@ class JointParser:
         todo = [index for index, parse in enumerate(parses) if parse is None]
         encoded = self.encoder.encode([sentences[index] for index in todo])
         for batch in self._batches(encoded):
-            codes = self._decode([encoded[index] for index in batch])
-            for index, code in zip(batch, codes, strict=True):
-                parses[todo[index]] = self._parse_of(sentences[todo[index]], code)
+            decoded = self._decode([encoded[index] for index in batch])
+            for index, labels in zip(batch, decoded, strict=True):
+                parses[todo[index]] = self._to_parse(sentences[todo[index]], labels)
         return [parse for parse in parses if parse is not None]
 
     def _batches(self, encoded: Sequence[EncodedSentence]) -> Iterator[Sequence[int]]:
-        """Indices of sentences of similar length; one beyond the encoder's length stands alone."""
+        """Group indices by length; a sentence beyond the encoder's limit is a batch by itself."""
         lengths = np.array([len(item) for item in encoded], np.int64)
         short = np.flatnonzero(lengths <= self.max_content)
         n_special = self.encoder.n_special
@@ -218,30 +236,32 @@ class JointParser:
         for index in np.flatnonzero(lengths > self.max_content).tolist():
             yield [index]
 
-    def _parse_of(self, sentence: Sentence, codes: Codes) -> Parse:
-        upos, xpos = tuple(self._upos[codes.upos]), tuple(self._xpos[codes.xpos])
-        phrases = None if codes.phrases is None else expand(codes.phrases)
+    def _to_parse(self, sentence: Sentence, decoded: DecodedSentence) -> Parse:
+        """Replace label codes by labels."""
+        upos, xpos = tuple(self._upos[decoded.upos]), tuple(self._xpos[decoded.xpos])
+        phrases = None if decoded.phrases is None else expand_chains(decoded.phrases)
         if self.by_rule:
-            # Arcs were never learnt.
+            # The arc scorer was not trained, so its heads mean nothing.
             heads = heads_by_rule(phrases or (), xpos)
             relations = tuple("dep" if head else "root" for head in heads)
             return Parse(sentence, heads, relations, upos, xpos, None, phrases)
         return Parse(
             sentence,
-            tuple(codes.heads.tolist()),
-            tuple(self._relations[codes.relations]),
+            tuple(decoded.heads.tolist()),
+            tuple(self._relations[decoded.relations]),
             upos,
             xpos,
-            tuple(codes.probabilities.tolist()),
+            tuple(decoded.probabilities.tolist()),
             phrases,
         )
 
     @torch.inference_mode()
-    def _decode(self, batch: Sequence[EncodedSentence]) -> list[Codes]:
+    def _decode(self, batch: Sequence[EncodedSentence]) -> list[DecodedSentence]:
+        """Score and decode one batch."""
         with autocast(self.model.device, self.precision):
             states = self._score(batch)
             n_words = np.array([len(item.shapes) for item in batch])
-            return decode(self.model, states, n_words, how=self.decoding)
+            return decode(self.model, states, n_words, mode=self.decoding)
 
     def _score(self, batch: Sequence[EncodedSentence]) -> WordStates:
         if len(batch[0]) > self.max_content:
@@ -253,9 +273,9 @@ class JointParser:
         return states
 
     def _score_long(self, item: EncodedSentence) -> WordStates:
-        """Score a sentence beyond the encoder's length over windows that overlap by half.
+        """Score a sentence that exceeds the encoder's limit, in windows that overlap by half.
 
-        Each piece takes its state from the window in which it stands furthest from an edge.
+        Each piece takes its state from the window in which it is furthest from an edge.
         """
         size = self.max_content
         stride = size // 2
@@ -277,7 +297,7 @@ class JointParser:
                 attention_mask=tensors["attention_mask"].to(self.model.device),
             ).last_hidden_state
             root = states[:, 0] if root is None else root
-            # This window owns the pieces up to the middle of its overlap with the next one.
+            # This window provides the pieces up to the middle of its overlap with the next one.
             left = 0 if number == 0 else (starts[number - 1] + size + start) // 2
             last = number + 1 == len(starts)
             right = len(item) if last else (start + size + starts[number + 1]) // 2
@@ -293,6 +313,7 @@ class JointParser:
         )
 
     def _parse_in_parts(self, sentence: Sentence) -> Parse:
+        """Parse a sentence longer than ``max_words`` in parts and join their trees."""
         log.warning(
             "a sentence of %d words is longer than max_words=%d: parsed in parts",
             len(sentence),
@@ -337,10 +358,10 @@ class JointParser:
 
 
 def _checked(sentences: Any) -> Iterator[Sentence]:
-    """The sentences as they come.
+    """Yield the sentences, checking the type of each.
 
     Raises:
-        InputError: they are not several, or one of them is something else.
+        InputError: ``sentences`` is not an iterable of :class:`Sentence`.
     """
     require_several(sentences, "sentences")
     for number, sentence in enumerate(sentences, start=1):

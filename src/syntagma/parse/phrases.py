@@ -1,9 +1,10 @@
-"""Phrase trees as spans: one label a span, and one head a span.
+"""Phrase trees as labelled spans, and how they relate to dependency trees.
 
-A chart gives each span one label, so phrases over the same words are collapsed into a chain,
-written ``S+VP`` (outermost first).  A phrase tree and a dependency tree are two views of one
-structure where each phrase meets the rest of the sentence in one word, its head (Zhou & Zhao 2019,
-section 3.1); :func:`agree` says whether they are.
+A chart assigns one label to each span.  Phrases over the same words (unary chains) are therefore
+collapsed into one label such as ``S+VP``, outermost first.
+
+A phrase tree and a dependency tree describe the same structure if each phrase is linked to the rest
+of the sentence through a single word, its head (Zhou & Zhao 2019, section 3.1); see :func:`agree`.
 """
 
 from __future__ import annotations
@@ -12,27 +13,34 @@ from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from syntagma.parse.trees import depths
 from syntagma.text.sentence import Constituent
-
-__all__ = ["LabelledSpan", "agree", "collapse", "crossing_arcs", "expand", "phrase_heads"]
 
 JOIN = "+"
 
 
 class LabelledSpan(NamedTuple):
-    """Words ``start`` to ``end`` − 1 and the chain of phrases that covers just them."""
+    """A span and the chain of phrases that cover exactly its words.
+
+    Args:
+        start: position of the first word, from 0.
+        end: position after the last word.
+        label: labels of the phrases joined by ``+``, outermost first.
+    """
 
     start: int
     end: int
     label: str
 
 
-def collapse(constituents: Iterable[Constituent]) -> list[LabelledSpan]:
-    """Phrases in pre-order as spans with one label each.
+def collapse_chains(constituents: Iterable[Constituent]) -> list[LabelledSpan]:
+    """Collapse phrases over the same words into one labelled span.
 
-    >>> collapse([Constituent("S", 0, 2), Constituent("VP", 0, 2), Constituent("NP", 1, 2)])
+    Args:
+        constituents: the phrases in pre-order.
+
+    >>> collapse_chains([Constituent("S", 0, 2), Constituent("VP", 0, 2), Constituent("NP", 1, 2)])
     [LabelledSpan(start=0, end=2, label='S+VP'), LabelledSpan(start=1, end=2, label='NP')]
     """
     spans: list[LabelledSpan] = []
@@ -44,8 +52,12 @@ def collapse(constituents: Iterable[Constituent]) -> list[LabelledSpan]:
     return spans
 
 
-def expand(spans: Iterable[LabelledSpan]) -> tuple[Constituent, ...]:
-    """Spans of a tree, in any order, as phrases in pre-order: undoes :func:`collapse`."""
+def expand_chains(spans: Iterable[LabelledSpan]) -> tuple[Constituent, ...]:
+    """Expand labelled spans into phrases in pre-order; the inverse of :func:`collapse_chains`.
+
+    Args:
+        spans: the spans of one tree in any order.
+    """
     return tuple(
         Constituent(label, span.start, span.end)
         for span in sorted(spans, key=lambda span: (span.start, -span.end))
@@ -54,28 +66,31 @@ def expand(spans: Iterable[LabelledSpan]) -> tuple[Constituent, ...]:
 
 
 def phrase_heads(constituents: Sequence[Constituent], heads: Sequence[int]) -> list[int]:
-    """The head word of each phrase: the one whose own head lies outside.
+    """Find the head word of each phrase: the word whose head lies outside the phrase.
 
     Args:
-        constituents: of a sentence.
-        heads: its dependency tree, 1-based, 0 for the root, ``[n_words]``.
+        constituents: phrases of a sentence.
+        heads: dependency tree of the sentence, 1-based, 0 for the root, ``[n_words]``.
 
     Returns:
-        A word's position, from 0, for each phrase; of several candidates the one nearest to the
-        root of the sentence, and of those the first.
+        Position of each phrase's head word, from 0.  If several words have their head outside, the
+        one closest to the root is taken, and the first of these.
     """
-    depth = _depths(heads)
-    outer = np.asarray(heads, np.int64) - 1
-    found = []
+    head = np.asarray(heads, np.int64)
+    depth = depths(head)
+    head_words = []
     for _, start, end in constituents:
-        inside = outer[start:end]
-        candidates = start + np.flatnonzero((inside < start) | (inside >= end))
-        found.append(int(candidates[depth[candidates].argmin()]))
-    return found
+        head_position = head[start:end] - 1
+        candidates = start + np.flatnonzero((head_position < start) | (head_position >= end))
+        head_words.append(int(candidates[depth[candidates].argmin()]))
+    return head_words
 
 
 def crossing_arcs(heads: Sequence[int]) -> int:
-    """How many words hang on an arc that crosses another, the arc of the root among them.
+    """Count the words whose arc crosses another arc; the arc from the root counts as well.
+
+    Args:
+        heads: 1-based, 0 for the root, ``[n_words]``.
 
     >>> crossing_arcs((2, 0, 2)), crossing_arcs((3, 4, 0, 3))
     (0, 3)
@@ -90,10 +105,14 @@ def crossing_arcs(heads: Sequence[int]) -> int:
 
 
 def agree(constituents: Sequence[Constituent], heads: Sequence[int]) -> bool:
-    """Whether a phrase tree and a dependency tree are two views of one projective structure.
+    """Whether a phrase tree and a dependency tree describe the same projective structure.
 
-    Arcs do not cross, and every arc that leaves a phrase, in either direction, leaves it from the
-    phrase's one head.
+    They do if no arcs cross, and if all arcs between a phrase and the rest of the sentence, in
+    either direction, end at the same word of the phrase.
+
+    Args:
+        constituents: phrases of a sentence.
+        heads: dependency tree of the sentence, 1-based, 0 for the root, ``[n_words]``.
     """
     if crossing_arcs(heads):
         return False
@@ -107,13 +126,3 @@ def agree(constituents: Sequence[Constituent], heads: Sequence[int]) -> bool:
         if len(leaving) != 1 or (entered != leaving[0]).any():
             return False
     return True
-
-
-def _depths(heads: Sequence[int]) -> NDArray[np.int64]:
-    """Arcs between each word and the root, ``[n_words]``."""
-    goal = np.concatenate([[0], np.asarray(heads, np.int64)])
-    steps = (np.arange(len(goal)) > 0).astype(np.int64)
-    for _ in range(len(goal).bit_length()):
-        steps = steps + steps[goal]
-        goal = goal[goal]
-    return steps[1:]

@@ -1,4 +1,4 @@
-"""Score arcs, relations, tags and phrases over the states of one encoder."""
+"""The parser's model: scores of arcs, relations, tags and phrases on top of one encoder."""
 
 from __future__ import annotations
 
@@ -14,28 +14,28 @@ from syntagma.encoders.model import SyntagmaModel
 from syntagma.errors import InputError
 from syntagma.parse.biaffine import Biaffine, SharedDropout
 from syntagma.parse.shapes import N_SHAPES
-from syntagma.parse.span_scorer import Decoding, GoldSpans, SpanScorer, margin_loss
+from syntagma.parse.span_scorer import GoldSpans, PhraseDecoding, SpanScorer, margin_loss
 from syntagma.text.alignment import ABSENT, pool
 
 
 @dataclass(frozen=True)
 class ParserHead:
-    """Sizes of the parser's head.
+    """Settings of the parser's head.
 
     Args:
-        pooling: how a word's vector comes from its pieces.
+        pooling: how the vectors of a word's pieces are pooled into one.
         arc_width: width of the arc representations.
         relation_width: width of the relation representations.
-        dropout: probability of dropping a unit of word states and representations, whole units
-            a sentence.
-        word_dropout: probability of replacing a piece by ``mask_token_id`` in training.
-        mask_token_id: id of the tokenizer's mask piece; found there, not to be set.
-        span_width: width of the representation of a phrase.
+        dropout: dropout probability for word states and representations; a unit is dropped for
+            the whole sentence.
+        word_dropout: probability of replacing a piece by ``mask_token_id`` during training.
+        mask_token_id: id of the tokenizer's mask piece; taken from the tokenizer, not to be set.
+        span_width: width of the phrase representations.
         decoding: ``joint`` trains and decodes phrases and dependencies as one tree, ``separate``
-            each by itself.  For parsers that learn phrases.
-        span_share: λ, how much phrases count beside dependencies in joint decoding.
-        span_weight: of the phrases' loss beside the others.
-        views: what is learnt of treebanks that have both.
+            independently; only for parsers that are trained on phrases.
+        span_share: λ, the weight of span scores against arc scores in joint decoding.
+        span_weight: weight of the phrase loss relative to the other losses.
+        views: what to train on if the treebank has both phrases and dependencies.
     """
 
     pooling: Literal["first", "mean"] = "first"
@@ -45,7 +45,7 @@ class ParserHead:
     word_dropout: float = 0.0
     mask_token_id: int = 0
     span_width: int = 250
-    decoding: Decoding = "joint"
+    decoding: PhraseDecoding = "joint"
     span_share: float = 0.5
     span_weight: float = 1.0
     views: Literal["both", "dependencies", "constituents"] = "both"
@@ -61,17 +61,19 @@ class ParserHead:
 
 
 class WordStates(NamedTuple):
-    """What the decoders read.
+    """Scores and representations that the decoders read.
 
     Args:
-        arcs: score of each head for each word, ``[batch, n_words, 1 + n_words]``, position 0 is
-            the root; minus infinity where there is no such head.
-        heads: relation representation as a head, ``[batch, 1 + n_words, relation_width]``.
-        dependents: relation representation as a dependent, ``[batch, n_words, relation_width]``.
-        upos: ``[batch, n_words, n_upos]``.
-        xpos: ``[batch, n_words, n_xpos]``.
-        posts: fence posts between words, ``[batch, 1 + n_words, span_width]``; ``None`` where the
-            parser knows no phrases.
+        arcs: score of each candidate head of each word, position 0 is the root, minus infinity for
+            heads outside the sentence, ``[batch, n_words, 1 + n_words]``.
+        heads: relation representation of each word as a head,
+            ``[batch, 1 + n_words, relation_width]``.
+        dependents: relation representation of each word as a dependent,
+            ``[batch, n_words, relation_width]``.
+        upos: scores of the universal tags, ``[batch, n_words, n_upos]``.
+        xpos: scores of the treebank tags, ``[batch, n_words, n_xpos]``.
+        posts: representation of the fence posts between words, ``[batch, 1 + n_words,
+            span_width]``; ``None`` for a parser without phrases.
     """
 
     arcs: Tensor
@@ -83,7 +85,12 @@ class WordStates(NamedTuple):
 
 
 class ParserScores(NamedTuple):
-    """Scores, and the loss where gold labels were given."""
+    """Output of the parser's model.
+
+    Args:
+        states: the scores.
+        loss: the training loss; ``None`` without gold labels.
+    """
 
     states: WordStates
     loss: Tensor | None
@@ -93,8 +100,8 @@ class ParserModel(SyntagmaModel):
     """An encoder with biaffine arc and relation scorers, tag classifiers and a span scorer.
 
     Args:
-        config: ``labels`` must have ``relations``, ``upos`` and ``xpos``; the span scorer is there
-            if they have ``constituents``.
+        config: model configuration.  Its ``labels`` must contain ``relations``, ``upos`` and
+            ``xpos``; with ``constituents``, the model has a span scorer.
     """
 
     head_class = ParserHead
@@ -107,7 +114,8 @@ class ParserModel(SyntagmaModel):
         self.shape_embeddings = nn.Embedding(N_SHAPES, width)
         self.dropout = SharedDropout(head.dropout)
         arc, relation = head.arc_width, head.relation_width
-        # One product for all four representations: arc head, arc dependent, relation head, …
+        # One matrix product computes all four representations: arc head, arc dependent, relation
+        # head and relation dependent.
         self.representation = nn.Linear(width, 2 * arc + 2 * relation)
         self.arcs = Biaffine(arc, 1)
         self.relations = Biaffine(relation, len(config.labels["relations"]))
@@ -116,18 +124,20 @@ class ParserModel(SyntagmaModel):
         phrases = config.labels.get("constituents")
         self.spans = SpanScorer(width, head.span_width, len(phrases)) if phrases else None
         if head.views == "constituents":
-            # Several processes wait for the gradients of all that can learn.
+            # These are not trained.  Under DDP each process waits for the gradients of all
+            # parameters that require one, so parameters without a loss would hang the run.
             for part in (self.representation, self.arcs, self.relations):
                 part.requires_grad_(False)
         self.post_init()
 
     @property
-    def decoding(self) -> Decoding:
-        """How phrases are learnt and, unless told otherwise, decoded: jointly needs both views."""
+    def decoding(self) -> PhraseDecoding:
+        """How phrases are trained and, by default, decoded; ``joint`` needs both views."""
         return self.head.decoding if self.head.views == "both" else "separate"
 
     def _init_weights(self, module: nn.Module) -> None:
         if isinstance(module, Biaffine):
+            # Training starts from uniform arc and relation scores.
             nn.init.zeros_(module.weight)
         elif isinstance(module, nn.Linear) and module is getattr(self, "representation", None):
             nn.init.orthogonal_(module.weight)
@@ -136,12 +146,12 @@ class ParserModel(SyntagmaModel):
             super()._init_weights(module)
 
     def score_words(self, word_states: Tensor, root_states: Tensor, n_words: Tensor) -> WordStates:
-        """Scores from word vectors.
+        """Compute scores from word vectors.
 
         Args:
-            word_states: ``[batch, n_words, width]``.
-            root_states: the vector that stands for the root, ``[batch, width]``.
-            n_words: words of each sentence, ``[batch]``.
+            word_states: word vectors, ``[batch, n_words, width]``.
+            root_states: vector of the artificial root, ``[batch, width]``.
+            n_words: number of words of each sentence, ``[batch]``.
         """
         arc, relation = self.head.arc_width, self.head.relation_width
         states = torch.cat([root_states.unsqueeze(1), word_states], 1)
@@ -153,14 +163,15 @@ class ParserModel(SyntagmaModel):
         arc_head, arc_dependent = self.dropout(arc_head), self.dropout(arc_dependent)
         relation_head = self.dropout(relation_head)
         relation_dependent = self.dropout(relation_dependent)
-        # Ties decide trees: the last products of the arc scores are kept in full precision.
+        # bfloat16 would round many arc scores to the same value, and ties decide trees: the last
+        # products of the arc scores are computed in float32.
         with torch.autocast(states.device.type, enabled=False):
             arcs = self.arcs.all_pairs(arc_dependent[:, 1:].float(), arc_head.float())
         position = torch.arange(arcs.shape[2], device=arcs.device)
-        # No head beyond the sentence, [batch, 1, 1 + n_words], nor the word itself.
-        no_head = (position > n_words.unsqueeze(1)).unsqueeze(1)
-        itself = position[1:].unsqueeze(1) == position
-        arcs = arcs.masked_fill(no_head | itself, -torch.inf)
+        # Neither padding nor the word itself can be a head.
+        is_padding = (position > n_words.unsqueeze(1)).unsqueeze(1)  # [batch, 1, 1 + n_words]
+        is_itself = position[1:].unsqueeze(1) == position  # [n_words, 1 + n_words]
+        arcs = arcs.masked_fill(is_padding | is_itself, -torch.inf)
         words = states[:, 1:]
         return WordStates(
             arcs,
@@ -179,24 +190,26 @@ class ParserModel(SyntagmaModel):
         shapes: Tensor,
         n_words: Tensor,
     ) -> WordStates:
-        """Scores from piece vectors.
+        """Compute scores from piece vectors.
 
         Args:
-            states: ``[batch, n_pieces, width]``.
-            root_states: ``[batch, width]``.
-            word_of_piece: ``[batch, n_pieces]``.
-            shapes: ``[batch, n_words]``.
-            n_words: ``[batch]``.
+            states: piece vectors, ``[batch, n_pieces, width]``.
+            root_states: vector of the artificial root, ``[batch, width]``.
+            word_of_piece: word index of each piece, negative for special pieces,
+                ``[batch, n_pieces]``.
+            shapes: shape class of each word, ``[batch, n_words]``.
+            n_words: number of words of each sentence, ``[batch]``.
         """
         words = pool(states, word_of_piece, shapes.shape[1], how=self.head.pooling)
         return self.score_words(words + self.shape_embeddings(shapes), root_states, n_words)
 
     def relation_scores(self, states: WordStates, heads: Tensor) -> Tensor:
-        """Scores of the relations for one head a word.
+        """Score the relations between each word and a given head.
 
         Args:
-            states: from :meth:`score_words`.
-            heads: ``[batch, n_words]``; negative counts as 0.
+            states: output of :meth:`score_words`.
+            heads: head of each word, 0 for the root, ``[batch, n_words]``; negative values
+                (padding) are read as 0.
 
         Returns:
             ``[batch, n_words, n_relations]``.
@@ -220,21 +233,25 @@ class ParserModel(SyntagmaModel):
         phrases: Tensor | None = None,
         phrase_kinds: Tensor | None = None,
     ) -> ParserScores:
-        """Score a batch; give gold labels (``-100`` where there is none) for the loss.
+        """Score a batch and, given gold labels, compute the loss.
+
+        Gold labels are ``-100`` where the label is unknown.
 
         Args:
-            input_ids: ``[batch, n_pieces]``.
-            attention_mask: ``[batch, n_pieces]``.
-            word_of_piece: ``[batch, n_pieces]``, negative for special pieces.
-            shapes: ``[batch, n_words]``, see :mod:`syntagma.parse.shapes`.
-            n_words: ``[batch]``.
-            heads: 0 for the root, ``[batch, n_words]``.
-            relations: ``[batch, n_words]``.
-            upos: ``[batch, n_words]``.
-            xpos: ``[batch, n_words]``.
-            phrases: row, start, end and label of each phrase, ``[n_phrases, 4]``.
-            phrase_kinds: what is known of each sentence's phrases, ``[batch]``; both as
-                :class:`syntagma.parse.span_scorer.GoldSpans` has them.
+            input_ids: piece ids, ``[batch, n_pieces]``.
+            attention_mask: 1 for pieces and 0 for padding, ``[batch, n_pieces]``.
+            word_of_piece: word index of each piece, negative for special pieces,
+                ``[batch, n_pieces]``.
+            shapes: shape class of each word, see :mod:`syntagma.parse.shapes`,
+                ``[batch, n_words]``.
+            n_words: number of words of each sentence, ``[batch]``.
+            heads: gold heads, 0 for the root, ``[batch, n_words]``.
+            relations: gold relation codes, ``[batch, n_words]``.
+            upos: gold codes of the universal tags, ``[batch, n_words]``.
+            xpos: gold codes of the treebank tags, ``[batch, n_words]``.
+            phrases: ``spans`` of :class:`syntagma.parse.span_scorer.GoldSpans`,
+                ``[n_phrases, 4]``.
+            phrase_kinds: ``kinds`` of :class:`syntagma.parse.span_scorer.GoldSpans`, ``[batch]``.
         """
         if self.training and self.head.word_dropout > 0:
             dropped = torch.rand_like(input_ids, dtype=torch.float) < self.head.word_dropout
@@ -263,7 +280,8 @@ class ParserModel(SyntagmaModel):
                 span_share=self.head.span_share,
             )
         elif self.spans is not None:
-            # A batch without phrases must still say so to processes that have some.
+            # Under DDP the span scorer needs a gradient, if a zero one, in every process, even if
+            # only the batches of other processes contain phrases.
             loss = loss + 0.0 * sum(weights.sum() for weights in self.spans.parameters())
         if upos is not None:
             loss = loss + _cross_entropy(scores.upos, upos)
@@ -273,7 +291,7 @@ class ParserModel(SyntagmaModel):
 
 
 def _cross_entropy(scores: Tensor, gold: Tensor) -> Tensor:
-    """Mean over the words that have a gold label; 0 where none has."""
+    """Mean cross-entropy over the words with a gold label; 0 if there are none."""
     total = F.cross_entropy(
         scores.flatten(0, 1).float(), gold.flatten(), ignore_index=ABSENT, reduction="sum"
     )

@@ -1,4 +1,4 @@
-"""How good parses are: attachment scores and tag accuracy, kept as sums."""
+"""Attachment scores and tag accuracy, kept as counts that can be added."""
 
 from __future__ import annotations
 
@@ -8,13 +8,15 @@ from typing import Self
 
 from syntagma.text.sentence import Parse
 
-__all__ = ["AttachmentScore", "by_length", "by_relation", "group_order", "is_punctuation"]
-
 
 def is_punctuation(form: str) -> bool:
-    """Whether every character of a word is Unicode punctuation (as the CoNLL evaluation counts).
+    """Whether every character of a word is Unicode punctuation, as in the CoNLL evaluation script.
 
-    Penn's opening quote is written with two accents, which count as well.
+    The Penn Treebank's opening quote, two backticks, counts as well, although backticks are symbols
+    in Unicode.
+
+    Args:
+        form: the word.
 
     >>> is_punctuation("--"), is_punctuation("$"), is_punctuation("``")
     (True, False, True)
@@ -25,25 +27,36 @@ def is_punctuation(form: str) -> bool:
 
 
 def _universal(relation: str) -> str:
+    """Strip the subtype from a relation."""
     return relation.partition(":")[0]
 
 
 @dataclass(frozen=True, slots=True)
 class AttachmentScore:
-    """Counts over words; add two scores to score their union.
+    """Word counts; the sum of two scores is the score of both samples together.
 
-    A word is attached right if its head is right; its label is right if the universal part of the
-    relation is (``nsubj:pass`` counts as ``nsubj``, as in the CoNLL shared tasks).
+    Relations are compared without their subtypes (``nsubj:pass`` equals ``nsubj``), as in the CoNLL
+    shared tasks, except in ``correct_subtyped_arcs``.
+
+    Args:
+        words: number of words.
+        correct_heads: number of words with the correct head.
+        correct_arcs: number of words with the correct head and relation.
+        correct_subtyped_arcs: number of words with the correct head, relation and subtype.
+        correct_upos: number of words with the correct universal tag.
+        correct_xpos: number of words with the correct treebank tag.
+        sentences: number of sentences.
+        correct_trees: number of sentences in which all heads are correct.
     """
 
     words: int = 0
-    heads_right: int = 0
-    arcs_right: int = 0
-    subtyped_right: int = 0
-    upos_right: int = 0
-    xpos_right: int = 0
+    correct_heads: int = 0
+    correct_arcs: int = 0
+    correct_subtyped_arcs: int = 0
+    correct_upos: int = 0
+    correct_xpos: int = 0
     sentences: int = 0
-    trees_right: int = 0
+    correct_trees: int = 0
 
     @classmethod
     def of(
@@ -54,16 +67,16 @@ class AttachmentScore:
         punctuation: bool = True,
         relation: str | None = None,
     ) -> Self:
-        """The counts of one sentence.
+        """Count the words of one sentence.
 
         Args:
-            gold: the treebank's parse.
-            predicted: a parse of the same words.
-            punctuation: whether words of punctuation count.
-            relation: count only the words that have this gold relation, without its subtype.
+            gold: gold parse.
+            predicted: predicted parse of the same words.
+            punctuation: whether to count punctuation.
+            relation: count only words with this gold relation, given without subtype.
 
         Raises:
-            ValueError: the parses have different numbers of words.
+            ValueError: the parses differ in their number of words.
         """
         if len(gold) != len(predicted):
             raise ValueError(f"expected a parse of {len(gold)} words, got {len(predicted)}")
@@ -77,16 +90,18 @@ class AttachmentScore:
         labels = [
             _universal(gold.relations[i]) == _universal(predicted.relations[i]) for i in counted
         ]
-        full = [gold.relations[i] == predicted.relations[i] for i in counted]
+        full_labels = [gold.relations[i] == predicted.relations[i] for i in counted]
         return cls(
             words=len(counted),
-            heads_right=sum(heads),
-            arcs_right=sum(head and label for head, label in zip(heads, labels, strict=True)),
-            subtyped_right=sum(head and label for head, label in zip(heads, full, strict=True)),
-            upos_right=sum(gold.upos[i] == predicted.upos[i] for i in counted),
-            xpos_right=sum(gold.xpos[i] == predicted.xpos[i] for i in counted),
+            correct_heads=sum(heads),
+            correct_arcs=sum(head and label for head, label in zip(heads, labels, strict=True)),
+            correct_subtyped_arcs=sum(
+                head and label for head, label in zip(heads, full_labels, strict=True)
+            ),
+            correct_upos=sum(gold.upos[i] == predicted.upos[i] for i in counted),
+            correct_xpos=sum(gold.xpos[i] == predicted.xpos[i] for i in counted),
             sentences=1,
-            trees_right=int(all(heads)),
+            correct_trees=int(all(heads)),
         )
 
     def __add__(self, other: AttachmentScore) -> AttachmentScore:
@@ -94,46 +109,51 @@ class AttachmentScore:
             *(getattr(self, field.name) + getattr(other, field.name) for field in fields(self))
         )
 
-    def _share(self, count: int, total: int) -> float:
+    def _percentage(self, count: int, total: int) -> float:
         return 100 * count / total if total else 0.0
 
     @property
     def uas(self) -> float:
-        """Unlabelled attachment score, in per cent."""
-        return self._share(self.heads_right, self.words)
+        """Unlabelled attachment score, as a percentage."""
+        return self._percentage(self.correct_heads, self.words)
 
     @property
     def las(self) -> float:
-        """Labelled attachment score, in per cent."""
-        return self._share(self.arcs_right, self.words)
+        """Labelled attachment score, as a percentage."""
+        return self._percentage(self.correct_arcs, self.words)
 
     @property
     def las_subtypes(self) -> float:
-        """Labelled attachment score in which subtypes of relations count, in per cent."""
-        return self._share(self.subtyped_right, self.words)
+        """Labelled attachment score with relation subtypes, as a percentage."""
+        return self._percentage(self.correct_subtyped_arcs, self.words)
 
     @property
     def upos(self) -> float:
-        """Share of right universal tags, in per cent."""
-        return self._share(self.upos_right, self.words)
+        """Accuracy of universal tags, as a percentage."""
+        return self._percentage(self.correct_upos, self.words)
 
     @property
     def xpos(self) -> float:
-        """Share of right treebank tags, in per cent."""
-        return self._share(self.xpos_right, self.words)
+        """Accuracy of treebank tags, as a percentage."""
+        return self._percentage(self.correct_xpos, self.words)
 
     @property
     def exact(self) -> float:
-        """Share of sentences whose heads are all right, in per cent."""
-        return self._share(self.trees_right, self.sentences)
+        """Percentage of sentences in which all heads are correct."""
+        return self._percentage(self.correct_trees, self.sentences)
 
 
 LENGTHS = (10, 20, 30, 40)
-"""Upper ends of the groups of sentence lengths."""
+"""Upper bounds of the sentence length groups, in words."""
 
 
 def by_relation(gold: Parse, predicted: Parse) -> dict[str, AttachmentScore]:
-    """The counts of one sentence by gold relation, without subtypes."""
+    """Score one sentence by gold relation, without subtypes.
+
+    Args:
+        gold: gold parse.
+        predicted: predicted parse of the same words.
+    """
     relations = {_universal(relation) for relation in gold.relations}
     return {
         relation: AttachmentScore.of(gold, predicted, relation=relation) for relation in relations
@@ -141,7 +161,12 @@ def by_relation(gold: Parse, predicted: Parse) -> dict[str, AttachmentScore]:
 
 
 def by_length(gold: Parse, predicted: Parse) -> dict[str, AttachmentScore]:
-    """The counts of one sentence under the name of its group of lengths, in words."""
+    """Score one sentence, under the name of its length group.
+
+    Args:
+        gold: gold parse.
+        predicted: predicted parse of the same words.
+    """
     lower = 1
     for upper in LENGTHS:
         if len(gold) <= upper:
@@ -151,6 +176,10 @@ def by_length(gold: Parse, predicted: Parse) -> dict[str, AttachmentScore]:
 
 
 def group_order(name: str) -> tuple[int, str]:
-    """Groups of lengths by their length, relations by the alphabet."""
+    """Sort key for group names: length groups by length, relations alphabetically.
+
+    Args:
+        name: a group name from :func:`by_length` or :func:`by_relation`.
+    """
     lower = name.partition("-")[0]
     return (int(lower) if lower.isdigit() else 0, name)

@@ -1,7 +1,7 @@
-"""The shape of a word: what an uncased encoder cannot see of it.
+"""Word shapes: the capitalisation that an uncased encoder cannot see.
 
-Capitals tell a proper noun from a common one.  Each word gets a small class number, found for a
-whole batch at once from the code points.
+Capitals distinguish proper nouns from common nouns.  Each word gets a small class index, computed
+for a whole batch at once from its code points.
 """
 
 from __future__ import annotations
@@ -12,15 +12,13 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["N_SHAPES", "word_shapes"]
-
 N_SHAPES = 24
 _N_CODE_POINTS = 0x10000
 
 
 @functools.cache
 def _tables() -> tuple[NDArray[np.bool_], NDArray[np.bool_], NDArray[np.bool_]]:
-    """Which code points of the basic plane are upper-case, lower-case, digits."""
+    """Return which code points of the basic plane are upper-case, lower-case and digits."""
     characters = [chr(code) for code in range(_N_CODE_POINTS)]
     return (
         np.array([character.isupper() for character in characters]),
@@ -30,20 +28,28 @@ def _tables() -> tuple[NDArray[np.bool_], NDArray[np.bool_], NDArray[np.bool_]]:
 
 
 def word_shapes(forms: Sequence[str]) -> NDArray[np.int64]:
-    """A class from 0 to :data:`N_SHAPES` − 1 for each word, ``[n_words]``.
+    """Return the shape class of each word.
 
-    The class combines case (none, lower, Capitalised, ALL CAPITALS, a single capital, miXed) with
-    whether the word has digits and whether it has other characters.
+    The class combines the case of the word (none, lower, Capitalised, ALL CAPITALS, a single
+    capital, miXed) with whether it contains digits and whether it contains other characters.
+
+    Args:
+        forms: words.
+
+    Returns:
+        Classes from 0 to :data:`N_SHAPES` − 1, ``[n_words]``.
 
     >>> word_shapes(["the", "The", "THE", "3"]).tolist()
     [4, 8, 12, 2]
     """
     lengths = np.fromiter(map(len, forms), np.int64, count=len(forms))
     codes = np.frombuffer("".join(forms).encode("utf-32-le", "surrogatepass"), np.uint32)
+    # Characters outside the tables count as neither letters nor digits, like code point 0.
     codes = np.where(codes < _N_CODE_POINTS, codes, 0)
     ends = np.concatenate([[0], np.cumsum(lengths)])
 
     def count(flags: NDArray[np.bool_]) -> NDArray[np.int64]:
+        # Differences of cumulative sums count the flags within each word.
         sums = np.concatenate([[0], np.cumsum(flags)])
         return np.asarray(sums[ends[1:]] - sums[ends[:-1]], np.int64)
 

@@ -1,7 +1,7 @@
-"""Score phrase labels of spans over an encoder's states (Kitaev & Klein 2018, section 4.3).
+"""Score the phrase labels of spans (Kitaev & Klein 2018, section 4.3).
 
-A span is the difference of its two fence posts, the gaps before its first and after its last word.
-A span without a label scores 0, so that labels compete with being no phrase at all.
+A span is represented by the difference of two fence posts: the gap after its last word and the gap
+before its first word.  The empty label, for spans that are not phrases, has a fixed score of 0.
 """
 
 from __future__ import annotations
@@ -13,22 +13,23 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from syntagma.parse.constituency import ChartSpans, best_spans
-from syntagma.parse.joint import MOST_WORDS, best_joint_trees
+from syntagma.parse.joint import MAX_JOINT_WORDS, best_joint_trees
 
-__all__ = ["BestLabels", "Decoding", "GoldSpans", "SpanScorer", "margin_loss"]
+PhraseDecoding = Literal["joint", "separate"]
+"""How phrases are decoded: as one tree with the dependencies, or independently."""
 
-Decoding = Literal["joint", "separate"]
-
-PART = 1 << 14
-"""Spans whose labels are scored together."""
+SPANS_PER_STEP = 1 << 14
+"""Number of spans whose labels are scored in one step."""
 
 
 class BestLabels(NamedTuple):
-    """The best label of every span of a batch, by start and end.
+    """The best label of every span of a batch, indexed by start and end.
 
     Args:
-        scores: at least 0, the score of no label, ``[batch, 1 + longest, 1 + longest]``.
-        labels: from 1, 0 for none, of the same shape.
+        scores: score of the best label, at least 0, which is the score of the empty label,
+            ``[batch, 1 + longest, 1 + longest]``.
+        labels: code of the best label, 0 for the empty label,
+            ``[batch, 1 + longest, 1 + longest]``.
     """
 
     scores: Tensor
@@ -36,12 +37,13 @@ class BestLabels(NamedTuple):
 
 
 class GoldSpans(NamedTuple):
-    """The phrases of a batch.
+    """The gold phrases of a batch.
 
     Args:
-        spans: row, start, end and label (from 1) of each phrase, ``[n_spans, 4]``.
-        kinds: what is known of each sentence, ``[batch]``: 0 no phrases, 1 phrases, 2 phrases that
-            agree with its dependencies (see :func:`syntagma.parse.phrases.agree`).
+        spans: batch index, start, end and label code (from 1) of each phrase, ``[n_spans, 4]``.
+        kinds: what is known about each sentence: 0 if its phrases are unknown, 1 if they are known,
+            2 if they also agree with its dependencies (see :func:`syntagma.parse.phrases.agree`),
+            ``[batch]``.
     """
 
     spans: Tensor
@@ -49,71 +51,81 @@ class GoldSpans(NamedTuple):
 
 
 class SpanScorer(nn.Module):
-    """Label scores of spans.
+    """Scores phrase labels of spans.
 
     Args:
-        width: of the word states.
-        hidden_width: of a span's representation.
-        n_labels: phrase labels, none not counted.
+        width: width of the word states.
+        hidden_width: width of the span representations.
+        n_labels: number of phrase labels, without the empty label.
     """
 
     def __init__(self, width: int, hidden_width: int, n_labels: int) -> None:
         super().__init__()
-        # What a word gives to the fence post on its right and to the one on its left.
+        # Two projections of each word: onto the fence post on its right and the one on its left.
         self.fence = nn.Linear(width, 2 * hidden_width)
         self.norm = nn.LayerNorm(hidden_width)
         self.labels = nn.Linear(hidden_width, n_labels)
 
     def fence_posts(self, states: Tensor, n_words: Tensor) -> Tensor:
-        """The gaps between words.
+        """Represent the fence posts between words.
 
         Args:
-            states: of the root and the words, ``[batch, 1 + longest, width]``.
-            n_words: ``[batch]``.
+            states: states of the root and the words, ``[batch, 1 + longest, width]``.
+            n_words: number of words of each sentence, ``[batch]``.
 
         Returns:
-            ``[batch, 1 + longest, hidden_width]``; the last that counts lies after the last word.
+            Post *i* lies after word *i*, and post 0 before the first word,
+            ``[batch, 1 + longest, hidden_width]``.
         """
         to_right, to_left = self.fence(states).chunk(2, -1)
-        # The sentence ends where it began: at the root.
+        # After the last word follows the root, which also precedes the first word.
         following = torch.cat([to_left[:, 1:], to_left[:, :1]], 1)
         last = torch.arange(states.shape[1], device=states.device) == n_words.unsqueeze(1)
         posts: Tensor = to_right + torch.where(last.unsqueeze(-1), to_left[:, :1], following)
         return posts
 
     def score(self, posts: Tensor, rows: Tensor, starts: Tensor, ends: Tensor) -> Tensor:
-        """Scores of every label, no label first.
+        """Score every label of given spans.
 
         Args:
-            posts: from :meth:`fence_posts`.
-            rows: sentence of each span, ``[n_spans]``.
-            starts: first word, ``[n_spans]``.
-            ends: after the last word, ``[n_spans]``.
+            posts: output of :meth:`fence_posts`.
+            rows: index of each span's sentence in the batch, ``[n_spans]``.
+            starts: position of each span's first word, ``[n_spans]``.
+            ends: position after each span's last word, ``[n_spans]``.
 
         Returns:
-            ``[n_spans, 1 + n_labels]``.
+            Scores in float32, the empty label first, ``[n_spans, 1 + n_labels]``.
         """
         spans = posts[rows, ends] - posts[rows, starts]
         return F.pad(self.labels(F.relu(self.norm(spans))).float(), (1, 0))
 
     def best_labels(self, posts: Tensor, n_words: Tensor) -> BestLabels:
-        """The best label of every span, in constant memory beside the result.
+        """Find the best label of every span; needs constant memory in addition to the result.
 
         Args:
-            posts: from :meth:`fence_posts`.
-            n_words: ``[batch]``.
+            posts: output of :meth:`fence_posts`.
+            n_words: number of words of each sentence, ``[batch]``.
         """
         rows, starts, ends = all_spans(posts.shape[1], n_words)
         shape = (len(posts), posts.shape[1], posts.shape[1])
         scores = torch.zeros(shape, device=posts.device)
         labels = torch.zeros(shape, dtype=torch.long, device=posts.device)
-        for part in zip(rows.split(PART), starts.split(PART), ends.split(PART), strict=True):
-            scores[part], labels[part] = self.score(posts, *part).max(-1)
+        steps = (index.split(SPANS_PER_STEP) for index in (rows, starts, ends))
+        for spans in zip(*steps, strict=True):
+            scores[spans], labels[spans] = self.score(posts, *spans).max(-1)
         return BestLabels(scores, labels)
 
 
 def all_spans(size: int, n_words: Tensor) -> tuple[Tensor, Tensor, Tensor]:
-    """Row, start and end of every span inside its sentence, ``[n_spans]`` each."""
+    """Enumerate all spans inside their sentences.
+
+    Args:
+        size: number of fence posts, ``1 + longest``.
+        n_words: number of words of each sentence, ``[batch]``.
+
+    Returns:
+        Batch index, start and end of each span, ``[n_spans]`` each.
+    """
     position = torch.arange(size, device=n_words.device)
     inside = (position.unsqueeze(1) < position) & (position <= n_words.view(-1, 1, 1))
     rows, starts, ends = inside.nonzero(as_tuple=True)
@@ -128,69 +140,74 @@ def margin_loss(
     n_words: Tensor,
     gold: GoldSpans,
     *,
-    decoding: Decoding,
+    decoding: PhraseDecoding,
     span_share: float,
 ) -> Tensor:
-    """Structured margin: by how much the best wrong tree beats the right one.
+    """Compute the structured margin loss of phrase trees.
 
-    A span with a wrong label counts 1 on top of its score (Stern et al. 2017, section 3.2).  With
-    joint decoding trees are judged by ``λ·spans + (1 − λ)·arcs`` (Zhou & Zhao 2019, section 3.4)
-    wherever phrases and dependencies agree; the right tree of other sentences lies outside what
-    joint decoding can build, so they are judged by their spans alone.
+    The loss of a sentence is the margin by which the best tree, after cost augmentation, exceeds
+    the gold tree.  The augmentation adds 1 to the score of each wrong label (Stern et al. 2017,
+    section 3.2).
+
+    With joint decoding, the score of a tree is ``λ·spans + (1 − λ)·arcs`` (Zhou & Zhao 2019,
+    section 3.4).  Only the spans are scored where joint decoding cannot produce the gold tree,
+    because gold phrases and dependencies disagree, or where the sentence is too long for it.
 
     Args:
-        scorer: of the spans.
-        posts: from :meth:`SpanScorer.fence_posts`.
-        arcs: ``[batch, longest, 1 + longest]``.
-        heads: gold heads, ``[batch, longest]``; negative beyond a sentence's words.
-        n_words: ``[batch]``.
-        gold: the right phrases.
+        scorer: the span scorer.
+        posts: output of :meth:`SpanScorer.fence_posts`, ``[batch, 1 + longest, hidden_width]``.
+        arcs: arc scores, ``[batch, longest, 1 + longest]``.
+        heads: gold heads, negative for padding, ``[batch, longest]``.
+        n_words: number of words of each sentence, ``[batch]``.
+        gold: gold phrases.
         decoding: ``joint`` or ``separate``.
         span_share: λ.
 
     Returns:
-        The mean over the words of sentences whose phrases are known.
+        The loss per word, over the sentences whose phrases are known.
     """
     size = posts.shape[1]
     known = gold.kinds > 0
     counted = n_words * known
     rows, starts, ends = all_spans(size, counted)
-    right = torch.zeros(len(posts), size, size, dtype=torch.long, device=posts.device)
-    right[tuple(gold.spans[:, :3].T)] = gold.spans[:, 3]
-    right_labels = right[rows, starts, ends]
+    gold_chart = torch.zeros(len(posts), size, size, dtype=torch.long, device=posts.device)
+    gold_chart[tuple(gold.spans[:, :3].T)] = gold.spans[:, 3]
+    gold_labels = gold_chart[rows, starts, ends]
     share = span_share if decoding == "joint" else 1.0
     scores = share * scorer.score(posts, rows, starts, ends)  # [n_spans, 1 + n_labels]
-    right_scores = scores.gather(1, right_labels.unsqueeze(1)).squeeze(1)
-    wrong = torch.ones_like(scores).scatter_(1, right_labels.unsqueeze(1), 0.0)
-    worst, _ = (scores + wrong).max(1)
+    gold_scores = scores.gather(1, gold_labels.unsqueeze(1)).squeeze(1)
+    cost = torch.ones_like(scores).scatter_(1, gold_labels.unsqueeze(1), 0.0)
+    augmented, _ = (scores + cost).max(1)
 
-    chart = torch.zeros(right.shape, device=posts.device)
-    chart[rows, starts, ends] = worst.detach()
-    jointly = (gold.kinds == 2) & (n_words <= MOST_WORDS) & (decoding == "joint")
-    chosen = torch.zeros_like(right, dtype=torch.bool)
-    found_heads = heads
+    # Decoding only selects spans and arcs, so it needs no gradients: they flow through the scores
+    # of the selected spans and arcs below.
+    chart = torch.zeros(gold_chart.shape, device=posts.device)
+    chart[rows, starts, ends] = augmented.detach()
+    decode_jointly = (gold.kinds == 2) & (n_words <= MAX_JOINT_WORDS) & (decoding == "joint")
+    selected = torch.zeros_like(gold_chart, dtype=torch.bool)
+    best_heads = heads
     with torch.no_grad():
-        alone = (known & ~jointly).nonzero().squeeze(1)
-        if len(alone):
-            _mark(chosen, alone, best_spans(chart[alone], n_words[alone]))
-        together = jointly.nonzero().squeeze(1)
-        if len(together):
-            trees = best_joint_trees(
-                chart[together], (1 - share) * arcs[together], n_words[together]
-            )
-            _mark(chosen, together, trees.spans)
-            found_heads = heads.index_copy(0, together, trees.heads)
-    in_best = chosen[rows, starts, ends]
-    by_span = torch.where(in_best, worst, 0.0) - right_scores
-    total = by_span.new_zeros(len(posts)).index_add(0, rows, by_span)
-    if len(together):
-        real = heads >= 0
-        found = arcs.gather(2, found_heads.clamp(min=0).unsqueeze(2)).squeeze(2)
-        true = arcs.gather(2, heads.clamp(min=0).unsqueeze(2)).squeeze(2)
-        gain = torch.where(real & (found_heads != heads), found - true, 0.0).sum(1)
-        total = total + (1 - share) * gain
-    return total.clamp(min=0).sum() / counted.sum().clamp(min=1)
+        separate = (known & ~decode_jointly).nonzero().squeeze(1)
+        if len(separate):
+            _select(selected, separate, best_spans(chart[separate], n_words[separate]))
+        joint = decode_jointly.nonzero().squeeze(1)
+        if len(joint):
+            trees = best_joint_trees(chart[joint], (1 - share) * arcs[joint], n_words[joint])
+            _select(selected, joint, trees.spans)
+            best_heads = heads.index_copy(0, joint, trees.heads)
+    in_best_tree = selected[rows, starts, ends]
+    span_margin = torch.where(in_best_tree, augmented, 0.0) - gold_scores
+    margin = span_margin.new_zeros(len(posts)).index_add(0, rows, span_margin)
+    if len(joint):
+        best_arcs = arcs.gather(2, best_heads.clamp(min=0).unsqueeze(2)).squeeze(2)
+        gold_arcs = arcs.gather(2, heads.clamp(min=0).unsqueeze(2)).squeeze(2)
+        # Arcs that both trees share cancel out, and padding has no gold head.
+        differs = (heads >= 0) & (best_heads != heads)
+        arc_margin = torch.where(differs, best_arcs - gold_arcs, 0.0).sum(1)
+        margin = margin + (1 - share) * arc_margin
+    return margin.clamp(min=0).sum() / counted.sum().clamp(min=1)
 
 
-def _mark(chosen: Tensor, sentences: Tensor, spans: ChartSpans) -> None:
-    chosen[sentences[spans.rows], spans.starts, spans.ends] = True
+def _select(selected: Tensor, sentences: Tensor, spans: ChartSpans) -> None:
+    """Mark the spans of the best trees of some sentences."""
+    selected[sentences[spans.rows], spans.starts, spans.ends] = True

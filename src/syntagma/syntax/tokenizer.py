@@ -15,7 +15,7 @@ from syntagma.encoders.load import load_encoder_config, load_tokenizer, max_piec
 from syntagma.encoders.reference import ModelName, find_model
 from syntagma.errors import InputError
 from syntagma.parse.columns import ParsedText, require_trees
-from syntagma.parse.sources.cache import ParseStore
+from syntagma.parse.sources.cache import ParseCache
 from syntagma.parse.sources.load import load_source
 from syntagma.parse.sources.source import Mode, ParseSource
 from syntagma.syntax.encode import COLUMNS, EncodedText, PieceMode, encode_texts, piece_mode
@@ -45,7 +45,7 @@ class SyntaxTokenizer:
     ) -> None:
         self.tokenizer = tokenizer
         self.pieces = pieces
-        self._store = ParseStore(source, None if cache is None else Path(cache))
+        self._store = ParseCache(source, None if cache is None else Path(cache))
         self._builder = SequenceBuilder(tokenizer, columns=(*COLUMNS, DOMAIN), longest=longest)
 
     @classmethod

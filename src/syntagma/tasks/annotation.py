@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
 from syntagma.errors import InputError, how_to_skip
 from syntagma.parse.corpora.annotator import AnnotationSettings
 from syntagma.parse.corpora.manifest import Manifest
-from syntagma.parse.corpora.records import KINDS, Record, expand, kind_of
+from syntagma.parse.corpora.records import KINDS, Record
 from syntagma.parse.corpora.runner import Engine, annotate
 from syntagma.tasks import TASKS, find_task
 
@@ -42,31 +41,21 @@ def annotate_files(
     Raises:
         InputError: as :func:`syntagma.parse.corpora.runner.annotate`.
     """
-    kind = settings.kind or _kind(expand(list(inputs)))
-    is_task, skip = kind in TASKS, settings.skip_bad
-    reader = partial(_task_records, task=kind, skip_bad=skip) if is_task else None
-    if reader is None and kind not in KINDS:
+    kind, reader = settings.kind, None
+    if kind in TASKS:
+        reader = partial(_task_records, task=kind, skip_bad=settings.skip_bad)
+    elif kind and kind not in KINDS:
         raise InputError(f"--from must be one of {', '.join((*KINDS, *TASKS))}; got {kind!r}")
     return annotate(
         inputs,
         out,
-        replace(settings, kind=kind),
+        settings,
         reader=reader,
         workers=workers,
         device=device,
         resume=resume,
         engine=engine,
     )
-
-
-def _kind(paths: list[str]) -> str:
-    kinds = {kind_of(path) for path in paths}
-    if len(kinds) > 1:
-        raise InputError(
-            f"the names of the input files speak of several kinds ({', '.join(sorted(kinds))}); "
-            f"annotate each by itself, or say what they are with --from"
-        )
-    return kinds.pop()
 
 
 def _task_records(path: str, task: str, *, skip_bad: bool) -> Iterator[Record]:

@@ -11,7 +11,7 @@ from syntagma.encoders.reference import ModelRef
 from syntagma.errors import InputError
 from syntagma.models.guided_encoder import GuidedEncoder
 from syntagma.models.guides import change_guides
-from syntagma.parse.sources.cache import ParseStore, cache_folder
+from syntagma.parse.sources.cache import ParseCache, cache_folder
 from syntagma.parse.sources.load import load_source
 from syntagma.parse.sources.source import Mode
 from syntagma.tasks.experiment import SAVED, Experiment
@@ -105,7 +105,7 @@ def training_options(
 
 def training_parses(
     model: GuidedEncoder, experiment: Experiment, *, mode: Mode = "raw"
-) -> ParseStore | None:
+) -> ParseCache | None:
     """The parses of a training set, cached on disk; ``None`` for a model that reads no syntax.
 
     Args:
@@ -116,4 +116,4 @@ def training_parses(
     if not model.reads_syntax:
         return None
     source = load_source(experiment.parser, device=best_device(), mode=mode)
-    return ParseStore(source, cache_folder())
+    return ParseCache(source, cache_folder())

@@ -15,7 +15,7 @@ from syntagma.encoders.precision import Precision, autocast, require_device
 from syntagma.encoders.reference import ModelName, find_model
 from syntagma.errors import InputError
 from syntagma.models.guided_encoder import GuidedEncoder
-from syntagma.parse.sources.cache import ParseStore
+from syntagma.parse.sources.cache import ParseCache
 from syntagma.parse.sources.load import identify, load_source
 from syntagma.parse.sources.source import Mode, ParseSource
 from syntagma.syntax.encode import EncodedText, encode_texts, piece_mode
@@ -35,7 +35,7 @@ class TextEncoder:
         store: parses of texts; not asked by a model that reads no syntax.
     """
 
-    def __init__(self, model: GuidedEncoder, tokenizer: Any, store: ParseStore | None) -> None:
+    def __init__(self, model: GuidedEncoder, tokenizer: Any, store: ParseCache | None) -> None:
         self.tokenizer = tokenizer
         self.store = store if model.reads_syntax else None
         self.mode = piece_mode(model.config.guides)
@@ -101,7 +101,7 @@ class TextPredictor(Generic[Model]):
         tokenizer: Any,
         *,
         source: ParseSource | None = None,
-        store: ParseStore | None = None,
+        store: ParseCache | None = None,
         batch_tokens: int = 8192,
         precision: Precision = "auto",
     ) -> None:
@@ -111,7 +111,7 @@ class TextPredictor(Generic[Model]):
         self.batch_tokens = batch_tokens
         self.precision = precision
         if store is None and source is not None:
-            store = ParseStore(source)
+            store = ParseCache(source)
         if model.reads_syntax and store is None:
             raise InputError("this model reads syntax: give it a parse source")
         self.texts = TextEncoder(model, tokenizer, store)

@@ -7,17 +7,23 @@ from dataclasses import dataclass, replace
 from itertools import chain, islice
 from pathlib import Path
 
-from syntagma.encoders.default import DEFAULT_PARSER
-from syntagma.encoders.precision import Precision
+import torch
+
+from syntagma.encoders.config import read_config
+from syntagma.encoders.default import DEFAULT_PARSER, resolve
+from syntagma.encoders.precision import Precision, autocast
 from syntagma.errors import InputError
 from syntagma.outputs import write_file
 from syntagma.parse.corpora.chunks import Block
 from syntagma.parse.corpora.manifest import ENDING, ShardEntry, checksum
 from syntagma.parse.corpora.records import Record
 from syntagma.parse.corpora.shards import ShardWriter
-from syntagma.parse.parser import JointParser
+from syntagma.parse.fingerprint import fingerprint_of_saved
+from syntagma.parse.parser import MAX_WORDS, JointParser
+from syntagma.parse.scorer import ParserHead
 from syntagma.parse.sources.load import load_parser, load_source
 from syntagma.parse.sources.source import ParseSource
+from syntagma.settings import build
 from syntagma.text.segmentation.segment import segment
 from syntagma.text.sentence import Parse, Sentence
 
@@ -32,7 +38,7 @@ class AnnotationSettings:
 
     Args:
         kind: of the input, a name from :data:`syntagma.parse.corpora.records.KINDS`, or another
-            for a reader of one's own that yields running text.
+            for a reader of one's own that yields running text; by the files' names if empty.
         field: of JSON objects, where their text is.
         parser: a name that :func:`syntagma.parse.sources.load.load_source` knows.
         precision: of the parser, see :class:`syntagma.parse.parser.JointParser`.
@@ -52,6 +58,8 @@ class AnnotationSettings:
     skip_bad: bool = False
 
     def __post_init__(self) -> None:
+        # Workers would refuse an unknown precision only after the folder has been made.
+        autocast(torch.device("cpu"), self.precision)
         if self.shard_characters < 1:
             raise InputError(f"--shard-characters must be positive, got {self.shard_characters}")
 
@@ -113,25 +121,45 @@ def _sentences(record: Record, mode: str) -> Sequence[Sentence]:
 
 
 def open_source(settings: AnnotationSettings, device: str) -> ParseSource:
-    """The parser of a corpus.
+    """Load the parser of a corpus.
 
     Raises:
-        InputError: it cannot keep the words of an input that has words of its own, or gives no
-            probabilities where they are to be kept.
+        InputError: as :func:`source_fingerprint`.
     """
-    parser: ParseSource | None = None
+    if _joint_parser(settings) is None:
+        return load_source(settings.parser, device=device)
+    return load_parser(settings.parser, device=device, precision=settings.precision)
+
+
+def source_fingerprint(settings: AnnotationSettings) -> str:
+    """Return the fingerprint of the parser of a corpus, from its files where it is one of ours.
+
+    Raises:
+        InputError: there is no such parser; it does not keep the words of an input in which they
+            are given; or it gives no arc probabilities, and they are to be kept.
+    """
+    folder = _joint_parser(settings)
+    if folder is None:
+        return load_source(settings.parser).fingerprint
+    return fingerprint_of_saved(folder, max_words=MAX_WORDS, decoding="dependencies")
+
+
+def _joint_parser(settings: AnnotationSettings) -> Path | None:
+    """The folder of the corpus's joint parser; ``None`` if another parse source is named."""
+    folder, has_arc_scores = None, False
     if settings.parser == DEFAULT_PARSER or Path(settings.parser).is_dir():
-        parser = load_parser(settings.parser, device=device, precision=settings.precision)
-    if settings.confidence and not (isinstance(parser, JointParser) and not parser.by_rule):
+        folder = Path(resolve(settings.parser))
+        # A parser that was trained on phrases alone has arc scorers, but they are untrained.
+        head = build(ParserHead, read_config(folder, task="parsing").head, where="head")
+        has_arc_scores = head.views != "constituents"
+    if settings.confidence and not has_arc_scores:
         raise InputError(
             f"--confidence: {settings.parser} gives no probabilities of arcs; leave it out, or use "
             f"{DEFAULT_PARSER}"
         )
-    if parser is not None:
-        return parser
-    if settings.kind in ("lines", "words", "conllu"):
+    if folder is None and settings.kind in ("lines", "words", "conllu"):
         raise InputError(
             f"--parser {settings.parser}: corpora whose sentences or words are given "
             f"(--from {settings.kind}) are annotated by {DEFAULT_PARSER} or a parser's folder"
         )
-    return load_source(settings.parser, device=device)
+    return folder

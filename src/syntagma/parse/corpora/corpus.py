@@ -8,12 +8,12 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from syntagma.errors import DamagedFileError, InputError, MissingExtraError
 from syntagma.parse.columns import Labels
 from syntagma.parse.corpora.manifest import Manifest, ShardEntry, checksum, read_manifest
-from syntagma.parse.corpora.shards import LABELS, IntArray, Shard
+from syntagma.parse.corpora.shards import LABELS, Shard
+from syntagma.parse.trees import are_trees
 from syntagma.text.sentence import Parse, Sentence
 
 __all__ = ["AnnotatedCorpus"]
@@ -173,7 +173,7 @@ def _problems(entry: ShardEntry, shard: Shard) -> list[str]:
             f"{entry.name}: holds {len(shard)} sentences and {len(shard.heads)} words, not "
             f"{entry.counts.sentences} and {entry.counts.words}"
         )
-    bad = np.flatnonzero(~_are_trees(shard.heads, shard.bounds))
+    bad = np.flatnonzero(~are_trees(shard.heads, shard.bounds))
     if len(bad):
         found.append(f"{entry.name}: sentence {bad[0]} and {len(bad) - 1} others are no trees")
     if (shard.ends < shard.starts).any() or (shard.starts < 0).any():
@@ -183,24 +183,6 @@ def _problems(entry: ShardEntry, shard: Shard) -> list[str]:
         if len(codes) and not 0 <= codes.min() <= codes.max() < len(shard.labels[name]):
             found.append(f"{entry.name}: has codes of {name} without a label")
     return found
-
-
-def _are_trees(heads: IntArray, bounds: IntArray) -> NDArray[np.bool_]:
-    """Whether each sentence has one root that all its words lead to, ``[n_sentences]``."""
-    n_words = np.diff(bounds)
-    sentence = np.repeat(np.arange(len(n_words)), n_words)
-    first = bounds[:-1][sentence]
-    inside = (heads >= 0) & (heads <= n_words[sentence])
-    # One node more than there are words stands for every root; follow arcs by doubling steps.
-    goal = np.where(inside & (heads > 0), first + heads - 1, len(heads))
-    goal = np.concatenate([goal, [len(heads)]])
-    for _ in range(int(n_words.max(initial=1)).bit_length()):
-        goal = goal[goal]
-    good = inside & (goal[:-1] == len(heads))
-    roots = np.bincount(sentence, weights=heads == 0, minlength=len(n_words))
-    bad = np.bincount(sentence, weights=~good, minlength=len(n_words))
-    trees: NDArray[np.bool_] = ((roots == 1) | (n_words == 0)) & (bad == 0)
-    return trees
 
 
 def _sentences(shard: Shard, texts: Sequence[str]) -> Iterator[CorpusSentence]:

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import functools
 import multiprocessing
 import os
 import signal
 import threading
+from collections.abc import Callable
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -91,21 +94,22 @@ def _finished(pending: dict[Future[ShardEntry], Block]) -> Done:
         yield pending.pop(future), future.result()
 
 
-_annotator: Annotator | None = None
+_load_annotator: Callable[[], Annotator]
 
 
 def _shard(block: Block) -> ShardEntry:
-    assert _annotator is not None
-    return _annotator.shard(block)
+    return _load_annotator().shard(block)
 
 
 def _start_worker(settings: AnnotationSettings, folder: Path, places: Any) -> None:
     """Load the parser once a process; leave when the parent is gone."""
-    global _annotator
+    global _load_annotator
     torch.set_num_threads(1)
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     threading.Thread(target=_leave_with_parent, daemon=True).start()
-    _annotator = Annotator(settings, folder, places.get())
+    # The parser is loaded with the first block: an error in here would reach the parent as a
+    # broken pool, without its message.
+    _load_annotator = functools.cache(partial(Annotator, settings, folder, places.get()))
 
 
 def _leave_with_parent() -> None:

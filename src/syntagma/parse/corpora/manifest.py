@@ -24,6 +24,7 @@ __all__ = ["MANIFEST", "CorpusFolder", "ShardEntry", "checksum"]
 
 SETTINGS, LEDGER, MANIFEST = "annotation.json", "shards.jsonl", "manifest.json"
 ENDING = ".parquet"
+FINGERPRINT = "fingerprint"
 FORMAT = 1
 
 
@@ -93,12 +94,18 @@ class CorpusFolder:
             write_json(folder / SETTINGS, settings)
             return {}
         before = read_json(self.path / SETTINGS)
-        for key in sorted({*before, *settings}):
+        # Fingerprints say nothing to a user: they are compared last, after what they depend on.
+        for key in sorted({*before, *settings} - {FINGERPRINT}):
             if before.get(key) != settings.get(key):
                 raise InputError(
                     f"{self.path}: was begun with {key} {before.get(key)!r}, not "
                     f"{settings.get(key)!r}; go on with the same settings, or name a new folder"
                 )
+        if before.get(FINGERPRINT) != settings.get(FINGERPRINT):
+            raise InputError(
+                f"{self.path}: the parser or the segmentation rules have changed since this corpus "
+                f"was begun; name a new folder to annotate all of it again"
+            )
         for draft in self.path.glob(f".*{ENDING}"):
             draft.unlink()
         return {entry.name: entry for entry in self._entries() if self._is_whole(entry)}

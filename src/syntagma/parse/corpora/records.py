@@ -56,6 +56,21 @@ def kind_of(path: str) -> str:
     return ENDINGS.get(Path(path.removesuffix(".gz")).suffix, "text")
 
 
+def kind_of_all(paths: list[str]) -> str:
+    """The one kind of several files, by their names.
+
+    Raises:
+        InputError: they are of several kinds.
+    """
+    kinds = {kind_of(path) for path in paths}
+    if len(kinds) > 1:
+        raise InputError(
+            f"the names of the input files speak of several kinds ({', '.join(sorted(kinds))}); "
+            f"annotate each by itself, or say what they are with --from"
+        )
+    return kinds.pop()
+
+
 def reader_of(kind: str, *, field: str = "text") -> Reader:
     """The reader of a kind of input.
 

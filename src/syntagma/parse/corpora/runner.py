@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Sequence
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Literal, get_args
 
@@ -14,12 +14,12 @@ import torch
 from syntagma.errors import InputError
 from syntagma.files import STANDARD_INPUT
 from syntagma.outputs import hold_folder
-from syntagma.parse.corpora.annotator import AnnotationSettings, open_source
+from syntagma.parse.corpora.annotator import AnnotationSettings, source_fingerprint
 from syntagma.parse.corpora.chunks import Block
 from syntagma.parse.corpora.local_engine import run_in_pool, run_in_process
 from syntagma.parse.corpora.manifest import CorpusFolder, Manifest, ShardEntry
 from syntagma.parse.corpora.plan import Work
-from syntagma.parse.corpora.records import Reader, expand, reader_of
+from syntagma.parse.corpora.records import Reader, expand, kind_of_all, reader_of
 from syntagma.parse.corpora.shards import SCHEMA_VERSION, arrow
 from syntagma.progress import progress_bar
 
@@ -70,9 +70,10 @@ def annotate(
     if workers is not None and workers < 1:
         raise InputError(f"--workers must be at least 1, got {workers}")
     paths = expand(list(inputs))
+    settings = replace(settings, kind=settings.kind or kind_of_all(paths))
     devices = _devices(device, workers)
     reader = reader or reader_of(settings.kind, field=settings.field)
-    fingerprint = open_source(settings, "cpu").fingerprint
+    fingerprint = source_fingerprint(settings)
     folder = CorpusFolder(out)
     described = {
         **asdict(settings), "fingerprint": fingerprint, "inputs": paths, "schema": SCHEMA_VERSION,

@@ -1,1 +1,1 @@
-"""Where parses come from: the parsers of this package and of others, files, and controls."""
+"""Sources of parses: the parsers of this package and of other libraries, files, and controls."""

@@ -1,7 +1,7 @@
-"""Parsers of other libraries as sources: spaCy and Stanza.
+"""spaCy and Stanza pipelines as parse sources.
 
-Both keep their own words; pieces are aligned to them by characters.  Neither is needed to import
-this module.
+Both use their own tokenization; pieces are aligned with their words by character offsets.  Both
+libraries are optional and only imported when a pipeline is loaded.
 """
 
 from __future__ import annotations
@@ -14,16 +14,17 @@ from syntagma.errors import InputError, MissingExtraError
 from syntagma.text.alignment import encodable
 from syntagma.text.sentence import Parse, Sentence
 
-__all__ = ["SpacySource", "StanzaSource", "one_tree"]
-
-GROUP = 256
-"""Texts that are given to a pipeline together."""
+BATCH_SIZE = 256
+"""Number of texts that are passed to a pipeline together."""
 
 
-def one_tree(heads: Sequence[int]) -> tuple[int, ...]:
-    """Heads with exactly one root: of several, the first keeps the sentence.
+def single_root(heads: Sequence[int]) -> tuple[int, ...]:
+    """Attach all roots but the first to the first one.
 
-    >>> one_tree([0, 1, 0, 3])
+    Args:
+        heads: 1-based, 0 for a root, ``[n_words]``.
+
+    >>> single_root([0, 1, 0, 3])
     (0, 1, 1, 3)
     """
     roots = [word for word, head in enumerate(heads, start=1) if head == 0]
@@ -36,11 +37,11 @@ def one_tree(heads: Sequence[int]) -> tuple[int, ...]:
 
 
 class SpacySource:
-    """Parses by a spaCy pipeline.
+    """Parses texts with a spaCy pipeline.
 
     Args:
         pipeline: a loaded ``spacy.Language`` with a dependency parser.
-        name: what it is called.
+        name: name for messages and the fingerprint; the pipeline's own name by default.
     """
 
     def __init__(self, pipeline: Any, name: str = "") -> None:
@@ -49,10 +50,13 @@ class SpacySource:
 
     @classmethod
     def load(cls, name: str) -> Self:
-        """An installed pipeline, such as ``en_core_web_sm``.
+        """Load an installed pipeline.
+
+        Args:
+            name: a package such as ``en_core_web_sm``, or a folder.
 
         Raises:
-            InputError: there is none of that name.
+            InputError: there is no such pipeline.
             MissingExtraError: spaCy is not installed.
         """
         try:
@@ -69,7 +73,7 @@ class SpacySource:
 
     @property
     def fingerprint(self) -> str:
-        """Language, name and version of the pipeline, and of spaCy."""
+        """Name, language and version of the pipeline, and the version of spaCy."""
         meta = self.pipeline.meta
         return ":".join(
             str(part)
@@ -78,37 +82,42 @@ class SpacySource:
         )  # fmt: skip
 
     def parse_texts(self, texts: Iterable[str]) -> Iterator[list[Parse]]:
-        """The sentences of each text, white space left out.
+        """Parse texts; white space tokens are dropped.
+
+        Args:
+            texts: running texts.
 
         Raises:
-            InputError: the pipeline has no dependency parser.
+            InputError: the pipeline has no dependency parser, or a text is too long for it.
         """
-        for document in self.pipeline.pipe(map(self._fitting, texts), batch_size=GROUP):
+        for document in self.pipeline.pipe(map(self._check_length, texts), batch_size=BATCH_SIZE):
             if not document.has_annotation("DEP"):
                 raise InputError(f"spacy:{self.name} has no dependency parser")
             yield [parse for span in document.sents if len(parse := _from_spacy(span))]
 
-    def _fitting(self, text: str) -> str:
-        most = getattr(self.pipeline, "max_length", len(text))
-        if len(text) > most:
+    def _check_length(self, text: str) -> str:
+        limit = getattr(self.pipeline, "max_length", len(text))
+        if len(text) > limit:
             raise InputError(
-                f"spacy:{self.name} reads texts of up to {most:,} characters, got one of "
-                f"{len(text):,}; cut it into parts"
+                f"spacy:{self.name} reads texts of up to {limit:,} characters, got one of "
+                f"{len(text):,}; split it into parts"
             )
         return encodable(text)
 
 
 def _from_spacy(span: Any) -> Parse:
+    """Convert a sentence of a spaCy document."""
     tokens = [token for token in span if not token.is_space]
+    # spaCy numbers tokens through the document, white space tokens included.
     number = {token.i: index for index, token in enumerate(tokens, start=1)}
     heads = []
     for token in tokens:
         head = token.head
-        # White space is no word: what hangs on it hangs on its head.
+        # Words attached to a dropped white space token are attached to its head instead.
         while head.is_space and head.head.i != head.i:
             head = head.head
         heads.append(0 if head.i == token.i else number.get(head.i, 0))
-    heads = list(one_tree(heads))
+    heads = list(single_root(heads))
     return Parse(
         Sentence(
             tuple(token.text for token in tokens),
@@ -126,11 +135,11 @@ def _from_spacy(span: Any) -> Parse:
 
 
 class StanzaSource:
-    """Parses by a Stanza pipeline.
+    """Parses texts with a Stanza pipeline.
 
     Args:
         pipeline: a loaded ``stanza.Pipeline`` with the processors ``tokenize,pos,lemma,depparse``.
-        name: what it is called.
+        name: name for messages and the fingerprint.
     """
 
     def __init__(self, pipeline: Any, name: str) -> None:
@@ -139,10 +148,13 @@ class StanzaSource:
 
     @classmethod
     def load(cls, language: str) -> Self:
-        """The pipeline of a language whose models were downloaded before.
+        """Load the pipeline of a language; its models must have been downloaded before.
+
+        Args:
+            language: language code, such as ``en``.
 
         Raises:
-            InputError: its models are not there.
+            InputError: the models are missing.
             MissingExtraError: Stanza is not installed.
         """
         try:
@@ -153,11 +165,12 @@ class StanzaSource:
             pipeline = stanza.Pipeline(
                 language,
                 processors="tokenize,pos,lemma,depparse",
+                # Never download anything without being asked to.
                 download_method=None,
                 verbose=False,
             )
         except Exception as error:
-            # Missing models end in errors of many classes, one of them plain `Exception`.
+            # Stanza reports missing models by many exception classes, plain `Exception` included.
             raise InputError(
                 f"parser 'stanza:{language}': no models; get them with "
                 f"`python -c \"import stanza; stanza.download('{language}')\"`"
@@ -166,20 +179,23 @@ class StanzaSource:
 
     @property
     def fingerprint(self) -> str:
-        """Language, and version of Stanza."""
+        """Name of the pipeline, and the version of Stanza."""
         from importlib.metadata import version
 
         return f"stanza:{self.name}:{version('stanza')}"
 
     def parse_texts(self, texts: Iterable[str]) -> Iterator[list[Parse]]:
-        """The sentences of each text.
+        """Parse texts.
+
+        Args:
+            texts: running texts.
 
         Raises:
             InputError: the pipeline has no dependency parser.
         """
         source = iter(texts)
-        while group := list(islice(source, GROUP)):
-            for document in self.pipeline.bulk_process(group):
+        while batch := list(islice(source, BATCH_SIZE)):
+            for document in self.pipeline.bulk_process(batch):
                 yield [self._parse(sentence) for sentence in document.sentences]
 
     def _parse(self, sentence: Any) -> Parse:
@@ -189,7 +205,8 @@ class StanzaSource:
         starts: list[int] = []
         ends: list[int] = []
         for token in sentence.tokens:
-            # Words inside a token get their part of it where they spell it, else all of it.
+            # Multi-word tokens: if the words spell the token ("ca" + "n't"), each gets its own part
+            # of the characters.  Otherwise ("de" + "le" for French "du") each gets all of them.
             spelled = sum(len(word.text) for word in token.words) == (
                 token.end_char - token.start_char
             )
@@ -200,7 +217,7 @@ class StanzaSource:
                 ends.append(position if spelled else token.end_char)
         return Parse(
             Sentence(tuple(word.text for word in words), tuple(starts), tuple(ends)),
-            one_tree([int(word.head) for word in words]),
+            single_root([int(word.head) for word in words]),
             tuple(word.deprel or "_" for word in words),
             tuple(word.upos or "_" for word in words),
             tuple(word.xpos or "_" for word in words),

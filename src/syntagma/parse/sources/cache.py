@@ -1,10 +1,10 @@
-"""Parses of a training set, made once and kept on disk.
+"""A cache of parses on disk, so that each training text is parsed only once.
 
-Texts are found by a hash of their characters; what is kept belongs to one parse source, named by
-its fingerprint.  New texts are parsed in groups, and each group is written whole or not at all as
-one safetensors file with a checksum, so that a killed run loses at most one group.  Processes that
-want the same texts at the same time share out the groups.  A damaged file is named, removed and its
-texts parsed again.
+Each parse source has a folder of its own, named after its fingerprint, in which texts are looked up
+by a hash.  New texts are parsed in groups.  Each group is written atomically to a safetensors file
+with a checksum, so that a killed run loses at most one group.  Processes that need the same texts
+at the same time share the work, a group at a time.  A damaged file is reported and removed, and its
+texts are parsed again.
 """
 
 from __future__ import annotations
@@ -31,14 +31,13 @@ from syntagma.parse.sources.source import ParseSource
 from syntagma.progress import progress_bar
 from syntagma.text.sentence import Parse
 
-__all__ = ["ParseStore", "StoredSource", "cache_folder"]
-
 log = logging.getLogger(__name__)
 
 FORMAT = 1
 GROUP = 2000
-"""Texts that are parsed and written together."""
-PAUSE = 1.0
+"""Number of texts that are parsed and written together."""
+POLL_SECONDS = 1.0
+"""Time between two looks at groups that other processes are parsing."""
 REMEDY = "set SYNTAGMA_CACHE to another folder"
 
 COLUMNS = ("starts", "ends", "sentences", "heads", "relations", "upos", "xpos")
@@ -46,7 +45,7 @@ LABELS = ("relation_labels", "upos_labels", "xpos_labels")
 
 
 def cache_folder() -> Path:
-    """Where parses are kept: ``$SYNTAGMA_CACHE``, else ``syntagma`` in the user's cache folder."""
+    """Return ``$SYNTAGMA_CACHE`` if set, otherwise ``syntagma`` in the user's cache folder."""
     if folder := os.environ.get("SYNTAGMA_CACHE"):
         return Path(folder)
     return Path(os.environ.get("XDG_CACHE_HOME", Path.home() / ".cache")) / "syntagma"
@@ -56,17 +55,17 @@ def _key(text: str) -> str:
     return hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16).hexdigest()
 
 
-class ParseStore:
-    """Parses of texts by one source, from disk where they were made before.
+class ParseCache:
+    """The parses of one source, read from disk where possible.
 
     Args:
-        source: parses what is new.
-        folder: where parses are kept; ``None`` to keep nothing.
-        group: texts that are parsed and written together.
+        source: parses texts that are not in the cache.
+        folder: cache folder; ``None`` to write nothing to disk.
+        group: number of texts that are parsed and written together.
 
     Attributes:
-        parsed_words: how many words were parsed, those from disk left out.
-        seconds: that it took.
+        parsed_words: number of words parsed by this object, without those read from disk.
+        seconds: time spent parsing, in seconds.
     """
 
     def __init__(
@@ -82,52 +81,59 @@ class ParseStore:
         self._read_new()
 
     def parsed(self, texts: Sequence[str]) -> list[ParsedText]:
-        """The parses of texts, in their order.
+        """Return the parses of texts, parsing those that are new.
+
+        Args:
+            texts: any texts, repeated ones included.
+
+        Returns:
+            One element for each text, in order.
 
         Raises:
-            InputError: the disk is full.
+            InputError: the source returned something that is not a tree, or the disk is full.
         """
         keys = [_key(text) for text in texts]
         new = {key: text for key, text in zip(keys, texts, strict=True) if key not in self._known}
         if new:
             few = len(new) < self.group
             with progress_bar(total=len(new), desc="parsing", unit="text", disable=few) as bar:
-                waiting = list(_groups(new.items(), self.group))
-                while waiting:
-                    left = []
-                    for part in waiting:
-                        if self._parse_unless_held(part):
-                            bar.update(len(part))
+                pending = list(_groups(new.items(), self.group))
+                while pending:
+                    locked = []
+                    for group in pending:
+                        if self._parse_unless_locked(group):
+                            bar.update(len(group))
                         else:
-                            left.append(part)
-                    if len(left) == len(waiting):
-                        time.sleep(PAUSE)
-                    waiting = left
+                            locked.append(group)
+                    # Wait only if other processes are parsing all that is left to do.
+                    if len(locked) == len(pending):
+                        time.sleep(POLL_SECONDS)
+                    pending = locked
         return [self._known[key] for key in keys]
 
     def forget(self) -> None:
-        """Drop parses from memory, so that a stream of texts takes constant memory.
+        """Drop parses from memory, so that streams of texts take constant memory.
 
-        What is kept on disk stays known.
+        Only a cache without a folder does so; one with a folder keeps all parses in memory.
         """
         if self.folder is None and len(self._known) > self.group:
             self._known.clear()
 
     def _read_new(self) -> None:
-        """Read the files that were not there before."""
+        """Read the files that were added to the folder since the last call."""
         if self.folder is None or not self.folder.is_dir():
             return
-        # Names that begin with a dot are drafts of other processes.
+        # Names with a leading dot are unfinished files of other processes.
         for path in sorted(set(self.folder.glob("[!.]*.safetensors")) - self._read):
             self._known.update(_read_or_remove(path))
             self._read.add(path)
 
-    def _parse_unless_held(self, part: list[tuple[str, str]]) -> bool:
-        """Parse a group, unless another process is at it."""
+    def _parse_unless_locked(self, group: list[tuple[str, str]]) -> bool:
+        """Parse a group of keys and texts, unless another process is parsing the same group."""
         if self.folder is None:
-            self._parse(part)
+            self._parse(group)
             return True
-        path = self.folder / f".{_key(' '.join(key for key, _ in part))}.lock"
+        path = self.folder / f".{_key(' '.join(key for key, _ in group))}.lock"
         lock = FileLock(path)
         with disk_errors(path, REMEDY):
             self.folder.mkdir(parents=True, exist_ok=True)
@@ -136,22 +142,25 @@ class ParseStore:
             except Timeout:
                 return False
         try:
+            # Another process may have finished the group before this one took the lock.
             self._read_new()
-            rest = [(key, text) for key, text in part if key not in self._known]
+            rest = [(key, text) for key, text in group if key not in self._known]
             if rest:
                 self._parse(rest)
         finally:
-            # Whoever comes by this very file now parses the group once more, and no harm is done.
+            # A process that has just opened the removed file can lock it as well.  It then finds
+            # the parses on disk, or at worst parses the group a second time.
             path.unlink(missing_ok=True)
             lock.release()
         return True
 
-    def _parse(self, part: list[tuple[str, str]]) -> None:
+    def _parse(self, group: list[tuple[str, str]]) -> None:
+        """Parse a group of keys and texts, and write it to disk."""
         begin = time.perf_counter()
         labels = {name: Labels() for name in LABELS}
         columns: dict[str, ParsedText] = {}
-        parses = self.source.parse_texts(text for _, text in part)
-        for (key, text), sentences in zip(part, parses, strict=True):
+        parses = self.source.parse_texts(text for _, text in group)
+        for (key, text), sentences in zip(group, parses, strict=True):
             require_trees(sentences, text)
             columns[key] = ParsedText.from_parses(sentences, **labels)
             self.parsed_words += len(columns[key])
@@ -161,28 +170,32 @@ class ParseStore:
             self._read.add(_write(self.folder, columns, labels))
 
 
-class StoredSource:
-    """A source whose parses come from a store, for those who ask for the same texts again.
+class CachedSource:
+    """A parse source that reads from a cache, for callers that ask for the same texts again.
 
     Args:
-        store: of the parses; they keep no probabilities and no phrases.
+        cache: the parses; a cache keeps neither probabilities nor phrases.
     """
 
-    def __init__(self, store: ParseStore) -> None:
-        self.store = store
+    def __init__(self, cache: ParseCache) -> None:
+        self.cache = cache
 
     @property
     def fingerprint(self) -> str:
-        """Of the source behind the store."""
-        return self.store.source.fingerprint
+        """The fingerprint of the source behind the cache."""
+        return self.cache.source.fingerprint
 
     def parse_texts(self, texts: Iterable[str]) -> Iterator[list[Parse]]:
-        """The sentences of each text, in order; offsets index into the text."""
+        """Parse texts, or read their parses from the cache; offsets refer to the text.
+
+        Args:
+            texts: any texts.
+        """
         source = iter(texts)
-        while group := list(islice(source, self.store.group)):
-            for text, parsed in zip(group, self.store.parsed(group), strict=True):
+        while group := list(islice(source, self.cache.group)):
+            for text, parsed in zip(group, self.cache.parsed(group), strict=True):
                 yield parsed.parses(text)
-            self.store.forget()
+            self.cache.forget()
 
 
 def _groups(items: Iterable[tuple[str, str]], size: int) -> Iterator[list[tuple[str, str]]]:
@@ -192,6 +205,7 @@ def _groups(items: Iterable[tuple[str, str]], size: int) -> Iterator[list[tuple[
 
 
 def _write(folder: Path, columns: dict[str, ParsedText], labels: dict[str, Labels]) -> Path:
+    """Write the parses of one group, by key, to a new file."""
     arrays: dict[str, NDArray[np.int32]] = {
         name: np.concatenate([getattr(text, name) for text in columns.values()]) for name in COLUMNS
     }
@@ -200,7 +214,7 @@ def _write(folder: Path, columns: dict[str, ParsedText], labels: dict[str, Label
     metadata["keys"] = " ".join(columns)
     data = save_tensors(arrays, metadata)
     digest = hashlib.blake2b(data, digest_size=16).hexdigest()
-    # The checksum is the name: a file whose bytes changed no longer fits it.
+    # The file is named after its checksum, so that changed bytes are noticed.
     path = folder / f"{digest}.safetensors"
     with write_file(path, REMEDY) as draft:
         draft.write_bytes(data)
@@ -208,9 +222,10 @@ def _write(folder: Path, columns: dict[str, ParsedText], labels: dict[str, Label
 
 
 def _read_or_remove(path: Path) -> dict[str, ParsedText]:
+    """Read the parses of one group by key; remove the file if it is damaged."""
     try:
         data = path.read_bytes()
-    except FileNotFoundError:  # Another process has removed it.
+    except FileNotFoundError:  # Another process has found it damaged and removed it.
         return {}
     if hashlib.blake2b(data, digest_size=16).hexdigest() != path.stem:
         log.warning("%s: damaged, removed; its texts are parsed again", path)

@@ -1,6 +1,6 @@
-"""Controls: trees without syntax, to see how much of a gain is due to syntax.
+"""Control sources: trees without syntactic information, to measure what syntax contributes.
 
-Each gives the same tree to the same text wherever it stands, so that runs can be repeated.
+A sentence gets the same tree wherever it occurs, so that runs can be repeated.
 """
 
 from __future__ import annotations
@@ -15,22 +15,15 @@ import numpy as np
 from syntagma.errors import InputError
 from syntagma.parse.penn_tags import PENN_TAGS
 from syntagma.parse.sources.source import Mode, ParseSource
+from syntagma.parse.trees import descendants
 from syntagma.text.segmentation.segment import segment
 from syntagma.text.sentence import Parse, Sentence
-
-__all__ = [
-    "ChainSource",
-    "NoisySource",
-    "RandomTreeSource",
-    "replace_heads",
-    "replace_tags",
-]
 
 RELATION = "dep"
 
 
 def _generator(seed: int, sentence: Sentence) -> np.random.Generator:
-    """Random numbers that depend on the seed and the words alone."""
+    """Return a generator that depends on nothing but the seed and the words."""
     words = "\0".join(sentence.forms).encode("utf-8", "surrogatepass")
     return np.random.default_rng([seed, *hashlib.blake2b(words, digest_size=8).digest()])
 
@@ -40,12 +33,12 @@ def _relations(heads: Iterable[int]) -> tuple[str, ...]:
 
 
 class ChainSource:
-    """Each word hangs on its neighbour.
+    """Attaches each word to its neighbour.
 
     Args:
-        head_side: ``left``: on the word before it, the first is the root; ``right``: on the word
-            after it, the last is the root.
-        mode: how texts are cut, see :func:`syntagma.text.segmentation.segment.segment`.
+        head_side: ``left`` attaches each word to the previous word, with the first word as the
+            root; ``right`` attaches it to the next word, with the last word as the root.
+        mode: how texts are segmented, see :func:`syntagma.text.segmentation.segment.segment`.
     """
 
     def __init__(self, head_side: Literal["left", "right"] = "left", *, mode: Mode = "raw") -> None:
@@ -54,7 +47,11 @@ class ChainSource:
         self.fingerprint = f"linear:{head_side}{'' if mode == 'raw' else f':{mode}'}"
 
     def parse_texts(self, texts: Iterable[str]) -> Iterator[list[Parse]]:
-        """The sentences of each text as chains."""
+        """Segment texts and return a chain for each sentence.
+
+        Args:
+            texts: any texts.
+        """
         for text in texts:
             yield [Parse(words, heads := self._heads(len(words)), _relations(heads))
                    for words in segment(text, mode=self.mode)]  # fmt: skip
@@ -66,11 +63,11 @@ class ChainSource:
 
 
 class RandomTreeSource:
-    """Each sentence gets one of all trees over its words, every one as likely.
+    """Draws a tree for each sentence, uniformly from all trees over its words.
 
     Args:
-        seed: other seeds give other trees.
-        mode: how texts are cut, see :func:`syntagma.text.segmentation.segment.segment`.
+        seed: random seed.
+        mode: how texts are segmented, see :func:`syntagma.text.segmentation.segment.segment`.
     """
 
     def __init__(self, seed: int = 0, *, mode: Mode = "raw") -> None:
@@ -79,15 +76,20 @@ class RandomTreeSource:
         self.fingerprint = f"random:{seed}{'' if mode == 'raw' else f':{mode}'}"
 
     def parse_texts(self, texts: Iterable[str]) -> Iterator[list[Parse]]:
-        """The sentences of each text as random trees."""
+        """Segment texts and return a random tree for each sentence.
+
+        Args:
+            texts: any texts.
+        """
         for text in texts:
             yield [Parse(words, heads := self._heads(words), _relations(heads))
                    for words in segment(text, mode=self.mode)]  # fmt: skip
 
     def _heads(self, sentence: Sentence) -> tuple[int, ...]:
-        """Walk from word to word at random; the arc by which a word is first left is its own.
+        """Draw a tree with a random walk over the words (Broder 1989, Aldous 1990).
 
-        Aldous (1990) and Broder (1989), with the root chosen first.
+        The walk starts at a random root.  The head of each other word is the word from which the
+        walk first reaches it.
         """
         n_words = len(sentence)
         generator = _generator(self.seed, sentence)
@@ -106,18 +108,18 @@ class RandomTreeSource:
 
 
 class NoisySource:
-    """Another source's parses with a share of their heads or tags replaced at random.
+    """Replaces a share of the heads or tags of another source at random.
 
-    SG-Net (journal version) section 7.6 and POI-Net Table 6.
+    SG-Net (journal version), section 7.6, and POI-Net, Table 6.
 
     Args:
-        source: of the parses.
-        share: of the words whose head or tag is replaced, 0 to 1; a root keeps its place.
-        seed: other seeds replace others.
-        what: ``heads`` or ``tags``.
+        source: the source of the original parses.
+        share: share of words whose head or tag is replaced, from 0 to 1; roots stay roots.
+        seed: random seed.
+        what: what to replace, ``heads`` or ``tags``.
 
     Raises:
-        InputError: the share lies outside its range.
+        InputError: the share is out of range.
     """
 
     def __init__(
@@ -137,13 +139,17 @@ class NoisySource:
 
     @property
     def fingerprint(self) -> str:
-        """Of the source, with share and seed."""
-        # The 2 counts how words are drawn: it is raised where other ones are.
+        """Kind of noise, share and seed, and the fingerprint of the source."""
+        # The 2 is the version of the sampling code; raise it when the code draws other words.
         kind = "noisy2" if self.what == "heads" else "noisy_tags2"
         return f"{kind}:{self.share}:{self.seed}:{self.source.fingerprint}"
 
     def parse_texts(self, texts: Iterable[str]) -> Iterator[list[Parse]]:
-        """The parses of each text with some heads or tags replaced."""
+        """Parse texts with the original source and add noise.
+
+        Args:
+            texts: any texts.
+        """
         change = replace_heads if self.what == "heads" else replace_tags
         for parses in self.source.parse_texts(texts):
             yield [
@@ -152,56 +158,46 @@ class NoisySource:
 
 
 def replace_heads(parse: Parse, share: float, generator: np.random.Generator) -> Parse:
-    """A tree in which some words hang on another word than before.
+    """Attach some words of a tree to other heads.
 
-    The result is a tree with the same root; phrases and probabilities are dropped.
+    The result is a tree with the same root, without phrases and probabilities.
 
     Args:
-        parse: the tree.
-        share: of the words below the root that are moved; a word for which there is no other place
-            stays.
-        generator: random numbers.
+        parse: the original parse.
+        share: share of the words below the root to move; a word without another possible head is
+            not moved.
+        generator: random number generator.
     """
     heads = np.array(parse.heads, np.int64)
     below = np.flatnonzero(heads)
-    chosen = generator.choice(below, size=_some(share * len(below), generator), replace=False)
+    size = _round_randomly(share * len(below), generator)
+    chosen = generator.choice(below, size=size, replace=False)
     for word in chosen.tolist():
-        places = ~_descendants(heads, word)
-        places[heads[word] - 1] = False
-        if places.any():
-            heads[word] = int(generator.choice(np.flatnonzero(places))) + 1
+        # A head below the word itself would close a cycle.
+        candidates = ~descendants(heads, word)
+        candidates[heads[word] - 1] = False
+        if candidates.any():
+            heads[word] = int(generator.choice(np.flatnonzero(candidates))) + 1
     return replace(parse, heads=tuple(heads.tolist()), probabilities=None, constituents=None)
 
 
 def replace_tags(parse: Parse, share: float, generator: np.random.Generator) -> Parse:
-    """A parse in which some words have another Penn tag than before.
+    """Replace the tags of some words by other Penn tags, drawn uniformly.
 
     Args:
-        parse: the parse; words without a tag keep none.
-        share: of the tagged words whose tag is replaced; each other tag is as likely.
-        generator: random numbers.
+        parse: the original parse.
+        share: share of the tagged words whose tag is replaced.
+        generator: random number generator.
     """
     tags = list(parse.xpos)
     tagged = np.array([word for word, tag in enumerate(tags) if tag != "_"], np.int64)
-    size = _some(share * len(tagged), generator)
+    size = _round_randomly(share * len(tagged), generator)
     for word in generator.choice(tagged, size=size, replace=False).tolist():
         others = [tag for tag in PENN_TAGS if tag != tags[word]]
         tags[word] = others[int(generator.integers(len(others)))]
     return replace(parse, xpos=tuple(tags))
 
 
-def _some(expected: float, generator: np.random.Generator) -> int:
-    """A whole number whose mean is the expected one: short sentences get their share too."""
+def _round_randomly(expected: float, generator: np.random.Generator) -> int:
+    """Round up or down at random, so that the mean is exact in short sentences as well."""
     return int(expected + generator.random())
-
-
-def _descendants(heads: np.ndarray[tuple[int], np.dtype[np.int64]], word: int) -> np.ndarray[
-    tuple[int], np.dtype[np.bool_]
-]:  # fmt: skip
-    """Which words hang on a word, directly or not, itself among them, ``[n_words]``."""
-    goal = np.concatenate([[0], heads])
-    goal[word + 1] = word + 1
-    for _ in range(len(goal).bit_length()):
-        goal = goal[goal]
-    found: np.ndarray[tuple[int], np.dtype[np.bool_]] = goal[1:] == word + 1
-    return found

@@ -1,4 +1,4 @@
-"""Parses of texts whose words are given, with spaces between them."""
+"""A parse source for pretokenized texts, whose words are separated by spaces."""
 
 from __future__ import annotations
 
@@ -14,21 +14,19 @@ from syntagma.text.sentence import Parse, Sentence
 if TYPE_CHECKING:
     from syntagma.parse.parser import JointParser
 
-__all__ = ["GivenWordsSource"]
-
-GROUP = 256
-"""Texts that are parsed together."""
+BATCH_SIZE = 256
+"""Number of texts that are parsed together."""
 HYPHEN = "@-@"
 
 
 class GivenWordsSource:
-    """A parser that leaves the words between spaces as they are; each line is a sentence.
+    """Parses texts with one sentence per line and words separated by spaces.
 
-    The parser reads what the tokenisers of machine translation have escaped (``&apos;``, ``@-@``)
-    as it was before.
+    Words that a machine translation tokenizer has escaped (``&apos;``, ``@-@``) are unescaped
+    before they are parsed.
 
     Args:
-        parser: of the sentences.
+        parser: parses the sentences.
     """
 
     def __init__(self, parser: JointParser) -> None:
@@ -36,20 +34,25 @@ class GivenWordsSource:
 
     @property
     def fingerprint(self) -> str:
-        """Of the parser, and that words are given."""
+        """The fingerprint of the parser, marked as that of pretokenized texts."""
         return f"words:{self.parser.fingerprint}"
 
     def parse_texts(self, texts: Iterable[str]) -> Iterator[list[Parse]]:
-        """The sentences of each text, in order; offsets index into the text."""
+        """Parse texts; offsets refer to the text as it was given.
+
+        Args:
+            texts: texts with words separated by spaces.
+        """
         source = iter(texts)
-        while group := list(islice(source, GROUP)):
-            sentences = [segment(text, mode="words") for text in group]
-            parses = self.parser.parse_stream(map(_unescaped, chain.from_iterable(sentences)))
-            for part in sentences:
-                yield [replace(next(parses), sentence=sentence) for sentence in part]
+        while batch := list(islice(source, BATCH_SIZE)):
+            sentences = [segment(text, mode="words") for text in batch]
+            parses = self.parser.parse_stream(map(_unescape, chain.from_iterable(sentences)))
+            for sentences_of_text in sentences:
+                # The parses get the original words back.
+                yield [replace(next(parses), sentence=sentence) for sentence in sentences_of_text]
 
 
-def _unescaped(sentence: Sentence) -> Sentence:
-    """The sentence with its words as they are written in running text."""
+def _unescape(sentence: Sentence) -> Sentence:
+    """Restore the words as they are written in running text."""
     forms = tuple("-" if form == HYPHEN else html.unescape(form) for form in sentence.forms)
     return replace(sentence, forms=forms)

@@ -1,4 +1,4 @@
-"""Parsers and other sources of parses by name."""
+"""Load parsers and other parse sources by name."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from syntagma.encoders.default import DEFAULT_PARSER
 from syntagma.encoders.reference import ModelName, find_model
 from syntagma.errors import InputError
 from syntagma.parse.sources.adapters import SpacySource, StanzaSource
-from syntagma.parse.sources.cache import ParseStore, StoredSource, cache_folder
+from syntagma.parse.sources.cache import CachedSource, ParseCache, cache_folder
 from syntagma.parse.sources.controls import ChainSource, NoisySource, RandomTreeSource
 from syntagma.parse.sources.given_words import GivenWordsSource
 from syntagma.parse.sources.source import Mode, ParseSource
@@ -21,17 +21,17 @@ if TYPE_CHECKING:
     from syntagma.parse.parser import JointParser
 
 NOISY = {"heads": "noisy", "tags": "noisy_tags"}
-"""How sources with noise are called, by what of the parses is replaced."""
+"""Prefix of the names of noisy sources, by what is replaced."""
 
 
 class Noise(NamedTuple):
-    """What the name of a source with noise says.
+    """The parts of a noisy source's name.
 
     Args:
-        what: is replaced, ``heads`` or ``tags``.
-        share: of the words, 0 to 1.
-        seed: of the draw.
-        source: the name of the source whose parses they are.
+        what: what is replaced, ``heads`` or ``tags``.
+        share: share of words whose head or tag is replaced, from 0 to 1.
+        seed: random seed.
+        source: name of the source of the original parses.
     """
 
     what: Literal["heads", "tags"]
@@ -41,10 +41,13 @@ class Noise(NamedTuple):
 
 
 def read_noise(name: str) -> Noise | None:
-    """The noise that a source's name asks for; ``None`` where it asks for none.
+    """Parse the name of a noisy source; ``None`` for the name of any other source.
+
+    Args:
+        name: name of a parse source.
 
     Raises:
-        InputError: the share is no number, or the seed no whole one from 0.
+        InputError: the share is not a number, or the seed is not a non-negative integer.
 
     >>> read_noise("noisy:0.2,7:default-parser")
     Noise(what='heads', share=0.2, seed=7, source='default-parser')
@@ -60,17 +63,17 @@ def read_noise(name: str) -> Noise | None:
         return Noise("heads" if kind == "noisy" else "tags", float(share), int(seed or 0), source)
     except ValueError as error:
         raise InputError(
-            f"parser {name!r}: expected a share from 0 to 1, and perhaps a seed, as in "
+            f"parser {name!r}: expected a share from 0 to 1 and an optional seed, as in "
             f"noisy:0.2,7:{DEFAULT_PARSER}; got {amount!r}"
         ) from error
 
 
 def without_noise(name: str, what: str) -> str:
-    """The name of a source without the noise that is put on its heads or tags.
+    """Strip the noise on heads or tags from a source's name.
 
     Args:
-        name: of the source.
-        what: is to be as the source gives it, ``heads`` or ``tags``.
+        name: name of a parse source.
+        what: the noise to strip, on ``heads`` or on ``tags``.
 
     >>> without_noise("noisy:0.2:noisy_tags:0.1:linear", "heads")
     'noisy_tags:0.1:linear'
@@ -82,12 +85,12 @@ def without_noise(name: str, what: str) -> str:
 
 
 def load_parser(name: ModelName, *, device: str = "cpu", **options: Any) -> JointParser:
-    """The parser of a name.
+    """Load a parser.
 
     Args:
         name: ``default-parser`` or a parser's folder.
-        device: where to compute.
-        options: of :class:`syntagma.parse.parser.JointParser`.
+        device: device to compute on.
+        options: further arguments of :class:`syntagma.parse.parser.JointParser`.
 
     Raises:
         InputError: there is no such parser.
@@ -98,27 +101,27 @@ def load_parser(name: ModelName, *, device: str = "cpu", **options: Any) -> Join
     if ref.kind != "model":
         raise InputError(
             f"parser {ref.name!r}: expected {DEFAULT_PARSER} or the folder of a parser; other "
-            f"sources of trees go with `syntagma annotate`, `noise`, and `parser:` in an experiment"
+            f"parse sources can be used by `syntagma annotate`, `noise`, and `parser:` in an experiment"
         )
     return JointParser.from_pretrained(ref, device=device, **options)
 
 
 def load_source(name: str, *, device: str = "cpu", mode: Mode = "raw") -> ParseSource:
-    """The parse source of a name.
+    """Load a parse source.
 
     Args:
         name: ``default-parser`` or a parser's folder; ``conllu:FILE`` or ``conllu:FILE,FILE``;
             ``tacred:FILE`` or ``tacred:FILE,FILE``; ``spacy:NAME``; ``stanza:LANGUAGE``; or a
-            control: ``linear`` (``linear:left``) in which each word hangs on the one before it,
-            ``linear:right``, ``random`` (``random:SEED``), or ``noisy:SHARE:SOURCE``
-            (``noisy:SHARE,SEED:SOURCE``), another source with that share of its heads replaced, and
-            ``noisy_tags:SHARE:SOURCE`` with that share of its tags.
-        device: where to compute.
-        mode: ``raw`` for running text; ``words`` for texts whose words are given, with spaces
-            between them, which all sources but ``tacred``, ``spacy`` and ``stanza`` leave alone.
+            control: ``linear`` (``linear:left``), which attaches each word to the previous word;
+            ``linear:right``, which attaches it to the next word; ``random`` (``random:SEED``);
+            ``noisy:SHARE:SOURCE`` (``noisy:SHARE,SEED:SOURCE``), another source with a share of its
+            heads replaced; or ``noisy_tags:SHARE:SOURCE``, with a share of its tags replaced.
+        device: device to compute on.
+        mode: ``raw`` for running text, ``words`` for words separated by spaces, which are kept by
+            all sources except ``tacred``, ``spacy`` and ``stanza``.
 
     Raises:
-        InputError: the name is of no kind of source.
+        InputError: the name is not that of a parse source.
     """
     kind, _, rest = name.partition(":")
     if kind == "conllu" and rest:
@@ -162,8 +165,8 @@ def identify(name: str, source: ParseSource) -> dict[str, str]:
 
 @functools.lru_cache(maxsize=1)
 def _kept(name: str, device: str, mode: Mode) -> ParseSource:
-    """A source that is asked for the same texts again and again, with other noise each time."""
+    """Load a source that is used for the same texts repeatedly, with different noise each time."""
     source = load_source(name, device=device, mode=mode)
-    # What costs nothing to make is not worth its place on the disk.
+    # Sources that are cheap to compute are not worth the disk space.
     cheap = isinstance(source, NoisySource | ChainSource | RandomTreeSource | TreebankSource)
-    return source if cheap else StoredSource(ParseStore(source, cache_folder()))
+    return source if cheap else CachedSource(ParseCache(source, cache_folder()))

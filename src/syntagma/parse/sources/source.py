@@ -1,4 +1,4 @@
-"""What a source of parses is."""
+"""The interface of parse sources."""
 
 from __future__ import annotations
 
@@ -7,20 +7,22 @@ from typing import Literal, Protocol
 
 from syntagma.text.sentence import Parse
 
-__all__ = ["Mode", "ParseSource"]
-
 Mode = Literal["raw", "words"]
-"""Running text, or words with spaces between them."""
+"""Running text, or words separated by spaces."""
 
 
 class ParseSource(Protocol):
-    """Anything that parses texts."""
+    """Anything that returns parses of texts."""
 
     @property
     def fingerprint(self) -> str:
-        """Changes whenever the parses of the same text may change."""
+        """A string that changes whenever the parses of the same text may change."""
         ...
 
     def parse_texts(self, texts: Iterable[str]) -> Iterator[list[Parse]]:
-        """The sentences of each text, in order; offsets index into the text."""
+        """Return the parses of each text's sentences, in order; offsets refer to the text.
+
+        Args:
+            texts: any texts.
+        """
         ...

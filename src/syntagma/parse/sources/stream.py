@@ -1,4 +1,4 @@
-"""Parse files of any size as a stream: text, one sentence a line, words, or CoNLL-U."""
+"""Parse files of any size as a stream: text, one sentence per line, words, or CoNLL-U."""
 
 from __future__ import annotations
 
@@ -15,26 +15,24 @@ from syntagma.text.conllu import TreebankSentence, format_conllu, read_conllu
 from syntagma.text.segmentation.segment import segment_stream
 from syntagma.text.sentence import Parse, Sentence
 
-__all__ = ["ParsedSentence", "parse_file"]
-
 MODES = {"text": "raw", "lines": "lines", "words": "words"}
-GROUP = 1024
-"""Sentences that are parsed together: enough to sort by length, few enough to stream."""
+SENTENCES_PER_CHUNK = 1024
+"""Number of sentences parsed together: enough to sort by length, few enough to stream."""
 
 
 class ParsedSentence(NamedTuple):
-    """A parse with the treebank rows that it is printed as.
+    """A parse and the treebank sentence that it is printed as.
 
     Args:
-        parse: offsets index into the whole input, for CoNLL-U into the sentence's text.
-        source: rows of the input, or new ones.
+        parse: the parse; its offsets refer to the whole file or, for CoNLL-U, to the sentence.
+        source: rows read from a CoNLL-U file, or rows made from the parse.
     """
 
     parse: Parse
     source: TreebankSentence
 
     def conllu(self) -> str:
-        """Its lines in CoNLL-U."""
+        """Format the sentence as CoNLL-U."""
         return format_conllu(self.source.with_parse(self.parse))
 
 
@@ -44,62 +42,67 @@ def parse_file(
     """Parse a file sentence by sentence, in constant memory.
 
     Args:
-        path: a file, its ``.gz``, or ``-`` for standard input.
-        parser: parses.
-        kind: ``text``; ``lines``, one sentence a line; ``words``, one sentence a line with spaces
-            between its words, which are kept; or ``conllu``, whose words are kept.
+        path: a file, perhaps compressed as ``.gz``, or ``-`` for standard input.
+        parser: the parser.
+        kind: ``text`` for running text; ``lines`` for one sentence per line; ``words`` for one
+            sentence per line with words separated by spaces, which are kept; or ``conllu``, whose
+            words are kept.
 
     Raises:
-        InputError: the file cannot be read as what ``kind`` says.
+        InputError: the kind is unknown, or the file cannot be read or is not of this kind.
     """
     if kind not in (*MODES, "conllu"):
         known = ", ".join((*MODES, "conllu"))
         raise InputError(
-            f"--from must be one of {known}, or parquet, of `syntagma annotate`; got {kind!r}"
+            f"--from must be one of {known}, or parquet from `syntagma annotate`; got {kind!r}"
         )
     if kind == "conllu":
         yield from _parse_treebank(read_conllu(path), parser)
         return
-    empty = True
-    for found in _parse_lines(read_lines(path, whole=True), parser, kind):
-        empty = False
-        yield found
-    if empty:
+    is_empty = True
+    for parsed in _parse_lines(read_lines(path, whole=True), parser, kind):
+        is_empty = False
+        yield parsed
+    if is_empty:
         raise InputError(f"{path}: is empty; expected text")
 
 
 def _parse_treebank(
     sentences: Iterable[TreebankSentence], parser: JointParser
 ) -> Iterator[ParsedSentence]:
+    """Parse the words of treebank sentences."""
     source = iter(sentences)
-    while group := list(islice(source, GROUP)):
-        parses = parser.parse(sentence.sentence() for sentence in group)
-        yield from map(ParsedSentence, parses, group)
+    while chunk := list(islice(source, SENTENCES_PER_CHUNK)):
+        parses = parser.parse(sentence.sentence() for sentence in chunk)
+        yield from map(ParsedSentence, parses, chunk)
 
 
 def _parse_lines(lines: Iterator[str], parser: JointParser, kind: str) -> Iterator[ParsedSentence]:
-    """Parse lines with their ends, which count in offsets, as a byte-order mark does."""
+    """Parse lines.  Line ends and a byte-order mark count as characters in the offsets."""
     pending: list[_Pending] = []
-    first = next(lines, "")
-    begin = first.removeprefix(BYTE_ORDER_MARK)
-    offset = len(first) - len(begin)
-    for text, sentences in segment_stream(chain([begin], lines), mode=MODES[kind]):
+    first_line = next(lines, "")
+    first_text = first_line.removeprefix(BYTE_ORDER_MARK)
+    offset = len(first_line) - len(first_text)
+    for text, sentences in segment_stream(chain([first_text], lines), mode=MODES[kind]):
         pending += [_Pending(sentence, text, offset) for sentence in sentences]
         offset += len(text)
-        if len(pending) >= GROUP:
-            yield from _parse_group(pending, parser)
+        if len(pending) >= SENTENCES_PER_CHUNK:
+            yield from _parse_pending(pending, parser)
             pending = []
-    yield from _parse_group(pending, parser)
+    yield from _parse_pending(pending, parser)
 
 
 class _Pending(NamedTuple):
+    """A sentence that waits to be parsed, its text, and the offset of the text in the file."""
+
     sentence: Sentence
     text: str
     offset: int
 
 
-def _parse_group(group: Sequence[_Pending], parser: JointParser) -> Iterator[ParsedSentence]:
-    parses = parser.parse(item.sentence for item in group)
-    for item, parse in zip(group, parses, strict=True):
+def _parse_pending(pending: Sequence[_Pending], parser: JointParser) -> Iterator[ParsedSentence]:
+    """Parse sentences and shift their offsets to refer to the file."""
+    parses = parser.parse(item.sentence for item in pending)
+    for item, parse in zip(pending, parses, strict=True):
         rows = TreebankSentence.from_parse(parse, text=item.text)
         yield ParsedSentence(replace(parse, sentence=item.sentence.shift(item.offset)), rows)

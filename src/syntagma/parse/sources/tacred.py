@@ -1,7 +1,7 @@
-"""The trees that TACRED's files bring along, as a parse source; and their words as texts.
+"""The dependency trees in TACRED's files as a parse source, and its tokens as texts.
 
-A text is the words of a sentence with one space between them, written as people write them
-(``(`` for ``-LRB-``).  The files: https://nlp.stanford.edu/projects/tacred.
+The text of an example is its tokens joined by single spaces, with brackets unescaped (``(`` for
+``-LRB-``).  File format: https://nlp.stanford.edu/projects/tacred.
 """
 
 from __future__ import annotations
@@ -18,15 +18,20 @@ from syntagma.text.brackets import unescape
 from syntagma.text.conllu import TreebankSentence
 from syntagma.text.sentence import Parse, Sentence
 
-__all__ = ["TacredSource", "tacred_words"]
-
 log = logging.getLogger(__name__)
 
 COLUMNS = ("stanford_pos", "stanford_head", "stanford_deprel")
 
 
 def tacred_words(row: Mapping[str, Any]) -> Sentence | None:
-    """The words of an example with their offsets in its text; ``None`` where they are no words."""
+    """Return the words of an example with offsets in its text.
+
+    Args:
+        row: the JSON object of the example.
+
+    Returns:
+        ``None`` if ``token`` is not a list of strings.
+    """
     tokens = row.get("token")
     if not isinstance(tokens, list) or not tokens:
         return None
@@ -36,13 +41,13 @@ def tacred_words(row: Mapping[str, Any]) -> Sentence | None:
 
 
 class TacredSource:
-    """Parses read from TACRED files: each text must be one of their sentences.
+    """Looks up parses in TACRED files; each text must be a sentence of these files.
 
     Args:
         paths: the files, ``.json`` or ``.jsonl``.
 
     Raises:
-        InputError: a file cannot be read, or the given heads of a sentence are no tree.
+        InputError: a file cannot be read, or the heads of a sentence do not form a tree.
     """
 
     def __init__(self, paths: Sequence[str | Path]) -> None:
@@ -51,35 +56,38 @@ class TacredSource:
         for path in self.paths:
             for place, row in read_objects(path):
                 parse = _parse(row, place)
-                # A sentence stands there once for each pair of its names, with the same tree.
+                # A sentence occurs once for each pair of its mentions, normally with the same tree.
                 text = " ".join(parse.sentence.forms)
                 if self._parses.setdefault(text, parse).heads != parse.heads:
-                    log.warning("%s: the tree is another than the first one of this text, which is "
-                                "the one that is read", place)  # fmt: skip
+                    log.warning("%s: the tree differs from the first one of the same text; the "
+                                "first one is used", place)  # fmt: skip
 
     @property
     def fingerprint(self) -> str:
-        """Paths and times of the last change."""
+        """Paths and modification times of the files."""
         stamps = (f"{path}:{Path(path).stat().st_mtime_ns}" for path in self.paths)
         return f"tacred:{','.join(stamps)}"
 
     def parse_texts(self, texts: Iterable[str]) -> Iterator[list[Parse]]:
-        """The one sentence of each text.
+        """Look up the parse of each text.
+
+        Args:
+            texts: sentences of the files.
 
         Raises:
-            InputError: the files do not hold a text.
+            InputError: a text is not in the files.
         """
         for text in texts:
             if text not in self._parses:
                 raise InputError(
                     f"{', '.join(map(str, self.paths))}: no sentence with the text {text[:60]!r}; "
-                    f"name all files that are read, as in tacred:train.json,dev.json"
+                    f"name all files whose texts are needed, as in tacred:train.json,dev.json"
                 )
             yield [self._parses[text]]
 
 
 def _parse(row: dict[str, Any] | str, place: str) -> Parse:
-    """The tree of an example."""
+    """Convert an example; ``row`` is an error message if it could not be read."""
     if isinstance(row, str):
         raise InputError(row)
     place = f"{place} (id {row['id']})" if "id" in row else place
@@ -91,16 +99,17 @@ def _parse(row: dict[str, Any] | str, place: str) -> Parse:
         (str(index + 1), form, "_", "_", tags[index], "_", heads[index], relations[index], "_", "_")
         for index, form in enumerate(sentence.forms)
     )
-    tree = TreebankSentence((), rows, f"{place}: the given heads are no tree")
+    # The treebank reader checks the tree; its origin is the beginning of its messages.
+    tree = TreebankSentence((), rows, f"{place}: the given heads do not form a tree")
     return replace(tree.parse(), sentence=sentence)
 
 
 def _column(row: dict[str, Any], name: str, n_words: int, place: str) -> list[str]:
-    """A value of each word, as a treebank writes it."""
+    """Return one value per word, as strings, as in a treebank."""
     values = row.get(name)
     if not isinstance(values, list) or len(values) != n_words:
         raise InputError(
-            f"{place}: expected a list of {n_words} values as `{name}`, one a word; where there is "
-            f"none, take another parser"
+            f"{place}: expected a list of {n_words} values as `{name}`, one per word; if the file "
+            f"has no trees, use another parser"
         )
     return list(map(str, values))

@@ -1,4 +1,4 @@
-"""Parses that a treebank holds."""
+"""The gold trees of a treebank as a parse source."""
 
 from __future__ import annotations
 
@@ -11,18 +11,16 @@ from syntagma.parse.sources.source import Mode
 from syntagma.text.conllu import read_conllu
 from syntagma.text.sentence import Parse, Sentence
 
-__all__ = ["TreebankSource"]
-
 
 class TreebankSource:
-    """Parses read from CoNLL-U files: each text must be one sentence of them.
+    """Looks up parses in CoNLL-U files; each text must be a sentence of these files.
 
     Args:
-        paths: the file, or files.
-        mode: ``words`` where a text is the words of the sentence with spaces between them.
+        paths: one file or several.
+        mode: ``words`` if texts are the sentences' words separated by spaces.
 
     Raises:
-        InputError: a file cannot be read, or a sentence is no tree.
+        InputError: a file cannot be read, or a sentence is not a tree.
     """
 
     def __init__(self, paths: str | Path | Sequence[str | Path], *, mode: Mode = "raw") -> None:
@@ -42,15 +40,18 @@ class TreebankSource:
 
     @property
     def fingerprint(self) -> str:
-        """Paths and times of their last changes."""
+        """Paths and modification times of the files."""
         files = ",".join(f"{path}:{Path(path).stat().st_mtime_ns}" for path in self.paths)
         return f"conllu:{files}{'' if self.mode == 'raw' else f':{self.mode}'}"
 
     def parse_texts(self, texts: Iterable[str]) -> Iterator[list[Parse]]:
-        """The one sentence of each text.
+        """Look up the parse of each text.
+
+        Args:
+            texts: sentences of the files.
 
         Raises:
-            InputError: the files do not hold a text.
+            InputError: a text is not in the files.
         """
         for text in texts:
             if text not in self._parses:

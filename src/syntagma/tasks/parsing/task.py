@@ -19,10 +19,10 @@ from syntagma.encoders.reference import ModelName, find_model
 from syntagma.errors import InputError
 from syntagma.outputs import write_text
 from syntagma.parse.bracket_scores import BracketScore
-from syntagma.parse.decode import How
+from syntagma.parse.decode import DecodingMode
 from syntagma.parse.encode import EncodedSentence
 from syntagma.parse.parser import JointParser
-from syntagma.parse.phrases import collapse
+from syntagma.parse.phrases import collapse_chains
 from syntagma.parse.scorer import ParserModel
 from syntagma.parse.scores import AttachmentScore, by_length, by_relation, group_order
 from syntagma.tasks.comparison.comparisons import ComparedMetric
@@ -170,7 +170,7 @@ class ParsingTask(Task[TreeExample, Parse]):
                 known = codes[name]
                 values = getattr(example.gold, name)
                 gold[name] = np.array([known.get(value, ABSENT) for value in values], np.int64)
-            spans = collapse(example.gold.constituents or ())
+            spans = collapse_chains(example.gold.constituents or ())
             phrases = [(start, end, phrase_codes.get(label, 0)) for start, end, label in spans]
             has_phrases = bool(phrase_codes) and example.gold.constituents is not None
             items.append(
@@ -293,8 +293,8 @@ class ParsingTask(Task[TreeExample, Parse]):
             # Treebanks do not keep their own keys distinct.
             rows[f"{number}:{example.key}"] = {
                 "words": arcs.words,
-                "uas": arcs.heads_right,
-                "las": arcs.arcs_right,
+                "uas": arcs.correct_heads,
+                "las": arcs.correct_arcs,
                 "bracket_f1": brackets.f1,
                 "brackets_matched": brackets.matched,
                 "brackets_predicted": brackets.predicted,
@@ -339,7 +339,7 @@ def _total(pairs: Iterable[tuple[Parse, Parse]], *, punctuation: bool = True) ->
     return sum(scores, AttachmentScore())
 
 
-def _decoding(model: ParserModel) -> How:
+def _decoding(model: ParserModel) -> DecodingMode:
     """All that the parser knows, in the way in which it learnt it."""
     return "dependencies" if model.spans is None else model.decoding
 
@@ -351,7 +351,9 @@ def _labels(examples: Sequence[TreeExample], *, phrases: bool) -> dict[str, list
         found = {label for example in examples for label in getattr(example.gold, name)}
         labels[name] = sorted(found - {UNKNOWN}) or [UNKNOWN]
     chains = {
-        span.label for example in examples for span in collapse(example.gold.constituents or ())
+        span.label
+        for example in examples
+        for span in collapse_chains(example.gold.constituents or ())
     }
     if phrases and chains:
         labels["constituents"] = sorted(chains)
