@@ -386,7 +386,7 @@ def test_standard_input_is_named_once(run, arguments, monkeypatch):
     monkeypatch.setattr("sys.stdin", None)
     code, out, err = run(*arguments)
     assert (code, out) == (2, "")
-    assert "-: standard input can be read once, and is named 2 times" in one_line(err)
+    assert "-: standard input can only be read once, but is named 2 times" in one_line(err)
 
 
 @pytest.mark.parametrize(
@@ -421,7 +421,7 @@ def test_what_is_read_is_not_written_over(run, arguments, tmp_path):
     (tmp_path / "data").write_text("precious")
     code, out, err = run(*(str(tmp_path / "data") if a == "FILE" else a for a in arguments))
     assert (code, out) == (2, "")
-    assert "data: is read here, and what is written would take its place" in one_line(err)
+    assert "data: is an input of this command and would be overwritten" in one_line(err)
     assert (tmp_path / "data").read_text() == "precious"
 
 
@@ -458,7 +458,7 @@ def test_a_file_is_no_folder(run, tmp_path):
     inside = tmp_path / "text" / "out.json"
     code, _, err = run("answer", tmp_path / "text", "Who?", "--json", inside)
     assert code == 2
-    assert f"{inside}: {tmp_path / 'text'} is a file and no folder" in one_line(err)
+    assert f"{inside}: {tmp_path / 'text'} is a file, not a folder" in one_line(err)
 
 
 def test_a_threshold_is_a_number(run, tmp_path):
@@ -546,10 +546,10 @@ def test_wrong_answers_are_named_or_skipped(run, tmp_path, tiny_encoder):
     code, _, err = run("train", config, "--out", tmp_path / "run")
     assert code == 2
     assert question["id"] in one_line(err)
-    assert "skip such ones: --set data.skip_bad=true" in one_line(err)
+    assert "skip invalid examples: --set data.skip_bad=true" in one_line(err)
     code, _, err = run("evaluate", "default-reader", path)
     assert code == 2
-    assert "skip such ones: --skip-bad" in one_line(err)
+    assert "skip invalid examples: --skip-bad" in one_line(err)
     code, _, err = run(
         "train", config, "--out", tmp_path / "run", "--set", "data.skip_bad=true",
         "--set", "head.stride=90",

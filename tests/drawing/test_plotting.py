@@ -123,10 +123,10 @@ def test_what_cannot_be_drawn_is_known_before(tmp_path, monkeypatch):
     with pytest.raises(InputError, match=r"folder.svg: is a folder; give the path of a file"):
         require_picture(tmp_path / "folder.svg")
     (tmp_path / "file").touch()
-    with pytest.raises(InputError, match=r"x.svg: .* is a file and no folder"):
+    with pytest.raises(InputError, match=r"x.svg: .* is a file, not a folder"):
         require_picture(tmp_path / "file" / "x.svg")
     require_picture(tmp_path / "new" / "x.svg")
     assert sorted(path.name for path in tmp_path.iterdir()) == ["file", "folder.svg"]
     monkeypatch.setitem(sys.modules, "matplotlib", None)
-    with pytest.raises(MissingExtraError, match="plots needs an extra"):
+    with pytest.raises(MissingExtraError, match="for plots; run: pip install"):
         require_picture(tmp_path / "x.svg")

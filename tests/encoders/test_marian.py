@@ -211,5 +211,5 @@ class TestFiles:
             raise ImportError("protobuf")
 
         monkeypatch.setattr("syntagma.encoders.marian.import_protobuf", missing)
-        with pytest.raises(InputError, match=r"needs an extra: pip install 'syntagma\[mt\]'"):
+        with pytest.raises(InputError, match=r"pip install 'syntagma\[mt\]'"):
             load_tokenizer(str(copy))

@@ -388,7 +388,7 @@ class TestMistakes:
         data["data"][0]["paragraphs"][0]["qas"][2]["answers"][0]["answer_start"] += 1
         path = tmp_path / "b.json"
         path.write_text(json.dumps(data))
-        with pytest.raises(InputError, match=r"question '0-2'.*or skip such ones: --skip-bad"):
+        with pytest.raises(InputError, match=r"question '0-2'.*--skip-bad"):
             annotate_files([str(path)], tmp_path / "out", settings(kind="spans"))
         skipping = settings(kind="spans", skip_bad=True)
         with caplog.at_level(logging.WARNING):
@@ -417,7 +417,7 @@ class TestMistakes:
         path = text_file(tmp_path / "a.txt")
         with (
             hold_folder(tmp_path / "out"),
-            pytest.raises(BusyError, match="another process is at work there"),
+            pytest.raises(BusyError, match="another process is working in this folder"),
         ):
             annotate([path], tmp_path / "out", settings(), resume=True)
 

@@ -152,11 +152,11 @@ def test_what_is_no_sentence_is_refused(parser, given, message):
 
 
 def test_what_is_no_text_is_refused(parser):
-    with pytest.raises(InputError, match="the text is no text; expected a string, got None"):
+    with pytest.raises(InputError, match="the text must be a string, got None"):
         parser.parse_text(None)
     with pytest.raises(InputError, match="expected a list of texts, got None"):
         parser.parse_texts(None)
-    with pytest.raises(InputError, match="the text is no text; expected a string, got 3"):
+    with pytest.raises(InputError, match="the text must be a string, got 3"):
         next(parser.parse_texts([3]))
 
 

@@ -342,7 +342,7 @@ def test_a_source_that_is_not_installed_is_left_out(both, tmp_path, monkeypatch)
     monkeypatch.setitem(sys.modules, "spacy", None)
     write_report(both, tmp_path / "report", n_cases=0, sources=("spacy:en_core_web_sm",))
     found = Balanced(page_of(tmp_path / "report"))
-    assert "Sources of parses: spaCy pipelines needs an extra" in found.text
+    assert "Sources of parses: missing optional dependency for spaCy pipelines" in found.text
     with pytest.raises(InputError, match="parser 'bogus'"):
         write_report(both, tmp_path / "new", sources=("spacy:en_core_web_sm", "bogus"))
 

@@ -194,7 +194,7 @@ def test_an_empty_text_in_a_stream_costs_no_answer_before_it(encoder_folders, mo
          r"pair 2: expected \(passage, question\), got \{'passage'"),
         (["ab"], r"pair 1: expected \(passage, question\), got 'ab'"),
         ([("A gull.",)], r"pair 1: expected \(passage, question\), got \('A gull.',\)"),
-        ([("A gull.", None)], "pair 1: the question is no text; expected a string, got None"),
+        ([("A gull.", None)], "pair 1: the question must be a string, got None"),
         (None, r"expected a list of \(passage, question\), got None"),
     ],
 )  # fmt: skip

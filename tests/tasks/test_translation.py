@@ -492,9 +492,7 @@ def test_what_has_no_published_weights_is_not_stored_beside_them(runs, tmp_path)
 def test_empty_lines_keep_their_places(runs, tmp_path):
     text = tmp_path / "a+b.txt"
     text.write_text(f"{SENTENCES[0]}\n\n{SENTENCES[1]}\n")
-    with pytest.raises(
-        InputError, match=r"line 2: is empty, expected a sentence \(or skip such ones: --skip-bad\)"
-    ):
+    with pytest.raises(InputError, match=r"line 2: is empty, expected a sentence .*--skip-bad"):
         predict(runs / "none", [text], tmp_path / "out.txt")
     assert predict(runs / "none", [text], tmp_path / "out.txt", skip_bad=True) == 3
     lines = (tmp_path / "out.txt").read_text().split("\n")
