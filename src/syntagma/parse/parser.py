@@ -26,7 +26,7 @@ from syntagma.parse.encode import EncodedSentence, SentenceEncoder
 from syntagma.parse.head_rules import heads_by_rule
 from syntagma.parse.phrases import expand
 from syntagma.parse.scorer import ParserModel, WordStates
-from syntagma.text.segmentation.segment import rule_files, segment
+from syntagma.text.segmentation.segment import segment, segmentation_fingerprint
 from syntagma.text.sentence import Constituent, Parse, Sentence
 
 __all__ = ["JointParser"]
@@ -134,10 +134,9 @@ class JointParser:
 
     @functools.cached_property
     def fingerprint(self) -> str:
-        """A hash of the weights and of the rules that cut text into words."""
+        """A hash of the parser's weights and the segmentation that its parses rely on."""
         digest = hashlib.blake2b(digest_size=16)
-        for file in rule_files():
-            digest.update(file.read_bytes())
+        digest.update(segmentation_fingerprint().encode())
         for name, weight in sorted(self.model.state_dict().items()):
             digest.update(name.encode())
             digest.update(weight.detach().cpu().contiguous().numpy().tobytes())
