@@ -34,7 +34,7 @@ def test_the_line_that_is_no_utf8_is_named(tmp_path, pack):
 def test_standard_input_is_read_once(monkeypatch):
     monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(b"A gull cried.\n")))
     assert list(read_lines("-")) == ["A gull cried."]
-    with pytest.raises(InputError, match="-: standard input was read already; give a file"):
+    with pytest.raises(InputError, match="-: standard input has already been read; give a file"):
         list(read_lines("-"))
 
 

@@ -102,7 +102,7 @@ def test_yaml_errors_name_the_place(tmp_path):
     with pytest.raises(InputError, match="expected `key: value` lines, got list"):
         load_yaml(path)
     path.write_text("data: {train: x}\ntraining:\n  seed: 1\n  seed: 2\n")
-    with pytest.raises(InputError, match="at line 4, column 3: 'seed' stands there twice"):
+    with pytest.raises(InputError, match="at line 4, column 3: duplicate key 'seed'"):
         load_yaml(path)
     path.write_text("day: 2024-13-45\n")
     with pytest.raises(InputError, match=r"broken YAML: month must be in 1\.\.12"):
@@ -137,7 +137,7 @@ def test_text_is_read_as_it_is(tmp_path):
         (b"ok\nna\xefve\n", "not UTF-8 at byte"),
         (b"", "is empty; expected text"),
         (b"  \n ", "is empty; expected text"),
-        (gzip.compress(b"some text here", mtime=0)[:-9], "damaged gzip file; fetch it again"),
+        (gzip.compress(b"some text here", mtime=0)[:-9], "damaged gzip file; download it again"),
     ],
 )
 def test_unreadable_text_is_named(tmp_path, content, message):
@@ -156,7 +156,7 @@ def test_folders_missing_files_and_broken_json_are_named(tmp_path):
     with pytest.raises(InputError, match="broken JSON at line 2, column 7"):
         read_json(tmp_path / "a.json")
     (tmp_path / "a.json").write_text("# newdoc\n1\tWe\n")
-    with pytest.raises(InputError, match="expected JSON, got a text that begins '# newdoc'"):
+    with pytest.raises(InputError, match="expected JSON, got text that begins '# newdoc'"):
         read_json(tmp_path / "a.json")
     (tmp_path / "deep.json").write_text("[" * 100_000)
     with pytest.raises(InputError, match=r"nested too deeply|broken JSON"):
@@ -205,7 +205,7 @@ def test_writers_errors_become_one_line(tmp_path, error):
 
 def test_what_stands_in_the_way_is_named(tmp_path):
     write_text(tmp_path / "a.txt", "x")
-    with pytest.raises(InputError, match=r"\(Is a directory\); give another place; nothing"):
+    with pytest.raises(InputError, match=r"\(Is a directory\); give another path; no"):
         write_text(tmp_path, "x")
     with pytest.raises(InputError, match=r"a\.txt: is a file; name a new folder"):
         require_absent(tmp_path / "a.txt")
@@ -251,7 +251,9 @@ def test_what_is_read_is_not_written_over(tmp_path):
             f"{tmp_path / 'b'}+{data}",
             f"{data}#dev",
         ):
-            with pytest.raises(InputError, match=r"is read here, and what is written would take"):
+            with pytest.raises(
+                InputError, match=r"is an input of this command and would be overwritten"
+            ):
                 require_apart(name, [read])
     require_apart(tmp_path / "b", [data])
     require_apart(None, [data])

@@ -7,17 +7,16 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["TokenBudgetSampler", "padded_length", "token_budget_batches"]
-
 IntArray = NDArray[np.int64]
 
 
 def padded_length(n_pieces: int) -> int:
-    """The length to which a batch is padded whose longest sequence has so many pieces.
+    """Return the length to pad a batch to, given the length of its longest sequence.
 
-    Processors and GPUs multiply tiles: a training step at 160 pieces takes less time than one at
-    161 does a piece, by a seventh, and fewer different shapes leave less compiled code behind
-    (`benchmarks/padding.py`).  Short sequences are rounded less, because padding costs them more.
+    Matrix kernels work on tiles: per token, a training step at length 160 is one seventh faster
+    than at length 161.  Fewer distinct shapes also mean fewer compiled kernels to cache
+    (`benchmarks/padding.py`).  Short sequences are rounded to a finer step, since padding costs
+    them relatively more.
 
     >>> padded_length(30), padded_length(65), padded_length(384)
     (32, 80, 384)
@@ -26,11 +25,12 @@ def padded_length(n_pieces: int) -> int:
     return -(-n_pieces // step) * step
 
 
-def _cut(order: IntArray, lengths: NDArray[np.integer], budget: int) -> list[IntArray]:
-    """Cut an order of rising lengths where the padded batch would exceed the budget."""
+def _split_at_budget(order: IntArray, lengths: NDArray[np.integer], budget: int) -> list[IntArray]:
+    """Split indices, sorted by length, before the padded batch would exceed the budget."""
     batches = []
     begin = 0
     for end, index in enumerate(order):
+        # Lengths ascend, so the newest sequence is the longest and sets the padded length.
         if end > begin and int(lengths[index]) * (end + 1 - begin) > budget:
             batches.append(order[begin:end])
             begin = end
@@ -40,35 +40,37 @@ def _cut(order: IntArray, lengths: NDArray[np.integer], budget: int) -> list[Int
 
 
 def token_budget_batches(lengths: Sequence[int] | IntArray, budget: int) -> list[IntArray]:
-    """Indices of sequences, shortest first, cut so that a padded batch stays within a budget.
+    """Group sequences into batches of at most ``budget`` tokens, padding included, shortest first.
 
-    A single sequence longer than the budget makes a batch of its own.
+    A sequence longer than the budget forms a batch by itself.
 
     Args:
-        lengths: ``[n]``, in pieces.
-        budget: the most pieces in a batch, padding included.
+        lengths: length of each sequence in tokens, ``[n]``.
+        budget: maximum number of tokens in a batch, padding included.
 
     >>> [batch.tolist() for batch in token_budget_batches([5, 1, 9, 2, 2], budget=6)]
     [[1, 3, 4], [0], [2]]
     """
     lengths = np.asarray(lengths)
-    return _cut(np.argsort(lengths, kind="stable"), lengths, budget)
+    return _split_at_budget(np.argsort(lengths, kind="stable"), lengths, budget)
 
 
 class TokenBudgetSampler:
-    """Yield batches of indices of similar length, in a new order each epoch.
+    """Batch sampler that groups sequences of similar length under a token budget.
 
-    The order follows from seed and epoch alone, so that a resumed run sees the same batches.
-    Sequences of equal length change places; the number of batches is the same every epoch.
-    Of several processes each takes every so manieth batch, and all take equally many: the first
-    batches are seen twice where the number does not divide.
+    The order depends only on seed and epoch, so that a resumed run sees the same batches.  Each
+    epoch shuffles the batches, and sequences of equal length among them; the number of batches is
+    the same in every epoch.
+
+    Under DDP each rank takes every world-size-th batch.  If the count does not divide evenly, the
+    first batches are repeated.
 
     Args:
-        lengths: ``[n]``, in pieces.
-        budget: the most pieces in a batch, padding included.
-        seed: of the shuffling.
+        lengths: length of each sequence in tokens, ``[n]``.
+        budget: maximum number of tokens in a batch, padding included.
+        seed: seed of the shuffling.
         world: number of processes.
-        rank: of this process.
+        rank: rank of this process.
     """
 
     def __init__(
@@ -89,16 +91,20 @@ class TokenBudgetSampler:
         self._n_batches = len(token_budget_batches(self.lengths, budget))
 
     def set_epoch(self, epoch: int) -> None:
-        """Choose the order of the epoch to come."""
+        """Set the epoch, which determines the order of the next iteration."""
         self.epoch = epoch
 
     def __iter__(self) -> Iterator[list[int]]:
         random = np.random.default_rng((self.seed, self.epoch))
+        # Sort by length, ties in random order.  Only ties move, so the sorted lengths, and with
+        # them the number of batches, are the same in every epoch.
         order = np.lexsort((random.random(len(self.lengths)), self.lengths))
-        batches = _cut(order, self.lengths, self.budget)
-        turns = random.permutation(len(batches))
-        turns = np.resize(turns, len(self) * self.world)
-        for index in turns[self.rank :: self.world]:
+        batches = _split_at_budget(order, self.lengths, self.budget)
+        shuffled = random.permutation(len(batches))
+        # `np.resize` repeats from the start: every rank must take the same number of steps, or
+        # gradient synchronisation would hang.
+        shuffled = np.resize(shuffled, len(self) * self.world)
+        for index in shuffled[self.rank :: self.world]:
             yield batches[index].tolist()
 
     def __len__(self) -> int:

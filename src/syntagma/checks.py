@@ -1,4 +1,4 @@
-"""Texts as callers give them."""
+"""Validate text arguments of the public API."""
 
 from __future__ import annotations
 
@@ -8,68 +8,60 @@ from typing import Any
 
 from syntagma.errors import InputError
 
-__all__ = [
-    "checked_rows",
-    "require_number",
-    "require_several",
-    "require_string",
-    "require_text",
-    "row_problem",
-    "text_problem",
-]
-
 
 def text_problem(text: Any, name: str) -> str:
-    """What is wrong with a text that is to be read; empty if nothing is.
+    """Describe what is wrong with a text argument; empty if it is a non-blank string.
 
     Args:
-        text: what is given.
-        name: what the text is to the caller.
+        text: the value to check.
+        name: the argument's role, for the message ("passage").
 
     >>> text_problem("A gull.", "passage"), text_problem(" ", "passage")
     ('', 'the passage is empty; expected text')
     >>> text_problem(None, "question")
-    'the question is no text; expected a string, got None'
+    'the question must be a string, got None'
     """
     if not isinstance(text, str):
-        return f"the {name} is no text; expected a string, got {text!r:.60}"
+        return f"the {name} must be a string, got {text!r:.60}"
     return "" if text.strip() else f"the {name} is empty; expected text"
 
 
 def require_string(text: Any, name: str) -> None:
-    """Check that it is a text, if an empty one.
+    """Check that an argument is a string; it may be empty.
 
     Args:
-        text: what is given.
-        name: what the text is to the caller.
+        text: the value to check.
+        name: the argument's role, for the message.
 
     Raises:
-        InputError: it is no text.
+        InputError: the value is not a string.
     """
     if not isinstance(text, str):
         raise InputError(text_problem(text, name))
 
 
 def require_text(text: Any, name: str) -> None:
-    """Check that there is something to read.
+    """Check that an argument is a string with visible text.
 
     Args:
-        text: what is given.
-        name: what the text is to the caller.
+        text: the value to check.
+        name: the argument's role, for the message.
 
     Raises:
-        InputError: it is no text, or empty.
+        InputError: the value is not a string, or is blank.
     """
     if problem := text_problem(text, name):
         raise InputError(problem)
 
 
 def row_problem(row: Any, *names: str) -> str:
-    """What is wrong with texts that belong together; empty if they are so many.
+    """Describe what is wrong with a tuple of texts; empty if it has one item per name.
+
+    Only the length is checked, not the items.
 
     Args:
-        row: what is given.
-        names: what each text is to the caller.
+        row: the value to check.
+        names: the role of each item.
 
     >>> row_problem(("A gull.", "Who?"), "passage", "question")
     ''
@@ -82,15 +74,16 @@ def row_problem(row: Any, *names: str) -> str:
 
 
 def checked_rows(rows: Any, *names: str, called: str) -> Iterator[Any]:
-    """Texts that belong together as they come.
+    """Yield tuples of texts, checking each for its length on the way.
 
     Args:
-        rows: what is given.
-        names: what each text of a row is to the caller.
-        called: what a row is to the caller.
+        rows: the value to check.
+        names: the role of each item of a row.
+        called: the role of a row, for the message ("pair").
 
     Raises:
-        InputError: there are not several rows, or one is something else; its number is told.
+        InputError: the value is not a list, or a row has the wrong shape; the message gives its
+            number.
     """
     require_several(rows, f"({', '.join(names)})")
     for number, row in enumerate(rows, start=1):
@@ -100,28 +93,31 @@ def checked_rows(rows: Any, *names: str, called: str) -> Iterator[Any]:
 
 
 def require_several(given: Any, wanted: str) -> None:
-    """Check that it is several things: not one text, whose letters would be read, nor a mapping.
+    """Check that an argument is an iterable of items.
+
+    A single string is rejected, since it would be iterated character by character; so is a mapping.
 
     Args:
-        given: what is given.
-        wanted: what there should be several of.
+        given: the value to check.
+        wanted: the items, for the message ("sentences").
 
     Raises:
-        InputError: it is something else.
+        InputError: the value is a string, a mapping or not iterable.
     """
     if isinstance(given, str | Mapping) or not isinstance(given, Iterable):
         raise InputError(f"expected a list of {wanted}, got {given!r:.60}")
 
 
 def require_number(value: Any, name: str) -> None:
-    """Check that it is a number, if an infinite one.
+    """Check that an argument is a real number; infinities are allowed.
 
     Args:
-        value: what is given.
-        name: what the number is to the caller.
+        value: the value to check.
+        name: name of the argument, for the message.
 
     Raises:
-        InputError: it is none.
+        InputError: the value is not a number, or is NaN.
     """
+    # NaN is the only number that differs from itself.
     if isinstance(value, bool) or not isinstance(value, Real) or value != value:
         raise InputError(f"{name}: expected a number, got {value!r:.60}")

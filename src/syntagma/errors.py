@@ -1,4 +1,4 @@
-"""What can go wrong, and whose turn it is to act."""
+"""Exception hierarchy.  Each class tells who can fix the problem."""
 
 from __future__ import annotations
 
@@ -6,24 +6,9 @@ import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
-__all__ = [
-    "BadExampleError",
-    "BusyError",
-    "DamagedFileError",
-    "DiskError",
-    "InputError",
-    "MachineError",
-    "MissingExtraError",
-    "SyntagmaError",
-    "TrainingError",
-    "first_wrong",
-    "how_to_skip",
-    "in_one_line",
-]
-
 
 class SyntagmaError(Exception):
-    """Base of every error that this package raises on purpose."""
+    """Base class of all errors that this package raises on purpose."""
 
 
 class InputError(SyntagmaError, ValueError):
@@ -34,43 +19,48 @@ class InputError(SyntagmaError, ValueError):
 
 
 class BadExampleError(InputError):
-    """An example is not as its format says; the others can be read without it."""
+    """A single example violates its file format; reading can continue without it."""
 
 
 class DamagedFileError(InputError):
-    """A file that this package wrote earlier can no longer be read as written."""
+    """A file written earlier by this package is corrupt, incomplete or changed."""
 
 
 class MachineError(InputError):
-    """What was asked for can be done by the same call, once the machine is in another state."""
+    """The request is valid but the environment is not ready (lock, disk, missing file).
+
+    The same call can succeed later, unchanged.
+    """
 
 
 class BusyError(MachineError):
-    """Another process is at work in the folder."""
+    """Another process holds the lock of the folder."""
 
 
 class DiskError(MachineError):
-    """A file cannot be written, or one that is wanted is not there or cannot be read."""
+    """A file cannot be written, is missing, or cannot be read."""
 
 
 class TrainingError(InputError):
-    """Training came to nothing with these settings, which could not be told before."""
+    """Training failed at run time (divergence, out of memory); the settings alone look valid."""
 
 
 class MissingExtraError(InputError):
-    """An optional dependency is needed for what was asked.
+    """An optional dependency of the requested feature is not installed.
 
     Args:
-        purpose: what it is needed for, as the start of a sentence ("training").
+        purpose: the feature, as it reads after "for" ("training").
         extra: name of the extra in ``pip install 'syntagma[extra]'``.
     """
 
     def __init__(self, purpose: str, extra: str) -> None:
-        super().__init__(f"{purpose} needs an extra: pip install 'syntagma[{extra}]'")
+        super().__init__(
+            f"missing optional dependency for {purpose}; run: pip install 'syntagma[{extra}]'"
+        )
 
 
 def first_wrong(wrong: Sequence[str]) -> str:
-    """The end of a message that nothing could be used: what was wrong with the first, if any was.
+    """Return the first problem as the tail of a "nothing was usable" message, or nothing.
 
     >>> first_wrong(["a.json, entry 1: expected a passage, got None"])
     '; a.json, entry 1: expected a passage, got None'
@@ -80,20 +70,20 @@ def first_wrong(wrong: Sequence[str]) -> str:
 
 @contextmanager
 def how_to_skip(setting: str) -> Iterator[None]:
-    """Where an example is bad, say also how such ones are skipped.
+    """Add a hint on skipping invalid examples to every :class:`BadExampleError` in the block.
 
     Args:
-        setting: what the user has to write for that.
+        setting: the option that skips them, as the user writes it.
     """
     try:
         yield
     except BadExampleError as error:
-        raise BadExampleError(f"{error} (or skip such ones: {setting})") from error
+        raise BadExampleError(f"{error} (or skip invalid examples: {setting})") from error
 
 
 @contextmanager
 def in_one_line() -> Iterator[None]:
-    """For scripts: an :class:`InputError` ends the program with its message in one line, code 2."""
+    """Exit a script with code 2 and a one-line message on :class:`InputError`."""
     try:
         yield
     except InputError as error:

@@ -1,4 +1,4 @@
-"""Read the user's files, with errors that name the place."""
+"""Read the user's files; every error names the file and, where known, the line."""
 
 from __future__ import annotations
 
@@ -19,74 +19,58 @@ from typing import IO, Any, cast
 
 from syntagma.errors import DiskError, InputError
 
-__all__ = [
-    "BYTE_ORDER_MARK",
-    "open_text",
-    "read_errors",
-    "read_json",
-    "read_lines",
-    "read_objects",
-    "read_table",
-    "read_text",
-    "require_once",
-    "require_path",
-    "row_mistake",
-    "split_pair",
-    "unpacked",
-]
-
 STANDARD_INPUT = "-"
 BYTE_ORDER_MARK = "\ufeff"
 NEW_LINE = b"\n"
 GZIP = b"\x1f\x8b"
-"""What packed files begin with."""
+"""Magic number of gzip files."""
 UTF_16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
-"""What files in UTF-16 begin with."""
+"""Byte-order marks that UTF-16 files begin with."""
 PAIR = "+"
-"""Between the names of two files that correspond."""
+"""Separates the names of two parallel files."""
 
 
 def require_path(path: Any, wanted: str) -> None:
-    """Check that it is the name of a file or folder.
+    """Check that a value is a path.
 
     Args:
-        path: what is given.
-        wanted: what there should be the path of.
+        path: the value to check.
+        wanted: what the path should lead to, for the message ("a file").
 
     Raises:
-        InputError: it is something else.
+        InputError: the value is not a string or path object.
     """
     if not isinstance(path, str | os.PathLike):
         raise InputError(f"expected the path of {wanted}, got {path!r:.60}")
 
 
 def require_once(paths: Iterable[str]) -> None:
-    """Check that standard input, which can be read but once, is not named twice.
+    """Check that standard input, which can only be read once, is named at most once.
 
     Raises:
-        InputError: it is.
+        InputError: it is named more than once.
     """
     if (n_named := sum(path == STANDARD_INPUT for path in paths)) > 1:
         raise InputError(
-            f"{STANDARD_INPUT}: standard input can be read once, and is named {n_named} times; "
-            f"write all but one of them to files"
+            f"{STANDARD_INPUT}: standard input can only be read once, but is named {n_named} "
+            f"times; save all but one of the inputs to files"
         )
 
 
 def open_text(path: str | Path) -> IO[str]:
     """Open a UTF-8 text file, a ``.gz`` of one, or standard input (``-``).
 
-    Line ends are kept as they are in the file, so that character offsets hold; a carriage return
-    alone ends no line, as for all tools that count lines.
+    Line endings are not translated, so that character offsets stay valid.  Only a line feed ends a
+    line, as in ``wc`` and ``grep``: a lone carriage return does not.
 
     Raises:
-        DiskError: there is no such file, or it cannot be read.
-        InputError: it is a folder, or standard input was read before.
+        DiskError: the file does not exist or cannot be read.
+        InputError: the path is a folder, or standard input has already been read.
     """
     require_path(path, "a file")
     if str(path) == STANDARD_INPUT:
         if sys.stdin.buffer.closed:
-            raise InputError(f"{STANDARD_INPUT}: standard input was read already; give a file")
+            raise InputError(f"{STANDARD_INPUT}: standard input has already been read; give a file")
         return io.TextIOWrapper(sys.stdin.buffer, encoding="utf-8", newline="\n")
     path = Path(path)
     try:
@@ -94,7 +78,7 @@ def open_text(path: str | Path) -> IO[str]:
             raise DiskError(f"{path}: no such file; give the path of an existing file")
         if path.is_dir():
             raise InputError(f"{path}: is a folder; give the path of a file in it")
-        # Opened once: what was read of a pipe cannot be read again.
+        # Open once and peek: bytes read from a pipe to detect gzip could not be read again.
         file = unpacked(open(path, "rb"))  # noqa: SIM115
     except OSError as error:
         raise DiskError(f"{path!s:.80}: cannot be read ({error.strerror})") from error
@@ -102,11 +86,16 @@ def open_text(path: str | Path) -> IO[str]:
 
 
 def unpacked(raw: io.BufferedReader) -> IO[bytes]:
-    """What is in a gzip file, which is closed with it; any other file as it is."""
+    """Decompress a gzip file; return any other file unchanged.
+
+    Closing the result closes the underlying file.
+    """
     return cast("IO[bytes]", _Unpacked(raw)) if raw.peek(2).startswith(GZIP) else raw
 
 
 class _Unpacked(gzip.GzipFile):
+    """A gzip file that owns its source: ``GzipFile`` leaves a given ``fileobj`` open."""
+
     def __init__(self, raw: io.BufferedReader) -> None:
         super().__init__(fileobj=raw)
         self._packed = raw
@@ -118,11 +107,11 @@ class _Unpacked(gzip.GzipFile):
 
 @contextmanager
 def read_errors(path: str | Path, n_read: Callable[[], int] | None = None) -> Iterator[None]:
-    """Turn what reading a damaged file gives into one clear line.
+    """Turn decoding, gzip, tar and CSV errors in the block into one-line messages.
 
     Args:
-        path: of the file.
-        n_read: says how many lines were read, where they are read one by one.
+        path: file being read.
+        n_read: returns the number of lines read so far; give it when reading line by line.
 
     Raises:
         InputError: reading failed inside the block.
@@ -132,7 +121,8 @@ def read_errors(path: str | Path, n_read: Callable[[], int] | None = None) -> It
     except UnicodeDecodeError as error:
         place = f" at byte {error.start}"
         if n_read is not None:
-            # Bytes are decoded ahead of the lines, and only where no line is left to be given.
+            # The decoder reads a new chunk only when all earlier lines have been yielded, so the
+            # line feeds before the bad byte in this chunk are lines that were not counted yet.
             place = f" in line {n_read() + 1 + error.object.count(NEW_LINE, 0, error.start)}"
         encoding = "utf-16" if error.object.startswith(UTF_16) else "latin1"
         raise InputError(
@@ -140,9 +130,9 @@ def read_errors(path: str | Path, n_read: Callable[[], int] | None = None) -> It
             f"`iconv -f {encoding} -t utf-8`"
         ) from error
     except (EOFError, gzip.BadGzipFile, zlib.error) as error:
-        raise InputError(f"{path}: damaged gzip file{_after(n_read)}; fetch it again") from error
+        raise InputError(f"{path}: damaged gzip file{_after(n_read)}; download it again") from error
     except tarfile.TarError as error:
-        raise InputError(f"{path}: damaged archive ({error}); fetch it again") from error
+        raise InputError(f"{path}: damaged archive ({error}); download it again") from error
     except csv.Error as error:
         raise InputError(f"{path}: broken table{_after(n_read)} ({error})") from error
 
@@ -155,12 +145,12 @@ def read_lines(path: str | Path, *, whole: bool = False) -> Iterator[str]:
     """Yield the lines of a text file, in constant memory.
 
     Args:
-        path: of the file.
-        whole: as they stand in the file; else without their ends, and without a byte-order mark
-            before the first.
+        path: a text file, ``.gz`` or ``-``.
+        whole: yield each line unchanged; by default line endings and a leading byte-order mark
+            are stripped.
 
     Raises:
-        InputError: the file cannot be read or is not UTF-8; the line is named.
+        InputError: the file cannot be read or is not UTF-8; the message names the line.
     """
     number = 0
     with read_errors(path, lambda: number), open_text(path) as lines:
@@ -173,19 +163,20 @@ def read_lines(path: str | Path, *, whole: bool = False) -> Iterator[str]:
 
 
 def split_pair(path: str) -> tuple[str, str]:
-    """The files of ``FIRST+SECOND``; the second is empty where there is one alone.
+    """Split ``FIRST+SECOND`` into two paths; the second is empty if there is only one.
 
-    A ``+`` may also stand in the name of a file or folder.
+    File and folder names may themselves contain ``+``, so the split is at the first ``+`` whose
+    left side is an existing file.
     """
-    places = [place for place, character in enumerate(path) if character == PAIR]
-    if not places or Path(path).is_file():
+    splits = [position for position, character in enumerate(path) if character == PAIR]
+    if not splits or Path(path).is_file():
         return path, ""
-    place = next((place for place in places if Path(path[:place]).is_file()), places[0])
-    return path[:place], path[place + 1 :]
+    split = next((split for split in splits if Path(path[:split]).is_file()), splits[0])
+    return path[:split], path[split + 1 :]
 
 
 def read_text(path: str | Path) -> str:
-    """The whole text of a file, character for character.
+    """Read a whole file, character for character.
 
     Raises:
         InputError: the file cannot be read, is not UTF-8, or is empty.
@@ -203,46 +194,47 @@ Row = dict[str, str | None]
 def read_table(
     path: str | Path, *, separator: str = ",", quoted: bool = True
 ) -> tuple[list[str], Iterator[Row]]:
-    """The names of the columns of a table, and its rows; cells that a row lacks are ``None``.
+    """Return the column names and an iterator over the rows of a delimited table.
+
+    Cells missing at the end of a row are ``None``.
 
     Args:
-        path: of the file.
-        separator: between cells.
-        quoted: whether quotes may stand around a cell; else they are characters like any other.
+        path: a CSV or TSV file with a header row.
+        separator: the cell delimiter.
+        quoted: whether cells may be quoted; otherwise quotes are ordinary characters.
 
     Raises:
-        InputError: the file cannot be read, is empty, or is no table.
+        InputError: the file cannot be read, is empty, or is not a valid table.
     """
     rows = _table(path, separator, csv.QUOTE_MINIMAL if quoted else csv.QUOTE_NONE)
     names = next(rows, None)
     if names is None:
-        raise InputError(f"{path}: is empty; expected a table with the names of its columns")
+        raise InputError(f"{path}: is empty; expected a table with a header row")
     return list(names), rows
 
 
 def row_mistake(row: Row, needed: Iterable[str] = ()) -> str:
-    """What is wrong with the shape of a row of a table; empty if nothing is.
+    """Describe what is wrong with the shape of a table row; empty if nothing is.
 
     Args:
-        row: as :func:`read_table` gives it.
-        needed: the columns that it must have.
+        row: a row from :func:`read_table`.
+        needed: names of the required columns.
     """
+    # DictReader collects surplus cells under the key None.
     if None in row:
-        return (
-            "has more cells than the table has columns (a comma in a cell needs quotes around it)"
-        )
+        return "has more cells than the table has columns (quote cells that contain a comma)"
     lacking = next((name for name in needed if row[name] is None), "")
     return f"ends before its column {lacking}" if lacking else ""
 
 
 def _table(path: str | Path, separator: str, quoting: Any) -> Iterator[Row]:
-    """The row of the names, each its own value, then the others."""
+    """Yield a row that maps each column name to itself, then the data rows."""
     number = 0
     with read_errors(path, lambda: number), open_text(path) as lines:
-        # A carriage return inside a cell would be an error where no quotes can stand around it.
+        # The csv module rejects a carriage return in an unquoted cell.
         plain = (line.rstrip("\r\n").replace("\r", " ") for line in lines)
         rows = iter(plain if quoting == csv.QUOTE_NONE else lines)
-        # A mark left before a quoted name would hide the quote.
+        # Before a quoted name, a byte-order mark would turn the quotes into part of the name.
         first = (line.removeprefix(BYTE_ORDER_MARK) for line in islice(rows, 1))
         reader = csv.DictReader(chain(first, rows), delimiter=separator, quoting=quoting)
         if not reader.fieldnames:
@@ -254,14 +246,14 @@ def _table(path: str | Path, separator: str, quoting: Any) -> Iterator[Row]:
 
 
 def read_json(path: str | Path, *, extra: str = "") -> Any:
-    """The value in a JSON file.
+    """Read a JSON file.
 
     Args:
-        path: of the file.
-        extra: what to say where the file goes on behind its value.
+        path: a JSON file.
+        extra: hint appended to the message if the file continues after its first JSON value.
 
     Raises:
-        InputError: the file cannot be read, or is not JSON; line and column are named.
+        InputError: the file cannot be read or is not JSON; the message names line and column.
     """
     text = read_text(path).removeprefix(BYTE_ORDER_MARK)
     try:
@@ -271,23 +263,24 @@ def read_json(path: str | Path, *, extra: str = "") -> Any:
     except json.JSONDecodeError as error:
         if not error.pos:
             begin = text[:40].partition("\n")[0]
-            raise InputError(f"{path}: expected JSON, got a text that begins {begin!r}") from error
+            raise InputError(f"{path}: expected JSON, got text that begins {begin!r}") from error
         raise InputError(
             f"{path}: broken JSON at line {error.lineno}, column {error.colno}: {error.msg}"
             f"{extra if error.msg == 'Extra data' else ''}"
         ) from error
-    except ValueError as error:  # A number with thousands of digits.
+    except ValueError as error:  # Python refuses to convert integers of thousands of digits.
         raise InputError(f"{path}: broken JSON ({error})") from error
 
 
 def read_objects(path: str | Path) -> Iterator[tuple[str, dict[str, Any] | str]]:
-    """The objects of a JSON array, or of a file that has one a line (``.jsonl``).
+    """Yield the objects of a JSON array, or of a JSON Lines file (``.jsonl``).
 
     Yields:
-        The place of each for messages, and the object or what is wrong with it.
+        The location of each object for error messages, and the object itself or a description of
+        what is wrong with it.
 
     Raises:
-        InputError: the file cannot be read, or is no JSON array.
+        InputError: the file cannot be read or is not a JSON array.
     """
     if str(path).lower().removesuffix(".gz").endswith(".jsonl"):
         for number, line in enumerate(read_lines(path), start=1):
@@ -298,7 +291,7 @@ def read_objects(path: str | Path) -> Iterator[tuple[str, dict[str, Any] | str]]
                 except (ValueError, RecursionError) as error:
                     yield place, f"{place}: broken JSON ({error})"
         return
-    rows = read_json(path, extra="; if each line is an object by itself, name the file .jsonl")
+    rows = read_json(path, extra="; if every line is a separate object, name the file .jsonl")
     if not isinstance(rows, list):
         raise InputError(f"{path}: expected a list of objects, got {type(rows).__name__}")
     for number, row in enumerate(rows, start=1):

@@ -1,4 +1,4 @@
-"""Write files and folders whole or not at all."""
+"""Write files and folders atomically: completely or not at all."""
 
 from __future__ import annotations
 
@@ -21,30 +21,17 @@ from filelock import FileLock, Timeout
 from syntagma.errors import BusyError, DiskError, InputError
 from syntagma.files import split_pair
 
-__all__ = [
-    "disk_errors",
-    "hold_folder",
-    "require_absent",
-    "require_apart",
-    "require_file_place",
-    "write_file",
-    "write_folder",
-    "write_json",
-    "write_text",
-]
-
-
-ELSEWHERE = "give another place"
+ELSEWHERE = "give another path"
 STANDARD_OUTPUT = "/dev/stdout"
 
 
 @contextmanager
 def disk_errors(path: Path, remedy: str = ELSEWHERE) -> Iterator[None]:
-    """Turn a full disk, or one that may not be written to, into one clear line.
+    """Turn write errors in the block (full disk, no permission) into one-line messages.
 
     Args:
-        path: of what is written.
-        remedy: what to do, beside making room.
+        path: file or folder being written.
+        remedy: what the user can do, apart from freeing disk space.
 
     Raises:
         DiskError: writing failed inside the block.
@@ -58,7 +45,8 @@ def disk_errors(path: Path, remedy: str = ELSEWHERE) -> Iterator[None]:
         remedy = f"free some space or {remedy}" if full else remedy
         raise DiskError(_cannot_write(path, error.strerror or str(error), remedy)) from error
     except Exception as error:
-        # The writers of tensors report a full disk as errors of their own.
+        # torch and safetensors raise their own exception types when the disk is full; only the
+        # message tells.
         reason = str(error)
         if not any(sign in reason for sign in ("No space left", "os error", "StreamWriter")):
             raise
@@ -66,40 +54,41 @@ def disk_errors(path: Path, remedy: str = ELSEWHERE) -> Iterator[None]:
 
 
 def _cannot_write(path: Path, reason: str, remedy: str) -> str:
-    return f"{path}: cannot be written ({reason}); {remedy}; nothing was left half-written"
+    return f"{path}: cannot be written ({reason}); {remedy}; no partial output was left"
 
 
 def require_file_place(path: str | Path) -> None:
-    """Check that a file can be written, before the work that it is to hold, without writing it.
+    """Check that a file can be written, before the work whose result it will hold starts.
 
-    Folders above it that are not there would be made.
+    Nothing is created; missing parent folders are fine, since writing creates them.
 
     Raises:
-        InputError: a folder is there, a file where the path has a folder, or nothing can be written
-            there.
+        InputError: the path is a folder, one of its parents is a file, or the folder is not
+            writable.
     """
     path = Path(path)
     if path.is_dir():
         raise InputError(f"{path}: is a folder; give the path of a file")
     for folder in path.parents:
         if folder.exists() and not folder.is_dir():
-            raise InputError(f"{path}: {folder} is a file and no folder; give another place")
+            raise InputError(f"{path}: {folder} is a file, not a folder; give another path")
     if _is_stream(path):
         return
+    # Trying to write is the only reliable test: permission bits say nothing about read-only mounts.
     above = next(folder for folder in path.absolute().parents if folder.exists())
     with disk_errors(path), tempfile.TemporaryFile(dir=above):
         pass
 
 
 def require_apart(path: str | Path | None, read: Iterable[str | Path]) -> None:
-    """Check that a file that is to be written is none of those that are read.
+    """Check that an output file is not one of the input files.
 
     Args:
-        path: of the file; ``None`` if none is written.
-        read: files, ``FIRST+SECOND`` and ``FILE#PART`` among them.
+        path: the output file, or ``None``.
+        read: the input files; may include ``FIRST+SECOND`` and ``FILE#PART``.
 
     Raises:
-        InputError: it would take the place of one.
+        InputError: writing the output would overwrite an input.
     """
     if path is None or not Path(path).is_file():
         return
@@ -108,13 +97,13 @@ def require_apart(path: str | Path | None, read: Iterable[str | Path]) -> None:
             for file in (part, part.rpartition("#")[0]):
                 if file and Path(file).is_file() and os.path.samefile(file, path):
                     raise InputError(
-                        f"{path}: is read here, and what is written would take its place; give "
-                        f"another file to write"
+                        f"{path}: is an input of this command and would be overwritten; give "
+                        f"another output file"
                     )
 
 
 def _is_stream(path: Path) -> bool:
-    """Whether it is a device or a pipe, which is written to and cannot be replaced."""
+    """Whether the path is a device or a pipe, which can be written to but not replaced."""
     is_other = path.exists() and not path.is_file() and not path.is_dir()
     return is_other or str(path) == STANDARD_OUTPUT
 
@@ -122,7 +111,8 @@ def _is_stream(path: Path) -> bool:
 def _write_stream(path: Path, draft: Path) -> None:
     with open(draft, "rb") as file:
         if str(path) == STANDARD_OUTPUT:
-            # Opened by its name it would be written from its beginning.
+            # Opening /dev/stdout anew would start at offset 0 and, if it is redirected to a file,
+            # overwrite what was already printed.
             sys.stdout.flush()
             shutil.copyfileobj(file, sys.stdout.buffer)
             sys.stdout.buffer.flush()
@@ -133,20 +123,20 @@ def _write_stream(path: Path, draft: Path) -> None:
 
 @contextmanager
 def write_file(path: str | Path, remedy: str = ELSEWHERE) -> Iterator[Path]:
-    """Write a file that appears under its name only when the block ends without an error.
+    """Write a file atomically: it appears under its name only if the block succeeds.
 
-    A device or a pipe is written to when the block ends.  A file that is replaced leaves its rights
-    to the new one; where the name is a link, what it leads to is replaced.
+    Devices and pipes are written to when the block ends.  An existing file keeps its permissions;
+    if the path is a symbolic link, its target is replaced.
 
     Args:
-        path: of the file.
-        remedy: what to do where it cannot be written, beside making room.
+        path: the file to write.
+        remedy: what the user can do if writing fails, apart from freeing disk space.
 
     Yields:
-        An empty draft with the same ending, beside the file.
+        An empty draft file in the same folder, with the same suffix.
 
     Raises:
-        InputError: the place cannot be written to, or the disk is full.
+        InputError: the path is not writable, or the disk is full.
     """
     path = Path(path)
     if _is_stream(path):
@@ -161,11 +151,12 @@ def write_file(path: str | Path, remedy: str = ELSEWHERE) -> Iterator[Path]:
         path.parent.mkdir(parents=True, exist_ok=True)
         draft = _draft(path, path.suffix)
         draft.touch(exist_ok=False)
-        rights = stat.S_IMODE((path if path.exists() else draft).stat().st_mode)
+        permissions = stat.S_IMODE((path if path.exists() else draft).stat().st_mode)
         try:
             yield draft
-            # Some writers make a file of their own.
-            os.chmod(draft, rights)
+            # Some writers replace the draft with a new file, whose permissions may differ.
+            os.chmod(draft, permissions)
+            # Flush before renaming; otherwise a crash could leave an empty file under the name.
             with open(draft, "r+b") as file:
                 os.fsync(file.fileno())
             os.replace(draft, path)
@@ -174,27 +165,31 @@ def write_file(path: str | Path, remedy: str = ELSEWHERE) -> Iterator[Path]:
 
 
 def _followed(path: Path) -> Path:
-    """What a link leads to; any other path as it is."""
+    """Resolve a symbolic link to its target; return any other path unchanged."""
     return path.resolve() if path.is_symlink() else path
 
 
-def _draft(path: Path, ending: str = "") -> Path:
-    """A hidden name beside a path that no other process has; made by it, rights are the user's."""
-    return path.with_name(f".{path.name}.{uuid4().hex[:8]}{ending}")
+def _draft(path: Path, suffix: str = "") -> Path:
+    """Return a unique hidden name in the same folder.
+
+    ``tempfile`` would create the file with mode 0600; a name of our own is created with the user's
+    umask.
+    """
+    return path.with_name(f".{path.name}.{uuid4().hex[:8]}{suffix}")
 
 
 def write_text(path: str | Path, text: str) -> None:
-    """Write a text file whole or not at all; half of a surrogate pair becomes ``?``.
+    """Write a text file atomically as UTF-8; unpaired surrogates become ``?``.
 
     Raises:
-        InputError: the place cannot be written to, or the disk is full.
+        InputError: the path is not writable, or the disk is full.
     """
     with write_file(path) as draft:
         draft.write_text(text, encoding="utf-8", errors="replace", newline="")
 
 
 def write_json(path: str | Path, value: Any, *, indent: int | None = 2) -> None:
-    """Write a JSON file whole or not at all; numbers that JSON does not have become ``null``."""
+    """Write a JSON file atomically; NaN and infinities, which JSON lacks, become ``null``."""
     try:
         text = json.dumps(value, ensure_ascii=False, indent=indent, allow_nan=False)
     except ValueError:
@@ -203,7 +198,7 @@ def write_json(path: str | Path, value: Any, *, indent: int | None = 2) -> None:
 
 
 def _finite(value: Any) -> Any:
-    """Nested values without infinities."""
+    """Replace NaN and infinities in nested values with ``None``."""
     if isinstance(value, float):
         return value if math.isfinite(value) else None
     if isinstance(value, Mapping):
@@ -212,10 +207,10 @@ def _finite(value: Any) -> Any:
 
 
 def require_absent(folder: str | Path) -> Path:
-    """The folder as a path, if nothing is there yet or it is empty.
+    """Return the folder as a path, after checking that it is missing or empty.
 
     Raises:
-        InputError: it exists and holds something, or is a file.
+        InputError: the path is a file or a folder with contents.
     """
     folder = Path(folder)
     if folder.exists() and not folder.is_dir():
@@ -229,42 +224,45 @@ def require_absent(folder: str | Path) -> Path:
 
 @contextmanager
 def hold_folder(folder: Path) -> Iterator[None]:
-    """Keep other processes that ask for the same out of a folder, which need not be there yet.
+    """Hold the lock of a folder, which does not need to exist yet, for the length of the block.
+
+    The lock is advisory: it excludes only other callers of this function.
 
     Raises:
-        BusyError: another process has it.
+        BusyError: another process holds the lock.
     """
-    # Of a path like `.` too there is a name.
-    place = folder.resolve().with_name(f".{folder.resolve().name}.lock")
-    lock = FileLock(place)
+    # Resolve first: a path such as `.` has no name to derive the lock file from.
+    lock_file = folder.resolve().with_name(f".{folder.resolve().name}.lock")
+    lock = FileLock(lock_file)
     with disk_errors(folder):
-        place.parent.mkdir(parents=True, exist_ok=True)
+        lock_file.parent.mkdir(parents=True, exist_ok=True)
         try:
             lock.acquire(timeout=0)
         except Timeout as error:
             raise BusyError(
-                f"{folder}: another process is at work there; wait for that one, or name another "
-                f"folder"
+                f"{folder}: another process is working in this folder; wait until it has finished, "
+                f"or give another folder"
             ) from error
     try:
         yield
     finally:
-        # While it is held: whoever has opened this very file finds that it has no name any more
-        # and does not take it (filelock from 3.24 on). Windows removes no open file.
+        # Unlink before releasing.  A process that has already opened the lock file notices (from
+        # filelock 3.24) that the file is gone and retries instead of locking an unlinked file.
+        # Windows cannot remove an open file, hence `suppress`.
         with suppress(OSError):
-            place.unlink()
+            lock_file.unlink()
         lock.release()
 
 
 @contextmanager
 def write_folder(folder: str | Path) -> Iterator[Path]:
-    """Fill a folder that appears under its name only when the block ends without an error.
+    """Write a folder atomically: it appears under its name only if the block succeeds.
 
     Yields:
-        A draft folder beside the final one.
+        A draft folder next to the final one.
 
     Raises:
-        InputError: the folder exists and holds something, or the disk is full.
+        InputError: the folder exists and is not empty, or the disk is full.
     """
     folder = require_absent(folder).resolve()
     with disk_errors(folder):
@@ -273,6 +271,7 @@ def write_folder(folder: str | Path) -> Iterator[Path]:
         draft.mkdir()
         try:
             yield draft
+            # An empty folder was accepted above, but a rename cannot replace it on Windows.
             if folder.exists():
                 folder.rmdir()
             os.replace(draft, folder)

@@ -1,4 +1,4 @@
-"""Progress of long work: a bar on a terminal, a line now and then in a log."""
+"""Progress bars that redraw often on a terminal and rarely in a log file."""
 
 from __future__ import annotations
 
@@ -7,16 +7,15 @@ from typing import Any
 
 from tqdm.auto import tqdm
 
-__all__ = ["progress_bar"]
-
-SECONDS_WATCHED, SECONDS_LOGGED = 1, 30
+SECONDS_INTERACTIVE, SECONDS_LOGGED = 1, 30
 
 
 def progress_bar(**options: Any) -> tqdm[Any]:
-    """A bar on standard error that is drawn seldom where nobody watches it.
+    """Create a progress bar on standard error whose refresh rate suits a terminal or a log.
 
     Args:
-        options: of :class:`tqdm.tqdm`.
+        options: keyword arguments of :class:`tqdm.tqdm`.
     """
-    watched = sys.stderr.isatty() or "ipykernel" in sys.modules
-    return tqdm(mininterval=SECONDS_WATCHED if watched else SECONDS_LOGGED, **options)
+    # In a notebook stderr is not a terminal, but somebody is watching.
+    interactive = sys.stderr.isatty() or "ipykernel" in sys.modules
+    return tqdm(mininterval=SECONDS_INTERACTIVE if interactive else SECONDS_LOGGED, **options)

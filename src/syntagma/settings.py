@@ -1,4 +1,7 @@
-"""YAML into frozen dataclasses; an unknown key is an error that names the nearest known one."""
+"""Load YAML settings into frozen dataclasses and check every key and type on the way.
+
+An unknown key is an error that suggests the closest known key.
+"""
 
 from __future__ import annotations
 
@@ -17,21 +20,10 @@ import yaml
 from syntagma.errors import InputError
 from syntagma.files import read_text
 
-__all__ = [
-    "apply_overrides",
-    "build",
-    "differences",
-    "flatten",
-    "load_yaml",
-    "nearest",
-    "to_dict",
-    "with_changes",
-]
-
 T = TypeVar("T")
 
-# What somebody who writes settings calls a type.
-_NAMES: dict[Any, str] = {
+# Type names for error messages, in words that do not assume Python.
+_TYPE_NAMES: dict[Any, str] = {
     bool: "true or false",
     float: "a number",
     int: "a whole number",
@@ -40,7 +32,7 @@ _NAMES: dict[Any, str] = {
 
 
 def nearest(name: str, known: Sequence[str]) -> str:
-    """How to go on after an unknown name: the nearest known one, and all of them.
+    """Return a hint for an unknown name: the closest known name, then the full list.
 
     >>> nearest("epoch", ["epochs", "seed"])
     "did you mean 'epochs'? (known: epochs, seed)"
@@ -51,16 +43,21 @@ def nearest(name: str, known: Sequence[str]) -> str:
 
 
 class _Loader(yaml.SafeLoader):
-    """Of two values under one key YAML takes the last one; here that is a mistake."""
+    """A safe YAML loader that rejects duplicate keys.
+
+    PyYAML silently keeps the last value, which hides copy-and-paste mistakes.
+    """
 
     def construct_mapping(self, node: Any, deep: bool = False) -> dict[Any, Any]:
         seen: set[Any] = set()
+        # Check the nodes before the base class builds the mapping: merge keys (`<<`) carry another
+        # tag and may legitimately repeat keys that the mapping overrides.
         for key, _ in node.value:
             if not isinstance(key, yaml.ScalarNode) or key.tag != "tag:yaml.org,2002:str":
                 continue
             if key.value in seen:
                 raise yaml.constructor.ConstructorError(
-                    None, None, f"{key.value!r} stands there twice", key.start_mark
+                    None, None, f"duplicate key {key.value!r}", key.start_mark
                 )
             seen.add(key.value)
         values: dict[Any, Any] = super().construct_mapping(node, deep)
@@ -68,15 +65,16 @@ class _Loader(yaml.SafeLoader):
 
 
 def load_yaml(path: str | Path) -> dict[str, Any]:
-    """The mapping in a YAML file.
+    """Load a YAML file whose top level is a mapping.
 
     Raises:
-        InputError: the file cannot be read, is not YAML, or holds no mapping; the line is named.
+        InputError: the file cannot be read, is not YAML, or is not a mapping. Syntax errors name
+            the line.
     """
     text = read_text(path)
     try:
         value = yaml.load(text, _Loader)
-    except (ValueError, RecursionError) as error:  # A date that is none; brackets without end.
+    except (ValueError, RecursionError) as error:  # Impossible dates; very deep nesting.
         raise InputError(f"{path}: broken YAML: {error}") from error
     except yaml.YAMLError as error:
         mark = getattr(error, "problem_mark", None)
@@ -90,7 +88,7 @@ def load_yaml(path: str | Path) -> dict[str, Any]:
 
 
 def flatten(values: Mapping[str, Any], prefix: str = "") -> dict[str, Any]:
-    """Nested settings as one level, their keys joined by points.
+    """Flatten nested settings into one level, joining keys with dots.
 
     >>> flatten({"a": {"b": 1}, "c": 2})
     {'a.b': 1, 'c': 2}
@@ -105,7 +103,7 @@ def flatten(values: Mapping[str, Any], prefix: str = "") -> dict[str, Any]:
 def differences(
     before: Mapping[str, Any], now: Mapping[str, Any]
 ) -> Iterator[tuple[str, Any, Any]]:
-    """Each key, by name, whose value has changed, with the value before and the value now.
+    """Yield ``(key, old value, new value)`` for each flattened key that changed, sorted by key.
 
     >>> [*differences({"a": {"b": 1}, "c": 2}, {"a": {"b": 3}, "c": 2})]
     [('a.b', 1, 3)]
@@ -117,11 +115,15 @@ def differences(
 
 
 def apply_overrides(values: dict[str, Any], overrides: Sequence[str]) -> dict[str, Any]:
-    """A copy of nested settings with ``a.b=c`` assignments applied; values are read as YAML.
+    """Return a copy of nested settings with ``a.b=c`` overrides applied.
+
+    Args:
+        values: nested settings; not modified.
+        overrides: assignments such as ``training.epochs=3``. Values are parsed as YAML.
 
     Raises:
-        InputError: an assignment has no ``=``, or goes through something that is no section; or
-            there is one alone instead of a list.
+        InputError: an override has no ``=``, its path goes through a plain value, or ``overrides``
+            is a single string instead of a list.
 
     >>> apply_overrides({"a": {"b": 1}}, ["a.b=2", "a.c=[x, y]"])
     {'a': {'b': 2, 'c': ['x', 'y']}}
@@ -154,20 +156,21 @@ def apply_overrides(values: dict[str, Any], overrides: Sequence[str]) -> dict[st
 
 
 def build(kind: type[T], values: Mapping[str, Any], *, where: str = "settings") -> T:
-    """A dataclass from a mapping, checked against its annotations, nested ones included.
+    """Build a dataclass from a mapping, checking types against the annotations, recursively.
 
     Args:
-        kind: a dataclass.
-        values: its fields by name.
-        where: what to call the mapping in messages.
+        kind: the dataclass to build.
+        values: field values by name.
+        where: name of the mapping in error messages.
 
     Raises:
-        InputError: a key is unknown or missing, or a value has the wrong type or is refused by
-            the dataclass itself.
+        InputError: a key is unknown or missing, a value has the wrong type, or the dataclass
+            itself rejects a value.
     """
     if not isinstance(values, Mapping):
         raise InputError(f"{where}: expected `key: value` lines, got {values!r}")
     fields = {field.name: field for field in dataclasses.fields(kind)}  # type: ignore[arg-type]
+    # `field.type` is a string under `from __future__ import annotations`; this resolves it.
     hints = typing.get_type_hints(kind)
     arguments = {}
     for key, value in values.items():
@@ -198,6 +201,7 @@ def _convert(hint: Any, value: Any, where: str) -> Any:
     if dataclasses.is_dataclass(hint) and isinstance(hint, type):
         return value if isinstance(value, hint) else build(hint, value, where=where)
     if origin is tuple:
+        # A single value is accepted in place of a list of one.
         items = [value] if isinstance(value, str | int | float) else value
         if not isinstance(items, list | tuple):
             raise InputError(f"{where}: expected a list, got {value!r}")
@@ -218,7 +222,7 @@ def _convert_union(choices: tuple[Any, ...], value: Any, where: str) -> Any:
     for choice in inner:
         if isinstance(choice, type) and isinstance(value, choice):
             return value
-    names = " or ".join(_named(choice) for choice in inner)
+    names = " or ".join(_type_name(choice) for choice in inner)
     raise InputError(f"{where}: expected {names}, got {value!r}")
 
 
@@ -227,26 +231,29 @@ def _convert_plain(hint: type, value: Any, where: str) -> Any:
         try:
             return float(value)
         except OverflowError as error:
-            raise InputError(f"{where}: expected a number, got one too large for any") from error
+            raise InputError(
+                f"{where}: expected a number, got one too large for a float"
+            ) from error
     if hint is float and isinstance(value, str):
-        # YAML 1.1 reads 1e-5 (without a point) as text.
+        # YAML 1.1 reads 1e-5 (no decimal point) as text.
         with contextlib.suppress(ValueError):
             value = float(value)
     if isinstance(value, float) and math.isnan(value):
         raise InputError(f"{where}: expected a number, got {value}")
     if hint is str and isinstance(value, Path):
         return str(value)
+    # bool is a subclass of int, but `true` is not a whole number.
     if not isinstance(value, hint) or (hint is int and isinstance(value, bool)):
-        raise InputError(f"{where}: expected {_named(hint)}, got {value!r}")
+        raise InputError(f"{where}: expected {_type_name(hint)}, got {value!r}")
     return value
 
 
-def _named(kind: Any) -> str:
-    return _NAMES.get(kind, getattr(kind, "__name__", str(kind)))
+def _type_name(kind: Any) -> str:
+    return _TYPE_NAMES.get(kind, getattr(kind, "__name__", str(kind)))
 
 
 def to_dict(value: Any) -> Any:
-    """A dataclass as plain nested values, for YAML and JSON; tuples become lists."""
+    """Convert a dataclass to plain nested values for YAML and JSON; tuples become lists."""
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
         return {
             field.name: to_dict(getattr(value, field.name)) for field in dataclasses.fields(value)

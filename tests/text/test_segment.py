@@ -1,4 +1,3 @@
-import re
 import subprocess
 import sys
 from itertools import chain
@@ -8,7 +7,6 @@ import pytest
 from syntagma.errors import InputError
 from syntagma.text.segmentation.segment import (
     MODES,
-    rule_files,
     segment,
     segment_stream,
     split_sentences,
@@ -16,19 +14,6 @@ from syntagma.text.segmentation.segment import (
 )
 from syntagma.text.segmentation.splitter import WEIGHTS, load_splitter
 from syntagma.text.sentence import Sentence
-
-
-def test_rule_files_are_all_that_segmentation_reads():
-    folder = rule_files()[0].parent
-    found, waiting = set(), ["segment"]
-    while waiting:
-        name = waiting.pop()
-        found.add(name)
-        code = (folder / f"{name}.py").read_text()
-        waiting += set(re.findall(r"^from syntagma\.text\.(\w+) import", code, re.M)) - found
-    # Records and the checks of what is given cut nothing.
-    assert {path.stem for path in rule_files()[:-1]} == found - {"sentence", "given"}
-    assert rule_files()[-1] == WEIGHTS
 
 
 def words(text: str) -> str:

@@ -22,7 +22,7 @@ def test_treebanks_have_words_with_spaces():
         (["a\tb"], r"word 1: expected a word, got 'a\\tb'; no word holds a tab"),
         (["a", "b\nc"], "word 2: expected a word"),
         ([" "], "the word 1 is empty; expected text"),
-        (["a", 3], "the word 2 is no text; expected a string, got 3"),
+        (["a", 3], "the word 2 must be a string, got 3"),
     ],
 )
 def test_what_are_no_words_is_refused(words, message):

@@ -64,7 +64,10 @@ def test_finished_runs_of_other_settings_are_not_taken(trained, tmp_path):
 def test_a_claim_leaves_nothing_behind(tmp_path):
     run = RunFolder(tmp_path / "runs" / "a")
     with run.claimed():
-        with pytest.raises(BusyError, match="a: another process is at work there"), run.claimed():
+        with (
+            pytest.raises(BusyError, match="a: another process is working in this folder"),
+            run.claimed(),
+        ):
             pass
         with pytest.raises(BusyError), run.claimed():
             pass
@@ -129,7 +132,7 @@ def test_two_processes_never_train_in_one_folder(tmp_path):
     folder = tmp_path / "a"
     with (
         RunFolder(folder).claimed(),
-        pytest.raises(BusyError, match="another process is at work there"),
+        pytest.raises(BusyError, match="another process is working in this folder"),
     ):
         train(experiment(), folder)
     assert not folder.exists()

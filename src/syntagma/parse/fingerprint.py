@@ -12,7 +12,7 @@ from pathlib import Path
 from syntagma.encoders.reference import CONFIG, TOKENIZER, WEIGHTS
 from syntagma.parse.decode import DecodingMode
 from syntagma.parse.scorer import ParserModel
-from syntagma.text.segmentation.segment import rule_files
+from syntagma.text.segmentation.segment import segmentation_fingerprint
 
 
 def fingerprint_of_saved(folder: str | Path, *, max_words: int, decoding: DecodingMode) -> str:
@@ -49,7 +49,6 @@ def fingerprint_of_model(model: ParserModel, *, max_words: int, decoding: Decodi
 
 def _fingerprint(weights: bytes, max_words: int, decoding: DecodingMode) -> str:
     digest = hashlib.blake2b(weights, digest_size=16)
-    for file in rule_files():
-        digest.update(file.read_bytes())
+    digest.update(segmentation_fingerprint().encode())
     jointly = ":joint" if decoding == "joint" else ""
     return f"parser:{digest.hexdigest()}:{max_words}{jointly}"

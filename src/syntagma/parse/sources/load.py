@@ -101,7 +101,8 @@ def load_parser(name: ModelName, *, device: str = "cpu", **options: Any) -> Join
     if ref.kind != "model":
         raise InputError(
             f"parser {ref.name!r}: expected {DEFAULT_PARSER} or the folder of a parser; other "
-            f"parse sources can be used by `syntagma annotate`, `noise`, and `parser:` in an experiment"
+            f"parse sources can be used by `syntagma annotate` and `noise`, and as `parser:` in an "
+            f"experiment"
         )
     return JointParser.from_pretrained(ref, device=device, **options)
 

@@ -8,8 +8,8 @@ space, byte order mark, direction marks; joiners and soft hyphens where they sta
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Callable, Iterable, Iterator
-from pathlib import Path
 
 from syntagma.checks import require_string
 from syntagma.errors import InputError
@@ -18,30 +18,21 @@ from syntagma.text.segmentation.blocks import BATCH_LENGTH, batches, paragraphs,
 from syntagma.text.segmentation.splitter import WEIGHTS
 from syntagma.text.sentence import Sentence
 
-__all__ = [
-    "MODES",
-    "rule_files",
-    "segment",
-    "segment_stream",
-    "split_sentences",
-    "split_words",
-]
+# Parse caches and annotated corpora record this version: it tells which offsets their parses use.
+# Raise it by one with every change to this package after which any text is segmented differently.
+# New splitter weights alone do not need it, since `segmentation_fingerprint` hashes them.
+SEGMENTATION_VERSION = 1
 
 # What segment() takes for a sentence: raw text is split, a line is one, or a line of given words.
 MODES = ("raw", "lines", "words")
 
 FindBlocks = Callable[[str, bool], Iterator[Block]]
 
-RULES = (
-    "assemble", "blocks", "gaps", "layout", "lexicon", "patterns", "runs", "segment", "shapes",
-    "splitter", "words",
-)  # fmt: skip
 
-
-def rule_files() -> list[Path]:
-    """The files that decide where a text is cut: code and the splitter's weights."""
-    folder = Path(__file__).parent
-    return [*(folder / f"{name}.py" for name in RULES), WEIGHTS]
+def segmentation_fingerprint() -> str:
+    """Identify the segmentation rules: their version and a hash of the splitter's weights."""
+    weights = hashlib.blake2b(WEIGHTS.read_bytes(), digest_size=16).hexdigest()
+    return f"{SEGMENTATION_VERSION}:{weights}"
 
 
 def segment(text: str, *, mode: str = "raw") -> list[Sentence]:
