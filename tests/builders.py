@@ -155,16 +155,16 @@ def open_qa(path: Path, copies: int = 4) -> str:
 
 def experiment(task: str, data: str, encoder: str, **changes) -> Experiment:
     training = {
-        "epochs": 2,
+        "num_train_epochs": 2,
         "learning_rate": 1e-3,
-        "batch_pieces": 128 if task == "parsing" else 512,
-        "checkpoint_steps": 3,
+        "batch_tokens": 128 if task == "parsing" else 512,
+        "save_steps": 3,
         "precision": "float32",
     }
     heads = {
         "parsing": {"arc_width": 16, "relation_width": 8, "dropout": 0.1},
-        "spans": {"max_length": 96, "stride": 32, "max_question": 24},
-        "open_qa": {"max_length": 96, "stride": 32, "max_question": 24},
+        "spans": {"max_length": 96, "doc_stride": 32, "max_question_length": 24},
+        "open_qa": {"max_length": 96, "doc_stride": 32, "max_question_length": 24},
         "choice": {"max_length": 96, "dropout": 0.0},
         "pairs": {"max_length": 64, "dropout": 0.0, "pooling": "max"},
         "relations": {"max_length": 64, "dropout": 0.0},

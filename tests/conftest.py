@@ -147,8 +147,8 @@ def tiny_config(model_type: str, vocab_size: int = 400, **changes):
         settings = {
             "vocab_size": vocab_size,
             "dim": 32,
-            "n_layers": 2,
-            "n_heads": 4,
+            "num_layers": 2,
+            "num_attention_heads": 4,
             "hidden_dim": 48,
             "max_position_embeddings": 160,
             "pad_token_id": 1,
@@ -206,7 +206,7 @@ def tiny_parser(tmp_path_factory: pytest.TempPathFactory, tiny_encoder: str) -> 
         head={"arc_width": 16, "relation_width": 8},
         labels={"relations": ["dep", "root"], "upos": ["NOUN", "X"], "xpos": ["NN", "VB"]},
     )
-    model.save_folder(folder)
+    model.save_pretrained(folder)
     load_tokenizer(tiny_encoder).save_pretrained(folder)
     return str(folder)
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from syntagma.models.choice_model import ChoiceHead
-from syntagma.models.config import resolve_guides
+from syntagma.models.guides import resolve_guides
 from syntagma.models.mention_model import RelationHead, TypingHead
 from syntagma.models.open_model import OpenHead
 from syntagma.models.pair_model import PairHead

@@ -13,7 +13,7 @@ import syntagma
 
 ROOT = Path(syntagma.__file__).parent
 STREET = [
-    {"errors", "files", "outputs", "settings", "batches", "progress", "checks"},
+    {"errors", "files", "outputs", "settings", "batches", "progress", "checks", "registry"},
     {"text"},
     {"drawing"},
     {"encoders"},

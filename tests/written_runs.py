@@ -30,7 +30,7 @@ def written_run(
         "task": task,
         "preset": preset,
         "data": {"dev": [f"/data/{dev}"]},
-        "training": {"seed": seed, "epochs": 3},
+        "training": {"seed": seed, "num_train_epochs": 3},
     }
     (folder / "experiment.yaml").write_text(yaml.safe_dump(settings))
     rows = {str(number): {key: value} for number, value in enumerate(right)}

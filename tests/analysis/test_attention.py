@@ -8,7 +8,6 @@ import shutil
 import numpy as np
 import pytest
 import torch
-from syntagma.models.config import resolve_guides
 from syntagma.tasks.laid_out import Texts, lay_out
 from typer.testing import CliRunner
 
@@ -28,6 +27,7 @@ from syntagma.encoders.observe import watch_attention
 from syntagma.errors import InputError
 from syntagma.models.choice_model import ChoiceHead, ChoiceModel
 from syntagma.models.guided_encoder import GuidedEncoder
+from syntagma.models.guides import resolve_guides
 from syntagma.models.pair_model import PairHead, PairModel
 from syntagma.models.span_model import SpanModel
 from syntagma.parse.sources.load import load_source
@@ -47,7 +47,7 @@ def reader(encoder, preset="none", **head):
         encoder,
         task="spans",
         guides=resolve_guides(preset, {}),
-        head={"max_length": 120, "stride": 40, "max_question": 30} | head,
+        head={"max_length": 120, "doc_stride": 40, "max_question_length": 30} | head,
         parser="linear",
     )
     source = {"source": load_source("linear")} if model.reads_syntax else {}
@@ -65,7 +65,7 @@ def chooser(encoder, preset="none", **head):
 
 def save(predictor, folder):
     folder.mkdir()
-    predictor.model.save_folder(folder)
+    predictor.model.save_pretrained(folder)
     predictor.tokenizer.save_pretrained(folder)
     return folder
 
@@ -158,7 +158,7 @@ class TestLayingOut:
         assert spelled(found, laid_out) == [plain(SENTENCES[0]), plain(SENTENCES[4])]
 
     def test_the_window_of_a_place(self, tiny_encoder):
-        found = reader(tiny_encoder, max_length=90, stride=20)
+        found = reader(tiny_encoder, max_length=90, doc_stride=20)
         start = PASSAGE.index(SENTENCES[4])
         place = (start, start + 10)
         first = lay_out(found, Texts(PASSAGE, QUESTION)).stretches[0].pieces

@@ -37,7 +37,7 @@ def runs(tmp_path_factory, tiny_encoder, tiny_parser):
     for preset in ("none", "sg-net", "poi-net"):
         settings = experiment(
             "pairs", data, tiny_encoder, preset=preset, parser=tiny_parser,
-            training={"epochs": 2, "learning_rate": 3e-3},
+            training={"num_train_epochs": 2, "learning_rate": 3e-3},
         )  # fmt: skip
         train(settings, folder / preset)
     return folder
@@ -117,7 +117,12 @@ def test_models_are_scored_in_the_precision_of_their_training(runs, monkeypatch)
 def test_the_examples_are_those_that_the_run_was_scored_on(tmp_path, tiny_encoder, tiny_parser):
     data = pairs(tmp_path / "pairs.jsonl", copies=2)
     settings = experiment(
-        "pairs", data, tiny_encoder, preset="sg-net", parser=tiny_parser, training={"epochs": 1}
+        "pairs",
+        data,
+        tiny_encoder,
+        preset="sg-net",
+        parser=tiny_parser,
+        training={"num_train_epochs": 1},
     )
     settings = replace(settings, data=replace(settings.data, dev_limit=5))
     metrics = train(settings, tmp_path / "run")
@@ -187,7 +192,7 @@ def test_runs_trained_on_noise_make_a_curve(runs, tmp_path, tiny_encoder, tiny_p
     for share in (0.4, 0.8):
         settings = experiment(
             "pairs", data, tiny_encoder, preset="sg-net", parser=f"noisy:{share}:{tiny_parser}",
-            training={"epochs": 2, "learning_rate": 3e-3},
+            training={"num_train_epochs": 2, "learning_rate": 3e-3},
         )  # fmt: skip
         folders.append(tmp_path / f"noisy{share}")
         scores.append(train(settings, folders[-1])["accuracy"])
@@ -205,7 +210,7 @@ def test_runs_trained_on_noise_make_a_curve(runs, tmp_path, tiny_encoder, tiny_p
         training_noise_curve(folders[:2])
     other = experiment(
         "pairs", data, tiny_encoder, preset="sg-net", parser=tiny_parser,
-        training={"epochs": 2, "learning_rate": 2e-3},
+        training={"num_train_epochs": 2, "learning_rate": 2e-3},
     )  # fmt: skip
     train(other, tmp_path / "slower")
     with pytest.raises(InputError, match=naming("slower 40% heads --set parser=noisy:0.4:SOURCE")):

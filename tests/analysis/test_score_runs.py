@@ -33,7 +33,7 @@ def made(tmp_path_factory, tiny_encoder):
         for seed in (1, 2):
             settings = experiment(
                 "pairs", data, tiny_encoder, preset=preset, parser="linear",
-                training={"epochs": 1, "seed": seed, "learning_rate": 3e-3},
+                training={"num_train_epochs": 1, "seed": seed, "learning_rate": 3e-3},
             )  # fmt: skip
             train(settings, folder / f"{preset}-{seed}")
     return folder
@@ -117,7 +117,9 @@ def test_what_cannot_be_scored_is_named(made, runs, tmp_path):
 
 
 def test_a_run_without_dev_files_can_be_scored_later(made, tmp_path, tiny_encoder):
-    settings = experiment("pairs", str(made / "pairs.jsonl"), tiny_encoder, training={"epochs": 1})
+    settings = experiment(
+        "pairs", str(made / "pairs.jsonl"), tiny_encoder, training={"num_train_epochs": 1}
+    )
     settings = replace(settings, data=replace(settings.data, dev=()))
     train(settings, tmp_path / "run")
     (folder,) = score_runs([tmp_path / "run"], [made / "test.jsonl"])

@@ -151,8 +151,8 @@ def test_reproduce(run, tmp_path, tiny_encoder):
         squad(tmp_path / f"data/squad/{part}-v1.1.json", copies=1)
     given = ("reproduce", "poi-net", "table8", "--data", tmp_path / "data", "--out", tmp_path / "o")
     given += ("--encoder", tiny_encoder, "--parser", "linear", "--scale", "tiny")
-    given += ("--set", "head.max_length=64", "--set", "squad1/head.stride=16")
-    given += ("--set", "squad1/head.max_question=24")
+    given += ("--set", "head.max_length=64", "--set", "squad1/head.doc_stride=16")
+    given += ("--set", "squad1/head.max_question_length=24")
     code, out, _ = run(*given, "--dry-run")
     assert code == 0
     assert out.split()[:2] == ["to", "do"]
@@ -166,7 +166,7 @@ def test_reproduce(run, tmp_path, tiny_encoder):
         (["reproduce"], "PAPER TABLE sg-net table3 --list"),
         (["reproduce", "sg-net", "table30"], "table30 table3"),
         (["reproduce", "sg-net", "table3", "--data", tmp_path], "race/RACE.tar.gz"),
-        ([*given, "--set", "squad/head.stride=16"], "squad squad1"),
+        ([*given, "--set", "squad/head.doc_stride=16"], "squad squad1"),
     ):
         code, _, err = run(*arguments)
         assert code == 2
@@ -302,22 +302,22 @@ def test_phrases_and_corpora(run, config, tmp_path):
     ("override", "message"),
     [
         ("training.epoch=3", "training epoch epochs"),
-        ("training.epochs=0", "epochs positive 0"),
+        ("training.num_train_epochs=0", "epochs positive 0"),
         (
             "training.guide_learning_rate=0",
             "guide_learning_rate positive 0",
         ),
         ("training.seed=-1", "seed 0 4294967295 -1"),
         ("training.seed=99999999999", "seed 0 4294967295 99999999999"),
-        ("training.epochs=nan", "epochs number nan"),
-        ("training.epochs=inf", "epochs finite inf"),
-        ("training.evaluations=inf", "evaluations finite inf"),
+        ("training.num_train_epochs=nan", "epochs number nan"),
+        ("training.num_train_epochs=inf", "epochs finite inf"),
+        ("training.eval_steps=inf", "evaluations finite inf"),
         ("training.learning_rate=inf", "learning_rate finite inf"),
         ("training.guide_learning_rate=nan", "guide_learning_rate number nan"),
         ("training.weight_decay=-1", "weight_decay 0 -1.0"),
-        ("training.max_gradient_norm=nan", "max_gradient_norm number nan"),
-        ("training.patience=-1", "patience 0 -1"),
-        ("training.epochs=many", "epochs number many"),
+        ("training.max_grad_norm=nan", "max_gradient_norm number nan"),
+        ("training.early_stopping_patience=-1", "patience 0 -1"),
+        ("training.num_train_epochs=many", "epochs number many"),
         ("training.encoder=half", "encoder full layers frozen lora half"),
         ("task=parsin", "task parsin parsing"),
         ("preset=sgnet", "preset sgnet sg-net"),
@@ -554,7 +554,7 @@ def test_wrong_answers_are_named_or_skipped(run, tmp_path, tiny_encoder):
     assert says(one_line(err), "--skip-bad")
     code, _, err = run(
         "train", config, "--out", tmp_path / "run", "--set", "data.skip_bad=true",
-        "--set", "head.stride=90",
+        "--set", "head.doc_stride=90",
     )  # fmt: skip
     assert code == 2
     assert says(one_line(err), "stride 90 64 max_length 96")
@@ -575,7 +575,7 @@ def test_wrong_answers_are_named_or_skipped(run, tmp_path, tiny_encoder):
 def test_interrupting_a_training_run_keeps_its_checkpoints(config, tmp_path):
     folder = tmp_path / "run"
     command = [sys.executable, "-m", "syntagma", "train", str(config), "--out", str(folder),
-               "--set", "training.epochs=2000", "--set", "training.checkpoint_steps=2"]  # fmt: skip
+               "--set", "training.num_train_epochs=2000", "--set", "training.save_steps=2"]  # fmt: skip
     process = subprocess.Popen(
         command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True,
         preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),

@@ -204,8 +204,8 @@ class KeepGradients(TrainerCallback):
 
 def first_gradients(encoder, data, folder: Path, *, batch_pieces, accumulate):
     task, examples, settings = build_task(
-        "spans", "none", encoder, data, batch_pieces=batch_pieces, accumulate=accumulate,
-        epochs=1, max_gradient_norm=1e9,
+        "spans", "none", encoder, data, batch_tokens=batch_pieces, gradient_accumulation_steps=accumulate,
+        num_train_epochs=1, max_grad_norm=1e9,
     )  # fmt: skip
     # Windows of one length, so that the budget alone decides how many make a batch.
     features = task.features(examples)
@@ -231,11 +231,13 @@ def first_gradients(encoder, data, folder: Path, *, batch_pieces, accumulate):
 def test_accumulating_gradients_changes_nothing(encoder_folders, data, tmp_path):
     encoder = encoder_folders["bert"]
     _, length = first_gradients(
-        encoder, data, tmp_path / "probe", batch_pieces=10_000, accumulate=1
+        encoder, data, tmp_path / "probe", batch_tokens=10_000, gradient_accumulation_steps=1
     )
-    one, _ = first_gradients(encoder, data, tmp_path / "one", batch_pieces=8 * length, accumulate=1)
+    one, _ = first_gradients(
+        encoder, data, tmp_path / "one", batch_tokens=8 * length, gradient_accumulation_steps=1
+    )
     four, _ = first_gradients(
-        encoder, data, tmp_path / "four", batch_pieces=2 * length, accumulate=4
+        encoder, data, tmp_path / "four", batch_tokens=2 * length, gradient_accumulation_steps=4
     )
     assert one.keys() == four.keys()
     for key in one:

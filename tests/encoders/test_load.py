@@ -9,13 +9,13 @@ from pathlib import Path
 import pytest
 import torch
 from safetensors.torch import load_file, save_file
-from syntagma.models.config import resolve_guides
 
 from syntagma.encoders.config import SyntagmaConfig
 from syntagma.encoders.load import encoder_weights, load_encoder_config, load_tokenizer
-from syntagma.encoders.saved import find_saved
+from syntagma.encoders.reference import find_model
 from syntagma.errors import DamagedFileError, InputError
 from syntagma.models.guided_encoder import GuidedEncoder
+from syntagma.models.guides import resolve_guides
 from syntagma.syntax.tokenizer import SyntaxTokenizer
 from tests.conftest import tiny_config
 from tests.encoders.test_recompute import inputs_of
@@ -42,7 +42,7 @@ def test_weights_in_half_precision_are_computed_in_full(bert, tmp_path, dtype):
     guides = {"pos_embedding": {}, "tree_distance": {}, "ancestor_attention": {}}
     model = GuidedEncoder.from_pretrained(str(bert), guides=guides)
     assert {weight.dtype for weight in model.parameters()} == {torch.float32}
-    model.save_folder(tmp_path / "saved")
+    model.save_pretrained(tmp_path / "saved")
     again = GuidedEncoder.from_pretrained(tmp_path / "saved")
     assert {weight.dtype for weight in again.parameters()} == {torch.float32}
     with torch.no_grad():
@@ -86,7 +86,7 @@ def test_code_beside_a_model_is_not_run(bert, monkeypatch):
 
 @pytest.mark.parametrize("name", ["my models/bert", "a//b", "no/such"])
 def test_what_can_be_no_name_is_none(name):
-    assert find_saved(name) is None
+    assert find_model(name).kind == "encoder"
     with pytest.raises(InputError, match=naming(f"encoder {name} default")):
         GuidedEncoder.from_pretrained(name)
 
@@ -94,7 +94,7 @@ def test_what_can_be_no_name_is_none(name):
 def test_a_model_of_ours_on_the_hub_is_built_on(encoder_folders, tmp_path, monkeypatch):
     folder = tmp_path / "fetched"
     model = GuidedEncoder.from_pretrained(str(encoder_folders["bert"]), guides="sg-net")
-    model.save_folder(folder)
+    model.save_pretrained(folder)
     shutil.copy(encoder_folders["bert"] / "tokenizer.json", folder)
     monkeypatch.setattr("huggingface_hub.hf_hub_download", lambda *_: str(folder / "config.json"))
     monkeypatch.setattr("huggingface_hub.snapshot_download", lambda *_, **__: str(folder))

@@ -130,8 +130,8 @@ def translation(folder, data, **head):
         "preset": "sg-net",
         "parser": "linear",
         "data": {"train": data, "dev": data},
-        "head": {"max_length": 60, "n_beams": 2, **head},
-        "training": {"epochs": 1, "batch_pieces": 600},
+        "head": {"max_length": 60, "num_beams": 2, **head},
+        "training": {"num_train_epochs": 1, "batch_tokens": 600},
     }
     return build(Experiment, values, where="experiment")
 

@@ -106,7 +106,7 @@ def test_a_task_is_learnt_on_it(model_type, tmp_path):
     guides = {"ancestor_attention": {}, "tree_distance": {}}
     settings = experiment(
         "pairs", pairs(tmp_path / "pairs.jsonl", copies=2), str(encoder), preset="poi-net",
-        guides=guides, parser="linear", training={"epochs": 1},
+        guides=guides, parser="linear", training={"num_train_epochs": 1},
     )  # fmt: skip
     train(settings, tmp_path / "run")
     found = PairClassifier.from_pretrained(tmp_path / "run").classify("A gull cried.", "It sang.")

@@ -1,13 +1,17 @@
+from dataclasses import is_dataclass
+
 import pytest
 import torch
-from syntagma.models.auto import MODELS, register
 from transformers import AutoConfig, AutoModel, AutoTokenizer
 
 from syntagma import GuidedEncoder, SyntaxTokenizer
 from syntagma.encoders.load import load_tokenizer
+from syntagma.encoders.model import SyntagmaModel
 from syntagma.errors import InputError
 from syntagma.models.pair_model import PairModel
+from syntagma.settings import to_dict
 from syntagma.tasks import TASKS
+from syntagma.tasks.auto import register
 from tests.messages import naming
 
 
@@ -19,9 +23,9 @@ def registered():
 
 def test_a_guided_encoder_is_loaded_by_the_auto_classes(tiny_encoder, tmp_path):
     model = GuidedEncoder.from_pretrained(tiny_encoder, guides={"tree_distance": {}})
-    model.save_folder(tmp_path)
+    model.save_pretrained(tmp_path)
     load_tokenizer(tiny_encoder).save_pretrained(tmp_path)
-    assert AutoConfig.from_pretrained(tmp_path).guides == model.config.guides
+    assert AutoConfig.from_pretrained(tmp_path).guides == to_dict(model.config.guides)
     found = AutoModel.from_pretrained(tmp_path)
     assert type(found) is GuidedEncoder
     batch = SyntaxTokenizer.from_pretrained(tmp_path, parser="linear")("The ferry left.")
@@ -33,7 +37,7 @@ def test_a_guided_encoder_is_loaded_by_the_auto_classes(tiny_encoder, tmp_path):
 
 def test_the_model_is_that_of_the_task(tiny_encoder, tmp_path):
     labels = {"labels": ["no", "yes"]}
-    PairModel.from_pretrained(tiny_encoder, task="pairs", labels=labels).save_folder(tmp_path)
+    PairModel.from_pretrained(tiny_encoder, task="pairs", labels=labels).save_pretrained(tmp_path)
     assert type(AutoModel.from_pretrained(tmp_path)) is PairModel
 
 
@@ -50,16 +54,18 @@ def test_a_fresh_model_of_a_configuration(tiny_encoder):
 
 
 def test_every_task_has_its_model():
-    assert set(MODELS) == {"", *TASKS}
+    for task in TASKS.values():
+        assert issubclass(task.model_class, SyntagmaModel)
+        assert is_dataclass(task.model_class.head_class)
 
 
 def test_a_model_for_no_task_is_told(tiny_encoder, tmp_path):
-    GuidedEncoder.from_pretrained(tiny_encoder, task="rides").save_folder(tmp_path)
+    GuidedEncoder.from_pretrained(tiny_encoder, task="rides").save_pretrained(tmp_path)
     with pytest.raises(InputError, match=naming("rides choice spans typing")):
         AutoModel.from_pretrained(tmp_path)
 
 
 def test_what_cannot_be_loaded_is_told(tiny_encoder, tmp_path):
-    GuidedEncoder.from_pretrained(tiny_encoder).save_folder(tmp_path)
+    GuidedEncoder.from_pretrained(tiny_encoder).save_pretrained(tmp_path)
     with pytest.raises(InputError, match=naming("dtype device_map .to(device)")):
         AutoModel.from_pretrained(tmp_path, device_map="cpu")

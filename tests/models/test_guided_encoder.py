@@ -11,14 +11,16 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 import torch
 from safetensors.torch import load_file, save_file
-from syntagma.models.config import AncestorAttention, resolve_guides
 from transformers import AutoConfig, AutoModel
 
 from syntagma.encoders.config import SyntagmaConfig
 from syntagma.encoders.load import max_pieces
+from syntagma.encoders.reference import find_model
 from syntagma.errors import DamagedFileError, InputError
 from syntagma.models.guide import Syntax
 from syntagma.models.guided_encoder import GuidedEncoder
+from syntagma.models.guided_layers import AncestorAttention
+from syntagma.models.guides import resolve_guides
 from syntagma.models.span_model import SpanModel
 from syntagma.syntax.tokenizer import SyntaxTokenizer
 from tests.conftest import ENCODERS, tiny_config
@@ -269,7 +271,7 @@ def test_attention_weights_follow_the_mask():
     torch.testing.assert_close(weights.sum(-1), torch.ones(3, 4, 9))
 
 
-SIZES = {"vocab_size": 100, "n_layers": 2, "n_heads": 4, "pad_token_id": 1}
+SIZES = {"vocab_size": 100, "num_layers": 2, "num_attention_heads": 4, "pad_token_id": 1}
 ROWLESS = {
     "fnet": AutoConfig.for_model("fnet", hidden_size=32, num_hidden_layers=2, vocab_size=100),
     "layoutlm": tiny_config("layoutlm"),
@@ -322,7 +324,7 @@ def test_impossible_settings_are_named(preset, guides, message):
 def test_a_model_is_made_saved_and_found_again(encoder_folders, tmp_path):
     guides = resolve_guides("sg-net", {})
     model = GuidedEncoder.from_pretrained(encoder_folders["bert"], guides=guides)
-    model.save_folder(tmp_path)
+    model.save_pretrained(tmp_path)
     again = GuidedEncoder.from_pretrained(tmp_path)
     with torch.no_grad():
         one, other = model(**batch()), again(**batch())
@@ -335,18 +337,18 @@ def test_of_a_tasks_model_the_encoder_is_taken_with_its_guides(encoder_folders, 
     model = SpanModel.from_encoder(
         str(encoder_folders["bert"]), guides={"tree_distance": {}}, task="spans"
     )
-    model.save_folder(tmp_path)
+    model.save_pretrained(tmp_path)
     taken = GuidedEncoder.from_pretrained(tmp_path)
     with torch.no_grad():
         found = taken(**batch(), depth=batch()["enter"]).last_hidden_state
         expected = model.encode(**batch(), depth=batch()["enter"]).last_hidden_state
     assert torch.equal(found, expected)
     assert (taken.config.task, taken.config.head) == ("", {})
-    taken.save_folder(tmp_path / "encoder")
+    taken.save_pretrained(tmp_path / "encoder")
     again = GuidedEncoder.from_pretrained(tmp_path / "encoder")
     assert again.weights().keys() == taken.weights().keys()
     with pytest.raises(InputError, match=naming(f"{tmp_path / 'encoder'} spans")):
-        SpanModel.from_folder(tmp_path / "encoder", task="spans")
+        SpanModel.load_saved(find_model(tmp_path / "encoder"), task="spans")
 
 
 def test_an_encoder_does_not_go_without_its_decoder(tmp_path):
@@ -434,7 +436,7 @@ def test_settings_of_a_new_model_are_checked(tiny_encoder, tmp_path):
     ]
     assert not new(guides={"coattention": False}).guides
     assert new(dtype="bfloat16").dtype == torch.bfloat16
-    new(guides="sg-net").save_folder(tmp_path / "new" / "folder")
+    new(guides="sg-net").save_pretrained(tmp_path / "new" / "folder")
     assert GuidedEncoder.from_pretrained(tmp_path / "new" / "folder").guides
 
 
@@ -470,7 +472,7 @@ def test_compiled_code_of_the_plain_encoder_is_not_taken_for_the_guided_one(enco
 def test_an_encoder_with_more_pieces_is_kept(encoder_folders, tmp_path):
     model = GuidedEncoder.from_pretrained(str(encoder_folders["bert"]))
     model.resize_token_embeddings(model.config.encoder.vocab_size + 3)
-    model.save_folder(tmp_path)
+    model.save_pretrained(tmp_path)
     again = GuidedEncoder.from_pretrained(tmp_path)
     assert torch.equal(again.get_input_embeddings().weight, model.get_input_embeddings().weight)
     config = (tmp_path / "config.json").read_text()
@@ -485,7 +487,7 @@ def test_a_model_beside_another_encoder_is_refused(bits, encoder_folders, tmp_pa
     """Its encoder is found from wherever one stands, if it is that which it was."""
     shutil.copytree(encoder_folders["bert"], tmp_path / "encoder")
     monkeypatch.chdir(tmp_path)
-    GuidedEncoder.from_pretrained("encoder").save_folder("model", bits=bits)
+    GuidedEncoder.from_pretrained("encoder").save_pretrained("model", bits=bits)
     monkeypatch.chdir("/")
     GuidedEncoder.from_pretrained(tmp_path / "model")
     other = load_file(tmp_path / "encoder" / "model.safetensors")
@@ -513,7 +515,7 @@ def test_a_model_that_ships_gives_its_encoder(tmp_path):
 @pytest.mark.parametrize("bits", [16, 3, "4"])
 def test_weights_are_not_rounded_to_odd_numbers_of_bits(bits, tmp_path):
     with pytest.raises(InputError, match=naming(f"bits 4 8 32 None {bits}")):
-        model_of("bert").save_folder(tmp_path / "new", bits=bits)
+        model_of("bert").save_pretrained(tmp_path / "new", bits=bits)
     assert not (tmp_path / "new").exists()
 
 

@@ -65,7 +65,7 @@ def test_a_relation_is_read_from_both_first_markers_the_subjects_first():
 def test_fitted_settings_are_saved():
     model = model_of(TypingModel)
     model.set_head(threshold=0.25)
-    assert model.config.head["threshold"] == model.head.threshold == 0.25
+    assert model.config.head.threshold == model.head.threshold == 0.25
 
 
 @pytest.mark.parametrize(

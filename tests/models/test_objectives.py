@@ -45,7 +45,7 @@ class TestPieces:
         torch.manual_seed(0)
         ids = torch.full((200, 500), 7)
         candidates = torch.rand(ids.shape) < 0.9
-        read, targets = hide_pieces(ids, candidates, share=0.15, mask_id=3, n_pieces=1000)
+        read, targets = hide_pieces(ids, candidates, share=0.15, mask_token_id=3, n_pieces=1000)
         chosen = targets != IGNORED
         assert not (chosen & ~candidates).any()
         assert (targets[chosen] == 7).all()
@@ -59,7 +59,7 @@ class TestPieces:
         torch.manual_seed(0)
         ids, candidates = torch.arange(1000).view(1, -1), torch.ones(1, 1000, dtype=torch.bool)
         reads = [
-            hide_pieces(ids, candidates, share=0.15, mask_id=0, n_pieces=9).input_ids
+            hide_pieces(ids, candidates, share=0.15, mask_token_id=0, n_pieces=9).input_ids
             for _ in range(2)
         ]
         assert not torch.equal(*reads)

@@ -6,7 +6,6 @@ import math
 
 import pytest
 import torch
-from syntagma.models.config import resolve_guides
 from torch import nn
 
 from syntagma.encoders.config import SyntagmaConfig
@@ -14,6 +13,7 @@ from syntagma.encoders.sites import SITES
 from syntagma.errors import InputError
 from syntagma.models.coattention import IterativeCoAttention
 from syntagma.models.guided_encoder import GuidedEncoder
+from syntagma.models.guides import read_guides, resolve_guides
 from syntagma.models.pooling import find_pooling
 from syntagma.syntax.tags import N_TAGS
 from tests.conftest import SITED, tiny_config
@@ -310,10 +310,11 @@ def test_settings_are_checked():
 
 
 def test_the_first_piece_does_not_stand_for_a_sequence_behind_co_attention():
-    weighs = {"coattention": {}}
+    weighs = read_guides({"coattention": {}})
     assert find_pooling("auto", weighs) == "max"
     assert find_pooling("mean", weighs) == "mean"
     for guides in ({}, {"coattention": {"kind": "multi_head"}}, {"coattention": {"turns": 0}}):
+        guides = read_guides(guides)
         assert find_pooling("auto", guides) == find_pooling("first", guides) == "first"
     with pytest.raises(InputError, match=naming("head.pooling max mean first")):
         find_pooling("first", weighs)

@@ -1,9 +1,9 @@
 import pytest
 import torch
-from syntagma.models.config import resolve_guides
 
 from syntagma import SyntaxTokenizer
 from syntagma.errors import InputError
+from syntagma.models.guides import read_guides, resolve_guides
 from syntagma.models.mention_model import TypingModel
 from syntagma.models.pair_model import PairModel
 from syntagma.models.pooling import find_pooling
@@ -29,6 +29,7 @@ OTHERS = ["It left.", "Who waved at whom?"]
     ],
 )
 def test_the_first_piece_is_read_only_where_guides_reach_it(guides, expected):
+    guides = read_guides(guides)
     assert find_pooling("auto", guides) == expected
     if expected != "first":
         with pytest.raises(InputError, match=naming("head.pooling max mean first")):
@@ -46,7 +47,12 @@ def test_every_guide_learns_from_a_vector_of_the_sequence(preset, objective, tin
         model = SpanModel.from_pretrained(
             tiny_encoder,
             guides=guides,
-            head={"objective": objective, "max_length": 96, "max_question": 24, "stride": 32},
+            head={
+                "objective": objective,
+                "max_length": 96,
+                "max_question_length": 24,
+                "doc_stride": 32,
+            },
         )
     batch = SyntaxTokenizer.from_pretrained(tiny_encoder, parser="linear")(TEXTS, OTHERS)
     if objective == "pairs":

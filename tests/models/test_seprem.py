@@ -6,7 +6,6 @@ import pytest
 import torch
 from hypothesis import given
 from hypothesis import strategies as st
-from syntagma.models.config import resolve_guides
 from torch import nn
 from transformers import AutoConfig, AutoModel
 
@@ -14,6 +13,7 @@ from syntagma.encoders.sites import SITES
 from syntagma.encoders.sites import layers as layers_of
 from syntagma.errors import InputError
 from syntagma.models.guided_encoder import GuidedEncoder
+from syntagma.models.guides import resolve_guides
 from syntagma.parse.columns import ParsedText
 from syntagma.syntax.distances import normalised_strength, tree_distances
 from syntagma.syntax.encode import piece_syntax

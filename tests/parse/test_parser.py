@@ -257,9 +257,9 @@ def test_the_fingerprint_of_a_saved_parser_is_known_without_loading_it(tiny_pars
     shutil.copytree(tiny_parser, folder)
     options = {"max_words": 4000, "decoding": "dependencies"}
     expected = fingerprint_of_saved(folder, **options)
-    parser = JointParser.from_folder(folder)
+    parser = JointParser.from_pretrained(folder)
     assert parser.fingerprint == fingerprint_of_saved(tiny_parser, **options) == expected
-    shorter = JointParser.from_folder(folder, max_words=10)
+    shorter = JointParser.from_pretrained(folder, max_words=10)
     assert shorter.fingerprint == fingerprint_of_saved(folder, **options | {"max_words": 10})
     jointly = fingerprint_of_saved(folder, **options | {"decoding": "joint"})
     assert len({expected, shorter.fingerprint, jointly}) == 3
@@ -278,10 +278,10 @@ def test_a_parser_in_memory_hashes_its_weights(encoder_folders, tiny_parser, tmp
     assert other.fingerprint != parser.fingerprint
     # The same holds for a parser whose folder has been removed.
     shutil.copytree(tiny_parser, tmp_path / "parser")
-    moved = JointParser.from_folder(tmp_path / "parser")
+    moved = JointParser.from_pretrained(tmp_path / "parser")
     shutil.rmtree(tmp_path / "parser")
     assert moved.fingerprint.startswith("parser:")
-    assert moved.fingerprint != JointParser.from_folder(tiny_parser).fingerprint
+    assert moved.fingerprint != JointParser.from_pretrained(tiny_parser).fingerprint
 
 
 @pytest.mark.parametrize("kind", ["text", "lines", "words"])

@@ -113,7 +113,7 @@ def spans(tmp_path_factory, tiny_encoder):
                 f"{preset}-{seed}",
                 preset=preset,
                 parser="linear",
-                training={"epochs": 1, "seed": seed},
+                training={"num_train_epochs": 1, "seed": seed},
             )
             runs[preset, seed] = folder
             # So small a model knows nothing: scores that differ are written in.
@@ -425,7 +425,7 @@ def test_names_cannot_break_the_page(both, tmp_path):
 def test_every_task_has_a_report(task, tmp_path, tiny_encoder):
     preset = "poi-net" if task == "choice" else "sg-net"
     runs = [
-        trained(tmp_path, tiny_encoder, task, name, training={"epochs": 1}, **settings)
+        trained(tmp_path, tiny_encoder, task, name, training={"num_train_epochs": 1}, **settings)
         for name, settings in {
             "plain": {},
             "other": {} if task == "parsing" else {"preset": preset, "parser": "linear"},
@@ -544,7 +544,7 @@ class TestNumbers:
         with torch.no_grad():
             model.tree_distance.alpha.fill_(0.125)
             model.ancestor_attention.aggregator.scalars.copy_(torch.tensor([0.0, 1.0]))
-        model.save_folder(tmp_path, bits=bits)
+        model.save_pretrained(tmp_path, bits=bits)
         found = read_numbers(tmp_path)
         assert found is not None
         assert found.total == sum(weight.numel() for weight in model.parameters())

@@ -11,7 +11,7 @@ from tests.builders import dream, open_qa, pairs, relations, squad, typing
 
 TINY = (
     "training.precision=float32",
-    "training.batch_pieces=512",
+    "training.batch_tokens=512",
     "hidden_dropout=0.0",
     "data.limit=40",
 )

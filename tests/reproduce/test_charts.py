@@ -55,7 +55,9 @@ def test_noise_is_a_line_beside_the_level_one_of_the_plain_encoder(setting):
 
 def test_ways_of_integration_are_lines_over_the_turns(setting, monkeypatch):
     pytest.importorskip("matplotlib")
-    wanted = setting("head.max_length=96", "squad1/head.stride=32", "squad1/head.max_question=24")
+    wanted = setting(
+        "head.max_length=96", "squad1/head.doc_stride=32", "squad1/head.max_question_length=24"
+    )
     entry = find_entry("poi-net", "figure4")
     assert entry.kind == "lines"
     entry = replace(entry, base="dream", rows=entry.rows[2:4], columns=entry.columns[1:3])

@@ -6,9 +6,9 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from syntagma.models.config import resolve_guides
 
 from syntagma.errors import InputError
+from syntagma.models.guides import resolve_guides
 from syntagma.reproduce.bases import SCALES, read_bases, read_shared
 from syntagma.reproduce.datasets import read_datasets
 from syntagma.reproduce.differs import differences
@@ -69,7 +69,7 @@ def test_settings_are_those_of_the_experiments(name, everything):
         theirs = replace(
             theirs,
             data=replace(theirs.data, limit=2000, dev_limit=1000),
-            training=replace(theirs.training, epochs=1),
+            training=replace(theirs.training, num_train_epochs=1),
         )
     base, system = SAME[name]
     if start := read_bases()[base].start:
@@ -261,6 +261,6 @@ def test_batches_at_the_papers_scale_hold_as_many_examples(everything, paper, ba
     n_examples, n_pieces = BATCHES[paper, base]
     run = make_run(base, paper, Setting(everything, everything / "out", "paper"))
     training = run.experiment.training
-    held = training.batch_pieces * training.accumulate / n_pieces
+    held = training.batch_tokens * training.gradient_accumulation_steps / n_pieces
     # A batch is cut before the example that it cannot hold, on average half of one too early.
     assert held == pytest.approx(n_examples, rel=0.15)

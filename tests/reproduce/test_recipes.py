@@ -17,7 +17,7 @@ from tests.builders import squad, treebank
 from tests.conftest import SENTENCES
 from tests.messages import naming
 
-SPANS = ("head.max_length=96", "head.stride=32", "head.max_question=24", "data.limit=30")
+SPANS = ("head.max_length=96", "head.doc_stride=32", "head.max_question_length=24", "data.limit=30")
 
 
 def test_substitutes_are_made_once_and_said(tmp_path, tiny_encoder, tiny_parser):

@@ -26,11 +26,13 @@ from syntagma.training import run as run_module
 from tests.messages import naming, says
 
 # DREAM's systems begin as readers.
-READER = ("squad1/head.stride=32", "squad1/head.max_question=24")
+READER = ("squad1/head.doc_stride=32", "squad1/head.max_question_length=24")
 
 
 def test_a_table_stands_beside_the_papers_and_is_not_trained_twice(setting, monkeypatch, tmp_path):
-    wanted = setting("head.max_length=96", "head.stride=32", "head.max_question=24", seeds=2)
+    wanted = setting(
+        "head.max_length=96", "head.doc_stride=32", "head.max_question_length=24", seeds=2
+    )
     plan = plan_entry("sg-net", "table6", wanted)
     assert len(list(run_lines(plan))) == 12
     said: list[str] = []
@@ -75,7 +77,7 @@ def test_a_table_stands_beside_the_papers_and_is_not_trained_twice(setting, monk
 
 def test_a_run_that_was_cut_goes_on(setting):
     plan = plan_entry(
-        "poi-net", "table8", setting("head.max_length=96", *READER, "training.epochs=2")
+        "poi-net", "table8", setting("head.max_length=96", *READER, "training.num_train_epochs=2")
     )
     first = plan.runs()[0]
     reproduce(plan)
@@ -126,7 +128,7 @@ def test_noise_is_put_before_the_parser(setting, monkeypatch):
 
 def test_a_figure_by_groups_has_its_picture(setting):
     pytest.importorskip("matplotlib")
-    wanted = setting("head.max_length=96", "head.stride=32", "head.max_question=24")
+    wanted = setting("head.max_length=96", "head.doc_stride=32", "head.max_question_length=24")
     found = reproduce(plan_entry("sg-net", "figure4", wanted))
     assert any(line.startswith("groups: ") for line in found.differs)
     assert [part.title for part in found.measured.parts] == ["equal range", "equal size"]
@@ -136,7 +138,7 @@ def test_a_figure_by_groups_has_its_picture(setting):
 
 
 def test_cases_are_those_that_the_system_alone_gets_right(setting, monkeypatch):
-    wanted = setting("head.max_length=96", "head.stride=32", "head.max_question=24")
+    wanted = setting("head.max_length=96", "head.doc_stride=32", "head.max_question_length=24")
     plan = plan_entry("sg-net", "table9", wanted)
     for folder in (run.folder for run in plan.runs()):
         rights = folder.name.startswith("sg-net")
@@ -203,7 +205,9 @@ def test_pretrained_systems_begin_from_their_pretraining(setting, tmp_path):
 
 
 def test_tags_at_boundaries_are_counted_beside_the_papers(setting):
-    wanted = setting("head.max_length=96", "head.stride=32", "head.max_question=24", seeds=2)
+    wanted = setting(
+        "head.max_length=96", "head.doc_stride=32", "head.max_question_length=24", seeds=2
+    )
     plan = plan_entry("poi-net", "table5", wanted)
     found = reproduce(plan)
     (table,) = found.measured.parts
@@ -225,7 +229,7 @@ def test_tags_at_boundaries_are_counted_beside_the_papers(setting):
 
 def test_wrong_tags_are_drawn_as_bars(setting):
     pytest.importorskip("matplotlib")
-    wanted = setting("head.max_length=96", "head.stride=32", "head.max_question=24")
+    wanted = setting("head.max_length=96", "head.doc_stride=32", "head.max_question_length=24")
     plan = plan_entry("poi-net", "figure3", wanted)
     found = reproduce(plan)
     counted = boundary_tags(folders_of(plan), parser=wanted.parser)
@@ -244,7 +248,7 @@ def test_wrong_tags_are_drawn_as_bars(setting):
 
 
 def test_pictures_are_of_the_runs_and_our_text(setting):
-    wanted = setting("head.max_length=160", "head.stride=32", "head.max_question=24")
+    wanted = setting("head.max_length=160", "head.doc_stride=32", "head.max_question_length=24")
     found = reproduce(plan_entry("sg-net", "figure6", wanted))
     assert len(found.measured.lines) == 2
     assert all("head 1 of" in line for line in found.measured.lines)

@@ -62,7 +62,7 @@ def test_an_archive_may_be_without_its_test_part_and_get_one(tmp_path):
 )
 def test_what_will_differ_is_told_as_it_is_afterwards(setting, limit, why):
     wanted = setting(
-        "head.max_length=96", "squad1/head.stride=32", "squad1/head.max_question=24",
+        "head.max_length=96", "squad1/head.doc_stride=32", "squad1/head.max_question_length=24",
         f"data.dev_limit={limit}",
     )  # fmt: skip
     plan = plan_entry("poi-net", "table8", wanted)
@@ -79,7 +79,7 @@ def test_what_will_differ_is_told_as_it_is_afterwards(setting, limit, why):
 def test_data_that_are_missing_are_told_before(setting):
     lines = "\n".join(plan_lines(plan_entry("seprem", "table5", setting())))
     assert any(says(line, "KBP37 TACRED") for line in lines.splitlines())
-    lines = "\n".join(plan_lines(plan_entry("poi-net", "table4", setting("head.stride=32"))))
+    lines = "\n".join(plan_lines(plan_entry("poi-net", "table4", setting("head.doc_stride=32"))))
     assert any(says(line, "RACE race/RACE.tar.gz") for line in lines.splitlines())
 
 
@@ -105,7 +105,7 @@ def test_a_test_part_that_came_later_is_scored(setting, tmp_path):
 
 
 def test_bases_that_differ_alike_share_a_line(setting):
-    wanted = setting("squad1/head.stride=32", "squad2/head.stride=32", "data.dev_limit=16")
+    wanted = setting("squad1/head.doc_stride=32", "squad2/head.doc_stride=32", "data.dev_limit=16")
     told = list(differences(plan_entry("poi-net", "table3", wanted)))
     (line,) = (line for line in told if line.endswith("scored on 16 of the dev examples"))
     named = line.partition("(")[2].partition(")")[0]
@@ -116,7 +116,10 @@ def test_bases_that_differ_alike_share_a_line(setting):
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
-        ({"overrides": ("dream/training.epochs=1",)}, "sg-net table4 dream/training.epochs=1 nli"),
+        (
+            {"overrides": ("dream/training.num_train_epochs=1",)},
+            "sg-net table4 dream/training.num_train_epochs=1 nli",
+        ),
         ({"overrides": ("head.bogus=1",)}, "nli/plain head bogus pooling"),
         ({"parser": "bogus"}, "parser bogus default-parser"),
         ({"parser": "linear:up"}, "parser linear:up linear:right"),

@@ -2,10 +2,10 @@ import shutil
 
 import pytest
 import torch
-from syntagma.models.config import GUIDES
 
 from syntagma import GuidedEncoder, SyntaxTokenizer
 from syntagma.errors import InputError
+from syntagma.models.guides import GUIDES
 from syntagma.models.pair_model import PairModel
 from syntagma.parse.sources.load import load_source
 from syntagma.tasks.pairs.task import PairClassifier
@@ -72,7 +72,7 @@ def test_longer_texts_are_cut(tokenizer):
 def test_a_saved_model_names_its_own_parser(tiny_encoder, tmp_path):
     guides = {"ancestor_attention": {"pieces": "first_piece"}}
     model = GuidedEncoder.from_pretrained(tiny_encoder, guides=guides, parser="linear:right")
-    model.save_folder(tmp_path)
+    model.save_pretrained(tmp_path)
     tokenizer = SyntaxTokenizer.from_pretrained(
         tiny_encoder, parser="linear:right", pieces="first_piece"
     )
@@ -146,7 +146,7 @@ def test_a_tokenizer_beside_the_model_is_the_models(tiny_encoder, tmp_path):
     tokenizer = SyntaxTokenizer.for_model(model)
     tokenizer.tokenizer.add_tokens(["ferryboat"])
     model.resize_token_embeddings(len(tokenizer.tokenizer))
-    model.save_folder(tmp_path / "model")
+    model.save_pretrained(tmp_path / "model")
     tokenizer.tokenizer.save_pretrained(tmp_path / "model")
     shutil.rmtree(moved)
     again = GuidedEncoder.from_pretrained(tmp_path / "model")

@@ -33,7 +33,7 @@ from tests.builders import experiment, open_qa
 from tests.conftest import SENTENCES
 from tests.messages import naming
 
-SIZES = {"max_length": 64, "stride": 16, "max_question": 16}
+SIZES = {"max_length": 64, "doc_stride": 16, "max_question_length": 16}
 
 
 def task_of(encoder, *, seed=1, **head) -> OpenQaTask:
@@ -144,7 +144,7 @@ class TestPool:
 
     def test_n_best_are_kept(self):
         found = [read(0, *((f"gull {n}", float(n)) for n in range(9)))]
-        assert len(pool("?", found, OpenHead(n_best=4)).candidates) == 4
+        assert len(pool("?", found, OpenHead(n_best_size=4)).candidates) == 4
 
 
 class TestReader:
@@ -200,7 +200,7 @@ class TestReader:
         with pytest.raises(InputError, match=naming("open_qa spans")):
             Reader.from_pretrained(tmp_path)
         model = SpanModel.from_encoder(tiny_encoder, task="choice", head=SIZES)
-        model.save_folder(tmp_path)
+        model.save_pretrained(tmp_path)
         with pytest.raises(InputError, match=naming("choice open_qa spans")):
             OpenReader.from_pretrained(tmp_path)
 
@@ -289,7 +289,7 @@ class TestLearning:
             ({"train_positives": 0}, "train_positives 1 0"),
             ({"train_negatives": -1}, "train_negatives -1"),
             ({"objective": "answerability"}, "answerability answers spans both"),
-            ({"stride": 0}, "stride 1 0"),
+            ({"doc_stride": 0}, "stride 1 0"),
         ],
     )
     def test_impossible_settings(self, values, message):
@@ -372,7 +372,7 @@ def runs(tmp_path_factory, tiny_encoder):
     }.items():
         settings = experiment(
             "open_qa", data, tiny_encoder, hidden_dropout=0.0, attention_dropout=0.0,
-            training={"epochs": 25 if name == "plain" else 2, "learning_rate": 3e-3}, **changes,
+            training={"num_train_epochs": 25 if name == "plain" else 2, "learning_rate": 3e-3}, **changes,
         )  # fmt: skip
         train(settings, folder / name)
     return folder, data
@@ -420,7 +420,7 @@ def test_dev_files_with_paragraphs_of_their_own(runs, tiny_encoder, tmp_path):
     folder, data = runs
     other = open_qa(tmp_path / "other.jsonl", copies=1)
     pairs = [f"{path}+{folder / 'paragraphs.jsonl'}" for path in (data, other)]
-    settings = experiment("open_qa", pairs[1], tiny_encoder, training={"epochs": 1})
+    settings = experiment("open_qa", pairs[1], tiny_encoder, training={"num_train_epochs": 1})
     files = DataSettings(train=(pairs[1],), dev=tuple(pairs))
     train(replace(settings, data=files), tmp_path / "run")
     records = (tmp_path / "run" / "metrics.jsonl").read_text()

@@ -40,7 +40,7 @@ def runs(tmp_path_factory, files, tiny_encoder):
         "dependencies": {"views": "dependencies"},
     }
     for name, head in heads.items():
-        training = {"epochs": 40, "head_learning_rate": 1e-2}
+        training = {"num_train_epochs": 40, "head_learning_rate": 1e-2}
         settings = experiment(
             "parsing", both, tiny_encoder, head=head | {"span_width": 32}, training=training
         )
@@ -66,7 +66,7 @@ def test_one_view_alone_is_learnt_and_scored(runs, files):
 
 
 def test_a_parser_of_phrases_alone_takes_its_heads_from_rules(runs, files):
-    task = ParsingTask.from_folder(runs / "constituents")
+    task = ParsingTask.from_pretrained(runs / "constituents")
     assert task.primary == "bracket_f1"
     for parse in task.predict(task.read(files[1])):
         assert agree(parse.constituents, parse.heads)
@@ -83,7 +83,7 @@ def test_arcs_that_were_never_learnt_are_not_shown(runs, decoding):
 
 
 def test_joint_decoding_gives_one_tree_in_two_views(runs, files):
-    task = ParsingTask.from_folder(runs / "joint")
+    task = ParsingTask.from_pretrained(runs / "joint")
     assert task.parser.decoding == "joint"
     for parse in task.predict(task.read(files[0])):
         assert agree(parse.constituents, parse.heads)
@@ -92,7 +92,7 @@ def test_joint_decoding_gives_one_tree_in_two_views(runs, files):
 def test_phrases_alone_and_in_any_batch_are_the_same(runs, files):
     sentences = [example.gold.sentence for example in read_treebank(files[0])[:8]]
     for decoding in ("joint", "separate"):
-        parser = JointParser.from_folder(runs / "joint", decoding=decoding)
+        parser = JointParser.from_pretrained(runs / "joint", decoding=decoding)
         together = parser.parse(sentences)
         alone = [parser.parse([sentence])[0] for sentence in sentences]
         assert [p.constituents for p in together] == [p.constituents for p in alone]
@@ -101,9 +101,9 @@ def test_phrases_alone_and_in_any_batch_are_the_same(runs, files):
 
 def test_sentences_too_long_for_joint_decoding_are_decoded_separately(runs, files, monkeypatch):
     sentences = [example.gold.sentence for example in read_treebank(files[0])[:4]]
-    separate = JointParser.from_folder(runs / "joint", decoding="separate").parse(sentences)
+    separate = JointParser.from_pretrained(runs / "joint", decoding="separate").parse(sentences)
     monkeypatch.setattr("syntagma.parse.decode.MAX_JOINT_WORDS", 3)
-    found = JointParser.from_folder(runs / "joint", decoding="joint").parse(sentences)
+    found = JointParser.from_pretrained(runs / "joint", decoding="joint").parse(sentences)
     assert [p.heads for p in found] == [p.heads for p in separate]
     assert [p.constituents for p in found] == [p.constituents for p in separate]
 
@@ -112,8 +112,8 @@ def test_a_long_sentence_does_not_change_how_others_are_decoded(runs, files, mon
     sentences = [example.gold.sentence for example in read_treebank(files[0])[:8]]
     most = sorted(map(len, sentences))[4]
     monkeypatch.setattr("syntagma.parse.decode.MAX_JOINT_WORDS", most)
-    parser = JointParser.from_folder(runs / "joint", decoding="joint")
-    separate = JointParser.from_folder(runs / "joint", decoding="separate")
+    parser = JointParser.from_pretrained(runs / "joint", decoding="joint")
+    separate = JointParser.from_pretrained(runs / "joint", decoding="separate")
     assert any(len(sentence) > most for sentence in sentences)
     for sentence, found in zip(sentences, parser.parse(sentences), strict=True):
         (alone,) = (separate if len(sentence) > most else parser).parse([sentence])
@@ -123,7 +123,7 @@ def test_a_long_sentence_does_not_change_how_others_are_decoded(runs, files, mon
 
 def test_sentences_parsed_in_parts_keep_their_phrases(runs, files):
     sentence = read_treebank(files[0])[1].gold.sentence
-    parser = JointParser.from_folder(runs / "separate", decoding="separate", max_words=5)
+    parser = JointParser.from_pretrained(runs / "separate", decoding="separate", max_words=5)
     (parse,) = parser.parse([sentence])
     assert all(0 <= start < end <= len(sentence) for _, start, end in parse.constituents)
     assert {start // 5 for _, start, _ in parse.constituents} > {0}
@@ -149,7 +149,7 @@ def test_scores_by_relation_and_by_length(runs, files):
 
 def test_a_parser_without_phrases_says_so(runs):
     with pytest.raises(InputError, match=naming("phrases brackets dependencies")):
-        JointParser.from_folder(runs / "dependencies", decoding="separate")
+        JointParser.from_pretrained(runs / "dependencies", decoding="separate")
 
 
 class TestPairs:
@@ -215,7 +215,7 @@ def test_dev_data_must_tell_what_models_are_chosen_by(files, tiny_encoder, tmp_p
 
 def test_every_sentence_is_compared_by_what_is_told_of_it(runs, files):
     """Also where treebanks number their sentences alike, or tell phrases alone."""
-    task = ParsingTask.from_folder(runs / "joint")
+    task = ParsingTask.from_pretrained(runs / "joint")
     asked = [*task.read("+".join(files)), *task.read(files[0]), *task.read(files[1])]
     parses = task.predict(asked)
     rows = list(task.score_examples(asked, parses).values())

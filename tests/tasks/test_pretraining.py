@@ -70,10 +70,10 @@ def experiment(corpus, encoder, *, head=None, training=None, **changes):
         "preset": "seprem",
         "head": {"max_length": 40, "head_width": 16, "longest": 6} | (head or {}),
         "training": {
-            "steps": 12,
+            "max_steps": 12,
             "learning_rate": 1e-3,
-            "batch_pieces": 256,
-            "checkpoint_steps": 3,
+            "batch_tokens": 256,
+            "save_steps": 3,
             "precision": "float32",
         }
         | (training or {}),
@@ -436,17 +436,17 @@ def test_evaluation_always_hides_the_same(corpus, tiny_encoder):
             {"preset": "none", "guides": {"ancestor_attention": {"pieces": "projection"}}},
             "distances heads ancestor_attention.pieces projection share",
         ),
-        ({"head": {"pieces": 0, "heads": 0, "distances": 0}}, "head pieces distances heads 0 1"),
+        ({"head": {"mlm": 0, "heads": 0, "distances": 0}}, "head pieces distances heads 0 1"),
         ({"head": {"max_length": 4000}}, "head.max_length 4000 160"),
-        ({"head": {"hidden_pieces": 0}}, "hidden_pieces 0 0.0"),
-        ({"training": {"steps": None}}, "training.steps"),
-        ({"head": {"pieces": float("nan")}}, "head.pieces number nan"),
-        ({"head": {"pieces": -1.0}}, "pieces 0 -1.0"),
+        ({"head": {"mlm_probability": 0}}, "hidden_pieces 0 0.0"),
+        ({"training": {"max_steps": None}}, "training.max_steps"),
+        ({"head": {"mlm": float("nan")}}, "head.pieces number nan"),
+        ({"head": {"mlm": -1.0}}, "pieces 0 -1.0"),
         ({"head": {"asked_heads": "hidden", "distances": 0}}, "asked_heads hidden distances 0 all"),
-        ({"head": {"mask_id": 7}}, "head.mask_id"),
+        ({"head": {"mask_token_id": 7}}, "head.mask_token_id"),
         ({"parser": "random"}, "parser random random:3"),
         (
-            {"training": {"learning_rate": 1e30, "max_gradient_norm": 1e30, "warmup": 0.0}},
+            {"training": {"learning_rate": 1e30, "max_grad_norm": 1e30, "warmup_ratio": 0.0}},
             "nan steps training.learning_rate warmup",
         ),
     ],
@@ -465,17 +465,17 @@ def test_roots_need_a_special_piece_to_point_to(corpus, tiny_encoder, monkeypatc
 
 def test_no_corpus_is_left_out_for_a_limit(corpus, tiny_encoder, tmp_path, caplog):
     data = {"train": [str(corpus), str(corpus)], "dev": [str(corpus)], "limit": 1}
-    settings = experiment(corpus, tiny_encoder, data=data, training={"steps": 1})
+    settings = experiment(corpus, tiny_encoder, data=data, training={"max_steps": 1})
     with caplog.at_level(logging.WARNING):
         train(settings, tmp_path / "run")
     assert says(caplog.text, "data.limit data.dev_limit corpora")
 
 
 def test_a_start_that_failed_leaves_nothing_behind(corpus, tiny_encoder, tmp_path):
-    with pytest.raises(InputError, match=naming("training.steps")):
-        train(experiment(corpus, tiny_encoder, training={"steps": None}), tmp_path / "run")
+    with pytest.raises(InputError, match=naming("training.max_steps")):
+        train(experiment(corpus, tiny_encoder, training={"max_steps": None}), tmp_path / "run")
     assert not (tmp_path / "run").exists()
-    short = {"steps": 2, "checkpoint_steps": 1}
+    short = {"max_steps": 2, "save_steps": 1}
     train(experiment(corpus, tiny_encoder, training=short), tmp_path / "run")
     rows = [json.loads(row) for row in (tmp_path / "run" / "metrics.jsonl").open()]
     speeds = [row["pieces_per_second"] for row in rows if "pieces_per_second" in row]
@@ -490,7 +490,7 @@ def test_after_a_damaged_shard_one_may_go_on_without_it(tmp_path, tiny_encoder, 
     data = bytearray(path.read_bytes())
     data[len(data) // 2] ^= 1
     path.write_bytes(data)
-    long = {"steps": 60, "data_workers": workers}
+    long = {"max_steps": 60, "dataloader_num_workers": workers}
     with pytest.raises(DamagedFileError, match=naming(f"{path} bytes --resume")):
         train(experiment(folder, tiny_encoder, training=long), tmp_path / "run")
     skip = {"train": [str(folder)], "dev": [str(folder)], "skip_bad": True}
@@ -504,7 +504,7 @@ torch.set_num_threads(1)
 from syntagma.training.run import train
 from tests.tasks.test_pretraining import experiment
 workers = int(sys.argv[4])
-settings = experiment(sys.argv[1], sys.argv[2], training={"steps": 40, "data_workers": workers})
+settings = experiment(sys.argv[1], sys.argv[2], training={"max_steps": 40, "dataloader_num_workers": workers})
 train(settings, sys.argv[3], resume=True)
 """
 
@@ -566,7 +566,7 @@ def test_two_processes_train_and_resume_with_as_many(corpus, tmp_path, tiny_enco
     states = [json.loads((last / f"stream-{rank}.json").read_text()) for rank in (0, 1)]
     step = int(last.name.rpartition("-")[2])
     assert [state["given"] for state in states] == [step, step]
-    settings = experiment(corpus, tiny_encoder, training={"steps": 40})
+    settings = experiment(corpus, tiny_encoder, training={"max_steps": 40})
     with pytest.raises(InputError, match=naming("2 1 processes --out")):
         train(settings, folder, resume=True)
     run = start(corpus, tiny_encoder, folder, 0, launcher)
@@ -584,7 +584,7 @@ def chains(tmp_path_factory):
 @pytest.fixture(scope="module")
 def pretrained(chains, encoder_folders, tmp_path_factory):
     folder = tmp_path_factory.mktemp("pretrained") / "run"
-    changes = {"steps": 90, "learning_rate": 5e-3, "evaluations": 3}
+    changes = {"max_steps": 90, "learning_rate": 5e-3, "eval_steps": 30}
     train(experiment(chains, encoder_folders["bert"], training=changes), folder)
     return folder
 

@@ -87,9 +87,9 @@ def experiment(data, encoder, *, training=None, head=None, **changes):
         "data": {"train": [f"{data}#tr"], "dev": [f"{data}#va"]},
         "training": {
             "encoder": "frozen",
-            "epochs": 20,
+            "num_train_epochs": 20,
             "learning_rate": 1e-2,
-            "batch_pieces": 16,
+            "batch_tokens": 16,
             "precision": "float32",
         }
         | (training or {}),
@@ -128,8 +128,10 @@ def test_a_probe_learns_and_changes_nothing(preset, hidden, data, tiny_encoder, 
 def test_the_guides_of_a_saved_model_are_probed(data, tiny_encoder, tmp_path):
     pytest.importorskip("pyarrow")
     corpus = make_corpus(tmp_path, copies=2)
-    train(pretraining(corpus, tiny_encoder, training={"steps": 3}), tmp_path / "model")
-    settings = experiment(data, tmp_path / "model", preset="saved", training={"epochs": 1})
+    train(pretraining(corpus, tiny_encoder, training={"max_steps": 3}), tmp_path / "model")
+    settings = experiment(
+        data, tmp_path / "model", preset="saved", training={"num_train_epochs": 1}
+    )
     task = ProbingTask.new(settings, ProbingTask.read(f"{data}#tr"))
     weights = load_file(tmp_path / "model" / "model.safetensors")
     assert task.model.tree_distance.alpha.item() == weights["tree_distance.alpha"].item()
@@ -169,7 +171,7 @@ def test_the_best_of_several_classifiers_is_kept(data, tiny_encoder, tmp_path):
     heads = {"both": {"hidden": [0], "l2": [1e6, 0.0]}, "alone": {"hidden": 0, "l2": 0.0}}
     for name, head in heads.items():
         head |= {"dropout": 0.0}
-        settings = experiment(data, tiny_encoder, head=head, training={"epochs": 6})
+        settings = experiment(data, tiny_encoder, head=head, training={"num_train_epochs": 6})
         metrics = train(settings, tmp_path / name)
         assert metrics["accuracy"] == 100
     saved = json.loads((tmp_path / "both" / "config.json").read_text())["head"]
@@ -207,7 +209,9 @@ def test_each_classifier_is_trained_as_if_alone(data, tiny_encoder):
 
 
 def test_sentences_that_lose_their_end_are_counted(data, tiny_encoder, tmp_path):
-    settings = experiment(data, tiny_encoder, head={"max_length": 8}, training={"epochs": 1})
+    settings = experiment(
+        data, tiny_encoder, head={"max_length": 8}, training={"num_train_epochs": 1}
+    )
     metrics = train(settings, tmp_path / "run")
     task = open_model(tmp_path / "run")
     examples = task.read(f"{data}#va")
@@ -220,7 +224,7 @@ def test_sentences_that_lose_their_end_are_counted(data, tiny_encoder, tmp_path)
 def test_labels_that_were_never_seen_are_missed_with_a_warning(
     data, tiny_encoder, tmp_path, caplog
 ):
-    settings = experiment(data, tiny_encoder, training={"epochs": 1})
+    settings = experiment(data, tiny_encoder, training={"num_train_epochs": 1})
     task = ProbingTask.new(settings, ProbingTask.read(f"{data}#tr"))
     strange = [ProbeExample("1", "te", "terns", "A tern cried .")]
     assert task.evaluate(strange)["accuracy"] == 0

@@ -226,7 +226,7 @@ def run(tmp_path_factory, tiny_encoder):
         settings = experiment(
             "relations", data, tiny_encoder, preset=preset, parser="linear",
             hidden_dropout=0.0, attention_dropout=0.0,
-            training={"epochs": 14, "learning_rate": 3e-3},
+            training={"num_train_epochs": 14, "learning_rate": 3e-3},
         )  # fmt: skip
         train(settings, folder / name)
     return folder, data
@@ -289,7 +289,7 @@ def test_trees_that_the_file_brings_along(tmp_path, tiny_encoder):
     path.write_text(json.dumps([ROW, other]))
     settings = experiment(
         "relations", str(path), tiny_encoder, preset="seprem", parser=f"tacred:{path}",
-        training={"epochs": 1},
+        training={"num_train_epochs": 1},
     )  # fmt: skip
     metrics = train(settings, tmp_path / "run")
     assert "macro_f1" not in metrics

@@ -8,11 +8,11 @@ import math
 import numpy as np
 import pytest
 import torch
-from syntagma.models.config import resolve_guides
 
 from syntagma.encoders.load import load_tokenizer
 from syntagma.errors import InputError
 from syntagma.evaluation import open_model
+from syntagma.models.guides import resolve_guides
 from syntagma.models.span_model import SpanHead, SpanModel
 from syntagma.parse.sources.load import load_source
 from syntagma.tasks.spans.answers import Answer, Span
@@ -30,7 +30,7 @@ from tests.conftest import ENCODERS, SENTENCES
 from tests.messages import naming
 
 PASSAGE = " ".join(SENTENCES)
-SMALL = {"max_length": 64, "stride": 16, "max_question": 16, "max_answer": 20}
+SMALL = {"max_length": 64, "doc_stride": 16, "max_question_length": 16, "max_answer_length": 20}
 
 
 def examples():
@@ -64,7 +64,7 @@ def test_best_spans_are_the_best_of_all(seed):
     end = torch.tensor(random.normal(size=(2, n)).round(1))
     start[:, 8:] = -torch.inf
     end[:, 8:] = -torch.inf
-    scores, first, last = best_spans(start, end, max_answer=longest, n_best=10)
+    scores, first, last = best_spans(start, end, max_answer_length=longest, n_best_size=10)
     for row in range(2):
         every = sorted(
             (float(start[row, k] + end[row, e]) for k in range(1, 8)
@@ -78,7 +78,7 @@ def test_best_spans_are_the_best_of_all(seed):
 
 def test_fewer_spans_than_asked_for_are_filled_up():
     start = torch.tensor([[0.0, 1.0, -torch.inf]])
-    scores, _, _ = best_spans(start, start, max_answer=2, n_best=5)
+    scores, _, _ = best_spans(start, start, max_answer_length=2, n_best_size=5)
     assert scores[0].tolist() == [2.0] + [-math.inf] * 4
 
 
@@ -105,7 +105,7 @@ def test_gold_scores_decode_to_the_gold_answer(encoder_folders, model_type):
             assert not outside[window.start]
             assert not outside[window.last]
             start[outside], end[outside] = -torch.inf, -torch.inf
-            found = best_spans(start[None], end[None], max_answer=20, n_best=3)
+            found = best_spans(start[None], end[None], max_answer_length=20, n_best_size=3)
             null_score = float(start[0] + end[0])
             candidates.append(WindowCandidates(*(t[0].numpy() for t in found), null_score, 0.0))
         answer = decode_answer(example.question, PASSAGE, windows, candidates, task.model.head)
@@ -260,7 +260,7 @@ def test_a_guided_reader_needs_a_parse_source(encoder_folders):
         str(encoder_folders["bert"]),
         task="spans",
         guides={"ancestor_attention": {}},
-        head={"max_length": 64, "stride": 16, "max_question": 16},
+        head={"max_length": 64, "doc_stride": 16, "max_question_length": 16},
     )
     with pytest.raises(InputError, match=naming("parse source")):
         Reader(model, None)
@@ -306,7 +306,7 @@ def test_threshold_and_weight_are_fitted_where_they_serve(encoder_folders):
         questions.append(question)
     fitted = task.fit_after_training(questions, answers)
     assert fitted["answerability_weight"] >= 1
-    assert task.model.head.null_threshold == fitted["null_threshold"]
+    assert task.model.head.null_score_diff_threshold == fitted["null_threshold"]
     assert task.model.config.head["answerability_weight"] == fitted["answerability_weight"]
     weight = fitted["answerability_weight"]
     decided = [
@@ -329,7 +329,7 @@ def test_what_is_fitted_is_what_is_decided_by(encoder_folders, span_weight):
 def test_an_unlabelled_question_changes_no_answer_to_the_others(encoder_folders):
     """Where none is impossible, all are answered."""
     task = task_of(encoder_folders["bert"])
-    task.model.set_head(null_threshold=-math.inf)
+    task.model.set_head(null_score_diff_threshold=-math.inf)
     asked = examples()[:3]
     secret = SpanExample("secret", PASSAGE, "Who knows?")
     assert all(answer.text for answer in task.predict([*asked, secret]))
@@ -364,7 +364,7 @@ def test_questions_without_gold_are_left_out_of_every_score(encoder_folders):
     task = task_of(encoder_folders["bert"])
     secret = SpanExample("secret", PASSAGE, "Who knows?")
     asked = [*examples()[:2], examples()[-1], secret]
-    assert [task.has_gold(example) for example in asked] == [True, True, True, False]
+    assert [task.is_labelled(example) for example in asked] == [True, True, True, False]
     answers = task.predict(asked)
     assert task.score(asked, answers) == task.score(asked[:3], answers[:3])
     assert set(task.score_examples(asked, answers)) == {example.id for example in asked[:3]}

@@ -79,9 +79,9 @@ def experiment(data, encoder, *, head=None, training=None, **changes):
         "head": {"max_length": 96, "rank": 16} | (head or {}),
         "training": {
             "encoder": "frozen",
-            "epochs": 40,
+            "num_train_epochs": 40,
             "learning_rate": 3e-2,
-            "batch_pieces": 128,
+            "batch_tokens": 128,
             "precision": "float32",
         }
         | (training or {}),
@@ -262,7 +262,7 @@ def test_guides_read_the_trees_of_the_named_source(tmp_path, tiny_encoder):
 
 def test_a_frozen_probe_is_saved_as_it_is(tmp_path, tiny_encoder):
     data = treebank(tmp_path / "tides.conllu")
-    train(experiment(data, tiny_encoder, training={"epochs": 2}), tmp_path / "run")
+    train(experiment(data, tiny_encoder, training={"num_train_epochs": 2}), tmp_path / "run")
     weights = load_file(tmp_path / "run" / "model.safetensors")
     own = {name for name in weights if not name.startswith("::")}
     assert own == {"projection.weight"}, "the published encoder is not saved again"
@@ -271,5 +271,5 @@ def test_a_frozen_probe_is_saved_as_it_is(tmp_path, tiny_encoder):
 
 def test_a_saved_probe_is_evaluated(tmp_path, tiny_encoder):
     data = treebank(tmp_path / "tides.conllu")
-    train(experiment(data, tiny_encoder, training={"epochs": 1}), tmp_path / "run")
+    train(experiment(data, tiny_encoder, training={"num_train_epochs": 1}), tmp_path / "run")
     assert evaluate(tmp_path / "run", [data])["total"] == 24

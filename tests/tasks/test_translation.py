@@ -34,9 +34,9 @@ from syntagma.training.trainer import SyntagmaTrainer
 from tests.conftest import SENTENCES, build_tokenizer, tiny_config
 from tests.messages import naming, says
 
-SIZES = {"width": 32, "n_layers": 2, "n_heads": 4, "inner_width": 64, "dropout": 0.0,
+SIZES = {"hidden_size": 32, "num_hidden_layers": 2, "num_attention_heads": 4, "intermediate_size": 64, "dropout": 0.0,
          "attention_dropout": 0.0}  # fmt: skip
-SMALL = SIZES | {"vocabulary_size": 400, "max_length": 90, "n_beams": 2, "label_smoothing": 0.0}
+SMALL = SIZES | {"vocab_size": 400, "max_length": 90, "num_beams": 2, "label_smoothing": 0.0}
 
 
 def upper(text: str) -> str:
@@ -60,9 +60,9 @@ def experiment(data, *, head=None, training=None, **changes):
         "data": {"train": [data], "dev": [data]},
         "head": SMALL | (head or {}),
         "training": {
-            "epochs": 1,
+            "num_train_epochs": 1,
             "learning_rate": 3e-3,
-            "batch_pieces": 600,
+            "batch_tokens": 600,
             "precision": "float32",
         }
         | (training or {}),
@@ -145,7 +145,7 @@ class TestVocabulary:
     @pytest.mark.parametrize(("kind", "least"), [("bpe", 259), ("words", 4)])
     def test_a_vocabulary_without_room_is_refused(self, kind, least):
         assert len(learn_vocabulary(SENTENCES, kind=kind, size=least)) == least
-        with pytest.raises(InputError, match=naming(f"head.vocabulary_size {least}")):
+        with pytest.raises(InputError, match=naming(f"head.vocab_size {least}")):
             learn_vocabulary(SENTENCES, kind=kind, size=least - 1)
 
 
@@ -194,7 +194,7 @@ def tiny_seq2seq(model_type, folder):
             "mbart": {"d_model": 32, **sides},
             "m2m_100": {"d_model": 32, **sides},
             "marian": {"d_model": 32, **sides},
-            "t5": {"d_model": 32, "d_kv": 8, "num_layers": 2, "num_heads": 4, "d_ff": 64},
+            "t5": {"d_model": 32, "d_kv": 8, "num_hidden_layers": 2, "num_heads": 4, "d_ff": 64},
         }[model_type]
         config = AutoConfig.for_model(
             model_type,
@@ -263,7 +263,7 @@ def test_without_guides_it_is_the_plain_model(pretrained, data):
 @pytest.mark.parametrize("preset", ["none", "sg-net"])
 def test_layers_begin_small_and_vectors_as_they_are_scaled(preset, data):
     task, _ = build_task(data, preset=preset)
-    model, width = task.model, SIZES["width"]
+    model, width = task.model, SIZES["hidden_size"]
     linear = [part.weight for part in model.modules() if isinstance(part, torch.nn.Linear)]
     vectors = model.both_sides.get_input_embeddings().weight
     for weight in linear:
@@ -315,8 +315,8 @@ def test_saving_and_loading_changes_nothing(preset, data, tmp_path):
 def runs(data, tmp_path_factory):
     folder = tmp_path_factory.mktemp("runs")
     for preset in ("none", "sg-net"):
-        training = {"epochs": 45, "learning_rate": 1e-2, "batch_pieces": 300, "evaluations": 1,
-                    "checkpoint_steps": 1000}  # fmt: skip
+        training = {"num_train_epochs": 45, "learning_rate": 1e-2, "batch_tokens": 300,
+                    "save_steps": 1000}  # fmt: skip
         head = {"vocabulary": "words", "tokenized": True}
         train(experiment(data, preset=preset, training=training, head=head), folder / preset)
     return folder
@@ -353,7 +353,7 @@ def test_a_score_is_the_log_probability_by_length(runs):
     batch = translator.collate([item])
     batch.pop("token_type_ids", None)
     for n_beams, penalty in ((1, 1.0), (3, 0.5)):
-        translator.model.set_head(n_beams=n_beams, length_penalty=penalty)
+        translator.model.set_head(num_beams=n_beams, length_penalty=penalty)
         with torch.no_grad():
             pieces, scores = translator.model.search(**batch)
             total, length = 0.0, 0
@@ -400,7 +400,7 @@ def test_both_scores_and_their_signature_are_told(runs, data, tmp_path):
         compare_runs([runs / "none", other])
 
 
-def test_a_translator_is_gone_on_with(runs, data, tmp_path):
+def test_a_translator_is_pretrained_keys(runs, data, tmp_path):
     for preset in ("none", "sg-net"):
         settings = experiment(
             data, encoder=str(runs / preset), preset="saved",
@@ -413,7 +413,7 @@ def test_a_translator_is_gone_on_with(runs, data, tmp_path):
 
 def test_a_resumed_run_misses_no_weights(data, tmp_path, monkeypatch):
     """Tied ones and sinusoids are not in a checkpoint; a warning about them would alarm."""
-    settings = experiment(data, training={"epochs": 2, "checkpoint_steps": 1})
+    settings = experiment(data, training={"num_train_epochs": 2, "save_steps": 1})
     with monkeypatch.context() as cut:
         cut.setattr(SyntagmaTrainer, "evaluate", Mock(side_effect=KeyboardInterrupt))
         with pytest.raises(KeyboardInterrupt):
@@ -524,7 +524,9 @@ def test_a_translation_is_a_line(data, tmp_path):
 
 
 @pytest.mark.parametrize("kept", ["packed", "frozen"])
-def test_what_is_stored_beside_a_pretrained_model_is_gone_on_with(kept, pretrained, data, tmp_path):
+def test_what_is_stored_beside_a_pretrained_model_is_pretrained_keys(
+    kept, pretrained, data, tmp_path
+):
     """The base is both sides then, and guides are read from beside it."""
     settings = experiment(
         data, encoder=pretrained("bart"), preset="sg-net", head={"max_length": 120},
@@ -564,7 +566,7 @@ def test_scores_need_references(runs, data):
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
-        ({"head": {"n_heads": 5}}, "head width 32 5 heads n_heads"),
+        ({"head": {"num_attention_heads": 5}}, "head width 32 5 heads n_heads"),
         ({"head": {"max_length": 5}}, "data.train head.max_length 5"),
         ({"head": {"label_smoothing": 1.0}}, "head label_smoothing [0, 1) 1.0"),
         ({"encoder": "/nowhere"}, "/nowhere default"),
@@ -628,8 +630,8 @@ def test_trained_vectors_with_several_names_are_kept(bits, tmp_path):
     with torch.no_grad():
         for name, weight in model.named_parameters():
             weight += moved[name]
-    model.save_folder(tmp_path / "packed", bits=bits)
-    again = TranslationModel.from_folder(tmp_path / "packed")
+    model.save_pretrained(tmp_path / "packed", bits=bits)
+    again = TranslationModel.from_pretrained(tmp_path / "packed")
     for name, weight in model.named_parameters():
         error = (again.get_parameter(name) - weight).abs().max()
         assert error <= (0 if bits == 32 else moved[name].abs().max() * 1.01 / (2**bits - 2)), name

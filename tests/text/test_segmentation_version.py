@@ -114,7 +114,7 @@ def test_the_fingerprint_follows_version_and_weights(monkeypatch, tmp_path):
 
 
 def test_the_parser_fingerprint_includes_the_segmentation(monkeypatch, tiny_parser):
-    before = JointParser.from_folder(tiny_parser).fingerprint
-    assert JointParser.from_folder(tiny_parser).fingerprint == before
+    before = JointParser.from_pretrained(tiny_parser).fingerprint
+    assert JointParser.from_pretrained(tiny_parser).fingerprint == before
     monkeypatch.setattr(module, "SEGMENTATION_VERSION", SEGMENTATION_VERSION + 1)
-    assert JointParser.from_folder(tiny_parser).fingerprint != before
+    assert JointParser.from_pretrained(tiny_parser).fingerprint != before

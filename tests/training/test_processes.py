@@ -23,7 +23,7 @@ import sys, torch
 torch.set_num_threads(1)
 from syntagma.training.run import train
 from tests.training.test_processes import settings
-train(settings(sys.argv[1], sys.argv[2], accumulate=1), sys.argv[3])
+train(settings(sys.argv[1], sys.argv[2], gradient_accumulation_steps=1), sys.argv[3])
 """
 
 
@@ -44,7 +44,11 @@ def settings(data, encoder, *, accumulate):
         hidden_dropout=0.0,
         attention_dropout=0.0,
         # A question a batch, and an even number of batches.
-        training={"epochs": 2, "accumulate": accumulate, "batch_pieces": 100},
+        training={
+            "num_train_epochs": 2,
+            "gradient_accumulation_steps": accumulate,
+            "batch_tokens": 100,
+        },
     )
 
 
@@ -63,7 +67,7 @@ def test_two_processes_agree_with_one(tmp_path, tiny_encoder):
     done = in_two_processes(tmp_path, SCRIPT, data, tiny_encoder, tmp_path / "two")
     assert done.returncode == 0, done.stderr[-3000:]
     for run, accumulate in (("one", 2), ("other", 1)):
-        train(settings(data, tiny_encoder, accumulate=accumulate), tmp_path / run)
+        train(settings(data, tiny_encoder, gradient_accumulation_steps=accumulate), tmp_path / run)
     # Adam makes full steps of gradients that are rounding errors, so weights differ a little.
     weights = {run: load_file(tmp_path / run / "model.safetensors") for run in RUNS}
     two = flat(weights["two"])
@@ -88,8 +92,8 @@ main(sys.argv[1:])
 def test_two_processes_that_were_killed_at_the_end_go_no_step_further(tmp_path, tiny_encoder):
     data = squad(tmp_path / "harbour.json", copies=2)
     config, out = tmp_path / "reader.yaml", tmp_path / "run"
-    training = {"steps": 10, "batch_pieces": 100, "precision": "float32"}
-    head = {"max_length": 96, "stride": 32, "max_question": 24}
+    training = {"max_steps": 10, "batch_tokens": 100, "precision": "float32"}
+    head = {"max_length": 96, "doc_stride": 32, "max_question_length": 24}
     values = {"task": "spans", "encoder": str(tiny_encoder), "head": head, "training": training}
     config.write_text(yaml.safe_dump(values | {"data": {"train": data, "dev": data}}))
     command = ("train", config, "--out", out)
@@ -121,7 +125,12 @@ train(verifier(sys.argv[1], sys.argv[2]), sys.argv[3])
 
 
 def verifier(data, encoder):
-    training = {"epochs": 30, "learning_rate": 1e-12, "patience": 1, "batch_pieces": 100}
+    training = {
+        "num_train_epochs": 30,
+        "learning_rate": 1e-12,
+        "early_stopping_patience": 1,
+        "batch_tokens": 100,
+    }
     head = {"objective": "answerability"}
     return experiment("spans", data, encoder, training=training, head=head)
 
@@ -156,15 +165,15 @@ def test_runs_are_not_shared_out_by_torchrun(monkeypatch):
 
 def test_a_loss_that_is_no_number_ends_the_training(tmp_path, tiny_encoder):
     data = squad(tmp_path / "harbour.json", copies=1)
-    wild = experiment("spans", data, tiny_encoder, training={"epochs": 60, "learning_rate": 1e18,
-                                                             "warmup": 0.0})  # fmt: skip
+    wild = experiment("spans", data, tiny_encoder, training={"num_train_epochs": 60, "learning_rate": 1e18,
+                                                             "warmup_ratio": 0.0})  # fmt: skip
     with pytest.raises(InputError, match=r"(loss|f1) is nan after \d+ steps; begin again with a"):
         train(wild, tmp_path / "run")
 
 
 def test_training_stops_where_nothing_gets_better(tmp_path, tiny_encoder):
     data = squad(tmp_path / "harbour.json", copies=1)
-    changes = {"epochs": 30, "learning_rate": 1e-12, "patience": 3}
+    changes = {"num_train_epochs": 30, "learning_rate": 1e-12, "early_stopping_patience": 3}
     train(experiment("spans", data, tiny_encoder, training=changes), tmp_path / "run")
     lines = (tmp_path / "run" / "metrics.jsonl").read_text().splitlines()
     evaluations = [row for row in map(json.loads, lines) if "eval_f1" in row]
@@ -173,7 +182,7 @@ def test_training_stops_where_nothing_gets_better(tmp_path, tiny_encoder):
 
 def test_a_verifier_is_asked_and_carried_along(tmp_path, tiny_encoder):
     data = squad(tmp_path / "harbour.json", copies=3)
-    changes = {"epochs": 30, "learning_rate": 3e-3, "batch_pieces": 200}
+    changes = {"num_train_epochs": 30, "learning_rate": 3e-3, "batch_tokens": 200}
     verifier = experiment(
         "spans", data, tiny_encoder, hidden_dropout=0.0, training=changes,
         head={"objective": "answerability"},
@@ -181,7 +190,7 @@ def test_a_verifier_is_asked_and_carried_along(tmp_path, tiny_encoder):
     metrics = train(verifier, tmp_path / "verifier")
     assert metrics["accuracy"] > 90
     reader = experiment(
-        "spans", data, tiny_encoder, training={"epochs": 1},
+        "spans", data, tiny_encoder, training={"num_train_epochs": 1},
         head={"verifier": str(tmp_path / "verifier")},
     )  # fmt: skip
     metrics = train(reader, tmp_path / "reader")
@@ -198,7 +207,7 @@ def test_a_verifier_is_asked_and_carried_along(tmp_path, tiny_encoder):
 def test_one_encoder_may_do_both(tmp_path, tiny_encoder, objective):
     data = squad(tmp_path / "harbour.json", copies=2)
     settings_ = experiment(
-        "spans", data, tiny_encoder, training={"epochs": 2}, head={"objective": objective}
+        "spans", data, tiny_encoder, training={"num_train_epochs": 2}, head={"objective": objective}
     )
     train(settings_, tmp_path / "run")
     config = json.loads((tmp_path / "run" / "config.json").read_text())

@@ -26,7 +26,7 @@ def kill(*args, **kwargs):
 
 
 def wanted(tmp_path, encoder, **training):
-    settings = {"batch_pieces": 200, "evaluations": 1} | training
+    settings = {"batch_tokens": 200, "eval_steps": None} | training
     return experiment("pairs", pairs(tmp_path / "pairs.jsonl"), str(encoder), training=settings)
 
 
@@ -66,7 +66,9 @@ def assert_same(folder, other):
 def test_a_run_that_is_killed_at_its_end_goes_no_step_further(
     tmp_path, tiny_encoder, monkeypatch, dev
 ):
-    asked = wanted(tmp_path, tiny_encoder, epochs=1.5, schedule="constant_with_warmup")
+    asked = wanted(
+        tmp_path, tiny_encoder, num_train_epochs=1.5, lr_scheduler_type="constant_with_warmup"
+    )
     if not dev:
         asked = replace(asked, data=replace(asked.data, dev=()))
     train(asked, tmp_path / "whole")
@@ -76,7 +78,9 @@ def test_a_run_that_is_killed_at_its_end_goes_no_step_further(
 
 
 def test_a_run_that_patience_ended_has_ended(tmp_path, tiny_encoder, monkeypatch):
-    asked = wanted(tmp_path, tiny_encoder, epochs=5, patience=1, checkpoint_steps=1)
+    asked = wanted(
+        tmp_path, tiny_encoder, num_train_epochs=5, early_stopping_patience=1, save_steps=1
+    )
     by_number = given_scores(lambda self: [50, 40, 90][len(self.folder.evaluations("accuracy"))])
     monkeypatch.setattr(SyntagmaTrainer, "_score_dev", by_number)
     train(asked, tmp_path / "whole")
@@ -90,7 +94,7 @@ def test_the_best_weights_are_those_of_the_records(tmp_path, tiny_encoder, monke
     scores = {14: 80.0, 28: 80.2, 42: 10.0, 56: 10.0}
     by_step = given_scores(lambda self: scores[self.state.global_step])
     monkeypatch.setattr(SyntagmaTrainer, "_score_dev", by_step)
-    asked = wanted(tmp_path, tiny_encoder, epochs=4, checkpoint_steps=20)
+    asked = wanted(tmp_path, tiny_encoder, num_train_epochs=4, save_steps=20)
     run = RunFolder(tmp_path / "run")
     add_record = RunFolder.add_record
 
@@ -137,7 +141,7 @@ def test_weights_that_were_beaten_make_room(tmp_path):
 def test_checkpoints_may_come_at_other_steps_in_a_run_that_goes_on(
     tmp_path, tiny_encoder, monkeypatch, caplog
 ):
-    asked = wanted(tmp_path, tiny_encoder, checkpoint_steps=8)
+    asked = wanted(tmp_path, tiny_encoder, save_steps=8)
     saved: list[int] = []
     mark_complete = RunFolder.mark_complete
 
@@ -150,7 +154,7 @@ def test_checkpoints_may_come_at_other_steps_in_a_run_that_goes_on(
     monkeypatch.setattr(RunFolder, "mark_complete", mark)
     with pytest.raises(KilledError):
         train(asked, tmp_path / "run")
-    more_often = replace(asked, training=replace(asked.training, checkpoint_steps=5))
+    more_often = replace(asked, training=replace(asked.training, save_steps=5))
     train(more_often, tmp_path / "run", resume=True)
     assert saved == [8, 10, 15, 20, 25, 28]
     assert "do not match" not in caplog.text
@@ -167,7 +171,7 @@ def test_a_loss_that_is_no_number_in_the_last_steps_ends_in_no_model(
         return loss * (torch.nan if self.state.global_step >= 55 else 1)
 
     monkeypatch.setattr(SyntagmaTrainer, "compute_loss", breaking)
-    asked = wanted(tmp_path, tiny_encoder, steps=60, evaluations=0.01, checkpoint_steps=1000)
+    asked = wanted(tmp_path, tiny_encoder, max_steps=60, eval_steps=1000, save_steps=1000)
     if not dev:
         asked = replace(asked, data=replace(asked.data, dev=()))
     with pytest.raises(TrainingError, match=r"the loss is nan after 60 steps; begin again with"):
@@ -188,13 +192,13 @@ def test_a_gradient_that_is_no_number_is_found_at_the_last_step(
 
     monkeypatch.setattr(SyntagmaTrainer, "compute_loss", breaking)
     with pytest.raises(TrainingError, match="length of its gradient is nan after 10 steps"):
-        train(wanted(tmp_path, tiny_encoder, steps=10), tmp_path / "run")
+        train(wanted(tmp_path, tiny_encoder, max_steps=10), tmp_path / "run")
 
 
 def test_an_empty_folder_that_was_there_stays_empty_where_training_cannot_begin(
     tmp_path, tiny_encoder, monkeypatch
 ):
-    asked = wanted(tmp_path, tiny_encoder, steps=2)
+    asked = wanted(tmp_path, tiny_encoder, max_steps=2)
     (tmp_path / "run").mkdir()
     monkeypatch.chdir(tmp_path / "run")
     with monkeypatch.context() as broken:

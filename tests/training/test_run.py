@@ -21,8 +21,8 @@ from syntagma.models.pair_model import PairHead, PairModel
 from syntagma.runs.folder import RunFolder
 from syntagma.settings import build
 from syntagma.tasks.experiment import Experiment, load_experiment, load_run_settings
+from syntagma.tasks.new_model import new_model
 from syntagma.tasks.pairs.task import PairTask
-from syntagma.tasks.predictor import new_model
 from syntagma.training.run import train
 from syntagma.training.trainer import SyntagmaTrainer
 from tests.builders import experiment, pairs, squad, treebank
@@ -38,7 +38,7 @@ def parser_run(tmp_path_factory, encoder_folders):
             "parsing",
             data,
             str(encoder_folders["bert"]),
-            training={"epochs": 40, "head_learning_rate": 1e-2},
+            training={"num_train_epochs": 40, "head_learning_rate": 1e-2},
         ),
         folder / "run",
     )
@@ -60,8 +60,12 @@ def test_a_parser_learns(parser_run):
 
 def test_what_the_tokenizer_says_is_not_set(tmp_path, tiny_encoder):
     data = treebank(tmp_path / "tides.conllu", copies=1)
-    with pytest.raises(InputError, match=r"head\.mask_piece: is that of the encoder; leave it out"):
-        train(experiment("parsing", data, tiny_encoder, head={"mask_piece": 7}), tmp_path / "run")
+    with pytest.raises(
+        InputError, match=r"head\.mask_token_id: is that of the encoder; leave it out"
+    ):
+        train(
+            experiment("parsing", data, tiny_encoder, head={"mask_token_id": 7}), tmp_path / "run"
+        )
 
 
 def test_a_run_folder_is_not_overwritten(parser_run, tiny_encoder):
@@ -87,13 +91,13 @@ def test_a_place_that_is_taken_is_refused_before_data_are_read(tmp_path):
 
 def test_resuming_with_other_settings_is_refused(parser_run, tiny_encoder):
     run, data = parser_run
-    with pytest.raises(InputError, match=r"training\.epochs=2.* begun with 40"):
+    with pytest.raises(InputError, match=r"training\.num_train_epochs=2.* begun with 40"):
         train(experiment("parsing", data, tiny_encoder), run, resume=True)
 
 
 def test_a_run_from_before_a_setting_came_can_be_resumed(tmp_path, tiny_encoder):
     data = treebank(tmp_path / "tides.conllu", copies=1)
-    settings = experiment("parsing", data, tiny_encoder, training={"epochs": 1})
+    settings = experiment("parsing", data, tiny_encoder, training={"num_train_epochs": 1})
     run = RunFolder(tmp_path / "run")
     run.begin(settings, resume=False)
     lines = run.experiment.read_text().splitlines(keepends=True)
@@ -135,8 +139,8 @@ def test_guides_of_a_saved_model_keep_what_is_not_changed(tmp_path, tiny_encoder
         "coattention": {"turns": 5, "integration": "average"},
         "ancestor_attention": {"aggregation": "guided_only", "alpha": 0.25},
     }
-    GuidedEncoder.from_encoder(tiny_encoder, guides=guides).save_folder(tmp_path / "saved")
-    changes = {"coattention": {"turns": 2}, "ancestor_attention": {"n_layers": 1}}
+    GuidedEncoder.from_encoder(tiny_encoder, guides=guides).save_pretrained(tmp_path / "saved")
+    changes = {"coattention": {"turns": 2}, "ancestor_attention": {"num_layers": 1}}
     asked = experiment("pairs", "none", tmp_path / "saved", preset="saved", guides=changes)
     labels = {"labels": ["yes", "no"]}
     found = new_model(PairModel, asked, task="pairs", head=PairHead, labels=labels).config.guides
@@ -151,7 +155,10 @@ def test_resuming_a_finished_run_changes_nothing(parser_run, tiny_encoder):
     assert "checkpoints" not in before
     metrics = train(
         experiment(
-            "parsing", data, tiny_encoder, training={"epochs": 40, "head_learning_rate": 1e-2}
+            "parsing",
+            data,
+            tiny_encoder,
+            training={"num_train_epochs": 40, "head_learning_rate": 1e-2},
         ),
         run,
         resume=True,
@@ -162,7 +169,7 @@ def test_resuming_a_finished_run_changes_nothing(parser_run, tiny_encoder):
 
 def test_without_a_checkpoint_the_records_begin_again_too(tmp_path, tiny_encoder):
     data = treebank(tmp_path / "tides.conllu", copies=1)
-    settings = experiment("parsing", data, tiny_encoder, training={"epochs": 1})
+    settings = experiment("parsing", data, tiny_encoder, training={"num_train_epochs": 1})
     train(settings, tmp_path / "whole")
     RunFolder(tmp_path / "cut").begin(settings, resume=True)
     RunFolder(tmp_path / "cut").add_record({"step": 7, "loss": 1.0})
@@ -191,7 +198,7 @@ def reader_run(tmp_path_factory, encoder_folders, parser_run):
         str(encoder_folders["bert"]),
         preset="sg-net",
         parser=str(parser_run[0]),
-        training={"epochs": 45, "learning_rate": 3e-3},
+        training={"num_train_epochs": 45, "learning_rate": 3e-3},
         hidden_dropout=0.0,
     )
     train(settings, folder / "run")
@@ -247,7 +254,7 @@ torch.set_num_threads(1)
 from pathlib import Path
 from syntagma.training.run import train
 from tests.builders import experiment
-settings = experiment("parsing", sys.argv[1], sys.argv[2], training={"epochs": 4})
+settings = experiment("parsing", sys.argv[1], sys.argv[2], training={"num_train_epochs": 4})
 train(settings, sys.argv[3], resume=True)
 """
 
@@ -273,7 +280,7 @@ def test_a_full_device_is_one_line(tmp_path, tiny_encoder, monkeypatch):
         "data": {"train": data, "dev": data}, "head": {"max_length": 64},
     }  # fmt: skip
     experiment = build(Experiment, settings, where="test")
-    expected = r"\(CUDA out of memory\); .* less than 6144 .*--resume --set training\.recompute"
+    expected = r"\(CUDA out of memory\); .* less than 6144 .*--resume --set training\.gradient_checkpointing"
     with pytest.raises(InputError, match=expected):
         train(experiment, tmp_path / "run")
     assert RunFolder(tmp_path / "run").state == "begun"
@@ -316,11 +323,14 @@ def test_killed_and_resumed_gives_the_same_weights(tmp_path, tiny_encoder):
     assert losses("whole") == losses("broken")
 
 
-def test_a_model_is_gone_on_with(tmp_path, tiny_encoder):
+def test_a_model_is_pretrained_keys(tmp_path, tiny_encoder):
     """With its head where that was for the same task, and a fresh one where it was not."""
     data = squad(tmp_path / "harbour.json", copies=1)
-    still = {"epochs": 1, "learning_rate": 1e-12}
-    train(experiment("spans", data, tiny_encoder, training={"epochs": 1}), tmp_path / "first")
+    still = {"num_train_epochs": 1, "learning_rate": 1e-12}
+    train(
+        experiment("spans", data, tiny_encoder, training={"num_train_epochs": 1}),
+        tmp_path / "first",
+    )
     first = load_file(tmp_path / "first" / "model.safetensors")
     for preset, same in (("saved", True), ("none", False)):
         settings = experiment("spans", data, str(tmp_path / "first"), preset=preset, training=still)
@@ -338,7 +348,7 @@ def test_a_model_is_gone_on_with(tmp_path, tiny_encoder):
 def test_metrics_are_moved_into_place_last(tmp_path, tiny_encoder, monkeypatch):
     """A run that was killed as its results were put into place is not taken for a finished one."""
     data = squad(tmp_path / "harbour.json", copies=1)
-    settings = experiment("spans", data, tiny_encoder, training={"epochs": 1})
+    settings = experiment("spans", data, tiny_encoder, training={"num_train_epochs": 1})
     moved = []
     move = Path.replace
 
@@ -368,7 +378,7 @@ def test_a_run_tells_on_which_examples_it_was_scored(tmp_path, tiny_encoder):
         path = Path(data)
         path.write_text(path.read_text().replace("dawn", text))
         train(
-            experiment("parsing", data, tiny_encoder, training={"epochs": 1}),
+            experiment("parsing", data, tiny_encoder, training={"num_train_epochs": 1}),
             tmp_path / name / "run",
         )
         prints.append(json.loads((tmp_path / name / "run" / "data.json").read_text()))
@@ -384,7 +394,7 @@ def test_dev_files_are_scored_as_often_as_is_said(evaluations, epochs, tmp_path,
         "pairs",
         pairs(tmp_path / "a.jsonl"),
         tiny_encoder,
-        training={"epochs": 3, "evaluations": evaluations, "batch_pieces": 200},
+        training={"num_train_epochs": 3, "evaluations": evaluations, "batch_tokens": 200},
     )
     train(settings, tmp_path / "run")
     lines = (tmp_path / "run" / "metrics.jsonl").read_text().splitlines()
@@ -397,7 +407,7 @@ def test_what_the_best_weights_said_is_not_asked_again(tmp_path, tiny_encoder, m
     data = pairs(tmp_path / "a.jsonl")
     settings = experiment(
         "pairs", data, tiny_encoder,
-        training={"epochs": 3, "batch_pieces": 200, "learning_rate": 1e-2},
+        training={"num_train_epochs": 3, "batch_tokens": 200, "learning_rate": 1e-2},
     )  # fmt: skip
     asked, score, predict = [], PairTask.score, PairTask.predict
 

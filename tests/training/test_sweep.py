@@ -24,7 +24,11 @@ from tests.builders import pairs
 
 optuna = pytest.importorskip("optuna")
 
-SPACE = ["training.learning_rate=1e-4..1e-2:log", "preset=none,sg-net", "training.epochs=1..2"]
+SPACE = [
+    "training.learning_rate=1e-4..1e-2:log",
+    "preset=none,sg-net",
+    "training.num_train_epochs=1..2",
+]
 
 
 @pytest.fixture
@@ -40,7 +44,14 @@ def sweep(tmp_path, tiny_encoder, tiny_parser):
 
 
 def test_a_place_that_cannot_be_written_is_known_before_a_trial(sweep, tmp_path):
-    command = ["sweep", str(sweep.config), "--space", "training.epochs=1..2", "--trials", "1"]
+    command = [
+        "sweep",
+        str(sweep.config),
+        "--space",
+        "training.num_train_epochs=1..2",
+        "--trials",
+        "1",
+    ]
     found = CliRunner().invoke(app, [*command, "--out", str(sweep.folder), "--json", str(tmp_path)])
     assert "is a folder; give the path of a file" in str(found.exception)
     assert not sweep.folder.exists()
@@ -101,13 +112,15 @@ def test_trials_are_runs_and_more_can_be_added(sweep):
         "trial",
         "training.learning_rate",
         "preset",
-        "training.epochs",
+        "training.num_train_epochs",
         "accuracy",
     ]
     with pytest.raises(InputError, match=r"cannot go on with space=.*preset=none,sg-net"):
         run_sweep(replace(sweep, space=read_space(["preset=none,sg-net"])), 3)
-    with pytest.raises(InputError, match=r"go on with training\.epochs=7\.0, it was begun with "):
-        run_sweep(replace(sweep, overrides=(*sweep.overrides, "training.epochs=7")), 3)
+    with pytest.raises(
+        InputError, match=r"go on with training\.num_train_epochs=7\.0, it was begun with "
+    ):
+        run_sweep(replace(sweep, overrides=(*sweep.overrides, "training.num_train_epochs=7")), 3)
 
 
 def fake(score):

@@ -39,8 +39,14 @@ SETTINGS = (
 """The settings of a new model that :meth:`SyntagmaModel.from_pretrained` takes."""
 
 
-ONE_FILE = "50GB"
-"""The default of Transformers for the size of a file of weights."""
+DEFAULTS = {
+    "max_shard_size": "50GB",
+    "push_to_hub": False,
+    "safe_serialization": True,
+    "save_peft_format": True,
+    "save_original_format": True,
+}
+"""Defaults of ``PreTrainedModel.save_pretrained``, which Transformers passes explicitly."""
 
 
 class SyntagmaModel(PreTrainedModel):  # type: ignore[misc]
@@ -285,7 +291,7 @@ class SyntagmaModel(PreTrainedModel):  # type: ignore[misc]
         bits: int | None = None,
         state_dict: Mapping[str, Tensor] | None = None,
         is_main_process: bool = True,
-        max_shard_size: int | str = ONE_FILE,
+        **options: Any,
     ) -> None:
         """Write configuration and weights into a folder.
 
@@ -295,15 +301,18 @@ class SyntagmaModel(PreTrainedModel):  # type: ignore[misc]
                 differs from it, ``None`` for all weights.
             state_dict: weights to write in place of the model's own.
             is_main_process: whether this is the process that writes, of several in one training.
-            max_shard_size: nothing but the default of Transformers: the weights are one file.
+            options: further ones of Transformers, at their defaults; the weights are one file.
 
         Raises:
-            InputError: another number of bits, or a size of shards.
+            InputError: another number of bits, or an option that would have to change something.
         """
-        if max_shard_size != ONE_FILE:
+        changed = sorted(
+            key for key, value in options.items() if value not in (None, DEFAULTS.get(key))
+        )
+        if changed:
             raise InputError(
-                f"save_pretrained: leave out max_shard_size; the weights of a Syntagma model are "
-                f"one file, {WEIGHTS}"
+                f"save_pretrained: leave out {' and '.join(changed)}; the weights of a Syntagma "
+                f"model are one file, {WEIGHTS}"
             )
         if bits not in (None, 4, 8, compact.EXACT):
             raise InputError(f"bits: expected 4, 8, {compact.EXACT} or None, got {bits!r}")

@@ -68,7 +68,8 @@ class GuidedEncoder(SyntagmaModel):
     @property
     def guides(self) -> list[Guide]:
         """The guides in the order in which they act."""
-        return [self.get_submodule(name) for name in self.config.guides]  # type: ignore[misc]
+        found = (getattr(self, name, None) for name in self.config.guides)
+        return [guide for guide in found if isinstance(guide, Guide)]
 
     def post_init(self) -> None:
         """Initialise the weights.

@@ -62,11 +62,8 @@ def read_guides(guides: Mapping[str, Any]) -> dict[str, Any]:
     }
     modes = {name: mode for name, own in settings.items() if (mode := GUIDES[name].pieces_of(own))}
     if len({*modes.values()}) > 1:
-        said = ", ".join(f"{name} needs {mode!r}" for name, mode in modes.items())
-        raise InputError(
-            f"guides: expected one way in which the pieces of a word take its place in the tree; "
-            f"{said}; set pieces to 'share'"
-        )
+        sharing = [name for name, mode in modes.items() if mode == "share"]
+        require_shared_pieces(settings, f"guides: {' and '.join(sharing) or 'a model'}")
     return settings
 
 

@@ -1,4 +1,4 @@
-"""The Hugging Face Trainer over token-budget batches, scored by a task's own metrics."""
+"""The Hugging Face Trainer with batches of a token budget, scored by a task's own metrics."""
 
 from __future__ import annotations
 
@@ -14,12 +14,10 @@ from accelerate.utils import broadcast_object_list
 from safetensors.torch import save_file
 from torch import Tensor, nn
 from torch.utils.data import DataLoader
-from tqdm.auto import tqdm
 from transformers import (
     PrinterCallback,
     ProgressCallback,
     Trainer,
-    TrainerCallback,
     TrainerState,
     TrainingArguments,
 )
@@ -30,73 +28,15 @@ from syntagma.encoders.precision import autocast
 from syntagma.errors import InputError, TrainingError
 from syntagma.models.guides import GUIDES
 from syntagma.outputs import disk_errors, write_file
-from syntagma.progress import progress_bar
 from syntagma.runs.folder import RunFolder
 from syntagma.tasks.experiment import TrainingSettings
 from syntagma.tasks.stream import BatchStream
 from syntagma.tasks.task import Task
+from syntagma.training.callbacks import LogBeforeSaving, ProgressBar, SetEpoch
 from syntagma.training.stream_loader import StreamLoader
 
 STATE = "trainer_state.json"
 REMEDY = "begin again with a lower training.learning_rate or a longer warmup"
-
-
-class _SetEpoch(TrainerCallback):  # type: ignore[misc]
-    """Tell the batch sampler which epoch begins; plain data loaders are not told by the Trainer."""
-
-    def __init__(self, sampler: TokenBudgetSampler) -> None:
-        self.sampler = sampler
-
-    def on_epoch_begin(self, args: Any, state: Any, control: Any, **kwargs: Any) -> None:
-        self.sampler.set_epoch(int(state.epoch or 0))
-
-
-class _LogBeforeKeeping(TrainerCallback):  # type: ignore[misc]
-    """Log the loss before weights are kept, so that those of a loss that is no number are not.
-
-    The mean begins anew at each checkpoint: a resumed run has the same ones.
-    """
-
-    def on_step_end(self, args: Any, state: Any, control: Any, **kwargs: Any) -> None:
-        if control.should_evaluate or control.should_save:
-            control.should_log = True
-
-
-class _Progress(TrainerCallback):  # type: ignore[misc]
-    """A bar with the loss, and a line with the primary metric after each evaluation.
-
-    Of a stream the bar also tells pieces a second and the share of the time spent waiting for data.
-    """
-
-    def __init__(self, primary: str) -> None:
-        self.primary = primary
-        self.bar: tqdm[Any] | None = None
-
-    def on_train_begin(self, args: Any, state: Any, control: Any, **kwargs: Any) -> None:
-        if state.is_world_process_zero:
-            self.bar = progress_bar(total=state.max_steps, initial=state.global_step, unit="step")
-
-    def on_step_end(self, args: Any, state: Any, control: Any, **kwargs: Any) -> None:
-        if self.bar is not None:
-            self.bar.update(1)
-
-    def on_log(self, args: Any, state: Any, control: Any, logs: Any = None, **kwargs: Any) -> None:
-        if self.bar is None or logs is None:
-            return
-        if "loss" in logs:
-            shown = {"loss": f"{float(logs['loss']):.3f}"}
-            if "pieces_per_second" in logs:
-                shown["pieces/s"] = f"{logs['pieces_per_second']:,.0f}"
-                shown["data wait"] = f"{logs['data_wait']:.1%}"
-            self.bar.set_postfix(shown, refresh=False)
-        if (value := logs.get(f"eval_{self.primary}")) is not None:
-            place = f"epoch {state.epoch:.2f}  step {state.global_step}"
-            self.bar.write(f"{place}  {self.primary} {value:.2f}")
-
-    def close(self) -> None:
-        """Leave the line to others."""
-        if self.bar is not None:
-            self.bar.close()
 
 
 class SyntagmaTrainer(Trainer):  # type: ignore[misc]
@@ -144,13 +84,13 @@ class SyntagmaTrainer(Trainer):  # type: ignore[misc]
             args=arguments,
             eval_dataset=[example for part in dev.values() for example in part] or None,
             data_collator=task.collate,
-            callbacks=[_LogBeforeKeeping()],
+            callbacks=[LogBeforeSaving()],
         )
-        self.progress = _Progress(task.primary)
+        self.progress = ProgressBar(task.primary)
         self.add_callback(self.progress)
         if isinstance(self.loader, DataLoader):
             assert isinstance(self.loader.batch_sampler, TokenBudgetSampler)
-            self.add_callback(_SetEpoch(self.loader.batch_sampler))
+            self.add_callback(SetEpoch(self.loader.batch_sampler))
         self.remove_callback(PrinterCallback)
         self.remove_callback(ProgressCallback)
 
