@@ -10,7 +10,7 @@ import shutil
 import stat
 import sys
 import tempfile
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
@@ -20,19 +20,6 @@ from filelock import FileLock, Timeout
 
 from syntagma.errors import BusyError, DiskError, InputError
 from syntagma.files import split_pair
-
-__all__ = [
-    "disk_errors",
-    "hold_folder",
-    "require_absent",
-    "require_apart",
-    "require_file_place",
-    "write_file",
-    "write_folder",
-    "write_json",
-    "write_text",
-]
-
 
 ELSEWHERE = "give another place"
 STANDARD_OUTPUT = "/dev/stdout"
@@ -228,8 +215,16 @@ def require_absent(folder: str | Path) -> Path:
 
 
 @contextmanager
-def hold_folder(folder: Path) -> Iterator[None]:
+def hold_folder(
+    folder: Path, *, when_busy: Callable[[], None] | None = None, remedy: str = ELSEWHERE
+) -> Iterator[None]:
     """Keep other processes that ask for the same out of a folder, which need not be there yet.
+
+    Args:
+        folder: to be held.
+        when_busy: called where another process has it, before this one waits for it; if not given,
+            that is an error.
+        remedy: what to do where nothing can be written there.
 
     Raises:
         BusyError: another process has it.
@@ -237,15 +232,18 @@ def hold_folder(folder: Path) -> Iterator[None]:
     # Of a path like `.` too there is a name.
     place = folder.resolve().with_name(f".{folder.resolve().name}.lock")
     lock = FileLock(place)
-    with disk_errors(folder):
+    with disk_errors(folder, remedy):
         place.parent.mkdir(parents=True, exist_ok=True)
         try:
             lock.acquire(timeout=0)
         except Timeout as error:
-            raise BusyError(
-                f"{folder}: another process is at work there; wait for that one, or name another "
-                f"folder"
-            ) from error
+            if when_busy is None:
+                raise BusyError(
+                    f"{folder}: another process is at work there; wait for that one, or name "
+                    f"another folder"
+                ) from error
+            when_busy()
+            lock.acquire()
     try:
         yield
     finally:
@@ -257,8 +255,12 @@ def hold_folder(folder: Path) -> Iterator[None]:
 
 
 @contextmanager
-def write_folder(folder: str | Path) -> Iterator[Path]:
+def write_folder(folder: str | Path, remedy: str = ELSEWHERE) -> Iterator[Path]:
     """Fill a folder that appears under its name only when the block ends without an error.
+
+    Args:
+        folder: absent, or empty.
+        remedy: what to do where it cannot be written, besides making room.
 
     Yields:
         A draft folder beside the final one.
@@ -267,7 +269,7 @@ def write_folder(folder: str | Path) -> Iterator[Path]:
         InputError: the folder exists and holds something, or the disk is full.
     """
     folder = require_absent(folder).resolve()
-    with disk_errors(folder):
+    with disk_errors(folder, remedy):
         folder.parent.mkdir(parents=True, exist_ok=True)
         draft = _draft(folder)
         draft.mkdir()

@@ -12,11 +12,10 @@ import torch
 from torch import Tensor
 from transformers import AutoModelForMaskedLM, PretrainedConfig
 
+from syntagma.encoders import hub
 from syntagma.encoders.default import resolve
 from syntagma.encoders.load import encoder_weights, quiet
 from syntagma.encoders.saved import is_saved_model, saved_weights
-
-__all__ = ["LM_HEADS", "HeadNames", "lm_head_weights"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,10 +85,10 @@ def lm_head_weights(name: str, config: PretrainedConfig) -> dict[str, Tensor]:
     names = LM_HEADS.get(config.model_type)
     if names is None:
         return {}
+    place = resolve(name)
+    options = {"output_loading_info": True, "trust_remote_code": False, **hub.access(place)}
     with quiet():
-        model, found = AutoModelForMaskedLM.from_pretrained(
-            resolve(name), dtype=torch.float32, output_loading_info=True, trust_remote_code=False
-        )
+        model, found = AutoModelForMaskedLM.from_pretrained(place, dtype=torch.float32, **options)
     missing = {key.rpartition(".")[0] for key in found["missing_keys"]}
     if names.dense in missing or names.norm in missing:
         return {}

