@@ -317,7 +317,7 @@ def test_phrases_and_corpora(run, config, tmp_path):
         ("training.encoder=half", "expected one of full, layers, frozen, lora; got 'half'"),
         ("task=parsin", "unknown task 'parsin'; did you mean 'parsing'"),
         ("preset=sgnet", None),
-        ("encoder=no/such/encoder", "encoder 'no/such/encoder': no such folder, and not found"),
+        ("encoder=no/such/encoder", "encoder 'no/such/encoder': no such folder, and it cannot"),
         ("head.arc_width=0", "arc_width must be at least 1, got 0"),
         ("head.arc=1", "unknown key 'arc'; did you mean 'arc_width'"),
         ("data.train=[]", "train names no file"),

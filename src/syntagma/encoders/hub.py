@@ -10,7 +10,7 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Iterator, Sequence
-from contextlib import suppress
+from contextlib import contextmanager, nullcontext, suppress
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +20,7 @@ REMEMBERED = 60.0
 """Seconds after which it is asked again: networks come and go while a notebook is open."""
 
 _asked: dict[str, tuple[float, bool]] = {}
+_lock, _n_offline = threading.Lock(), 0
 
 
 def endpoint() -> str:
@@ -35,9 +36,7 @@ def is_reachable() -> bool:
     ``HF_HUB_OFFLINE`` is respected; proxies and certificates are those that the hub's own library
     uses, because its own client asks.
     """
-    from huggingface_hub import is_offline_mode
-
-    if is_offline_mode():
+    if _is_switched_off():
         return False
     address, now = endpoint(), time.monotonic()
     when, answers = _asked.get(address, (now - REMEMBERED, False))
@@ -49,9 +48,14 @@ def is_reachable() -> bool:
 
 def why_unreachable() -> str:
     """What keeps the hub out of reach, for a message."""
+    return "HF_HUB_OFFLINE is set" if _is_switched_off() else f"{endpoint()} is not reachable"
+
+
+def _is_switched_off() -> bool:
+    """Whether the user, not this module, has set the hub's library offline."""
     from huggingface_hub import is_offline_mode
 
-    return "HF_HUB_OFFLINE is set" if is_offline_mode() else f"{endpoint()} is not reachable"
+    return is_offline_mode() and not _n_offline
 
 
 def _answers(address: str) -> bool:
@@ -84,22 +88,48 @@ def _is_hub_name(name: str) -> bool:
     return True
 
 
-def access(name: str | Path) -> dict[str, bool]:
-    """Options for ``from_pretrained`` and its like: no request where none can succeed.
+@contextmanager
+def access(name: str | Path) -> Iterator[None]:
+    """Load a model in a block without any request where the hub is out of reach.
 
     Args:
-        name: a folder or a hub name.
+        name: a folder or a hub name; for a folder nothing is asked.
     """
-    is_local = Path(name).is_dir() or not _is_hub_name(str(name)) or not is_reachable()
-    return {"local_files_only": is_local}
+    is_asked = not Path(name).is_dir() and _is_hub_name(str(name)) and not _is_switched_off()
+    with nullcontext() if not is_asked or is_reachable() else _offline_mode():
+        yield
+
+
+@contextmanager
+def _offline_mode() -> Iterator[None]:
+    """The hub's library as if ``HF_HUB_OFFLINE`` were set.
+
+    The variable is read when the library is imported, and the option ``local_files_only`` does not
+    reach all of Transformers: it still looks for an adapter of the model
+    (https://github.com/huggingface/transformers/issues/45545).
+    """
+    from huggingface_hub import constants
+
+    global _n_offline
+    with _lock:
+        _n_offline += 1
+        if _n_offline == 1:
+            constants.HF_HUB_OFFLINE = True
+    try:
+        yield
+    finally:
+        with _lock:
+            _n_offline -= 1
+            if _n_offline == 0:
+                constants.HF_HUB_OFFLINE = False
 
 
 def find_file(name: str, file: str) -> Path | None:
     """A file of a model on the hub, from the cache or fetched; ``None`` where it cannot be had."""
     from huggingface_hub import hf_hub_download
 
-    with suppress(*_errors()):
-        return Path(hf_hub_download(name, file, **access(name)))
+    with suppress(*_errors()), access(name):
+        return Path(hf_hub_download(name, file))
     return None
 
 
@@ -107,13 +137,13 @@ def find_files(name: str, patterns: Sequence[str]) -> Path | None:
     """The folder with the files of a model on the hub; ``None`` where they cannot be had."""
     from huggingface_hub import snapshot_download
 
-    with suppress(*_errors()):
-        return Path(snapshot_download(name, allow_patterns=list(patterns), **access(name)))
+    with suppress(*_errors()), access(name):
+        return Path(snapshot_download(name, allow_patterns=list(patterns)))
     return None
 
 
 def fetch_files(name: str, files: Sequence[str], folder: Path, *, revision: str) -> None:
-    """Fetch files of a model on the hub into a folder, past the cache.
+    """Fetch files of a model on the hub into a folder, without a second copy in the cache.
 
     Args:
         name: on the hub.
@@ -131,7 +161,13 @@ def fetch_files(name: str, files: Sequence[str], folder: Path, *, revision: str)
     were_off = are_progress_bars_disabled()
     disable_progress_bars()
     try:
-        snapshot_download(name, revision=revision, local_dir=folder, allow_patterns=list(files))
+        snapshot_download(
+            name,
+            revision=revision,
+            local_dir=folder,
+            allow_patterns=list(files),
+            endpoint=endpoint(),
+        )
     finally:
         if not were_off:
             enable_progress_bars()

@@ -86,9 +86,10 @@ def lm_head_weights(name: str, config: PretrainedConfig) -> dict[str, Tensor]:
     if names is None:
         return {}
     place = resolve(name)
-    options = {"output_loading_info": True, "trust_remote_code": False, **hub.access(place)}
-    with quiet():
-        model, found = AutoModelForMaskedLM.from_pretrained(place, dtype=torch.float32, **options)
+    with quiet(), hub.access(place):
+        model, found = AutoModelForMaskedLM.from_pretrained(
+            place, dtype=torch.float32, output_loading_info=True, trust_remote_code=False
+        )
     missing = {key.rpartition(".")[0] for key in found["missing_keys"]}
     if names.dense in missing or names.norm in missing:
         return {}

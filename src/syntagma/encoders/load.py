@@ -91,7 +91,8 @@ def load_encoder_config(name: str) -> PretrainedConfig:
         return saved_encoder_config(name)
     place = resolve(name)
     try:
-        return AutoConfig.from_pretrained(place, trust_remote_code=False, **hub.access(place))
+        with hub.access(place):
+            return AutoConfig.from_pretrained(place, trust_remote_code=False)
     except (OSError, ValueError, KeyError) as error:
         raise _explain(name, error) from error
 
@@ -161,10 +162,9 @@ def encoder_weights(name: str, auto: Any = AutoModel) -> dict[str, torch.Tensor]
         }
     config = load_encoder_config(name)
     place = resolve(name)
-    options = {"dtype": torch.float32, "trust_remote_code": False, **hub.access(place)}
-    options |= _options(config, auto)
+    options = {"dtype": torch.float32, "trust_remote_code": False, **_options(config, auto)}
     try:
-        with quiet():
+        with quiet(), hub.access(place):
             model, found = auto.from_pretrained(place, output_loading_info=True, **options)
     except (OSError, ValueError, KeyError, RuntimeError, SafetensorError) as error:
         raise _explain(name, error) from error
@@ -216,9 +216,10 @@ def load_tokenizer(name: str, config: PretrainedConfig | None = None) -> Any:
         # Transformers would make one with an empty vocabulary.
         raise InputError(f"encoder '{name}': the folder has no tokenizer (tokenizer.json)")
     try:
-        tokenizer = AutoTokenizer.from_pretrained(
-            resolve(name), config=config, trust_remote_code=False, **hub.access(place)
-        )
+        with hub.access(place):
+            tokenizer = AutoTokenizer.from_pretrained(
+                resolve(name), config=config, trust_remote_code=False
+            )
     except (OSError, ValueError, KeyError) as error:
         raise _explain(name, error) from error
     except ImportError as error:

@@ -45,13 +45,13 @@ def marian_files(name: str | Path) -> dict[str, Path] | None:
         if place.is_dir():
             path = place / file
         else:
-            path = cached_file(
-                str(name),
-                file,
-                _raise_exceptions_for_missing_entries=False,
-                _raise_exceptions_for_connection_errors=False,
-                **hub.access(name),
-            )
+            with hub.access(name):
+                path = cached_file(
+                    str(name),
+                    file,
+                    _raise_exceptions_for_missing_entries=False,
+                    _raise_exceptions_for_connection_errors=False,
+                )
         if path is None or not Path(path).is_file():
             return None
         found[file] = Path(path)

@@ -166,8 +166,8 @@ class TranslationModel(GuidedEncoder):
 
     def _take_generation(self, name: str) -> None:
         try:
-            with quiet():
-                found = GenerationConfig.from_pretrained(name, **hub.access(name))
+            with quiet(), hub.access(name):
+                found = GenerationConfig.from_pretrained(name)
         except OSError:
             return  # Models from scratch have none, nor do those that never generate.
         self.both_sides.generation_config = found
