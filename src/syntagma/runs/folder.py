@@ -26,8 +26,8 @@ import yaml
 from syntagma.errors import DamagedFileError, InputError
 from syntagma.files import read_json
 from syntagma.outputs import hold_folder, require_absent, write_file, write_text
-from syntagma.runs.names import METRICS, RECORDS, SETTINGS
 from syntagma.runs.log import read_records
+from syntagma.runs.names import METRICS, RECORDS, SETTINGS
 from syntagma.settings import differences, to_dict
 
 if TYPE_CHECKING:
