@@ -14,7 +14,7 @@ help:  ## list what can be made
 
 $(VENV)/demo: pyproject.toml constraints.txt
 	$(PYTHON) -m venv --clear $(VENV)
-	$(PIP) --editable '.[offline]'
+	$(PIP) --editable .
 	touch $@
 
 $(VENV)/dev: pyproject.toml constraints.txt
@@ -23,10 +23,12 @@ $(VENV)/dev: pyproject.toml constraints.txt
 	touch $(VENV)/demo $@
 
 demo: $(VENV)/demo  ## read an example passage, answer five questions, draw a page
+	$(BIN)/syntagma download default
 	mkdir -p demo
 	$(BIN)/syntagma answer $(EXAMPLE) --questions examples/ferry.questions --html demo/ferry.html
 
 test: $(VENV)/dev  ## run the tests (offline, about six minutes)
+	$(BIN)/syntagma download default
 	$(BIN)/python -m pytest --quiet --numprocesses 2
 
 check: $(VENV)/dev  ## lint, format, types

@@ -23,7 +23,7 @@ DOCUMENTS = sorted([ROOT / "README.md", ROOT / "CONTRIBUTING.md", *(ROOT / "docs
 COMMANDS = typer.main.get_command(app).commands
 
 needs_default = pytest.mark.skipif(
-    find_default() is None, reason="the offline encoder is not installed: syntagma[offline]"
+    find_default() is None, reason="no default encoder: `syntagma download default`"
 )
 
 

@@ -25,7 +25,7 @@ main(sys.argv[1:])
 """
 
 pytestmark = pytest.mark.skipif(
-    find_default() is None, reason="the offline encoder is not installed: syntagma[offline]"
+    find_default() is None, reason="no default encoder: `syntagma download default`"
 )
 
 

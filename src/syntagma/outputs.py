@@ -10,7 +10,7 @@ import shutil
 import stat
 import sys
 import tempfile
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
@@ -223,10 +223,18 @@ def require_absent(folder: str | Path) -> Path:
 
 
 @contextmanager
-def hold_folder(folder: Path) -> Iterator[None]:
+def hold_folder(
+    folder: Path, *, when_busy: Callable[[], None] | None = None, remedy: str = ELSEWHERE
+) -> Iterator[None]:
     """Hold the lock of a folder, which does not need to exist yet, for the length of the block.
 
     The lock is advisory: it excludes only other callers of this function.
+
+    Args:
+        folder: to be held.
+        when_busy: called if another process holds the lock, before waiting for it; without it,
+            that is an error.
+        remedy: what to do if nothing can be written there, for the message.
 
     Raises:
         BusyError: another process holds the lock.
@@ -234,15 +242,18 @@ def hold_folder(folder: Path) -> Iterator[None]:
     # Resolve first: a path such as `.` has no name to derive the lock file from.
     lock_file = folder.resolve().with_name(f".{folder.resolve().name}.lock")
     lock = FileLock(lock_file)
-    with disk_errors(folder):
+    with disk_errors(folder, remedy):
         lock_file.parent.mkdir(parents=True, exist_ok=True)
         try:
             lock.acquire(timeout=0)
         except Timeout as error:
-            raise BusyError(
-                f"{folder}: another process is working in this folder; wait until it has finished, "
-                f"or give another folder"
-            ) from error
+            if when_busy is None:
+                raise BusyError(
+                    f"{folder}: another process is working in this folder; wait until it has "
+                    f"finished, or give another folder"
+                ) from error
+            when_busy()
+            lock.acquire()
     try:
         yield
     finally:
@@ -255,8 +266,12 @@ def hold_folder(folder: Path) -> Iterator[None]:
 
 
 @contextmanager
-def write_folder(folder: str | Path) -> Iterator[Path]:
+def write_folder(folder: str | Path, remedy: str = ELSEWHERE) -> Iterator[Path]:
     """Write a folder atomically: it appears under its name only if the block succeeds.
+
+    Args:
+        folder: absent, or empty.
+        remedy: what to do if it cannot be written, for the message.
 
     Yields:
         A draft folder next to the final one.
@@ -265,7 +280,7 @@ def write_folder(folder: str | Path) -> Iterator[Path]:
         InputError: the folder exists and is not empty, or the disk is full.
     """
     folder = require_absent(folder).resolve()
-    with disk_errors(folder):
+    with disk_errors(folder, remedy):
         folder.parent.mkdir(parents=True, exist_ok=True)
         draft = _draft(folder)
         draft.mkdir()

@@ -4,11 +4,15 @@ from __future__ import annotations
 
 import re
 import tomllib
+from itertools import chain
 from pathlib import Path
 
 import pytest
 
-from syntagma.cli.doctor import EXTRAS
+from syntagma.cli.doctor import EXTRAS, report
+from syntagma.encoders import default
+from syntagma.encoders.named_models import NAMED_MODELS
+from syntagma.errors import DamagedFileError
 
 ROOT = Path(__file__).parents[2]
 
@@ -20,3 +24,28 @@ def test_every_extra_has_code_behind_it(extra):
     code = "\n".join(path.read_text() for path in (ROOT / "src").rglob("*.py"))
     for module in EXTRAS[extra]:
         assert re.search(rf"^\s*(import|from) {module}\b", code, re.MULTILINE)
+
+
+def test_each_encoder_is_there_or_the_way_to_get_it(tmp_path, monkeypatch):
+    found = {"default": tmp_path, "accurate": None}
+
+    def find(name):
+        if name not in found:
+            raise DamagedFileError(f"{name}: damaged")
+        return found[name]
+
+    monkeypatch.setattr(default, "find_encoder", find)
+    lines = [line for line in report() if line.startswith("encoder")]
+    assert lines[0].endswith(f"default: {tmp_path}")
+    assert "`syntagma download accurate` (405 MB, once)" in lines[1]
+    assert lines[2].endswith("multilingual: damaged")
+
+
+def test_no_extra_installs_weights():
+    """They bring packages along that nobody wants."""
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    wanted = [*project["dependencies"], *chain(*project["optional-dependencies"].values())]
+    packages = {
+        package.partition("==")[0] for row in NAMED_MODELS.values() for package in row.packages
+    }
+    assert not any(one.startswith(tuple(packages)) for one in wanted)

@@ -1,51 +1,138 @@
-"""Where the default encoder is found, and that it is the published one."""
+"""Where named encoders are found, and that they are the published ones."""
 
 from __future__ import annotations
 
+import json
 import shutil
+from dataclasses import replace
+from pathlib import Path
+from types import SimpleNamespace
 
+import huggingface_hub
 import pytest
 
 from syntagma.encoders import default
 from syntagma.encoders.load import encoder_weights, load_encoder_config, load_tokenizer
+from syntagma.encoders.named_models import NAMED_MODELS, NamedModel
 from syntagma.errors import DamagedFileError, InputError
 from tests.messages import naming
 
 
 @pytest.fixture(autouse=True)
-def _forget():
-    default.find_default.cache_clear()
-    yield
-    default.find_default.cache_clear()
+def _nothing(tmp_path, monkeypatch):
+    """No encoder is on the machine but those that a test puts there."""
+    monkeypatch.setenv("SYNTAGMA_HOME", str(tmp_path / "home"))
+    monkeypatch.delenv("SYNTAGMA_ENCODER", raising=False)
+    monkeypatch.setattr(huggingface_hub.constants, "HF_HUB_CACHE", str(tmp_path / "hub"))
+    monkeypatch.setattr(default.metadata, "files", _missing)
 
 
-def test_the_package_holds_the_published_weights():
-    folder = default.find_default()
-    if folder is None:
-        pytest.skip("syntagma[offline] is not installed")
-    assert default.resolve("default") == str(folder)
+def _missing(_):
+    raise default.metadata.PackageNotFoundError
+
+
+@pytest.fixture
+def row(tiny_encoder, monkeypatch) -> NamedModel:
+    """The default encoder is a tiny one."""
+    weights = Path(tiny_encoder) / "model.safetensors"
+    changed = replace(
+        NAMED_MODELS["default"], digest=default.sha256(weights), size=weights.stat().st_size
+    )
+    monkeypatch.setitem(NAMED_MODELS, "default", changed)
+    return changed
+
+
+def put_in_home(encoder: str, row: NamedModel) -> Path:
+    folder = Path(shutil.copytree(encoder, default.encoder_folder("default")))
+    (folder / default.STAMP).write_text(json.dumps({"sha256": row.digest}))
+    return folder
+
+
+def put_in_package(encoder: Path, monkeypatch) -> Path:
+    file = SimpleNamespace(name="model.safetensors", locate=lambda: encoder / "model.safetensors")
+    monkeypatch.setattr(default.metadata, "files", lambda _: [file])
+    return encoder
+
+
+def put_in_cache(encoder: str, row: NamedModel, cache: Path, ref: str) -> Path:
+    """As the hub's library keeps a commit, and the branch ``main`` if that is named."""
+    model = cache / f"models--{row.hub.replace('/', '--')}"
+    commit = ref
+    if ref == "main":
+        commit = "1" * 40
+        (model / "refs").mkdir(parents=True)
+        (model / "refs" / "main").write_text(commit)
+    return Path(shutil.copytree(encoder, model / "snapshots" / commit))
+
+
+def test_each_place_comes_before_the_next(tmp_path, tiny_encoder, row, monkeypatch):
+    assert default.find_default() is None
+    assert default.resolve("default") == row.hub == "sentence-transformers/all-MiniLM-L6-v2"
+    for ref in (row.revision, "main"):
+        cached = put_in_cache(tiny_encoder, row, tmp_path / "hub", ref)
+        assert default.resolve("default") == str(cached)
+    packaged = put_in_package(shutil.copytree(tiny_encoder, tmp_path / "package"), monkeypatch)
+    assert default.resolve("default") == str(packaged)
+    home = put_in_home(tiny_encoder, row)
+    assert default.resolve("default") == str(home)
+    monkeypatch.setenv("SYNTAGMA_ENCODER", tiny_encoder)
+    assert default.resolve("default") == tiny_encoder
     assert default.resolve("my/encoder") == "my/encoder"
+    assert default.resolve("accurate") == "sentence-transformers/all-mpnet-base-v2"
+    with pytest.raises(InputError, match=r"'multilingual': .*`syntagma download multilingual`"):
+        default.resolve("multilingual")
 
 
-def test_other_weights_are_refused(tmp_path, monkeypatch):
-    folder = default.find_default()
-    if folder is None:
-        pytest.skip("syntagma[offline] is not installed")
-    default.find_default.cache_clear()
-    shutil.copy(folder / "config.json", tmp_path)
-    (tmp_path / "model.safetensors").write_bytes(b"something else")
+def test_other_weights_in_the_cache_are_passed_over(tmp_path, tiny_encoder, row):
+    cached = put_in_cache(tiny_encoder, row, tmp_path / "hub", "main")
+    (cached / "model.safetensors").write_bytes(b"something else")
+    assert default.find_default() is None
 
-    class File:
-        name = "model.safetensors"
 
-        def locate(self):
-            return tmp_path / "model.safetensors"
-
-    monkeypatch.setattr(default.metadata, "files", lambda _: [File()])
-    with pytest.raises(
-        DamagedFileError, match=naming("model.safetensors sha256 --force-reinstall")
-    ):
+def test_other_weights_in_a_package_are_refused(tmp_path, tiny_encoder, row, monkeypatch):
+    packaged = put_in_package(shutil.copytree(tiny_encoder, tmp_path / "package"), monkeypatch)
+    data = (packaged / "model.safetensors").read_bytes()
+    (packaged / "model.safetensors").write_bytes(data[:-1] + b"?")
+    with pytest.raises(DamagedFileError, match=r"not the published .*`syntagma download default`"):
         default.find_default()
+
+
+def test_weights_are_read_once_a_process(tiny_encoder, row, monkeypatch):
+    folder = put_in_home(tiny_encoder, row)
+    assert default.find_default() == folder
+    monkeypatch.setattr(default.hashlib, "file_digest", lambda *_: pytest.fail("read again"))
+    assert default.find_default() == folder
+
+
+@pytest.mark.parametrize(
+    ("platform", "environment", "place"),
+    [
+        ("linux", {"SYNTAGMA_HOME": "/one"}, "/one"),
+        ("linux", {"XDG_DATA_HOME": "/two"}, "/two/syntagma"),
+        ("linux", {}, "/home/ada/.local/share/syntagma"),
+        ("darwin", {}, "/home/ada/Library/Application Support/syntagma"),
+        ("win32", {"LOCALAPPDATA": "/local"}, "/local/syntagma"),
+    ],
+)
+def test_the_users_data_folder(platform, environment, place, monkeypatch):
+    for name in ("SYNTAGMA_HOME", "XDG_DATA_HOME", "LOCALAPPDATA"):
+        monkeypatch.delenv(name, raising=False)
+    for name, value in {"HOME": "/home/ada", **environment}.items():
+        monkeypatch.setenv(name, value)
+    monkeypatch.setattr(default.sys, "platform", platform)
+    assert default.home_folder() == Path(place)
+
+
+@pytest.mark.parametrize("name", ["default", "default-reader", "accurate", "multilingual"])
+def test_a_command_without_its_encoder_ends_at_once(name, monkeypatch):
+    monkeypatch.setattr(default.hub, "is_reachable", lambda: False)
+    wanted = name.partition("-")[0]
+    with pytest.raises(InputError, match=f"get it with `syntagma download {wanted}`"):
+        default.require_encoder(name)
+    default.require_encoder("my/encoder")
+    monkeypatch.setattr(default.hub, "is_reachable", lambda: True)
+    if name != "multilingual":
+        default.require_encoder(name)
 
 
 def test_a_copy_elsewhere_is_taken(tiny_encoder, monkeypatch):
@@ -61,20 +148,11 @@ def test_a_wrong_place_is_named(tmp_path, monkeypatch):
         default.find_default()
 
 
-def test_without_it_the_hub_is_named(monkeypatch):
-    def missing(_):
-        raise default.metadata.PackageNotFoundError
-
-    monkeypatch.setattr(default.metadata, "files", missing)
-    assert default.find_default() is None
-    assert default.resolve("default") == default.HUB_NAME
-
-
 @pytest.mark.parametrize(
     ("name", "message"),
     [
-        ("no/such/place/at/all", "encoder no/such/place/at/all default"),
-        ("", "encoder ''"),
+        ("no/such/place/at/all", "no such folder, and it cannot be a name on the Hugging Face hub"),
+        ("", "no such folder|no model that Transformers can load"),
     ],
 )
 def test_a_missing_encoder_is_named(name, message, monkeypatch):

@@ -14,7 +14,7 @@ from typing import Any
 import safetensors
 
 from syntagma.encoders.config import read_config
-from syntagma.encoders.reference import CONFIG, WEIGHTS
+from syntagma.encoders.default import CONFIG, WEIGHTS
 from syntagma.errors import DamagedFileError
 from syntagma.models.guides import GUIDES, read_guides
 from syntagma.tasks.auto import blank_model

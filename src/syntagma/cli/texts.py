@@ -19,10 +19,10 @@ from syntagma.cli.app import (
     show_metrics,
     write_json_file,
 )
+from syntagma.encoders.default import DEFAULT_PARSER, DEFAULT_READER, require_encoder
 from syntagma.errors import InputError
 from syntagma.files import require_once
 
-DEFAULT_PARSER = "default-parser"
 MOST_WORDS = 4000
 
 
@@ -81,6 +81,7 @@ def parse(
 
         write_corpora(files or [], to=to, out=sys.stdout)
         return
+    require_encoder(parser)
     from syntagma.cli.printing import write_parses
     from syntagma.parse.sources.load import load_parser
 
@@ -132,6 +133,7 @@ def annotate(
 
         typer.echo(f"{check_corpora(check)} sentences verified")
         return
+    require_encoder(parser)
     from syntagma.parse.corpora.annotator import AnnotationSettings
     from syntagma.tasks.annotation import annotate_files
 
@@ -172,7 +174,7 @@ def answer(
     ] = None,
     model: Annotated[
         str, typer.Option(help="A reader's folder; with --options, a chooser's.")
-    ] = "default-reader",
+    ] = DEFAULT_READER,
     html: Annotated[
         Path | None, typer.Option(callback=file_place, help="Also write a page with pictures.")
     ] = None,
@@ -187,6 +189,7 @@ def answer(
     device: Device = "cpu",
 ) -> None:
     """Answer questions about a text, or say that it holds no answer."""
+    require_encoder(model)
     from syntagma.outputs import require_apart
     from syntagma.report.answers import choose, read_and_answer, read_questions
 
@@ -246,9 +249,11 @@ def attention(
     device: Device = "cpu",
 ) -> None:
     """Draw what a model attends to, word by word, as a vector picture."""
+    models = [model, *([beside] if beside else [])]
+    for name in models:
+        require_encoder(name)
     from syntagma.analysis.attention.draw import draw_attention, draw_turns
 
-    models = [model, *([beside] if beside else [])]
     given: dict[str, Any] = {"out": out, "options": options or (), "device": device}
     if turns:
         if layer or head is not None or show != "question":

@@ -10,7 +10,8 @@ import torch
 from transformers import AutoConfig, PretrainedConfig
 
 import syntagma
-from syntagma.encoders.reference import CONFIG, ModelName, find_model
+from syntagma.encoders.default import CONFIG
+from syntagma.encoders.reference import ModelName, find_model
 from syntagma.errors import DamagedFileError, InputError
 from syntagma.settings import build, to_dict
 

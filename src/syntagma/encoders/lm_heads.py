@@ -12,6 +12,7 @@ import torch
 from torch import Tensor
 from transformers import AutoModelForMaskedLM, PretrainedConfig
 
+from syntagma.encoders import hub
 from syntagma.encoders.load import encoder_weights, quiet
 from syntagma.encoders.reference import ModelName, find_model
 from syntagma.encoders.saved import saved_weights
@@ -85,7 +86,7 @@ def lm_head_weights(name: ModelName, config: PretrainedConfig) -> dict[str, Tens
     names = LM_HEADS.get(config.model_type)
     if names is None:
         return {}
-    with quiet():
+    with quiet(), hub.access(ref.place):
         model, found = AutoModelForMaskedLM.from_pretrained(
             ref.place, dtype=torch.float32, output_loading_info=True, trust_remote_code=False
         )

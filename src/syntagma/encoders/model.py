@@ -24,8 +24,9 @@ from syntagma.encoders import compact
 from syntagma.encoders.config import FORMAT, SyntagmaConfig, read_config, read_dtype
 from syntagma.encoders.cpu.dropout import use_fast_dropout
 from syntagma.encoders.cpu.recompute import keep_states, recompute_states
+from syntagma.encoders.default import CONFIG, WEIGHTS
 from syntagma.encoders.load import build_encoder, encoder_weights, load_encoder_config
-from syntagma.encoders.reference import CONFIG, WEIGHTS, ModelName, ModelRef, find_model, full_name
+from syntagma.encoders.reference import ModelName, ModelRef, find_model, full_name
 from syntagma.encoders.saved import saved_weights
 from syntagma.encoders.sites import find_sites, layers, set_dropout
 from syntagma.errors import DamagedFileError, InputError

@@ -8,20 +8,17 @@ that, so that nobody asks the disk or the network twice.
 from __future__ import annotations
 
 import functools
-import hashlib
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
-from syntagma.encoders.default import SHIPPED, resolve
+from syntagma.encoders import hub
+from syntagma.encoders.default import CONFIG, SHIPPED, TOKENIZER, WEIGHTS, resolve, sha256
+from syntagma.encoders.named_models import NAMED_MODELS
 from syntagma.errors import DamagedFileError, InputError
 from syntagma.files import read_json, require_path
-
-CONFIG = "config.json"
-WEIGHTS = "model.safetensors"
-TOKENIZER = "tokenizer.json"
 
 
 @dataclass(frozen=True)
@@ -82,14 +79,13 @@ class ModelRef:
     def digest(self) -> str:
         """SHA-256 of its weight file; empty where that is not on this machine."""
         weights = self.folder / WEIGHTS
-        if not weights.is_file():
-            return ""
-        with open(weights, "rb") as file:
-            return hashlib.file_digest(file, "sha256").hexdigest()
+        return sha256(weights) if weights.is_file() else ""
 
     def identity(self) -> dict[str, str]:
         """Name, version and digest, for the records of what was made with it."""
-        return {"name": self.name, "version": "", "digest": self.digest}
+        named = NAMED_MODELS.get(self.name)
+        version = "" if named is None else named.version
+        return {"name": self.name, "version": version, "digest": self.digest}
 
 
 ModelName = str | Path | ModelRef
@@ -146,20 +142,13 @@ def _own_config(folder: Path) -> dict[str, Any] | None:
 
 def _on_hub(name: str) -> ModelRef:
     """A model of this package is fetched whole; an encoder is left to Transformers."""
-    from huggingface_hub import hf_hub_download, snapshot_download
-    from huggingface_hub.errors import (
-        HfHubHTTPError,
-        HFValidationError,
-        LocalEntryNotFoundError,
-    )
-
-    try:
-        if _own_config(Path(hf_hub_download(name, CONFIG)).parent) is None:
-            return ModelRef(name, name)
-        folder = Path(snapshot_download(name, allow_patterns=["*.json", "*.safetensors"]))
-        return ModelRef(name, str(folder), _own_config(folder))
-    except (HfHubHTTPError, HFValidationError, LocalEntryNotFoundError, OSError):
+    config = hub.find_file(name, CONFIG)
+    if config is None or _own_config(config.parent) is None:
         return ModelRef(name, name)
+    folder = hub.find_files(name, ["*.json", "*.safetensors"])
+    return (
+        ModelRef(name, name) if folder is None else ModelRef(name, str(folder), _own_config(folder))
+    )
 
 
 def full_name(ref: ModelRef) -> str:

@@ -12,7 +12,8 @@ from torch import Tensor
 from transformers import AutoConfig, PretrainedConfig
 
 from syntagma.encoders import compact
-from syntagma.encoders.reference import WEIGHTS, ModelRef
+from syntagma.encoders.default import WEIGHTS
+from syntagma.encoders.reference import ModelRef
 from syntagma.errors import DamagedFileError, InputError
 
 

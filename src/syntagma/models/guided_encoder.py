@@ -16,9 +16,10 @@ import torch._dynamo.config
 from torch import Tensor, nn
 
 from syntagma.encoders.config import SyntagmaConfig, read_config
+from syntagma.encoders.default import CONFIG
 from syntagma.encoders.load import encoder_weights
 from syntagma.encoders.model import SyntagmaModel
-from syntagma.encoders.reference import CONFIG, ModelName, ModelRef
+from syntagma.encoders.reference import ModelName, ModelRef
 from syntagma.encoders.saved import saved_weights
 from syntagma.encoders.sites import SITES, change_input, find_sites, layers
 from syntagma.errors import InputError

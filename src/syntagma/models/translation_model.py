@@ -17,6 +17,7 @@ from torch.nn import functional as F
 from transformers import AutoModelForSeq2SeqLM, GenerationConfig, MarianConfig, PretrainedConfig
 from transformers.modeling_outputs import BaseModelOutput
 
+from syntagma.encoders import hub
 from syntagma.encoders.config import SyntagmaConfig
 from syntagma.encoders.cpu.cross_entropy import cross_entropy
 from syntagma.encoders.cpu.dropout import fast_functional_dropout
@@ -166,7 +167,7 @@ class TranslationModel(GuidedEncoder):
 
     def _take_generation(self, ref: ModelRef) -> None:
         try:
-            with quiet():
+            with quiet(), hub.access(ref.place):
                 found = GenerationConfig.from_pretrained(ref.place)
         except OSError:
             return  # Models from scratch have none, nor do those that never generate.

