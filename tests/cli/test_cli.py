@@ -36,7 +36,7 @@ def config(tmp_path, tiny_encoder):
     path.write_text(
         f"task: parsing\nencoder: {tiny_encoder}\ndata:\n  train: {data}\n  dev: {data}\n"
         "head:\n  arc_width: 8\n  relation_width: 4\n"
-        "training:\n  epochs: 1\n  precision: float32\n"
+        "training:\n  num_train_epochs: 1\n  precision: float32\n"
     )
     return path
 
@@ -105,8 +105,8 @@ def test_report_and_attention(run, tmp_path, tiny_encoder):
     path.write_text(
         f"task: spans\nencoder: {tiny_encoder}\npreset: sg-net\nparser: linear\n"
         f"data:\n  train: {data}\n  dev: {data}\n"
-        "head: {max_length: 96, stride: 32, max_question: 24}\n"
-        "training: {epochs: 1, precision: float32}\n"
+        "head: {max_length: 96, doc_stride: 32, max_question_length: 24}\n"
+        "training: {num_train_epochs: 1, precision: float32}\n"
     )
     folder, out = tmp_path / "run", tmp_path / "report"
     assert run("train", path, "--out", folder)[0] == 0
@@ -198,7 +198,8 @@ def test_noise(run, tmp_path, tiny_encoder):
     data = pairs(tmp_path / "pairs.jsonl", copies=1)
     path.write_text(
         f"task: pairs\nencoder: {tiny_encoder}\npreset: sg-net\nparser: linear\n"
-        f"data:\n  train: {data}\n  dev: {data}\nhead:\n  max_length: 64\ntraining:\n  epochs: 1\n"
+        f"data:\n  train: {data}\n  dev: {data}\nhead:\n  max_length: 64\n"
+        "training:\n  num_train_epochs: 1\n"
     )
     assert run("train", path, "--out", folder)[0] == 0
     sources = ("--source", "own", "--source", "random")
@@ -223,7 +224,7 @@ def test_a_question_with_options(run, tmp_path, tiny_encoder):
     data = dream(tmp_path / "dream.json", copies=1)
     path.write_text(
         f"task: choice\nencoder: {tiny_encoder}\npreset: poi-net\nparser: linear\n"
-        f"data:\n  train: {data}\nhead:\n  max_length: 64\ntraining:\n  epochs: 1\n"
+        f"data:\n  train: {data}\nhead:\n  max_length: 64\ntraining:\n  num_train_epochs: 1\n"
     )
     folder = tmp_path / "run"
     assert run("train", path, "--out", folder)[0] == 0
@@ -301,23 +302,23 @@ def test_phrases_and_corpora(run, config, tmp_path):
 @pytest.mark.parametrize(
     ("override", "message"),
     [
-        ("training.epoch=3", "training epoch epochs"),
-        ("training.num_train_epochs=0", "epochs positive 0"),
+        ("training.epoch=3", "training epoch num_train_epochs"),
+        ("training.num_train_epochs=0", "num_train_epochs positive 0"),
         (
             "training.guide_learning_rate=0",
             "guide_learning_rate positive 0",
         ),
         ("training.seed=-1", "seed 0 4294967295 -1"),
         ("training.seed=99999999999", "seed 0 4294967295 99999999999"),
-        ("training.num_train_epochs=nan", "epochs number nan"),
-        ("training.num_train_epochs=inf", "epochs finite inf"),
-        ("training.eval_steps=inf", "evaluations finite inf"),
+        ("training.num_train_epochs=nan", "num_train_epochs number nan"),
+        ("training.num_train_epochs=inf", "num_train_epochs finite inf"),
+        ("training.eval_steps=inf", "eval_steps finite inf"),
         ("training.learning_rate=inf", "learning_rate finite inf"),
         ("training.guide_learning_rate=nan", "guide_learning_rate number nan"),
         ("training.weight_decay=-1", "weight_decay 0 -1.0"),
-        ("training.max_grad_norm=nan", "max_gradient_norm number nan"),
-        ("training.early_stopping_patience=-1", "patience 0 -1"),
-        ("training.num_train_epochs=many", "epochs number many"),
+        ("training.max_grad_norm=nan", "max_grad_norm number nan"),
+        ("training.early_stopping_patience=-1", "early_stopping_patience 0 -1"),
+        ("training.num_train_epochs=many", "num_train_epochs number many"),
         ("training.encoder=half", "encoder full layers frozen lora half"),
         ("task=parsin", "task parsin parsing"),
         ("preset=sgnet", "preset sgnet sg-net"),
@@ -542,8 +543,8 @@ def test_wrong_answers_are_named_or_skipped(run, tmp_path, tiny_encoder):
     config = tmp_path / "reader.yaml"
     config.write_text(
         f"task: spans\nencoder: {tiny_encoder}\ndata:\n  train: {path}\n"
-        "head: {max_length: 96, stride: 32, max_question: 24}\n"
-        "training: {epochs: 1, precision: float32}\n"
+        "head: {max_length: 96, doc_stride: 32, max_question_length: 24}\n"
+        "training: {num_train_epochs: 1, precision: float32}\n"
     )
     code, _, err = run("train", config, "--out", tmp_path / "run")
     assert code == 2
@@ -575,7 +576,8 @@ def test_wrong_answers_are_named_or_skipped(run, tmp_path, tiny_encoder):
 def test_interrupting_a_training_run_keeps_its_checkpoints(config, tmp_path):
     folder = tmp_path / "run"
     command = [sys.executable, "-m", "syntagma", "train", str(config), "--out", str(folder),
-               "--set", "training.num_train_epochs=2000", "--set", "training.save_steps=2"]  # fmt: skip
+               "--set", "training.num_train_epochs=2000",
+               "--set", "training.save_steps=2"]  # fmt: skip
     process = subprocess.Popen(
         command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True,
         preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),

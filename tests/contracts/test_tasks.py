@@ -202,11 +202,10 @@ class KeepGradients(TrainerCallback):
             control.should_training_stop = True
 
 
-def first_gradients(encoder, data, folder: Path, *, batch_pieces, accumulate):
+def first_gradients(encoder, data, folder: Path, **training):
     task, examples, settings = build_task(
-        "spans", "none", encoder, data, batch_tokens=batch_pieces, gradient_accumulation_steps=accumulate,
-        num_train_epochs=1, max_grad_norm=1e9,
-    )  # fmt: skip
+        "spans", "none", encoder, data, num_train_epochs=1, max_grad_norm=1e9, **training
+    )
     # Windows of one length, so that the budget alone decides how many make a batch.
     features = task.features(examples)
     length = max(features.lengths)

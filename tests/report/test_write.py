@@ -577,7 +577,7 @@ class TestNumbers:
     def test_examples_of_a_training_in_steps_were_not_counted(self, tmp_path):
         row = {"step": 7, "train_samples_per_second": 16.0, "train_steps_per_second": 2.0}
         (tmp_path / "metrics.jsonl").write_text(json.dumps(row) + "\n")
-        for settings, expected in (("epochs: 2", 16.0), ("steps: 7", None)):
+        for settings, expected in (("num_train_epochs: 2", 16.0), ("max_steps: 7", None)):
             text = f"task: pairs\ntraining: {{{settings}}}\n"
             (tmp_path / "experiment.yaml").write_text(text)
             assert read_speed(tmp_path).examples_per_second == expected

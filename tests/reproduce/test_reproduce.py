@@ -64,7 +64,7 @@ def test_a_table_stands_beside_the_papers_and_is_not_trained_twice(setting, monk
     assert corrected.startswith("Holm: p over the 5 comparisons")
     assert "google-bert/bert-large-cased-whole-word-masking" in text
     assert any(says(line, "data 40") for line in text.splitlines())
-    assert "epochs 1 (3)" in text
+    assert "num_train_epochs 1 (3)" in text
     assert any(says(line, "seeds 2 1") for line in text.splitlines())
     assert {line.split()[0] for line in run_lines(plan)} == {"done"}
     monkeypatch.setattr(run_module, "train", None)

@@ -372,7 +372,8 @@ def runs(tmp_path_factory, tiny_encoder):
     }.items():
         settings = experiment(
             "open_qa", data, tiny_encoder, hidden_dropout=0.0, attention_dropout=0.0,
-            training={"num_train_epochs": 25 if name == "plain" else 2, "learning_rate": 3e-3}, **changes,
+            training={"num_train_epochs": 25 if name == "plain" else 2, "learning_rate": 3e-3},
+            **changes,
         )  # fmt: skip
         train(settings, folder / name)
     return folder, data

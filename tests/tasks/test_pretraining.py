@@ -504,7 +504,8 @@ torch.set_num_threads(1)
 from syntagma.training.run import train
 from tests.tasks.test_pretraining import experiment
 workers = int(sys.argv[4])
-settings = experiment(sys.argv[1], sys.argv[2], training={"max_steps": 40, "dataloader_num_workers": workers})
+training = {"max_steps": 40, "dataloader_num_workers": workers}
+settings = experiment(sys.argv[1], sys.argv[2], training=training)
 train(settings, sys.argv[3], resume=True)
 """
 

@@ -34,8 +34,8 @@ from syntagma.training.trainer import SyntagmaTrainer
 from tests.conftest import SENTENCES, build_tokenizer, tiny_config
 from tests.messages import naming, says
 
-SIZES = {"hidden_size": 32, "num_hidden_layers": 2, "num_attention_heads": 4, "intermediate_size": 64, "dropout": 0.0,
-         "attention_dropout": 0.0}  # fmt: skip
+SIZES = {"hidden_size": 32, "num_hidden_layers": 2, "num_attention_heads": 4,
+         "intermediate_size": 64, "dropout": 0.0, "attention_dropout": 0.0}  # fmt: skip
 SMALL = SIZES | {"vocab_size": 400, "max_length": 90, "num_beams": 2, "label_smoothing": 0.0}
 
 

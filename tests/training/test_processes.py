@@ -165,8 +165,8 @@ def test_runs_are_not_shared_out_by_torchrun(monkeypatch):
 
 def test_a_loss_that_is_no_number_ends_the_training(tmp_path, tiny_encoder):
     data = squad(tmp_path / "harbour.json", copies=1)
-    wild = experiment("spans", data, tiny_encoder, training={"num_train_epochs": 60, "learning_rate": 1e18,
-                                                             "warmup_ratio": 0.0})  # fmt: skip
+    training = {"num_train_epochs": 60, "learning_rate": 1e18, "warmup_ratio": 0.0}
+    wild = experiment("spans", data, tiny_encoder, training=training)
     with pytest.raises(InputError, match=r"(loss|f1) is nan after \d+ steps; begin again with a"):
         train(wild, tmp_path / "run")
 

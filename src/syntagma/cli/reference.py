@@ -152,7 +152,8 @@ def _values(hint: Any) -> str:
             return " or ".join("null" if a is types.NoneType else _values(a) for a in arguments)
         case origin if origin is tuple:
             return f"list of {_values(arguments[0])}"
-    if dataclasses.is_dataclass(hint) or typing.get_origin(hint) is dict:
+    # The head is of any type: which settings it has depends on the task.
+    if dataclasses.is_dataclass(hint) or typing.get_origin(hint) is dict or hint is Any:
         return "section"
     return {str: "text", int: "whole number", float: "number", bool: "true, false"}[hint]
 

@@ -119,7 +119,7 @@ def read_speed(run: str | Path) -> Speed:
 
     settings = load_yaml(Path(run) / SETTINGS)
     # The trainer takes steps times its own default batch for examples then.
-    counted = not settings.get("training", {}).get("steps")
+    counted = not settings.get("training", {}).get("max_steps")
     return Speed(
         max((int(record["step"]) for record in records), default=0),
         last("train_samples_per_second") if counted else None,
