@@ -136,8 +136,8 @@ def test_text_is_read_as_it_is(tmp_path):
     ("content", "message"),
     [
         (b"ok\nna\xefve\n", "a.txt UTF-8 5 `iconv -f latin1"),
-        (b"", "a.txt empty text"),
-        (b"  \n ", "a.txt empty text"),
+        (b"", "a.txt empty"),
+        (b"  \n ", "a.txt empty"),
         (gzip.compress(b"some text here", mtime=0)[:-9], "a.txt damaged gzip"),
     ],
 )

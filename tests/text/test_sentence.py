@@ -19,11 +19,11 @@ def test_treebanks_have_words_with_spaces():
     [
         ("abc def", "list words abc def"),
         (None, "list words None"),
-        (["a b", ""], "word 2 empty text"),
+        (["a b", ""], "word 2 empty"),
         (["a\tb"], "word 1 'a\\tb' tab"),
         (["a", "b\nc"], "word 2 'b\\nc' end line"),
-        ([" "], "word 1 empty text"),
-        (["a", 3], "word 2 text string 3"),
+        ([" "], "word 1 empty"),
+        (["a", 3], "word 2 string 3"),
     ],
 )
 def test_what_are_no_words_is_refused(words, message):
