@@ -163,6 +163,8 @@ def tiny_config(model_type: str, vocab_size: int = 400, **changes):
         settings |= {"block_size": 4, "num_random_blocks": 1}
     if model_type == "longformer":
         settings |= {"attention_window": 16}
+    if model_type == "luke":
+        settings |= {"entity_vocab_size": 10, "entity_emb_size": 16}
     if model_type == "mobilebert":
         settings |= {"embedding_size": 32, "trigram_input": False, "intra_bottleneck_size": 16}
     extra = ENCODERS.get(model_type, ({}, ""))[0]

@@ -17,6 +17,7 @@ from syntagma.outputs import require_file_place, write_json
 from syntagma.tasks.choice.data import read_choices
 from syntagma.tasks.relations.data import read_relations
 from syntagma.tasks.translation.parallel_text import read_parallel
+from tests.messages import naming
 
 
 @pytest.mark.parametrize("pack", [bytes, gzip.compress])
@@ -24,17 +25,17 @@ def test_the_line_that_is_no_utf8_is_named(tmp_path, pack):
     path = tmp_path / "a.txt"
     lines = [b"The ferry sank .\n"] * 3000
     path.write_bytes(pack(b"".join([*lines[:2345], b"na\xefve\n", *lines])))
-    with pytest.raises(InputError, match=r"not UTF-8 in line 2346 .*iconv -f latin1"):
+    with pytest.raises(InputError, match=naming("a.txt UTF-8 line 2346 `iconv -f latin1")):
         list(read_lines(path))
     path.write_bytes(pack("The ferry sank .\n".encode("utf-16")))
-    with pytest.raises(InputError, match=r"not UTF-8 in line 1 .*iconv -f utf-16"):
+    with pytest.raises(InputError, match=naming("a.txt UTF-8 line 1 `iconv -f utf-16")):
         list(read_lines(path))
 
 
 def test_standard_input_is_read_once(monkeypatch):
     monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(b"A gull cried.\n")))
     assert list(read_lines("-")) == ["A gull cried."]
-    with pytest.raises(InputError, match="-: standard input has already been read; give a file"):
+    with pytest.raises(InputError, match=naming("- standard input file")):
         list(read_lines("-"))
 
 

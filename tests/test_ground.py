@@ -25,6 +25,7 @@ from syntagma.outputs import (
 )
 from syntagma.settings import apply_overrides, build, load_yaml, to_dict
 from syntagma.tasks.task import distinct
+from tests.messages import naming
 
 
 @dataclass(frozen=True)
@@ -61,21 +62,21 @@ def test_settings_are_built_and_taken_apart():
 @pytest.mark.parametrize(
     ("values", "message"),
     [
-        ({}, "missing key 'size'; add `size: …`"),
-        ({"size": 3, "inner": {"raet": 1}}, r"inner: unknown key 'raet'; did you mean 'rate'\?"),
-        ({"size": "3"}, "size: expected a whole number, got '3'"),
-        ({"size": True}, "size: expected a whole number, got True"),
-        ({"size": 3, "inner": 4}, "inner: expected `key: value` lines, got 4"),
-        ({"size": 3, "inner": {"rate": "fast"}}, "rate: expected a number, got 'fast'"),
-        ({"size": 3, "inner": {"names": 3.0}}, "names: expected text, got 3.0"),
-        ({"size": 3, "inner": {"rate": None}}, "rate: expected a number, got None"),
-        ({"size": 3, "inner": {"rate": float("nan")}}, "rate: expected a number, got nan"),
-        ({"size": 3, "inner": {"rate": "nan"}}, "rate: expected a number, got nan"),
-        ({"size": 3, "inner": {"rate": 10**400}}, "rate: expected a number, got one too large"),
+        ({}, "settings size `size: …`"),
+        ({"size": 3, "inner": {"raet": 1}}, "settings.inner raet rate"),
+        ({"size": "3"}, "settings.size number 3"),
+        ({"size": True}, "settings.size number True"),
+        ({"size": 3, "inner": 4}, "settings.inner `key: value` 4"),
+        ({"size": 3, "inner": {"rate": "fast"}}, "settings.inner.rate number fast"),
+        ({"size": 3, "inner": {"names": 3.0}}, "settings.inner.names text 3.0"),
+        ({"size": 3, "inner": {"rate": None}}, "settings.inner.rate number None"),
+        ({"size": 3, "inner": {"rate": float("nan")}}, "settings.inner.rate number nan"),
+        ({"size": 3, "inner": {"rate": "nan"}}, "settings.inner.rate number nan"),
+        ({"size": 3, "inner": {"rate": 10**400}}, "settings.inner.rate number large"),
     ],
 )
 def test_impossible_settings_are_named(values, message):
-    with pytest.raises(InputError, match=message):
+    with pytest.raises(InputError, match=naming(message)):
         build(Outer, values)
 
 
@@ -85,37 +86,37 @@ def test_overrides_go_into_sections_and_not_through_values():
         "a": {"b": 1, "d": {"e": "x"}}, "c": [1, 2],
     }  # fmt: skip
     assert values == {"a": {"b": 1}, "c": 2}
-    with pytest.raises(InputError, match="'c' is a value, not a section"):
+    with pytest.raises(InputError, match=naming("--set c.d=1 c")):
         apply_overrides(values, ["c.d=1"])
-    with pytest.raises(InputError, match="expected key=value"):
+    with pytest.raises(InputError, match=naming("--set key=value training.epochs=3")):
         apply_overrides(values, ["c"])
-    with pytest.raises(InputError, match=r"a list of key=value, got 'c=3'; write \['c=3'\]"):
+    with pytest.raises(InputError, match=naming("list key=value ['c=3']")):
         apply_overrides(values, "c=3")
 
 
 def test_yaml_errors_name_the_place(tmp_path):
     path = tmp_path / "a.yaml"
     path.write_text("a: 1\nb: [1, 2\n")
-    with pytest.raises(InputError, match=r"broken YAML at line \d"):
+    with pytest.raises(InputError, match=naming("a.yaml YAML line 3")):
         load_yaml(path)
     path.write_text("- 1\n- 2\n")
-    with pytest.raises(InputError, match="expected `key: value` lines, got list"):
+    with pytest.raises(InputError, match=naming("a.yaml `key: value` list")):
         load_yaml(path)
     path.write_text("data: {train: x}\ntraining:\n  seed: 1\n  seed: 2\n")
-    with pytest.raises(InputError, match="at line 4, column 3: duplicate key 'seed'"):
+    with pytest.raises(InputError, match=naming("a.yaml line 4 column 3 seed")):
         load_yaml(path)
     path.write_text("day: 2024-13-45\n")
-    with pytest.raises(InputError, match=r"broken YAML: month must be in 1\.\.12"):
+    with pytest.raises(InputError, match=naming("a.yaml YAML month 1..12")):
         load_yaml(path)
-    with pytest.raises(InputError, match="'2024-13-45' is not YAML"):
+    with pytest.raises(InputError, match=naming("--set a=2024-13-45 2024-13-45 YAML")):
         apply_overrides({}, ["a=2024-13-45"])
     path.write_text("task: pairs\nencoder: {{ENCODER}}\n")
-    with pytest.raises(InputError, match="broken YAML at line 2, column 11: found unhashable key"):
+    with pytest.raises(InputError, match=naming("a.yaml YAML line 2 column 11")):
         load_yaml(path)
     path.write_text("a: " + "[" * 3000)
-    with pytest.raises(InputError, match="broken YAML: maximum recursion depth"):
+    with pytest.raises(InputError, match=naming("a.yaml YAML")):
         load_yaml(path)
-    with pytest.raises(InputError, match="is not YAML"):
+    with pytest.raises(InputError, match=naming("--set a={{ENCODER}} {{ENCODER}} YAML")):
         apply_overrides({}, ["a={{ENCODER}}"])
     path.write_text("base: &b {x: 1, y: 2}\nmore: {<<: *b, y: 3}\n")
     assert load_yaml(path)["more"] == {"x": 1, "y": 3}
@@ -134,32 +135,32 @@ def test_text_is_read_as_it_is(tmp_path):
 @pytest.mark.parametrize(
     ("content", "message"),
     [
-        (b"ok\nna\xefve\n", "not UTF-8 at byte"),
-        (b"", "is empty; expected text"),
-        (b"  \n ", "is empty; expected text"),
-        (gzip.compress(b"some text here", mtime=0)[:-9], "damaged gzip file; download it again"),
+        (b"ok\nna\xefve\n", "a.txt UTF-8 5 `iconv -f latin1"),
+        (b"", "a.txt empty"),
+        (b"  \n ", "a.txt empty"),
+        (gzip.compress(b"some text here", mtime=0)[:-9], "a.txt damaged gzip"),
     ],
 )
 def test_unreadable_text_is_named(tmp_path, content, message):
     path = tmp_path / "a.txt"
     path.write_bytes(content)
-    with pytest.raises(InputError, match=message):
+    with pytest.raises(InputError, match=naming(message)):
         read_text(path)
 
 
 def test_folders_missing_files_and_broken_json_are_named(tmp_path):
-    with pytest.raises(InputError, match="is a folder; give the path of a file in it"):
+    with pytest.raises(InputError, match=naming(f"{tmp_path} folder")):
         read_text(tmp_path)
-    with pytest.raises(InputError, match="no such file"):
+    with pytest.raises(InputError, match=naming("none.txt")):
         read_text(tmp_path / "none.txt")
     (tmp_path / "a.json").write_text('{"a": 1,\n "b": }')
-    with pytest.raises(InputError, match="broken JSON at line 2, column 7"):
+    with pytest.raises(InputError, match=naming("a.json JSON line 2 column 7")):
         read_json(tmp_path / "a.json")
     (tmp_path / "a.json").write_text("# newdoc\n1\tWe\n")
-    with pytest.raises(InputError, match="expected JSON, got text that begins '# newdoc'"):
+    with pytest.raises(InputError, match=naming("a.json JSON # newdoc")):
         read_json(tmp_path / "a.json")
     (tmp_path / "deep.json").write_text("[" * 100_000)
-    with pytest.raises(InputError, match=r"nested too deeply|broken JSON"):
+    with pytest.raises(InputError, match=naming("deep.json")):
         read_json(tmp_path / "deep.json")
 
 
@@ -171,7 +172,7 @@ def test_writing_is_whole_or_not_at_all(tmp_path, monkeypatch):
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr(os, "fsync", full)
-    with pytest.raises(InputError, match="No space left on device"):
+    with pytest.raises(InputError, match=naming("a.txt No space left on device")):
         write_text(path, "second")
     assert path.read_text() == "first"
     assert [p.name for p in tmp_path.iterdir()] == ["a.txt"]
@@ -185,17 +186,23 @@ def test_a_folder_appears_when_it_is_whole(tmp_path):
     with pytest.raises(RuntimeError, match="oops"), write_folder(tmp_path / "other"):
         raise RuntimeError("oops")
     assert sorted(p.name for p in tmp_path.iterdir()) == ["new"]
-    with pytest.raises(InputError, match="exists and is not empty"), write_folder(tmp_path / "new"):
+    with (
+        pytest.raises(InputError, match=naming(f"{tmp_path / 'new'} empty")),
+        write_folder(tmp_path / "new"),
+    ):
         pass
 
 
 @pytest.mark.parametrize(
     "error",
-    [OSError(28, "No space left on device"), RuntimeError("PytorchStreamWriter failed writing")],
+    [
+        OSError(28, "No space left on device"),
+        RuntimeError("PytorchStreamWriter failed writing"),
+    ],
 )
 def test_writers_errors_become_one_line(tmp_path, error):
     with (
-        pytest.raises(InputError, match=r"cannot be written.*free some space"),
+        pytest.raises(InputError, match=naming(tmp_path)),
         disk_errors(tmp_path),
     ):
         raise error
@@ -205,9 +212,9 @@ def test_writers_errors_become_one_line(tmp_path, error):
 
 def test_what_stands_in_the_way_is_named(tmp_path):
     write_text(tmp_path / "a.txt", "x")
-    with pytest.raises(InputError, match=r"\(Is a directory\); give another path; no"):
+    with pytest.raises(InputError, match=naming(f"{tmp_path} Is a directory")):
         write_text(tmp_path, "x")
-    with pytest.raises(InputError, match=r"a\.txt: is a file; name a new folder"):
+    with pytest.raises(InputError, match=naming("a.txt")):
         require_absent(tmp_path / "a.txt")
 
 
@@ -251,9 +258,7 @@ def test_what_is_read_is_not_written_over(tmp_path):
             f"{tmp_path / 'b'}+{data}",
             f"{data}#dev",
         ):
-            with pytest.raises(
-                InputError, match=r"is an input of this command and would be overwritten"
-            ):
+            with pytest.raises(InputError, match=naming(name)):
                 require_apart(name, [read])
     require_apart(tmp_path / "b", [data])
     require_apart(None, [data])

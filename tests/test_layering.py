@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 import syntagma
+from tests.messages import naming
 
 ROOT = Path(syntagma.__file__).parent
 STREET = [
@@ -92,5 +93,5 @@ def test_public_names_are_few_and_sorted():
     for name in syntagma.__all__:
         assert getattr(syntagma, name) is not None
     assert set(syntagma.__all__) <= set(dir(syntagma))
-    with pytest.raises(AttributeError, match="has no attribute 'Raeder'"):
+    with pytest.raises(AttributeError, match=naming("syntagma Raeder")):
         _ = syntagma.Raeder

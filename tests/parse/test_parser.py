@@ -157,11 +157,11 @@ def test_what_is_no_sentence_is_refused(parser, given, message):
 
 
 def test_what_is_no_text_is_refused(parser):
-    with pytest.raises(InputError, match=naming("text string None")):
+    with pytest.raises(InputError, match=naming("string None")):
         parser.parse_text(None)
     with pytest.raises(InputError, match=naming("list texts None")):
         parser.parse_texts(None)
-    with pytest.raises(InputError, match=naming("text string 3")):
+    with pytest.raises(InputError, match=naming("string 3")):
         next(parser.parse_texts([3]))
 
 

@@ -221,7 +221,7 @@ class TestFormats:
             assert len(examples) == 2
             assert len(wrong) == 2
             assert says(wrong[1], "3.txt UTF-8")
-        with pytest.raises(InputError, match=naming("2.txt empty text")):
+        with pytest.raises(InputError, match=naming("2.txt empty")):
             read_choices(tmp_path)
 
     def test_a_mark_of_byte_order_is_no_part_of_a_name(self, tmp_path):
@@ -365,7 +365,7 @@ class TestSequences:
     @pytest.mark.parametrize(
         ("question", "message"),
         [
-            ((" ", "q", ["a", "b"]), "passage empty text"),
+            ((" ", "q", ["a", "b"]), "passage empty"),
             (("p", "q", ["a"]), "two options 1"),
         ],
     )

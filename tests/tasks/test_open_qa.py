@@ -182,7 +182,7 @@ class TestReader:
         for given in ({"question": "Who?", "paragraphs": ["A gull."]}, "ab"):
             with pytest.raises(InputError, match=naming("question 1 (question, paragraphs)")):
                 next(task.reader.stream([given]))
-        with pytest.raises(InputError, match=naming("question empty text")):
+        with pytest.raises(InputError, match=naming("question empty")):
             task.reader.answer(" ", ["A gull cried."])
 
     def test_it_is_exported(self):

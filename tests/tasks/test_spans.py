@@ -180,7 +180,7 @@ def test_an_empty_text_in_a_stream_costs_no_answer_before_it(encoder_folders, mo
     task = task_of(encoder_folders["bert"])
     pairs = [(PASSAGE, "Who?")] * 4 + [(" ", "Who?"), (PASSAGE, "When?")]
     answers = []
-    with pytest.raises(InputError, match=naming("pair 5 passage empty text")):
+    with pytest.raises(InputError, match=naming("pair 5 passage empty")):
         answers.extend(iter_answers := task.predictor.stream(pairs))
     assert len(answers) == 4
     assert list(iter_answers) == []
@@ -195,7 +195,7 @@ def test_an_empty_text_in_a_stream_costs_no_answer_before_it(encoder_folders, mo
          "pair 2 (passage, question) {'passage': Who?"),
         (["ab"], "pair 1 (passage, question) 'ab'"),
         ([("A gull.",)], "pair 1 (passage, question) gull."),
-        ([("A gull.", None)], "pair 1 question text string None"),
+        ([("A gull.", None)], "pair 1 question string None"),
         (None, "list (passage, question) None"),
     ],
 )  # fmt: skip

@@ -14,6 +14,21 @@ from syntagma.text.segmentation.segment import (
 )
 from syntagma.text.segmentation.splitter import WEIGHTS, load_splitter
 from syntagma.text.sentence import Sentence
+from tests.messages import naming
+
+
+def test_rule_files_are_all_that_segmentation_reads():
+    folder = rule_files()[0].parent
+    found, waiting = set(), ["segment"]
+    while waiting:
+        name = waiting.pop()
+        found.add(name)
+        code = (folder / f"{name}.py").read_text()
+        waiting += (
+            set(re.findall(r"^from syntagma\.text\.segmentation\.(\w+) import", code, re.M)) - found
+        )
+    assert {path.stem for path in rule_files()[:-1]} == found
+    assert rule_files()[-1] == WEIGHTS
 
 
 def words(text: str) -> str:
@@ -244,9 +259,9 @@ def test_given_words_are_left_alone() -> None:
 
 
 def test_unknown_mode_names_the_known_ones() -> None:
-    with pytest.raises(InputError, match=r"'word'.*raw, lines, words"):
+    with pytest.raises(InputError, match=naming("mode word raw lines words")):
         segment("x", mode="word")
-    with pytest.raises(InputError, match="raw, lines, words"):
+    with pytest.raises(InputError, match=naming("mode '' raw lines words")):
         segment_stream(["x"], mode="")
 
 

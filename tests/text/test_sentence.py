@@ -6,6 +6,7 @@ import pytest
 
 from syntagma.errors import InputError
 from syntagma.text.sentence import Parse, Sentence
+from tests.messages import naming
 
 
 def test_treebanks_have_words_with_spaces():
@@ -16,22 +17,22 @@ def test_treebanks_have_words_with_spaces():
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        ("abc def", "expected a list of words, got 'abc def'"),
-        (None, "expected a list of words, got None"),
-        (["a b", ""], "the word 2 is empty; expected text"),
-        (["a\tb"], r"word 1: expected a word, got 'a\\tb'; no word holds a tab"),
-        (["a", "b\nc"], "word 2: expected a word"),
-        ([" "], "the word 1 is empty; expected text"),
-        (["a", 3], "the word 2 must be a string, got 3"),
+        ("abc def", "list words abc def"),
+        (None, "list words None"),
+        (["a b", ""], "word 2 empty"),
+        (["a\tb"], "word 1 'a\\tb' tab"),
+        (["a", "b\nc"], "word 2 'b\\nc' end line"),
+        ([" "], "word 1 empty"),
+        (["a", 3], "word 2 string 3"),
     ],
 )
 def test_what_are_no_words_is_refused(words, message):
-    with pytest.raises(InputError, match=message):
+    with pytest.raises(InputError, match=naming(message)):
         Sentence.from_words(words)
 
 
 def test_every_word_has_its_place_and_head():
-    with pytest.raises(InputError, match="as many offsets as words: got 2 words, 1 starts"):
+    with pytest.raises(InputError, match=naming("offsets 2 words 1 starts")):
         Sentence(("a", "b"), (0,), (1,))
-    with pytest.raises(InputError, match="expected 2 heads, one a word, got 1"):
+    with pytest.raises(InputError, match=naming("2 heads 1")):
         Parse(Sentence.from_words(["a", "b"]), heads=(0,))

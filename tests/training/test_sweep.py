@@ -21,6 +21,7 @@ from syntagma.training import sweep as module
 from syntagma.training.search_space import Dimension, read_space
 from syntagma.training.sweep import Sweep, run_sweep
 from tests.builders import pairs
+from tests.messages import naming, says
 
 optuna = pytest.importorskip("optuna")
 
@@ -53,7 +54,7 @@ def test_a_place_that_cannot_be_written_is_known_before_a_trial(sweep, tmp_path)
         "1",
     ]
     found = CliRunner().invoke(app, [*command, "--out", str(sweep.folder), "--json", str(tmp_path)])
-    assert "is a folder; give the path of a file" in str(found.exception)
+    assert says(str(found.exception), f"{tmp_path} folder file")
     assert not sweep.folder.exists()
 
 
@@ -69,33 +70,31 @@ def test_a_space_is_read():
 @pytest.mark.parametrize(
     ("texts", "message"),
     [
-        ([], "a sweep needs --space, for example"),
-        (["preset"], r"--space preset: expected KEY=A\.\.B"),
-        (["a.b=3..1"], "a range from less to more"),
-        (["a.b=0..1:log"], "a range from less to more, above 0"),
-        (["a.b=1..2:square"], "expected :log or nothing, got :square"),
-        (["a.b=x..2"], "expected numbers around .., got 'x'"),
+        ([], "--space training.learning_rate=1e-5..1e-3:log"),
+        (["preset"], "--space preset KEY=A..B KEY=A..B:log KEY=A,B,C"),
+        (["a.b=3..1"], "--space a.b=3..1"),
+        (["a.b=0..1:log"], "--space a.b=0..1:log 0"),
+        (["a.b=1..2:square"], "--space a.b=1..2:square"),
+        (["a.b=x..2"], "--space a.b=x..2 x"),
         (
             ["a=[1,2],[3]"],
-            r"a=\[1,2\],\[3\]: expected values with commas .*got '\[1'; lists cannot",
+            "--space a=[1,2],[3] [1",
         ),
-        (["a=1,,2"], "a=1,,2: a value is empty; write null where none is meant"),
-        (["a=1,2", "a=3,4"], "--space names a twice"),
+        (["a=1,,2"], "--space a=1,,2 empty"),
+        (["a=1,2", "a=3,4"], "--space a twice"),
     ],
 )
 def test_a_space_that_is_none_is_refused(texts, message):
-    with pytest.raises(InputError, match=message):
+    with pytest.raises(InputError, match=naming(message)):
         read_space(texts)
 
 
 def test_seeds_are_searched_or_averaged_over(sweep):
     space = read_space(["training.seed=1,2"])
     assert replace(sweep, space=space).experiment({"training.seed": 2}, 1).training.seed == 2
-    with pytest.raises(InputError, match=r"training\.seed: with --seeds 2 each trial has its own"):
+    with pytest.raises(InputError, match=naming("--space training.seed --seeds 2")):
         replace(sweep, space=space, seeds=2)
-    with pytest.raises(
-        InputError, match=r"--set training\.seed: with --seeds 2 each trial has its"
-    ):
+    with pytest.raises(InputError, match=naming("--set training.seed --seeds 2")):
         replace(sweep, overrides=("training.seed=5",), seeds=2)
 
 
@@ -115,12 +114,12 @@ def test_trials_are_runs_and_more_can_be_added(sweep):
         "training.num_train_epochs",
         "accuracy",
     ]
-    with pytest.raises(InputError, match=r"cannot go on with space=.*preset=none,sg-net"):
-        run_sweep(replace(sweep, space=read_space(["preset=none,sg-net"])), 3)
     with pytest.raises(
-        InputError, match=r"go on with training\.num_train_epochs=7\.0, it was begun with "
+        InputError, match=naming("space=['preset=none,sg-net'] preset=none,sg-net --out")
     ):
-        run_sweep(replace(sweep, overrides=(*sweep.overrides, "training.num_train_epochs=7")), 3)
+        run_sweep(replace(sweep, space=read_space(["preset=none,sg-net"])), 3)
+    with pytest.raises(InputError, match=naming("training.epochs=7.0 3.0 --out")):
+        run_sweep(replace(sweep, overrides=(*sweep.overrides, "training.epochs=7")), 3)
 
 
 def fake(score):
@@ -167,7 +166,7 @@ def test_a_trial_that_fails_is_counted_and_the_first_must_not(sweep, monkeypatch
     said: list[str] = []
     found = run_sweep(sweep, 12, say=said.append)
     assert sum(trial.value is None for trial in found.trials) > 0
-    assert any("failed: no trees today" in line for line in said)
+    assert any("no trees today" in line for line in said)
     assert found.trials[0].value == 50.0
     assert found.table().splitlines()[-1].split()[-1] == "failed"
     other = replace(sweep, folder=sweep.folder / "other", space=read_space(["preset=sg-net,none"]))
@@ -197,23 +196,26 @@ def test_a_first_trial_that_diverges_has_failed_and_the_next_is_made(sweep, monk
     [
         (
             "training.learning_rat=1e-4..1e-2:log",
-            r"--space training\.learning_rat=.*'learning_rate'",
+            "--space training.learning_rat=0.0001..0.01:log learning_rat learning_rate",
         ),
-        ("head.max_lenght=32,64", "--space head.*unknown key 'max_lenght'; did you mean"),
-        ("head.dropout=0..1", r"--space head\.dropout=0\.\.1: head: dropout must lie in .*, got 1"),
-        ("guides.ancestor_attention.alpha=0.5..2.0", "alpha is a share from 0 to 1, got 2"),
-        ("preset=none,sgnet", r"unknown preset 'sgnet'; did you mean 'sg-net'\? .*saved"),
-        ("preset=1..3", "preset: expected text, got 1"),
+        ("head.max_lenght=32,64", "--space head.max_lenght=32,64 max_lenght max_length"),
+        ("head.dropout=0..1", "--space head.dropout=0..1 head dropout [0, 1) 1.0"),
+        (
+            "guides.ancestor_attention.alpha=0.5..2.0",
+            "--space guides.ancestor_attention.alpha=0.5..2.0 alpha 0 1 2.0",
+        ),
+        ("preset=none,sgnet", "--space preset=none,sgnet sgnet sg-net saved"),
+        ("preset=1..3", "--space preset=1..3 preset text 1"),
     ],
 )
 def test_a_space_that_no_trial_could_take_is_refused_at_once(sweep, text, message):
-    with pytest.raises(InputError, match=message):
+    with pytest.raises(InputError, match=naming(message)):
         run_sweep(replace(sweep, space=read_space([*SPACE[:1], text])), 1)
     assert not sweep.folder.exists()
 
 
 def test_an_experiment_that_is_wrong_itself_is_not_the_fault_of_the_space(sweep):
-    with pytest.raises(InputError, match=r"^head: unknown key 'max_lenght'"):
+    with pytest.raises(InputError, match=naming("head max_lenght max_length")):
         run_sweep(replace(sweep, overrides=("head.max_lenght=32",)), 1)
 
 
@@ -221,7 +223,12 @@ def test_a_value_that_is_impossible_beside_some_others_is_tried(sweep, monkeypat
     monkeypatch.setattr("syntagma.training.run.train", fake(lambda *a: 50.0))
     pieces = "guides.ancestor_attention.pieces=share,first_piece"
     both = replace(sweep, overrides=("guides.tree_distance=true",))
-    with pytest.raises(InputError, match=r"--space .*tree_distance needs the pieces of a word"):
+    with pytest.raises(
+        InputError,
+        match=naming(
+            "--space guides.ancestor_attention.pieces=share,first_piece tree_distance first_piece"
+        ),
+    ):
         run_sweep(replace(both, space=read_space([pieces])), 1)
     space = read_space([pieces, "guides.tree_distance=true,false"])
     assert len(run_sweep(replace(both, space=space), 1).trials) == 1
@@ -239,7 +246,7 @@ def test_a_metric_that_is_not_there_costs_no_second_training(sweep, monkeypatch)
 
     monkeypatch.setattr("syntagma.training.run.train", train)
     for metric in ("accurracy", "signature"):
-        with pytest.raises(InputError, match=f"has no metric {metric!r}; known: accuracy; "):
+        with pytest.raises(InputError, match=naming(f"trial-000 {metric} accuracy --metric")):
             run_sweep(replace(sweep, metric=metric), 1)
         assert [path.name for path in sweep.folder.iterdir()] == ["trial-000"]
     found = run_sweep(replace(sweep, metric="accuracy"), 1)
@@ -248,7 +255,9 @@ def test_a_metric_that_is_not_there_costs_no_second_training(sweep, monkeypatch)
     # What lies there is taken for nothing else.
     (sweep.folder / module.SETTINGS).unlink()
     (sweep.folder / module.JOURNAL).unlink()
-    with pytest.raises(InputError, match=r"trial-000: cannot resume with "):
+    with pytest.raises(
+        InputError, match=naming("trial-000 guides.tree_distance.alpha=0.1 None --out")
+    ):
         run_sweep(replace(sweep, space=read_space(["preset=none,seprem"])), 1)
 
 
@@ -364,5 +373,5 @@ def test_a_trial_without_all_its_settings_is_left_out(sweep, monkeypatch):
 
 def test_a_missing_optuna_is_named(sweep, monkeypatch):
     monkeypatch.setitem(sys.modules, "optuna", None)
-    with pytest.raises(InputError, match=r"pip install 'syntagma\[sweep\]'"):
+    with pytest.raises(InputError, match=naming("syntagma[sweep]")):
         run_sweep(sweep, 1)
