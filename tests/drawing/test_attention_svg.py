@@ -1,4 +1,4 @@
-"""Pictures of attention, of turns and of phrase trees: what stands where."""
+"""Figures of attention, turns and phrase trees: what is drawn where."""
 
 from __future__ import annotations
 
@@ -32,13 +32,13 @@ def elements(svg: str, tag: str, **attributes: str) -> list[ElementTree.Element]
 
 
 def tips(svg: str) -> list[str]:
-    """The tooltip of every cell."""
+    """The tooltip of each cell."""
     cells = (cell.find(f"{SVG}title") for cell in elements(svg, "rect"))
     return [title.text or "" for title in cells if title is not None]
 
 
 class TestAttention:
-    def test_a_cell_for_each_weight_and_one_for_the_rest(self):
+    def test_each_weight_and_the_rest_have_a_cell(self):
         svg = attention_svg([AttentionMatrix("plain", WORDS, WORDS, WEIGHTS)], title="Two words")
         assert tips(svg)[:4] == [
             "Gulls → Gulls: 0.250",
@@ -46,18 +46,18 @@ class TestAttention:
             "Gulls → elsewhere: 0.250",
             "<cry> → <cry>: 1.000",
         ]
-        # A word that the model does not see attends to nothing, and to nothing elsewhere.
+        # A word that the model does not see has no cells, not even for elsewhere.
         assert not any(tip.startswith("& →") for tip in tips(svg))
         words = [text.text for text in elements(svg, "text", **{"class": "word"})]
         assert words == [*WORDS, *WORDS]
 
-    def test_darker_is_more(self):
+    def test_darker_means_more(self):
         svg = attention_svg([AttentionMatrix("plain", WORDS, WORDS, WEIGHTS)], title="Two words")
         cells = [c for c in elements(svg, "rect") if c.find(f"{SVG}title") is not None]
         shades = [float(cell.get("fill-opacity", "nan")) for cell in cells[:4]]
         assert shades == pytest.approx([0.5, math.sqrt(0.5), 0.5, 1.0], abs=1e-3)
 
-    def test_cells_stand_in_the_row_and_column_of_their_words(self):
+    def test_cells_align_with_their_words(self):
         svg = attention_svg([AttentionMatrix("plain", WORDS, WORDS, WEIGHTS)], title="Two words")
         columns, rows = {}, {}
         labels = elements(svg, "text", **{"class": "word"})
@@ -74,7 +74,7 @@ class TestAttention:
             assert x < columns[column] < x + size
             assert y < rows[row] < y + size
 
-    def test_small_maps_stand_beside_one_another_wide_ones_below(self):
+    def test_small_maps_are_side_by_side_and_wide_ones_stacked(self):
         def places(n_words):
             words = tuple(f"word{n}" for n in range(n_words))
             rows = tuple((0.0,) * n_words for _ in words)
@@ -94,7 +94,7 @@ class TestAttention:
 
 
 class TestTurns:
-    def test_a_cell_a_turn_and_none_for_words_that_are_not_seen(self):
+    def test_words_have_a_cell_per_turn_unless_unseen(self):
         scores = ((0.0, 1.0, math.nan), (0.5, 0.25, math.nan))
         svg = turns_svg([TurnScores("passage", WORDS, scores)], title="Turns")
         assert tips(svg) == [
@@ -107,7 +107,7 @@ class TestTurns:
         labels = [text.text for text in elements(svg, "text", **{"class": "tag"})]
         assert labels[:3] == ["turn 1", "turn 2", "score"]
 
-    def test_long_texts_are_wrapped_and_nothing_is_lost(self):
+    def test_long_texts_are_wrapped_without_loss(self):
         words = tuple(f"word{number}" for number in range(100))
         svg = turns_svg([TurnScores("passage", words, ((0.5,) * 100,))], title="Turns")
         found = elements(svg, "text", **{"class": "word"})
@@ -124,7 +124,7 @@ class TestTurns:
 
 @st.composite
 def phrases(draw: st.DrawFn) -> tuple[int, tuple[Constituent, ...]]:
-    """Words and random phrases over them in pre-order."""
+    """A number of words, and random phrases over them in pre-order."""
     n_words = draw(st.integers(1, 9))
 
     def inside(start: int, end: int, depth: int) -> Iterator[Constituent]:
@@ -142,7 +142,7 @@ def phrases(draw: st.DrawFn) -> tuple[int, tuple[Constituent, ...]]:
 
 class TestPhrases:
     @given(phrases())
-    def test_every_phrase_is_drawn_once_above_what_is_in_it(self, case):
+    def test_each_phrase_is_drawn_once_above_its_children(self, case):
         n_words, found = case
         forms = [f"w{number}" for number in range(n_words)]
         parse = Parse(Sentence.from_words(forms), tuple(range(n_words)), constituents=found)
@@ -160,14 +160,14 @@ class TestPhrases:
         for (start, end, x, y), (other_start, other_end, other_x, other_y) in combinations(
             boxes, 2
         ):
-            # In pre-order the later one is inside the earlier one, or to its right.
+            # In pre-order, a later phrase is inside an earlier one or to its right.
             if start <= other_start and other_end <= end:
                 assert other_y > y
             else:
                 assert other_x > x
         for start, end, x, _ in boxes:
             assert words[f"w{start}"] - 0.2 <= x <= words[f"w{end - 1}"] + 0.2
-        # A line to each phrase and word that stands in a phrase.
+        # One line to each phrase and each word inside a phrase.
         covered = {word for _, start, end in found for word in range(start, end)}
         n_tops = sum(
             not any(s <= start and end <= e for _, s, e in found[:number])
@@ -176,7 +176,7 @@ class TestPhrases:
         lines = "".join(path.get("d", "") for path in elements(svg, "path"))
         assert lines.count("V") == len(covered) + len(found) - n_tops
 
-    def test_the_phrases_of_a_sentence(self, ferry):
+    def test_phrases_of_a_sentence(self, ferry):
         found = (Constituent("S", 0, 10), Constituent("NP", 0, 3), Constituent("VP", 3, 9))
         parse = Parse(
             ferry.sentence, ferry.heads, ferry.relations, ferry.upos, ferry.xpos, None, found

@@ -1,4 +1,4 @@
-"""Pictures are written whole or not at all, always alike, with every name in the legend."""
+"""Plots: atomic and reproducible files, legends and labels."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def drawn(out, systems=("plain", "sg-net")):
 
 
 @pytest.mark.parametrize("ending", plotting.ENDINGS)
-def test_the_same_data_gives_the_same_bytes_on_another_day(tmp_path, monkeypatch, ending):
+def test_output_does_not_depend_on_the_date(tmp_path, monkeypatch, ending):
     found = []
     for number, day in enumerate(("0", "1000000000")):
         monkeypatch.setenv("SOURCE_DATE_EPOCH", day)
@@ -38,7 +38,7 @@ def test_the_same_data_gives_the_same_bytes_on_another_day(tmp_path, monkeypatch
     assert found[0] == found[1]
 
 
-def test_a_picture_that_fails_leaves_the_one_before_it(tmp_path, monkeypatch):
+def test_a_failed_write_keeps_the_previous_picture(tmp_path, monkeypatch):
     out = drawn(tmp_path / "curve.svg")
     before = out.read_bytes()
 
@@ -65,7 +65,7 @@ LONG = "@bert-large-cased-whole-word-masking-1"
         (f"plain{LONG}", "a_name_without_any_place_to_break_it_" * 4),
     ],
 )
-def test_the_legend_stays_inside_the_picture(tmp_path, monkeypatch, systems):
+def test_the_legend_fits_into_the_picture(tmp_path, monkeypatch, systems):
     seen = []
 
     def look(figure, path, **options):
@@ -81,7 +81,7 @@ def test_the_legend_stays_inside_the_picture(tmp_path, monkeypatch, systems):
     assert seen == [True, True]
 
 
-def test_labels_of_bars_leave_room_for_the_bars(tmp_path, monkeypatch):
+def test_long_bar_labels_leave_room_for_the_bars(tmp_path, monkeypatch):
     heights = []
 
     def look(figure, path, **options):
@@ -95,13 +95,13 @@ def test_labels_of_bars_leave_room_for_the_bars(tmp_path, monkeypatch):
     assert heights[0] > 0.4
 
 
-def test_names_are_shown_as_they_are(tmp_path):
+def test_special_characters_in_names_are_shown(tmp_path):
     picture = drawn(tmp_path / "names.svg", ["_base", "$a$", "plain"]).read_text()
     shown = [text.strip() for text in re.findall(r">([^<>\n]+)</text>", picture)]
     assert {"_base", "$a$", "plain"} <= {*shown}
 
 
-def test_the_legend_has_points_and_bars(tmp_path, monkeypatch):
+def test_the_legend_shows_every_kind_of_marker(tmp_path, monkeypatch):
     asked = []
     begin = Legend.__init__
 

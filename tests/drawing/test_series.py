@@ -1,4 +1,4 @@
-"""Lines, points and bars: at the right places, told apart without colours."""
+"""Lines, points and bars: positions and distinguishable styles."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def axis():
     pyplot.close(figure)
 
 
-def test_lines_stand_at_their_places_with_whiskers_where_scores_vary(axis):
+def test_lines_have_error_bars_only_if_scores_vary(axis):
     draw_lines(axis, (0, 20, 40), SYSTEMS, {"plain": (0, 0, 0), "sg-net": (0.5, 0.5, 0.5)})
     drawn = [container.lines for container in axis.containers]
     for (line, _, whiskers), scores in zip(drawn, SYSTEMS.values(), strict=True):
@@ -35,7 +35,7 @@ def test_lines_stand_at_their_places_with_whiskers_where_scores_vary(axis):
     assert axis.get_legend_handles_labels()[1] == [*SYSTEMS]
 
 
-def test_no_two_of_many_systems_look_alike(axis):
+def test_twenty_systems_look_different(axis):
     many = {f"system {number}": (60.0, 61.0) for number in range(20)}
     draw_lines(axis, (0, 20), many)
     lines = [container.lines[0] for container in axis.containers]
@@ -47,7 +47,7 @@ def test_no_two_of_many_systems_look_alike(axis):
     assert len({(bar.get_facecolor(), bar.get_hatch()) for bar in bars}) == len(many)
 
 
-def test_points_of_a_place_stand_beside_one_another(axis):
+def test_unjoined_points_are_side_by_side(axis):
     draw_lines(axis, range(3), SYSTEMS, joined=False)
     lines = [container.lines[0] for container in axis.containers]
     assert {line.get_linestyle() for line in lines} == {"None"}
@@ -56,7 +56,7 @@ def test_points_of_a_place_stand_beside_one_another(axis):
     assert lines[1].get_xdata() == pytest.approx([0, 1, 2])
 
 
-def test_bars_of_a_label_do_not_overlap(axis):
+def test_bars_of_a_group_do_not_overlap(axis):
     draw_bars(axis, ["NN", "CD", "VBN"], SYSTEMS)
     groups = [container.patches for container in axis.containers]
     for bars, scores in zip(groups, SYSTEMS.values(), strict=True):

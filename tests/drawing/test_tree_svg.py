@@ -42,7 +42,7 @@ def trees(draw: st.DrawFn, *, projective: bool = False) -> list[int]:
     n_words = draw(st.integers(1, 12))
     heads = [0] * n_words
     if projective:
-        # Split the words to the left and right of a head again and again.
+        # Recursively choose a head and split the words on its left and right.
         todo = [(1, n_words, 0)]
         while todo:
             first, last, head = todo.pop()
@@ -62,7 +62,7 @@ def spans(heads: list[int]) -> dict[int, tuple[int, int]]:
 
 
 def fits(levels: dict[int, int], arcs: dict[int, tuple[int, int]]) -> bool:
-    """Whether no arcs of one level overlap, and each is above those that it spans."""
+    """Whether arcs of one level do not overlap, and each arc is above those it spans."""
     for a, b in combinations(arcs, 2):
         (left, right), (start, end) = arcs[a], arcs[b]
         if left < end and start < right and levels[a] == levels[b]:
@@ -75,7 +75,7 @@ def fits(levels: dict[int, int], arcs: dict[int, tuple[int, int]]) -> bool:
 
 
 @given(trees())
-def test_levels_never_overlap_and_no_arc_could_be_lower(heads: list[int]) -> None:
+def test_levels_do_not_overlap_and_are_minimal(heads: list[int]) -> None:
     arcs = spans(heads)
     levels = dict(enumerate(arc_levels(heads), start=1))
     assert all((level > 0) == (word in arcs) for word, level in levels.items())
@@ -86,7 +86,7 @@ def test_levels_never_overlap_and_no_arc_could_be_lower(heads: list[int]) -> Non
 
 
 @given(trees(projective=True))
-def test_level_in_a_projective_tree_is_the_depth_of_nesting(heads: list[int]) -> None:
+def test_levels_of_projective_trees_are_nesting_depths(heads: list[int]) -> None:
     arcs = spans(heads)
 
     def depth(word: int) -> int:
@@ -99,7 +99,7 @@ def test_level_in_a_projective_tree_is_the_depth_of_nesting(heads: list[int]) ->
 
 
 def legs(layout: TreeLayout) -> list[tuple[float, int, int]]:
-    """Each vertical line: place, height in levels, arc."""
+    """Each vertical line: x, height in levels, arc."""
     lines = []
     for arc in layout.arcs:
         lines.append((arc.dependent_x, arc.level, arc.dependent))
@@ -109,7 +109,7 @@ def legs(layout: TreeLayout) -> list[tuple[float, int, int]]:
 
 
 @given(trees(), st.randoms(use_true_random=False))
-def test_words_and_labels_have_room(heads: list[int], chance: random.Random) -> None:
+def test_words_and_labels_do_not_overlap(heads: list[int], chance: random.Random) -> None:
     word_widths = [chance.uniform(4, 90) for _ in heads]
     label_widths = [chance.choice([0.0, 15.0, 40.0, 90.0]) for _ in heads]
     layout = lay_out_tree(heads, word_widths=word_widths, label_widths=label_widths)
@@ -127,7 +127,7 @@ def test_words_and_labels_have_room(heads: list[int], chance: random.Random) -> 
     for arc, width in zip(layout.arcs, label_widths, strict=True):
         for x, height, other in legs(layout):
             if arc.head and other != arc.dependent and height > arc.level:
-                # A line that passes the label's height stays clear of it.
+                # A line at the height of the label keeps its distance.
                 assert abs(x - arc.label_x) >= width / 2 + LABEL_MARGIN - 1e-6
         low, high = sorted((arc.head_x, arc.dependent_x))
         assert low - 1e-6 <= arc.label_x - width / 2 <= arc.label_x + width / 2 <= high + 1e-6 or (
@@ -136,11 +136,11 @@ def test_words_and_labels_have_room(heads: list[int], chance: random.Random) -> 
 
 
 @given(trees(projective=True))
-def test_lines_of_a_projective_tree_never_cross(heads: list[int]) -> None:
+def test_arcs_of_projective_trees_never_cross(heads: list[int]) -> None:
     sizes = [20.0] * len(heads)
     layout = lay_out_tree(heads, word_widths=sizes, label_widths=sizes)
     lines = legs(layout)
-    assert len({x for x, _, _ in lines}) == len(lines), "two legs stand on one place"
+    assert len({x for x, _, _ in lines}) == len(lines), "two legs share an x"
     for arc in layout.arcs:
         low, high = sorted((arc.head_x, arc.dependent_x))
         for x, height, other in lines:
@@ -148,19 +148,19 @@ def test_lines_of_a_projective_tree_never_cross(heads: list[int]) -> None:
 
 
 @given(trees())
-def test_lines_stand_on_head_and_dependent(heads: list[int]) -> None:
+def test_legs_stand_on_head_and_dependent(heads: list[int]) -> None:
     sizes = [20.0] * len(heads)
     layout = lay_out_tree(heads, word_widths=sizes, label_widths=sizes)
 
     n_legs = Counter([*heads, *range(1, len(heads) + 1)])
 
-    def stands_on(x: float, word: int) -> bool:
+    def is_at(x: float, word: int) -> bool:
         return abs(x - layout.word_xs[word - 1]) <= max(20, 9 * n_legs[word]) / 2
 
     assert [arc.head for arc in layout.arcs] == heads
     for arc in layout.arcs:
-        assert stands_on(arc.dependent_x, arc.dependent)
-        assert stands_on(arc.head_x, arc.head or arc.dependent)
+        assert is_at(arc.dependent_x, arc.dependent)
+        assert is_at(arc.head_x, arc.head or arc.dependent)
 
 
 @pytest.mark.parametrize("heads", [[2, 3], [1], [0, -1]])
@@ -169,7 +169,7 @@ def test_impossible_heads_are_named(heads: list[int]) -> None:
         arc_levels(heads)
 
 
-def test_every_word_tag_and_label_is_there_once(parses: list[Parse]) -> None:
+def test_each_word_tag_and_label_is_drawn_once(parses: list[Parse]) -> None:
     for parse in [*parses, CROSSING]:
         svg = dependency_svg(parse)
         assert texts(svg, "word") == list(parse.sentence.forms)
@@ -178,7 +178,7 @@ def test_every_word_tag_and_label_is_there_once(parses: list[Parse]) -> None:
         assert Counter(texts(svg, "tag")) == Counter(expected)
 
 
-def test_drawn_arcs_join_head_and_dependent(parses: list[Parse]) -> None:
+def test_drawn_arcs_connect_head_and_dependent(parses: list[Parse]) -> None:
     parse = parses[0]
     root = ElementTree.fromstring(dependency_svg(parse))
     places = [float(e.get("x", "")) for e in root.iter(f"{SVG}text") if e.get("class") == "word"]
@@ -198,14 +198,14 @@ def test_drawn_arcs_join_head_and_dependent(parses: list[Parse]) -> None:
 NASTY = ["<script>alert(1)</script>", "&amp;", '"', "'", "]]>", "-->", "a\x00b\x0cc", "\ud800"]
 
 
-@pytest.mark.parametrize("alone", [True, False])
-def test_nasty_words_are_text(alone: bool) -> None:
+@pytest.mark.parametrize("standalone", [True, False])
+def test_markup_in_words_is_escaped(standalone: bool) -> None:
     parse = Parse(
         Sentence.from_words(NASTY),
         (0, *[1] * (len(NASTY) - 1)),
         relations=('<i a="', *["&"] * (len(NASTY) - 1)),
     )
-    svg = dependency_svg(parse, title="<b>&\"'", alone=alone)
+    svg = dependency_svg(parse, title="<b>&\"'", standalone=standalone)
     svg.encode("utf-8")
     shown = texts(svg, "word")
     assert shown == [*NASTY[:-2], "a\ufffdb c", "\ufffd"]
@@ -234,20 +234,20 @@ def test_any_words_can_be_drawn(words: list[str]) -> None:
     assert width >= sum(text_width(word, 16) for word in words)
 
 
-def test_wide_characters_take_more_room() -> None:
+def test_wide_characters_are_wider() -> None:
     assert text_width("天文", 16) >= 32
     assert text_width("😀", 16) >= 20
     assert text_width("e\u0301", 16) == text_width("e", 16)
 
 
-def test_root_is_marked_even_without_relations() -> None:
+def test_the_root_is_marked_even_without_relations() -> None:
     svg = dependency_svg(Parse(Sentence.from_words(["No", "labels"]), (2, 0)))
     assert texts(svg, "relation") == ["root"]
     weights = re.findall(r'stroke-width="([\d.]+)"', svg)
     assert float(weights[1]) > float(weights[0])
 
 
-def test_unlikely_arcs_are_dashed_and_say_so() -> None:
+def test_improbable_arcs_are_dashed_and_labelled() -> None:
     sentence = Sentence.from_words(["It", "rains"])
     parse = Parse(sentence, (2, 0), ("nsubj", "root"), probabilities=(0.31, 0.99))
     svg = dependency_svg(parse)
@@ -257,28 +257,31 @@ def test_unlikely_arcs_are_dashed_and_say_so() -> None:
     assert "stroke-dasharray" not in dependency_svg(sure)
 
 
-def test_alone_it_brings_its_paper_and_in_a_page_it_does_not(parses: list[Parse]) -> None:
-    alone, part = dependency_svg(parses[0]), dependency_svg(parses[0], alone=False, first_word=5)
-    root = ElementTree.fromstring(alone)
+def test_only_standalone_figures_have_colours(parses: list[Parse]) -> None:
+    standalone, part = (
+        dependency_svg(parses[0]),
+        dependency_svg(parses[0], standalone=False, first_word=5),
+    )
+    root = ElementTree.fromstring(standalone)
     assert root.get("role") == "img"
     assert root[0].tag == f"{SVG}title"
     assert "lighthouse" in (root[0].text or "")
-    assert "prefers-color-scheme: dark" in alone
-    assert 'class="paper"' in alone
+    assert "prefers-color-scheme: dark" in standalone
+    assert 'class="paper"' in standalone
     assert "<style" not in part
     assert "paper" not in part
     numbers = [int(number) for number in re.findall(r'class="node" data-word="(\d+)"', part)]
     assert numbers == list(range(5, 5 + len(parses[0])))
-    assert "data-word" not in alone
+    assert "data-word" not in standalone
 
 
-def test_tree_is_told_in_words(parses: list[Parse]) -> None:
+def test_the_tree_is_described_in_words(parses: list[Parse]) -> None:
     root = ElementTree.fromstring(dependency_svg(parses[2]))
-    told = root.findtext(f"{SVG}desc") or ""
-    assert told.startswith("It: nsubj of <dark>; was: cop of <dark>; <dark>: root;")
+    description = root.findtext(f"{SVG}desc") or ""
+    assert description.startswith("It: nsubj of <dark>; was: cop of <dark>; <dark>: root;")
 
 
-def test_document_stacks_its_sentences(parses: list[Parse]) -> None:
+def test_a_document_stacks_its_sentences(parses: list[Parse]) -> None:
     svg = document_svg([*parses, CROSSING], title="A text")
     root = ElementTree.fromstring(svg)
     assert root.findtext(f"{SVG}title") == "A text"
@@ -296,13 +299,13 @@ def test_document_stacks_its_sentences(parses: list[Parse]) -> None:
     assert float(root.get("width", "")) == max(float(s.get("width", "")) for s in singles)
 
 
-def test_nothing_to_draw_is_still_a_picture() -> None:
+def test_empty_input_gives_a_valid_picture() -> None:
     empty = Parse(Sentence((), (), ()), ())
     for svg in (document_svg([]), document_svg([empty]), dependency_svg(empty)):
         assert float(ElementTree.fromstring(svg).get("height", "")) > 0
 
 
-def test_drawing_loads_no_framework() -> None:
+def test_drawing_does_not_import_frameworks() -> None:
     script = (
         "import sys, syntagma.drawing.tree_svg, syntagma.report.answer_page;"
         "print({'torch', 'transformers', 'numpy'} & set(sys.modules))"
@@ -312,7 +315,7 @@ def test_drawing_loads_no_framework() -> None:
 
 
 @pytest.mark.chromium
-def test_no_text_touches_another_in_a_browser(browser, tmp_path, parses: list[Parse]) -> None:
+def test_texts_do_not_overlap_in_a_browser(browser, tmp_path, parses: list[Parse]) -> None:
     path = tmp_path / "trees.svg"
     mixed = Parse(
         Sentence.from_words(["天文台", "WWW@mmm", "Überstraße", "😀", "…—“x”", "الطالب"]),

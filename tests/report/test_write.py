@@ -489,7 +489,7 @@ class TestCases:
         )
         parse = load_parser("default-parser").with_phrases().parse_text(told.asked)[0]
         assert [c.label for c in parse.constituents] == ["S", "NP", "VP", "NP"]
-        assert phrase_svg(parse, alone=False) in page.read_text(encoding="utf-8")
+        assert phrase_svg(parse, standalone=False) in page.read_text(encoding="utf-8")
 
     def test_drawn_cases_differ_as_they_say(self, spans):
         systems = read_systems(list(spans.values()))

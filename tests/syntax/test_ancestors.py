@@ -1,4 +1,4 @@
-"""Intervals against walking the parents, on projective and non-projective forests."""
+"""Euler-tour intervals against walking from parent to parent, also on non-projective trees."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from syntagma.text.sentence import Parse, Sentence
 
 @st.composite
 def forests(draw, max_words=8, max_sentences=3):
-    """Heads of random trees; any order of the words, so most are not projective."""
+    """Heads of random trees; words are in random order, so most trees are non-projective."""
     trees = []
     for _ in range(draw(st.integers(1, max_sentences))):
         n_words = draw(st.integers(1, max_words))
@@ -36,7 +36,7 @@ def columns(trees):
 
 
 def ancestors_by_walking(trees):
-    """For each word the set of itself and everything above it, as indices in the whole text."""
+    """The set of each word and its ancestors, as indices in the whole text."""
     result, offset = [], 0
     for tree in trees:
         for word in range(1, len(tree) + 1):
@@ -51,7 +51,7 @@ def ancestors_by_walking(trees):
 
 @given(forests())
 @settings(max_examples=200, deadline=None)
-def test_intervals_say_who_is_above_whom(trees):
+def test_intervals_encode_ancestors_and_depth(trees):
     walk = tour(*columns(trees))
     expected = ancestors_by_walking(trees)
     n_words = len(expected)
@@ -66,7 +66,7 @@ def test_intervals_say_who_is_above_whom(trees):
 
 @given(forests())
 @settings(max_examples=100, deadline=None)
-def test_projections_reach_from_the_leftmost_to_the_rightmost_word_below(trees):
+def test_projections_cover_the_subtree(trees):
     left, right = projections(*columns(trees))
     expected = ancestors_by_walking(trees)
     for j in range(len(expected)):
@@ -74,8 +74,8 @@ def test_projections_reach_from_the_leftmost_to_the_rightmost_word_below(trees):
         assert (left[j], right[j]) == (min(below), max(below))
 
 
-def test_the_papers_example():
-    """*credit* sees *reflects*, *losses* and itself (SG-Net figure 3)."""
+def test_example_of_the_paper():
+    """*credit* attends to *reflects*, *losses* and itself (SG-Net figure 3)."""
     # The increase reflects lower credit losses
     heads = np.array([2, 3, 0, 6, 6, 3])
     walk = tour(heads, np.zeros(6, int))
@@ -93,7 +93,7 @@ def parsed(trees):
 
 
 def naive_mask(trees, words, mode):
-    """The three rules as the papers and the released script state them, pair by pair."""
+    """The three rules as stated in the papers and the released script, pair by pair."""
     above = ancestors_by_walking(trees)
     first = {}
     for piece, word in enumerate(words):
@@ -118,7 +118,7 @@ def naive_mask(trees, words, mode):
 @pytest.mark.parametrize("mode", ["share", "first_piece", "projection"])
 @given(data=st.data())
 @settings(max_examples=120, deadline=None)
-def test_pieces_follow_their_words(mode, data):
+def test_pieces_inherit_the_tree_by_each_rule(mode, data):
     trees = data.draw(forests(max_words=5, max_sentences=2))
     n_words = sum(map(len, trees))
     words = []
@@ -128,7 +128,7 @@ def test_pieces_follow_their_words(mode, data):
     syntax = piece_syntax(parsed(trees), np.array(words, np.int64), mode=mode)
     place = np.arange(len(words))
     has_word = syntax["word"] >= 0
-    # As the sequence builder does for pieces without a word.
+    # Isolate pieces without a word as the sequence builder does.
     enter = np.where(has_word, syntax["enter"], -1 - place)
     exit_ = np.where(has_word, syntax["exit"], -place)
     point = np.where(has_word, syntax["point"], -1 - place)
@@ -136,7 +136,7 @@ def test_pieces_follow_their_words(mode, data):
     assert mask.tolist() == naive_mask(trees, words, mode)
 
 
-def test_depths_count_arcs_between_pieces():
+def test_depth_of_pieces():
     trees = [(2, 0, 2)]
     words = np.array([0, 0, 1, 1, 2])
     assert piece_syntax(parsed(trees), words)["depth"].tolist() == [1, 1, 0, 0, 1]
@@ -144,6 +144,6 @@ def test_depths_count_arcs_between_pieces():
     assert later["depth"].tolist() == [1, 2, 0, 1, 1]
 
 
-def test_no_words():
+def test_text_without_words():
     empty = piece_syntax(ParsedText.from_parses([]), np.array([ABSENT, ABSENT]))
     assert empty["word"].tolist() == [-1, -1]

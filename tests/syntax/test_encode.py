@@ -1,4 +1,4 @@
-"""Many texts encoded in one call are as each alone."""
+"""Encoding of texts and sequences: batches, spaces, and pairs of texts."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ TEXTS = [" ".join(SENTENCES[:3]), SENTENCES[3], " ".join(SENTENCES[4:]), "…", 
 
 
 def right_branching(text):
-    """Each word hangs on the one before it; tags differ from text to text."""
+    """The head of each word is the word before it; the set of tags differs between texts."""
     parses = [
         Parse(sentence, tuple(range(len(sentence))), xpos=("NN", "DT", "XX")[: len(sentence)]
               + ("VB",) * (len(sentence) - 3))
@@ -29,7 +29,7 @@ def right_branching(text):
 
 @pytest.mark.parametrize("kind", ["wordpiece", "byte_level", "unigram"])
 @pytest.mark.parametrize("mode", ["share", "first_piece", "projection"])
-def test_together_as_alone(tokenizers, kind, mode):
+def test_a_batch_equals_single_texts(tokenizers, kind, mode):
     parsed = [right_branching(text) for text in TEXTS]
     together = encode_texts(TEXTS, tokenizers[kind], parsed, mode=mode)
     for text, parse, found in zip(TEXTS, parsed, together, strict=True):
@@ -47,7 +47,7 @@ def test_together_as_alone(tokenizers, kind, mode):
 
 
 @pytest.mark.parametrize("kind", ["wordpiece", "byte_level", "unigram"])
-def test_a_text_after_a_space_is_cut_as_in_running_text(tokenizers, kind):
+def test_spaced_text_is_tokenized_as_in_running_text(tokenizers, kind):
     text = TEXTS[0]
     before = "Rain."
     (whole,) = encode_texts([f"{before} {text}"], tokenizers[kind])
@@ -64,7 +64,7 @@ def test_no_texts(tokenizers):
 
 
 @pytest.mark.parametrize("kind", ["wordpiece", "byte_level", "unigram"])
-def test_two_texts_in_one_sequence_do_not_touch(tokenizers, kind):
+def test_two_texts_in_one_sequence_stay_separate(tokenizers, kind):
     tokenizer = tokenizers[kind]
     texts = encode_texts(TEXTS, tokenizer, [right_branching(text) for text in TEXTS])
     builder = SequenceBuilder(tokenizer, columns=COLUMNS)
@@ -87,18 +87,18 @@ def test_two_texts_in_one_sequence_do_not_touch(tokenizers, kind):
                     assert word[row, i] >= 0
                     assert word[row, j] >= 0
                     assert sentence[row, i] == sentence[row, j]
-    # The special pieces are those that the tokenizer itself would add.
+    # The special tokens are those that the tokenizer itself adds.
     whole = builder.collate([[Part(texts[3], 0, len(texts[3])), Part(texts[4], 0, len(texts[4]))]])
     expected = tokenizer(TEXTS[3], TEXTS[4], return_token_type_ids=True)
     n_whole = len(expected["input_ids"])
     assert whole["input_ids"][0, :n_whole].tolist() == expected["input_ids"]
     assert whole["token_type_ids"][0, :n_whole].tolist() == expected["token_type_ids"]
-    # What follows is padding to a round length.
+    # The rest is padding up to a rounded length.
     assert whole["attention_mask"].sum() == n_whole
     assert whole["input_ids"].shape[1] == padded_length(n_whole)
     n_pieces = len(texts[3]) + len(texts[4])
     assert builder.n_special(2) == len(expected["input_ids"]) - n_pieces
-    # Tags: special pieces and padding have their own.
+    # Special tokens and padding have tag ids of their own.
     tags = batch["tag"]
     mask = batch["attention_mask"].bool()
     assert (tags[~mask] == PAD).all()

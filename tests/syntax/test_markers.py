@@ -1,4 +1,4 @@
-"""Markers around mentions, against walking parents from piece to piece."""
+"""Markers around mentions, against walking from parent to parent."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ TOKENIZER = build_tokenizer("wordpiece")
 
 @st.composite
 def marked_texts(draw, modes=("share", "first_piece", "projection"), fewest=0):
-    """Trees, the word of each piece, a mode, and up to two mentions as stretches of pieces."""
+    """Trees, the word of each piece, a mode, and one or two mentions as spans of pieces."""
     trees = draw(forests(max_words=5, max_sentences=2))
     words = []
     for word in range(sum(map(len, trees))):
@@ -52,19 +52,19 @@ def encoded(trees, words, mode):
 
 
 def head_word(trees, words, mention):
-    """The word of a mention from which fewest arcs lead to the root."""
+    """The word of a mention that is closest to the root."""
     above = ancestors_by_walking(trees)
     inside = sorted({word for word in words[slice(*mention)] if word >= 0})
     return min(inside, key=lambda word: len(above[word]), default=ABSENT)
 
 
 def by_hand(words, mentions):
-    """Pieces and markers in order, as (piece or None, mention or None)."""
+    """Pieces and markers in their order, as (piece or None, mention or None)."""
     order = []
     for place in range(len(words) + 1):
         spans = list(enumerate(mentions))
         ends = [m for m in spans if m[1][1] == place and m[1][0] < place]
-        # Of two that end here, the one that began later ends first.
+        # Of two mentions that end here, the one that started later closes first.
         order += [(None, n) for n, _ in sorted(ends, key=lambda m: (-m[1][0], -m[0]))]
         order += [(None, n) for n, span in spans if span == (place, place) for _ in range(2)]
         begins = [m for m in spans if m[1][0] == place and m[1][1] > place]
@@ -75,7 +75,7 @@ def by_hand(words, mentions):
 
 
 def naive_mask(trees, order, words, heads, mode):
-    """Pair by pair: a marker is one more first piece of its mention's head word."""
+    """Pair by pair: a marker acts as another first piece of its mention's head word."""
     above = ancestors_by_walking(trees)
     first = {}
     for piece, word in enumerate(words):
@@ -104,14 +104,14 @@ def naive_mask(trees, order, words, heads, mode):
 
 
 def collated(text):
-    """The columns of a text, its special pieces and padding taken off."""
+    """The columns of a text without special tokens and padding."""
     batch = SequenceBuilder(TOKENIZER, columns=COLUMNS).collate([[Part(text, 0, len(text))]])
     return {name: tensor[:, 1 : 1 + len(text)] for name, tensor in batch.items()}
 
 
 @given(marked_texts())
 @settings(max_examples=300, deadline=None)
-def test_a_marker_sees_and_is_seen_as_its_head_word(case):
+def test_markers_attend_like_their_head_word(case):
     trees, words, mode, mentions = case
     text = encoded(trees, words, mode)
     marked, places = insert_markers(text, mentions, [900, 901])
@@ -132,7 +132,7 @@ def test_a_marker_sees_and_is_seen_as_its_head_word(case):
         elif heads[number] < 0:
             assert word == -1
         else:
-            # A word of its own, with the depth of the head word's first piece.
+            # A new word with the depth of the head word's first piece.
             assert text.n_words <= word < marked.n_words
             assert columns["depth"][0, i] == len(above[heads[number]]) - 1
     own = columns["word"][0][columns["word"][0] >= text.n_words]
@@ -141,7 +141,7 @@ def test_a_marker_sees_and_is_seen_as_its_head_word(case):
 
 
 def walk(trees, order, words, heads, direction):
-    """Distances between pieces and markers, each found by walking from parent to parent."""
+    """Distances between pieces and markers, found by walking from parent to parent."""
     parent, offset = {}, 0
     for tree in trees:
         for place, head in enumerate(tree):
@@ -178,10 +178,10 @@ def walk(trees, order, words, heads, direction):
 
 
 @pytest.mark.parametrize("direction", ["down", "up", "both", "undirected"])
-# A common ancestor without a piece is not seen: every word has one here.
+# Common ancestors without pieces are invisible to the model, so every word has a piece here.
 @given(marked_texts(modes=("share",), fewest=1))
 @settings(max_examples=150, deadline=None)
-def test_distances_to_and_from_markers(direction, case):
+def test_distances_of_markers_are_those_of_the_head_word(direction, case):
     trees, words, mode, mentions = case
     marked, _ = insert_markers(encoded(trees, words, mode), mentions, [900, 901])
     columns = collated(marked)
@@ -195,7 +195,7 @@ def test_distances_to_and_from_markers(direction, case):
 
 @given(marked_texts())
 @settings(max_examples=100, deadline=None)
-def test_special_markers_stand_apart(case):
+def test_special_markers_are_isolated(case):
     trees, words, mode, mentions = case
     text = encoded(trees, words, mode)
     marked, places = insert_markers(text, mentions, [900, 901], place="special")
@@ -213,7 +213,7 @@ def test_special_markers_stand_apart(case):
     assert torch.equal(mask[others][:, others], before)
 
 
-def test_a_text_without_syntax():
+def test_markers_in_a_text_without_syntax():
     text = EncodedText(*(np.arange(5, dtype=np.int32) + shift for shift in (100, 0, 1)))
     marked, places = insert_markers(text, [(3, 4), (0, 2)], [900, 901])
     assert marked.pieces.tolist() == [901, 100, 101, 901, 102, 900, 103, 900, 104]
@@ -235,14 +235,14 @@ def test_a_text_without_syntax():
         ([(4, 4), (0, 0)], "##abcd@@"),
     ],
 )
-def test_markers_at_one_place_nest(mentions, expected):
+def test_markers_at_one_position_nest(mentions, expected):
     text = EncodedText(*(np.arange(4, dtype=np.int32) + shift for shift in (0, 0, 1)))
     marked = insert_markers(text, mentions, [4, 5]).text
     assert "".join("abcd@#"[piece] for piece in marked.pieces) == expected
 
 
 def chain(text):
-    """Each word hangs on the one before it."""
+    """The head of each word is the word before it."""
     parses = [
         Parse(words, tuple(range(len(words))), xpos=("NN",) * len(words)) for words in segment(text)
     ]
@@ -250,7 +250,7 @@ def chain(text):
 
 
 @pytest.mark.parametrize("kind", ["wordpiece", "byte_level", "unigram"])
-def test_mentions_are_found_by_their_characters(tokenizers, kind):
+def test_mentions_are_located_by_characters(tokenizers, kind):
     tokenizer = tokenizers[kind]
     text = SENTENCES[0]
     (plain,) = encode_texts([text], tokenizer, [chain(text)])
@@ -263,14 +263,14 @@ def test_mentions_are_found_by_their_characters(tokenizers, kind):
     # The head of a chain is its first word: number 1 of the sentence, one arc below the root.
     assert marked.syntax["depth"][[opening, closing]].tolist() == [1, 1]
     assert hash_ >= 0
-    # In company of another text, words and markers keep apart.
+    # Concatenated with another text, words and markers keep distinct numbers.
     both = concatenate([marked, marked])
     assert both.n_words == 2 * marked.n_words
     words = both.syntax["word"]
     assert not set(words[: len(marked)]) & set(words[len(marked) :]) - {-1}
 
 
-def test_a_marker_inside_a_word_leaves_the_word_one():
+def test_a_marker_inside_a_word_does_not_split_the_word():
     """*un|break|able* with a mention of the middle piece: only *un* is the word's first piece."""
     text = encoded([(0, 1)], [0, 0, 0, 1], "share")
     marked, _ = insert_markers(text, [(1, 2)], [900])
@@ -280,7 +280,7 @@ def test_a_marker_inside_a_word_leaves_the_word_one():
     assert distances[:, 5].tolist() == [1, 1, 0, 1, 0, 0]
 
 
-def test_what_cannot_be_is_named(tokenizers):
+def test_invalid_arguments_are_rejected(tokenizers):
     text = encoded([(0,)], [0], "share")
     with pytest.raises(InputError, match=naming("markers head special tail")):
         insert_markers(text, [(0, 1)], [900], place="tail")

@@ -1,4 +1,4 @@
-"""The map between words and pieces, on every kind of tokenizer."""
+"""Alignment of words and pieces, with every kind of tokenizer."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ NASTY = "aZ09 .,'’-–—…()[]\"“”\u00a0\u200b\u200d\u0301é東京ﬁ�
 
 
 def naive_align(words, pieces):
-    """For each piece the word that it shares most characters with, the first of equals."""
+    """The word that each piece shares the most characters with; the first one on ties."""
     result = []
     for start, end in pieces:
         shared = [min(end, e) - max(start, s) for s, e in words]
@@ -28,7 +28,7 @@ def naive_align(words, pieces):
 @pytest.mark.parametrize("kind", ["wordpiece", "byte_level", "unigram"])
 @given(text=st.text(NASTY, max_size=40))
 @settings(max_examples=150, deadline=None)
-def test_alignment_agrees_with_the_definition(kind, text, tokenizers):
+def test_align_matches_the_definition(kind, text, tokenizers):
     words, start = [], None
     for index, character in enumerate(text + " "):
         if character.isspace():
@@ -37,7 +37,7 @@ def test_alignment_agrees_with_the_definition(kind, text, tokenizers):
             start = None
         elif start is None:
             start = index
-    # Cut words in two, as clitics are, so that one piece may touch two words.
+    # Cut words in two, as clitics are, so that a piece may overlap two words.
     cut = [(s, s + (e - s) // 2) for s, e in words if e - s > 1]
     words = sorted(cut + [(s + (e - s) // 2 if e - s > 1 else s, e) for s, e in words])
     encoding = tokenizers[kind](text, return_offsets_mapping=True)
@@ -47,21 +47,21 @@ def test_alignment_agrees_with_the_definition(kind, text, tokenizers):
     assert found.tolist() == naive_align(words, pieces)
 
 
-def test_many_texts_are_aligned_in_one_call():
+def test_many_texts_align_in_one_call():
     one = align([0, 3], [2, 5], [0, 3, 4], [2, 4, 5])
     both = align([0, 3, 10, 13], [2, 5, 12, 15], [0, 3, 4, 10, 13, 14], [2, 4, 5, 12, 14, 15])
     assert both.tolist() == [*one, *(one + 2)]
 
 
-def test_words_of_one_token_and_words_without_pieces():
-    # du = de + le: both have the whole interval, the first one gets the piece
+def test_words_that_share_a_token_and_words_without_pieces():
+    # du = de + le: both have the same offsets, and the first gets the piece.
     assert align([0, 0, 3], [2, 2, 7], [0, 3], [2, 7]).tolist() == [0, 2]
     assert first_pieces([0, 2], 3).tolist() == [0, ABSENT, 1]
     assert align([], [], [0], [2]).tolist() == [ABSENT]
 
 
 @pytest.mark.parametrize("how", ["first", "mean"])
-def test_pooling_agrees_with_a_loop(how):
+def test_pool_matches_a_loop(how):
     torch.manual_seed(0)
     states = torch.randn(2, 6, 3, requires_grad=True)
     words = torch.tensor([[-100, 0, 0, 2, 2, -100], [-100, 0, 1, 1, 1, 2]])
@@ -78,13 +78,13 @@ def test_pooling_agrees_with_a_loop(how):
     assert (states.grad[0, 1] != 0).all()
 
 
-def test_spread_gives_each_piece_the_value_of_its_word():
+def test_spread_copies_word_values_to_pieces():
     assert spread([5, 6], [ABSENT, 1, 1, 0]).tolist() == [ABSENT, 6, 6, 5]
     assert spread([], [ABSENT, ABSENT], fill=-1).tolist() == [-1, -1]
     assert spread(np.array([], int), []).tolist() == []
 
 
-def test_a_tokenizer_without_offsets_is_refused():
+def test_slow_tokenizers_are_rejected():
     class Slow:
         is_fast = False
 

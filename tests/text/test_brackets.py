@@ -1,4 +1,4 @@
-"""Penn brackets in and out."""
+"""Reading and writing Penn brackets."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def only(*lines):
     return tree
 
 
-def test_words_tags_and_phrases_in_preorder():
+def test_words_tags_and_phrases_in_pre_order():
     tree = only("(TOP (S (NP (DT The) (NN tide)) (VP (VBD rose)) (. .)))")
     assert tree.forms == ("The", "tide", "rose", ".")
     assert tree.tags == ("DT", "NN", "VBD", ".")
@@ -27,12 +27,12 @@ def test_words_tags_and_phrases_in_preorder():
 
 
 @pytest.mark.parametrize("root", ["TOP", "ROOT", "S1", ""])
-def test_the_bracket_around_it_all_is_no_phrase(root):
+def test_the_top_bracket_is_not_a_phrase(root):
     assert only(f"({root} (X (NN sand)))").constituents == (("X", 0, 1),)
     assert only(f"({root} (NN sand))").constituents == ()
 
 
-def test_traces_and_what_they_leave_empty_are_dropped():
+def test_traces_and_phrases_left_empty_are_dropped():
     tree = only(
         "( (S (NP-SBJ-1 (NNS Gulls)) (VP (VBP seem) (S (NP-SBJ (-NONE- *-1)) (VP (TO to)"
         " (VP (VB wait) (NP (-NONE- *T*-2))))))))"
@@ -44,19 +44,19 @@ def test_traces_and_what_they_leave_empty_are_dropped():
     assert len(only("(TOP (NP (-NONE- *)))")) == 0
 
 
-def test_a_tree_may_take_many_lines_and_a_line_many_trees():
+def test_trees_may_span_lines_and_share_lines():
     lines = ["(TOP (NP", "", "   (NN salt)))(TOP (NP (NN oil)))", "(TOP (NP (NN tar)))"]
     assert [tree.forms for tree in parse_brackets(lines)] == [("salt",), ("oil",), ("tar",)]
 
 
-def test_escapes_are_undone_for_reading_and_kept_in_the_forms():
+def test_sentence_unescapes_and_forms_keep_the_escapes():
     tree = only("(S (-LRB- -LRB-) (`` ``) (NN a\\/b) (NN S-LRB-2-RRB-) ('' '') (-RRB- -RRB-))")
     assert tree.sentence().forms == ("(", '"', "a/b", "S(2)", '"', ")")
     assert tree.forms[0] == "-LRB-"
     assert tree.tags[0] == "-LRB-"
 
 
-def test_no_recursion():
+def test_deep_trees_need_no_recursion():
     deep = 20_000
     tree = only("(A " * deep + "(NN x)" + ")" * deep)
     assert len(tree.constituents) == deep
@@ -78,7 +78,7 @@ def test_what_is_no_tree_is_named_with_its_line(line, message):
         list(parse_brackets(["(TOP (NN ok))", line], name="tides.ptb"))
 
 
-def test_files(tmp_path):
+def test_reads_gzip_and_rejects_empty_files(tmp_path):
     path = tmp_path / "a.ptb.gz"
     path.write_bytes(gzip.compress(b"(TOP (NP (NN salt)))\n"))
     assert [tree.forms for tree in read_brackets(path)] == [("salt",)]
@@ -90,7 +90,7 @@ def test_files(tmp_path):
 
 @st.composite
 def trees(draw):
-    """Nested spans over some words, as random cuts of cuts; unary chains among them."""
+    """Random nested phrases over some words, unary chains included."""
     n_words = draw(st.integers(1, 8))
     forms = draw(
         st.lists(
@@ -113,7 +113,7 @@ def trees(draw):
 
 
 @given(trees())
-def test_written_and_read_again(tree):
+def test_format_and_parse_round_trip(tree):
     forms, constituents = tree
     again = only(format_brackets(forms, ["NN"] * len(forms), constituents))
     assert again.constituents == tuple(constituents)
@@ -122,7 +122,7 @@ def test_written_and_read_again(tree):
         assert list(again.sentence().forms) == forms
 
 
-def test_a_space_inside_a_word_is_no_word_border():
+def test_spaces_inside_words_are_escaped():
     assert format_brackets(["1 000", "("], ["CD", "("], []) == (
         "(TOP (CD 1_000) (-LRB- -LRB-))"
     )  # fmt: skip

@@ -1,4 +1,4 @@
-"""Treebank files: exact round trip, offsets, and what is refused."""
+"""Treebank files: exact round trip, offsets, and error messages."""
 
 from __future__ import annotations
 
@@ -47,15 +47,15 @@ def sentences(text=DOCUMENT):
     return list(parse_conllu(text.split("\n"), name="tides.conllu"))
 
 
-def test_a_file_comes_back_character_for_character():
+def test_round_trip_is_exact():
     assert "".join(map(format_conllu, sentences())) == DOCUMENT
 
 
-def test_words_have_their_place_in_the_text():
+def test_words_have_offsets_into_the_text():
     sentence = sentences()[0].sentence()
     text = sentences()[0].text
     assert sentence.forms == ("We", "ca", "n't", "wait", ",", "de", "le", "port", ".")
-    # Where the forms spell the token, each gets its part of it; else all get the whole of it.
+    # Forms that spell the token get their part of it; otherwise each gets the whole token.
     assert [text[word.start : word.end] for word in sentence.words] == [
         "We",
         "ca",
@@ -69,14 +69,14 @@ def test_words_have_their_place_in_the_text():
     ]
 
 
-def test_text_is_rebuilt_where_no_comment_gives_it():
+def test_text_is_rebuilt_without_a_comment():
     source = sentences()[0]
     bare = TreebankSentence((), source.rows)
     assert bare.text == "We can't wait, du port."
     assert bare.sentence() == source.sentence()
 
 
-def test_text_is_rebuilt_where_its_comment_has_other_words():
+def test_text_is_rebuilt_if_the_comment_has_other_words():
     source = sentences()[0]
     for text in ("We can't wait.", "We can't wait, du port. Go", "We can't , du port wait."):
         other = TreebankSentence((f"# text = {text}",), source.rows)
@@ -86,7 +86,7 @@ def test_text_is_rebuilt_where_its_comment_has_other_words():
     assert [spaced.text[w.start : w.end] for w in spaced.sentence().words][-2:] == ["port", "."]
 
 
-def test_space_after_a_sentence_is_that_after_its_last_token():
+def test_touches_next_reads_the_last_token():
     rows = (row("1-2", "du", misc="SpaceAfter=No"), row(1, "de"), row(2, "le"))
     lines = [tuple(line.split("\t")) for line in rows]
     assert TreebankSentence((), tuple(lines)).touches_next
@@ -94,7 +94,7 @@ def test_space_after_a_sentence_is_that_after_its_last_token():
     assert not TreebankSentence((), (tuple(unlike.split("\t")),)).touches_next
 
 
-def test_predicted_columns_replace_the_old_ones_and_nothing_else():
+def test_with_parse_replaces_only_the_predicted_columns():
     source = sentences()[0]
     parse = source.parse()
     new = source.with_parse(
@@ -107,14 +107,14 @@ def test_predicted_columns_replace_the_old_ones_and_nothing_else():
         source.with_parse(sentences()[1].parse())
 
 
-def test_a_parse_becomes_rows_that_parse_to_itself(ferry):
+def test_from_parse_round_trip(ferry):
     text = " ".join(ferry.sentence.forms)
     rows = TreebankSentence.from_parse(ferry, text=text)
     again = next(parse_conllu(format_conllu(rows).splitlines()))
     assert again.parse() == ferry
 
 
-def test_words_that_share_a_place_become_a_token():
+def test_words_that_share_offsets_become_a_multi_word_token():
     source = sentences()[0]
     rows = TreebankSentence.from_parse(source.parse(), text=source.text)
     assert [r[:2] for r in rows.rows if "-" in r[0]] == [("6-7", "du")]
@@ -165,12 +165,12 @@ def test_broken_lines_are_named(lines, message):
         list(parse_conllu(lines, name="bad.conllu"))
 
 
-def test_a_long_chain_is_checked_without_recursion():
+def test_long_chains_need_no_recursion():
     lines = [row(n, "w", n - 1, "x") for n in range(1, 5001)]
     assert len(next(parse_conllu(lines)).parse()) == 5000
 
 
-def test_files_may_be_compressed_and_must_not_be_empty(tmp_path):
+def test_reads_gzip_and_rejects_empty_files(tmp_path):
     path = tmp_path / "a.conllu.gz"
     path.write_bytes(gzip.compress(DOCUMENT.encode()))
     assert len(list(read_conllu(path))) == 2

@@ -4,7 +4,7 @@ from pathlib import Path
 from syntagma.text.documents import read_documents
 
 
-def test_documents_are_raw_text(tmp_path: Path) -> None:
+def test_documents_are_rebuilt_as_raw_text(tmp_path: Path) -> None:
     def row(number: str, form: str, misc: str = "_") -> str:
         return "\t".join([number, form, *"_" * 7, misc])
 

@@ -41,7 +41,7 @@ def sentences(text: str, mode: str = "raw") -> list[str]:
 
 # ---------------------------------------------------------------- words
 
-# Text, then its words parted by spaces.
+# Text → its words, separated by spaces.
 WORDS = """
 I don't think they've left.  →  I do n't think they 've left .
 We cannot, and you can't.  →  We can not , and you ca n't .
@@ -112,11 +112,11 @@ ODD_WORDS = [
     ("text", "expected"),
     [*(line.split("  →  ") for line in WORDS.strip().splitlines()), *ODD_WORDS],
 )
-def test_words(text: str, expected: str) -> None:
+def test_words_follow_the_conventions(text: str, expected: str) -> None:
     assert words(text) == expected
 
 
-def test_split_words_takes_a_part_of_the_text() -> None:
+def test_split_words_accepts_a_range() -> None:
     sentence = split_words("Wait, don't go.", 6, 11)
     assert sentence == Sentence(("do", "n't"), (6, 8), (8, 11))
     assert split_words("   ").forms == ()
@@ -125,7 +125,7 @@ def test_split_words_takes_a_part_of_the_text() -> None:
 
 # ---------------------------------------------------------------- sentences
 
-# Each has its sentences parted by " | ".
+# Sentences are separated by " | ".
 PROSE = [
     "The U.S. Army arrived in June. | It left in July.",
     "Dr. Smith met Mrs. Jones on St. James Street. | They talked.",
@@ -155,11 +155,11 @@ PROSE = [
 
 
 @pytest.mark.parametrize("marked", PROSE)
-def test_prose_is_split_where_its_sentences_end(marked: str) -> None:
+def test_prose_is_split_at_sentence_ends(marked: str) -> None:
     assert sentences(marked.replace(" | ", " ")) == marked.split(" | ")
 
 
-def test_lower_case_text_is_not_split_between_words() -> None:
+def test_lower_case_text_is_not_split_without_punctuation() -> None:
     text = "so i went to the shop and then i saw ann lee who told me that bob had left the town"
     assert sentences(text) == [text]
 
@@ -169,7 +169,7 @@ def test_lower_case_text_is_split_at_full_stops() -> None:
     assert len(segment(text)) == 3
 
 
-def test_a_missing_space_does_not_hide_an_end() -> None:
+def test_a_missing_space_does_not_hide_a_sentence_end() -> None:
     assert sentences("We ate there.The soup was cold.") == ["We ate there.", "The soup was cold."]
 
 
@@ -177,7 +177,7 @@ def test_full_width_marks_end_sentences() -> None:
     assert sentences("我看书。「你呢？」他走了！") == ["我看书。", "「你呢？」", "他走了！"]
 
 
-def test_split_sentences_gives_offsets() -> None:
+def test_split_sentences_returns_offsets() -> None:
     text = "  One came.  Two went. "
     assert [text[start:end] for start, end in split_sentences(text)] == ["One came.", "Two went."]
 
@@ -191,7 +191,7 @@ Mr. Hill opened the first mill, and the railway came soon after that. Today it i
 quiet."""
 
 
-def test_hard_wrapped_text_survives() -> None:
+def test_hard_wrapped_lines_are_joined() -> None:
     found = sentences(WRAPPED)
     assert len(found) == 3
     assert found[0].endswith("small harbour there.")
@@ -227,13 +227,13 @@ LAYOUTS = {
 
 
 @pytest.mark.parametrize("name", LAYOUTS)
-def test_layout_ends_sentences(name: str) -> None:
+def test_layout_can_end_sentences(name: str) -> None:
     text, expected = LAYOUTS[name]
     first = expected.split("|")
     assert sentences(text)[: len(first)] == first
 
 
-def test_a_line_that_goes_on_is_no_sentence() -> None:
+def test_a_line_that_continues_is_not_a_sentence() -> None:
     assert (
         len(segment("We know Dr.\nLow and the many other good men of that old town by the sea"))
         == 1
@@ -251,7 +251,7 @@ def test_lines_are_neither_joined_nor_split() -> None:
     assert segment(text, mode="lines")[0].forms == ("One", ".", "Two", "?")
 
 
-def test_given_words_are_left_alone() -> None:
+def test_given_words_are_not_split() -> None:
     found = segment("don't (stop)\tMr.  \n\nU.S .\n", mode="words")
     assert [sentence.forms for sentence in found] == [("don't", "(stop)", "Mr."), ("U.S", ".")]
     assert found[0].starts == (0, 6, 13)
@@ -267,7 +267,7 @@ def test_unknown_mode_names_the_known_ones() -> None:
 
 @pytest.mark.parametrize("mode", MODES)
 @pytest.mark.parametrize("text", ["", " ", "\n", "\r\n \u2029\n", "\u200b", "\ufeff\n"])
-def test_nothing_gives_no_sentences(text: str, mode: str) -> None:
+def test_text_without_words_gives_no_sentences(text: str, mode: str) -> None:
     if mode != "words" or not text.strip():
         assert segment(text, mode=mode) == []
     assert "".join(part for part, _ in segment_stream([text], mode=mode)) == text
@@ -276,7 +276,7 @@ def test_nothing_gives_no_sentences(text: str, mode: str) -> None:
 # ---------------------------------------------------------------- parts and package
 
 
-def test_the_same_sentence_alone_and_among_others() -> None:
+def test_context_does_not_change_a_paragraph() -> None:
     paragraphs = [line.replace(" | ", " ") for line in PROSE]
     alone = [[found.forms for found in segment(paragraph)] for paragraph in paragraphs]
     together = [found.forms for found in segment("\n\n".join(paragraphs))]
@@ -291,7 +291,7 @@ def test_importing_loads_no_torch() -> None:
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
 
 
-def test_weights_are_small_and_say_where_they_come_from() -> None:
+def test_weights_are_small_and_name_their_source() -> None:
     assert WEIGHTS.stat().st_size < 300_000
     head = WEIGHTS.read_bytes()[:4000]
     assert b"CC BY-SA 4.0" in head

@@ -41,7 +41,7 @@ def check_lossless(text: str, found: list[Sentence], *, gaps: set[str]) -> None:
 @example("(http://a.b))))", "raw")
 @example("etc.", "lines")
 @example("a\u200d \u200d b", "raw")
-def test_words_and_gaps_rebuild_the_text(text: str, mode: str) -> None:
+def test_segmentation_is_lossless(text: str, mode: str) -> None:
     gaps = set() if mode == "words" else INVISIBLE | set("\u202a\u202b\u202c\u202d\u202e")
     gaps |= set("\u2066\u2067\u2068\u2069") if mode != "words" else set()
     check_lossless(text, segment(text, mode=mode), gaps=gaps)
@@ -49,7 +49,7 @@ def test_words_and_gaps_rebuild_the_text(text: str, mode: str) -> None:
 
 @settings(max_examples=100, deadline=None)
 @given(NASTY, st.sampled_from(["lines", "words"]))
-def test_as_many_sentences_as_lines(text: str, mode: str) -> None:
+def test_each_line_is_one_sentence(text: str, mode: str) -> None:
     found = segment(text, mode=mode)
     lines = text.replace("\r\n", "\n").replace("\r", "\n").split("\n")
     kept = [line for line in lines if segment(line, mode=mode)]
@@ -59,7 +59,7 @@ def test_as_many_sentences_as_lines(text: str, mode: str) -> None:
 
 
 def stream_of(chunks: list[str], mode: str) -> tuple[str, list[Sentence]]:
-    """The stream put together again, offsets into the whole."""
+    """Concatenate a stream; offsets count in the whole text."""
     text, found = "", []
     for part, part_sentences in segment_stream(chunks, mode=mode):
         found += [sentence.shift(len(text)) for sentence in part_sentences]
@@ -71,7 +71,7 @@ def stream_of(chunks: list[str], mode: str) -> tuple[str, list[Sentence]]:
 @given(st.lists(NASTY, max_size=5), st.sampled_from(MODES))
 @example(["one.\r", "\nTwo.\r", "\n", "\r\nthree"], "raw")
 @example(["a\r", "\nb"], "lines")
-def test_a_stream_gives_what_the_whole_text_gives(chunks: list[str], mode: str) -> None:
+def test_a_stream_equals_the_whole_text(chunks: list[str], mode: str) -> None:
     text, found = stream_of(chunks, mode)
     assert text == "".join(chunks)
     assert found == segment(text, mode=mode)
@@ -80,20 +80,20 @@ def test_a_stream_gives_what_the_whole_text_gives(chunks: list[str], mode: str) 
 @pytest.mark.parametrize(
     ("text", "mode"),
     [
-        # A piece ends between the halves of a line end; in the middle of a paragraph break.
+        # A chunk ends between CR and LF, or in the middle of a paragraph break.
         ("x" + "ab\r\n" * 16_500, "lines"),
         ("x" * 5 + "ab\r\n\r\n" * 11_000, "raw"),
         (("ab " * 5_058 + "cd\n\n") * 3 + "abcd " * 3_999 + "\n" + " " * 400 + "\nend", "raw"),
     ],
 )
-def test_a_stream_looks_ahead_where_it_must(text: str, mode: str) -> None:
+def test_a_stream_waits_for_line_and_paragraph_ends(text: str, mode: str) -> None:
     chunks = [text[:BATCH_LENGTH], text[BATCH_LENGTH:]]
     assert stream_of(chunks, mode) == (text, segment(text, mode=mode))
     assert not any(part[0] == "\n" for part, _ in segment_stream(chunks, mode=mode))
 
 
 @pytest.mark.parametrize("size", [7_001, 400_000])
-def test_a_long_paragraph_is_cut_at_a_sentence_in_stream_and_text_alike(size: int) -> None:
+def test_long_paragraphs_are_cut_at_sentences_alike_in_streams(size: int) -> None:
     text = "Ann met Dr. Low in the U.S. last May. Was it warm? It was not (so they said).\n" * 1000
     text = text + "\n" + text
     chunks = [text[start : start + size] for start in range(0, len(text), size)]
@@ -104,7 +104,7 @@ def test_a_long_paragraph_is_cut_at_a_sentence_in_stream_and_text_alike(size: in
     assert max(len(part) for part, _ in segment_stream(chunks)) <= 21_000
 
 
-def test_an_endless_sentence_is_cut_between_words() -> None:
+def test_overlong_sentences_are_cut_between_words() -> None:
     text = "and so it went on " * 5000
     found = segment(text)
     check_lossless(text, found, gaps=set())
@@ -113,7 +113,7 @@ def test_an_endless_sentence_is_cut_between_words() -> None:
     assert stream_of([text], "raw") == (text, found)
 
 
-def test_short_lines_are_handed_out_one_by_one() -> None:
+def test_short_lines_are_yielded_one_by_one() -> None:
     chunks = ["one two\n" * 9_000]
     parts = list(segment_stream(chunks, mode="lines"))
     assert len(parts) == 9_000
@@ -124,7 +124,7 @@ def test_short_lines_are_handed_out_one_by_one() -> None:
     "unit",
     ["a", ".", "-", "(", "'", "a-", "a.", "1,", "a@", "www.", "\u0301", " ", "\n", "1-", "a\n"],
 )
-def test_two_hundred_thousand_of_anything_finish(unit: str) -> None:
+def test_two_hundred_thousand_equal_units_take_linear_time(unit: str) -> None:
     text = unit * (200_000 // len(unit))
     begin = time.monotonic()
     check_lossless(text, segment(text), gaps=INVISIBLE)

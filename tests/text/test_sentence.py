@@ -1,4 +1,4 @@
-"""Words and trees as callers give them."""
+"""Validation of words and trees from callers."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from syntagma.text.sentence import Parse, Sentence
 from tests.messages import naming
 
 
-def test_treebanks_have_words_with_spaces():
+def test_words_may_contain_spaces():
     sentence = Sentence.from_words(["vers", "1 000", "navires"])
     assert (sentence.starts, sentence.ends) == ((0, 5, 11), (4, 10, 18))
 

@@ -1,1 +1,1 @@
-"""Trees, attention, scores and curves as vector pictures."""
+"""Draw trees, attention, scores and curves as vector graphics."""

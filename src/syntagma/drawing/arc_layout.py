@@ -1,8 +1,8 @@
-"""Where the arcs, labels and words of a drawn dependency tree stand: pure geometry, no drawing.
+"""Lay out a dependency tree: positions of words, arcs and labels, without drawing anything.
 
-An arc rises from its head, runs level and comes down on its dependent.  At each word the legs
-stand side by side in such an order that the arcs of a projective tree never touch; every label
-has a stretch of its arc to itself that no leg passes through, crossing arcs included.
+An arc goes up from its head, runs horizontally and comes down on its dependent.  Its two vertical
+parts are called legs.  The legs at a word are ordered so that the arcs of a projective tree never
+touch, and each label has a stretch of its arc that no leg crosses, not even of crossing arcs.
 """
 
 from __future__ import annotations
@@ -12,29 +12,28 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import count, pairwise
 
-__all__ = ["PlacedArc", "TreeLayout", "arc_levels", "lay_out_tree"]
-
+# All lengths are in pixels.
 WORD_GAP = 14.0
 LEG_GAP = 9.0
 LABEL_MARGIN = 5.0
-LEAST_ARC = 16.0
+MIN_ARC = 16.0
 MARGIN = 12.0
 
 Leg = tuple[int, int]
-"""Where an arc stands on the ground: the word, and the arc by its dependent."""
+"""A leg of an arc: the word it stands on, and the arc, identified by its dependent."""
 
 
 @dataclass(frozen=True, slots=True)
 class PlacedArc:
-    """An arc with its place.
+    """An arc with its position.
 
     Args:
-        head: 1-based position of the head; 0 for the mark of the root.
-        dependent: 1-based position of the dependent.
+        head: 1-based index of the head; 0 for the root marker.
+        dependent: 1-based index of the dependent.
         level: height in steps, from 1.
-        head_x: where the leg at the head stands; ``dependent_x`` for the root.
-        dependent_x: where the leg at the dependent stands.
-        label_x: middle of the label.
+        head_x: x of the leg at the head; equal to ``dependent_x`` for the root.
+        dependent_x: x of the leg at the dependent.
+        label_x: x of the middle of the label.
     """
 
     head: int
@@ -47,13 +46,13 @@ class PlacedArc:
 
 @dataclass(frozen=True, slots=True)
 class TreeLayout:
-    """A whole tree with its places.
+    """The layout of a tree.
 
     Args:
-        width: in pixels, margins included.
-        n_levels: highest level, the root's mark included.
-        word_xs: middle of each word, ``[n_words]``.
-        arcs: one a word, in the order of the words, ``[n_words]``.
+        width: total width in pixels, including margins.
+        n_levels: highest level, including the root marker.
+        word_xs: x of the middle of each word, ``[n_words]``.
+        arcs: the arc to each word from its head, ``[n_words]``.
     """
 
     width: float
@@ -63,19 +62,19 @@ class TreeLayout:
 
 
 def arc_levels(heads: Sequence[int]) -> tuple[int, ...]:
-    """Height of each word's arc: above all arcs that it spans, on no level with one it overlaps.
+    """Compute the height of each arc: above the arcs it spans, never level with one it overlaps.
 
-    Levels are as low as that allows: in a projective tree the level is the length of the longest
-    chain of nested arcs that ends in this one.
+    Levels are as low as these rules allow.  In a projective tree, the level of an arc is the length
+    of the longest chain of arcs nested inside it, itself included.
 
     Args:
-        heads: 1-based head of each word, 0 for the root, ``[n_words]``.
+        heads: 1-based index of the head of each word, 0 for the root, ``[n_words]``.
 
     Returns:
-        Level of each word's arc, from 1; 0 for a root, ``[n_words]``.
+        Level of the arc to each word, from 1, ``[n_words]``; 0 for the root.
 
     Raises:
-        ValueError: a head is out of range, or the word itself.
+        ValueError: a head is out of range, or a word is its own head.
 
     >>> arc_levels([3, 3, 0, 3])
     (2, 1, 0, 1)
@@ -88,12 +87,13 @@ def arc_levels(heads: Sequence[int]) -> tuple[int, ...]:
             )
     levels = [0] * len(heads)
     arcs = [(min(arc), max(arc), arc[0]) for arc in enumerate(heads, start=1) if arc[1]]
-    # For each gap between neighbouring words, the arcs above it so far: (level, left, right).
+    # The arcs placed so far above each gap between adjacent words: (level, left, right).
     above: list[list[tuple[int, int, int]]] = [[] for _ in range(len(heads) + 1)]
+    # Shortest first, so that all arcs inside an arc already have their level.
     for left, right, dependent in sorted(arcs, key=lambda arc: (arc[1] - arc[0], arc)):
-        met = {arc for gap in range(left, right) for arc in above[gap]}
-        inside = (level for level, start, end in met if left <= start and end <= right)
-        lowest, taken = max(inside, default=0) + 1, {level for level, _, _ in met}
+        overlapping = {arc for gap in range(left, right) for arc in above[gap]}
+        inside = (level for level, start, end in overlapping if left <= start and end <= right)
+        lowest, taken = max(inside, default=0) + 1, {level for level, _, _ in overlapping}
         level = next(level for level in count(lowest) if level not in taken)
         levels[dependent - 1] = level
         for gap in range(left, right):
@@ -104,15 +104,15 @@ def arc_levels(heads: Sequence[int]) -> tuple[int, ...]:
 def lay_out_tree(
     heads: Sequence[int], *, word_widths: Sequence[float], label_widths: Sequence[float]
 ) -> TreeLayout:
-    """Find a place for every word, leg and label, from left to right, as near as they may stand.
+    """Place all words, legs and labels from left to right, as close together as possible.
 
     Args:
-        heads: 1-based head of each word, 0 for the root, ``[n_words]``.
-        word_widths: room that each word and its tags need, in pixels, ``[n_words]``.
-        label_widths: room that the label of each word's arc needs, in pixels, ``[n_words]``.
+        heads: 1-based index of the head of each word, 0 for the root, ``[n_words]``.
+        word_widths: width of each word with its tags, in pixels, ``[n_words]``.
+        label_widths: width of the label on the arc to each word, in pixels, ``[n_words]``.
 
     Raises:
-        ValueError: a head is out of range, or the word itself.
+        ValueError: a head is out of range, or a word is its own head.
     """
     levels = arc_levels(heads)
     offsets = _leg_offsets(heads)
@@ -124,7 +124,7 @@ def lay_out_tree(
         )
     ]
     stretches = _free_stretches(heads, levels, offsets)
-    xs = _least_places(widths, label_widths, stretches, offsets)
+    xs = _leftmost_positions(widths, label_widths, stretches, offsets)
 
     def leg_x(leg: Leg) -> float:
         return xs[leg[0] - 1] + offsets[leg]
@@ -141,10 +141,11 @@ def lay_out_tree(
 
 
 def _leg_offsets(heads: Sequence[int]) -> dict[Leg, float]:
-    """How far to the right of the middle of its word each leg stands.
+    """Compute how far to the right of the middle of its word each leg stands.
 
-    Arcs to the left leave on the left, arcs to the right on the right, the root's mark between
-    them; on both sides a longer arc leaves nearer to the middle, so that it clears the shorter.
+    Arcs to the left leave on the left, arcs to the right on the right, and the root marker is
+    between them.  On either side, longer arcs leave closer to the middle, so that they do not touch
+    shorter ones.
     """
     sides: dict[int, list[tuple[int, int, int]]] = {}
     for arc, head in enumerate(heads, start=1):
@@ -161,10 +162,11 @@ def _leg_offsets(heads: Sequence[int]) -> dict[Leg, float]:
 def _free_stretches(
     heads: Sequence[int], levels: Sequence[int], offsets: Mapping[Leg, float]
 ) -> list[tuple[Leg, Leg]]:
-    """For each arc the two neighbouring legs, of different words, between which its label goes.
+    """Find the two legs between which the label of each arc fits best.
 
-    Legs of higher arcs that come down inside an arc cut through its line; only the root's mark
-    and crossing arcs do.  The root's own label stands over its only leg.
+    Legs of higher arcs that come down inside an arc cut its line into stretches; these are the legs
+    of crossing arcs and of the root marker.  The label goes onto the stretch that spans most words.
+    The label of the root stands over its only leg.
     """
     higher: dict[int, list[tuple[float, int, int]]] = {}
     for (word, arc), offset in offsets.items():
@@ -187,20 +189,21 @@ def _free_stretches(
     return stretches
 
 
-def _least_places(
+def _leftmost_positions(
     widths: Sequence[float],
     label_widths: Sequence[float],
     stretches: Sequence[tuple[Leg, Leg]],
     offsets: Mapping[Leg, float],
 ) -> list[float]:
-    """The middle of each word: the least values that leave room for all words and labels."""
-    rooms: list[list[tuple[int, float]]] = [[] for _ in widths]
+    """Return the smallest x of each word's middle that leaves room for all words and labels."""
+    # For each word, the words to its left with the distance that a label needs between them.
+    distances: list[list[tuple[int, float]]] = [[] for _ in widths]
     for (left, right), label_width in zip(stretches, label_widths, strict=True):
         if left != right:
-            room = max(label_width + 2 * LABEL_MARGIN, LEAST_ARC)
-            rooms[right[0] - 1].append((left[0] - 1, room + offsets[left] - offsets[right]))
+            room = max(label_width + 2 * LABEL_MARGIN, MIN_ARC)
+            distances[right[0] - 1].append((left[0] - 1, room + offsets[left] - offsets[right]))
     xs: list[float] = []
     for word, width in enumerate(widths):
         x = xs[-1] + (widths[word - 1] + width) / 2 + WORD_GAP if xs else MARGIN + width / 2
-        xs.append(max([x, *(xs[left] + room for left, room in rooms[word])]))
+        xs.append(max([x, *(xs[left] + distance for left, distance in distances[word])]))
     return xs

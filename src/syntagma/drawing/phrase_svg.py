@@ -1,7 +1,7 @@
-"""Phrase structure trees as vector pictures: phrases above their words, the root on top.
+"""Draw phrase structure trees with the root on top and the words at the bottom.
 
-Lines run level below a phrase and come down on what is in it, each inside the stretch of its own
-words, so that they never cross.
+Below each phrase a horizontal line branches down to its children.  A line stays within the span of
+its own words, so that lines never cross.
 """
 
 from __future__ import annotations
@@ -13,8 +13,7 @@ from syntagma.drawing.svg import Drawing, escape, frame, number, text_line, text
 from syntagma.text.brackets import format_brackets
 from syntagma.text.sentence import Constituent, Parse
 
-__all__ = ["draw_phrases", "phrase_svg"]
-
+# All lengths are in pixels.
 WORD_SIZE = 16.0
 TAG_SIZE = 11.0
 LABEL_SIZE = 13.0
@@ -26,15 +25,15 @@ UNKNOWN = "_"
 
 @dataclass(slots=True)
 class _Node:
-    """A phrase, or a word where it has no label.
+    """A phrase, or a word if it has no label.
 
     Args:
-        label: of the phrase.
-        start: first word, from 0.
-        end: word after the last.
-        children: phrases and words in it, in their order.
+        label: label of the phrase.
+        start: index of its first word.
+        end: index after its last word.
+        children: its phrases and words, from left to right.
         level: steps above the words; 0 for a word.
-        x: of the middle, in pixels.
+        x: x of its middle, in pixels.
     """
 
     label: str
@@ -45,29 +44,29 @@ class _Node:
     x: float = 0.0
 
 
-def phrase_svg(parse: Parse, *, title: str = "", alone: bool = True) -> str:
+def phrase_svg(parse: Parse, *, title: str = "", standalone: bool = True) -> str:
     """Draw the phrase structure tree of one sentence.
 
     Args:
-        parse: with ``constituents``; a word outside all phrases stands by itself.
-        title: name of the picture; by default the words.
-        alone: with colours of its own, for a file; otherwise for use in a page that styles it.
+        parse: a parse with ``constituents``; words outside all phrases are drawn unconnected.
+        title: title of the figure; defaults to the words.
+        standalone: include colours, for a file; otherwise the page styles the figure.
 
     Returns:
         An ``<svg>`` element.
 
     Raises:
-        ValueError: the parse has no constituents, or they cross, or are not in pre-order.
+        ValueError: the parse has no constituents, or they cross or are not in pre-order.
     """
     name = title or "Phrase tree: " + (" ".join(parse.sentence.forms) or "no words")
-    return frame(draw_phrases(parse), title=name, role="img", alone=alone)
+    return frame(draw_phrases(parse), title=name, role="img", standalone=standalone)
 
 
 def draw_phrases(parse: Parse) -> Drawing:
-    """The elements of a phrase structure tree.
+    """Draw the elements of a phrase structure tree, without the ``<svg>`` element.
 
     Raises:
-        ValueError: as :func:`phrase_svg`.
+        ValueError: as in :func:`phrase_svg`.
     """
     if parse.constituents is None:
         raise ValueError(
@@ -95,30 +94,33 @@ def draw_phrases(parse: Parse) -> Drawing:
 
 
 def _build(constituents: Sequence[Constituent], n_words: int) -> list[_Node]:
-    """Trees from phrases in pre-order, the words in their places."""
+    """Build trees from phrases in pre-order, including the words."""
     top = _Node("", 0, n_words)
+    # The path from the top to the last phrase; pre-order means that a new phrase is inside the
+    # lowest one on it that has not ended.
     opened = [top]
     for label, start, end in constituents:
         while opened[-1] is not top and opened[-1].end <= start:
             opened.pop()
-        inside = opened[-1]
-        known = inside.children[-1].end if inside.children else inside.start
-        if not (known <= start < end <= inside.end):
+        parent = opened[-1]
+        known = parent.children[-1].end if parent.children else parent.start
+        if not (known <= start < end <= parent.end):
             raise ValueError(
                 f"expected phrases in pre-order that do not cross, got {label} over words "
-                f"{start + 1} to {end} inside words {inside.start + 1} to {inside.end}"
+                f"{start + 1} to {end} inside words {parent.start + 1} to {parent.end}"
             )
         node = _Node(label, start, end)
-        inside.children.append(node)
+        parent.children.append(node)
         opened.append(node)
     _fill(top)
     return top.children
 
 
 def _fill(node: _Node) -> None:
-    """Put the words that are in no smaller phrase between the phrases; find the levels."""
+    """Add the words that are direct children of a phrase, and set levels, recursively."""
     children: list[_Node] = []
     word = node.start
+    # An empty node at the end stands for the right edge, so that trailing words are added too.
     for child in [*node.children, _Node("", node.end, node.end)]:
         children += (_Node("", place, place + 1) for place in range(word, child.start))
         word = child.end
@@ -132,9 +134,9 @@ def _fill(node: _Node) -> None:
 def _place_words(
     forms: Sequence[str], tags: Sequence[str], constituents: Sequence[Constituent]
 ) -> tuple[list[float], float]:
-    """The middle of each word, and the width of the picture.
+    """Return the x of each word's middle, and the width of the figure.
 
-    A word is as wide as what stands over it alone; a phrase shares its width among its words.
+    The width of a phrase's label is divided among its words.
     """
     widths = [
         max(text_width(form, WORD_SIZE), text_width(tag, TAG_SIZE))
@@ -151,6 +153,7 @@ def _place_words(
 
 
 def _place(node: _Node, xs: Sequence[float]) -> None:
+    """Centre each node over its first and last child."""
     if not node.children:
         node.x = xs[node.start]
         return
@@ -160,7 +163,7 @@ def _place(node: _Node, xs: Sequence[float]) -> None:
 
 
 def _draw(node: _Node, ground: float, parts: list[str]) -> None:
-    """Write a phrase with the lines to what is in it."""
+    """Append a phrase and the lines to its children."""
     if not node.children:
         return
     y = ground - node.level * LEVEL_STEP

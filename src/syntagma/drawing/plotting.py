@@ -1,4 +1,4 @@
-"""What all plots have in common: panels, colours that everybody can tell apart, vector files."""
+"""Shared parts of all plots: panels, a colour-blind safe style, and reproducible vector files."""
 
 from __future__ import annotations
 
@@ -12,45 +12,37 @@ from typing import Any
 from syntagma.errors import InputError, MissingExtraError
 from syntagma.outputs import require_file_place, write_file
 
-__all__ = [
-    "ENDINGS",
-    "HATCHES",
-    "MARKERS",
-    "panels",
-    "require_picture",
-    "shortened",
-    "shown_name",
-    "style_of",
-]
-
 COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#000000")
-"""Told apart by the colour-blind (Okabe & Ito 2008)."""
+"""Colour-blind safe palette (Okabe & Ito 2008)."""
 DASHES = ("-", "--", "-.", ":", (0, (5, 1)), (0, (3, 1, 1, 1)))
-"""Told apart in print without colours.  Not as many as colours, so that those after the last colour
-have the first one with other dashes."""
+"""Line styles, to distinguish lines in greyscale print.  Their number differs from that of the
+colours, so that when the colours repeat, they come with other line styles."""
 MARKERS = "osD^vPX*"
 HATCHES = ("", "///", "...", "xxx", "\\\\\\", "---", "ooo", "|||")
-"""Of bars, told apart in print without colours."""
+"""Bar fillings, to distinguish bars in greyscale print."""
 UNDATED: dict[str, dict[str, None] | None] = {
     ".svg": {"Date": None},
     ".pdf": {"CreationDate": None},
     ".png": None,
 }
-"""By ending, what keeps the time out of a picture."""
+"""Metadata by file suffix that keeps the creation date out of a figure, so that equal data give
+equal bytes."""
 ENDINGS = tuple(UNDATED)
 COLUMNS = 4
-"""Panels beside one another."""
+"""Maximum number of panels in a row."""
 LETTER, LINE, MARK = 0.075, 0.2, 0.55
-"""Inches that a letter and a line of the legend take, and a mark with the space beside it."""
+"""Estimated size in inches of a legend's letter width, line height, and marker with its padding."""
 
 
 def style_of(number: int) -> dict[str, Any]:
-    """Colour and dashes of the system with a number."""
+    """Return the colour and line style of the system with a given index."""
     return {"color": COLOURS[number % len(COLOURS)], "linestyle": DASHES[number % len(DASHES)]}
 
 
 def shown_name(name: str) -> str:
-    """A name as a label: ``$`` begins no mathematics, and ``_`` hides nothing from the legend.
+    """Escape a name for use as a Matplotlib label.
+
+    Matplotlib reads ``$…$`` as mathematics and omits labels that start with ``_`` from the legend.
 
     >>> shown_name("_base"), shown_name("a$b$")
     (' _base', 'a\\\\$b\\\\$')
@@ -59,7 +51,7 @@ def shown_name(name: str) -> str:
 
 
 def shortened(label: str, most: int = 24) -> str:
-    """A label without its middle where it is long: its end tells more than its beginning.
+    """Shorten a long label in the middle, keeping more of its end, which distinguishes paths.
 
     >>> shortened("conllu:data/treebanks/english/gold.conllu")
     'conllu:d…ish/gold.conllu'
@@ -71,13 +63,13 @@ def shortened(label: str, most: int = 24) -> str:
 
 
 def require_picture(out: str | Path) -> None:
-    """Check that a picture can be drawn, before there is one.
+    """Check that a figure can be written, before the work that it shows starts.
 
     Args:
-        out: the picture; its ending says which kind.
+        out: path of the figure; its suffix gives the format.
 
     Raises:
-        InputError: the ending is of no kind of picture, or it cannot be written there.
+        InputError: the suffix is not supported, or the path is not writable.
         MissingExtraError: ``matplotlib`` is not installed.
     """
     if Path(out).suffix not in ENDINGS:
@@ -91,29 +83,34 @@ def require_picture(out: str | Path) -> None:
 def panels(
     n_panels: int, out: str | Path, *, width: float = 3.2, height: float = 2.5
 ) -> Iterator[list[Any]]:
-    """Axes to draw on; one legend for all, and the picture is written at the end, or not at all.
+    """Open a figure, yield its axes to draw on, add a common legend and write it atomically.
 
-    The same data always gives the same bytes.
+    The same data always give the same bytes.
 
     Args:
-        n_panels: how many.
-        out: the picture; its ending says which kind.
-        width: of a panel, in inches.
-        height: of a panel, in inches.
+        n_panels: number of panels.
+        out: path of the figure; its suffix gives the format.
+        width: width of a panel in inches.
+        height: height of a panel in inches.
+
+    Yields:
+        The axes, ``[n_panels]``.
 
     Raises:
-        InputError: the ending is of no kind of picture, or it cannot be written.
+        InputError: the suffix is not supported, or the path is not writable.
         MissingExtraError: ``matplotlib`` is not installed.
     """
     require_picture(out)
     import matplotlib
 
+    # Select the backend before importing pyplot, which otherwise may look for a display.
     matplotlib.use("Agg")
     from matplotlib import pyplot
     from matplotlib.legend_handler import HandlerTuple
 
     n_columns = min(n_panels, COLUMNS)
     n_rows = -(-n_panels // n_columns)
+    # Without a fixed salt Matplotlib draws random ids; text stays text instead of outlines.
     style: Any = {"svg.hashsalt": "syntagma", "svg.fonttype": "none", "font.size": 9}
     with pyplot.rc_context(style):
         figure, axes = pyplot.subplots(
@@ -131,17 +128,20 @@ def panels(
             for axis in used:
                 axis.spines[["top", "right"]].set_visible(False)
             if handles := _handles(used):
+                # Matplotlib does not wrap a legend, and takes its room from the panels: wrap long
+                # names, use as many columns as fit, and add height for the lines.
                 room = figure.get_figwidth()
                 labels = [fill(label, int((room - MARK) / LETTER)) for label in handles]
                 lines = [line for label in labels for line in label.splitlines()]
                 fitting = int(room / (MARK + LETTER * max(map(len, lines))))
-                beside = max(1, min(fitting, max(n_columns, 2)))
-                figure.set_figheight(figure.get_figheight() + LINE * (len(lines) / beside - 1))
+                n_legend_columns = max(1, min(fitting, max(n_columns, 2)))
+                extra = LINE * (len(lines) / n_legend_columns - 1)
+                figure.set_figheight(figure.get_figheight() + extra)
                 figure.legend(
                     handles.values(),
                     labels,
                     loc="outside lower center",
-                    ncols=beside,
+                    ncols=n_legend_columns,
                     frameon=False,
                     handler_map={tuple: HandlerTuple(ndivide=None)},
                 )
@@ -152,7 +152,7 @@ def panels(
 
 
 def _handles(axes: Sequence[Any]) -> dict[str, Any]:
-    """What stands in the legend beside each label: one mark of each kind that has it."""
+    """Return the legend handle of each label: one marker for each kind of plot that uses it."""
     kinds: dict[str, dict[type, Any]] = {}
     for axis in axes:
         for handle, label in zip(*axis.get_legend_handles_labels(), strict=True):

@@ -1,4 +1,4 @@
-"""Scores of several systems at the same places: lines, points, and bars side by side."""
+"""Plot the scores of several systems: lines, points and grouped bars."""
 
 from __future__ import annotations
 
@@ -7,17 +7,15 @@ from typing import Any
 
 from syntagma.drawing.plotting import HATCHES, MARKERS, shortened, shown_name, style_of
 
-__all__ = ["draw_bars", "draw_lines"]
-
 Scores = Mapping[str, Sequence[float]]
-"""By system a score at each place, ``[n_places]``; not a number where there is none."""
+"""Scores of each system, ``[n_places]``; NaN for a missing score."""
 
-BESIDE = 0.12
-"""How far points of systems that no line joins are apart, where places are 1 apart."""
+DODGE = 0.12
+"""Horizontal distance between the points of two systems, in data units."""
 WIDTH = 0.8
-"""Of the bars of a place together."""
-BESIDE_ONE_ANOTHER = 50
-"""Characters of labels that have room beside one another under a panel."""
+"""Total width of a group of bars, in data units."""
+MAX_HORIZONTAL = 50
+"""Total number of characters up to which horizontal tick labels fit under a panel."""
 
 
 def draw_lines(
@@ -28,22 +26,22 @@ def draw_lines(
     *,
     joined: bool = True,
 ) -> None:
-    """A line a system, with a marker at each score.
+    """Plot a line with markers for each system.
 
     Args:
-        axis: of the panel.
-        places: from left to right, ``[n_places]``.
-        systems: the scores.
-        deviations: standard deviations of the scores, as whiskers; none for a system whose are
-            all 0.
-        joined: whether scores of a system are joined; else they stand beside those of others.
+        axis: Matplotlib axes of the panel.
+        places: x coordinates of the scores, ``[n_places]``.
+        systems: scores of each system.
+        deviations: standard deviations of the scores, drawn as error bars unless all of a system
+            are 0.
+        joined: connect the points of each system; otherwise draw points side by side.
     """
     for number, (name, scores) in enumerate(systems.items()):
         style = style_of(number) | {"marker": MARKERS[number % len(MARKERS)]}
         shift = 0.0
         if not joined:
             style["linestyle"] = "none"
-            shift = (number - (len(systems) - 1) / 2) * BESIDE
+            shift = (number - (len(systems) - 1) / 2) * DODGE
         spread = (deviations or {}).get(name, ())
         axis.errorbar(
             [place + shift for place in places], scores, spread if any(spread) else None,
@@ -59,15 +57,15 @@ def draw_bars(
     *,
     upright: bool = True,
 ) -> None:
-    """A group of bars a label, a bar a system.
+    """Plot a group of bars for each label, with one bar per system.
 
     Args:
-        axis: of the panel.
-        labels: of the groups, ``[n_places]``.
-        systems: the scores.
-        deviations: standard deviations of the scores, as whiskers; none for a system whose are
-            all 0.
-        upright: whether bars stand; else they lie, the first group above.
+        axis: Matplotlib axes of the panel.
+        labels: labels of the groups, ``[n_places]``.
+        systems: scores of each system.
+        deviations: standard deviations of the scores, drawn as error bars unless all of a system
+            are 0.
+        upright: draw vertical bars; otherwise horizontal ones, with the first group on top.
     """
     width = WIDTH / len(systems)
     labels = [shown_name(shortened(label)) for label in labels]
@@ -87,8 +85,9 @@ def draw_bars(
         (axis.bar if upright else axis.barh)(places, scores, width, **style)
     if not upright:
         axis.set_yticks(range(len(labels)), labels, fontsize=7)
+        # Descending limits put the first group on top.
         axis.set_ylim(len(labels) - 0.5, -0.5)
-    elif sum(map(len, labels)) > BESIDE_ONE_ANOTHER:
+    elif sum(map(len, labels)) > MAX_HORIZONTAL:
         axis.set_xticks(range(len(labels)), labels, rotation=45, ha="right", fontsize=7)
     else:
         axis.set_xticks(range(len(labels)), labels)

@@ -1,7 +1,7 @@
-"""What every vector picture of the package shares: escaping, text widths, frame and colours.
+"""Building blocks of all SVG figures: escaping, text widths, stacking, frame and colours.
 
-The pictures draw with ``currentColor`` and class names.  Inside a page they take the page's
-colours; a picture that stands alone brings its own paper, for light and dark screens and print.
+Figures use ``currentColor`` and class names.  Embedded in a page they take the colours of the page;
+a standalone figure includes a style sheet and a background, for light and dark screens and print.
 """
 
 from __future__ import annotations
@@ -13,11 +13,9 @@ from collections.abc import Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
-__all__ = ["Drawing", "clean", "escape", "frame", "number", "stack", "text_line", "text_width"]
-
 FONTS = "'Helvetica Neue', Arial, 'Liberation Sans', 'Noto Sans', 'DejaVu Sans', sans-serif"
 
-# Blue and ink differ in lightness too, so that nothing is lost in grey print.
+# The accent and text colours also differ in lightness, so that greyscale print loses nothing.
 STYLE = """
 .syntagma-svg { color: #1c2128; }
 .syntagma-svg .paper { fill: #ffffff; }
@@ -33,18 +31,19 @@ STYLE = """
 
 
 class Drawing(NamedTuple):
-    """Elements and the room they take, in pixels."""
+    """SVG elements with the size of their bounding box in pixels."""
 
     body: str
     width: float
     height: float
 
 
+# Characters that XML 1.0 does not allow, not even escaped.
 _NOT_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 
 def clean(text: str) -> str:
-    """The text with every character that XML forbids replaced, length unchanged.
+    """Replace every character that XML forbids, one by one, so that offsets stay valid.
 
     >>> clean("a\\x0cb\\x00c")
     'a b�c'
@@ -53,7 +52,7 @@ def clean(text: str) -> str:
 
 
 def escape(text: str) -> str:
-    """The text for use between tags or in a quoted attribute, of XML or HTML.
+    """Escape text for use between tags or in a quoted attribute, in XML or HTML.
 
     >>> escape("<b> & 'c'")
     '&lt;b&gt; &amp; &#x27;c&#x27;'
@@ -62,18 +61,18 @@ def escape(text: str) -> str:
 
 
 def number(value: float) -> str:
-    """A coordinate, to a tenth of a pixel."""
+    """Format a coordinate to a tenth of a pixel, without a trailing ``.0``."""
     return f"{value:.1f}".removesuffix(".0")
 
 
 def text_width(text: str, size: float) -> float:
-    """Upper estimate of a text's width in any common sans-serif font.
+    """Estimate an upper bound of a text's width in any common sans-serif font.
 
-    No font can be asked here, so that the estimate follows the widest of the usual fallbacks
-    (DejaVu Sans, Verdana): too much room looks better than words that touch.
+    The viewer's font is unknown here.  The estimate follows the widest of the usual fallbacks
+    (DejaVu Sans, Verdana), since too much space looks better than words that touch.
 
     Args:
-        text: one line.
+        text: a single line.
         size: font size in pixels.
 
     Returns:
@@ -84,7 +83,7 @@ def text_width(text: str, size: float) -> float:
 
 @lru_cache(maxsize=4096)
 def _em_width(character: str) -> float:
-    """Width of one character as a share of the font size."""
+    """Estimate the width of a character relative to the font size."""
     if character.isascii():
         if character in "mwMW@%":
             return 1.0
@@ -95,7 +94,7 @@ def _em_width(character: str) -> float:
     if category in ("Mn", "Me", "Cf"):
         return 0.0
     if category == "So" and unicodedata.east_asian_width(character) in "WF":
-        return 1.3  # An emoji is wider than high.
+        return 1.3  # Emoji are wider than they are high.
     return 0.7 if "LATIN SMALL" in unicodedata.name(character, "") else 1.0
 
 
@@ -107,66 +106,67 @@ def text_line(
     text: str,
     *,
     anchor: str = "",
-    turn: float = 0.0,
+    rotation: float = 0.0,
 ) -> str:
-    """One line of text, centred where no other anchor is given.
+    """Draw one line of text.
 
     Args:
-        kind: its class.
-        x: of the anchor, in pixels.
-        y: of the base line, in pixels.
-        size: of the font, in pixels.
-        text: not yet escaped.
-        anchor: ``start`` or ``end``.
-        turn: degrees about the anchor, clockwise.
+        kind: class name of the element.
+        x: x of the anchor in pixels.
+        y: y of the baseline in pixels.
+        size: font size in pixels.
+        text: the text, not escaped.
+        anchor: ``start`` or ``end``; centred by default.
+        rotation: degrees clockwise around the anchor.
     """
     place = f'x="{number(x)}" y="{number(y)}" font-size="{number(size)}"'
     if anchor:
         place += f' text-anchor="{anchor}"'
-    if turn:
-        place += f' transform="rotate({number(turn)} {number(x)} {number(y)})"'
+    if rotation:
+        place += f' transform="rotate({number(rotation)} {number(x)} {number(y)})"'
     return f'<text class="{kind}" {place}>{escape(text)}</text>'
 
 
-def stack(drawings: Sequence[Drawing], *, beside: bool = False, gap: float = 0.0) -> Drawing:
-    """Drawings one below the other, or beside one another.
+def stack(drawings: Sequence[Drawing], *, horizontal: bool = False, gap: float = 0.0) -> Drawing:
+    """Combine drawings vertically, or in a row.
 
     Args:
         drawings: at least one.
-        beside: in one row.
-        gap: between two, in pixels.
+        horizontal: place them side by side instead of one below the other.
+        gap: space between two drawings in pixels.
     """
     groups, x, y = [], 0.0, 0.0
     for drawing in drawings:
         groups.append(f'<g transform="translate({number(x)} {number(y)})">{drawing.body}</g>')
-        if beside:
+        if horizontal:
             x += drawing.width + gap
         else:
             y += drawing.height + gap
-    width = x - gap if beside else max(drawing.width for drawing in drawings)
-    height = max(drawing.height for drawing in drawings) if beside else y - gap
+    width = x - gap if horizontal else max(drawing.width for drawing in drawings)
+    height = max(drawing.height for drawing in drawings) if horizontal else y - gap
     return Drawing("\n".join(groups), width, height)
 
 
-def frame(drawing: Drawing, *, title: str, role: str, alone: bool) -> str:
-    """The outermost element of a picture.
+def frame(drawing: Drawing, *, title: str, role: str, standalone: bool) -> str:
+    """Wrap a drawing in an ``<svg>`` element.
 
     Args:
-        drawing: what is in it.
-        title: its name for screen readers and in tooltips, not yet escaped.
-        role: ``img``, or ``group`` where the parts are images of their own.
-        alone: with namespace, paper and colours of its own, for a file; otherwise a part of a
-            page that styles it.
+        drawing: the content.
+        title: title for screen readers and tooltips, not escaped.
+        role: ``img``, or ``group`` if the parts are images themselves.
+        standalone: include namespace, background and colours, for a file; otherwise the page styles
+            the figure.
     """
     width, height = number(drawing.width), number(drawing.height)
     size = f'width="{width}" height="{height}" viewBox="0 0 {width} {height}"'
-    namespace = 'xmlns="http://www.w3.org/2000/svg" ' if alone else ""
+    namespace = 'xmlns="http://www.w3.org/2000/svg" ' if standalone else ""
     lines = [
         f'<svg {namespace}class="syntagma-svg" role="{role}" {size} '
         f'fill="currentColor" font-family="{FONTS}" text-anchor="middle">',
         f"<title>{escape(title)}</title>",
     ]
-    if alone:
+    if standalone:
         lines.append(f"<style>{STYLE}</style>")
+        # The attribute is for viewers without style sheets.
         lines.append('<rect class="paper" width="100%" height="100%" fill="#ffffff"/>')
-    return "\n".join([*lines, drawing.body, "</svg>"]) + ("\n" if alone else "")
+    return "\n".join([*lines, drawing.body, "</svg>"]) + ("\n" if standalone else "")

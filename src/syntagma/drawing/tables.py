@@ -1,4 +1,4 @@
-"""Tables of cells, for terminals, for Markdown and for pages."""
+"""Format tables as plain text, Markdown and HTML."""
 
 from __future__ import annotations
 
@@ -6,13 +6,11 @@ from collections.abc import Sequence
 
 from syntagma.drawing.svg import escape
 
-__all__ = ["aligned", "html_table", "markdown", "signed", "spread"]
-
 Rows = Sequence[Sequence[str]]
 
 
 def aligned(rows: Rows) -> str:
-    """Columns under one another, the first to the left, the others to the right.
+    """Format rows as plain text, with the first column left-aligned and the others right-aligned.
 
     >>> print(aligned([["", "f1"], ["plain", "80.1"]]))
              f1
@@ -29,7 +27,7 @@ def aligned(rows: Rows) -> str:
 
 
 def markdown(rows: Rows) -> str:
-    """A table in Markdown, its head first.
+    """Format rows as a Markdown table; the first row is the header.
 
     >>> markdown([["", "f1"], ["plain", "80.1"]]).splitlines()
     ['|  | f1 |', '|---|---|', '| plain | 80.1 |']
@@ -39,11 +37,11 @@ def markdown(rows: Rows) -> str:
 
 
 def signed(value: float, places: int = 2) -> str:
-    """A change with its sign; one that rounds to nothing is ``+0.00``, never minus nothing.
+    """Format a difference with its sign; ``-0.00`` becomes ``+0.00``.
 
     Args:
-        value: of any unit.
-        places: decimal ones.
+        value: the difference.
+        places: number of decimals.
 
     >>> signed(1.5), signed(-0.0), signed(-0.004)
     ('+1.50', '+0.00', '+0.00')
@@ -52,12 +50,12 @@ def signed(value: float, places: int = 2) -> str:
 
 
 def spread(value: float, deviation: float | None = None, places: int = 2) -> str:
-    """A mean over seeds, with its standard deviation where it has one.
+    """Format a mean over seeds with its standard deviation, if there is one.
 
     Args:
-        value: of any unit.
-        deviation: in the same.
-        places: decimal ones of both.
+        value: the mean.
+        deviation: the standard deviation.
+        places: number of decimals of both.
 
     >>> spread(59.741, 0.25), spread(3800, places=0), spread(-0.001)
     ('59.74 ± 0.25', '3,800', '0.00')
@@ -67,7 +65,11 @@ def spread(value: float, deviation: float | None = None, places: int = 2) -> str
 
 
 def html_table(rows: Rows, *, caption: str = "") -> str:
-    """The table for a page, its head first; a wide one scrolls by itself.
+    """Format rows as an HTML table in a scrollable box; the first row is the header.
+
+    Args:
+        rows: the cells as text, not escaped.
+        caption: caption above the table.
 
     >>> html_table([["", "f1"], ["plain", "80.1"]]).count("<tr>")
     2

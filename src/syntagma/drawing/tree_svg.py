@@ -1,9 +1,8 @@
-"""Trees of sentences as vector pictures.
+"""Draw dependency trees, and phrase structure trees below them.
 
-Dependencies: words and tags on a line, labelled arcs above them.  An arc runs from the head to its
-dependent, where it ends in an arrowhead; the root has an arrow from above.  Arcs that the parser
-itself thinks more likely wrong than right are dashed.  Phrases, where a parse has them, hang below
-as a tree of their own.
+Words and tags are on a line, with labelled arcs above.  An arc runs from the head to an arrowhead
+at the dependent; an arrow from above marks the root.  Arcs with a probability below one half are
+dashed.  If a parse has phrases, they are drawn as a separate tree below.
 """
 
 from __future__ import annotations
@@ -15,8 +14,7 @@ from syntagma.drawing.phrase_svg import draw_phrases
 from syntagma.drawing.svg import Drawing, escape, frame, number, stack, text_line, text_width
 from syntagma.text.sentence import Parse
 
-__all__ = ["dependency_svg", "document_svg"]
-
+# All lengths are in pixels.
 WORD_SIZE = 16.0
 TAG_SIZE = 11.0
 TAG_STEP = 15.0
@@ -25,43 +23,43 @@ LEVEL_STEP = 22.0
 CORNER = 8.0
 TIP = 7.0
 MARGIN = 12.0
-LEAST_PROBABILITY = 0.5
+DASHED_BELOW = 0.5
 UNKNOWN = "_"
 
 
 def dependency_svg(
-    parse: Parse, *, title: str = "", alone: bool = True, first_word: int | None = None
+    parse: Parse, *, title: str = "", standalone: bool = True, first_word: int | None = None
 ) -> str:
     """Draw the dependency tree of one sentence.
 
     Args:
-        parse: the tree; its tags are drawn where they are known.
-        title: name of the picture; by default the words.
-        alone: with colours of its own, for a file; otherwise for use in a page that styles it.
-        first_word: number of the sentence's first word in its text; each word and each arc then
-            carries its word's number as ``data-word``, so that a script can find it.
+        parse: the tree; known tags are drawn below the words.
+        title: title of the figure; defaults to the words.
+        standalone: include colours, for a file; otherwise the page styles the figure.
+        first_word: number of the sentence's first word in the text.  If given, each word and its
+            arc get their number as ``data-word``, so that a script can find them.
 
     Returns:
-        An ``<svg>`` element; XML even as a part of a page.
+        An ``<svg>`` element, valid XML also inside an HTML page.
 
     Raises:
-        ValueError: a head is out of range, or the word itself.
+        ValueError: a head is out of range, or a word is its own head.
     """
     drawing = _draw(parse, first_word)
     name = title or "Dependency tree: " + (" ".join(parse.sentence.forms) or "no words")
     body = f"<desc>{escape(_describe(parse))}</desc>\n{drawing.body}"
-    return frame(drawing._replace(body=body), title=name, role="img", alone=alone)
+    return frame(drawing._replace(body=body), title=name, role="img", standalone=standalone)
 
 
 def document_svg(parses: Sequence[Parse], *, title: str = "") -> str:
-    """Draw the trees of a text into one file, one below the other, phrases below dependencies.
+    """Draw the trees of a text into one figure, one below the other.
 
     Args:
-        parses: the sentences.
-        title: name of the picture.
+        parses: the parses of the sentences.
+        title: title of the figure.
 
     Raises:
-        ValueError: a head is out of range, or the word itself.
+        ValueError: a head is out of range, or a word is its own head.
     """
     groups, width, height = [], 2 * MARGIN, 0.0
     for index, parse in enumerate(parses, start=1):
@@ -77,11 +75,11 @@ def document_svg(parses: Sequence[Parse], *, title: str = "") -> str:
         width, height = max(width, drawing.width), height + drawing.height
     name = title or f"Dependency trees of {len(parses)} sentences"
     drawing = Drawing("\n".join(groups), width, max(height, 2 * MARGIN))
-    return frame(drawing, title=name, role="group", alone=True)
+    return frame(drawing, title=name, role="group", standalone=True)
 
 
 def _describe(parse: Parse) -> str:
-    """The tree in words, for those who do not see it."""
+    """Describe the tree in words, for screen readers."""
     forms = parse.sentence.forms
     arcs = []
     for form, head, relation in zip(forms, parse.heads, parse.relations, strict=True):
@@ -91,7 +89,7 @@ def _describe(parse: Parse) -> str:
 
 
 def _draw(parse: Parse, first_word: int | None) -> Drawing:
-    """Lay the tree out and write its elements."""
+    """Lay out a tree and draw its elements."""
     forms = parse.sentence.forms
     tags = _known_tags(parse)
     labels = _labels(parse)
@@ -119,13 +117,13 @@ def _draw(parse: Parse, first_word: int | None) -> Drawing:
 
 
 def _known_tags(parse: Parse) -> list[tuple[str, ...]]:
-    """The rows of tags worth drawing."""
+    """Return the rows of tags to draw: those with known tags, without repeating equal rows."""
     rows = [row for row in (parse.upos, parse.xpos) if any(tag != UNKNOWN for tag in row)]
     return rows[:1] if len(set(rows)) == 1 else rows
 
 
 def _labels(parse: Parse) -> list[str]:
-    """What stands on each arc: its relation where it is known; the root is always marked."""
+    """Return the label of each arc: its relation if known; the root is always labelled."""
     return [
         relation if relation != UNKNOWN else ("" if head else "root")
         for head, relation in zip(parse.heads, parse.relations, strict=True)
@@ -133,7 +131,7 @@ def _labels(parse: Parse) -> list[str]:
 
 
 def _draw_word(x: float, form: str, tags: Sequence[str], ground: float) -> str:
-    """A word and its tags below it."""
+    """Draw a word with its tags below."""
     y = ground + WORD_SIZE
     texts = [text_line("word", x, y, WORD_SIZE, form)]
     for row, tag in enumerate(tags, start=1):
@@ -142,7 +140,7 @@ def _draw_word(x: float, form: str, tags: Sequence[str], ground: float) -> str:
 
 
 def _draw_arc(arc: PlacedArc, parse: Parse, label: str, ground: float) -> str:
-    """An arc with its arrowhead, label and tooltip."""
+    """Draw an arc with its arrowhead, label and tooltip."""
     top = ground - arc.level * LEVEL_STEP
     end = arc.dependent_x
     if arc.head:
@@ -156,8 +154,8 @@ def _draw_arc(arc: PlacedArc, parse: Parse, label: str, ground: float) -> str:
         line = f"M{number(end)} {number(top)}V{number(ground - TIP)}"
     tip = f"M{number(end)} {number(ground)}l-3.5 {number(-TIP)}h7z"
     probability = parse.probabilities[arc.dependent - 1] if parse.probabilities else 1.0
-    dashes = ' stroke-dasharray="4 3"' if probability < LEAST_PROBABILITY else ""
-    # The root's line is heavier, so that it stands out without colour.
+    dashes = ' stroke-dasharray="4 3"' if probability < DASHED_BELOW else ""
+    # A heavier line marks the root without relying on colour.
     weight = "1.5" if arc.head else "2.5"
     return (
         f"<title>{escape(_tooltip(arc, parse, label))}</title>"
@@ -168,7 +166,7 @@ def _draw_arc(arc: PlacedArc, parse: Parse, label: str, ground: float) -> str:
 
 
 def _tooltip(arc: PlacedArc, parse: Parse, label: str) -> str:
-    """The arc in words, with its probability where the parser gave one."""
+    """Describe an arc in words, with its probability if there is one."""
     forms = parse.sentence.forms
     head = f" of {forms[arc.head - 1]}" if arc.head else ""
     odds = (

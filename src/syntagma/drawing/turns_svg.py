@@ -1,7 +1,7 @@
-"""Scores of words as vector pictures: under every word a cell for each turn, or for start and end.
+"""Draw scores of words: below each word a cell for each turn, or for answer start and end.
 
-POI-Net's Fig. 5: what the scores ŝ of section 2.2 weigh up, and how that changes from turn to turn,
-scaled to [0, 1] inside each text and turn; or where an answer begins and ends. Darker is more.
+POI-Net's Fig. 5 shows how the scores ŝ of section 2.2 change from turn to turn, scaled to [0, 1]
+within each text and turn.  Darker means more.
 """
 
 from __future__ import annotations
@@ -11,8 +11,7 @@ from dataclasses import dataclass
 
 from syntagma.drawing.svg import Drawing, escape, frame, number, stack, text_line, text_width
 
-__all__ = ["TurnScores", "turns_svg"]
-
+# All lengths are in pixels.
 WIDTH = 900.0
 WORD_SIZE = 14.0
 LABEL_SIZE = 11.0
@@ -23,18 +22,19 @@ PADDING = 3.0
 MARGIN = 14.0
 LABELS = 52.0
 LINE_GAP = 16.0
-LEAST_WORD = 14.0
+MIN_WORD_WIDTH = 14.0
 
 
 @dataclass(frozen=True, slots=True)
 class TurnScores:
-    """Scores of the words of one text, or of a part of it.
+    """Scores of the words of a text, or of a part of it.
 
     Args:
-        title: which text.
-        words: in their order, ``[n_words]``.
-        scores: from 0 to 1, ``[n_turns][n_words]``; NaN for words that the model does not see.
-        labels: of the turns, ``[n_turns]``; their numbers if not given.
+        title: name of the text.
+        words: the words in order, ``[n_words]``.
+        scores: scores from 0 to 1, ``[n_turns][n_words]``; NaN for words that the model does not
+            see.
+        labels: labels of the turns, ``[n_turns]``; default to "turn 1" and so on.
     """
 
     title: str
@@ -51,28 +51,28 @@ class TurnScores:
 
     @property
     def names(self) -> tuple[str, ...]:
-        """What the rows are called."""
+        """Names of the rows of cells."""
         return self.labels or tuple(f"turn {turn + 1}" for turn in range(len(self.scores)))
 
 
-def turns_svg(texts: Sequence[TurnScores], *, title: str, alone: bool = True) -> str:
+def turns_svg(texts: Sequence[TurnScores], *, title: str, standalone: bool = True) -> str:
     """Draw the scores of texts, one below the other.
 
     Args:
-        texts: at least one: the passage and the question.
-        title: name of the picture.
-        alone: with colours of its own, for a file; otherwise for use in a page that styles it.
+        texts: at least one text, such as passage and question.
+        title: title of the figure.
+        standalone: include colours, for a file; otherwise the page styles the figure.
 
     Returns:
         An ``<svg>`` element.
     """
-    drawing = stack([*map(_draw, texts), _key()])
-    return frame(drawing, title=title, role="group", alone=alone)
+    drawing = stack([*map(_draw, texts), _legend()])
+    return frame(drawing, title=title, role="group", standalone=standalone)
 
 
 def _draw(text: TurnScores) -> Drawing:
-    """One text, its words on lines that fit the page."""
-    widths = [max(text_width(word, WORD_SIZE), LEAST_WORD) + 2 * PADDING for word in text.words]
+    """Draw one text, its words wrapped into lines that fit the width."""
+    widths = [max(text_width(word, WORD_SIZE), MIN_WORD_WIDTH) + 2 * PADDING for word in text.words]
     room = max(WIDTH - LABELS - 2 * MARGIN, max(widths, default=0.0))
     parts = [
         text_line("title", MARGIN, MARGIN + TITLE_SIZE, TITLE_SIZE, text.title, anchor="start")
@@ -89,8 +89,8 @@ def _draw(text: TurnScores) -> Drawing:
     return Drawing(body, LABELS + room + 2 * MARGIN, y)
 
 
-def _key() -> Drawing:
-    """What the shades mean."""
+def _legend() -> Drawing:
+    """Draw the legend of the shades."""
     parts = [text_line("tag", MARGIN, CELL - 2, LABEL_SIZE, "score", anchor="start")]
     x = MARGIN + LABELS
     for step in range(5):
@@ -103,7 +103,7 @@ def _key() -> Drawing:
 
 
 def _lines(widths: Sequence[float], room: float) -> list[list[int]]:
-    """Numbers of the words on each line."""
+    """Wrap words into lines; return the indices of the words on each line."""
     lines: list[list[int]] = []
     used = room
     for word, width in enumerate(widths):
@@ -116,7 +116,7 @@ def _lines(widths: Sequence[float], room: float) -> list[list[int]]:
 
 
 def _labels(names: Sequence[str], y: float) -> list[str]:
-    """The names of the turns at the beginning of a line."""
+    """Draw the names of the turns at the start of a line."""
     return [
         text_line(
             "tag",
@@ -131,12 +131,12 @@ def _labels(names: Sequence[str], y: float) -> list[str]:
 
 
 def _word(text: TurnScores, word: int, x: float, y: float, width: float) -> str:
-    """A word with its cells; a word without scores has none."""
+    """Draw a word with its cells."""
     form = text.words[word]
     cells = []
     for turn, scores in enumerate(text.scores):
         score = scores[word]
-        if score != score:
+        if score != score:  # NaN: the model does not see this word.
             continue
         tip = f"{form}, {text.names[turn]}: {score:.2f}"
         cells.append(_cell(x, y + WORD_SIZE + STEP * turn, width, score, tip))
@@ -147,7 +147,7 @@ def _word(text: TurnScores, word: int, x: float, y: float, width: float) -> str:
 
 
 def _cell(x: float, y: float, width: float, score: float, tip: str) -> str:
-    """A shade with an edge, so that a score of 0 is seen too."""
+    """Draw a cell with an outline, so that a score of 0 is visible too."""
     place = f'x="{number(x + 1)}" y="{number(y)}" width="{number(width - 2)}"'
     return (
         f'<rect {place} height="{number(CELL)}" fill="currentColor" '

@@ -144,7 +144,9 @@ def _tree(
     parse: Parse, *, name: str, text: str, attributes: str, first_word: int | None = None
 ) -> str:
     """A tree under a line that folds it away; a wide one scrolls by itself."""
-    picture = dependency_svg(parse, title=f"{name}: {text}", alone=False, first_word=first_word)
+    picture = dependency_svg(
+        parse, title=f"{name}: {text}", standalone=False, first_word=first_word
+    )
     label = f"{name}, dependency tree"
     return (
         f'<details class="sentence"{attributes}><summary><span class="number">{name}</span> '

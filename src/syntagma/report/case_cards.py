@@ -111,19 +111,19 @@ def _excerpt(case: Case, sentence: Sentence | None) -> str:
 def _drawn(pictures: CasePictures) -> str:
     parts = []
     for place, (name, parse) in enumerate(pictures.trees):
-        tree = dependency_svg(parse, alone=False)
+        tree = dependency_svg(parse, standalone=False)
         if parse.constituents:
-            tree += phrase_svg(parse, alone=False)
+            tree += phrase_svg(parse, standalone=False)
         parts.append(
             details(f"Tree: {name}", _scroll(tree, f"Tree of the {name}"), open_=not place)
         )
     for name, matrices in pictures.attention:
         title = f"Attention: words of the {name}"
-        picture = attention_svg(matrices, title=title, alone=False)
+        picture = attention_svg(matrices, title=title, standalone=False)
         parts.append(details(title, _scroll(picture, title), open_=True))
     if pictures.turns:
         title = "Co-attention, turn by turn"
-        picture = turns_svg(pictures.turns, title=title, alone=False)
+        picture = turns_svg(pictures.turns, title=title, standalone=False)
         parts.append(details(title, _scroll(picture, title), open_=True))
     return "".join(parts)
 

@@ -1,1 +1,1 @@
-"""From parses and word pieces to plain tensors."""
+"""Turn parses and subword pieces into integer tensors."""

@@ -1,14 +1,15 @@
-"""A parsed text as pieces, each with the integers that its guides read.
+"""Encode parsed texts as subword pieces with the syntax columns that guides read.
 
-How a word's place in the tree reaches its pieces (SG-Net journal version, section 5.1):
+There are three rules for transferring the tree from words to their pieces (SG-Net journal version,
+section 5.1):
 
 ``share``
-    all pieces of a word share its interval: they see its ancestors and one another.
+    All pieces of a word share its interval: they see its ancestors and one another.
 ``first_piece``
-    the pieces after the first are children of the first.
+    The later pieces of a word are children of its first piece.
 ``projection``
-    for parity with the authors' released script: piece ``i`` sees the first piece of word ``j``
-    iff ``i`` lies between the leftmost and the rightmost word below ``j``.
+    For parity with the authors' released script: piece ``i`` sees the first piece of word ``j`` iff
+    ``i`` lies between the leftmost and the rightmost word of the subtree of ``j``.
 """
 
 from __future__ import annotations
@@ -35,38 +36,29 @@ from syntagma.text.alignment import (
     spread,
 )
 
-__all__ = [
-    "COLUMNS",
-    "EncodedText",
-    "PieceMode",
-    "PieceSyntax",
-    "concatenate",
-    "encode_texts",
-    "piece_mode",
-    "piece_syntax",
-]
-
 IntArray = NDArray[np.int32]
 PieceMode = Literal["share", "first_piece", "projection"]
 
 
 COLUMNS = ("enter", "exit", "word", "sentence", "depth", "tag", "point")
-"""The integers of a piece, in the order of the table's rows; guides read the first ones most."""
+"""Names of the table's rows.  A model reads one contiguous block of rows (see
+:class:`syntagma.syntax.sequences.SequenceBuilder`), so the most used ones come first."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class PieceSyntax:
-    """The syntax of a sequence of pieces.
+    """Syntax columns of a sequence of pieces.
 
     Args:
-        table: a row a column of :data:`COLUMNS`, ``[n_columns, n_pieces]``:
+        table: one row for each name in :data:`COLUMNS`, ``[n_columns, n_pieces]``:
 
-            ``enter``, ``exit``: the piece's interval; ``j`` is an ancestor of ``i``, or ``i``,
-            iff ``enter[j] ≤ point[i] < exit[j]``;
-            ``word``, ``sentence``: their numbers, −1 for pieces without a word;
-            ``depth``: arcs to the root of the sentence;
-            ``tag``: see :mod:`syntagma.syntax.tags`;
-            ``point``: what is looked up in the intervals; ``enter`` except for ``projection``.
+            ``enter``, ``exit``: interval of the piece; ``j`` is an ancestor of ``i``, or ``i``
+            itself, iff ``enter[j] ≤ point[i] < exit[j]``;
+            ``word``, ``sentence``: numbers of its word and sentence, −1 for pieces without a word;
+            ``depth``: number of arcs to the root of the sentence;
+            ``tag``: tag id, see :mod:`syntagma.syntax.tags`;
+            ``point``: position looked up in the intervals; equals ``enter`` except in the mode
+            ``projection``.
     """
 
     table: IntArray
@@ -75,22 +67,23 @@ class PieceSyntax:
         return self.table[COLUMNS.index(column)]
 
     def part(self, begin: int, end: int) -> PieceSyntax:
-        """The syntax of some of the pieces."""
+        """Return the columns of the pieces ``begin`` to ``end`` − 1."""
         return PieceSyntax(self.table[:, begin:end])
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class EncodedText:
-    """One text as pieces, without special ones.
+    """One text as pieces, without special tokens.
 
     Args:
-        pieces: ids, ``[n_pieces]``.
-        starts: character offset of each piece, ``[n_pieces]``.
-        ends: character offset after each piece, ``[n_pieces]``.
-        syntax: of the pieces; ``None`` for a text that was not parsed.
-        span: a number above all values of ``enter`` and ``exit``.
-        n_words: words of the text.
-        n_sentences: sentences of the text.
+        pieces: ids of the pieces, ``[n_pieces]``.
+        starts: start offset of each piece in characters, ``[n_pieces]``.
+        ends: end offset of each piece in characters, ``[n_pieces]``.
+        syntax: syntax columns of the pieces, or ``None`` if the text was not parsed.
+        span: a number greater than all values of ``enter``, ``exit`` and ``point``; shifting
+            another text by it keeps their intervals disjoint.
+        n_words: number of words in the text.
+        n_sentences: number of sentences in the text.
     """
 
     pieces: IntArray
@@ -105,7 +98,7 @@ class EncodedText:
         return len(self.pieces)
 
     def part(self, begin: int, end: int) -> EncodedText:
-        """Some of the pieces, with their syntax."""
+        """Return the pieces ``begin`` to ``end`` − 1 with their syntax."""
         return replace(
             self,
             pieces=self.pieces[begin:end],
@@ -114,14 +107,14 @@ class EncodedText:
             syntax=None if self.syntax is None else self.syntax.part(begin, end),
         )
 
-    def take(self, places: NDArray[np.intp]) -> EncodedText:
-        """Some of the pieces, with their syntax, by their places in rising order."""
+    def take(self, positions: NDArray[np.intp]) -> EncodedText:
+        """Return the pieces at the given positions, ascending, with their syntax."""
         return replace(
             self,
-            pieces=self.pieces[places],
-            starts=self.starts[places],
-            ends=self.ends[places],
-            syntax=None if self.syntax is None else PieceSyntax(self.syntax.table[:, places]),
+            pieces=self.pieces[positions],
+            starts=self.starts[positions],
+            ends=self.ends[positions],
+            syntax=None if self.syntax is None else PieceSyntax(self.syntax.table[:, positions]),
         )
 
 
@@ -148,18 +141,18 @@ def encode_texts(
     mode: PieceMode = "share",
     spaced: bool = False,
 ) -> list[EncodedText]:
-    """Cut texts into pieces and give each piece its place in the tree.
+    """Tokenize texts into pieces and attach the syntax of each piece.
 
     Args:
         texts: raw texts, ``[n_texts]``.
         tokenizer: a fast tokenizer.
-        parsed: the parse of each text, ``[n_texts]``; ``None`` to do without syntax.
-        mode: how words reach their pieces.
-        spaced: cut as after a space in running text: to a byte-level vocabulary a word that begins
-            a text is another one than a word after others.
+        parsed: the parse of each text, ``[n_texts]``; ``None`` to encode without syntax.
+        mode: rule for transferring the tree from words to pieces.
+        spaced: tokenize as if a space preceded the text; byte-level vocabularies have different
+            pieces for a word at the start of a text and after a space.
 
     Raises:
-        InputError: the tokenizer gives no character offsets.
+        InputError: the tokenizer has no character offsets.
     """
     require_offsets(tokenizer)
     if not texts:
@@ -173,23 +166,25 @@ def encode_texts(
     offsets = np.concatenate(
         [np.asarray(encoding.offsets, np.int32).reshape(-1, 2) for encoding in encodings]
     )
+    # The leading space is not part of the text.
     starts, ends = np.ascontiguousarray(np.maximum(offsets - len(lead), 0).T)
     columns = [(pieces[own], starts[own], ends[own]) for own in slices]
     if parsed is None:
         return [EncodedText(*parts) for parts in columns]
-    # All texts laid end to end: one alignment and one walk serve them all.
+    # Lay all texts end to end: one alignment and one tour replace many NumPy calls on short arrays.
     text_starts = np.concatenate([[0], np.cumsum([len(text) + 1 for text in texts])[:-1]])
     shift = np.repeat(text_starts, n_pieces)
     together, n_words, n_sentences = _join(parsed, text_starts)
     words = align(together.starts, together.ends, starts + shift, ends + shift)
     syntax = piece_syntax(together, words, mode=mode)
-    in_walk = _first_in_walk(mode, words, n_pieces, n_words)
+    # Subtract what earlier texts counted, so that each text gets the values it has alone.
+    tour_starts = _tour_starts(mode, words, n_pieces, n_words)
     bases = {
         "word": np.cumsum(n_words) - n_words,
         "sentence": np.cumsum(n_sentences) - n_sentences,
-        **dict.fromkeys(("enter", "exit", "point"), in_walk),
+        **dict.fromkeys(("enter", "exit", "point"), tour_starts),
     }
-    base = np.stack([bases.get(name, 0 * in_walk) for name in COLUMNS]).astype(np.int32)
+    base = np.stack([bases.get(name, 0 * tour_starts) for name in COLUMNS]).astype(np.int32)
     table = np.where(words >= 0, syntax.table - np.repeat(base, n_pieces, 1), syntax.table)
     return [
         EncodedText(
@@ -204,20 +199,20 @@ def encode_texts(
 
 
 def concatenate(texts: Sequence[EncodedText]) -> EncodedText:
-    """Encoded texts one after another as one; what counts over a text goes on counting.
+    """Concatenate encoded texts; words, sentences and intervals are numbered continuously.
 
-    Character offsets stay those of each text by itself.
+    Character offsets stay relative to each text.
     """
     if len(texts) == 1:
         return texts[0]
     syntax = None
     if all(text.syntax is not None for text in texts):
-        tables, counted = [], dict.fromkeys(("span", "n_words", "n_sentences"), 0)
+        tables, totals = [], dict.fromkeys(("span", "n_words", "n_sentences"), 0)
         for text in texts:
             assert text.syntax is not None
-            tables.append(_shifted(text.syntax.table, counted))
-            for name in counted:
-                counted[name] += getattr(text, name)
+            tables.append(_shifted(text.syntax.table, totals))
+            for name in totals:
+                totals[name] += getattr(text, name)
         syntax = PieceSyntax(np.concatenate(tables, 1))
     return EncodedText(
         np.concatenate([text.pieces for text in texts]),
@@ -230,10 +225,10 @@ def concatenate(texts: Sequence[EncodedText]) -> EncodedText:
     )
 
 
-def _shifted(table: IntArray, counted: dict[str, int]) -> IntArray:
-    """A table that goes on after what other texts have counted."""
-    shift = {"word": counted["n_words"], "sentence": counted["n_sentences"]}
-    shift |= dict.fromkeys(("enter", "exit", "point"), counted["span"])
+def _shifted(table: IntArray, totals: dict[str, int]) -> IntArray:
+    """Shift the numbers in a table past those of the preceding texts."""
+    shift = {"word": totals["n_words"], "sentence": totals["n_sentences"]}
+    shift |= dict.fromkeys(("enter", "exit", "point"), totals["span"])
     column = np.array([shift.get(name, 0) for name in COLUMNS], np.int32)[:, None]
     has_word = table[COLUMNS.index("word")] >= 0
     return np.where(has_word, table + column, table)
@@ -242,10 +237,11 @@ def _shifted(table: IntArray, counted: dict[str, int]) -> IntArray:
 def _join(
     parsed: Sequence[ParsedText], text_starts: NDArray[np.int64]
 ) -> tuple[ParsedText, NDArray[np.int64], NDArray[np.int64]]:
-    """Parsed texts end to end, with the words and the sentences of each."""
+    """Concatenate parsed texts; also return the number of words and of sentences of each."""
     n_words = np.array([len(parse) for parse in parsed])
     n_sentences = np.array([int(p.sentences[-1]) + 1 if len(p) else 0 for p in parsed])
     shift = np.repeat(text_starts, n_words).astype(np.int32)
+    # Each parse may number its tags in its own way; recode every label set once.
     labels = Labels()
     label_sets = {id(p.xpos_labels): p.xpos_labels for p in parsed}
     codes = {key: np.asarray(labels.encode(own.names), np.int32) for key, own in label_sets.items()}
@@ -263,13 +259,17 @@ def _join(
     return together, n_words, n_sentences
 
 
-def _first_in_walk(
+def _tour_starts(
     mode: PieceMode,
     word_of_piece: NDArray[np.int64],
     n_pieces: NDArray[np.int64],
     n_words: NDArray[np.int64],
 ) -> NDArray[np.int64]:
-    """What the walk has counted before each text: words, pieces with a word, or places."""
+    """Return the first tour position of each text, ``[n_texts]``.
+
+    The tour counts words (``share``), pieces with a word (``first_piece``) or all pieces
+    (``projection``).
+    """
     if mode == "share":
         counts = n_words
     elif mode == "projection":
@@ -284,12 +284,12 @@ def _first_in_walk(
 def piece_syntax(
     parsed: ParsedText, word_of_piece: NDArray[np.int64], *, mode: PieceMode = "share"
 ) -> PieceSyntax:
-    """The syntax of pieces from that of their words.
+    """Compute the syntax columns of pieces from the parse of their words.
 
     Args:
         parsed: the parsed text.
-        word_of_piece: ``[n_pieces]``, negative for pieces without a word.
-        mode: see the module.
+        word_of_piece: index of each piece's word, ``[n_pieces]``, negative without a word.
+        mode: rule for transferring the tree from words to pieces, see the module docstring.
 
     Raises:
         InputError: the mode is unknown.
@@ -301,6 +301,7 @@ def piece_syntax(
         point = enter
     elif mode == "first_piece":
         enter, exit_, later = _first_piece_intervals(trees.enter, trees.exit, word_of_piece)
+        # Later pieces are children of the first piece: one arc deeper.
         point, depth = enter, depth + later
     elif mode == "projection":
         enter, exit_ = _projection_intervals(parsed, word_of_piece)
@@ -324,12 +325,16 @@ def piece_syntax(
 def _first_piece_intervals(
     enter: IntArray, exit: IntArray, word_of_piece: NDArray[np.int64]
 ) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
-    """Intervals of a walk over pieces: a word's first piece, its other pieces, its dependents."""
+    """Compute intervals of a tour over pieces: first piece of a word, later pieces, dependents.
+
+    Also return whether each piece is a later piece of its word.
+    """
     n_words = len(enter)
     counts = np.bincount(word_of_piece[word_of_piece >= 0], minlength=n_words)
-    in_walk = np.zeros(n_words, np.int64)
-    in_walk[enter] = counts
-    pieces_before = np.concatenate([[0], np.cumsum(in_walk)])
+    # Number of pieces of each word, in the order of the word tour.
+    in_tour_order = np.zeros(n_words, np.int64)
+    in_tour_order[enter] = counts
+    pieces_before = np.concatenate([[0], np.cumsum(in_tour_order)])
     word_enter, word_exit = pieces_before[enter], pieces_before[exit]
     first = first_pieces(word_of_piece, n_words)
     later = np.arange(len(word_of_piece)) - spread(first, word_of_piece, fill=0)
@@ -342,18 +347,19 @@ def _first_piece_intervals(
 def _projection_intervals(
     parsed: ParsedText, word_of_piece: NDArray[np.int64]
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Intervals over places in the sequence; only first pieces reach beyond themselves."""
+    """Compute intervals over sequence positions; only first pieces cover other pieces."""
     left, right = projections(parsed.heads, parsed.sentences)
-    place = np.arange(len(word_of_piece), dtype=np.int64)
-    begins = np.searchsorted(place_words := _filled(word_of_piece), left, side="left")
-    ends = np.searchsorted(place_words, right, side="right")
+    position = np.arange(len(word_of_piece), dtype=np.int64)
+    word_at = _fill_gaps(word_of_piece)
+    begins = np.searchsorted(word_at, left, side="left")
+    ends = np.searchsorted(word_at, right, side="right")
     first = first_pieces(word_of_piece, len(left))
-    is_first = place == spread(first, word_of_piece, fill=-1)
-    begin = np.where(is_first, spread(begins, word_of_piece, fill=0), place)
-    end = np.where(is_first, spread(ends, word_of_piece, fill=0), place + 1)
+    is_first = position == spread(first, word_of_piece, fill=-1)
+    begin = np.where(is_first, spread(begins, word_of_piece, fill=0), position)
+    end = np.where(is_first, spread(ends, word_of_piece, fill=0), position + 1)
     return begin, end
 
 
-def _filled(word_of_piece: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Words of pieces in which pieces without a word count to the word before them."""
+def _fill_gaps(word_of_piece: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Give pieces without a word the word before them, so that the result is sorted."""
     return np.asarray(np.maximum.accumulate(np.append(-1, word_of_piece))[1:], np.int64)

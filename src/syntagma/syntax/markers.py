@@ -1,13 +1,14 @@
-"""Markers around mentions: pieces that no parser saw, each with a place in the tree.
+"""Insert markers around mentions into encoded texts, and give each marker a position in the tree.
 
-Texts are parsed as they are; markers are put between their pieces afterwards (SEPREM sections 5.1
-and 5.3: ``@`` around a mention, ``#`` around a second one).  A marker stands where the head word of
-its mention stands, which is the shallowest one, the first of equals: it has that word's interval,
-depth, sentence and tag, sees what the word's first piece sees, and is seen by whatever sees that
-piece.  It counts as a word of its own: distances run to it and from it as if it were the head word.
+Texts are parsed without markers; these are inserted between the pieces afterwards (SEPREM sections
+5.1 and 5.3: ``@`` around one mention, ``#`` around a second one).  A marker takes the position of
+the head word of its mention, that is, its word closest to the root (the first one on ties): it
+copies the interval, depth, sentence and tag of that word's first piece, attends to what that piece
+attends to, and is attended to likewise.  It counts as a word of its own, and distances to and from
+it are those of the head word.
 
-Values of the other pieces stay, also in ``projection`` mode, whose intervals are over places: they
-are only ever compared with one another, and a marker's are copies of theirs.
+The columns of other pieces do not change, even in the mode ``projection``, whose intervals are over
+sequence positions: the values are only compared with one another, and a marker's are copies.
 """
 
 from __future__ import annotations
@@ -24,23 +25,21 @@ from syntagma.syntax.encode import COLUMNS, EncodedText, PieceSyntax
 from syntagma.syntax.tags import SPE
 from syntagma.text.alignment import first_pieces
 
-__all__ = ["MarkedText", "MarkerPlace", "insert_markers", "marker_pieces"]
-
 IntArray = NDArray[np.int32]
 MarkerPlace = Literal["head", "special"]
 
 _SPECIAL = np.array(
     [{"word": -1, "sentence": -1, "tag": SPE}.get(name, 0) for name in COLUMNS], np.int32
 )
-"""The column of a piece without a word."""
+"""Syntax columns of a piece without a word."""
 
 
 class MarkedText(NamedTuple):
     """A text with markers.
 
     Args:
-        text: its pieces, the markers among them.
-        places: where the opening and the closing marker of each mention stand.
+        text: the pieces, including markers.
+        places: positions of the opening and the closing marker of each mention, ``[n_mentions]``.
     """
 
     text: EncodedText
@@ -48,13 +47,13 @@ class MarkedText(NamedTuple):
 
 
 class _Marker(NamedTuple):
-    """A marker before a piece.
+    """A marker to insert.
 
     Args:
-        before: the piece, in the text without markers.
-        rank: which of several markers at one place comes first.
-        mention: number of its mention.
-        closes: whether it stands behind the mention.
+        before: position of the piece to insert it before, in the text without markers.
+        rank: sorting key among several markers at one position.
+        mention: index of its mention.
+        closes: whether it is the closing marker.
     """
 
     before: int
@@ -64,11 +63,12 @@ class _Marker(NamedTuple):
 
 
 def marker_pieces(tokenizer: Any, signs: Sequence[str]) -> list[int]:
-    """The piece of each sign, as it is written between two words.
+    """Return the piece id of each marker sign, as tokenized between two words.
 
     Args:
         tokenizer: a fast tokenizer.
-        signs: such as ``@``; the unknown piece stands for one that the encoder has never seen.
+        signs: the signs, such as ``@``; one that is not in the vocabulary maps to the unknown
+            token.
 
     Raises:
         InputError: the tokenizer drops a sign.
@@ -78,7 +78,7 @@ def marker_pieces(tokenizer: Any, signs: Sequence[str]) -> list[int]:
         encoding = tokenizer.backend_tokenizer.encode(f" {sign}", add_special_tokens=False)
         if not encoding.ids:
             raise InputError(f"{type(tokenizer).__name__} has no piece for the marker {sign!r}")
-        # A space that became a piece of its own comes before it.
+        # Take the last piece: some tokenizers make the space a piece of its own.
         pieces.append(int(encoding.ids[-1]))
     return pieces
 
@@ -90,18 +90,18 @@ def insert_markers(
     *,
     place: MarkerPlace = "head",
 ) -> MarkedText:
-    """Put a marker before and behind each mention.
+    """Insert a marker before and after each mention.
 
-    Markers surround all pieces that share a character with the mention; of two mentions at one
-    place, the one that ends stands before the one that begins, and the longer outside the shorter.
-    A mention without pieces has its markers side by side.
+    Markers enclose all pieces that share a character with the mention.  At a common position,
+    closing markers precede opening ones, and markers of longer mentions enclose those of shorter
+    ones.  The two markers of a mention without pieces are adjacent.
 
     Args:
-        text: with syntax or without.
-        mentions: first character of each, and the one after its last.
-        pieces: the marker of each mention, ``[n_mentions]``.
-        place: ``head``: in the tree, where the mention's head word stands; ``special``: apart, like
-            the special pieces at the ends of a sequence.
+        text: a text with or without syntax.
+        mentions: start and end offset of each mention in characters, ``[n_mentions]``.
+        pieces: piece id of the marker of each mention, ``[n_mentions]``.
+        place: position of markers in the tree; ``head``: that of the mention's head word;
+            ``special``: none, like the special tokens of a sequence.
 
     Raises:
         InputError: the place is unknown.
@@ -114,7 +114,7 @@ def insert_markers(
         key=lambda marker: (marker.before, marker.rank),
     )
     before = [marker.before for marker in markers]
-    # No characters belong to a marker: an empty interval at its side of the mention.
+    # A marker covers no text: an empty interval at its end of the mention.
     offsets = [mentions[marker.mention][marker.closes] for marker in markers]
     marked = replace(
         text,
@@ -137,13 +137,19 @@ def insert_markers(
 
 
 def _pieces_of(text: EncodedText, start: int, end: int) -> tuple[int, int]:
-    """First piece of a mention, and the one after its last; equal where it has none."""
+    """Return the first piece of a mention and the one after its last; equal if it has none."""
     begin = int(np.searchsorted(text.ends, start, side="right"))
     stop = int(np.searchsorted(text.starts, end, side="left")) if start < end else begin
     return begin, max(begin, stop)
 
 
 def _around(mention: int, begin: int, end: int) -> tuple[_Marker, _Marker]:
+    """Return the opening and the closing marker of a mention.
+
+    The first item of a rank orders kinds of markers at one position: closing (0), around nothing
+    (1), opening (2).  The second makes markers nest: the mention that ends later opens first, and
+    the one that started later closes first.
+    """
     if begin == end:
         return (
             _Marker(begin, (1, mention, 0), mention, False),
@@ -161,7 +167,7 @@ def _columns(
     markers: Sequence[_Marker],
     place: MarkerPlace,
 ) -> IntArray:
-    """What the table says of each marker, ``[n_columns, n_markers]``."""
+    """Return the syntax columns of the markers, ``[n_columns, n_markers]``."""
     assert text.syntax is not None
     heads = [_head(text, *span) if place == "head" else None for span in spans]
     columns = np.empty((len(COLUMNS), len(markers)), np.int32)
@@ -169,12 +175,13 @@ def _columns(
         head = heads[marker.mention]
         columns[:, number] = _SPECIAL if head is None else text.syntax.table[:, head]
         if head is not None:
+            # Markers are numbered after all words of the text.
             columns[COLUMNS.index("word"), number] = text.n_words + number
     return columns
 
 
 def _head(text: EncodedText, begin: int, end: int) -> int | None:
-    """The first piece of the head word of a mention; ``None`` where no piece has a word."""
+    """Return the first piece of a mention's head word; ``None`` if no piece has a word."""
     assert text.syntax is not None
     inside = text.syntax["word"][begin:end]
     words = np.unique(inside[inside >= 0])

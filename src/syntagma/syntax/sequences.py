@@ -1,4 +1,4 @@
-"""One or two texts in one sequence, cut into windows together with their syntax."""
+"""Build padded model inputs from one or two encoded texts, including their syntax columns."""
 
 from __future__ import annotations
 
@@ -15,23 +15,22 @@ from syntagma.errors import InputError
 from syntagma.syntax.encode import COLUMNS, EncodedText
 from syntagma.syntax.tags import PAD, SPE
 
-__all__ = ["DOMAIN", "Part", "SequenceBuilder", "fit_two", "window_starts"]
-
 IntArray = NDArray[np.int32]
 
 DOMAIN = "domain"
-"""The column that tells two texts apart."""
+"""Name of the column that tells which of two texts a piece belongs to."""
 _WORD = COLUMNS.index("word")
+# Values of special tokens and padding, before `_isolate_special` sets their intervals.
 _FILL = {"enter": 0, "exit": 0, "word": -1, "sentence": -1, "depth": 0, "tag": SPE, "point": 0}
 
 
 class Part(NamedTuple):
-    """A stretch of a text in a sequence.
+    """The part of a text that goes into a sequence.
 
     Args:
         text: the whole text.
-        begin: first piece that is taken.
-        end: piece after the last.
+        begin: first piece of the part.
+        end: piece after its last.
     """
 
     text: EncodedText
@@ -43,12 +42,12 @@ class Part(NamedTuple):
 
 
 def window_starts(n_pieces: int, size: int, stride: int) -> list[int]:
-    """Where the windows over a text begin; the last one ends with the text.
+    """Return the first piece of each window over a text; the last window reaches its end.
 
     Args:
-        n_pieces: of the text.
-        size: pieces of a window.
-        stride: pieces by which a window advances.
+        n_pieces: number of pieces of the text.
+        size: number of pieces of a window.
+        stride: number of pieces between the starts of two windows.
 
     >>> window_starts(10, 4, 3), window_starts(3, 4, 3)
     ([0, 3, 6], [0])
@@ -60,12 +59,12 @@ def window_starts(n_pieces: int, size: int, stride: int) -> list[int]:
 
 
 def fit_two(first: int, second: int, room: int) -> tuple[int, int]:
-    """Lengths of two texts that fit together, pieces taken from the longer one first.
+    """Truncate two lengths to a common limit, shortening the longer text first.
 
     Args:
-        first: pieces of the first text.
-        second: pieces of the second.
-        room: pieces of both together.
+        first: number of pieces of the first text.
+        second: number of pieces of the second text.
+        room: maximum number of pieces of both together.
 
     >>> fit_two(10, 3, 8), fit_two(10, 9, 8), fit_two(2, 3, 8)
     ((5, 3), (4, 4), (2, 3))
@@ -78,12 +77,12 @@ def fit_two(first: int, second: int, room: int) -> tuple[int, int]:
 
 
 class SequenceBuilder:
-    """Puts texts between the special pieces that an encoder expects.
+    """Build sequences with the special tokens that an encoder expects.
 
     Args:
-        tokenizer: the encoder's tokenizer; how it joins one or two texts is found by trying.
-        columns: the syntax columns that the model reads, and ``domain`` if it reads that.
-        longest: pieces that the encoder reads at most.
+        tokenizer: the encoder's tokenizer; a probe call reveals how it joins one or two texts.
+        columns: syntax columns that the model reads, and ``domain`` if it reads that.
+        longest: maximum number of pieces that the encoder accepts.
     """
 
     def __init__(self, tokenizer: Any, *, columns: Sequence[str], longest: int = 8192) -> None:
@@ -91,25 +90,25 @@ class SequenceBuilder:
         self.pad_id = int(tokenizer.pad_token_id or 0)
         self.gives_domains = DOMAIN in columns
         self.columns = tuple(name for name in columns if name != DOMAIN)
-        # The columns that are read lie in one block of the table.
-        places = [COLUMNS.index(name) for name in self.columns] or [0]
-        self._rows = slice(min(places), max(places) + 1)
+        # Read one contiguous block of rows: a slice is a view, a list of rows would be a copy.
+        rows = [COLUMNS.index(name) for name in self.columns] or [0]
+        self._rows = slice(min(rows), max(rows) + 1)
         self._fills = np.array([_FILL[name] for name in COLUMNS[self._rows]], np.int32)
         self._one = _template(tokenizer, ("a",))
         self._two = _template(tokenizer, ("a", "b"))
 
     def prefix(self, n_texts: int) -> IntArray:
-        """Special pieces before the first of one or two texts."""
+        """Return the special tokens before the first text, for a sequence of one or two texts."""
         specials, _ = self._one if n_texts == 1 else self._two
         return specials[0]
 
     def n_special(self, n_texts: int) -> int:
-        """Special pieces around one or two texts."""
+        """Return the number of special tokens in a sequence of one or two texts."""
         specials, _ = self._one if n_texts == 1 else self._two
         return sum(map(len, specials))
 
     def begins(self, parts: Sequence[Part]) -> list[int]:
-        """Position in the sequence of the first piece of each of one or two parts."""
+        """Return the position in the sequence of the first piece of each part."""
         specials, _ = self._one if len(parts) == 1 else self._two
         begins, position = [], 0
         for special, part in zip(specials, parts, strict=False):
@@ -119,18 +118,18 @@ class SequenceBuilder:
         return begins
 
     def collate(self, sequences: Sequence[Sequence[Part]]) -> dict[str, Tensor]:
-        """One padded batch.
+        """Build one padded batch.
 
         Args:
-            sequences: the one or two parts of each sequence.
+            sequences: one or two parts for each sequence.
 
         Returns:
             ``input_ids``, ``attention_mask``, ``token_type_ids`` and the syntax columns, each
-            ``[batch, n_pieces]``; ``domain`` is 0 up to the special piece that ends the first text,
-            1 after it, and −1 at padding.
+            ``[batch, n_pieces]``; ``domain`` is 0 up to and including the special token that ends
+            the first text, 1 after it, and −1 for padding.
 
         Raises:
-            InputError: the model reads syntax and a text was encoded without.
+            InputError: the model reads syntax, but a text was encoded without it.
         """
         lengths = [sum(map(len, parts)) + self.n_special(len(parts)) for parts in sequences]
         width = max(max(lengths), min(padded_length(max(lengths)), self.longest))
@@ -148,13 +147,14 @@ class SequenceBuilder:
         for row, parts in enumerate(sequences):
             self._fill(row, parts, batch, syntax)
         columns = dict(zip(COLUMNS[rows], syntax, strict=True))
-        self._set_apart(columns, lengths)
+        self._isolate_special(columns, lengths)
         batch |= {name: columns[name] for name in self.columns}
         return {name: torch.from_numpy(array) for name, array in batch.items()}
 
     def _fill(
         self, row: int, parts: Sequence[Part], batch: dict[str, NDArray[Any]], syntax: IntArray
     ) -> None:
+        """Write one sequence into its row of the batch arrays."""
         specials, types = self._one if len(parts) == 1 else self._two
         ids, token_types = batch["input_ids"][row], batch["token_type_ids"][row]
         position = 0
@@ -164,7 +164,7 @@ class SequenceBuilder:
             ids[position:after] = special
             token_types[position:after] = types[2 * number]
             if self.gives_domains:
-                # What stands between two texts ends the first; what stands last ends the second.
+                # Special tokens between two texts belong to the first, the last to the second.
                 batch[DOMAIN][row, position:after] = len(parts) - 1 if number == len(parts) else 0
             position = after
             if number == len(parts):
@@ -177,7 +177,10 @@ class SequenceBuilder:
                 batch[DOMAIN][row, position:after] = number
             if self.columns:
                 if text.syntax is None:
-                    raise InputError("this model reads syntax: encode its texts with their parses")
+                    raise InputError(
+                        "this model reads syntax, got a text without; encode texts with their "
+                        "parses"
+                    )
                 table = text.syntax.table[self._rows, begin:end]
                 if shift is not None:
                     table = np.where(text.syntax.table[_WORD, begin:end] >= 0, table + shift, table)
@@ -188,26 +191,41 @@ class SequenceBuilder:
         batch["attention_mask"][row, :position] = 1
 
     def _shift(self, text: EncodedText) -> IntArray:
-        """What counts over texts goes on counting after one: a number a row, ``[n_rows, 1]``."""
+        """Return the shift for columns of the text after this one, ``[n_rows, 1]``.
+
+        Words, sentences and intervals are numbered continuously, so that two texts in one sequence
+        have nothing in common.
+        """
         counts = {"word": text.n_words, "sentence": text.n_sentences}
         counts |= dict.fromkeys(("enter", "exit", "point"), text.span)
         rows = [counts.get(name, 0) for name in COLUMNS[self._rows]]
         return np.array(rows, np.int32)[:, None]
 
     @staticmethod
-    def _set_apart(columns: dict[str, IntArray], lengths: Sequence[int]) -> None:
-        """Give pieces without a word intervals below zero, each its own, that no other touches."""
-        place = np.arange(next(iter(columns.values())).shape[1], dtype=np.int32)
+    def _isolate_special(columns: dict[str, IntArray], lengths: Sequence[int]) -> None:
+        """Give each piece without a word an interval below zero that overlaps no other.
+
+        In the ancestor mask such a piece then sees only itself, and no row is empty.
+        """
+        position = np.arange(next(iter(columns.values())).shape[1], dtype=np.int32)
         if "word" in columns:
-            alone = {"enter": -1 - place, "exit": -place, "point": -1 - place}
-            for name in alone.keys() & columns.keys():
-                columns[name] = np.where(columns["word"] >= 0, columns[name], alone[name])
+            isolated = {"enter": -1 - position, "exit": -position, "point": -1 - position}
+            for name in isolated.keys() & columns.keys():
+                columns[name] = np.where(columns["word"] >= 0, columns[name], isolated[name])
         if "tag" in columns:
-            columns["tag"][place >= np.asarray(lengths)[:, None]] = PAD
+            columns["tag"][position >= np.asarray(lengths)[:, None]] = PAD
 
 
 def _template(tokenizer: Any, texts: tuple[str, ...]) -> tuple[list[IntArray], list[IntArray]]:
-    """Special pieces before, between and after texts, and the token types of every stretch."""
+    """Find out how a tokenizer joins texts.
+
+    A probe call works for every post-processor, unlike reading the tokenizer's configuration.
+
+    Returns:
+        The special tokens before, between and after the texts, and the token types of each
+        stretch: special tokens and texts alternate.
+    """
+    # Named explicitly: tokenizers such as RoBERTa's do not return token types by default.
     encoding = tokenizer(*texts, return_special_tokens_mask=True, return_token_type_ids=True)
     ids = np.array(encoding["input_ids"], np.int32)
     special = np.array(encoding["special_tokens_mask"], bool)
@@ -215,10 +233,13 @@ def _template(tokenizer: Any, texts: tuple[str, ...]) -> tuple[list[IntArray], l
     sequence = encoding.sequence_ids()
     specials, stretches, begin = [], [], 0
     for number in range(len(texts)):
-        places = [place for place, owner in enumerate(sequence) if owner == number]
-        specials.append(ids[begin : places[0]])
-        stretches += [types[begin : places[0]], types[places[0] : places[-1] + 1]]
-        begin = places[-1] + 1
+        positions = [position for position, owner in enumerate(sequence) if owner == number]
+        specials.append(ids[begin : positions[0]])
+        stretches += [types[begin : positions[0]], types[positions[0] : positions[-1] + 1]]
+        begin = positions[-1] + 1
     if not special[begin:].all():
-        raise InputError(f"{type(tokenizer).__name__} joins texts in a way that is not understood")
+        raise InputError(
+            f"{type(tokenizer).__name__} adds ordinary pieces after the texts; expected special "
+            f"tokens only; use another tokenizer"
+        )
     return [*specials, ids[begin:]], [*stretches, types[begin:]]

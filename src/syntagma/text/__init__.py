@@ -1,1 +1,1 @@
-"""The only code that touches raw text and treebank files."""
+"""Raw text and treebank files: reading, segmentation, and alignment of words with pieces."""

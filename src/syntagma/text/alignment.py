@@ -1,8 +1,9 @@
-"""The one map between words and an encoder's word pieces, by character intervals.
+"""Align words with an encoder's subword pieces by character offsets.
 
-A piece belongs to the word that it shares most characters with (the first of equals); a piece
-without a word (special tokens, padding) has :data:`ABSENT`.  A word may own several pieces, or
-none, where a tokenizer drops its characters or one piece covers two words.
+This is the only place that maps words to pieces.  A piece belongs to the word with which it shares
+the most characters, ties going to the first; a piece without a word (special tokens, padding) maps
+to :data:`ABSENT`.  A word may have several pieces, or none if the tokenizer drops its characters or
+a piece covers two words.
 """
 
 from __future__ import annotations
@@ -17,21 +18,8 @@ from torch import Tensor
 
 from syntagma.errors import InputError
 
-__all__ = [
-    "ABSENT",
-    "Pooling",
-    "align",
-    "cut",
-    "encodable",
-    "first_pieces",
-    "pool",
-    "require_offsets",
-    "spread",
-    "word_attention",
-]
-
 ABSENT = -100
-"""Marks a piece without a word, and a word without a piece."""
+"""Index of a piece without a word, and of a word without a piece."""
 
 Pooling = Literal["first", "mean"]
 
@@ -40,35 +28,39 @@ FloatArray = NDArray[np.float64]
 
 
 def require_offsets(tokenizer: Any) -> None:
-    """Check that a tokenizer can say which characters a piece stands for.
+    """Check that a tokenizer reports the character offsets of its pieces.
 
     Raises:
-        InputError: it is not a fast tokenizer.
+        InputError: the tokenizer is not a fast tokenizer.
     """
     if not getattr(tokenizer, "is_fast", False):
         raise InputError(
-            f"{type(tokenizer).__name__} gives no character offsets; use a fast tokenizer "
+            f"{type(tokenizer).__name__} has no character offsets; use a fast tokenizer "
             f"(a model folder with tokenizer.json, or AutoTokenizer with use_fast=True)"
         )
 
 
 def encodable(text: str) -> str:
-    """The text with ``?`` for each lone half of a surrogate pair; offsets stay.
+    """Replace each unpaired surrogate with ``?``, keeping all character offsets.
 
-    Tokenizers cannot hold such halves; they occur where JSON or file names were cut.
+    Tokenizers need valid UTF-8.  Unpaired surrogates come from truncated JSON strings and from
+    undecodable file names.
     """
     return text if text.isascii() else text.encode("utf-8", "replace").decode("utf-8")
 
 
 def cut(tokenizer: Any, texts: Sequence[str]) -> list[Any]:
-    """Each text as pieces, whole, without special ones; as ``tokenizers`` gives them.
-
-    Whoever calls the tokenizer with a length or with padding leaves both switched on.
+    """Tokenize whole texts into pieces, without special tokens, truncation or padding.
 
     Args:
         tokenizer: a fast tokenizer.
-        texts: encodable ones.
+        texts: texts without unpaired surrogates; see :func:`encodable`.
+
+    Returns:
+        A ``tokenizers.Encoding`` for each text.
     """
+    # Call the Rust backend directly; `__call__` would convert every encoding to Python lists.
+    # Truncation and padding are state of the backend, left on by any earlier call that used them.
     backend = tokenizer.backend_tokenizer
     backend.no_truncation()
     backend.no_padding()
@@ -79,18 +71,20 @@ def cut(tokenizer: Any, texts: Sequence[str]) -> list[Any]:
 def align(
     word_starts: ArrayLike, word_ends: ArrayLike, piece_starts: ArrayLike, piece_ends: ArrayLike
 ) -> IntArray:
-    """Index of the word of each piece.
+    """Find the word of each piece.
 
-    Many texts are aligned in one call by shifting each text's offsets past the text before.
+    To align many texts in one call, shift the offsets of each text past the end of the previous
+    one.
 
     Args:
-        word_starts: ``[n_words]``, in order.
-        word_ends: ``[n_words]``, in order.
-        piece_starts: ``[n_pieces]``.
-        piece_ends: ``[n_pieces]``; an empty interval stands for no text.
+        word_starts: start offset of each word, ascending, ``[n_words]``.
+        word_ends: end offset of each word, ascending, ``[n_words]``.
+        piece_starts: start offset of each piece, ``[n_pieces]``.
+        piece_ends: end offset of each piece, ``[n_pieces]``; equal to its start for a piece that
+            covers no text.
 
     Returns:
-        ``[n_pieces]``, :data:`ABSENT` where a piece touches no word.
+        Index of the word of each piece, ``[n_pieces]``; :data:`ABSENT` if it overlaps no word.
 
     >>> align([0, 2], [2, 5], [0, 0, 2, 3, 0], [0, 2, 3, 5, 0]).tolist()  # [CLS] do n ##'t [SEP]
     [-100, 0, 1, 1, -100]
@@ -98,12 +92,13 @@ def align(
     word_start, word_end = np.asarray(word_starts, np.int64), np.asarray(word_ends, np.int64)
     start, end = np.asarray(piece_starts, np.int64), np.asarray(piece_ends, np.int64)
     words = np.full(start.shape, ABSENT, np.int64)
-    # The words that a piece touches are those from `first` up to, not including, `beyond`.
+    # A piece overlaps the words in `first:beyond`.
     first = np.searchsorted(word_end, start, side="right")
     beyond = np.searchsorted(word_start, end, side="left")
-    touches = (end > start) & (first < beyond)
-    words[touches] = first[touches]
-    for piece in np.flatnonzero(touches & (beyond - first > 1)):
+    overlaps = (end > start) & (first < beyond)
+    words[overlaps] = first[overlaps]
+    # Pieces over several words are rare (mostly clitics), so a loop over them is cheap.
+    for piece in np.flatnonzero(overlaps & (beyond - first > 1)):
         candidates = slice(first[piece], beyond[piece])
         shared = np.minimum(word_end[candidates], end[piece]) - np.maximum(
             word_start[candidates], start[piece]
@@ -113,7 +108,15 @@ def align(
 
 
 def first_pieces(word_of_piece: ArrayLike, n_words: int) -> IntArray:
-    """Index of the first piece of each word, ``[n_words]``; :data:`ABSENT` for words without.
+    """Find the first piece of each word.
+
+    Args:
+        word_of_piece: index of the word of each piece, ``[n_pieces]``, negative if it has none.
+        n_words: number of words.
+
+    Returns:
+        Index of the first piece of each word, ``[n_words]``; :data:`ABSENT` for words without
+        pieces.
 
     >>> first_pieces([-100, 0, 0, 2, -100], 3).tolist()
     [1, -100, 3]
@@ -121,30 +124,32 @@ def first_pieces(word_of_piece: ArrayLike, n_words: int) -> IntArray:
     words = np.asarray(word_of_piece, np.int64)
     pieces = np.flatnonzero(words >= 0)[::-1]
     first = np.full(n_words, ABSENT, np.int64)
-    first[words[pieces]] = pieces  # the last assignment, that of the first piece, stays
+    first[words[pieces]] = pieces  # in reverse order, so that the first piece is written last
     return first
 
 
 def pool(states: Tensor, word_of_piece: Tensor, n_words: int, *, how: Pooling = "first") -> Tensor:
-    """One vector a word from the vectors of its pieces.
+    """Pool piece vectors into one vector per word.
 
     Args:
-        states: ``[batch, n_pieces, width]``.
-        word_of_piece: ``[batch, n_pieces]``, negative where a piece has no word.
+        states: vectors of the pieces, ``[batch, n_pieces, width]``.
+        word_of_piece: index of the word of each piece, ``[batch, n_pieces]``, negative if it has
+            none.
         n_words: the largest number of words in the batch.
-        how: the word's ``first`` piece, or the ``mean`` of its pieces.
+        how: take the ``first`` piece of a word, or the ``mean`` over its pieces.
 
     Returns:
-        ``[batch, n_words, width]``; zeros for words without pieces.
+        Vectors of the words, ``[batch, n_words, width]``; zeros for words without pieces.
     """
     if how not in ("first", "mean"):
         raise InputError(f"pooling must be 'first' or 'mean', got {how!r}")
     batch, _, width = states.shape
     present = word_of_piece >= 0
     if how == "first":
+        # Pieces of a word are adjacent, so its first piece is where the index changes.
         previous = torch.nn.functional.pad(word_of_piece[:, :-1], (1, 0), value=ABSENT)
         present = present & (word_of_piece != previous)
-    # Row `n_words` collects the pieces that do not count.
+    # An extra row `n_words` absorbs ignored pieces, so that shapes stay static.
     target = torch.where(present, word_of_piece, n_words)
     words = states.new_zeros(batch, n_words + 1, width)
     words.scatter_add_(1, target.unsqueeze(-1).expand(-1, -1, width), states)
@@ -157,15 +162,15 @@ def pool(states: Tensor, word_of_piece: Tensor, n_words: int, *, how: Pooling = 
 
 
 def spread(word_values: ArrayLike, word_of_piece: ArrayLike, *, fill: int = ABSENT) -> IntArray:
-    """Give each piece the value of its word.
+    """Copy a value of each word to all of its pieces.
 
     Args:
-        word_values: ``[n_words]``.
-        word_of_piece: ``[n_pieces]``.
-        fill: the value for pieces without a word.
+        word_values: value of each word, ``[n_words]``.
+        word_of_piece: index of the word of each piece, ``[n_pieces]``, negative if it has none.
+        fill: value for pieces without a word.
 
     Returns:
-        ``[n_pieces]``.
+        Value of each piece, ``[n_pieces]``.
 
     >>> spread([7, 8], [-100, 0, 0, 1, -100]).tolist()
     [-100, 7, 7, 8, -100]
@@ -177,18 +182,19 @@ def spread(word_values: ArrayLike, word_of_piece: ArrayLike, *, fill: int = ABSE
 
 
 def word_attention(weights: ArrayLike, word_of_piece: ArrayLike, n_words: int) -> FloatArray:
-    """Attention between words from attention between their pieces.
+    """Aggregate attention between pieces into attention between words.
 
-    The attention to a word is the sum over its pieces, that from a word the mean over its pieces,
-    so that a row still sums to 1 together with what goes to pieces without a word.
+    Attention to a word is the sum over its pieces; attention from a word is the mean over its
+    pieces.  A row thus sums to 1 minus the attention paid to pieces without a word.
 
     Args:
-        weights: from each piece to each piece, ``[n_pieces, n_pieces]``.
-        word_of_piece: ``[n_pieces]``, negative where a piece has no word.
-        n_words: how many there are.
+        weights: attention from each piece (row) to each piece, ``[n_pieces, n_pieces]``.
+        word_of_piece: index of the word of each piece, ``[n_pieces]``, negative if it has none.
+        n_words: number of words.
 
     Returns:
-        ``[n_words, n_words]``; zeros for words without pieces.
+        Attention from each word (row) to each word, ``[n_words, n_words]``; zeros for words
+        without pieces.
 
     >>> word_attention([[0.5, 0.5, 0], [0.1, 0.4, 0.5], [0, 0, 1]], [0, 0, 1], 2).tolist()
     [[0.75, 0.25], [0.0, 1.0]]
@@ -196,5 +202,5 @@ def word_attention(weights: ArrayLike, word_of_piece: ArrayLike, n_words: int) -
     words = np.asarray(word_of_piece, np.int64)
     member = (words == np.arange(n_words)[:, None]).astype(np.float64)  # [n_words, n_pieces]
     counts = np.maximum(member.sum(1, keepdims=True), 1)
-    found: FloatArray = member @ np.asarray(weights, np.float64) @ member.T / counts
-    return found
+    between_words: FloatArray = member @ np.asarray(weights, np.float64) @ member.T / counts
+    return between_words

@@ -1,9 +1,9 @@
-"""Penn treebank brackets in and out: ``(S (NP (PRP We)) (VP (VBP read)))``.
+"""Read and write Penn Treebank brackets: ``(S (NP (PRP We)) (VP (VBP read)))``.
 
-Read without recursion, one tree at a time, in constant memory.  What is not part of a phrase tree's
-skeleton is taken off on the way in: traces (``-NONE-``) and the phrases that they leave empty,
-function tags and indices (``NP-SBJ-1`` is ``NP``), and the outermost bracket whose label says only
-that a tree begins (``TOP``, ``ROOT``, ``S1`` or none).
+The reader is iterative and yields one tree at a time, in constant memory.  It normalises trees as
+is usual in constituency parsing: it drops traces (``-NONE-``) and the phrases that they leave
+empty, function tags and indices (``NP-SBJ-1`` becomes ``NP``), and the outermost bracket if its
+label only marks the top of a tree (``TOP``, ``ROOT``, ``S1`` or no label).
 """
 
 from __future__ import annotations
@@ -17,19 +17,10 @@ from syntagma.errors import InputError
 from syntagma.files import read_lines
 from syntagma.text.sentence import Constituent, Sentence
 
-__all__ = [
-    "BracketedSentence",
-    "format_brackets",
-    "parse_brackets",
-    "read_brackets",
-    "unescape",
-    "without_functions",
-]
-
 ROOTS = frozenset({"", "TOP", "ROOT", "S1"})
 TRACE = "-NONE-"
 TOKEN = re.compile(r"[()]|[^ \t\r\n()]+")
-"""A no-break space is part of a word."""
+"""Brackets and symbols; unlike ``\\s``, the pattern keeps a no-break space inside a word."""
 
 BRACKETS = {
     "-LRB-": "(",
@@ -45,13 +36,13 @@ QUOTES = {"``": '"', "''": '"'}
 
 @dataclass(frozen=True, slots=True)
 class BracketedSentence:
-    """A phrase tree as a treebank file writes it, without traces and function tags.
+    """A phrase tree from a treebank file, without traces and function tags.
 
     Args:
-        forms: the words as written, brackets and quotes escaped (``-LRB-``), ``[n_words]``.
+        forms: the words as written, with escaped brackets and quotes (``-LRB-``), ``[n_words]``.
         tags: part-of-speech tag of each word, ``[n_words]``.
         constituents: the phrases in pre-order; see :class:`syntagma.text.sentence.Parse`.
-        origin: file and first line, for messages.
+        origin: file and first line, for error messages.
     """
 
     forms: tuple[str, ...]
@@ -63,12 +54,12 @@ class BracketedSentence:
         return len(self.forms)
 
     def sentence(self) -> Sentence:
-        """The words as people write them: ``(`` for ``-LRB-``, ``"`` for Penn's two quotes."""
+        """Return the words unescaped: ``(`` for ``-LRB-``, ``"`` for Penn's two quotes."""
         return Sentence.from_words([unescape(form) for form in self.forms])
 
 
 def unescape(form: str) -> str:
-    """A word of a treebank as people write it.
+    """Undo the Penn Treebank's escaping of a word.
 
     >>> unescape("-LRB-"), unescape("``"), unescape("1\\\\/2")
     ('(', '"', '1/2')
@@ -80,12 +71,12 @@ def unescape(form: str) -> str:
 
 
 def _escape(form: str) -> str:
-    """As one word of a tree: no round brackets, no spaces."""
+    """Escape a word so that it is one symbol: no round brackets, no spaces."""
     return "_".join(form.replace("(", "-LRB-").replace(")", "-RRB-").split()) or "_"
 
 
 def without_functions(label: str) -> str:
-    """A phrase label without function tags, indices and gaps.
+    """Strip function tags, indices and gap indices from a phrase label.
 
     >>> [without_functions(label) for label in ("NP-SBJ-1", "PP=2", "-LRB-", "WHNP")]
     ['NP', 'PP', '-LRB-', 'WHNP']
@@ -96,19 +87,21 @@ def without_functions(label: str) -> str:
 
 
 class _Draft:
-    """A tree that is being read: its open brackets and what is known so far."""
+    """A partially read tree."""
 
     def __init__(self, origin: str) -> None:
         self.origin = origin
         self.forms: list[str] = []
         self.tags: list[str] = []
-        # Label and first word of each bracket in the order in which they open; end once closed.
+        # [label, start, end] of each bracket in opening order; end is set when it closes.
         self.phrases: list[list[str | int]] = []
+        # Indices into `phrases` of the open brackets, innermost last.
         self.open: list[int] = []
+        # Tag and word of the innermost bracket, if it is a leaf.
         self.leaf: tuple[str, str] | None = None
 
     def finish(self) -> BracketedSentence:
-        """The tree without empty phrases and without the bracket around it all."""
+        """Return the tree without empty phrases and without its top bracket."""
         found = [
             Constituent(without_functions(str(label)), int(start), int(end))
             for label, start, end in self.phrases
@@ -120,15 +113,15 @@ class _Draft:
 
 
 def parse_brackets(lines: Iterable[str], *, name: str = "input") -> Iterator[BracketedSentence]:
-    """Yield the trees of lines; a tree may take one line or many.
+    """Yield the trees in some lines; a tree may span several lines.
 
     Args:
-        lines: lines without line ends.
-        name: what to call the source in messages.
+        lines: lines without line endings.
+        name: name of the source in error messages.
 
     Raises:
-        InputError: a bracket closes that was not opened, a tree does not end, or a word stands
-            where none can; the line is named.
+        InputError: brackets are unbalanced, or a word is in an invalid position; the message names
+            the line.
     """
     draft: _Draft | None = None
     number = 0
@@ -139,35 +132,34 @@ def parse_brackets(lines: Iterable[str], *, name: str = "input") -> Iterator[Bra
             if draft is None:
                 if token != "(":
                     raise InputError(
-                        f"{name}, line {number}: expected a bracket that opens a tree, "
-                        f"got {token!r}"
+                        f"{name}, line {number}: expected '(' at the start of a tree, got {token!r}"
                     )
                 draft = _Draft(f"{name}, line {number}")
-            complaint = _take(draft, token, before)
-            if complaint:
-                raise InputError(f"{name}, line {number}: {complaint}")
+            problem = _add_token(draft, token, before)
+            if problem:
+                raise InputError(f"{name}, line {number}: {problem}")
             before = token
             if not draft.open:
                 yield draft.finish()
                 draft = None
     if draft is not None:
         raise InputError(
-            f"{draft.origin}: the tree that begins here has {len(draft.open)} brackets open at the "
-            f"end of the file (line {number})"
+            f"{draft.origin}: the tree that starts here is not closed at the end of the file "
+            f"(line {number}); add {len(draft.open)} ')'"
         )
 
 
-def _take(draft: _Draft, token: str, before: str) -> str:
-    """Add a token to a tree; returns what is wrong with it, or nothing."""
+def _add_token(draft: _Draft, token: str, before: str) -> str:
+    """Add a token to a tree; return what is wrong with it, or an empty string."""
     if token == "(":
         if draft.leaf is not None:
-            return f"a bracket opens inside the word {' '.join(draft.leaf)!r}"
+            return f"expected ')' after the word {' '.join(draft.leaf)!r}, got '('"
         draft.open.append(len(draft.phrases))
         draft.phrases.append(["", len(draft.forms), len(draft.forms)])
     elif token == ")":
         phrase = draft.open.pop()
         if draft.leaf is not None:
-            # A bracket with a tag and a word is a leaf, not a phrase.
+            # A bracket with a tag and a word is a leaf, not a phrase: forget it as a phrase.
             tag, form = draft.leaf
             draft.leaf = None
             del draft.phrases[phrase]
@@ -179,17 +171,18 @@ def _take(draft: _Draft, token: str, before: str) -> str:
     elif before == "(":
         draft.phrases[draft.open[-1]][0] = token
     elif draft.open[-1] == len(draft.phrases) - 1 and draft.leaf is None and before != ")":
+        # The innermost bracket has a label and no children yet, so this token is its word.
         draft.leaf = (str(draft.phrases[-1][0]), token)
     else:
-        return f"the word {token!r} has no bracket with a tag of its own, as in (NN {token})"
+        return f"the word {token!r} has no tag; write it in brackets with its tag, as (NN {token})"
     return ""
 
 
 def read_brackets(path: str | Path) -> Iterator[BracketedSentence]:
-    """Yield the trees of a file (``.gz`` and ``-`` too), in constant memory.
+    """Yield the trees of a file (also ``.gz`` or ``-``), in constant memory.
 
     Raises:
-        InputError: as :func:`parse_brackets`; or the file is missing, not UTF-8 or without trees.
+        InputError: as in :func:`parse_brackets`, or the file is missing, not UTF-8 or empty.
     """
     empty = True
     for sentence in parse_brackets(read_lines(path), name=str(path)):
@@ -206,13 +199,14 @@ def format_brackets(
     *,
     root: str = "TOP",
 ) -> str:
-    """A tree on one line.
+    """Format a tree in brackets on one line.
 
     Args:
-        forms: ``[n_words]``; round brackets are escaped, a space inside a word becomes ``_``.
-        tags: ``[n_words]``.
-        constituents: in pre-order.
-        root: label of the bracket around it all.
+        forms: the words, ``[n_words]``; round brackets are escaped, spaces inside a word become
+            ``_``.
+        tags: part-of-speech tags of the words, ``[n_words]``.
+        constituents: the phrases in pre-order.
+        root: label of the outermost bracket.
 
     >>> format_brackets(["We", "read"], ["PRP", "VBP"], [Constituent("S", 0, 2)])
     '(TOP (S (PRP We) (VBP read)))'

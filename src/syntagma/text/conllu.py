@@ -1,7 +1,7 @@
-"""CoNLL-U and CoNLL-X treebank files in and out, one sentence at a time.
+"""Read and write CoNLL-U and CoNLL-X treebank files, one sentence at a time.
 
-Lines are reproduced character for character: comments, multi-word tokens, empty nodes and every
-column that the package does not use are kept as they came; lines end with a line feed alone.
+The round trip is lossless: comments, multi-word tokens, empty nodes and unused columns are kept
+character for character; only line endings are normalised to line feeds.
 Format: https://universaldependencies.org/format.
 """
 
@@ -17,23 +17,21 @@ from syntagma.errors import InputError
 from syntagma.files import read_lines
 from syntagma.text.sentence import Parse, Sentence
 
-__all__ = ["TreebankSentence", "format_conllu", "parse_conllu", "read_conllu"]
-
 N_COLUMNS = 10
 ID, FORM, LEMMA, UPOS, XPOS, FEATS, HEAD, DEPREL, DEPS, MISC = range(N_COLUMNS)
 TOKEN = re.compile(r"([0-9]+)(?:-([0-9]+)|\.[0-9]+)?")
-"""The number of a word, of the words of a multi-word token, or of an empty node."""
+"""Token ID of a word (``3``), a multi-word token (``3-4``) or an empty node (``5.1``)."""
 
 
 @dataclass(frozen=True, slots=True)
 class TreebankSentence:
-    """A sentence as a treebank file writes it.
+    """A sentence with all its lines as written in a treebank file.
 
     Args:
-        comments: the lines that begin with ``#``, as they are.
-        rows: all token lines in order, split into their ten columns; those of multi-word tokens
-            (``3-4``) and empty nodes (``5.1``) among them.
-        origin: file and first line, for messages.
+        comments: lines that begin with ``#``, unchanged.
+        rows: all token lines in order, each split into ten columns, including multi-word tokens
+            (``3-4``) and empty nodes (``5.1``).
+        origin: file and first line, for error messages.
     """
 
     comments: tuple[str, ...]
@@ -42,11 +40,11 @@ class TreebankSentence:
 
     @property
     def words(self) -> list[tuple[str, ...]]:
-        """The rows of syntactic words: no multi-word tokens, no empty nodes."""
+        """Rows of the syntactic words, without multi-word tokens and empty nodes."""
         return [row for row in self.rows if row[ID].isdigit()]
 
     def comment(self, key: str) -> str | None:
-        """The value of a comment ``# key = value``, or ``None``."""
+        """Return the value of a comment ``# key = value``, or ``None``."""
         for line in self.comments:
             name, separator, value = line[1:].partition("=")
             if separator and name.strip() == key:
@@ -55,25 +53,25 @@ class TreebankSentence:
 
     @property
     def text(self) -> str:
-        """The raw text: the ``# text`` comment, else rebuilt from forms and ``SpaceAfter=No``.
+        """The raw text: the ``# text`` comment, or else forms joined by ``SpaceAfter=No``.
 
-        It is rebuilt too where the comment has other words than the rows.
+        A comment that does not spell the forms of the rows is ignored.
         """
         tokens = [(form, gap) for form, gap, _ in self._surface_tokens()]
         text = self.comment("text")
-        if text is not None and _is_written(text, [form for form, _ in tokens]):
+        if text is not None and _spells(text, [form for form, _ in tokens]):
             return text
         rebuilt = "".join(form + gap for form, gap in tokens)
         return rebuilt[: len(rebuilt) - len(tokens[-1][1])] if tokens else ""
 
     @property
     def touches_next(self) -> bool:
-        """Whether no space stands behind the sentence."""
+        """Whether the sentence is followed by no space (``SpaceAfter=No`` on its last token)."""
         gaps = [gap for _, gap, _ in self._surface_tokens()]
         return gaps[-1:] == [""]
 
     def _surface_tokens(self) -> Iterator[tuple[str, str, int]]:
-        """Surface form, the space after it, and how many words it stands for."""
+        """Yield each surface form, the space after it, and the number of words it covers."""
         inside_until = 0
         for row in self.rows:
             first, dash, last = row[ID].partition("-")
@@ -86,10 +84,11 @@ class TreebankSentence:
             yield row[FORM], "" if "SpaceAfter=No" in row[MISC].split("|") else " ", n_words
 
     def sentence(self) -> Sentence:
-        """The syntactic words with their character offsets into :attr:`text`.
+        """Return the syntactic words with their character offsets into :attr:`text`.
 
-        Words inside a multi-word token get their part of it where their forms spell it, and the
-        whole token's interval where they do not (*du* = *de* + *le*).
+        Words of a multi-word token get their own part of it if their forms spell the token
+        (*can't* = *ca* + *n't*), and otherwise all get the offsets of the whole token
+        (*du* = *de* + *le*).
         """
         text = self.text
         forms = [row[FORM] for row in self.words]
@@ -109,11 +108,11 @@ class TreebankSentence:
         return Sentence(tuple(forms), tuple(starts), tuple(ends))
 
     def parse(self) -> Parse:
-        """The tree and tags as a parse.
+        """Return the tree and tags as a :class:`Parse`.
 
         Raises:
             InputError: a head is missing, not a number or out of range, there is not exactly one
-                root, or the arcs form a cycle; the sentence is named.
+                root, or the arcs form a cycle; the message names the sentence.
         """
         words = self.words
         heads = tuple(_head(row, len(words), self.origin) for row in words)
@@ -127,10 +126,10 @@ class TreebankSentence:
         )
 
     def with_parse(self, parse: Parse) -> TreebankSentence:
-        """The same rows with heads, relations and tags of ``parse``; enhanced arcs are cleared.
+        """Replace heads, relations and tags by those of ``parse``; clear enhanced dependencies.
 
         Raises:
-            ValueError: the parse has another number of words.
+            ValueError: the parse has a different number of words.
         """
         if len(parse) != len(self.words):
             raise ValueError(f"expected a parse of {len(self.words)} words, got {len(parse)}")
@@ -141,6 +140,7 @@ class TreebankSentence:
                 head, relation, upos, xpos = next(values)
                 columns = list(row)
                 columns[UPOS], columns[XPOS] = upos, xpos
+                # Enhanced dependencies (DEPS) extend the old tree and would contradict the new one.
                 columns[HEAD], columns[DEPREL], columns[DEPS] = str(head), relation, "_"
                 row = tuple(columns)
             rows.append(row)
@@ -150,19 +150,24 @@ class TreebankSentence:
     def from_parse(
         cls, parse: Parse, *, text: str, comments: tuple[str, ...] = ()
     ) -> TreebankSentence:
-        """Rows for a parse whose offsets index into ``text``.
+        """Build rows from a parse whose offsets index into ``text``.
 
-        Words that share an interval are those of a multi-word token.
+        Words with the same offsets become a multi-word token.
+
+        Args:
+            parse: the parse of one sentence.
+            text: the text that contains the sentence.
+            comments: comment lines to put before ``# text``.
         """
         sentence = parse.sentence
-        places = list(zip(sentence.starts, sentence.ends, strict=True))
-        touching = [after <= end for (_, end), (after, _) in pairwise(places)]
+        offsets = list(zip(sentence.starts, sentence.ends, strict=True))
+        touching = [after <= end for (_, end), (after, _) in pairwise(offsets)]
         gaps = ["SpaceAfter=No" if touches else "_" for touches in (*touching, False)]
         rows: list[tuple[str, ...]] = []
-        for (start, end), group in groupby(range(len(parse)), key=places.__getitem__):
+        for (start, end), group in groupby(range(len(parse)), key=offsets.__getitem__):
             words = list(group)
-            is_token = len(words) > 1 and end > start
-            if is_token:
+            is_multi_word = len(words) > 1 and end > start
+            if is_multi_word:
                 number = f"{words[0] + 1}-{words[-1] + 1}"
                 rows.append((number, text[start:end], *"_______", gaps[words[-1]]))
             for index in words:
@@ -177,15 +182,17 @@ class TreebankSentence:
                         str(parse.heads[index]),
                         parse.relations[index],
                         "_",
-                        "_" if is_token else gaps[index],
+                        # SpaceAfter belongs to the multi-word token, not to its words.
+                        "_" if is_multi_word else gaps[index],
                     )
                 )
+        # A comment is a single line, so line breaks inside the sentence become spaces.
         surface = " ".join(text[sentence.start : sentence.end].split())
         return cls((*comments, f"# text = {surface}"), tuple(rows))
 
 
-def _is_written(text: str, forms: Iterable[str]) -> bool:
-    """Whether a text is these forms one after another, with white space between them or none."""
+def _spells(text: str, forms: Iterable[str]) -> bool:
+    """Whether a text consists of these forms in order, with any whitespace between them."""
     position = 0
     for form in forms:
         while not text.startswith(form, position):
@@ -197,6 +204,7 @@ def _is_written(text: str, forms: Iterable[str]) -> bool:
 
 
 def _head(row: tuple[str, ...], n_words: int, origin: str) -> int:
+    """Return the head of a word after checking its range."""
     try:
         head = int(row[HEAD])
     except ValueError:
@@ -210,14 +218,16 @@ def _head(row: tuple[str, ...], n_words: int, origin: str) -> int:
 
 
 def _check_tree(heads: tuple[int, ...], origin: str) -> None:
+    """Check that the heads form a tree: one root, no cycles."""
     roots = [index for index, head in enumerate(heads, start=1) if head == 0]
     if heads and len(roots) != 1:
         raise InputError(f"{origin}: expected one root (a word with head 0), found {len(roots)}")
-    settled = {0}
+    # Walk up from each word until a visited one, so that every word is visited only once.
+    visited = {0}
     for word in range(1, len(heads) + 1):
         path = []
-        while word not in settled:
-            settled.add(word)
+        while word not in visited:
+            visited.add(word)
             path.append(word)
             word = heads[word - 1]
         if word in path:
@@ -232,8 +242,8 @@ def _sentence(
     ends = [int(last) for _, last in (row[ID].split("-") for row in rows if "-" in row[ID])]
     if max(ends, default=0) > len(sentence.words):
         raise InputError(
-            f"{sentence.origin}: a multi-word token reaches to word {max(ends)} of a sentence of "
-            f"{len(sentence.words)} words"
+            f"{sentence.origin}: a multi-word token ends at word {max(ends)}, but the sentence has "
+            f"only {len(sentence.words)} words"
         )
     identifier = sentence.comment("sent_id")
     if identifier is None:
@@ -247,13 +257,13 @@ def parse_conllu(
     """Yield the sentences of CoNLL-U or CoNLL-X lines.
 
     Args:
-        lines: lines without line ends.
-        name: what to call the source in messages.
-        first_line: number of the first line, for messages.
+        lines: lines without line endings.
+        name: name of the source in error messages.
+        first_line: number of the first line, for error messages.
 
     Raises:
-        InputError: a line has not ten columns, a token has no form, or words are not numbered from
-            1; the line is named.
+        InputError: a line does not have ten columns, a token has no form, or the words are not
+            numbered from 1; the message names the line.
     """
     comments: list[str] = []
     rows: list[tuple[str, ...]] = []
@@ -278,13 +288,13 @@ def parse_conllu(
         if not columns[FORM].strip():
             raise InputError(
                 f"{name}, line {number}: token {columns[ID]} has no form; write the word in the "
-                f"second column, or _ where it is not known"
+                f"second column, or _ if it is unknown"
             )
         token = TOKEN.fullmatch(columns[ID])
         if token is None:
             raise InputError(
-                f"{name}, line {number}: {columns[ID]!r} is no token number "
-                f"(expected 3, 3-4 or 3.1)"
+                f"{name}, line {number}: expected a token ID such as 3, 3-4 or 3.1, "
+                f"got {columns[ID]!r}"
             )
         first, last = token.groups()
         if first == columns[ID]:
@@ -292,13 +302,13 @@ def parse_conllu(
             if int(first) != n_words:
                 raise InputError(
                     f"{name}, line {number}: expected word {n_words}, got {first!r}; "
-                    f"words are numbered from 1 in each sentence, a blank line ends it"
+                    f"number the words of each sentence from 1 and end it with a blank line"
                 )
         elif last is not None:
             if not max(n_words, token_end) < int(first) == n_words + 1 <= int(last):
                 raise InputError(
-                    f"{name}, line {number}: {columns[ID]!r} is not where it belongs; a multi-word "
-                    f"token stands before its words, the next of which is {n_words + 1}"
+                    f"{name}, line {number}: multi-word token {columns[ID]!r} is invalid here; "
+                    f"it must come directly before its words, and the next word is {n_words + 1}"
                 )
             token_end = int(last)
         rows.append(columns)
@@ -307,20 +317,20 @@ def parse_conllu(
 
 
 def read_conllu(path: str | Path) -> Iterator[TreebankSentence]:
-    """Yield the sentences of a treebank file (``.gz`` and ``-`` too), in constant memory.
+    """Yield the sentences of a treebank file (also ``.gz`` or ``-``), in constant memory.
 
     Raises:
-        InputError: as :func:`parse_conllu`; or the file is missing, not UTF-8 or without words.
+        InputError: as in :func:`parse_conllu`, or the file is missing, not UTF-8 or empty.
     """
     empty = True
     for sentence in parse_conllu(read_lines(path), name=str(path)):
         empty = False
         yield sentence
     if empty:
-        raise InputError(f"{path}: no sentences; expected CoNLL-U (ten columns a word)")
+        raise InputError(f"{path}: no sentences; expected CoNLL-U (ten columns per word)")
 
 
 def format_conllu(sentence: TreebankSentence) -> str:
-    """The lines of a sentence, a blank line behind them."""
+    """Format a sentence as CoNLL-U lines, with the blank line that ends it."""
     lines = [*sentence.comments, *("\t".join(row) for row in sentence.rows)]
     return "\n".join(lines) + "\n\n"

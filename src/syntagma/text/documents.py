@@ -1,4 +1,4 @@
-"""Raw text as it was before a treebank cut it: what segmentation is trained and scored on."""
+"""Reconstruct raw text from treebanks, to train and evaluate segmentation."""
 
 from __future__ import annotations
 
@@ -8,18 +8,17 @@ from pathlib import Path
 
 from syntagma.text.conllu import TreebankSentence, read_conllu
 
-__all__ = ["RawDocument", "read_documents"]
-
 
 @dataclass(slots=True)
 class RawDocument:
-    """A document and where its sentences and words stand in it.
+    """The raw text of a document with the gold offsets of its sentences and words.
 
     Args:
-        text: sentences joined with a space, unless the last word says ``SpaceAfter=No``; a blank
-            line before each paragraph.
-        sentences: offsets of the sentences.
-        words: offsets of the syntactic words, those inside multi-word tokens too.
+        text: the sentences, joined by a space unless the last word has ``SpaceAfter=No``; a blank
+            line precedes each paragraph.
+        sentences: start and end offset of each sentence.
+        words: start and end offset of each syntactic word, including the words of multi-word
+            tokens.
     """
 
     text: str = ""
@@ -40,14 +39,15 @@ def read_documents(path: str | Path, *, paragraphs: bool = True) -> Iterator[Raw
 
     Args:
         path: a CoNLL-U file.
-        paragraphs: whether ``# newpar`` becomes a blank line; else it becomes a space.
+        paragraphs: turn ``# newpar`` into a blank line; otherwise into a space.
 
     Raises:
-        InputError: as :func:`syntagma.text.conllu.read_conllu`.
+        InputError: as in :func:`syntagma.text.conllu.read_conllu`.
     """
     document = RawDocument()
     gap = ""
     for sentence in read_conllu(path):
+        # The first word of a comment: `# newdoc` and `# newpar` may be followed by an id.
         kinds = {comment[1:].split()[0] for comment in sentence.comments if comment[1:].strip()}
         if "newdoc" in kinds:
             if document.sentences:

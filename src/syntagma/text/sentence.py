@@ -1,4 +1,4 @@
-"""Words, sentences and parses: the records that the rest of the package passes around."""
+"""Data classes for words, sentences and parses, used by the whole package."""
 
 from __future__ import annotations
 
@@ -9,14 +9,12 @@ from typing import NamedTuple
 from syntagma.checks import require_several, require_text
 from syntagma.errors import InputError
 
-__all__ = ["Constituent", "Parse", "Sentence", "Word"]
-
-
+# The CoNLL-U format uses both as separators, so a word that held one could not be written.
 BREAKS = frozenset("\t\n")
 
 
 class Word(NamedTuple):
-    """A word and where it stands: ``text[start:end]``."""
+    """A word with its character offsets: it covers ``text[start:end]``."""
 
     form: str
     start: int
@@ -24,7 +22,7 @@ class Word(NamedTuple):
 
 
 class Constituent(NamedTuple):
-    """A phrase: words ``start`` to ``end`` − 1 of a sentence, counted from 0."""
+    """A phrase over the words ``start`` to ``end`` − 1 of a sentence, numbered from 0."""
 
     label: str
     start: int
@@ -33,14 +31,14 @@ class Constituent(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Sentence:
-    """The words of one sentence, with character offsets into the text that they came from.
+    """The words of one sentence, with character offsets into the original text.
+
+    Words of one multi-word token (French *du* as *de* + *le*) may share their offsets.
 
     Args:
         forms: the words, ``[n_words]``.
-        starts: offset of each word's first character, ``[n_words]``.
-        ends: offset after each word's last character, ``[n_words]``.
-
-    Words that share one surface token (French *du* as *de* + *le*) may share their interval.
+        starts: offset of the first character of each word, ``[n_words]``.
+        ends: offset after the last character of each word, ``[n_words]``.
     """
 
     forms: tuple[str, ...]
@@ -56,14 +54,15 @@ class Sentence:
 
     @classmethod
     def from_words(cls, forms: Sequence[str], *, offset: int = 0) -> Sentence:
-        """A sentence of given words, as if they were written with one space between them.
+        """Build a sentence from words, with offsets as if they were joined by single spaces.
 
         Args:
             forms: the words.
-            offset: of the first one in the text that the sentence is of, in characters.
+            offset: offset of the first word in the text, in characters.
 
         Raises:
-            InputError: they are one text, or a word is empty, white space alone, or on two lines.
+            InputError: ``forms`` is a single string, or a word is blank or contains a tab or line
+                break.
 
         >>> Sentence.from_words(["No", "way", "!"]).starts
         (0, 3, 7)
@@ -74,14 +73,14 @@ class Sentence:
             require_text(form, f"word {number}")
             if not BREAKS.isdisjoint(form):
                 raise InputError(
-                    f"word {number}: expected a word, got {form!r:.60}; no word holds a tab or the "
-                    f"end of a line"
+                    f"word {number}: expected a word, got {form!r:.60}; replace tabs and line "
+                    f"breaks in words with spaces"
                 )
         return cls.spaced(forms, offset=offset)
 
     @classmethod
     def spaced(cls, forms: Sequence[str], *, offset: int = 0) -> Sentence:
-        """The same of words as files have them, blank ones among them."""
+        """Do the same as :meth:`from_words` without checks: words from files may be blank."""
         starts, ends = [], []
         position = offset
         for form in forms:
@@ -96,21 +95,21 @@ class Sentence:
 
     @property
     def words(self) -> tuple[Word, ...]:
-        """The words as records."""
+        """The words, each with its offsets."""
         return tuple(map(Word, self.forms, self.starts, self.ends))
 
     @property
     def start(self) -> int:
-        """Offset of the first character of the first word; 0 without words."""
+        """Offset of the first character of the sentence; 0 if it has no words."""
         return self.starts[0] if self.starts else 0
 
     @property
     def end(self) -> int:
-        """Offset after the last character of the last word; 0 without words."""
+        """Offset after the last character of the sentence; 0 if it has no words."""
         return self.ends[-1] if self.ends else 0
 
     def shift(self, distance: int) -> Sentence:
-        """The same words, ``distance`` characters further to the right."""
+        """Return the same words with ``distance`` added to all offsets."""
         return Sentence(
             self.forms,
             tuple(start + distance for start in self.starts),
@@ -124,14 +123,15 @@ class Parse:
 
     Args:
         sentence: the words.
-        heads: for each word the 1-based index of its head, 0 for the root, ``[n_words]``.
+        heads: 1-based index of the head of each word, 0 for the root, ``[n_words]``.
         relations: dependency relation of each word to its head, ``[n_words]``.
-        upos: universal part-of-speech tags, ``[n_words]``; ``_`` where unknown.
-        xpos: treebank part-of-speech tags (Penn tags for English), ``[n_words]``.
-        probabilities: probability of each arc under the parser, ``[n_words]``, or ``None``
-            where the source of the parse has none.
-        constituents: the phrases in pre-order, a phrase before those inside it, of several over
-            the same words the outermost first; ``None`` where the source of the parse has none.
+        upos: universal part-of-speech tags, ``[n_words]``; ``_`` if unknown.
+        xpos: treebank-specific part-of-speech tags (Penn tags for English), ``[n_words]``; ``_``
+            if unknown.
+        probabilities: probability of each arc under the parser, ``[n_words]``; ``None`` if the
+            parse source gives none.
+        constituents: phrases in pre-order, outer phrases before inner ones, also among phrases
+            over the same words; ``None`` if the parse source gives none.
     """
 
     sentence: Sentence
@@ -146,11 +146,12 @@ class Parse:
         n_words = len(self.sentence)
         for name in ("relations", "upos", "xpos"):
             if not getattr(self, name):
+                # The documented way to set a field of a frozen dataclass in __post_init__.
                 object.__setattr__(self, name, ("_",) * n_words)
         for name in ("heads", "relations", "upos", "xpos", "probabilities"):
             values = getattr(self, name)
             if values is not None and len(values) != n_words:
-                raise InputError(f"expected {n_words} {name}, one a word, got {len(values)}")
+                raise InputError(f"expected {n_words} {name}, one per word, got {len(values)}")
 
     def __len__(self) -> int:
         return len(self.heads)

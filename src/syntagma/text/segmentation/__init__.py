@@ -1,1 +1,1 @@
-"""Cut raw text into sentences and words."""
+"""Segment raw text into sentences and words."""

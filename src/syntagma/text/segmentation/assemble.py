@@ -1,4 +1,4 @@
-"""From blocks of text (paragraphs or lines) to their sentences."""
+"""Segment blocks of text (paragraphs or lines) into sentences."""
 
 from __future__ import annotations
 
@@ -14,16 +14,14 @@ from syntagma.text.segmentation.splitter import load_splitter
 from syntagma.text.segmentation.words import is_abbreviation
 from syntagma.text.sentence import Sentence
 
-__all__ = ["Block", "block_sentences", "sentence_of"]
-
 
 class Block(NamedTuple):
-    """A paragraph or a line, the whitespace around it included.
+    """A paragraph or line, including surrounding whitespace.
 
     Args:
-        start: where it begins.
-        end: where it ends.
-        sentences: its sentences if they are known already, offsets into the text.
+        start: offset of its first character.
+        end: offset after its last character.
+        sentences: its sentences, with offsets into the text, if already segmented.
     """
 
     start: int
@@ -31,16 +29,18 @@ class Block(NamedTuple):
     sentences: list[Sentence] | None = None
 
 
+# Words that may follow the full stop of a sentence.
 _CLOSERS = frozenset("\"'”’»)]}") | {"''", "’’"}
 
 
 @cache
 def _runs() -> Runs:
+    """Return the shared cache of tokenized runs; created late, since it loads the weights."""
     return Runs(load_splitter().rows)
 
 
 def sentence_of(text: str, start: int, end: int) -> Sentence:
-    """The words of ``text[start:end]`` as one sentence; offsets index into ``text``."""
+    """Tokenize ``text[start:end]`` as one sentence; offsets index into ``text``."""
     words = read_words(text, start, end, _runs())
     return _sentence(words.forms, words.starts.tolist(), words.ends.tolist())
 
@@ -48,17 +48,17 @@ def sentence_of(text: str, start: int, end: int) -> Sentence:
 def block_sentences(
     text: str, blocks: list[Block], *, mode: str, local: bool = False
 ) -> list[list[Sentence]]:
-    """The sentences of blocks that follow one another.
+    """Segment consecutive blocks in one vectorised pass.
 
     Args:
         text: the text.
-        blocks: where they stand, at least one, without gaps.
-        mode: ``raw`` splits blocks into sentences; else each is one, in mode ``words`` of what
-            stands between whitespace.
-        local: whether offsets index into the block instead of the text.
+        blocks: consecutive blocks without gaps; at least one.
+        mode: ``raw`` splits blocks into sentences; otherwise each block is one sentence, which the
+            mode ``words`` splits at whitespace only.
+        local: return offsets into the block instead of the text.
 
     Returns:
-        A list for each block, empty where there are no words.
+        The sentences of each block; an empty list for a block without words.
     """
     if any(block.sentences is not None for block in blocks):
         return _with_known(text, blocks, mode=mode, local=local)
@@ -69,48 +69,52 @@ def block_sentences(
     )
     if not words.forms:
         return found
-    # [n_blocks] index of the first word at or behind the start of each block
-    heads = np.searchsorted(words.starts, [block.start for block in blocks])
-    filled = np.flatnonzero(np.diff(heads, append=len(words.forms)))
-    heads = heads[filled]
-    bounds = _first_words(text, blocks, words, heads) if mode == "raw" else heads
-    block_of_sentence = filled[np.searchsorted(heads, bounds, side="right") - 1].tolist()
+    # [n_blocks] index of the first word in or after each block
+    first_words = np.searchsorted(words.starts, [block.start for block in blocks])
+    # Indices of the blocks that contain words; the others keep their empty list.
+    filled = np.flatnonzero(np.diff(first_words, append=len(words.forms)))
+    first_words = first_words[filled]
+    bounds = _sentence_starts(text, blocks, words, first_words) if mode == "raw" else first_words
+    block_of_sentence = filled[np.searchsorted(first_words, bounds, side="right") - 1].tolist()
     starts, ends_ = words.starts, words.ends
     if local:
         origins = np.array([block.start for block in blocks])[filled]
-        shift = np.repeat(origins, np.diff(heads, append=len(words.forms)))
+        shift = np.repeat(origins, np.diff(first_words, append=len(words.forms)))
         starts, ends_ = starts - shift, ends_ - shift
     start_list, end_list = starts.tolist(), ends_.tolist()
     edges = [*bounds.tolist(), len(words.forms)]
-    for block, (a, b) in zip(block_of_sentence, pairwise(edges), strict=True):
-        spelled = words.forms[a:b], start_list[a:b], end_list[a:b]
+    for block, (first, end) in zip(block_of_sentence, pairwise(edges), strict=True):
+        columns = words.forms[first:end], start_list[first:end], end_list[first:end]
         if mode == "words":
-            found[block].append(Sentence(*map(tuple, spelled)))
+            found[block].append(Sentence(*map(tuple, columns)))
         else:
-            found[block].append(_sentence(*spelled))
+            found[block].append(_sentence(*columns))
     return found
 
 
-def _first_words(text: str, blocks: list[Block], words: Words, heads: Integers) -> Integers:
-    """Index of the first word of each sentence in raw text, ``[n_sentences]``."""
+def _sentence_starts(
+    text: str, blocks: list[Block], words: Words, first_words: Integers
+) -> Integers:
+    """Return the index of the first word of each sentence in raw text, ``[n_sentences]``."""
     new_lines = [
         offset for block in blocks for offset in sentence_lines(text, block.start, block.end)
     ]
-    fixed = np.concatenate([heads, np.searchsorted(words.starts, new_lines)])
-    # The last lines may hold nothing but characters without width.
+    fixed = np.concatenate([first_words, np.searchsorted(words.starts, new_lines)])
+    # The last lines may contain only zero-width characters, that is, no word.
     fixed = fixed[fixed < len(words.forms)]
+    # The splitter must not separate a list marker from its item ("2. Second").
     behind_markers = [
         offset
         for start in words.starts[fixed].tolist()
         if (offset := item_text(text, start)) is not None
     ]
-    ends = load_splitter().ends(words.packed, words.first_of_run, heads)
+    ends = load_splitter().ends(words.packed, words.first_of_run, first_words)
     found = np.setdiff1d(ends + 1, np.searchsorted(words.starts, behind_markers))
     return np.union1d(fixed, found)
 
 
 def _with_known(text: str, blocks: list[Block], *, mode: str, local: bool) -> list[list[Sentence]]:
-    """As :func:`block_sentences`, where the sentences of some blocks are known."""
+    """Do the work of :func:`block_sentences` if some blocks are already segmented."""
     found: list[list[Sentence]] = []
     for known, group in groupby(blocks, key=lambda block: block.sentences is not None):
         if not known:
@@ -125,7 +129,11 @@ def _with_known(text: str, blocks: list[Block], *, mode: str, local: bool) -> li
 
 
 def _sentence(forms: list[str], starts: list[int], ends: list[int]) -> Sentence:
-    """A sentence whose full stop stands alone, also behind an abbreviation: *etc* + *.*"""
+    """Build a sentence whose final full stop is a word of its own, even after an abbreviation.
+
+    Inside a sentence the period belongs to the abbreviation (*etc.*); at its end UD treebanks split
+    it off (*etc* + *.*).  This can only be decided once the sentence end is known.
+    """
     last = len(forms) - 1
     while last > 0 and forms[last] in _CLOSERS:
         last -= 1

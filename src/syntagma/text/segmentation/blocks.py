@@ -1,7 +1,7 @@
-"""Blocks of text that are segmented on their own: lines, paragraphs, parts of long paragraphs.
+"""Cut text into blocks that are segmented independently: lines, paragraphs, parts of paragraphs.
 
-Blocks follow one another without gaps.  Where a block ends depends on nothing behind a bounded
-look ahead, so that a stream gives the same blocks as the whole text.
+Blocks follow one another without gaps.  The end of a block depends only on a bounded lookahead, so
+that a stream yields the same blocks as the whole text.
 """
 
 from __future__ import annotations
@@ -12,15 +12,13 @@ from collections.abc import Iterable, Iterator
 from syntagma.text.segmentation.assemble import Block, block_sentences
 from syntagma.text.segmentation.layout import PARAGRAPH_BREAK, PARAGRAPH_BREAK_LENGTH, lines
 
-__all__ = ["BATCH_LENGTH", "MAX_PARAGRAPH", "batches", "paragraphs", "whole_lines"]
-
-# A longer paragraph is read in parts that end with a sentence.
+# A longer paragraph is processed in parts, each of which ends with a sentence.
 MAX_PARAGRAPH = 20_000
-# Sentences this near the end of a part are left to the next one, which sees what follows them.
+# Sentences this close to the end of a part go to the next part, where their right context is known.
 _TAIL = 1_000
-# No word is longer: a run beyond is cut.
+# Longer runs without whitespace are cut, so that memory stays bounded.
 _MAX_RUN = 1_000_000
-# Characters worth a pass: many paragraphs are read at once.
+# Short paragraphs are batched up to this many characters, since a NumPy pass has a fixed cost.
 BATCH_LENGTH = 1 << 16
 
 _VISIBLE = re.compile(r"\S")
@@ -28,7 +26,7 @@ _SPACE = re.compile(r"\s")
 
 
 def batches(blocks: Iterable[Block]) -> Iterator[list[Block]]:
-    """Blocks that follow one another, put together until they are worth a pass."""
+    """Group consecutive blocks into batches of about :data:`BATCH_LENGTH` characters."""
     batch: list[Block] = []
     for block in blocks:
         batch.append(block)
@@ -40,15 +38,25 @@ def batches(blocks: Iterable[Block]) -> Iterator[list[Block]]:
 
 
 def whole_lines(text: str, final: bool) -> Iterator[Block]:
-    """Lines with their ends; the last only if the text is complete."""
+    """Yield lines with their line endings.
+
+    Args:
+        text: the text so far.
+        final: whether the text is complete; otherwise its last line may still grow and is omitted.
+    """
     for start, end in lines(text):
-        # A carriage return at the very end may be half of a line end.
+        # A carriage return at the very end may be the first half of a CRLF.
         if final or (text[end - 1] in "\r\n" and not (end == len(text) and text[-1] == "\r")):
             yield Block(start, end)
 
 
 def paragraphs(text: str, final: bool) -> Iterator[Block]:
-    """Paragraphs, and parts of long ones, with the whitespace around them; no gaps."""
+    """Yield paragraphs, or parts of long paragraphs, with surrounding whitespace.
+
+    Args:
+        text: the text so far.
+        final: whether the text is complete; otherwise an unfinished last paragraph is omitted.
+    """
     start = 0
     while start < len(text):
         block = _paragraph(text, start, final)
@@ -59,7 +67,7 @@ def paragraphs(text: str, final: bool) -> Iterator[Block]:
 
 
 def _paragraph(text: str, start: int, final: bool) -> Block | None:
-    """The paragraph that begins at ``start``; ``None`` if more text must come first."""
+    """Return the paragraph that starts at ``start``, or ``None`` if more text is needed."""
     visible = _VISIBLE.search(text, start)
     if visible is None:
         done = final or len(text) - start > MAX_PARAGRAPH
@@ -68,6 +76,7 @@ def _paragraph(text: str, start: int, final: bool) -> Block | None:
     limit = first + MAX_PARAGRAPH
     break_ = PARAGRAPH_BREAK.search(text, first, limit + PARAGRAPH_BREAK_LENGTH)
     if break_ is not None and break_.start() < limit:
+        # The break may still be extended by a line feed.
         if break_.end() == len(text) and text[-1] == "\r" and not final:
             return None
         return Block(start, break_.end())
@@ -83,7 +92,7 @@ def _paragraph(text: str, start: int, final: bool) -> Block | None:
 
 
 def _sentences_of_part(text: str, start: int, first: int, limit: int) -> Block | None:
-    """The sentences of a long paragraph that end well before ``limit``, if there are any."""
+    """Return the sentences of a long paragraph that end well before ``limit``, if there are any."""
     (sentences,) = block_sentences(text, [Block(first, limit)], mode="raw")
     for index in range(len(sentences) - 1, 0, -1):
         if sentences[index].start <= limit - _TAIL:
@@ -92,7 +101,7 @@ def _sentences_of_part(text: str, start: int, first: int, limit: int) -> Block |
 
 
 def _forced_end(text: str, first: int, latest: int, final: bool) -> int | None:
-    """Where to cut a sentence without end: between two words, or inside an endless one."""
+    """Find where to cut an overlong sentence: between two words, or inside an endless word."""
     before = text[first:latest]
     last_run = "" if before[-1].isspace() else before.split()[-1]
     if len(last_run) < len(before):

@@ -1,6 +1,7 @@
-"""What the sentence splitter knows of the gaps between words: candidates and their features.
+"""Candidate sentence boundaries (gaps between words) and their features.
 
-A gap is a candidate if what stands before it looks like an end or what follows like a start.
+A gap is a candidate if the word before it looks like a sentence end or the word after it looks like
+a sentence start.
 """
 
 from __future__ import annotations
@@ -13,29 +14,19 @@ import numpy.typing as npt
 
 from syntagma.text.segmentation.shapes import Shape, shape_of
 
-__all__ = [
-    "CONTEXT_SIZES",
-    "N_SUFFIXES",
-    "STOPS",
-    "UNKNOWN_ROW",
-    "WINDOW",
-    "GapFeatures",
-    "fingerprint",
-    "gap_features",
-    "pack",
-    "shape_table",
-]
-
 Integers = npt.NDArray[np.int64]
 Booleans = npt.NDArray[np.bool_]
 
-# Words looked at before and behind a gap.
+# Context words on each side of a gap.
 WINDOW = 4
+# Buckets for hashed suffixes.
 N_SUFFIXES = 512
+# Embedding rows for positions outside the paragraph and for unknown words.
 OUTSIDE_ROW, UNKNOWN_ROW = 0, 1
-# Words since the last full stop, until the next one, lower-case words since, words before and
-# behind the gap in the paragraph, flags: how many values each has.
+# Number of values of each context feature: distance to the last full stop, distance to the next
+# one, lower-case words since the last one, words before and after the gap in the paragraph, flags.
 CONTEXT_SIZES = (10, 10, 7, 9, 9, 8)
+# Distances 0 to 24 in words → bucket, ever coarser; a change needs retrained weights.
 _DISTANCE_BUCKET = np.array([0, 1, 1, 2, 3, 4, 5, 5, 6, 6, 6, *[7] * 5, *[8] * 8, 9])
 
 STOPS = (
@@ -48,14 +39,14 @@ STOPS = (
 
 
 def shape_table(*shapes: Shape) -> Booleans:
-    """Whether a shape is one of these, ``[n_shapes]``."""
+    """Return a lookup table that is true for the given shapes, ``[n_shapes]``."""
     table = np.zeros(len(Shape), dtype=np.bool_)
     table[list(shapes)] = True
     return table
 
 
 _STOP_OR_OUTSIDE = shape_table(*STOPS, Shape.OUTSIDE)
-# With a space behind it, such a word ends a sentence only if the next word looks like a start.
+# After such a word and a space, a gap is a candidate only if the next word looks like a start.
 _PLAIN = shape_table(
     Shape.LOWER,
     Shape.TITLE,
@@ -72,6 +63,7 @@ _PLAIN = shape_table(
     Shape.OPENING,
     Shape.OPENING_QUOTE,
 )
+# Unlikely to start a sentence.
 _NO_START = shape_table(
     Shape.LOWER,
     Shape.COMMA,
@@ -85,6 +77,7 @@ _NO_START = shape_table(
     Shape.ELLIPSIS,
     Shape.CLITIC,
 )
+# Cannot start a sentence, whatever comes before.
 _NEVER_START = shape_table(
     Shape.COMMA,
     Shape.SEMICOLON,
@@ -97,7 +90,7 @@ _NEVER_START = shape_table(
     Shape.CLITIC,
     Shape.OUTSIDE,
 )
-# What may end a sentence with no space behind it.
+# May end a sentence even without a following space.
 _GLUED_END = shape_table(
     *STOPS,
     Shape.CLOSING,
@@ -106,18 +99,30 @@ _GLUED_END = shape_table(
     Shape.DOUBLE_QUOTE,
     Shape.SINGLE_QUOTE,
 )
-_LETTERED = shape_table(
+# Words with a capital letter.
+_CAPITALISED = shape_table(
     Shape.TITLE, Shape.CAPITALS, Shape.CAPITAL, Shape.MIXED, Shape.INITIAL, Shape.ACRONYM
 )
 
 
 def fingerprint(form: str) -> int:
-    """A 32-bit number for a word, whatever its case, the same in every process."""
+    """Hash a word to 32 bits, ignoring case.
+
+    Unlike ``hash``, the value is the same in every process: the vocabulary of the weights is stored
+    as these hashes.
+    """
     return zlib.crc32(form.lower().encode("utf-8", "surrogatepass"))
 
 
 def pack(form: str, rows: dict[int, int]) -> int:
-    """What the splitter knows of one word as one number: its row, its suffix and its shape."""
+    """Pack the splitter's features of a word (row, suffix, shape) into one integer.
+
+    One integer per word is cheap to cache and to gather into arrays.
+
+    Args:
+        form: the word.
+        rows: embedding row of each known word, by fingerprint.
+    """
     row = rows.get(fingerprint(form), UNKNOWN_ROW)
     suffix = fingerprint(form[-3:]) % N_SUFFIXES
     return row << 20 | suffix << 8 | shape_of(form)
@@ -125,14 +130,17 @@ def pack(form: str, rows: dict[int, int]) -> int:
 
 @dataclass(frozen=True, slots=True)
 class GapFeatures:
-    """What is known about the candidate gaps of some paragraphs.
+    """Features of the candidate gaps of some paragraphs.
 
     Args:
         gaps: index of the word before each candidate gap, ``[n_gaps]``.
-        words: rows of the words, with ``WINDOW`` rows of nothing around each paragraph,
-            ``[n_padded]``; likewise ``shapes``, ``suffixes`` and ``spaces`` (space before: 0, 1).
-        centers: index into those of the word before each candidate gap, ``[n_gaps]``.
-        contexts: one row of :data:`CONTEXT_SIZES` numbers a gap, ``[n_gaps, 6]``.
+        words: embedding row of each word, with ``WINDOW`` rows of padding around each paragraph,
+            ``[n_padded]``.
+        shapes: shape of each word, padded likewise, ``[n_padded]``.
+        suffixes: suffix bucket of each word, padded likewise, ``[n_padded]``.
+        spaces: 1 if whitespace precedes the word, else 0, padded likewise, ``[n_padded]``.
+        centers: position in the padded arrays of the word before each candidate gap, ``[n_gaps]``.
+        contexts: context features of each gap, see :data:`CONTEXT_SIZES`, ``[n_gaps, 6]``.
     """
 
     gaps: Integers
@@ -145,33 +153,35 @@ class GapFeatures:
 
     @property
     def windows(self) -> Integers:
-        """Indices of the words around each gap, ``[n_gaps, 2 * WINDOW]``."""
+        """Positions in the padded arrays of the words around each gap, ``[n_gaps, 2 * WINDOW]``."""
         return self.centers[:, None] + np.arange(1 - WINDOW, WINDOW + 1)
 
 
 def gap_features(packed: Integers, space_before: Booleans, first_words: Integers) -> GapFeatures:
-    """Find the candidate gaps of some paragraphs and what is known about them.
+    """Find the candidate gaps of some paragraphs and extract their features.
 
     Args:
         packed: :func:`pack` of each word, ``[n_words]``.
-        space_before: whether whitespace stands before each word, ``[n_words]``.
-        first_words: index of each paragraph's first word, ascending, no paragraph empty,
-            ``[n_paragraphs]``.
+        space_before: whether whitespace precedes each word, ``[n_words]``.
+        first_words: index of the first word of each paragraph, ascending, ``[n_paragraphs]``; no
+            paragraph is empty.
     """
+    # Padding between paragraphs keeps each window inside its own paragraph without a loop.
     n_words = len(packed)
     paragraph = np.zeros(n_words, dtype=np.int64)
     paragraph[first_words] = 1
-    place = np.arange(n_words) + WINDOW * np.cumsum(paragraph)
+    position = np.arange(n_words) + WINDOW * np.cumsum(paragraph)
     n_padded = n_words + WINDOW * (len(first_words) + 1)
 
-    def spread(values: npt.NDArray[np.generic], nothing: int) -> Integers:
-        padded = np.full(n_padded, nothing, dtype=np.int64)
-        padded[place] = values
+    def pad(values: npt.NDArray[np.generic], fill: int) -> Integers:
+        padded = np.full(n_padded, fill, dtype=np.int64)
+        padded[position] = values
         return padded
 
-    raw_shapes = spread(packed & 0xFF, Shape.OUTSIDE)
-    spaces = spread(space_before, 1)
+    raw_shapes = pad(packed & 0xFF, Shape.OUTSIDE)
+    spaces = pad(space_before, 1)
     after = np.append(spaces[1:], 1)
+    # A straight quote opens if there is a space before it only, and closes if only after it.
     shapes = raw_shapes.copy()
     straight = (raw_shapes == Shape.DOUBLE_QUOTE) | (raw_shapes == Shape.SINGLE_QUOTE)
     shapes[straight & (spaces > after)] = Shape.OPENING_QUOTE
@@ -184,10 +194,10 @@ def gap_features(packed: Integers, space_before: Booleans, first_words: Integers
     candidate &= before != Shape.OUTSIDE
     centers = np.flatnonzero(candidate)
     return GapFeatures(
-        gaps=np.searchsorted(place, centers),
-        words=spread(packed >> 20, OUTSIDE_ROW),
+        gaps=np.searchsorted(position, centers),
+        words=pad(packed >> 20, OUTSIDE_ROW),
         shapes=shapes,
-        suffixes=spread(packed >> 8 & 0xFFF, N_SUFFIXES),
+        suffixes=pad(packed >> 8 & 0xFFF, N_SUFFIXES),
         spaces=spaces,
         centers=centers,
         contexts=_contexts(shapes, raw_shapes == Shape.DOUBLE_QUOTE, centers),
@@ -195,10 +205,11 @@ def gap_features(packed: Integers, space_before: Booleans, first_words: Integers
 
 
 def _contexts(shapes: Integers, double_quotes: Booleans, centers: Integers) -> Integers:
-    """What lies further off than the window, in buckets, ``[n_gaps, 6]``."""
+    """Return bucketed features of the paragraph beyond the window, ``[n_gaps, 6]``."""
     index = np.arange(len(shapes))
     stop = _STOP_OR_OUTSIDE[shapes]
     outside = shapes == Shape.OUTSIDE
+    # Running maxima and minima give the nearest stop on either side of every word.
     last_stop = np.maximum.accumulate(np.where(stop, index, 0))[centers - 2]
     next_stop = np.minimum.accumulate(np.where(stop, index, len(shapes))[::-1])[::-1][centers + 1]
     start = np.maximum.accumulate(np.where(outside, index, 0))[centers]
@@ -206,7 +217,8 @@ def _contexts(shapes: Integers, double_quotes: Booleans, centers: Integers) -> I
     n_lower = np.cumsum(shapes == Shape.LOWER)
     n_quotes = np.cumsum(double_quotes)
     depth = np.cumsum((shapes == Shape.OPENING).astype(np.int64) - (shapes == Shape.CLOSING))
-    n_capitals = np.cumsum(_LETTERED[shapes])
+    n_capitals = np.cumsum(_CAPITALISED[shapes])
+    # Bits: inside straight quotes; inside brackets; the paragraph has capital letters.
     flags = (
         (n_quotes[centers] - n_quotes[start]) % 2
         + 2 * (depth[centers] > depth[start])

@@ -1,25 +1,11 @@
-"""Lists of word parts that tokenisation needs: facts about English spelling, no grammar.
+"""Word lists for tokenization: facts about English spelling, no grammar.
 
-All entries are lower case; who looks something up lowers it first.
+All entries are in lower case; callers lowercase a word before looking it up.
 """
 
 from __future__ import annotations
 
-__all__ = [
-    "ABBREVIATIONS",
-    "CAPITAL_ABBREVIATIONS",
-    "FILE_ENDINGS",
-    "FUSED",
-    "HYPHEN_PREFIXES",
-    "HYPHEN_SUFFIXES",
-    "MONEY_UNITS",
-    "NEWSGROUPS",
-    "SHORT_WORDS",
-    "TOP_DOMAINS",
-    "UNITS",
-]
-
-# Written with a period that belongs to the word.
+# A following period belongs to these words.
 ABBREVIATIONS = frozenset(
     """
     mr mrs ms mx dr drs prof profs revd gen lt cmdr cdr cpl sgt capt maj brig gov sens reps
@@ -32,7 +18,7 @@ ABBREVIATIONS = frozenset(
     """.split()
 )
 
-# Abbreviations when they begin with a capital letter; in lower case they are words of their own.
+# Abbreviations only if capitalised (or "fig", "eq"); in lower case most are ordinary words.
 CAPITAL_ABBREVIATIONS = frozenset(
     """
     no nos art fig figs sec eq eqs ch chap rev hon col sen rep pres supt adm fr rd
@@ -41,7 +27,7 @@ CAPITAL_ABBREVIATIONS = frozenset(
     """.split()
 ) | frozenset("fig figs eq eqs nos".split())
 
-# Fused forms and where the second (and third) word begins.
+# Fused forms → offsets at which their second (and third) word starts.
 FUSED = {
     word.replace("|", ""): tuple(
         sum(map(len, word.split("|")[:index])) for index in range(1, word.count("|") + 1)
@@ -55,6 +41,7 @@ FUSED = {
     """.split()
 }
 
+# Prefixes that stay attached at a hyphen: "non-smoker" is one word.
 HYPHEN_PREFIXES = frozenset(
     """
     e re non mid anti co pre pro cross post over multi ex sub counter semi mini neo socio
@@ -63,9 +50,10 @@ HYPHEN_PREFIXES = frozenset(
     """.split()
 ) - {"vice", "ab", "bio", "auto", "under", "extra"}
 
+# Suffixes that stay attached at a hyphen.
 HYPHEN_SUFFIXES = frozenset("wise esque ish ever".split())
 
-# Units that treebanks part from the number before them: "10k", "35mm", "7am".
+# Units that treebanks split from the number before them: "10k", "35mm", "7am".
 UNITS = frozenset(
     """
     am pm k m mm cm km nm kg mg lb lbs ft bn mph kph hz khz mhz ghz kb mb gb tb hh hp
@@ -74,9 +62,10 @@ UNITS = frozenset(
     """.split()
 )
 
-# After an amount of money letters are units that elsewhere are parts of a name: "$4b", "5.6t".
+# Units only after a currency sign ("$4b"); elsewhere such letters are part of a name ("3B", "5T").
 MONEY_UNITS = frozenset("b t mn tn bln mln".split())
 
+# Extensions that make a dotted name a file name.
 FILE_ENDINGS = frozenset(
     """
     doc docx xls xlsx ppt pptx pdf txt rtf csv tsv json xml yaml yml html htm php asp aspx jsp
@@ -85,6 +74,7 @@ FILE_ENDINGS = frozenset(
     """.split()
 )
 
+# Top-level domains that make a dotted name a host name.
 TOP_DOMAINS = frozenset(
     """
     com org net edu gov mil info biz int io uk de fr ca au ru jp eu nz za ie nl se dk ch cn kr br
@@ -92,9 +82,11 @@ TOP_DOMAINS = frozenset(
     """.split()
 )
 
+# First components of Usenet newsgroup names, as in "rec.food.cooking".
 NEWSGROUPS = frozenset("alt comp misc rec sci soc talk humanities".split())
 
-# Whole words of two letters: a hyphen behind them is a dash, not a word broken off.
+# Two-letter words: a hyphen after one is a dash, whereas after other letters it marks a broken-off
+# word ("th-").
 SHORT_WORDS = frozenset(
     "am an as at be by do go he hi if in is it me my no of ok on or so to up us we".split()
 )

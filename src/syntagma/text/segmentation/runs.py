@@ -1,4 +1,8 @@
-"""Words of a whole stretch of text at once: each run of characters is cut once and remembered."""
+"""Tokenize a whole stretch of text at once.
+
+A run is a maximal sequence of characters without whitespace.  Each distinct run is tokenized once
+and cached; offsets are then computed for all words together.
+"""
 
 from __future__ import annotations
 
@@ -13,38 +17,38 @@ import numpy.typing as npt
 from syntagma.text.segmentation.gaps import pack
 from syntagma.text.segmentation.words import cut_run
 
-__all__ = ["Runs", "Words", "read_tokens", "read_words"]
-
 Integers = npt.NDArray[np.int64]
+# The words of a run and, for each word, its packed features (`gaps.pack`).
 Record = tuple[tuple[str, ...], tuple[int, ...]]
 
-# Nine of ten runs of a large corpus are then known; some 40 MB.
-_MAX_REMEMBERED = 100_000
-_LONGEST_REMEMBERED = 40
+# About nine in ten runs of a large corpus hit a cache of this size; it takes some 40 MB.
+_MAX_CACHED = 100_000
+# Longer runs (links, mostly) rarely repeat.
+_LONGEST_CACHED = 40
 
 _IS_SPACE = np.array([chr(code).isspace() for code in range(0x3002)])
-# Characters without width that part words: zero-width space, byte order mark, direction marks.
+# Zero-width characters that separate words: zero-width space, byte-order mark, direction marks.
 _SEPARATORS = "\u200b\u200e\u200f\u202a-\u202e\u2066-\u2069\ufeff"
-# These join what they stand between, and are dropped where there is nothing to join.
+# These join the characters on both sides, and are dropped where there is nothing to join.
 _JOINERS = "\u00ad\u200c\u200d\u2060\ufe0e\ufe0f"
 _INVISIBLE = re.compile(f"[{_SEPARATORS}{_JOINERS}]")
 _GAP = re.compile(f"[{_SEPARATORS}]|(?<![^\\s{_SEPARATORS}])[{_JOINERS}]++(?![^\\s{_SEPARATORS}])")
 
-# Behind these words "its" is possessive or a slip for "it's"; before these it is the slip.
+# "its" is usually possessive; before one of these words it is a misspelled "it's".
 _AFTER_IT_IS = frozenset(
     "a an the not really very just also still been so now in for like all only nothing".split()
 )
 
 
 class Words(NamedTuple):
-    """Words with offsets, and what the splitter wants to know of them.
+    """Words with their offsets and the features that the sentence splitter uses.
 
     Args:
         forms: the words, ``[n_words]``.
-        starts: offset of each word, ``[n_words]``.
-        ends: offset behind each word, ``[n_words]``.
+        starts: start offset of each word, ``[n_words]``.
+        ends: end offset of each word, ``[n_words]``.
         packed: :func:`syntagma.text.segmentation.gaps.pack` of each word, ``[n_words]``.
-        first_of_run: whether whitespace stands before it, ``[n_words]``.
+        first_of_run: whether whitespace precedes the word, ``[n_words]``.
     """
 
     forms: list[str]
@@ -54,8 +58,8 @@ class Words(NamedTuple):
     first_of_run: npt.NDArray[np.bool_]
 
 
-class _Packs(dict[str, int]):
-    """Words → :func:`syntagma.text.segmentation.gaps.pack`, worked out when asked for."""
+class _PackCache(dict[str, int]):
+    """A cache of :func:`syntagma.text.segmentation.gaps.pack` by word, filled on demand."""
 
     def __init__(self, rows: dict[int, int]) -> None:
         super().__init__()
@@ -63,23 +67,26 @@ class _Packs(dict[str, int]):
 
     def __missing__(self, form: str) -> int:
         packed = pack(form, self._rows)
-        if len(self) >= _MAX_REMEMBERED:
+        # Starting over is cheaper than tracking use, and frequent words come back at once.
+        if len(self) >= _MAX_CACHED:
             self.clear()
-        if len(form) <= _LONGEST_REMEMBERED:
+        if len(form) <= _LONGEST_CACHED:
             self[form] = packed
         return packed
 
 
 class Runs(dict[str, Record]):
-    """Runs of characters without whitespace → their words; unseen runs are cut when asked for.
+    """A cache of the words of each run, filled on demand.
+
+    A dict with ``__missing__`` is used because a hit then costs no Python call.
 
     Args:
-        rows: fingerprint → row of the words that the splitter knows.
+        rows: embedding row of each word that the splitter knows, by fingerprint.
     """
 
     def __init__(self, rows: dict[int, int]) -> None:
         super().__init__()
-        self._packs = _Packs(rows)
+        self._packs = _PackCache(rows)
 
     def __missing__(self, run: str) -> Record:
         ends = cut_run(run)
@@ -87,29 +94,37 @@ class Runs(dict[str, Record]):
             record = self.record(run)
         else:
             record = self.record(*map(run.__getitem__, map(slice, [0, *ends], ends)))
-        if len(run) <= _LONGEST_REMEMBERED:
-            if len(self) >= _MAX_REMEMBERED:
+        if len(run) <= _LONGEST_CACHED:
+            if len(self) >= _MAX_CACHED:
                 self.clear()
             self[run] = record
         return record
 
     def record(self, *forms: str) -> Record:
-        """The record of a run that consists of these words."""
+        """Build the record of a run that consists of these words."""
         return forms, tuple(map(self._packs.__getitem__, forms))
 
 
 def read_words(text: str, start: int, end: int, runs: Runs) -> Words:
-    """The words of ``text[start:end]``."""
+    """Tokenize ``text[start:end]`` into words.
+
+    Args:
+        text: the text.
+        start: offset of the first character.
+        end: offset after the last character.
+        runs: the cache of tokenized runs.
+    """
     tokens, run_starts = _runs(text, start, end, invisible=True)
     records = list(map(runs.__getitem__, tokens))
-    _mend_its(tokens, records, runs)
+    _split_its(tokens, records, runs)
     forms_of_runs = [record[0] for record in records]
     counts = np.fromiter(map(len, forms_of_runs), np.int64, len(records))
     forms = list(chain.from_iterable(forms_of_runs))
     packed = np.fromiter(
         chain.from_iterable([record[1] for record in records]), np.int64, len(forms)
     )
-    # The words of a run follow one another, so their lengths say where they stand.
+    # Words of a run are adjacent, so offsets follow from lengths: first without the gaps between
+    # runs, then shifted by the gaps before each run.
     lengths = np.fromiter(map(len, forms), np.int64, len(forms))
     without_gaps = np.cumsum(lengths)
     run_of_word = np.repeat(np.arange(len(records)), counts)
@@ -121,7 +136,13 @@ def read_words(text: str, start: int, end: int, runs: Runs) -> Words:
 
 
 def read_tokens(text: str, start: int, end: int) -> Words:
-    """What stands between whitespace in ``text[start:end]``, as it is."""
+    """Split ``text[start:end]`` at whitespace only.
+
+    Args:
+        text: the text.
+        start: offset of the first character.
+        end: offset after the last character.
+    """
     tokens, starts = _runs(text, start, end, invisible=False)
     lengths = np.fromiter(map(len, tokens), np.int64, len(tokens))
     everywhere = np.ones(len(tokens), dtype=np.bool_)
@@ -129,7 +150,14 @@ def read_tokens(text: str, start: int, end: int) -> Words:
 
 
 def _runs(text: str, start: int, end: int, *, invisible: bool) -> tuple[list[str], Integers]:
-    """Runs of characters without whitespace, and where they begin."""
+    """Find the runs of a stretch of text and their start offsets.
+
+    Args:
+        text: the text.
+        start: offset of the first character.
+        end: offset after the last character.
+        invisible: whether zero-width characters separate runs too.
+    """
     piece = text[start:end]
     if piece.isascii():
         codes: npt.NDArray[np.unsignedinteger] = np.frombuffer(piece.encode("ascii"), np.uint8)
@@ -137,15 +165,20 @@ def _runs(text: str, start: int, end: int, *, invisible: bool) -> tuple[list[str
         if invisible and _INVISIBLE.search(piece):
             piece = _GAP.sub(lambda match: " " * len(match[0]), piece)
         codes = np.frombuffer(piece.encode("utf-32-le", "surrogatepass"), "<u4")
+        # No character beyond U+3000 is whitespace, so one table entry stands for all of them.
         codes = np.minimum(codes, 0x3001)
+    # `split` returns the runs but not their offsets; a table lookup finds these without a regex.
     filled = ~_IS_SPACE[codes]
     begins = filled.copy()
     begins[1:] &= ~filled[:-1]
     return piece.split(), np.flatnonzero(begins) + start
 
 
-def _mend_its(tokens: Sequence[str], records: list[Record], runs: Runs) -> None:
-    """Part *its* where it must be *it's*: "its not fair"."""
+def _split_its(tokens: Sequence[str], records: list[Record], runs: Runs) -> None:
+    """Split *its* into *it* + *s* where it must mean *it's*: "its not fair".
+
+    This depends on the next word, so the cache of runs cannot do it.
+    """
     for word in ("its", "Its"):
         position = -1
         for _ in range(tokens.count(word)):

@@ -1,9 +1,9 @@
-"""Raw text → sentences → words, with exact character offsets.
+"""Segment raw text into sentences and words with exact character offsets.
 
-Conventions of the English treebanks of Universal Dependencies.  Whatever the text, nothing is
-lost: ``text[start:end]`` is the word, words follow one another without overlap and hold no
-whitespace, and between them stand only whitespace and characters without width (zero-width
-space, byte order mark, direction marks; joiners and soft hyphens where they stand alone).
+Words follow the conventions of the English treebanks of Universal Dependencies.  Segmentation is
+lossless for any text: each word equals ``text[start:end]``, words do not overlap and contain no
+whitespace, and between words there are only whitespace and zero-width characters (zero-width
+space, byte-order mark, direction marks, and joiners or soft hyphens that join nothing).
 """
 
 from __future__ import annotations
@@ -18,12 +18,12 @@ from syntagma.text.segmentation.blocks import BATCH_LENGTH, batches, paragraphs,
 from syntagma.text.segmentation.splitter import WEIGHTS
 from syntagma.text.sentence import Sentence
 
-# Parse caches and annotated corpora record this version: it tells which offsets their parses use.
-# Raise it by one with every change to this package after which any text is segmented differently.
-# New splitter weights alone do not need it, since `segmentation_fingerprint` hashes them.
+# Parse caches and annotated corpora depend on this version, through the parser's fingerprint.
+# Raise it by one whenever a code change makes any text segment differently.  New splitter weights
+# alone do not need it: `segmentation_fingerprint` hashes them.
 SEGMENTATION_VERSION = 1
 
-# What segment() takes for a sentence: raw text is split, a line is one, or a line of given words.
+# Input of segment(): running text, one sentence per line, or one sentence of given words per line.
 MODES = ("raw", "lines", "words")
 
 FindBlocks = Callable[[str, bool], Iterator[Block]]
@@ -36,28 +36,30 @@ def segmentation_fingerprint() -> str:
 
 
 def segment(text: str, *, mode: str = "raw") -> list[Sentence]:
-    """Split a text into sentences and these into words.
+    """Split a text into sentences and words.
 
-    In raw mode a blank line always ends a sentence.  A single line break is whitespace, so that
-    hard-wrapped text survives, unless the layout speaks for a new sentence: the line before was
-    ended well before the width of its paragraph, or lines are too short (a list, an address) or
-    too long (one paragraph a line) for wrapped text, or all lines begin with a capital, and what
-    follows does not go on in lower case; or the next line is an item of a list.  A paragraph
-    beyond 20,000 characters is read in parts of that size, each ended at a sentence, or between
-    two words where there is none.
+    In raw mode a blank line always ends a sentence.  A single line break counts as whitespace, so
+    that hard-wrapped text is read correctly, unless the layout indicates a new sentence: either the
+    next line is a list item, or the break looks intended and the next line does not start in lower
+    case.  A break looks intended if the line ends well before the width of its paragraph, if the
+    lines are too short (lists, addresses) or too long (one paragraph per line) for wrapped text, or
+    if all lines start with a capital.
+
+    Paragraphs of more than 20,000 characters are processed in parts of at most that size, each
+    ending at a sentence end, or between two words if there is none.
 
     Args:
-        text: any text, not empty of meaning for being odd: control characters, lone surrogates
-            and scripts without spaces go through.
-        mode: ``raw`` for running text, ``lines`` for one sentence a line (never joined or split),
-            ``words`` for one sentence a line whose words are parted by whitespace (left as they
-            are).
+        text: any text; control characters, unpaired surrogates and scripts without spaces are
+            allowed.
+        mode: ``raw`` for running text, ``lines`` for one sentence per line (never joined or split),
+            ``words`` for one tokenized sentence per line, with whitespace between words (never
+            split further).
 
     Returns:
-        The sentences in order, none without words; offsets index into ``text``.
+        The sentences in order, each with at least one word; offsets index into ``text``.
 
     Raises:
-        InputError: it is no text, or there is no such mode.
+        InputError: ``text`` is not a string, or the mode is unknown.
 
     >>> [sentence.forms for sentence in segment("I can't. Mr. Low can.")]
     [('I', 'ca', "n't", '.'), ('Mr.', 'Low', 'can', '.')]
@@ -72,7 +74,7 @@ def segment(text: str, *, mode: str = "raw") -> list[Sentence]:
 
 
 def split_sentences(text: str) -> list[tuple[int, int]]:
-    """Where the sentences of a raw text stand, without the whitespace around them.
+    """Return the start and end offset of each sentence of a raw text, without outer whitespace.
 
     >>> split_sentences("Stop! Who goes there?")
     [(0, 5), (6, 21)]
@@ -81,11 +83,12 @@ def split_sentences(text: str) -> list[tuple[int, int]]:
 
 
 def split_words(text: str, start: int = 0, end: int | None = None) -> Sentence:
-    """The words of ``text[start:end]`` as one sentence; offsets index into ``text``.
+    """Split ``text[start:end]``, taken as one sentence, into words; offsets index into ``text``.
 
     >>> split_words("They're well-known.").forms
     ('They', "'re", 'well', '-', 'known', '.')
     """
+    # Resolves `None` and negative positions as slicing does.
     start, end, _ = slice(start, end).indices(len(text))
     return sentence_of(text, start, max(start, end))
 
@@ -93,51 +96,54 @@ def split_words(text: str, start: int = 0, end: int | None = None) -> Sentence:
 def segment_stream(
     chunks: Iterable[str], *, mode: str = "raw"
 ) -> Iterator[tuple[str, list[Sentence]]]:
-    """Segment a text that comes in pieces, in constant memory.
+    """Segment a text that arrives in chunks, in constant memory.
 
-    Gives the sentences that :func:`segment` gives for the whole text, however it was cut.  In
-    the modes ``lines`` and ``words`` a line is held as a whole, however long.
+    The sentences are the same as :func:`segment` returns for the whole text, wherever the chunk
+    boundaries are.  In the modes ``lines`` and ``words`` a line is kept in memory as a whole.
 
     Args:
-        chunks: pieces of the text of any size; lines must still have their line ends.
+        chunks: consecutive parts of the text, of any size, with line endings included.
         mode: as for :func:`segment`.
 
     Yields:
         A paragraph (in the other modes, a line) and its sentences, whose offsets index into it.
-        The paragraphs with the whitespace behind them add up to the text.
+        Each paragraph includes the whitespace that follows it; concatenated, they give the text.
 
     Raises:
-        InputError: there is no such mode.
+        InputError: the mode is unknown.
     """
+    # Not a generator itself, so that an unknown mode is reported at the call, not at the first
+    # iteration.
     return _stream(chunks, _block_finder(mode), mode)
 
 
 def _stream(
     chunks: Iterable[str], find_blocks: FindBlocks, mode: str
 ) -> Iterator[tuple[str, list[Sentence]]]:
-    waiting: list[str] = []
-    n_waiting, enough = 0, BATCH_LENGTH
+    buffer: list[str] = []
+    n_buffered, threshold = 0, BATCH_LENGTH
     for chunk in chunks:
         for first in range(0, len(chunk), BATCH_LENGTH):
-            waiting.append(chunk[first : first + BATCH_LENGTH])
-            n_waiting += len(waiting[-1])
-            if n_waiting < enough:
+            buffer.append(chunk[first : first + BATCH_LENGTH])
+            n_buffered += len(buffer[-1])
+            if n_buffered < threshold:
                 continue
-            text = "".join(waiting)
+            text = "".join(buffer)
             done = 0
             for batch in batches(find_blocks(text, False)):
                 yield from _pairs(text, batch, mode)
                 done = batch[-1].end
-            waiting = [text[done:]]
-            n_waiting = len(text) - done
-            # What is no paragraph yet is not looked at again before it has doubled.
-            enough = max(BATCH_LENGTH, 2 * n_waiting)
-    text = "".join(waiting)
+            buffer = [text[done:]]
+            n_buffered = len(text) - done
+            # An unfinished block is not scanned again before it has doubled: linear time overall.
+            threshold = max(BATCH_LENGTH, 2 * n_buffered)
+    text = "".join(buffer)
     for batch in batches(find_blocks(text, True)):
         yield from _pairs(text, batch, mode)
 
 
 def _pairs(text: str, batch: list[Block], mode: str) -> Iterator[tuple[str, list[Sentence]]]:
+    """Yield the text of each block and its sentences, with offsets into the block."""
     found = block_sentences(text, batch, mode=mode, local=True)
     for block, sentences in zip(batch, found, strict=True):
         yield text[block.start : block.end], sentences

@@ -1,16 +1,18 @@
-"""What a word looks like: the classes by which the sentence splitter knows words it never saw."""
+"""Word shapes: orthographic classes that let the sentence splitter generalise to unseen words."""
 
 from __future__ import annotations
 
 from enum import IntEnum, auto
 
-__all__ = ["Shape", "shape_of"]
-
 
 class Shape(IntEnum):
-    """The look of a word; the numbers are rows of the trained weights, so order matters."""
+    """The shape of a word.
 
-    OUTSIDE = 0  # before the first and behind the last word of a paragraph
+    The values are row indices into the trained weights: a new member goes to the end, and needs
+    retrained weights.
+    """
+
+    OUTSIDE = 0  # padding before and after a paragraph
     LOWER = auto()
     TITLE = auto()
     CAPITALS = auto()
@@ -78,7 +80,7 @@ _BY_FORM = {
 
 
 def shape_of(form: str) -> Shape:
-    """The class of a word.
+    """Classify a word by its shape.
 
     >>> shape_of("Mr."), shape_of("iPhone"), shape_of("?!")
     (<Shape.TITLE_ABBREVIATION: 29>, <Shape.MIXED: 5>, <Shape.QUESTION: 10>)

@@ -1,8 +1,9 @@
-"""Where sentences end: a small trained classifier over the gaps between words.
+"""Sentence splitter: a small trained classifier over the gaps between words.
 
-The eight words around a candidate gap are looked up as vectors (word, look, last letters, space
-before), what is known about the paragraph adds to one hidden layer, and one number comes out.
-The weights (``splitter.safetensors``) were trained by ``experiments/train_splitter.py``.
+The eight words around a candidate gap are embedded as the sum of four vectors (word, shape, suffix,
+preceding space).  One hidden layer combines them with context features of the paragraph, and a
+linear output gives the score.  ``experiments/train_splitter.py`` trained the weights
+(``splitter.safetensors``).
 """
 
 from __future__ import annotations
@@ -25,13 +26,12 @@ from syntagma.text.segmentation.gaps import (
 )
 from syntagma.text.segmentation.shapes import Shape
 
-__all__ = ["Splitter", "load_splitter"]
-
 WEIGHTS = Path(__file__).with_name("splitter.safetensors")
-# A sentence that ends without a mark must be surer than one that ends with a full stop: ordinary
-# prose holds few headings, and many names.
+# A sentence end without punctuation needs a higher score: compared with the training treebanks,
+# ordinary prose has few headings and many names.
 BARE_THRESHOLD = 1.5
-# Treebanks of web text leave many closing quotes inside; prose does not.
+# After a full stop and a closing quote a lower score is enough: in treebanks of web text a sentence
+# often continues after a closing quote, in prose it rarely does.
 QUOTE_THRESHOLD = -0.4
 
 _CLOSER = shape_table(Shape.CLOSING, Shape.CLOSING_QUOTE)
@@ -39,18 +39,19 @@ _STOP_OR_FACE = shape_table(*STOPS, Shape.FACE)
 
 
 class Splitter:
-    """The trained classifier.
+    """The trained classifier, in NumPy so that segmentation does not import torch.
 
     Args:
-        weights: ``vocabulary`` (fingerprints of known words), ``words``, ``shapes``, ``suffixes``,
-            ``spaces`` (vectors), ``hidden`` and ``hidden_bias``, ``context_0`` … ``context_5``,
-            ``output`` and ``output_bias``; see ``experiments/train_splitter.py``.
+        weights: ``vocabulary`` (fingerprints of the known words), the embeddings ``words``,
+            ``shapes``, ``suffixes`` and ``spaces``, ``hidden`` and ``hidden_bias``, ``context_0``
+            to ``context_5``, ``output`` and ``output_bias``; see ``experiments/train_splitter.py``.
     """
 
     def __init__(self, weights: dict[str, npt.NDArray[np.generic]]) -> None:
         self.rows = {
             int(number): row for row, number in enumerate(weights["vocabulary"], UNKNOWN_ROW + 1)
         }
+        # Stored in half precision; converted once.
         self._weights = {
             name: values.astype(np.float32)
             for name, values in weights.items()
@@ -58,33 +59,36 @@ class Splitter:
         }
 
     def ends(self, packed: Integers, space_before: Booleans, first_words: Integers) -> Integers:
-        """Indices of the words that end a sentence inside their paragraph, ascending.
+        """Return the indices of words that end a sentence, except at paragraph ends, ascending.
 
         Args:
-            packed: :func:`pack` of each word, ``[n_words]``.
-            space_before: whether whitespace stands before each word, ``[n_words]``.
-            first_words: index of each paragraph's first word, ``[n_paragraphs]``.
+            packed: :func:`syntagma.text.segmentation.gaps.pack` of each word, ``[n_words]``.
+            space_before: whether whitespace precedes each word, ``[n_words]``.
+            first_words: index of the first word of each paragraph, ``[n_paragraphs]``.
         """
         features = gap_features(packed, space_before, first_words)
         if not len(features.gaps):
             return features.gaps
         last = features.shapes[features.centers]
         second_last = features.shapes[features.centers - 1]
-        stopped = _STOP_OR_FACE[last] | (_CLOSER[last] & _STOP_OR_FACE[second_last])
-        threshold = np.where(stopped, 0.0, BARE_THRESHOLD)
+        punctuated = _STOP_OR_FACE[last] | (_CLOSER[last] & _STOP_OR_FACE[second_last])
+        threshold = np.where(punctuated, 0.0, BARE_THRESHOLD)
         quoted = (last == Shape.CLOSING_QUOTE) & (second_last == Shape.PERIOD)
         threshold[quoted] = QUOTE_THRESHOLD
-        # Full-width marks end a sentence in every script that has them; no treebank here does.
+        # The training treebanks have no full-width marks, but in every script that uses them they
+        # end a sentence.
         full_width = (last == Shape.FULL_WIDTH_END) | (
             _CLOSER[last] & (second_last == Shape.FULL_WIDTH_END)
         )
-        # Rounded, so that the size of the batch never decides.
+        # Matrix products differ in the last bits with the batch size; rounding keeps the decisions
+        # the same in any batch.
         ends = (np.round(self.scores(features), 3) > threshold) | full_width
         return features.gaps[ends]
 
     def scores(self, features: GapFeatures) -> npt.NDArray[np.float32]:
-        """The score of each candidate gap, positive for a likely end, ``[n_gaps]``."""
+        """Score each candidate gap, ``[n_gaps]``; positive for a likely sentence end."""
         weights = self._weights
+        # Embed each word once and gather windows afterwards: neighbouring windows share words.
         vectors = weights["words"][features.words]
         vectors += weights["shapes"][features.shapes]
         vectors += weights["suffixes"][features.suffixes]
@@ -100,7 +104,7 @@ class Splitter:
 
 @cache
 def load_splitter() -> Splitter:
-    """The splitter that ships with the package."""
+    """Load the splitter that ships with the package."""
     from safetensors.numpy import load_file
 
     return Splitter(load_file(WEIGHTS))

@@ -1,9 +1,9 @@
-"""Where a run of characters without whitespace falls apart into words.
+"""Split a run of characters without whitespace into words.
 
-The conventions are those of the English treebanks of Universal Dependencies (EWT and GUM):
-clitics, most hyphens, slashes and punctuation stand alone; abbreviations, numbers, addresses,
-prefixes such as *non-* and emoticons stay whole.  :func:`cut_run` looks at one run at a time, so
-that its answer may be remembered.
+The conventions are those of the English treebanks of Universal Dependencies (EWT and GUM): clitics,
+most hyphens, slashes and punctuation marks are words of their own; abbreviations, numbers,
+addresses, emoticons and words with prefixes such as *non-* stay whole.  :func:`cut_run` depends
+only on the run itself, so that its results can be cached.
 """
 
 from __future__ import annotations
@@ -26,11 +26,9 @@ from syntagma.text.segmentation.lexicon import (
 )
 from syntagma.text.segmentation.patterns import ADDRESS, CLITIC, IDEOGRAPH, STUTTER, TOKEN
 
-__all__ = ["cut_run", "is_abbreviation"]
-
 
 def is_abbreviation(word: str) -> bool:
-    """Whether a period behind ``word`` belongs to it: *Dr*, *Inc*, *No*, a single letter.
+    """Whether a period after ``word`` belongs to it: *Dr*, *Inc*, *No*, a single letter.
 
     >>> is_abbreviation("Dr"), is_abbreviation("no"), is_abbreviation("house")
     (True, False, False)
@@ -44,13 +42,13 @@ def is_abbreviation(word: str) -> bool:
 
 
 def cut_run(run: str) -> list[int]:
-    """The end of each word in a run of characters without whitespace.
+    """Return the end offset of each word in a run.
 
     Args:
-        run: characters without whitespace, at least one.
+        run: at least one character, no whitespace.
 
     Returns:
-        Ascending offsets; the last is ``len(run)``.
+        The end offsets, ascending; the last is ``len(run)``.
 
     >>> cut_run("(don't)")
     [1, 3, 6, 7]
@@ -59,11 +57,13 @@ def cut_run(run: str) -> list[int]:
         return [*_fused(run), len(run)]
     word = run[:-1]
     if run[-1] in ".,;?!" and word.isalpha() and word.isascii() and word.lower() not in FUSED:
-        # Most runs that are not letters only, and nothing else can be in them.
-        bare = run[-1] != "." or not is_abbreviation(word)
-        return [len(word), len(run)] if bare else [len(run)]
+        # Fast path: a word and a punctuation mark, the most common run that is not all letters.
+        split = run[-1] != "." or not is_abbreviation(word)
+        return [len(word), len(run)] if split else [len(run)]
     ends: list[int] = []
     position = 0
+    # Addresses are found first, since the token pattern would take them apart; the test for hints
+    # saves the search in most runs.
     if any(hint in run for hint in "@#./:"):
         for start, end in _addresses(run):
             _scan(run, position, start, ends)
@@ -74,12 +74,15 @@ def cut_run(run: str) -> list[int]:
 
 
 def _fused(word: str) -> tuple[int, ...]:
-    """Where the further words of *cannot*, *gonna*, *dont* begin; IM and IVE are abbreviations."""
+    """Return where the second and third word of a fused form start: *can|not*, *du|n|no*.
+
+    In capitals *IM* and *IVE* are abbreviations, not *I'm* and *I've*.
+    """
     return () if word in ("IM", "IVE") else FUSED.get(word.lower(), ())
 
 
 def _addresses(run: str) -> Iterator[tuple[int, int]]:
-    """Where links, mail addresses, handles, tags, host and file names stand."""
+    """Yield the spans of links, mail addresses, handles, hash tags, host names and file names."""
     for match in ADDRESS.finditer(run):
         start, end = match.span()
         if match["link"]:
@@ -96,7 +99,10 @@ def _addresses(run: str) -> Iterator[tuple[int, int]]:
 
 
 def _without_closing_marks(run: str, start: int, end: int) -> int:
-    """The end of a link: a full stop or bracket behind it is not part of it."""
+    """Return the end of a link without trailing punctuation.
+
+    A closing bracket belongs to the link only if the link contains the matching opening one.
+    """
     n_unclosed = run.count("(", start, end) - run.count(")", start, end)
     while end > start and run[end - 1] in ".,;:!?'’*)]}":
         if run[end - 1] == ")":
@@ -108,10 +114,11 @@ def _without_closing_marks(run: str, start: int, end: int) -> int:
 
 
 def _is_host_or_file(name: str) -> bool:
+    """Whether a dotted name is a host or file name rather than words with a missing space."""
     labels = name.split(".")
     last = labels[-1].lower()
     if last in FILE_ENDINGS or last in TOP_DOMAINS:
-        # "the end.So" and "U.S.de" are no hosts; "Gawker.com" and "notes.TXT" are names.
+        # After a single letter a country code is doubtful ("U.S.de"); these endings are not.
         return len(labels[-2]) > 1 or last in ("com", "org", "net", "doc", "pdf", "txt")
     if labels[0].isdigit():
         return False
@@ -121,7 +128,7 @@ def _is_host_or_file(name: str) -> bool:
 
 
 def _scan(run: str, position: int, stop: int, ends: list[int]) -> None:
-    """Append the ends of the words in ``run[position:stop]``, which holds no address."""
+    """Append the end of each word in ``run[position:stop]``, which contains no address."""
     match_at = TOKEN.match
     while position < stop:
         match = match_at(run, position, stop)
@@ -139,26 +146,28 @@ def _scan(run: str, position: int, stop: int, ends: list[int]) -> None:
 
 
 def _is_unit(unit: str, match: re.Match[str], run: str) -> bool:
+    """Whether the letters after a number are a unit and so a separate word."""
     lower = unit.lower()
     before = run[max(0, match.start() - 1) : match.start()]
     if before in ("$", "£", "€", "¥"):
         return lower in UNITS or lower in MONEY_UNITS
     if len(unit) > 3 and unit.isalpha() and unit.islower():
         return True
+    # A capital M is part of a name ("5M"); a period in second place means "a.m." or "p.m.".
     return (lower in UNITS and unit != "M") or lower[1:2] == "."
 
 
 def _cut_word(run: str, start: int, end: int, stop: int, ends: list[int]) -> int:
-    """Append the ends inside a word with its hyphens and clitics; return where it ends.
+    """Append the ends of the parts of a word with hyphens and clitics, except its last end.
 
-    The last end is left to the caller, and lies behind the period of an abbreviation.
+    Return the last end, which the caller appends; it includes the period of an abbreviation.
     """
     word = run[start:end]
     if run[end : end + 1] == "-" and end + 1 in (stop, stop - 1) and _is_broken_off(word):
         return end + 1
     if "-" in word:
         part_start = start
-        for hyphen in _open_hyphens(word):
+        for hyphen in _separating_hyphens(word):
             _cut_clitics(run, part_start, start + hyphen, ends)
             ends.append(start + hyphen)
             ends.append(start + hyphen + 1)
@@ -173,7 +182,7 @@ def _cut_word(run: str, start: int, end: int, stop: int, ends: list[int]) -> int
 
 
 def _is_broken_off(word: str) -> bool:
-    """Whether a hyphen behind it shows that the speaker stopped in the middle: *th-*."""
+    """Whether a hyphen after it marks a word broken off by the speaker: *th-*."""
     return (
         len(word) <= 2
         and word.isalpha()
@@ -182,8 +191,8 @@ def _is_broken_off(word: str) -> bool:
     )
 
 
-def _open_hyphens(word: str) -> Iterator[int]:
-    """Offsets of the hyphens that part words."""
+def _separating_hyphens(word: str) -> Iterator[int]:
+    """Yield the offsets of hyphens that are words of their own."""
     if STUTTER.match(word):
         return
     parts = word.split("-")
@@ -197,7 +206,7 @@ def _open_hyphens(word: str) -> Iterator[int]:
 
 
 def _cut_clitics(run: str, start: int, end: int, ends: list[int]) -> None:
-    """Append where clitics and fused words begin in ``run[start:end]``."""
+    """Append the offsets at which clitics and fused words start in ``run[start:end]``."""
     word = run[start:end]
     if word.isalpha() and word.isascii():
         ends.extend(start + cut for cut in _fused(word))
@@ -205,9 +214,10 @@ def _cut_clitics(run: str, start: int, end: int, ends: list[int]) -> None:
     cuts = set() if word.isascii() else set(_cut_ideographs(word, start))
     length = len(word)
     if word[-2:] in ("ta", "ma") and word[-3:-2] in ("'", "’"):
-        # "I'ma", "wasn'ta": a last "a" grown on
+        # "I'ma", "wasn'ta": split off the final "a".
         length -= 1
         cuts.add(start + length)
+    # Clitics can stack up ("should|n't|'ve"): strip them from the end one by one.
     while (match := CLITIC.search(word, max(0, length - 4), length)) and match.start() > 0:
         length = match.start()
         cuts.add(start + length)
@@ -215,7 +225,7 @@ def _cut_clitics(run: str, start: int, end: int, ends: list[int]) -> None:
 
 
 def _cut_ideographs(word: str, start: int) -> Iterator[int]:
-    """Ideographs are words of their own, a run of kana is one."""
+    """Yield cuts that make each ideograph a word, and each run of kana a word."""
     for match in IDEOGRAPH.finditer(word):
         for cut in match.span():
             if 0 < cut < len(word):
