@@ -1,4 +1,4 @@
-"""Questions without an answer, made from answerable ones."""
+"""Generated unanswerable questions."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ def example(question, passage="The ferry crossed in 1934 and sank in 1940.", ans
     return SpanExample("q", passage, question, "harbour", answers, starts)
 
 
-def test_what_is_made_is_a_squad_file_and_the_same_each_time(tmp_path, tiny_parser):
+def test_questions_are_in_squad_format_and_reproducible(tmp_path, tiny_parser):
     examples, _ = read_squad(squad(tmp_path / "harbour.json", copies=3))
     answerable = [each for each in examples if each.answers]
     data, counts = make_unanswerable(answerable, count=4, parser=tiny_parser, seed=3)
@@ -29,7 +29,7 @@ def test_what_is_made_is_a_squad_file_and_the_same_each_time(tmp_path, tiny_pars
     assert make_unanswerable(answerable, count=4, parser=tiny_parser, seed=3)[0] == data
 
 
-def test_a_word_becomes_its_opposite_or_the_question_is_negated():
+def test_a_word_is_replaced_by_an_antonym_or_the_question_is_negated():
     draw = random.Random(0)
     assert _reversed(example("When did the ferry first cross?"), draw) == (
         "When did the ferry last cross?"
@@ -38,16 +38,16 @@ def test_a_word_becomes_its_opposite_or_the_question_is_negated():
     assert _reversed(example("The ferry crossed when?"), draw) is None
 
 
-def test_a_year_is_swapped_for_another_of_the_article_that_is_no_answer():
+def test_a_year_is_replaced_by_one_of_the_article_that_is_not_an_answer():
     question = "What happened in 1940?"
-    asked = [_Mention("1940", 17, 21, "year")]
+    mentions = [_Mention("1940", 17, 21, "year")]
     article = [
         _Mention("1940", 38, 42, "year"),
         _Mention("1934", 21, 25, "year"),
         _Mention("1951", 0, 4, "year"),
         _Mention("Ana", 0, 3, "name1"),
     ]
-    assert _swapped(example(question), asked, article, random.Random(0)) == (
+    assert _swapped(example(question), mentions, article, random.Random(0)) == (
         "What happened in 1951?"
     )
-    assert _swapped(example(question), asked, article[:2], random.Random(0)) is None
+    assert _swapped(example(question), mentions, article[:2], random.Random(0)) is None

@@ -1,1 +1,1 @@
-"""Make data sets: unanswerable questions, and sentences for probing."""
+"""Generators of datasets: unanswerable questions and probing sets."""

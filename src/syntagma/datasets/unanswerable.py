@@ -1,12 +1,12 @@
-"""Questions that their passage does not answer, made from answerable ones.
+"""Generate unanswerable questions from answerable ones.
 
-SQuAD 2.0's own were written by people; where they cannot be had, three rules make others (the idea
-of Rajpurkar et al. 2018, section 5, and of Jia & Liang 2017, section 3.3):
+Those of SQuAD 2.0 were written by crowd workers.  If they are not available, three rules generate
+others (following Rajpurkar et al. 2018, section 5, and Jia & Liang 2017, section 3.3):
 
-elsewhere  the question is asked of another passage of its article: the one that shares most of its
-           words, but holds none of its answers
-swapped    a name or a number that question and passage share becomes another one of the article
-reversed   a word becomes its opposite (*first*/*last*), or the question is negated
+elsewhere  ask the question about another passage of the same article: the one that shares the most
+           words with the question, but contains none of its answers
+swapped    replace a name or number that occurs in question and passage by another of the article
+reversed   replace a word by its antonym (*first*/*last*), or negate the question
 """
 
 from __future__ import annotations
@@ -25,9 +25,7 @@ from syntagma.parse.sources.load import load_source
 from syntagma.tasks.spans.metrics import normalise
 from syntagma.tasks.spans.squad import SpanExample
 
-__all__ = ["make_unanswerable"]
-
-OPPOSITES = [
+ANTONYMS = [
     ("first", "last"),
     ("before", "after"),
     ("largest", "smallest"),
@@ -88,21 +86,21 @@ OPPOSITES = [
     ("offensive", "defensive"),
     ("can", "cannot"),
 ]
-NEGATED = {
+NEGATIONS = {
     "did": "didn't", "does": "doesn't", "do": "don't", "was": "wasn't", "were": "weren't",
     "is": "isn't", "are": "aren't", "has": "hasn't", "have": "haven't", "had": "hadn't",
     "can": "can't", "could": "couldn't", "would": "wouldn't", "will": "won't",
 }  # fmt: skip
 
-OPPOSITE: dict[str, list[str]] = defaultdict(list)
-for one, other in OPPOSITES:
-    OPPOSITE[one].append(other)
-    OPPOSITE[other].append(one)
+ANTONYMS_OF: dict[str, list[str]] = defaultdict(list)
+for one, other in ANTONYMS:
+    ANTONYMS_OF[one].append(other)
+    ANTONYMS_OF[other].append(one)
 
 
 @dataclass(frozen=True)
 class _Mention:
-    """A name or a number in a text."""
+    """A name or number in a text; ``kind`` tells what it may be replaced by."""
 
     text: str
     start: int
@@ -111,21 +109,23 @@ class _Mention:
 
 
 def _mentions(text: str, parsed: ParsedText) -> Iterator[_Mention]:
-    """Runs of proper nouns, and single numbers."""
+    """Yield sequences of proper nouns, and numbers."""
     tags = parsed.xpos_labels.decode(parsed.xpos.tolist())
-    run: list[int] = []
+    name: list[int] = []
+    # One step beyond the last word, to end a name there.
     for word in range(len(tags) + 1):
         tag = tags[word] if word < len(tags) else ""
-        joins = tag in ("NNP", "NNPS") and (
-            not run or parsed.sentences[run[-1]] == parsed.sentences[word]
+        continues_name = tag in ("NNP", "NNPS") and (
+            not name or parsed.sentences[name[-1]] == parsed.sentences[word]
         )
-        if joins:
-            run.append(word)
+        if continues_name:
+            name.append(word)
             continue
-        if run:
-            start, end = int(parsed.starts[run[0]]), int(parsed.ends[run[-1]])
-            yield _Mention(text[start:end], start, end, f"name{min(len(run), 3)}")
-            run = []
+        if name:
+            start, end = int(parsed.starts[name[0]]), int(parsed.ends[name[-1]])
+            # Names are replaced by names of the same length, as a rough check of their type.
+            yield _Mention(text[start:end], start, end, f"name{min(len(name), 3)}")
+            name = []
         if tag == "CD":
             start, end = int(parsed.starts[word]), int(parsed.ends[word])
             if re.fullmatch(r"\d[\d,.]*", text[start:end]):
@@ -139,27 +139,42 @@ def _elsewhere(
     words: dict[str, Counter[str]],
     rarity: Counter[str],
 ) -> str | None:
-    """The passage that shares the rarest words with the question and holds no answer."""
-    asked = set(normalise(example.question).split())
-    golds = [normalise(answer) for answer in example.answers]
+    """Choose the passage without an answer that shares the most, and the rarest, words.
+
+    Args:
+        example: an answerable question.
+        passages: the passages of its article.
+        words: word counts of each passage.
+        rarity: how often each word occurs in all passages.
+    """
+    question_words = set(normalise(example.question).split())
+    answers = [normalise(answer) for answer in example.answers]
     best, best_score = None, 0.0
     for passage in passages:
         if passage == example.passage:
             continue
         text = normalise(passage)
-        if any(gold and gold in text for gold in golds):
+        if any(answer and answer in text for answer in answers):
             continue
-        score = sum(1 / math.log(2 + rarity[word]) for word in asked if word in words[passage])
+        shared = [word for word in question_words if word in words[passage]]
+        score = sum(1 / math.log(2 + rarity[word]) for word in shared)
         if score > best_score:
             best, best_score = passage, score
     return best
 
 
 def _swapped(
-    example: SpanExample, asked: list[_Mention], article: list[_Mention], draw: random.Random
+    example: SpanExample, mentions: list[_Mention], article: list[_Mention], draw: random.Random
 ) -> str | None:
-    """The question with a name or number that it shares with the passage changed."""
-    shared = [mention for mention in asked if mention.text in example.passage]
+    """Replace a name or number that question and passage share.
+
+    Args:
+        example: an answerable question.
+        mentions: names and numbers in the question.
+        article: names and numbers in all passages of the article.
+        draw: random number generator.
+    """
+    shared = [mention for mention in mentions if mention.text in example.passage]
     if not shared:
         return None
     mention = draw.choice(shared)
@@ -178,21 +193,21 @@ def _swapped(
 
 
 def _reversed(example: SpanExample, draw: random.Random) -> str | None:
-    """The question with a word turned into its opposite, or negated."""
-    places = [
-        (match, choice)
+    """Replace a word of the question by an antonym or, if there is none, negate the question."""
+    replacements = [
+        (match, antonym)
         for match in re.finditer(r"[A-Za-z]+", example.question)
-        for choice in OPPOSITE.get(match.group().lower(), ())
+        for antonym in ANTONYMS_OF.get(match.group().lower(), ())
     ]
-    if not places:
-        places = [
-            (match, NEGATED[match.group().lower()])
+    if not replacements:
+        replacements = [
+            (match, NEGATIONS[match.group().lower()])
             for match in re.finditer(r"[A-Za-z]+", example.question)
-            if match.group().lower() in NEGATED
+            if match.group().lower() in NEGATIONS
         ][:1]
-    if not places:
+    if not replacements:
         return None
-    match, new = draw.choice(places)
+    match, new = draw.choice(replacements)
     new = new.capitalize() if match.group()[0].isupper() else new
     return example.question[: match.start()] + new + example.question[match.end() :]
 
@@ -204,38 +219,41 @@ def make_unanswerable(
     parser: str = "default-parser",
     seed: int = 1,
 ) -> tuple[dict[str, Any], dict[str, int]]:
-    """Make unanswerable questions.
+    """Generate unanswerable questions.
 
     Args:
-        examples: answerable ones.
-        count: how many are wanted; fewer come out where the examples do not give as many.
-        parser: a parse source; names and numbers are found by its tags.
-        seed: of all choices.
+        examples: answerable questions.
+        count: number of questions; fewer are returned if there are not enough examples.
+        parser: a parse source, whose tags are used to find names and numbers.
+        seed: random seed.
 
     Returns:
-        The questions in SQuAD 2.0's format, and how many each rule has made.
+        The questions in SQuAD 2.0 format, and the number of questions from each rule.
     """
     draw = random.Random(seed)
     cache = ParseCache(load_source(parser), cache_folder())
     by_title: dict[str, list[str]] = defaultdict(list)
     for example in examples:
+        # Questions about the same passage follow one another in a SQuAD file.
         if example.passage not in by_title[example.title][-1:]:
             by_title[example.title].append(example.passage)
     passages = list({example.passage: None for example in examples})
     parsed = dict(zip(passages, cache.parsed(passages), strict=True))
     words = {passage: Counter(normalise(passage).split()) for passage in passages}
-    rarity: Counter[str] = Counter(word for found in words.values() for word in found)
-    found = {passage: list(_mentions(passage, parsed[passage])) for passage in passages}
+    rarity: Counter[str] = Counter(word for counter in words.values() for word in counter)
+    in_passage = {passage: list(_mentions(passage, parsed[passage])) for passage in passages}
     in_article = {
-        title: [mention for passage in own for mention in found[passage]]
-        for title, own in by_title.items()
+        title: [mention for passage in article_passages for mention in in_passage[passage]]
+        for title, article_passages in by_title.items()
     }
-    chosen = draw.sample(examples, min(len(examples), 2 * count))
-    questions = cache.parsed([example.question for example in chosen])
+    # Rules do not apply to every question, hence twice as many as needed.
+    sample = draw.sample(examples, min(len(examples), 2 * count))
+    questions = cache.parsed([example.question for example in sample])
+    # Swapping is drawn twice as often as each of the other rules.
     rules = ["elsewhere", "swapped", "swapped", "reversed"]
-    made: dict[str, list[dict[str, Any]]] = defaultdict(list)
+    generated: dict[str, list[dict[str, Any]]] = defaultdict(list)
     counts: Counter[str] = Counter()
-    for example, question in zip(chosen, questions, strict=True):
+    for example, question in zip(sample, questions, strict=True):
         if sum(counts.values()) == count:
             break
         rule = draw.choice(rules)
@@ -245,20 +263,20 @@ def make_unanswerable(
             passage = _elsewhere(example, by_title[example.title], words, rarity)
             text = example.question if passage else None
         elif rule == "swapped":
-            asked = list(_mentions(example.question, question))
-            text = _swapped(example, asked, in_article[example.title], draw)
+            mentions = list(_mentions(example.question, question))
+            text = _swapped(example, mentions, in_article[example.title], draw)
         else:
             text = _reversed(example, draw)
         if text is None:
             continue
         counts[rule] += 1
         assert passage is not None
-        made[passage].append(
+        generated[passage].append(
             {"id": f"{example.id}-{rule}", "question": text, "is_impossible": True, "answers": []}
         )
     titles = {example.passage: example.title for example in examples}
     articles = [
         {"title": titles[passage], "paragraphs": [{"context": passage, "qas": records}]}
-        for passage, records in made.items()
+        for passage, records in generated.items()
     ]
     return {"version": "v2.0", "data": articles}, dict(counts)

@@ -1,1 +1,1 @@
-"""Annotated corpora on disk: text in, Parquet shards of parses out, and back."""
+"""Annotated corpora: parses of large inputs in Parquet shards, written in parallel."""

@@ -1,4 +1,4 @@
-"""One worker: blocks of records in, shards out."""
+"""The worker of an annotation run: parses chunks of records and writes shards."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from syntagma.encoders.default import DEFAULT_PARSER, resolve
 from syntagma.encoders.precision import Precision, autocast
 from syntagma.errors import InputError
 from syntagma.outputs import write_file
-from syntagma.parse.corpora.chunks import Block
+from syntagma.parse.corpora.chunks import Chunk
 from syntagma.parse.corpora.manifest import ENDING, ShardEntry, checksum
 from syntagma.parse.corpora.records import Record
 from syntagma.parse.corpora.shards import ShardWriter
@@ -27,25 +27,23 @@ from syntagma.settings import build
 from syntagma.text.segmentation.segment import segment
 from syntagma.text.sentence import Parse, Sentence
 
-__all__ = ["AnnotationSettings", "Annotator"]
-
 MODES = {"lines": "lines", "words": "words"}
 
 
 @dataclass(frozen=True, slots=True)
 class AnnotationSettings:
-    """What shards depend on, beside the input.
+    """The settings that shards depend on, in addition to the input.
 
     Args:
-        kind: of the input, a name from :data:`syntagma.parse.corpora.records.KINDS`, or another
-            for a reader of one's own that yields running text; by the files' names if empty.
-        field: of JSON objects, where their text is.
-        parser: a name that :func:`syntagma.parse.sources.load.load_source` knows.
-        precision: of the parser, see :class:`syntagma.parse.parser.JointParser`.
-        text: whether to keep the sentences' text.
-        confidence: whether to keep arc probabilities.
-        shard_characters: a shard is closed when its texts reach this length.
-        skip_bad: count records that cannot be used instead of stopping.
+        kind: kind of the input, one of :data:`syntagma.parse.corpora.records.KINDS`, or any other
+            name for a custom reader of running text; inferred from the file names if empty.
+        field: field of JSON objects that contains the text.
+        parser: name of a parse source, see :func:`syntagma.parse.sources.load.load_source`.
+        precision: precision of the parser, see :class:`syntagma.parse.parser.JointParser`.
+        text: whether to store the text of the sentences.
+        confidence: whether to store arc probabilities.
+        shard_characters: length in characters at which a shard is closed.
+        skip_bad: skip and count invalid records instead of stopping at the first one.
     """
 
     kind: str = "text"
@@ -58,19 +56,19 @@ class AnnotationSettings:
     skip_bad: bool = False
 
     def __post_init__(self) -> None:
-        # Workers would refuse an unknown precision only after the folder has been made.
+        # Otherwise only the workers would reject it, after the output folder has been created.
         autocast(torch.device("cpu"), self.precision)
         if self.shard_characters < 1:
             raise InputError(f"--shard-characters must be positive, got {self.shard_characters}")
 
 
 class Annotator:
-    """Parses blocks and writes them as shards, on one core or one device.
+    """Parses chunks and writes them as shards, on one core or one device.
 
     Args:
-        settings: of the corpus.
-        folder: where shards go.
-        device: where to compute.
+        settings: settings of the corpus.
+        folder: output folder.
+        device: device to compute on.
     """
 
     def __init__(self, settings: AnnotationSettings, folder: Path, device: str = "cpu") -> None:
@@ -83,45 +81,55 @@ class Annotator:
             "kind": settings.kind,
         }
 
-    def shard(self, block: Block) -> ShardEntry:
-        """Parse a block and write its shard, whole or not at all.
+    def write_shard(self, chunk: Chunk) -> ShardEntry:
+        """Parse a chunk and write its shard atomically.
+
+        Args:
+            chunk: the records to parse.
 
         Raises:
             InputError: the disk is full.
         """
+        # The parser's own labels come first, so that codes are the same in all shards.
         labels: dict[str, list[str]] = {}
         if isinstance(self.source, JointParser):
             labels = self.source.model.config.labels
         writer = ShardWriter(labels, text=self.settings.text, confidence=self.settings.confidence)
-        parsed = self._parse([record for _, record in block.records])
-        for (file, record), parses in zip(block.records, parsed, strict=True):
+        parsed = self._parse([record for _, record in chunk.records])
+        for (file, record), parses in zip(chunk.records, parsed, strict=True):
             writer.add(file, record.number, record.text, parses)
-        counts = replace(block.counts, sentences=writer.n_sentences, words=writer.n_words)
-        path = self.folder / f"{block.name}{ENDING}"
+        counts = replace(chunk.counts, sentences=writer.n_sentences, words=writer.n_words)
+        path = self.folder / f"{chunk.name}{ENDING}"
         with write_file(path) as draft:
-            writer.write(draft, self.metadata | {"input": block.digest})
+            writer.write(draft, self.metadata | {"input": chunk.digest})
             return ShardEntry(
-                path.name, draft.stat().st_size, checksum(draft), block.digest, counts
+                path.name, draft.stat().st_size, checksum(draft), chunk.digest, counts
             )
 
     def _parse(self, records: list[Record]) -> Iterator[list[Parse]]:
-        """The sentences of each record."""
+        """Parse each record."""
         if not isinstance(self.source, JointParser):
             yield from self.source.parse_texts(record.text for record in records)
             return
         mode = MODES.get(self.settings.kind, "raw")
-        sentences = [_sentences(record, mode) for record in records]
+        # The sentences of all records are parsed as one stream, so that batches are full.
+        sentences = [_segment(record, mode) for record in records]
         parses = self.source.parse_stream(chain.from_iterable(sentences))
-        for part in sentences:
-            yield list(islice(parses, len(part)))
+        for sentences_of_record in sentences:
+            yield list(islice(parses, len(sentences_of_record)))
 
 
-def _sentences(record: Record, mode: str) -> Sequence[Sentence]:
+def _segment(record: Record, mode: str) -> Sequence[Sentence]:
+    """Segment a record, unless its sentences are given."""
     return segment(record.text, mode=mode) if record.sentences is None else record.sentences
 
 
 def open_source(settings: AnnotationSettings, device: str) -> ParseSource:
-    """Load the parser of a corpus.
+    """Load the parse source of a corpus.
+
+    Args:
+        settings: settings of the corpus.
+        device: device to compute on.
 
     Raises:
         InputError: as :func:`source_fingerprint`.
@@ -132,11 +140,14 @@ def open_source(settings: AnnotationSettings, device: str) -> ParseSource:
 
 
 def source_fingerprint(settings: AnnotationSettings) -> str:
-    """Return the fingerprint of the parser of a corpus, from its files where it is one of ours.
+    """Return the fingerprint of a corpus's parse source, without loading a parser of this package.
+
+    Args:
+        settings: settings of the corpus.
 
     Raises:
-        InputError: there is no such parser; it does not keep the words of an input in which they
-            are given; or it gives no arc probabilities, and they are to be kept.
+        InputError: there is no such source, it does not keep the given words of the input, or it
+            returns no arc probabilities although they are to be stored.
     """
     folder = _joint_parser(settings)
     if folder is None:
@@ -145,21 +156,21 @@ def source_fingerprint(settings: AnnotationSettings) -> str:
 
 
 def _joint_parser(settings: AnnotationSettings) -> Path | None:
-    """The folder of the corpus's joint parser; ``None`` if another parse source is named."""
+    """Return the folder of the corpus's joint parser; ``None`` for any other parse source."""
     folder, has_arc_scores = None, False
     if settings.parser == DEFAULT_PARSER or Path(settings.parser).is_dir():
         folder = Path(resolve(settings.parser))
-        # A parser that was trained on phrases alone has arc scorers, but they are untrained.
+        # A parser that was trained on phrases only has an arc scorer, but an untrained one.
         head = build(ParserHead, read_config(folder, task="parsing").head, where="head")
         has_arc_scores = head.views != "constituents"
     if settings.confidence and not has_arc_scores:
         raise InputError(
-            f"--confidence: {settings.parser} gives no probabilities of arcs; leave it out, or use "
-            f"{DEFAULT_PARSER}"
+            f"--confidence: {settings.parser} gives no probabilities of arcs; drop the option, or "
+            f"use {DEFAULT_PARSER}"
         )
     if folder is None and settings.kind in ("lines", "words", "conllu"):
         raise InputError(
-            f"--parser {settings.parser}: corpora whose sentences or words are given "
-            f"(--from {settings.kind}) are annotated by {DEFAULT_PARSER} or a parser's folder"
+            f"--parser {settings.parser}: only {DEFAULT_PARSER} or a parser's folder can annotate "
+            f"given sentences or words (--from {settings.kind})"
         )
     return folder

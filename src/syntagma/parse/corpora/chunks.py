@@ -1,4 +1,7 @@
-"""Cut a corpus into blocks that become shards: the same blocks, however they are worked on."""
+"""Split a corpus into chunks, each of which becomes a shard.
+
+The split depends on the input alone, not on the number of workers or on interruptions.
+"""
 
 from __future__ import annotations
 
@@ -12,20 +15,27 @@ from syntagma.errors import InputError
 from syntagma.files import STANDARD_INPUT
 from syntagma.parse.corpora.records import Reader, Record
 
-__all__ = ["Block", "Counts", "blocks", "units"]
-
 log = logging.getLogger(__name__)
 
-UNIT_BYTES = 64 << 20
-"""Files are read together until they have this many bytes; shards never cross to the next unit."""
+GROUP_BYTES = 64 << 20
+"""Size at which a group of files is closed.  No shard contains records of two groups."""
 
-SHOWN = 5
-"""Bad records that are named; the others are only counted."""
+MAX_WARNINGS = 5
+"""Number of invalid records that are reported; further ones are only counted."""
 
 
 @dataclass(frozen=True, slots=True)
 class Counts:
-    """What became of the records of the input; add counts to count their union."""
+    """Counts of records and of their content; the sum of two counts is that of both inputs.
+
+    Args:
+        records: records read, which are documents, blank or skipped.
+        documents: records that were parsed.
+        blank: records without text.
+        skipped: invalid records.
+        sentences: sentences of the documents.
+        words: words of the documents.
+    """
 
     records: int = 0
     documents: int = 0
@@ -46,16 +56,16 @@ class Counts:
 
 
 @dataclass(slots=True)
-class Block:
-    """Records that make a shard.
+class Chunk:
+    """The records of one shard.
 
     Args:
-        name: of the shard, without its ending.
-        records: what to parse, with the number of its file.
-        counts: of records; sentences and words are not yet known.
-        characters: of all texts.
-        position: bytes of all files that are read so far.
-        digest: a hash of what was read.
+        name: file name of the shard, without the suffix.
+        records: the records to parse, each with the number of its file.
+        counts: counts of records; sentences and words are not known yet.
+        characters: length of all texts.
+        position: bytes read so far from the files of the group.
+        digest: hash of the records.
     """
 
     name: str
@@ -66,77 +76,85 @@ class Block:
     digest: str = ""
 
 
-def units(paths: Sequence[str]) -> list[list[int]]:
-    """Numbers of the files that are read one after another; units can be read side by side."""
-    found: list[list[int]] = []
-    size = UNIT_BYTES
+def group_files(paths: Sequence[str]) -> list[list[int]]:
+    """Group files so that groups can be read in parallel.
+
+    Args:
+        paths: the files of the corpus.
+
+    Returns:
+        The indices of the files of each group, which are read one after another.
+    """
+    groups: list[list[int]] = []
+    size = GROUP_BYTES
     for number, path in enumerate(paths):
-        if size >= UNIT_BYTES:
-            found.append([])
+        if size >= GROUP_BYTES:
+            groups.append([])
             size = 0
-        found[-1].append(number)
-        size += UNIT_BYTES if path == STANDARD_INPUT else Path(path).stat().st_size
-    return found
+        groups[-1].append(number)
+        size += GROUP_BYTES if path == STANDARD_INPUT else Path(path).stat().st_size
+    return groups
 
 
-def blocks(
+def split_into_chunks(
     paths: Sequence[str],
     numbers: Sequence[int],
     reader: Reader,
     *,
-    unit: int,
+    group: int,
     characters: int,
     skip_bad: bool = False,
-) -> Iterator[Block]:
-    """The blocks of a unit.
+) -> Iterator[Chunk]:
+    """Read a group of files and yield its chunks.
 
     Args:
-        paths: all files.
-        numbers: those of the unit.
+        paths: all files of the corpus.
+        numbers: indices of the files of the group.
         reader: reads a file.
-        unit: number of the unit.
-        characters: a block is closed when its texts reach this length.
-        skip_bad: count records that cannot be used instead of stopping.
+        group: number of the group.
+        characters: length in characters at which a chunk is closed.
+        skip_bad: skip and count invalid records instead of stopping at the first one.
 
     Raises:
-        InputError: a record cannot be used and ``skip_bad`` is false, or a file cannot be read.
+        InputError: a record is invalid and ``skip_bad`` is false, or a file cannot be read.
     """
-    block = Block(f"{unit:05d}-{0:06d}")
+    chunk = Chunk(f"{group:05d}-{0:06d}")
     hashed = hashlib.blake2b(digest_size=16)
-    done = 0
+    bytes_before = 0
     index = 0
-    named = 0
+    n_bad = 0
     for number in numbers:
         position = 0
         for record in reader(paths[number]):
             position = record.position
-            block.position = done + position
+            chunk.position = bytes_before + position
             if record.bad:
                 if not skip_bad:
                     raise InputError(
-                        f"{record.bad}; --skip-bad leaves such records out, with "
-                        f"--resume from here on"
+                        f"{record.bad}; use --skip-bad to skip invalid records, with --resume to "
+                        f"continue from here"
                     )
-                if named < SHOWN:
-                    log.warning("left out: %s", record.bad)
-                named += 1
-                block.counts += Counts(records=1, skipped=1)
+                if n_bad < MAX_WARNINGS:
+                    log.warning("skipped: %s", record.bad)
+                n_bad += 1
+                chunk.counts += Counts(records=1, skipped=1)
             elif not record.text:
-                block.counts += Counts(records=1, blank=1)
+                chunk.counts += Counts(records=1, blank=1)
             else:
-                block.counts += Counts(records=1, documents=1)
-                block.records.append((number, record))
-                block.characters += len(record.text)
+                chunk.counts += Counts(records=1, documents=1)
+                chunk.records.append((number, record))
+                chunk.characters += len(record.text)
+            # Numbers and errors are hashed too: --resume must notice any change of the input.
             hashed.update(f"{number}\0{record.number}\0{record.text}\0{record.bad}\1".encode())
             if record.sentences is not None:
                 hashed.update(repr(record.sentences).encode())
-            if block.characters >= characters:
-                block.digest = hashed.hexdigest()
-                yield block
+            if chunk.characters >= characters:
+                chunk.digest = hashed.hexdigest()
+                yield chunk
                 index += 1
                 hashed = hashlib.blake2b(digest_size=16)
-                block = Block(f"{unit:05d}-{index:06d}", position=block.position)
-        done += position
-    if block.counts.records:
-        block.digest = hashed.hexdigest()
-        yield block
+                chunk = Chunk(f"{group:05d}-{index:06d}", position=chunk.position)
+        bytes_before += position
+    if chunk.counts.records:
+        chunk.digest = hashed.hexdigest()
+        yield chunk

@@ -1,4 +1,4 @@
-"""Read annotated corpora back, as columns, parses or a dataset to train on; and check them."""
+"""Read annotated corpora as columns, parses or a training dataset, and verify them."""
 
 from __future__ import annotations
 
@@ -16,18 +16,16 @@ from syntagma.parse.corpora.shards import LABELS, Shard
 from syntagma.parse.trees import are_trees
 from syntagma.text.sentence import Parse, Sentence
 
-__all__ = ["AnnotatedCorpus"]
-
 
 @dataclass(frozen=True, slots=True)
 class CorpusSentence:
     """A sentence of an annotated corpus.
 
     Args:
-        file: number of the input file, see ``manifest.inputs``.
-        document: number of the record in it, from 1.
-        text: the sentence as it stood in the record.
-        parse: offsets index into the record.
+        file: index of the input file in ``manifest.inputs``.
+        document: number of the record in the file, from 1.
+        text: the sentence as written in the record.
+        parse: the parse; its offsets refer to the record.
     """
 
     file: int
@@ -37,13 +35,13 @@ class CorpusSentence:
 
 
 class AnnotatedCorpus:
-    """A finished corpus.
+    """A finished annotated corpus.
 
     Args:
-        folder: as :func:`syntagma.parse.corpora.runner.annotate` wrote it.
+        folder: a folder written by :func:`syntagma.parse.corpora.runner.annotate`.
 
     Raises:
-        InputError: it holds no finished corpus.
+        InputError: the folder does not contain a finished corpus.
     """
 
     def __init__(self, folder: str | Path) -> None:
@@ -51,11 +49,11 @@ class AnnotatedCorpus:
         self.manifest: Manifest = read_manifest(folder)
 
     def __len__(self) -> int:
-        """Sentences."""
+        """Number of sentences."""
         return self.manifest.counts.sentences
 
     def shards(self) -> Iterator[Shard]:
-        """The shards as columns, one in memory at a time.
+        """Yield the shards; their columns are read from disk on first access.
 
         Raises:
             DamagedFileError: a shard is missing or damaged.
@@ -64,14 +62,14 @@ class AnnotatedCorpus:
             yield self.shard(number)
 
     def shard(self, number: int, *, verify: bool = False) -> Shard:
-        """One shard as columns.
+        """Open one shard.
 
         Args:
-            number: in the order of the manifest.
-            verify: whether to compare its checksum.
+            number: index of the shard in the manifest.
+            verify: whether to verify the checksum first.
 
         Raises:
-            DamagedFileError: it is missing or damaged.
+            DamagedFileError: the shard is missing or damaged.
         """
         entry = self.manifest.shards[number]
         path = self.folder / entry.name
@@ -79,15 +77,15 @@ class AnnotatedCorpus:
             raise DamagedFileError(f"{path}: is missing; annotate again with --resume")
         if verify and checksum(path) != entry.checksum:
             raise DamagedFileError(
-                f"{path}: its bytes are not those that were written; annotate again with --resume"
+                f"{path}: damaged (wrong checksum); annotate again with --resume"
             )
         return Shard(path)
 
     def check_sizes(self) -> None:
-        """Check that all shards are there and as long as they were; quick, unlike :meth:`check`.
+        """Check that all shards exist and have the recorded size; much faster than :meth:`check`.
 
         Raises:
-            DamagedFileError: one is not.
+            DamagedFileError: a shard is missing or has another size.
         """
         for entry in self.manifest.shards:
             path = self.folder / entry.name
@@ -95,31 +93,32 @@ class AnnotatedCorpus:
                 raise DamagedFileError(f"{path}: is missing; annotate again with --resume")
             if path.stat().st_size != entry.bytes:
                 raise DamagedFileError(
-                    f"{path}: has {path.stat().st_size} bytes instead of the {entry.bytes} that "
-                    f"were written; annotate again with --resume"
+                    f"{path}: expected {entry.bytes} bytes, got {path.stat().st_size}; annotate "
+                    f"again with --resume"
                 )
 
     def sentences(self) -> Iterator[CorpusSentence]:
-        """The sentences in their order.
+        """Yield the sentences in order.
 
         Raises:
-            InputError: the corpus was made without text.
+            InputError: the corpus was written without text.
             DamagedFileError: a shard is missing or damaged.
         """
         for shard in self.shards():
             if shard.texts is None:
                 raise InputError(
-                    f"{self.folder}: holds no text, so there are no words to show; annotate "
-                    f"without --no-text, or read its columns with AnnotatedCorpus.shards()"
+                    f"{self.folder}: was annotated without text, so its words are unknown; "
+                    f"annotate without --no-text, or read columns with AnnotatedCorpus.shards()"
                 )
             yield from _sentences(shard, shard.texts)
 
     def dataset(self) -> Any:
-        """The sentences as a ``datasets.IterableDataset``, a shard an item of its sharding.
+        """Return the sentences as a ``datasets.IterableDataset``, sharded by Parquet file.
 
-        Rows have ``file``, ``document``, ``sentence``, ``text`` where it was kept, and lists a
-        word: ``starts``, ``ends`` (offsets in the sentence's text), ``heads`` (1-based, 0 for the
-        root), ``relations``, ``upos`` and ``xpos`` (codes of :meth:`labels`).
+        Rows have the fields ``file``, ``document``, ``sentence``, ``text`` if it was stored, and
+        lists with one element per word: ``starts`` and ``ends`` (offsets in the sentence),
+        ``heads`` (1-based, 0 for the root), ``relations``, ``upos`` and ``xpos`` (codes of
+        :meth:`labels`).
 
         Raises:
             MissingExtraError: ``datasets`` is not installed.
@@ -134,7 +133,7 @@ class AnnotatedCorpus:
         )
 
     def labels(self) -> dict[str, list[str]]:
-        """All label names by column, in the order of the codes that :meth:`dataset` gives."""
+        """Return the labels of each column, in the order of the codes in :meth:`dataset`."""
         union = {name: Labels() for name in LABELS}
         for shard in self.shards():
             for name, known in union.items():
@@ -142,10 +141,10 @@ class AnnotatedCorpus:
         return {name: known.names for name, known in union.items()}
 
     def check(self) -> list[str]:
-        """What is wrong with the corpus, a line each; nothing if it is whole.
+        """Verify the corpus and return one line for each problem.
 
-        Compared are checksums, counts, trees (one root, every head inside its sentence, no cycle),
-        offsets, and the sums of the manifest.
+        Verifies checksums, counts, trees (one root, every head inside its sentence, no cycle),
+        offsets, label codes, and the totals in the manifest.
         """
         problems = []
         for entry in self.manifest.shards:
@@ -153,12 +152,12 @@ class AnnotatedCorpus:
             if not path.is_file():
                 problems.append(f"{entry.name}: is missing")
             elif checksum(path) != entry.checksum:
-                problems.append(f"{entry.name}: its bytes are not those that were written")
+                problems.append(f"{entry.name}: damaged (wrong checksum)")
             else:
                 problems += _problems(entry, Shard(path))
-        records = self.manifest.counts
-        if records.records != records.documents + records.blank + records.skipped:
-            problems.append("manifest.json: its counts do not account for every record")
+        counts = self.manifest.counts
+        if counts.records != counts.documents + counts.blank + counts.skipped:
+            problems.append("manifest.json: the counts do not add up to the number of records")
         known = {entry.name for entry in self.manifest.shards}
         for path in sorted(self.folder.glob("*.parquet")):
             if path.name not in known:
@@ -167,36 +166,41 @@ class AnnotatedCorpus:
 
 
 def _problems(entry: ShardEntry, shard: Shard) -> list[str]:
+    """Verify the content of a shard whose checksum is correct."""
     found = []
     if len(shard) != entry.counts.sentences or len(shard.heads) != entry.counts.words:
         found.append(
-            f"{entry.name}: holds {len(shard)} sentences and {len(shard.heads)} words, not "
-            f"{entry.counts.sentences} and {entry.counts.words}"
+            f"{entry.name}: expected {entry.counts.sentences} sentences and {entry.counts.words} "
+            f"words, got {len(shard)} and {len(shard.heads)}"
         )
     bad = np.flatnonzero(~are_trees(shard.heads, shard.bounds))
     if len(bad):
-        found.append(f"{entry.name}: sentence {bad[0]} and {len(bad) - 1} others are no trees")
+        found.append(f"{entry.name}: {len(bad)} sentences are not trees, first {bad[0]}")
     if (shard.ends < shard.starts).any() or (shard.starts < 0).any():
-        found.append(f"{entry.name}: has words that end before they begin")
+        found.append(f"{entry.name}: has words that end before they start")
     for name in LABELS:
         codes = getattr(shard, name)
         if len(codes) and not 0 <= codes.min() <= codes.max() < len(shard.labels[name]):
-            found.append(f"{entry.name}: has codes of {name} without a label")
+            found.append(f"{entry.name}: has codes without a label in column {name}")
     return found
 
 
 def _sentences(shard: Shard, texts: Sequence[str]) -> Iterator[CorpusSentence]:
+    """Yield the sentences of a shard."""
+    # Whole columns become Python lists at once: indexing NumPy arrays word by word is slow.
     names = {name: np.array(labels, object) for name, labels in shard.labels.items()}
     columns = {name: names[name][getattr(shard, name)].tolist() for name in LABELS}
     starts, ends, heads = shard.starts.tolist(), shard.ends.tolist(), shard.heads.tolist()
-    sure = None if shard.confidence is None else shard.confidence.tolist()
+    probabilities = None if shard.confidence is None else shard.confidence.tolist()
     bounds = shard.bounds.tolist()
-    given = shard.forms or [None] * len(shard)
-    rows = zip(shard.file.tolist(), shard.document.tolist(), texts, given, strict=True)
-    for (file, document, text, own), begin, end in zip(rows, bounds[:-1], bounds[1:], strict=True):
+    stored_forms = shard.forms or [None] * len(shard)
+    rows = zip(shard.file.tolist(), shard.document.tolist(), texts, stored_forms, strict=True)
+    for (file, document, text, stored), begin, end in zip(
+        rows, bounds[:-1], bounds[1:], strict=True
+    ):
         words = slice(begin, end)
         offset = starts[begin] if end > begin else 0
-        forms = own or tuple(
+        forms = stored or tuple(
             text[start - offset : stop - offset]
             for start, stop in zip(starts[words], ends[words], strict=True)
         )
@@ -206,13 +210,13 @@ def _sentences(shard: Shard, texts: Sequence[str]) -> Iterator[CorpusSentence]:
             relations=tuple(columns["relations"][words]),
             upos=tuple(columns["upos"][words]),
             xpos=tuple(columns["xpos"][words]),
-            probabilities=None if sure is None else tuple(sure[words]),
+            probabilities=None if probabilities is None else tuple(probabilities[words]),
         )
         yield CorpusSentence(file, document, text, parse)
 
 
 def _rows(paths: list[str], names: dict[str, list[str]]) -> Iterator[dict[str, Any]]:
-    """Rows of some shards, label codes changed to those of the whole corpus."""
+    """Yield the rows of some shards, with label codes of the whole corpus."""
     for path in paths:
         shard = Shard(path)
         codes = {}

@@ -1,4 +1,4 @@
-"""Annotate on one machine: in this process, or in one a core or device."""
+"""Run an annotation on one machine: in this process, or in one process per core or device."""
 
 from __future__ import annotations
 
@@ -18,101 +18,117 @@ import torch
 
 from syntagma.errors import InputError
 from syntagma.parse.corpora.annotator import AnnotationSettings, Annotator
-from syntagma.parse.corpora.chunks import Block
+from syntagma.parse.corpora.chunks import Chunk
 from syntagma.parse.corpora.manifest import ShardEntry
-from syntagma.parse.corpora.plan import Done, Work
-
-__all__ = ["run_in_pool", "run_in_process"]
+from syntagma.parse.corpora.plan import AnnotationPlan, FinishedChunks
 
 NUMPY_THREADS = "OPENBLAS_NUM_THREADS"
 
 
-def run_in_process(work: Work, devices: list[str]) -> Done:
-    """Work in this process."""
+def run_in_process(plan: AnnotationPlan, devices: list[str]) -> FinishedChunks:
+    """Annotate in this process.
+
+    Args:
+        plan: the plan of the run.
+        devices: the one device to compute on.
+    """
     threads = torch.get_num_threads()
+    # The same as in a worker: results are bit-equal, whatever the number of workers.
     torch.set_num_threads(1)
-    annotator = Annotator(work.settings, work.folder, devices[0])
+    annotator = Annotator(plan.settings, plan.folder, devices[0])
     try:
-        for block, entry in work.all_blocks():
-            yield block, entry or annotator.shard(block)
+        for chunk, entry in plan.all_chunks():
+            yield chunk, entry or annotator.write_shard(chunk)
     finally:
         torch.set_num_threads(threads)
 
 
-def run_in_pool(work: Work, devices: list[str]) -> Done:
-    """Work in as many processes as there are devices."""
+def run_in_pool(plan: AnnotationPlan, devices: list[str]) -> FinishedChunks:
+    """Annotate in several processes.
+
+    Args:
+        plan: the plan of the run.
+        devices: the device of each process.
+    """
     context = _context()
-    places = context.Queue()
+    free_devices = context.Queue()
     for device in devices:
-        places.put(device)
+        free_devices.put(device)
     pool = ProcessPoolExecutor(
-        len(devices), context, _start_worker, (work.settings, work.folder, places)
+        len(devices), context, _start_worker, (plan.settings, plan.folder, free_devices)
     )
-    pending: dict[Future[ShardEntry], Block] = {}
-    # NumPy's threads, as many as cores in each worker, would wait for one another by spinning.
+    pending: dict[Future[ShardEntry], Chunk] = {}
+    # By default NumPy starts as many threads as there are cores in every worker, and idle ones
+    # spin.  Workers inherit the environment, so it must be set before the first one starts.
     threads = os.environ.get(NUMPY_THREADS)
     os.environ[NUMPY_THREADS] = "1"
     try:
-        for block, entry in work.all_blocks():
+        for chunk, entry in plan.all_chunks():
             if entry is not None:
-                yield block, entry
+                yield chunk, entry
                 continue
+            # Two chunks per worker keep all of them busy, and memory constant.
             while len(pending) >= 2 * len(devices):
-                yield from _finished(pending)
-            pending[pool.submit(_shard, block)] = block
+                yield from _collect(pending)
+            pending[pool.submit(_write_shard, chunk)] = chunk
         while pending:
-            yield from _finished(pending)
+            yield from _collect(pending)
         pool.shutdown()
     except BrokenProcessPool as error:
         raise InputError(
-            f"{work.folder}: a worker was killed, perhaps for want of memory; what was finished is "
-            f"kept: go on with --resume, and fewer --workers if memory is short"
+            f"{plan.folder}: a worker was killed, perhaps because memory ran out; finished shards "
+            f"are kept: continue with --resume, and with fewer --workers if memory is short"
         ) from error
     finally:
         if threads is None:
             del os.environ[NUMPY_THREADS]
         else:
             os.environ[NUMPY_THREADS] = threads
-        # Blocks take minutes: after an error or Ctrl-C nobody waits for them.
+        # A chunk takes minutes: after an error or Ctrl-C, do not wait for those in progress.
         pool.shutdown(wait=False, cancel_futures=True)
         for child in multiprocessing.active_children():
             child.terminate()
 
 
 def _context() -> Any:
-    """Processes that begin clean; where it can be, the packages are imported once for all."""
+    """Return a start method that does not fork this process, with its threads and locks."""
     if "forkserver" not in multiprocessing.get_all_start_methods():
         return multiprocessing.get_context("spawn")
+    # The fork server imports the packages once, and workers are forked from it.
     context = multiprocessing.get_context("forkserver")
     context.set_forkserver_preload([Annotator.__module__])
     return context
 
 
-def _finished(pending: dict[Future[ShardEntry], Block]) -> Done:
+def _collect(pending: dict[Future[ShardEntry], Chunk]) -> FinishedChunks:
+    """Wait until at least one chunk is finished, and yield all that are."""
     ready, _ = wait(pending, return_when=FIRST_COMPLETED)
     for future in ready:
         yield pending.pop(future), future.result()
 
 
+# Set in worker processes only.
 _load_annotator: Callable[[], Annotator]
 
 
-def _shard(block: Block) -> ShardEntry:
-    return _load_annotator().shard(block)
+def _write_shard(chunk: Chunk) -> ShardEntry:
+    return _load_annotator().write_shard(chunk)
 
 
-def _start_worker(settings: AnnotationSettings, folder: Path, places: Any) -> None:
-    """Load the parser once a process; leave when the parent is gone."""
+def _start_worker(settings: AnnotationSettings, folder: Path, free_devices: Any) -> None:
+    """Set up a worker process, which exits when its parent does."""
     global _load_annotator
     torch.set_num_threads(1)
+    # Ctrl-C reaches all processes of the terminal; the parent alone handles it.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    threading.Thread(target=_leave_with_parent, daemon=True).start()
-    # The parser is loaded with the first block: an error in here would reach the parent as a
-    # broken pool, without its message.
-    _load_annotator = functools.cache(partial(Annotator, settings, folder, places.get()))
+    threading.Thread(target=_exit_with_parent, daemon=True).start()
+    # The parser is loaded with the first chunk.  An error in this function would reach the parent
+    # as a broken pool, without its message.
+    _load_annotator = functools.cache(partial(Annotator, settings, folder, free_devices.get()))
 
 
-def _leave_with_parent() -> None:
+def _exit_with_parent() -> None:
+    """Exit when the parent has been killed, which would otherwise leave this process running."""
     parent = multiprocessing.parent_process()
     if parent is not None:
         parent.join()

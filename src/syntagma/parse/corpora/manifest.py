@@ -1,7 +1,7 @@
-"""The folder of an annotated corpus: shards, what is finished, and the manifest at the end.
+"""The output folder of an annotation run: shards, the log of finished shards, the manifest.
 
-A shard counts once its line stands in ``shards.jsonl``; the line is written after the shard, so
-that a run may be killed at any moment.  A finished corpus has a ``manifest.json`` instead.
+A shard is finished once it has a line in ``shards.jsonl``.  The line is written after the shard, so
+a run can be killed at any time.  At the end, ``manifest.json`` replaces ``shards.jsonl``.
 """
 
 from __future__ import annotations
@@ -20,9 +20,7 @@ from syntagma.files import read_json
 from syntagma.outputs import disk_errors, require_absent, write_json
 from syntagma.parse.corpora.chunks import Counts
 
-__all__ = ["MANIFEST", "CorpusFolder", "ShardEntry", "checksum"]
-
-SETTINGS, LEDGER, MANIFEST = "annotation.json", "shards.jsonl", "manifest.json"
+SETTINGS, SHARD_LOG, MANIFEST = "annotation.json", "shards.jsonl", "manifest.json"
 ENDING = ".parquet"
 FINGERPRINT = "fingerprint"
 FORMAT = 1
@@ -30,14 +28,14 @@ FORMAT = 1
 
 @dataclass(frozen=True, slots=True)
 class ShardEntry:
-    """What the manifest says of a shard.
+    """The manifest's record of a shard.
 
     Args:
-        name: of the file.
-        bytes: its size.
-        checksum: of its bytes.
-        input: a hash of the records that it was made from.
-        counts: of records, sentences and words.
+        name: file name.
+        bytes: file size.
+        checksum: hash of the file.
+        input: hash of the records that the shard was made from.
+        counts: counts of records, sentences and words.
     """
 
     name: str
@@ -48,83 +46,94 @@ class ShardEntry:
 
     @classmethod
     def from_json(cls, value: dict[str, Any]) -> ShardEntry:
-        """Undo :func:`dataclasses.asdict`."""
+        """Convert back from JSON; the inverse of :func:`dataclasses.asdict`.
+
+        Args:
+            value: a JSON object.
+        """
         return cls(**(value | {"counts": Counts(**value["counts"])}))
 
 
 def checksum(path: Path) -> str:
-    """A hash of a file's bytes."""
+    """Return a hash of a file.
+
+    Args:
+        path: the file.
+    """
     with open(path, "rb") as file:
         return hashlib.file_digest(file, lambda: hashlib.blake2b(digest_size=16)).hexdigest()
 
 
 class CorpusFolder:
-    """The folder that is written.
+    """The output folder of an annotation run.
 
     Args:
-        path: of the folder.
+        path: path of the folder.
     """
 
     def __init__(self, path: str | Path) -> None:
         self.path = Path(path)
 
     def begin(self, settings: dict[str, Any], *, resume: bool) -> dict[str, ShardEntry]:
-        """Make the folder, or take up what is finished in it.
+        """Create the folder, or find out what is finished in it.
 
         Args:
-            settings: all that shards depend on.
-            resume: whether the folder may hold the first part of the same run.
+            settings: everything that shards depend on.
+            resume: whether the folder may contain an unfinished or damaged corpus.
 
         Returns:
-            Finished shards by name; damaged ones are not among them.
+            Finished shards by name, without damaged ones.
 
         Raises:
-            InputError: the folder exists and ``resume`` is false, or other settings made it.
+            InputError: the folder exists and ``resume`` is false, or the corpus in it was started
+                with other settings.
         """
-        begun = (self.path / SETTINGS).is_file()
-        if begun and not resume:
+        has_started = (self.path / SETTINGS).is_file()
+        if has_started and not resume:
             raise InputError(
-                f"{self.path}: exists and is not empty; go on with what was begun there with "
-                f"--resume, name a new folder, or remove this one first"
+                f"{self.path}: exists and is not empty; continue it with --resume, name a new "
+                f"folder, or remove this one first"
             )
-        if not begun:
+        if not has_started:
             folder = require_absent(self.path)
             with disk_errors(folder):
                 folder.mkdir(parents=True, exist_ok=True)
             write_json(folder / SETTINGS, settings)
             return {}
         before = read_json(self.path / SETTINGS)
-        # Fingerprints say nothing to a user: they are compared last, after what they depend on.
+        # The fingerprint is compared last: a parser's name tells the user more.
         for key in sorted({*before, *settings} - {FINGERPRINT}):
             if before.get(key) != settings.get(key):
                 raise InputError(
-                    f"{self.path}: was begun with {key} {before.get(key)!r}, not "
-                    f"{settings.get(key)!r}; go on with the same settings, or name a new folder"
+                    f"{self.path}: was started with {key} {before.get(key)!r}, got "
+                    f"{settings.get(key)!r}; resume with the same settings, or name a new folder"
                 )
         if before.get(FINGERPRINT) != settings.get(FINGERPRINT):
             raise InputError(
                 f"{self.path}: the parser or the segmentation rules have changed since this corpus "
-                f"was begun; name a new folder to annotate all of it again"
+                f"was started; name a new folder to annotate it again"
             )
         for draft in self.path.glob(f".*{ENDING}"):
             draft.unlink()
-        return {entry.name: entry for entry in self._entries() if self._is_whole(entry)}
+        return {entry.name: entry for entry in self._entries() if self._is_intact(entry)}
 
     def _entries(self) -> list[ShardEntry]:
+        """Return the shards that were finished before, perhaps damaged since."""
         if (self.path / MANIFEST).is_file():
             return read_manifest(self.path).shards
-        ledger = self.path / LEDGER
-        if not ledger.is_file():
+        log = self.path / SHARD_LOG
+        if not log.is_file():
             return []
-        lines = ledger.read_bytes().split(b"\n")
-        # What a killed run was writing has no line end.
-        whole = [line for line in lines[:-1] if line]
+        lines = log.read_bytes().split(b"\n")
+        # If a run was killed while it wrote a line, that line has no end.  It is removed, so that
+        # the next line does not continue it.
+        complete = [line for line in lines[:-1] if line]
         if lines[-1]:
-            with disk_errors(ledger):
-                ledger.write_bytes(b"".join(line + b"\n" for line in whole))
-        return [ShardEntry.from_json(json.loads(line)) for line in whole]
+            with disk_errors(log):
+                log.write_bytes(b"".join(line + b"\n" for line in complete))
+        return [ShardEntry.from_json(json.loads(line)) for line in complete]
 
-    def _is_whole(self, entry: ShardEntry) -> bool:
+    def _is_intact(self, entry: ShardEntry) -> bool:
         path = self.path / entry.name
         return (
             path.is_file()
@@ -133,15 +142,25 @@ class CorpusFolder:
         )
 
     def add(self, entry: ShardEntry) -> None:
-        """Note a finished shard."""
-        ledger = self.path / LEDGER
-        with disk_errors(ledger), open(ledger, "ab") as file:
+        """Record a finished shard.
+
+        Args:
+            entry: the shard.
+        """
+        log = self.path / SHARD_LOG
+        with disk_errors(log), open(log, "ab") as file:
             file.write(json.dumps(asdict(entry)).encode() + b"\n")
+            # On disk before the run continues: it may be killed at any time.
             file.flush()
             os.fsync(file.fileno())
 
     def finish(self, entries: dict[str, ShardEntry], inputs: list[str]) -> Manifest:
-        """Write the manifest; shards that belong to no entry are removed."""
+        """Write the manifest and remove all shards that it does not list.
+
+        Args:
+            entries: the shards by name.
+            inputs: the files that were read.
+        """
         for path in self.path.glob(f"*{ENDING}"):
             if path.name not in entries:
                 path.unlink()
@@ -149,19 +168,19 @@ class CorpusFolder:
         total: Counts = reduce(add, (entry.counts for entry in shards), Counts())
         manifest = Manifest(read_json(self.path / SETTINGS), inputs, total, shards)
         write_json(self.path / MANIFEST, manifest.as_json())
-        (self.path / LEDGER).unlink(missing_ok=True)
+        (self.path / SHARD_LOG).unlink(missing_ok=True)
         return manifest
 
 
 @dataclass(frozen=True, slots=True)
 class Manifest:
-    """What an annotated corpus holds, and where each record of its input went.
+    """Settings, input and content of an annotated corpus.
 
     Args:
-        settings: all that the shards depend on.
+        settings: everything that the shards depend on.
         inputs: the files that were read.
-        counts: of all shards.
-        shards: in their order.
+        counts: totals over all shards.
+        shards: the shards in order.
     """
 
     settings: dict[str, Any]
@@ -170,23 +189,27 @@ class Manifest:
     shards: list[ShardEntry]
 
     def as_json(self) -> dict[str, Any]:
-        """As it is written."""
+        """Convert to the content of ``manifest.json``."""
         return {"format": FORMAT, **asdict(self)}
 
 
 def read_manifest(folder: str | Path) -> Manifest:
-    """The manifest of a finished corpus.
+    """Read the manifest of a finished corpus.
+
+    Args:
+        folder: folder of the corpus.
 
     Raises:
-        InputError: there is none, or the corpus is not finished.
+        InputError: there is no corpus, or it is not finished.
+        DamagedFileError: the manifest is damaged.
     """
     folder = Path(folder)
     if not (folder / MANIFEST).is_file():
         if (folder / SETTINGS).is_file():
             raise InputError(
-                f"{folder}: is not finished; go on with `syntagma annotate … --resume`"
+                f"{folder}: is not finished; continue it with `syntagma annotate … --resume`"
             )
-        raise InputError(f"{folder}: no annotated corpus; give a folder that annotate has written")
+        raise InputError(f"{folder}: no annotated corpus; give the output folder of annotate")
     value = read_json(folder / MANIFEST)
     try:
         return Manifest(

@@ -1,4 +1,4 @@
-"""What a run of annotation has to do: the blocks of a corpus, and which of them are done."""
+"""The plan of an annotation run: the chunks of the corpus, and which of them are finished."""
 
 from __future__ import annotations
 
@@ -7,18 +7,27 @@ from pathlib import Path
 
 from syntagma.errors import InputError
 from syntagma.parse.corpora.annotator import AnnotationSettings
-from syntagma.parse.corpora.chunks import Block, blocks, units
-from syntagma.parse.corpora.manifest import ShardEntry
+from syntagma.parse.corpora.chunks import Chunk, group_files, split_into_chunks
+from syntagma.parse.corpora.manifest import ENDING, ShardEntry
 from syntagma.parse.corpora.records import Reader
 
-__all__ = ["Done", "Work"]
+PlannedChunks = Iterator[tuple[Chunk, ShardEntry | None]]
+"""Chunks, each with its shard if that is finished."""
 
-Todo = Iterator[tuple[Block, ShardEntry | None]]
-Done = Iterator[tuple[Block, ShardEntry]]
+FinishedChunks = Iterator[tuple[Chunk, ShardEntry]]
+"""Chunks, each with its finished shard."""
 
 
-class Work:
-    """The blocks of a corpus, and which of them are done."""
+class AnnotationPlan:
+    """The chunks of a corpus, and the shards that are already finished.
+
+    Args:
+        paths: the input files.
+        reader: reads a file.
+        settings: settings of the corpus.
+        folder: output folder.
+        finished: finished shards by file name.
+    """
 
     def __init__(
         self,
@@ -26,47 +35,51 @@ class Work:
         reader: Reader,
         settings: AnnotationSettings,
         folder: Path,
-        done: dict[str, ShardEntry],
+        finished: dict[str, ShardEntry],
     ) -> None:
         self.paths = paths
         self.reader = reader
         self.settings = settings
         self.folder = folder
-        self.done = done
+        self.finished = finished
 
-    def units(self) -> list[list[int]]:
-        """Files that are read one after another."""
-        return units(self.paths)
+    def groups(self) -> list[list[int]]:
+        """Return the groups of files that can be read in parallel, as indices of ``paths``."""
+        return group_files(self.paths)
 
-    def blocks(self, unit: int, numbers: Sequence[int]) -> Todo:
-        """The blocks of a unit, with the shard of each that is done.
+    def chunks(self, group: int, numbers: Sequence[int]) -> PlannedChunks:
+        """Read a group of files and yield its chunks.
+
+        Args:
+            group: number of the group.
+            numbers: indices of its files.
 
         Raises:
-            InputError: the input is no longer what a finished shard was made from.
+            InputError: the input is no longer the one that a finished shard was made from.
         """
-        for block in blocks(
+        for chunk in split_into_chunks(
             self.paths,
             numbers,
             self.reader,
-            unit=unit,
+            group=group,
             characters=self.settings.shard_characters,
             skip_bad=self.settings.skip_bad,
         ):
-            entry = self.done.get(f"{block.name}.parquet")
-            if entry is not None and entry.input != block.digest:
+            entry = self.finished.get(f"{chunk.name}{ENDING}")
+            if entry is not None and entry.input != chunk.digest:
                 raise InputError(
-                    f"{self.folder}: the input has changed since {entry.name} was made; name a new "
-                    f"folder"
+                    f"{self.folder}: the input has changed since {entry.name} was written; name a "
+                    f"new folder"
                 )
-            yield block, entry
+            yield chunk, entry
 
-    def all_blocks(self) -> Todo:
-        """The blocks of all units, positions counted over all."""
-        before = 0
-        for unit, numbers in enumerate(self.units()):
+    def all_chunks(self) -> PlannedChunks:
+        """Yield the chunks of all groups, with positions that count the bytes of all groups."""
+        bytes_before = 0
+        for group, numbers in enumerate(self.groups()):
             position = 0
-            for block, entry in self.blocks(unit, numbers):
-                position = block.position
-                block.position += before
-                yield block, entry
-            before += position
+            for chunk, entry in self.chunks(group, numbers):
+                position = chunk.position
+                chunk.position += bytes_before
+                yield chunk, entry
+            bytes_before += position

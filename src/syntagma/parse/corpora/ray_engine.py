@@ -1,8 +1,8 @@
-"""Annotate a corpus on a Ray cluster with Ray Data: the same shards, made on many machines.
+"""Run an annotation on a Ray cluster with Ray Data; the shards are the same as on one machine.
 
-Units of files are read side by side; every block goes to one of the workers, which hold a parser
-each and write their shards into the folder themselves.  So input and folder must lie where all
-machines see them.
+Groups of files are read in parallel.  Each chunk is sent to one of the workers, each of which holds
+a parser and writes its shards to the output folder itself.  So all machines need access to the
+input and to the output folder.
 """
 
 from __future__ import annotations
@@ -13,14 +13,13 @@ from pathlib import Path
 from typing import Any
 
 from syntagma.errors import InputError, MissingExtraError
+from syntagma.files import STANDARD_INPUT
 from syntagma.parse.corpora.annotator import AnnotationSettings, Annotator
-from syntagma.parse.corpora.plan import Done, Work
-
-__all__ = ["run_on_ray"]
+from syntagma.parse.corpora.plan import AnnotationPlan, FinishedChunks
 
 
 class _Worker:
-    """Holds a parser; Ray makes one a core or device."""
+    """A Ray actor with a parser; one per core or device."""
 
     def __init__(self, settings: AnnotationSettings, folder: Path, device: str) -> None:
         import torch
@@ -29,28 +28,31 @@ class _Worker:
         self.annotator = Annotator(settings, folder, device)
 
     def __call__(self, row: dict[str, Any]) -> dict[str, Any]:
-        found = pickle.loads(row["work"])
-        if not isinstance(found, str):
-            block, entry = found
+        # Rows hold Arrow types, so chunks are pickled.  Errors travel as strings, because Ray would
+        # wrap the exception and its message in those of its own.
+        planned = pickle.loads(row["planned"])
+        if not isinstance(planned, str):
+            chunk, entry = planned
             try:
-                entry = entry or self.annotator.shard(block)
+                entry = entry or self.annotator.write_shard(chunk)
             except InputError as error:
-                found = str(error)
+                planned = str(error)
             else:
-                block.records = []
-                found = block, entry
-        return {"done": pickle.dumps(found)}
+                # The parent needs the counts of the records only.
+                chunk.records = []
+                planned = chunk, entry
+        return {"finished": pickle.dumps(planned)}
 
 
-def run_on_ray(work: Work, devices: list[str]) -> Done:
-    """Work on the cluster that ``RAY_ADDRESS`` names, else on one that is started here.
+def run_on_ray(plan: AnnotationPlan, devices: list[str]) -> FinishedChunks:
+    """Annotate on the cluster at ``RAY_ADDRESS``, or on a local one that is started here.
 
     Args:
-        work: what is to be done.
-        devices: as many as there are to be workers.
+        plan: the plan of the run.
+        devices: one device for each worker; only its type and their number matter.
 
     Raises:
-        InputError: a record cannot be used, or a disk is full.
+        InputError: a record is invalid, or a disk is full.
         MissingExtraError: Ray is not installed.
     """
     try:
@@ -58,40 +60,41 @@ def run_on_ray(work: Work, devices: list[str]) -> Done:
         import ray.data
     except ImportError as error:
         raise MissingExtraError("annotation on a cluster", "cluster") from error
-    if "-" in work.paths:
-        raise InputError("--engine ray reads files on other machines; standard input is not there")
-    paths = [str(Path(path).resolve()) for path in work.paths]
-    work = Work(paths, work.reader, work.settings, work.folder.resolve(), work.done)
+    if STANDARD_INPUT in plan.paths:
+        raise InputError("--engine ray cannot read standard input; give files on a shared disk")
+    # Workers have other working directories.
+    paths = [str(Path(path).resolve()) for path in plan.paths]
+    plan = AnnotationPlan(paths, plan.reader, plan.settings, plan.folder.resolve(), plan.finished)
     if not ray.is_initialized():
         ray.init(log_to_driver=False, include_dashboard=False, logging_level="error")
     context = ray.data.DataContext.get_current()
     context.enable_progress_bars = False
-    # A block is minutes of work: each goes to a worker by itself.
+    # A chunk is minutes of work: never put two of them into one Ray block (the limit is in bytes).
     context.target_max_block_size = 1
     on_gpu = devices[0].startswith("cuda")
 
     def read(row: dict[str, Any]) -> Iterator[dict[str, Any]]:
         try:
-            for found in work.blocks(row["unit"], row["numbers"]):
-                yield {"work": pickle.dumps(found)}
+            for planned in plan.chunks(row["group"], row["numbers"]):
+                yield {"planned": pickle.dumps(planned)}
         except InputError as error:
-            yield {"work": pickle.dumps(str(error))}
+            yield {"planned": pickle.dumps(str(error))}
 
-    units = [{"unit": unit, "numbers": numbers} for unit, numbers in enumerate(work.units())]
-    found = (
-        ray.data.from_items(units, override_num_blocks=max(1, len(units)))
-        # Reading asks for no core of its own: workers may hold every core there is.
+    groups = [{"group": group, "numbers": numbers} for group, numbers in enumerate(plan.groups())]
+    finished = (
+        ray.data.from_items(groups, override_num_blocks=max(1, len(groups)))
+        # Reading must not reserve a core: if the workers hold all cores, it would never start.
         .flat_map(read, num_cpus=0, concurrency=len(devices))
         .map(
             _Worker,
-            fn_constructor_args=(work.settings, work.folder, "cuda" if on_gpu else "cpu"),
+            fn_constructor_args=(plan.settings, plan.folder, "cuda" if on_gpu else "cpu"),
             compute=ray.data.ActorPoolStrategy(size=len(devices)),
             num_cpus=1,
             num_gpus=1 if on_gpu else 0,
         )
     )
-    for row in found.iter_rows():
-        result = pickle.loads(row["done"])
+    for row in finished.iter_rows():
+        result = pickle.loads(row["finished"])
         if isinstance(result, str):
             raise InputError(result)
         yield result

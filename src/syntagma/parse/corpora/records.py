@@ -1,4 +1,4 @@
-"""Records of a corpus: one a line or one a sentence, every one of them accounted for."""
+"""Read the records of a corpus; blank and invalid ones are yielded too, so that all are counted."""
 
 from __future__ import annotations
 
@@ -21,8 +21,6 @@ from syntagma.files import STANDARD_INPUT, unpacked
 from syntagma.text.conllu import parse_conllu
 from syntagma.text.sentence import Sentence
 
-__all__ = ["KINDS", "Reader", "Record", "expand", "kind_of", "reader_of"]
-
 KINDS = ("text", "lines", "words", "jsonl", "conllu")
 ENDINGS = {".jsonl": "jsonl", ".ndjson": "jsonl", ".conllu": "conllu", ".conll": "conllu"}
 
@@ -33,11 +31,11 @@ class Record(NamedTuple):
     """A record of the input.
 
     Args:
-        number: from 1: the line, or the sentence of a treebank.
-        text: what to parse; empty for a blank record.
-        sentences: its words where they are given, else ``None``.
-        bad: why the record cannot be used, with its place; empty if it can.
-        position: bytes of the file that are read so far, as they lie on disk.
+        number: number of the line, or of the treebank sentence, from 1.
+        text: the text to parse; empty for a blank record.
+        sentences: the sentences if their words are given, otherwise ``None``.
+        bad: where and why the record is invalid; empty for a valid record.
+        position: number of bytes read from the file so far, before decompression.
     """
 
     number: int
@@ -48,40 +46,48 @@ class Record(NamedTuple):
 
 
 Reader = Callable[[str], Iterator[Record]]
-"""From a path to its records."""
+"""Reads the records of a file, given its path."""
 
 
 def kind_of(path: str) -> str:
-    """The kind of a file by the end of its name; ``text`` for all others."""
+    """Infer the kind of a file from its name; ``text`` if the suffix is unknown.
+
+    Args:
+        path: path of the file, with or without ``.gz``.
+    """
     return ENDINGS.get(Path(path.removesuffix(".gz")).suffix, "text")
 
 
 def kind_of_all(paths: list[str]) -> str:
-    """The one kind of several files, by their names.
+    """Infer the common kind of several files from their names.
+
+    Args:
+        paths: paths of the files.
 
     Raises:
-        InputError: they are of several kinds.
+        InputError: the files are of different kinds.
     """
     kinds = {kind_of(path) for path in paths}
     if len(kinds) > 1:
         raise InputError(
-            f"the names of the input files speak of several kinds ({', '.join(sorted(kinds))}); "
-            f"annotate each by itself, or say what they are with --from"
+            f"the input files have several kinds by their names ({', '.join(sorted(kinds))}); "
+            f"annotate each kind separately, or give the kind of all with --from"
         )
     return kinds.pop()
 
 
 def reader_of(kind: str, *, field: str = "text") -> Reader:
-    """The reader of a kind of input.
+    """Return the reader of a kind of input.
 
     Args:
-        kind: ``text`` has a document or paragraph a line; ``lines`` a sentence a line; ``words`` a
-            sentence a line with spaces between its words, which are kept; ``jsonl`` an object a
-            line; ``conllu`` treebank sentences, whose words are kept.
-        field: of a JSON object, where its text is.
+        kind: ``text`` for a document or paragraph per line; ``lines`` for a sentence per line;
+            ``words`` for a sentence per line with words separated by spaces, which are kept;
+            ``jsonl`` for a JSON object per line; ``conllu`` for treebank sentences, whose words are
+            kept.
+        field: field of a JSON object that contains the text.
 
     Raises:
-        InputError: there is no such kind.
+        InputError: the kind is unknown.
     """
     if kind == "jsonl":
         return partial(_json_records, field=field)
@@ -92,31 +98,37 @@ def reader_of(kind: str, *, field: str = "text") -> Reader:
     raise InputError(f"--from must be one of {', '.join(KINDS)}; got {kind!r}")
 
 
-def expand(inputs: list[str]) -> list[str]:
-    """Paths and glob patterns as paths, each pattern's in order of the alphabet.
+def expand_paths(inputs: list[str]) -> list[str]:
+    """Expand glob patterns; the files of a pattern are in alphabetical order.
+
+    Args:
+        inputs: paths, patterns, or ``-`` for standard input.
 
     Raises:
-        InputError: a pattern matches nothing, or a file is missing or named twice.
+        InputError: a pattern matches nothing, or a file is missing or given twice.
     """
     paths: list[str] = []
     for name in inputs:
+        # A file whose name contains the characters of a pattern is taken literally.
         if name == STANDARD_INPUT or (Path(name).exists() and not Path(name).is_dir()):
-            found = [name]
-        elif any(sign in name for sign in "*?["):
-            found = sorted(path for path in glob(name, recursive=True) if Path(path).is_file())
-            if not found:
-                raise InputError(f"{name}: matches no file")
+            matches = [name]
+        elif any(character in name for character in "*?["):
+            matches = sorted(path for path in glob(name, recursive=True) if Path(path).is_file())
+            if not matches:
+                raise InputError(f"{name}: the pattern matches no file")
         elif Path(name).is_dir():
             raise InputError(f"{name}: is a folder; give its files, as in '{name}/*.txt'")
         else:
             raise InputError(f"{name}: no such file; give an existing file or a pattern")
-        paths += found
-    if twice := [path for path, count in Counter(paths).items() if count > 1]:
-        raise InputError(f"{min(twice)}: named twice")
+        paths += matches
+    if repeated := [path for path, count in Counter(paths).items() if count > 1]:
+        raise InputError(f"{min(repeated)}: given twice; give each file once")
     return paths
 
 
 class _Line(NamedTuple):
+    """A line, or the reason why it is invalid."""
+
     number: int
     text: str
     bad: str
@@ -124,7 +136,7 @@ class _Line(NamedTuple):
 
 
 def _lines(path: str) -> Iterator[_Line]:
-    """Lines without their ends; those that are not UTF-8 are bad, the others still come."""
+    """Yield lines without their ends; lines that are not UTF-8 are yielded as invalid ones."""
     with _open_bytes(path) as (file, raw):
         number = 0
         try:
@@ -132,6 +144,7 @@ def _lines(path: str) -> Iterator[_Line]:
                 number += 1
                 if number == 1:
                     line = line.removeprefix(codecs.BOM_UTF8)
+                # In a compressed file this is ahead of the line: decompression reads blocks.
                 position = raw.tell() if raw is not None else 0
                 try:
                     yield _Line(number, line.rstrip(b"\r\n").decode("utf-8"), "", position)
@@ -140,12 +153,16 @@ def _lines(path: str) -> Iterator[_Line]:
                     yield _Line(number, "", bad, position)
         except (EOFError, zlib.error, gzip.BadGzipFile) as error:
             raise InputError(
-                f"{path}: damaged gzip file after line {number}; fetch it again"
+                f"{path}: damaged gzip file after line {number}; get the file again"
             ) from error
 
 
 class _open_bytes:
-    """A file as bytes, unpacked, and the file below that knows how far it is read."""
+    """Open a file for reading bytes, decompressed.
+
+    Yields that file, and the underlying file, whose position tells the progress; ``None`` if it has
+    no position.
+    """
 
     def __init__(self, path: str) -> None:
         self.path = path
@@ -158,7 +175,7 @@ class _open_bytes:
             self.raw = open(self.path, "rb")
         except OSError as error:
             raise InputError(f"{self.path}: cannot be read ({error.strerror})") from error
-        # How far a pipe is read it cannot say.
+        # Pipes have no position.
         return unpacked(self.raw), self.raw if self.raw.seekable() else None
 
     def __exit__(self, *_: object) -> None:
@@ -167,11 +184,13 @@ class _open_bytes:
 
 
 def _line_records(path: str) -> Iterator[Record]:
+    """Yield a record for each line."""
     for number, text, bad, position in _lines(path):
         yield Record(number, text if text.strip() else "", None, bad, position)
 
 
 def _json_records(path: str, field: str) -> Iterator[Record]:
+    """Yield a record for each line, which is a JSON object."""
     for number, line, bad, position in _lines(path):
         text = ""
         if line.strip() and not bad:
@@ -180,7 +199,7 @@ def _json_records(path: str, field: str) -> Iterator[Record]:
 
 
 def _text_of_object(line: str, field: str, place: str) -> tuple[str, str]:
-    """The text, or what is wrong."""
+    """Return the text of a JSON object, and what is wrong with the object."""
     try:
         value = json.loads(line)
     except (json.JSONDecodeError, RecursionError) as error:
@@ -188,46 +207,50 @@ def _text_of_object(line: str, field: str, place: str) -> tuple[str, str]:
     if not isinstance(value, dict):
         return "", f"{place}: expected a JSON object with the field {field!r}, got {line[:40]!r}"
     if not isinstance(value.get(field), str):
-        found = ", ".join(map(repr, value)) or "none"
-        return "", f"{place}: expected text in the field {field!r}; it has the fields {found}"
-    # JSON can spell halves of characters, which no file can hold.
+        fields = ", ".join(map(repr, value)) or "none"
+        return "", f"{place}: expected text in the field {field!r}, got the fields {fields}"
+    # JSON escapes can contain unpaired surrogates, which cannot be encoded as UTF-8.
     return SURROGATE.sub("\ufffd", value[field]), ""
 
 
 def _treebank_records(path: str) -> Iterator[Record]:
+    """Yield a record for each sentence of a CoNLL-U file."""
     number = 0
-    for first_line, lines, bad, position in _treebank_blocks(path):
+    for first_line, lines, bad, position in _split_treebank(path):
         number += 1
         if bad:
             yield Record(number, "", None, bad, position)
             continue
         try:
-            for found in parse_conllu(lines, name=path, first_line=first_line):
-                yield Record(number, found.text, (found.sentence(),), "", position)
+            for sentence in parse_conllu(lines, name=path, first_line=first_line):
+                yield Record(number, sentence.text, (sentence.sentence(),), "", position)
         except InputError as error:
             yield Record(number, "", None, str(error), position)
 
 
-class _TreebankBlock(NamedTuple):
+class _SentenceLines(NamedTuple):
+    """The lines of one treebank sentence."""
+
     first_line: int
     lines: list[str]
     bad: str
     position: int
 
 
-def _treebank_blocks(path: str) -> Iterator[_TreebankBlock]:
-    """The lines of each sentence, comments that stand alone left out."""
+def _split_treebank(path: str) -> Iterator[_SentenceLines]:
+    """Split a file at blank lines; blocks that consist of comments only are dropped."""
     lines: list[str] = []
     first_line, bad, position = 1, "", 0
-    for number, line, wrong, position in _lines(path):
-        if line.strip() or wrong:
+    for number, line, bad_line, position in _lines(path):
+        if line.strip() or bad_line:
             if not lines:
                 first_line = number
             lines.append(line)
-            bad = bad or wrong
+            # One invalid line makes the sentence invalid; the first one is reported.
+            bad = bad or bad_line
             continue
         if any(not row.startswith("#") for row in lines) or bad:
-            yield _TreebankBlock(first_line, lines, bad, position)
+            yield _SentenceLines(first_line, lines, bad, position)
         lines, bad = [], ""
     if any(not row.startswith("#") for row in lines) or bad:
-        yield _TreebankBlock(first_line, lines, bad, position)
+        yield _SentenceLines(first_line, lines, bad, position)

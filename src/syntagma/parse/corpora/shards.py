@@ -1,26 +1,27 @@
-"""A shard: the parses of a block of records as one Parquet file, a row a sentence.
+"""A shard: the parses of a chunk of records in one Parquet file, with one row per sentence.
 
-Schema, version 2:
+Schema version 2 has these columns with one number per sentence:
 
-``file``        number of the input file
-``document``    number of the record in it, from 1
-``sentence``    number in the record, from 0
-``start``       offset of the first character in the record
+``file``        index of the input file
+``document``    number of the record in the file, from 1
+``sentence``    index of the sentence in the record, from 0
+``start``       offset of the sentence's first character in the record
 
-and one number a word:
+and these with one number per word:
 
-``gaps``        characters between a word and the one before it
-``lengths``     characters of the word
-``heads``       position of the head minus the word's own; 0 for the root
-``relations``, ``upos``, ``xpos``   codes of the labels in the file's metadata
-``confidence``  probability of the arc in 255ths, on request
+``gaps``        number of characters between the word and the previous one
+``lengths``     number of characters of the word
+``heads``       position of the head relative to the word; 0 for the root
+``relations``, ``upos``, ``xpos``   label codes; the labels are in the metadata of the file
+``confidence``  probability of the arc in steps of 1/255, optional
 
-and, unless left out, ``text``: the sentence as it stands in the record.  A shard in which words do
-not spell their text (French *du* as *de* + *le*) also has ``forms``: the words of such a sentence
-with tabs between them, null for all others.
+The optional column ``text`` contains the sentence as written in the record.  If words of a shard do
+not spell their text (French *du*, which stands for *de* + *le*), the shard also has the column
+``forms``: the words of such a sentence, separated by tabs, and null for other sentences.
 
-The numbers of a sentence's words stand as bytes in one binary value, each as wide as the metadata's
-``types`` says: Parquet's own lists cost five times the time to read, and no fewer bytes.
+The numbers of a sentence's words are stored as the bytes of one binary value; ``types`` in the
+metadata says how wide the numbers are.  Parquet's own lists take five times as long to read and are
+not smaller.
 """
 
 from __future__ import annotations
@@ -39,27 +40,25 @@ from syntagma.errors import DamagedFileError, MissingExtraError
 from syntagma.parse.columns import Labels
 from syntagma.text.sentence import Parse
 
-__all__ = ["SCHEMA_VERSION", "Shard", "ShardWriter"]
-
 SCHEMA_VERSION = 2
 METADATA = b"syntagma"
 LABELS = ("relations", "upos", "xpos")
-TAB = "\t"
-"""Between words: no word of a treebank holds one."""
-LEVEL = 9
+SEPARATOR = "\t"
+"""Separates words in ``forms``; words from a treebank contain no tabs."""
+COMPRESSION_LEVEL = 9
 
-# Columns of few frequent values compress best with a dictionary, measured on Wikipedia paragraphs.
-BY_DICTIONARY = ["file", "document", "sentence", "start"]
-WIDTHS = ("|u1", "|i1", "<u2", "<i2", "<i4")
+# Columns with few frequent values compress best with a dictionary, measured on Wikipedia.
+DICTIONARY_COLUMNS = ["file", "document", "sentence", "start"]
+INTEGER_TYPES = ("|u1", "|i1", "<u2", "<i2", "<i4")
 
 IntArray = NDArray[np.integer[Any]]
 
 
 def arrow() -> Any:
-    """The ``pyarrow`` package with its ``parquet`` module.
+    """Import the optional package ``pyarrow`` with its ``parquet`` module.
 
     Raises:
-        MissingExtraError: it is not installed.
+        MissingExtraError: ``pyarrow`` is not installed.
     """
     try:
         import pyarrow.parquet
@@ -69,12 +68,12 @@ def arrow() -> Any:
 
 
 class ShardWriter:
-    """Collects the parses of a block.
+    """Collects parses and writes them to a shard.
 
     Args:
-        labels: label names that are known beforehand, by column; others are added as they come.
-        text: whether to keep the sentences' text.
-        confidence: whether to keep arc probabilities.
+        labels: initial labels of each column; new labels are added when they occur.
+        text: whether to store the text of the sentences.
+        confidence: whether to store arc probabilities.
     """
 
     def __init__(
@@ -95,16 +94,23 @@ class ShardWriter:
 
     @property
     def n_sentences(self) -> int:
-        """Rows so far."""
+        """Number of sentences so far."""
         return len(self.rows["start"])
 
     @property
     def n_words(self) -> int:
-        """Words so far."""
+        """Number of words so far."""
         return sum(self.rows["n_words"])
 
     def add(self, file: int, document: int, text: str, parses: Iterable[Parse]) -> None:
-        """The sentences of a record."""
+        """Add the sentences of a record.
+
+        Args:
+            file: index of the input file.
+            document: number of the record in the file.
+            text: text of the record.
+            parses: parses of its sentences, in order.
+        """
         for number, parse in enumerate(parses):
             sentence = parse.sentence
             row = (file, document, number, sentence.start, len(parse))
@@ -113,28 +119,29 @@ class ShardWriter:
             starts = np.array(sentence.starts, np.int32)
             ends = np.array(sentence.ends, np.int32)
             heads = np.array(parse.heads, np.int32)
-            own = np.arange(1, len(heads) + 1, dtype=np.int32)
-            before = np.concatenate([starts[:1], ends[:-1]])
-            self.words["gaps"].append(starts - before)
+            positions = np.arange(1, len(heads) + 1, dtype=np.int32)
+            previous_ends = np.concatenate([starts[:1], ends[:-1]])
+            # Gaps, lengths and relative heads are small numbers, which compress well.
+            self.words["gaps"].append(starts - previous_ends)
             self.words["lengths"].append(ends - starts)
-            self.words["heads"].append(np.where(heads == 0, 0, heads - own))
+            self.words["heads"].append(np.where(heads == 0, 0, heads - positions))
             for name in LABELS:
                 codes = self.labels[name].encode(getattr(parse, name))
                 self.words[name].append(np.array(codes, np.int32))
             if "confidence" in self.words:
-                sure = np.array(parse.probabilities, np.float64)
-                self.words["confidence"].append(np.rint(sure * 255).astype(np.int32))
+                probabilities = np.array(parse.probabilities, np.float64)
+                self.words["confidence"].append(np.rint(probabilities * 255).astype(np.int32))
             if self.texts is not None:
                 self.texts.append(text[sentence.start : sentence.end])
-                spelled = all(text[start:end] == form for form, start, end in sentence.words)
-                self.forms.append(None if spelled else TAB.join(sentence.forms))
+                is_spelled = all(text[start:end] == form for form, start, end in sentence.words)
+                self.forms.append(None if is_spelled else SEPARATOR.join(sentence.forms))
 
     def write(self, path: Path, metadata: dict[str, Any]) -> None:
-        """Write the shard; the same parses always give the same bytes.
+        """Write the shard; the same parses always result in the same bytes.
 
         Args:
-            path: of the file.
-            metadata: what else to keep beside labels and schema.
+            path: path of the file.
+            metadata: further metadata of the file, in addition to labels and schema.
         """
         pa = arrow()
         bounds = np.concatenate([[0], np.cumsum(self.rows["n_words"])])
@@ -148,6 +155,7 @@ class ShardWriter:
         for name, parts in self.words.items():
             values = _narrow(np.concatenate(parts) if parts else np.zeros(0, np.int32))
             offsets = (bounds * values.itemsize).astype(np.int32)
+            # Arrow's layout of a binary column: validity (no nulls here), offsets, data.
             buffers = [None, pa.py_buffer(offsets), pa.py_buffer(values)]
             columns[name] = pa.Array.from_buffers(pa.binary(), len(bounds) - 1, buffers)
             types[name] = values.dtype.str
@@ -155,23 +163,25 @@ class ShardWriter:
             columns["text"] = pa.array(self.texts, pa.string())
         if any(form is not None for form in self.forms):
             columns["forms"] = pa.array(self.forms, pa.string())
-        kept = {
+        described = {
             "schema": SCHEMA_VERSION,
             "types": types,
             "labels": {name: labels.names for name, labels in self.labels.items()},
             **metadata,
         }
         table = pa.table(columns).replace_schema_metadata(
-            {METADATA: json.dumps(kept, ensure_ascii=False).encode()}
+            {METADATA: json.dumps(described, ensure_ascii=False).encode()}
         )
         pa.parquet.write_table(
             table,
             path,
             compression="zstd",
-            compression_level=LEVEL,
-            use_dictionary=BY_DICTIONARY,
+            compression_level=COMPRESSION_LEVEL,
+            use_dictionary=DICTIONARY_COLUMNS,
             column_encoding={
-                name: "DELTA_LENGTH_BYTE_ARRAY" for name in columns if name not in BY_DICTIONARY
+                name: "DELTA_LENGTH_BYTE_ARRAY"
+                for name in columns
+                if name not in DICTIONARY_COLUMNS
             },
             write_statistics=["document"],
             row_group_size=max(1, len(self.rows["start"])),
@@ -179,33 +189,33 @@ class ShardWriter:
 
 
 class Shard:
-    """The sentences of a shard as flat columns, each read from the file when it is first asked for.
+    """A shard as flat columns, each of which is read from the file on first access.
 
-    Columns are of up to 32 bits (documents of 64) and may be read-only.
+    Columns have at most 32 bits per number (``document`` has 64) and may be read-only.
 
     Args:
-        path: of the file.
+        path: path of the file.
 
     Attributes:
-        metadata: as written, with ``schema`` and ``labels``.
-        file: number of the input file of each sentence, ``[n_sentences]``.
-        document: number of the record in its file, from 1, ``[n_sentences]``.
-        sentence: number of the sentence in its record, from 0, ``[n_sentences]``.
-        bounds: first word of each sentence, and the number of words, ``[n_sentences + 1]``.
+        metadata: metadata as written, with ``schema`` and ``labels``.
+        file: index of each sentence's input file, ``[n_sentences]``.
+        document: number of each sentence's record in its file, from 1, ``[n_sentences]``.
+        sentence: index of each sentence in its record, from 0, ``[n_sentences]``.
+        bounds: first word of each sentence, then the number of words, ``[n_sentences + 1]``.
         starts: offset of each word in its record, ``[n_words]``.
-        ends: offset after each word, ``[n_words]``.
-        heads: 1-based, 0 for the root, ``[n_words]``.
-        relations: codes, ``[n_words]``.
-        upos: codes, ``[n_words]``.
-        xpos: codes, ``[n_words]``.
-        confidence: probabilities of the arcs, ``[n_words]``, or ``None``.
-        texts: the sentences' text, ``[n_sentences]``, or ``None``.
-        forms: the words of sentences whose text does not spell them, ``[n_sentences]``, ``None`` of
-            all others; ``None`` where there are none.
+        ends: offset of the end of each word in its record, ``[n_words]``.
+        heads: 1-based within the sentence, 0 for the root, ``[n_words]``.
+        relations: label codes, ``[n_words]``.
+        upos: label codes, ``[n_words]``.
+        xpos: label codes, ``[n_words]``.
+        confidence: arc probabilities, ``[n_words]``; ``None`` if they were not stored.
+        texts: text of each sentence, ``[n_sentences]``; ``None`` if it was not stored.
+        forms: words of each sentence whose text does not spell them, ``None`` for other sentences,
+            ``[n_sentences]``; ``None`` if there are no such sentences.
 
     Raises:
-        DamagedFileError: the file is no shard, or its schema is newer than this version; columns
-            raise it too.
+        DamagedFileError: the file is not a shard, is damaged, or has another schema version;
+            accessing a column raises it too.
         MissingExtraError: ``pyarrow`` is not installed.
     """
 
@@ -219,8 +229,8 @@ class Shard:
             version = self.metadata["schema"]
         if version != SCHEMA_VERSION:
             raise DamagedFileError(
-                f"{path}: has schema {version}, this version reads {SCHEMA_VERSION}; "
-                f"use the version of syntagma that wrote it"
+                f"{path}: expected schema {SCHEMA_VERSION}, got {version}; use the version of "
+                f"syntagma that wrote it"
             )
 
     def __len__(self) -> int:
@@ -229,35 +239,35 @@ class Shard:
 
     @property
     def labels(self) -> dict[str, list[str]]:
-        """Names of the codes by column."""
+        """The labels of each column, in the order of their codes."""
         labels: dict[str, list[str]] = self.metadata["labels"]
         return labels
 
     @cached_property
     def file(self) -> IntArray:
-        return self._numbers("file")
+        return self._sentence_column("file")
 
     @cached_property
     def document(self) -> IntArray:
-        return self._numbers("document")
+        return self._sentence_column("document")
 
     @cached_property
     def sentence(self) -> IntArray:
-        return self._numbers("sentence")
+        return self._sentence_column("sentence")
 
     @cached_property
     def bounds(self) -> IntArray:
-        return self._heads[0]
+        return self._relative_heads[0]
 
     @cached_property
     def heads(self) -> IntArray:
-        bounds, steps = self._heads
-        # A head is stored as the way to it from the word's own place in its sentence.  In place:
-        # fresh memory costs more than the sums.
-        heads = np.arange(1, len(steps) + 1, dtype=np.int32)
+        bounds, relative = self._relative_heads
+        # Heads are stored relative to the word's position in its sentence.  Computed in place,
+        # because allocating memory takes longer than the additions.
+        heads = np.arange(1, len(relative) + 1, dtype=np.int32)
         heads -= np.repeat(bounds[:-1], np.diff(bounds))
-        heads += steps
-        heads *= steps != 0
+        heads += relative
+        heads *= relative != 0
         return heads
 
     @property
@@ -270,21 +280,21 @@ class Shard:
 
     @cached_property
     def relations(self) -> IntArray:
-        return self._lists("relations")[1]
+        return self._word_column("relations")[1]
 
     @cached_property
     def upos(self) -> IntArray:
-        return self._lists("upos")[1]
+        return self._word_column("upos")[1]
 
     @cached_property
     def xpos(self) -> IntArray:
-        return self._lists("xpos")[1]
+        return self._word_column("xpos")[1]
 
     @cached_property
     def confidence(self) -> NDArray[np.float32] | None:
         if "confidence" not in self._names:
             return None
-        return (self._lists("confidence")[1] / 255).astype(np.float32)
+        return (self._word_column("confidence")[1] / 255).astype(np.float32)
 
     @cached_property
     def texts(self) -> Sequence[str] | None:
@@ -299,34 +309,39 @@ class Shard:
         if "forms" not in self._names:
             return None
         with self._reading():
-            written: list[str | None] = self._column("forms").to_pylist()
-        return [None if forms is None else tuple(forms.split(TAB)) for forms in written]
+            joined: list[str | None] = self._column("forms").to_pylist()
+        return [None if forms is None else tuple(forms.split(SEPARATOR)) for forms in joined]
 
     @cached_property
-    def _heads(self) -> tuple[IntArray, IntArray]:
-        return self._lists("heads")
+    def _relative_heads(self) -> tuple[IntArray, IntArray]:
+        return self._word_column("heads")
 
     @cached_property
     def _offsets(self) -> tuple[IntArray, IntArray]:
-        bounds, gaps = self._lists("gaps")
-        return _offsets(gaps, self._lists("lengths")[1], bounds, self._numbers("start"))
+        bounds, gaps = self._word_column("gaps")
+        lengths = self._word_column("lengths")[1]
+        return _offsets(gaps, lengths, bounds, self._sentence_column("start"))
 
     def _column(self, name: str) -> Any:
+        """Read one column as an Arrow array."""
+        # Passing the footer avoids reading it again for each column.
         options = {"metadata": self._footer, "pre_buffer": False}
         with arrow().parquet.ParquetFile(self.path, **options) as file:
-            # Threads share out columns, and this is one.
+            # Arrow's threads read different columns; for a single one they are pure overhead.
             column = file.read([name], use_threads=False)[name]
         return column.chunk(0) if column.num_chunks == 1 else column.combine_chunks()
 
-    def _numbers(self, name: str) -> IntArray:
+    def _sentence_column(self, name: str) -> IntArray:
+        """Read a column with one number per sentence."""
         with self._reading():
-            found: IntArray = self._column(name).to_numpy()
-        return found
+            numbers: IntArray = self._column(name).to_numpy()
+        return numbers
 
-    def _lists(self, name: str) -> tuple[IntArray, IntArray]:
-        """Where the words of each sentence begin, and the numbers of all."""
+    def _word_column(self, name: str) -> tuple[IntArray, IntArray]:
+        """Read a column with one number per word: the bounds of the sentences, and the numbers."""
         with self._reading():
             column = self._column(name)
+            # The numbers of all sentences are contiguous in the data buffer: no copy is needed.
             _, ends, data = column.buffers()
             numbers = np.frombuffer(data or b"", self.metadata["types"][name])
             bounds = np.frombuffer(ends, np.int32)[: len(column) + 1] // numbers.itemsize
@@ -334,23 +349,24 @@ class Shard:
 
     @contextmanager
     def _reading(self) -> Iterator[None]:
-        """Name the file in any error that reading it gives."""
+        """Turn any error while reading the file into one that names the file."""
         pa = arrow()
         try:
             yield
         except (pa.ArrowException, OSError, KeyError, TypeError, ValueError) as error:
             raise DamagedFileError(
-                f"{self.path}: damaged, or no shard of an annotated corpus ({error})"
+                f"{self.path}: damaged, or not a shard of an annotated corpus ({error})"
             ) from error
 
 
 def _offsets(
     gaps: IntArray, lengths: IntArray, bounds: IntArray, first: IntArray
 ) -> tuple[IntArray, IntArray]:
-    """Character offsets of all words from gaps, lengths and the start of each sentence."""
+    """Compute the character offsets of all words from gaps, lengths and sentence starts."""
     if not len(gaps):
         return gaps, lengths
-    # The sum over a whole shard may wrap; what is left of it within a record does not.
+    # The running sum over a whole shard may overflow and wrap around.  That does no harm, because
+    # only differences within a record are used, and these fit.
     ends = np.add(gaps, lengths, dtype=np.int32)
     np.cumsum(ends, dtype=ends.dtype, out=ends)
     before = np.where(bounds[:-1] > 0, ends[bounds[:-1] - 1], 0).astype(ends.dtype)
@@ -359,10 +375,10 @@ def _offsets(
 
 
 def _narrow(values: IntArray) -> IntArray:
-    """The same numbers in the narrowest type that holds them all."""
+    """Convert to the narrowest integer type that can hold all values."""
     low, high = int(values.min(initial=0)), int(values.max(initial=0))
-    for name in WIDTHS:
+    for name in INTEGER_TYPES:
         limits = np.iinfo(name)
         if limits.min <= low and high <= limits.max:
             return values.astype(name)
-    raise ValueError(f"{low} … {high} are more than 32 bits")
+    raise ValueError(f"values from {low} to {high} do not fit into 32 bits")
