@@ -88,7 +88,7 @@ def test_overrides_go_into_sections_and_not_through_values():
     assert values == {"a": {"b": 1}, "c": 2}
     with pytest.raises(InputError, match=naming("--set c.d=1 c")):
         apply_overrides(values, ["c.d=1"])
-    with pytest.raises(InputError, match=naming("--set key=value training.epochs=3")):
+    with pytest.raises(InputError, match=naming("--set key=value training.num_train_epochs=3")):
         apply_overrides(values, ["c"])
     with pytest.raises(InputError, match=naming("list key=value ['c=3']")):
         apply_overrides(values, "c=3")

@@ -558,7 +558,7 @@ def test_wrong_answers_are_named_or_skipped(run, tmp_path, tiny_encoder):
         "--set", "head.doc_stride=90",
     )  # fmt: skip
     assert code == 2
-    assert says(one_line(err), "stride 90 64 max_length 96")
+    assert says(one_line(err), "doc_stride 90 64 max_length 96")
     code, _, err = run("train", config, "--out", tmp_path / "run", "--set", "data.skip_bad=true")
     assert code == 0
     # The reader of single passages answers from several.

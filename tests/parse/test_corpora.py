@@ -143,7 +143,7 @@ class TestInput:
             ([f"{tmp_path}/a.txt", f"{tmp_path}/*.txt"], f"{tmp_path}/a.txt twice"),
         ):
             with pytest.raises(InputError, match=naming(message)):
-                expand(patterns)
+                expand_paths(patterns)
 
     def test_kinds_by_name(self):
         names = ("a.jsonl.gz", "a.conllu", "a.txt", "a.gz", "-")

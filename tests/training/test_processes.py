@@ -35,7 +35,7 @@ def flat(weights):
     return torch.cat([weights[name].flatten() for name in sorted(weights)])
 
 
-def settings(data, encoder, *, accumulate):
+def settings(data, encoder, *, gradient_accumulation_steps):
     return experiment(
         "spans",
         data,
@@ -47,7 +47,7 @@ def settings(data, encoder, *, accumulate):
         # A question a batch, and an even number of batches.
         training={
             "num_train_epochs": 2,
-            "gradient_accumulation_steps": accumulate,
+            "gradient_accumulation_steps": gradient_accumulation_steps,
             "batch_tokens": 100,
         },
     )
@@ -166,8 +166,8 @@ def test_runs_are_not_shared_out_by_torchrun(monkeypatch):
 
 def test_a_loss_that_is_no_number_ends_the_training(tmp_path, tiny_encoder):
     data = squad(tmp_path / "harbour.json", copies=1)
-    wild = experiment("spans", data, tiny_encoder, training={"epochs": 60, "learning_rate": 1e18,
-                                                             "warmup": 0.0})  # fmt: skip
+    training = {"num_train_epochs": 60, "learning_rate": 1e18, "warmup_ratio": 0.0}
+    wild = experiment("spans", data, tiny_encoder, training=training)
     with pytest.raises(InputError, match=naming("nan steps training.learning_rate warmup")):
         train(wild, tmp_path / "run")
 

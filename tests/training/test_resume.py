@@ -197,7 +197,7 @@ def test_a_gradient_that_is_no_number_is_found_at_the_last_step(
     with pytest.raises(
         TrainingError, match=naming("gradient nan 10 steps training.learning_rate warmup")
     ):
-        train(wanted(tmp_path, tiny_encoder, steps=10), tmp_path / "run")
+        train(wanted(tmp_path, tiny_encoder, max_steps=10), tmp_path / "run")
 
 
 def test_an_empty_folder_that_was_there_stays_empty_where_training_cannot_begin(

@@ -118,8 +118,8 @@ def test_trials_are_runs_and_more_can_be_added(sweep):
         InputError, match=naming("space=['preset=none,sg-net'] preset=none,sg-net --out")
     ):
         run_sweep(replace(sweep, space=read_space(["preset=none,sg-net"])), 3)
-    with pytest.raises(InputError, match=naming("training.epochs=7.0 3.0 --out")):
-        run_sweep(replace(sweep, overrides=(*sweep.overrides, "training.epochs=7")), 3)
+    with pytest.raises(InputError, match=naming("training.num_train_epochs=7.0 3.0 --out")):
+        run_sweep(replace(sweep, overrides=(*sweep.overrides, "training.num_train_epochs=7")), 3)
 
 
 def fake(score):
