@@ -90,7 +90,7 @@ class TestFormats:
         path = tmp_path / "valid.csv"
         names = "id,context,question,answer0,answer1,label"
         for row, message in (
-            ("a,A gull, a big one, cried,Who?,a,b", "valid.csv row 1 columns quotes"),
+            ("a,A gull, a big one, cried,Who?,a,b", "valid.csv row 1 columns quote"),
             ("a,A gull cried,Who?,a,b", "valid.csv row 1 column label"),
         ):
             path.write_text(f"{names}\n{row}\n")
@@ -154,7 +154,7 @@ class TestFormats:
             ("a.jsonl", "[1]\n", "a.jsonl line 1 object [1]"),
             ("a.jsonl", '{"context": "c", "question": "q", "answer0": "x", "answer1": "y", '
              '"answer3": "z"}', "a.jsonl line 1 answer0 answer1 answer2 [0, 1, 3]"),
-            ("a.csv", "", "a.csv empty columns"),
+            ("a.csv", "", "a.csv empty header"),
             ("a.csv", 'context,question,answer0\nx,"' + "y" * 200_000, "a.csv line 0"),
             ("a.tsv", "\t".join("abcdefgh"), "a.tsv line 1 one multiple d"),
             ("a.jsonl", "{}\n", "a.jsonl line 1 passage None"),

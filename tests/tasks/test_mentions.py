@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from syntagma.errors import InputError
 from syntagma.tasks.collect import gather
-from syntagma.tasks.mentions.classifier import Asked, checked, pieces_around
+from syntagma.tasks.mentions.classifier import MarkedText, checked, pieces_around
 from syntagma.tasks.relations.data import RelationExample
 from syntagma.tasks.relations.task import RelationTask
 from syntagma.tasks.typing.data import TypingExample
@@ -60,7 +60,7 @@ def test_the_marker_of_each_mention_is_found_in_the_batch(model_type, encoder_fo
     text = SENTENCES[0]
     subject, object_ = ((text.index(w), text.index(w) + len(w)) for w in ("wide river", "ferry"))
     first, second = reader.items(
-        [Asked(text, (subject, object_)), Asked(SENTENCES[4], ((8, 13), (0, 6)))]
+        [MarkedText(text, (subject, object_)), MarkedText(SENTENCES[4], ((8, 13), (0, 6)))]
     )
     batch = reader.collate([first, second])
     ids = batch["input_ids"]
@@ -88,7 +88,7 @@ def test_mentions_lose_white_space_and_surround_their_pieces(tiny_encoder):
     reader = classifier(tiny_encoder)
     reader.signs = [11, 12]
     text = "the old ferry crossed"
-    (item,) = reader.items([Asked(text, ((3, 8), (8, 13)))])
+    (item,) = reader.items([MarkedText(text, ((3, 8), (8, 13)))])
     words = shown(item, reader.tokenizer, reader.signs).replace(" ##", "")
     assert words == "the @ old @ # ferry # crossed"
 
@@ -96,7 +96,7 @@ def test_mentions_lose_white_space_and_surround_their_pieces(tiny_encoder):
 def test_a_blank_mention_is_a_place(tiny_encoder):
     reader = classifier(tiny_encoder)
     reader.signs = [11, 12]
-    (item,) = reader.items([Asked("the old ferry", ((4, 4), (13, 13)))])
+    (item,) = reader.items([MarkedText("the old ferry", ((4, 4), (13, 13)))])
     words = shown(item, reader.tokenizer, reader.signs).replace(" ##", "")
     assert words == "the @ @ old ferry # #"
 
@@ -107,7 +107,7 @@ class TestLongTexts:
         reader.signs = [11]
         text = "rain " * 100 + "ferry" + " rain" * 100
         start = text.index("ferry")
-        (item,) = reader.items([Asked(text, ((start, start + 5),))])
+        (item,) = reader.items([MarkedText(text, ((start, start + 5),))])
         assert item.truncated
         assert len(item) == 32 == reader.collate([item])["input_ids"].shape[1]
         place = item.markers[0] - 1
@@ -122,7 +122,7 @@ class TestLongTexts:
         reader = typer(tiny_encoder, head={"max_length": 32})
         text = "rain " * 200
         start = min(where, len(text) - 5)
-        (item,) = reader.items([Asked(text, ((start, start + 4),))])
+        (item,) = reader.items([MarkedText(text, ((start, start + 4),))])
         assert len(item) == 32
         ends = item.text.starts[0], item.text.ends[-1]
         assert (ends[0] == 0) if where == 0 else (ends[1] == len(text) - 1)
@@ -131,7 +131,7 @@ class TestLongTexts:
         reader = classifier(tiny_encoder, head={"max_length": 32}, preset="seprem", parser="linear")
         reader.signs = [11, 12]
         text = "ferry " + "rain " * 100 + "captain"
-        (item,) = reader.items([Asked(text, ((0, 5), (len(text) - 7, len(text))))])
+        (item,) = reader.items([MarkedText(text, ((0, 5), (len(text) - 7, len(text))))])
         assert item.truncated
         words = shown(item, reader.tokenizer, reader.signs).replace(" ##", "").split()
         assert words[:3] == ["@", "ferry", "@"]
@@ -199,7 +199,7 @@ def test_a_threshold_is_a_number(threshold, tiny_encoder):
 
 def test_empty_texts_are_named(tiny_encoder):
     with pytest.raises(InputError, match=naming("text empty")):
-        typer(tiny_encoder).items([Asked(" ", ((0, 0),))])
+        typer(tiny_encoder).items([MarkedText(" ", ((0, 0),))])
 
 
 def test_ids_that_repeat_are_named():

@@ -289,7 +289,7 @@ class TestLearning:
             ({"train_positives": 0}, "train_positives 1 0"),
             ({"train_negatives": -1}, "train_negatives -1"),
             ({"objective": "answerability"}, "answerability answers spans both"),
-            ({"doc_stride": 0}, "stride 1 0"),
+            ({"doc_stride": 0}, "doc_stride 1 0"),
         ],
     )
     def test_impossible_settings(self, values, message):

@@ -85,7 +85,7 @@ class TestFormats:
                 "a.jsonl line 1 label words [1]",
             ),
             ("a.jsonl", "\n", "a.jsonl pairs"),
-            ("a.tsv", "", "a.tsv empty columns"),
+            ("a.tsv", "", "a.tsv empty header"),
             (
                 "a.tsv",
                 "sentence1\tsentence2\tlabel\nx\ty\n",
@@ -96,7 +96,7 @@ class TestFormats:
             (
                 "a.csv",
                 "sentence1,sentence2,label\nA man, smiling, walks,He walks,entailment\n",
-                "a.csv line 2 columns quotes",
+                "a.csv line 2 columns quote",
             ),
             (
                 "SICK.txt",

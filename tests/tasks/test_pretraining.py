@@ -191,7 +191,7 @@ class TestStream:
         data = bytearray(path.read_bytes())
         data[len(data) // 2] ^= 1
         path.write_bytes(data)
-        with pytest.raises(DamagedFileError, match=naming(f"{path.name} bytes --resume")):
+        with pytest.raises(DamagedFileError, match=naming(f"{path.name} --resume")):
             self.take(self.stream(folder, tiny_encoder), 40)
         with caplog.at_level(logging.WARNING):
             self.take(self.stream(folder, tiny_encoder, skip_bad=True), 40)
@@ -263,7 +263,7 @@ def test_a_step_lowers_the_loss_and_reaches_every_parameter(
         torch.manual_seed(3)
         found = model(**batch)
         losses.append(found.loss.item())
-        assert set(found.objectives) == {"pieces", "distances", "heads"}
+        assert set(found.objectives) == {"mlm", "distances", "heads"}
         optimizer.zero_grad()
         found.loss.backward()
         optimizer.step()
@@ -275,9 +275,9 @@ def test_a_step_lowers_the_loss_and_reaches_every_parameter(
     assert not unreached
 
 
-@pytest.mark.parametrize("chosen", [("pieces",), ("distances",), ("heads", "pieces")])
+@pytest.mark.parametrize("chosen", [("mlm",), ("distances",), ("heads", "mlm")])
 def test_any_subset_of_objectives(chosen, corpus, tiny_encoder):
-    weights = dict.fromkeys(("pieces", "distances", "heads"), 0.0) | dict.fromkeys(chosen, 0.5)
+    weights = dict.fromkeys(("mlm", "distances", "heads"), 0.0) | dict.fromkeys(chosen, 0.5)
     task, examples = build_task(corpus, tiny_encoder, head=weights)
     items, _ = next(task.stream(examples, budget=600, seed=1).batches())
     found = task.model(**task.collate(items))
@@ -285,7 +285,7 @@ def test_any_subset_of_objectives(chosen, corpus, tiny_encoder):
     expected = sum(0.5 * part.loss for part in found.objectives.values())
     assert found.loss.item() == pytest.approx(expected.item(), rel=1e-5)
     names = {name.partition(".")[0] for name, _ in task.model.named_parameters()}
-    assert ("piece_head" in names) == ("pieces" in chosen)
+    assert ("piece_head" in names) == ("mlm" in chosen)
     assert ("upper" in names) == ("distances" in chosen)
     assert ("as_head" in names) == ("heads" in chosen)
 
@@ -329,7 +329,7 @@ def test_what_is_hidden_does_not_leak(direction, corpus, tiny_encoder, tmp_path,
         scores.append(found.objectives)
     one, two = (found["distances"].targets.tolist() for found in scores)
     assert one != two, "the trees differ"
-    for name in ("pieces", "heads"):
+    for name in ("mlm", "heads"):
         assert torch.equal(scores[0][name].scores, scores[1][name].scores)
     hidden, targets = scores[0]["heads"].hidden, scores[0]["heads"].targets
     assert torch.equal(hidden, targets > 0), "every arc is hidden"
@@ -343,7 +343,7 @@ def test_what_is_not_hidden_is_read(corpus, tiny_encoder, tmp_path):
         batch = task.collate(next(task.stream(source, budget=10_000, seed=1).one_pass()))
         torch.manual_seed(2)
         with torch.no_grad():
-            scores.append(task.model.eval()(**batch).objectives["pieces"].scores)
+            scores.append(task.model.eval()(**batch).objectives["mlm"].scores)
     assert not torch.allclose(*scores)
 
 
@@ -438,10 +438,10 @@ def test_evaluation_always_hides_the_same(corpus, tiny_encoder):
         ),
         ({"head": {"mlm": 0, "heads": 0, "distances": 0}}, "head pieces distances heads 0 1"),
         ({"head": {"max_length": 4000}}, "head.max_length 4000 160"),
-        ({"head": {"mlm_probability": 0}}, "hidden_pieces 0 0.0"),
+        ({"head": {"mlm_probability": 0}}, "mlm_probability 0 0.0"),
         ({"training": {"max_steps": None}}, "training.max_steps"),
-        ({"head": {"mlm": float("nan")}}, "head.pieces number nan"),
-        ({"head": {"mlm": -1.0}}, "pieces 0 -1.0"),
+        ({"head": {"mlm": float("nan")}}, "head.mlm number nan"),
+        ({"head": {"mlm": -1.0}}, "mlm 0 -1.0"),
         ({"head": {"asked_heads": "hidden", "distances": 0}}, "asked_heads hidden distances 0 all"),
         ({"head": {"mask_token_id": 7}}, "head.mask_token_id"),
         ({"parser": "random"}, "parser random random:3"),
@@ -491,7 +491,7 @@ def test_after_a_damaged_shard_one_may_go_on_without_it(tmp_path, tiny_encoder, 
     data[len(data) // 2] ^= 1
     path.write_bytes(data)
     long = {"max_steps": 60, "dataloader_num_workers": workers}
-    with pytest.raises(DamagedFileError, match=naming(f"{path} bytes --resume")):
+    with pytest.raises(DamagedFileError, match=naming(f"{path} --resume")):
         train(experiment(folder, tiny_encoder, training=long), tmp_path / "run")
     skip = {"train": [str(folder)], "dev": [str(folder)], "skip_bad": True}
     settings = experiment(folder, tiny_encoder, training=long, data=skip)

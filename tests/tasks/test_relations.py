@@ -143,7 +143,7 @@ class TestFormats:
         with caplog.at_level(logging.WARNING):
             assert len(RelationTask.read(path, skip_bad=True)) == 2
         assert says(caplog.text, "2 examples")
-        assert says(caplog.text, "1 mention without characters")
+        assert says(caplog.text, "1 empty mention")
 
 
 class TestScores:
