@@ -8,19 +8,16 @@ import shutil
 import numpy as np
 import pytest
 import torch
-from syntagma.tasks.laid_out import Texts, lay_out
 from typer.testing import CliRunner
 
-from syntagma.analysis.attention import (
-    answer_scores,
-    attention_matrix,
-    draw_attention,
-    draw_turns,
-    look,
+from syntagma.analysis.attention.draw import draw_attention, draw_turns
+from syntagma.analysis.attention.matrices import attention_matrix
+from syntagma.analysis.attention.observation import (
+    observe_reading,
     open_predictor,
     sentences_of,
-    turn_scores,
 )
+from syntagma.analysis.attention.word_scores import answer_scores, turn_scores
 from syntagma.cli import app
 from syntagma.encoders.load import load_tokenizer
 from syntagma.encoders.observe import watch_attention
@@ -33,6 +30,7 @@ from syntagma.models.span_model import SpanModel
 from syntagma.parse.sources.load import load_source
 from syntagma.settings import to_dict
 from syntagma.tasks.choice.chooser import Chooser
+from syntagma.tasks.layout import TextPair
 from syntagma.tasks.pairs.task import PairClassifier
 from syntagma.tasks.spans.reader import Reader
 from tests.conftest import ENCODERS, SENTENCES
@@ -135,14 +133,14 @@ class TestWatching:
         assert not model.encoder._forward_pre_hooks
 
 
-def spelled(predictor, laid_out):
+def spelled(predictor, layout):
     """The pieces of each stretch, read from the batch."""
-    ids = laid_out.batch["input_ids"][0]
+    ids = layout.batch["input_ids"][0]
     return [
         predictor.tokenizer.decode(ids[s.begin : s.begin + len(s.pieces)])
         .replace(" ", "")
         .replace("##", "")
-        for s in laid_out.stretches
+        for s in layout.stretches
     ]
 
 
@@ -153,16 +151,16 @@ def plain(text):
 class TestLayingOut:
     def test_a_reader(self, tiny_encoder):
         found = reader(tiny_encoder)
-        laid_out = lay_out(found, Texts(SENTENCES[0], SENTENCES[4]))
-        assert [stretch.text for stretch in laid_out.stretches] == [SENTENCES[0], SENTENCES[4]]
-        assert spelled(found, laid_out) == [plain(SENTENCES[0]), plain(SENTENCES[4])]
+        layout = found.lay_out(TextPair(SENTENCES[0], SENTENCES[4]))
+        assert [stretch.text for stretch in layout.stretches] == [SENTENCES[0], SENTENCES[4]]
+        assert spelled(found, layout) == [plain(SENTENCES[0]), plain(SENTENCES[4])]
 
     def test_the_window_of_a_place(self, tiny_encoder):
         found = reader(tiny_encoder, max_length=90, doc_stride=20)
         start = PASSAGE.index(SENTENCES[4])
         place = (start, start + 10)
-        first = lay_out(found, Texts(PASSAGE, QUESTION)).stretches[0].pieces
-        other = lay_out(found, Texts(PASSAGE, QUESTION, place=place)).stretches[0].pieces
+        first = found.lay_out(TextPair(PASSAGE, QUESTION)).stretches[0].pieces
+        other = found.lay_out(TextPair(PASSAGE, QUESTION, place=place)).stretches[0].pieces
         assert first.starts[0] == 0
         assert first.ends[-1] < place[1]
         assert other.starts[0] <= place[0] < place[1] <= other.ends[-1]
@@ -171,21 +169,21 @@ class TestLayingOut:
     def test_a_chooser(self, tiny_encoder, layout):
         found = chooser(tiny_encoder, layout=layout)
         options = ("a gull", "the crew")
-        laid_out = lay_out(found, Texts(SENTENCES[4], "Who tied the ropes?", options, 1))
+        layout = found.lay_out(TextPair(SENTENCES[4], "Who tied the ropes?", options, 1))
         expected = [plain(SENTENCES[4]), "whotiedtheropes?", "thecrew"]
-        assert spelled(found, laid_out) == expected
+        assert spelled(found, layout) == expected
         # A passage that does not fit is cut, what is asked is not.
-        long = lay_out(found, Texts(" ".join(SENTENCES), "Who tied the ropes?", options, 1))
+        long = found.lay_out(TextPair(" ".join(SENTENCES), "Who tied the ropes?", options, 1))
         assert spelled(found, long)[1:] == expected[1:]
         with pytest.raises(InputError, match=naming("option 1 2 3")):
-            lay_out(found, Texts(SENTENCES[4], "Who?", options, 2))
+            found.lay_out(TextPair(SENTENCES[4], "Who?", options, 2))
 
     @pytest.mark.parametrize("layout", ["passage|question+option", "passage+question|option"])
     def test_a_question_that_was_cut(self, tiny_encoder, layout):
         found = chooser(tiny_encoder, layout=layout)
         question = "who of the many people there " * 12 + "tied the ropes?"
-        laid_out = lay_out(found, Texts(SENTENCES[4], question, ("a gull", "the crew"), 1))
-        passage, asked, option = spelled(found, laid_out)
+        layout = found.lay_out(TextPair(SENTENCES[4], question, ("a gull", "the crew"), 1))
+        passage, asked, option = spelled(found, layout)
         assert plain(SENTENCES[4]).startswith(passage)
         assert passage
         assert plain(question).startswith(asked)
@@ -194,16 +192,18 @@ class TestLayingOut:
 
     def test_a_chooser_that_fills_blanks(self, tiny_encoder):
         found = chooser(tiny_encoder, fill_blank=True)
-        laid_out = lay_out(found, Texts(SENTENCES[4], "A _ cried.", ("gull", "crew")))
-        assert spelled(found, laid_out) == [plain(SENTENCES[4]), "agullcried."]
+        layout = found.lay_out(TextPair(SENTENCES[4], "A _ cried.", ("gull", "crew")))
+        assert spelled(found, layout) == [plain(SENTENCES[4]), "agullcried."]
 
 
 class TestAttention:
     def seen(self, predictor, layer=None, head=None, text=PASSAGE):
-        texts = Texts(text, QUESTION)
+        texts = TextPair(text, QUESTION)
         (question,) = sentences_of([predictor], QUESTION)
         shown = [(QUESTION, question)]
-        return attention_matrix(look("m", predictor, texts), shown, layer=layer, head=head)
+        return attention_matrix(
+            observe_reading("m", predictor, texts), shown, layer=layer, head=head
+        )
 
     def test_the_guided_layer_sees_ancestors_only(self, tiny_encoder):
         found = self.seen(reader(tiny_encoder, "sg-net"), head=2)
@@ -228,9 +228,9 @@ class TestAttention:
 
     def test_from_a_word_the_mean_to_a_word_the_sum(self, tiny_encoder):
         predictor = reader(tiny_encoder)
-        seen = look("m", predictor, Texts(PASSAGE, QUESTION))
+        seen = observe_reading("m", predictor, TextPair(PASSAGE, QUESTION))
         (question,) = sentences_of([predictor], QUESTION)
-        stretch = seen.laid_out.stretches[1]
+        stretch = seen.layout.stretches[1]
         pieces = [
             [
                 stretch.begin + piece
@@ -259,7 +259,7 @@ class TestAttention:
             tiny_encoder, task="pairs", head=to_dict(PairHead()), labels={"labels": ["no", "yes"]}
         )
         pairs = PairClassifier(model, load_tokenizer(tiny_encoder), precision="float32")
-        seen = look("m", pairs, Texts(SENTENCES[0], SENTENCES[4]))
+        seen = observe_reading("m", pairs, TextPair(SENTENCES[0], SENTENCES[4]))
         sentences = [(t, s) for t in (SENTENCES[0], SENTENCES[4]) for s in sentences_of([], t)]
         found = attention_matrix(seen, sentences)
         assert len(found.rows) == sum(len(sentence) for _, sentence in sentences)
@@ -270,15 +270,15 @@ class TestAttention:
 class TestTurns:
     def test_scores_of_words(self, tiny_encoder):
         for predictor, texts, titles in (
-            (reader(tiny_encoder, "poi-net"), Texts(PASSAGE, QUESTION), ("passage", "question")),
+            (reader(tiny_encoder, "poi-net"), TextPair(PASSAGE, QUESTION), ("passage", "question")),
             (
                 chooser(tiny_encoder, "poi-net"),
-                Texts(SENTENCES[4], QUESTION, ("a gull", "the crew"), 1),
+                TextPair(SENTENCES[4], QUESTION, ("a gull", "the crew"), 1),
                 ("passage", "question", "option"),
             ),
         ):
-            seen = look("m", predictor, texts)
-            parts = [sentences_of([predictor], s.text) for s in seen.laid_out.stretches]
+            seen = observe_reading("m", predictor, texts)
+            parts = [sentences_of([predictor], s.text) for s in seen.layout.stretches]
             found = turn_scores(seen, parts)
             assert tuple(part.title for part in found) == tuple(f"m: {title}" for title in titles)
             for part in found:
@@ -290,8 +290,8 @@ class TestTurns:
 
     def test_words_that_were_cut_off_have_no_score(self, tiny_encoder):
         predictor = reader(tiny_encoder, "poi-net", max_length=90)
-        seen = look("m", predictor, Texts(PASSAGE, QUESTION))
-        parts = [sentences_of([predictor], s.text) for s in seen.laid_out.stretches]
+        seen = observe_reading("m", predictor, TextPair(PASSAGE, QUESTION))
+        parts = [sentences_of([predictor], s.text) for s in seen.layout.stretches]
         passage = turn_scores(seen, parts)[0]
         assert not np.isnan(passage.scores[0][0])
         # Behind the words stands the piece that ends the text, which was read.
@@ -302,8 +302,8 @@ class TestTurns:
 
     def test_special_pieces_stand_where_they_were_read(self, tiny_encoder):
         predictor = reader(tiny_encoder, "poi-net")
-        seen = look("m", predictor, Texts(SENTENCES[4], QUESTION))
-        parts = [sentences_of([predictor], s.text) for s in seen.laid_out.stretches]
+        seen = observe_reading("m", predictor, TextPair(SENTENCES[4], QUESTION))
+        parts = [sentences_of([predictor], s.text) for s in seen.layout.stretches]
         passage, question = turn_scores(seen, parts)
         assert (passage.words[0], passage.words[-1]) == ("[CLS]", "[SEP]")
         assert question.words[0] != "[SEP]" == question.words[-1]
@@ -312,7 +312,7 @@ class TestTurns:
 
     def test_where_readers_find_answers(self, tiny_encoder):
         predictor = reader(tiny_encoder)
-        seen = look("m", predictor, Texts(SENTENCES[4], QUESTION))
+        seen = observe_reading("m", predictor, TextPair(SENTENCES[4], QUESTION))
         sentences = sentences_of([predictor], SENTENCES[4])
         found = answer_scores(seen, sentences)
         assert found.names == ("start", "end")
@@ -323,12 +323,14 @@ class TestTurns:
         best = predictor.answer(SENTENCES[4], QUESTION, threshold=float("inf")).spans[0]
         shares = dict(zip(found.words, found.scores[0], strict=True))
         assert max(shares.values()) >= best.probability
-        pair = look("m", chooser(tiny_encoder), Texts(SENTENCES[4], QUESTION, ("a", "b"), 0))
+        pair = observe_reading(
+            "m", chooser(tiny_encoder), TextPair(SENTENCES[4], QUESTION, ("a", "b"), 0)
+        )
         with pytest.raises(InputError, match=naming("m reader")):
             answer_scores(pair, sentences)
 
     def test_models_without(self, tiny_encoder):
-        seen = look("m", reader(tiny_encoder), Texts(PASSAGE, QUESTION))
+        seen = observe_reading("m", reader(tiny_encoder), TextPair(PASSAGE, QUESTION))
         with pytest.raises(InputError, match=naming("m coattention iterative poi-net")):
             turn_scores(seen, [])
 

@@ -436,7 +436,7 @@ def test_evaluation_always_hides_the_same(corpus, tiny_encoder):
             {"preset": "none", "guides": {"ancestor_attention": {"pieces": "projection"}}},
             "distances heads ancestor_attention.pieces projection share",
         ),
-        ({"head": {"mlm": 0, "heads": 0, "distances": 0}}, "head pieces distances heads 0 1"),
+        ({"head": {"mlm": 0, "heads": 0, "distances": 0}}, "head mlm distances heads 0 1"),
         ({"head": {"max_length": 4000}}, "head.max_length 4000 160"),
         ({"head": {"mlm_probability": 0}}, "mlm_probability 0 0.0"),
         ({"training": {"max_steps": None}}, "training.max_steps"),

@@ -61,8 +61,8 @@ def _check(experiment: Experiment) -> None:
     for name, settings in experiment.guides.items():
         if settings is not False and (copied := GUIDES[name].copies_pretrained(settings)):
             raise InputError(
-                f"guides.{name}.{copied}: copies pretrained weights, and encoder {SCRATCH!r} has "
-                f"none; leave it out"
+                f"guides.{name}.{copied}: {getattr(settings, copied)} copies pretrained weights, "
+                f"and encoder {SCRATCH!r} has none; leave it out"
             )
     for name, instead in (("hidden_dropout", "dropout"), ("attention_dropout",) * 2):
         if getattr(experiment, name) is not None:
