@@ -239,7 +239,10 @@ def test_a_question_with_options(run, tmp_path, tiny_encoder):
     for arguments, message in (
         ([*given, "--options", "one"], "expected at least two options, got 1"),
         (["answer", passage, "--options", "a|b"], "no question; write one after the file"),
-        (["answer", passage, "Who?", "--options", "a|b"], "--options needs a model that chooses"),
+        (
+            ["answer", passage, "Who?", "--options", "a|b"],
+            "--options needs a multiple-choice model",
+        ),
         ([*given, "--options", "a| |b"], "an option is empty"),
         ([*given, "--options", "a|b", "--top", "2"], "--top is for answers in the text"),
         (
