@@ -36,6 +36,7 @@ def sdoi_rows(heads: Sequence[int]) -> list[tuple[int, ...]]:
     for word in range(1, len(heads) + 1):
         row = [word]
         while head := heads[row[-1] - 1]:
+            # A path as long as the sentence that has not reached the root is a cycle.
             if not 0 < head <= len(heads) or len(row) == len(heads):
                 raise ValueError(
                     f"expected heads that lead from word {word} to the root, got a cycle or a "
@@ -105,6 +106,7 @@ def json_block(data: Any) -> str:
     >>> json_block("</script>")
     '"\\\\u003c/script\\\\u003e"'
     """
+    # NaN is not valid JSON; fail here rather than in the browser.
     text = json.dumps(data, separators=(",", ":"), allow_nan=False)
     return text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
 
@@ -125,6 +127,7 @@ def _flat_weights(
             f"expected attention weights for sentences of {list(map(len, parses))} words, got "
             f"{list(map(len, weights))}"
         )
+    # Four decimals keep the page small; it shows two.
     flat = [[round(float(weight), 4) for weight in row] for by_word in weights for row in by_word]
     for number, (row, row_weights) in enumerate(zip(rows, flat, strict=True), start=1):
         if len(row) != len(row_weights):

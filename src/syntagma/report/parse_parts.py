@@ -77,6 +77,7 @@ def _curve_part(name: str, make: Callable[[], NoiseCurve], hint: str, path: Path
     """
     try:
         curve = make()
+    # A part that cannot be computed (missing models, data or extras) must not fail the report.
     except InputError as error:
         return Made(Part(name, ""), {}, [f"{name}: {error}"])
     return _plot_part(name, hint, curve, path, lambda: write_noise_curves([curve], path))

@@ -67,6 +67,7 @@ def tokens_of(passage: str, parses: Sequence[Parse]) -> list[Token]:
                 f"expected word {number} ({word.form!r}) between characters {least} and "
                 f"{len(passage)}, got {word.start} to {word.end}; give the parses of this passage"
             )
+        # Words of a multi-word token overlap: they share one element.
         if tokens and word.start < tokens[-1].end:
             last = tokens.pop()
             shared = Token(last.start, max(last.end, word.end), (*last.words, number))
@@ -135,6 +136,7 @@ def _runs(passage: str, start: int, end: int, marks: Sequence[Mark]) -> str:
     near = [mark for mark in marks if mark.start < end and start < mark.end]
     if not near:
         return escape(passage[start:end])
+    # Cut at every mark boundary, so that each run is either inside or outside of a mark.
     cuts = {offset for mark in near for offset in (mark.start, mark.end) if start < offset < end}
     runs = []
     for left, right in pairwise([start, *sorted(cuts), end]):

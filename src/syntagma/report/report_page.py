@@ -73,6 +73,7 @@ def _resource(name: str) -> str:
 
 def _notices(notices: Sequence[str]) -> str:
     """Render the list of what was skipped, without repetitions."""
+    # Several runs often give the same notice.
     items = "".join(f"<li>{escape(notice)}</li>" for notice in dict.fromkeys(notices))
     return f'<div class="notices"><p>Skipped</p><ul>{items}</ul></div>' if items else ""
 

@@ -98,6 +98,7 @@ def _format_mean(values: Sequence[float], places: int = 2) -> str:
 
 def _settings(systems: Sequence[System]) -> str:
     """Show the settings in which systems differ, and all settings of each system."""
+    # Runs of a system differ only in their seed, so the first run represents it.
     flat = [flatten(system.runs[0].settings) for system in systems]
     keys = dict.fromkeys(key for settings in flat for key in settings)
     rows = [["setting", *(system.name for system in systems)]]
@@ -132,12 +133,14 @@ def groups_part(systems: Sequence[System], out: Path, *, parser: str = DEFAULT_P
     notices: list[str] = []
     figures, tables, values = [], [], {}
     measured: dict[str, dict[str, float]] = {}
+    # Whatever cannot be computed is skipped with a notice; the rest of the report is still useful.
     try:
         measured = measure_parses(examples, source=load_source(parser))
     except InputError as error:
         notices.append(f"groups by properties of parses: {error}")
     for property in [*properties_of(examples[0]), *measured] if examples else ():
         number = property in NUMBERS or property in measured
+        # Numbers are binned in both ways, other values into one group each.
         try:
             found = [
                 break_down_systems(
@@ -148,6 +151,7 @@ def groups_part(systems: Sequence[System], out: Path, *, parser: str = DEFAULT_P
         except InputError as error:
             notices.append(f"groups by {property}: {error}")
             continue
+        # One group shows nothing; too many cannot be read.
         if not 1 < len(found[0].grouping.groups) <= MAX_GROUPS:
             continue
         values[property] = [each.as_json() for each in found]
@@ -223,6 +227,7 @@ def training_part(systems: Sequence[System], out: Path) -> Made:
         notices.append(f"training curves: {error}")
     try:
         for _, run in runs:
+            # The last line of a killed run may be incomplete; its other records are still valid.
             if is_cut(run):
                 notices.append(f"training: {run}: the incomplete last line of metrics.jsonl")
         speeds = {system.name: [read_speed(run.path) for run in system.runs] for system in systems}
