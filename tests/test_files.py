@@ -1,4 +1,4 @@
-"""Reading what users' files really hold, and writing what they can."""
+"""Reading and writing files: encodings, line endings, pipes and archives."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from tests.messages import naming
 
 
 @pytest.mark.parametrize("pack", [bytes, gzip.compress])
-def test_the_line_that_is_no_utf8_is_named(tmp_path, pack):
+def test_lines_that_are_not_utf8_are_reported(tmp_path, pack):
     path = tmp_path / "a.txt"
     lines = [b"The ferry sank .\n"] * 3000
     path.write_bytes(pack(b"".join([*lines[:2345], b"na\xefve\n", *lines])))
@@ -39,7 +39,7 @@ def test_standard_input_is_read_once(monkeypatch):
         list(read_lines("-"))
 
 
-def test_a_carriage_return_alone_ends_no_line(tmp_path):
+def test_a_lone_carriage_return_does_not_end_a_line(tmp_path):
     one, other = tmp_path / "a.en", tmp_path / "a.de"
     one.write_bytes(b"A dog\rruns .\r\nA cat .\n")
     other.write_bytes(b"Ein Hund .\nEine Katze .\n")
@@ -52,7 +52,7 @@ def test_a_carriage_return_alone_ends_no_line(tmp_path):
 
 
 @pytest.mark.parametrize("quoted", [False, True])
-def test_tables_have_lines_of_either_kind(tmp_path, quoted):
+def test_tables_accept_either_line_ending(tmp_path, quoted):
     path = tmp_path / "pairs.tsv"
     path.write_bytes(b"id\ttext\r\n1\tThe ferry .\r\n2\tA quay .\n")
     names, rows = read_table(path, separator="\t", quoted=quoted)
@@ -60,14 +60,14 @@ def test_tables_have_lines_of_either_kind(tmp_path, quoted):
     assert [row["text"] for row in rows] == ["The ferry .", "A quay ."]
 
 
-def test_a_carriage_return_in_a_cell_parts_no_row(tmp_path):
+def test_a_carriage_return_in_a_cell_does_not_end_the_row(tmp_path):
     path = tmp_path / "pairs.tsv"
     path.write_bytes(b"id\ttext\n1\tThe\rferry\n")
     _, rows = read_table(path, separator="\t", quoted=False)
     assert [row["text"] for row in rows] == ["The ferry"]
 
 
-def test_a_byte_order_mark_is_no_part_of_the_first_line(tmp_path):
+def test_a_byte_order_mark_is_stripped(tmp_path):
     path = tmp_path / "relations.txt"
     path.write_text(
         f'{BYTE_ORDER_MARK}7\t"<e1>Rust</e1> comes from <e2>rain</e2>."\nCause-Effect(e2,e1)\n'
@@ -85,7 +85,7 @@ def test_a_byte_order_mark_is_no_part_of_the_first_line(tmp_path):
     assert examples[0].answer == 1
 
 
-def test_a_mark_before_a_quoted_name_hides_no_quote(tmp_path):
+def test_a_byte_order_mark_before_a_quoted_name_is_stripped(tmp_path):
     path = tmp_path / "a.csv"
     path.write_text('"id","text"\n1,"a, b"\n', encoding="utf-8-sig")
     names, rows = read_table(path)
@@ -105,7 +105,7 @@ def test_a_pipe_is_read_from_its_first_byte(tmp_path, pack):
     writer.join()
 
 
-def test_a_pipe_is_written_to_and_stays(tmp_path):
+def test_a_pipe_is_written_to_and_not_replaced(tmp_path):
     pipe = tmp_path / "pipe"
     os.mkfifo(pipe)
     require_file_place(pipe)
@@ -118,14 +118,14 @@ def test_a_pipe_is_written_to_and_stays(tmp_path):
     assert pipe.is_fifo()
 
 
-def test_standard_output_has_a_name(capfdbinary):
+def test_standard_output_can_be_written_by_name(capfdbinary):
     print("f1 1.0")
     write_json("/dev/stdout", {"f1": 1.0}, indent=None)
     assert capfdbinary.readouterr().out == b'f1 1.0\n{"f1": 1.0}\n'
     assert Path("/dev/stdout").is_symlink()
 
 
-def test_a_plus_may_stand_in_any_name(tmp_path):
+def test_names_may_contain_a_plus(tmp_path):
     folder = tmp_path / "q+a"
     folder.mkdir()
     one, other = folder / "x.en", folder / "x.de"
@@ -136,6 +136,6 @@ def test_a_plus_may_stand_in_any_name(tmp_path):
     assert split_pair("a.en+a.de") == ("a.en", "a.de")
 
 
-def test_half_of_a_surrogate_pair_costs_no_file(tmp_path):
+def test_unpaired_surrogates_can_be_written(tmp_path):
     write_json(tmp_path / "predictions.json", {"1": "a \ud83d"})
     assert json.loads((tmp_path / "predictions.json").read_text()) == {"1": "a ?"}

@@ -1,4 +1,4 @@
-"""Settings, files and batches."""
+"""Settings, files, outputs and batches."""
 
 from __future__ import annotations
 
@@ -46,14 +46,14 @@ class Named:
     id: str
 
 
-def test_the_same_ids_in_two_files_are_told_apart():
+def test_equal_ids_in_two_files_are_distinguished():
     parts = {"a": [Named("1"), Named("2")], "b": [Named("3")]}
     assert distinct(parts) == parts
     parts["b"].append(Named("1"))
     assert [e.id for part in distinct(parts).values() for e in part] == ["a/1", "a/2", "b/3", "b/1"]
 
 
-def test_settings_are_built_and_taken_apart():
+def test_settings_round_trip():
     outer = build(Outer, {"size": 3, "inner": {"rate": "1e-5", "names": "one"}, "limit": None})
     assert outer == Outer(3, Inner(1e-5, ("one",)))
     assert build(Outer, to_dict(outer)) == outer
@@ -80,7 +80,7 @@ def test_impossible_settings_are_named(values, message):
         build(Outer, values)
 
 
-def test_overrides_go_into_sections_and_not_through_values():
+def test_overrides_enter_sections_but_not_values():
     values = {"a": {"b": 1}, "c": 2}
     assert apply_overrides(values, ["a.d.e=x", "c=[1, 2]"]) == {
         "a": {"b": 1, "d": {"e": "x"}}, "c": [1, 2],
@@ -94,7 +94,7 @@ def test_overrides_go_into_sections_and_not_through_values():
         apply_overrides(values, "c=3")
 
 
-def test_yaml_errors_name_the_place(tmp_path):
+def test_yaml_errors_name_the_position(tmp_path):
     path = tmp_path / "a.yaml"
     path.write_text("a: 1\nb: [1, 2\n")
     with pytest.raises(InputError, match=naming("a.yaml YAML line 3")):
@@ -122,7 +122,7 @@ def test_yaml_errors_name_the_place(tmp_path):
     assert load_yaml(path)["more"] == {"x": 1, "y": 3}
 
 
-def test_text_is_read_as_it_is(tmp_path):
+def test_text_is_read_unchanged(tmp_path):
     path = tmp_path / "a.txt"
     path.write_bytes(b"one\r\ntwo\n\xef\xbb\xbfthree")
     assert read_text(path) == "one\r\ntwo\n\ufeffthree"
@@ -141,7 +141,7 @@ def test_text_is_read_as_it_is(tmp_path):
         (gzip.compress(b"some text here", mtime=0)[:-9], "a.txt damaged gzip"),
     ],
 )
-def test_unreadable_text_is_named(tmp_path, content, message):
+def test_unreadable_text_is_reported(tmp_path, content, message):
     path = tmp_path / "a.txt"
     path.write_bytes(content)
     with pytest.raises(InputError, match=naming(message)):
@@ -164,7 +164,7 @@ def test_folders_missing_files_and_broken_json_are_named(tmp_path):
         read_json(tmp_path / "deep.json")
 
 
-def test_writing_is_whole_or_not_at_all(tmp_path, monkeypatch):
+def test_files_are_written_atomically(tmp_path, monkeypatch):
     path = tmp_path / "a.txt"
     write_text(path, "first")
 
@@ -178,7 +178,7 @@ def test_writing_is_whole_or_not_at_all(tmp_path, monkeypatch):
     assert [p.name for p in tmp_path.iterdir()] == ["a.txt"]
 
 
-def test_a_folder_appears_when_it_is_whole(tmp_path):
+def test_folders_are_written_atomically(tmp_path):
     with write_folder(tmp_path / "new") as draft:
         (draft / "a").write_text("x")
         assert not (tmp_path / "new").exists()
@@ -200,7 +200,7 @@ def test_a_folder_appears_when_it_is_whole(tmp_path):
         RuntimeError("PytorchStreamWriter failed writing"),
     ],
 )
-def test_writers_errors_become_one_line(tmp_path, error):
+def test_disk_errors_become_one_line(tmp_path, error):
     with (
         pytest.raises(InputError, match=naming(tmp_path)),
         disk_errors(tmp_path),
@@ -210,7 +210,7 @@ def test_writers_errors_become_one_line(tmp_path, error):
         raise KeyError("other")
 
 
-def test_what_stands_in_the_way_is_named(tmp_path):
+def test_paths_in_the_way_are_reported(tmp_path):
     write_text(tmp_path / "a.txt", "x")
     with pytest.raises(InputError, match=naming(f"{tmp_path} Is a directory")):
         write_text(tmp_path, "x")
@@ -218,7 +218,7 @@ def test_what_stands_in_the_way_is_named(tmp_path):
         require_absent(tmp_path / "a.txt")
 
 
-def test_what_is_written_has_the_rights_that_the_user_gives(tmp_path):
+def test_written_files_have_the_permissions_of_the_user(tmp_path):
     before = os.umask(0o027)
     try:
         write_text(tmp_path / "new", "x")
@@ -233,7 +233,7 @@ def test_what_is_written_has_the_rights_that_the_user_gives(tmp_path):
     assert rights == [0o640, 0o750, 0o600]
 
 
-def test_links_are_written_through(tmp_path):
+def test_symbolic_links_are_followed(tmp_path):
     write_text(tmp_path / "file", "old")
     (tmp_path / "link").symlink_to("file")
     write_text(tmp_path / "link", "new")
@@ -247,7 +247,7 @@ def test_links_are_written_through(tmp_path):
     assert (tmp_path / "folder").is_symlink()
 
 
-def test_what_is_read_is_not_written_over(tmp_path):
+def test_inputs_are_not_overwritten(tmp_path):
     data = tmp_path / "a.json"
     write_text(data, "x")
     (tmp_path / "link").symlink_to("a.json")
@@ -265,7 +265,7 @@ def test_what_is_read_is_not_written_over(tmp_path):
 
 
 @given(st.lists(st.integers(1, 50), max_size=60), st.integers(1, 120))
-def test_batches_hold_everything_once_within_the_budget(lengths, budget):
+def test_batches_cover_everything_within_the_budget(lengths, budget):
     batches = token_budget_batches(lengths, budget)
     assert sorted(index for batch in batches for index in batch) == list(range(len(lengths)))
     for batch in batches:
@@ -274,7 +274,7 @@ def test_batches_hold_everything_once_within_the_budget(lengths, budget):
 
 
 @given(st.lists(st.integers(1, 20), min_size=1, max_size=60), st.integers(1, 4))
-def test_processes_share_the_batches_evenly(lengths, world):
+def test_ranks_get_equally_many_batches(lengths, world):
     samplers = [
         TokenBudgetSampler(lengths, budget=40, seed=3, world=world, rank=rank)
         for rank in range(world)
@@ -286,7 +286,7 @@ def test_processes_share_the_batches_evenly(lengths, world):
     assert seen == set(range(len(lengths)))
 
 
-def test_epochs_differ_and_repeat():
+def test_epochs_differ_and_are_reproducible():
     lengths = np.random.default_rng(0).integers(3, 9, size=200)
     sampler = TokenBudgetSampler(lengths, budget=40, seed=1)
     first = list(sampler)
@@ -297,7 +297,7 @@ def test_epochs_differ_and_repeat():
     assert len(first) == len(second) == len(sampler)
 
 
-def test_json_has_no_infinities(tmp_path):
+def test_json_replaces_infinities_by_null(tmp_path):
     value = {"a": [1.5, float("inf")], "b": (float("nan"), "x"), "c": {"d": -float("inf")}}
     write_json(tmp_path / "a.json", value)
     text = (tmp_path / "a.json").read_text()
@@ -306,5 +306,5 @@ def test_json_has_no_infinities(tmp_path):
     assert read_json(tmp_path / "a.json") == {"a": [1.5, None], "b": [None, "x"], "c": {"d": None}}
 
 
-def test_type_checkers_are_told_that_there_are_types():
+def test_the_package_is_marked_as_typed():
     assert files("syntagma").joinpath("py.typed").is_file()

@@ -58,7 +58,7 @@ def _cannot_write(path: Path, reason: str, remedy: str) -> str:
 
 
 def require_file_place(path: str | Path) -> None:
-    """Check that a file can be written, before the work whose result it will hold starts.
+    """Check that a file can be written, before starting the work that produces its contents.
 
     Nothing is created; missing parent folders are fine, since writing creates them.
 
@@ -125,8 +125,8 @@ def _write_stream(path: Path, draft: Path) -> None:
 def write_file(path: str | Path, remedy: str = ELSEWHERE) -> Iterator[Path]:
     """Write a file atomically: it appears under its name only if the block succeeds.
 
-    Devices and pipes are written to when the block ends.  An existing file keeps its permissions;
-    if the path is a symbolic link, its target is replaced.
+    Devices and pipes are written to when the block ends.  The permissions of an existing file are
+    kept; if the path is a symbolic link, its target is replaced.
 
     Args:
         path: the file to write.
@@ -226,7 +226,7 @@ def require_absent(folder: str | Path) -> Path:
 def hold_folder(
     folder: Path, *, when_busy: Callable[[], None] | None = None, remedy: str = ELSEWHERE
 ) -> Iterator[None]:
-    """Hold the lock of a folder, which does not need to exist yet, for the length of the block.
+    """Lock a folder, which does not need to exist yet, for the duration of the block.
 
     The lock is advisory: it excludes only other callers of this function.
 

@@ -331,8 +331,8 @@ def test_texts_do_not_overlap_in_a_browser(browser, tmp_path, parses: list[Parse
           const pairs = [];
           // Line boxes are taller than letters: three pixels of them may overlap.
           boxes.forEach((a, i) => boxes.slice(i + 1).forEach((b, j) => {
-            const beside = a.left < b.right && b.left < a.right;
-            if (beside && a.top + 3 < b.bottom && b.top + 3 < a.bottom)
+            const sameColumn = a.left < b.right && b.left < a.right;
+            if (sameColumn && a.top + 3 < b.bottom && b.top + 3 < a.bottom)
               pairs.push([all[i].textContent, all[i + 1 + j].textContent]);
           }));
           return [all.length, pairs];

@@ -23,7 +23,7 @@ VOID = {"meta", "input", "br", "link"}
 
 
 class Element:
-    """An element of a page, with the text that stands in it."""
+    """An element of a page with its text."""
 
     def __init__(self, tag: str, attributes: dict[str, str]) -> None:
         self.tag, self.attributes, self.text = tag, attributes, ""
@@ -31,7 +31,7 @@ class Element:
 
 
 class Page(HTMLParser):
-    """The elements of a page; every tag must be closed by its own."""
+    """The elements of a page; every tag must be properly closed."""
 
     def __init__(self, html: str) -> None:
         super().__init__(convert_charrefs=True)
@@ -141,11 +141,11 @@ def embedded(page: Page) -> dict:
     return json.loads(page.one("id", "page-data").text)
 
 
-def test_passage_stands_there_character_for_character(page: Page, passage: str) -> None:
+def test_the_passage_is_unchanged(page: Page, passage: str) -> None:
     assert page.one("id", "passage").text == passage
 
 
-def test_every_word_is_an_element_of_its_own(page: Page, parses: list[Parse]) -> None:
+def test_each_word_is_an_element(page: Page, parses: list[Parse]) -> None:
     words = page.having("data-words")
     forms = [form for parse in parses for form in parse.sentence.forms]
     assert [word.text for word in words] == forms
@@ -154,9 +154,7 @@ def test_every_word_is_an_element_of_its_own(page: Page, parses: list[Parse]) ->
     ]
 
 
-def test_answers_and_candidates_are_marked_in_their_places(
-    page: Page, answers: list[Answer]
-) -> None:
+def test_answers_and_candidates_are_marked(page: Page, answers: list[Answer]) -> None:
     for number, answer in enumerate(answers, start=1):
         marked = "".join(element.text for element in page.having("data-answers", str(number)))
         assert marked == answer.text
@@ -165,7 +163,7 @@ def test_answers_and_candidates_are_marked_in_their_places(
             assert "".join(element.text for element in places) == span.text
 
 
-def test_first_answered_question_is_shown_and_its_sentence_open(page: Page) -> None:
+def test_the_first_answered_question_is_selected(page: Page) -> None:
     checked = [
         e.attributes["value"] for e in page.having("name", "question") if "checked" in e.attributes
     ]
@@ -178,10 +176,10 @@ def test_first_answered_question_is_shown_and_its_sentence_open(page: Page) -> N
     assert opened == {"sentence-1": True, "sentence-2": False, "sentence-3": False}
 
 
-def test_a_card_tells_scores_odds_and_candidates(page: Page, answers: list[Answer]) -> None:
+def test_cards_show_scores_odds_and_candidates(page: Page, answers: list[Answer]) -> None:
     cards = [element for element in page.all if element.attributes.get("class") == "card"]
     assert len(cards) == len(answers)
-    told = cards[1].text
+    answered = cards[1].text
     for text in ("When was it repaired?", "1931", "9.50", "2.50", "−7.00", "0.50", "0.88", "0.06"):
         assert text in told
     assert told.count("Abstains") == 0
@@ -191,7 +189,7 @@ def test_a_card_tells_scores_odds_and_candidates(page: Page, answers: list[Answe
     assert "Gull Rock" in silent, "what it weighed is shown all the same"
 
 
-def test_verifier_is_told_where_there_is_one(passage: str, answers: list[Answer]) -> None:
+def test_the_verifier_is_shown_if_there_is_one(passage: str, answers: list[Answer]) -> None:
     def text(answer: Answer) -> str:
         return answer_page(
             title="", passage=passage, parses=[], answers=[answer], question_parses=[[]]
@@ -201,7 +199,7 @@ def test_verifier_is_told_where_there_is_one(passage: str, answers: list[Answer]
     assert "−1.75" in text(replace(answers[0], verification=-1.75))
 
 
-def test_rows_in_the_page_are_the_walks_to_the_root(page: Page, parses: list[Parse]) -> None:
+def test_rows_are_the_paths_to_the_root(page: Page, parses: list[Parse]) -> None:
     expected, first = [], 0
     for parse in parses:
         for word in range(1, len(parse) + 1):
@@ -220,7 +218,7 @@ def test_rows_in_the_page_are_the_walks_to_the_root(page: Page, parses: list[Par
     assert " ".join(third) == "its beam & bell"
 
 
-def test_trees_of_passage_and_questions_are_there(
+def test_passage_and_questions_have_trees(
     html: str, parses: list[Parse], answers: list[Answer]
 ) -> None:
     pictures = re.findall(r'<svg class="syntagma-svg".*?</svg>', html, flags=re.DOTALL)
@@ -233,7 +231,7 @@ def test_trees_of_passage_and_questions_are_there(
     assert numbers == list(range(1, 1 + sum(map(len, parses))))
 
 
-def test_page_asks_for_nothing_outside_itself(page: Page, html: str) -> None:
+def test_the_page_is_self_contained(page: Page, html: str) -> None:
     for element in page.all:
         assert not element.attributes.keys() & {"src", "href", "srcset", "action", "xlink:href"}
         assert not any(name.startswith("on") for name in element.attributes), element.attributes
@@ -244,7 +242,7 @@ def test_page_asks_for_nothing_outside_itself(page: Page, html: str) -> None:
     assert not re.search(r"https?:|fetch\(|XMLHttpRequest|import\(", html)
 
 
-def test_text_of_the_user_stays_text(passage: str) -> None:
+def test_user_text_is_escaped(passage: str) -> None:
     evil = "</script><script>alert(1)</script><!-- <img src=x onerror=alert(2)> ]]> $title &lt;"
     parse = Parse(Sentence((evil,), (0,), (len(evil),)), (0,), (evil,), (evil,), (evil,))
     answer = answer_of(evil, [span_of(evil, evil)], null_odds=-1.0)
@@ -269,14 +267,14 @@ def test_text_of_the_user_stays_text(passage: str) -> None:
 
 
 @given(st.recursive(st.text() | st.integers(), st.lists))
-def test_json_block_is_safe_and_says_the_same(value: object) -> None:
+def test_json_block_is_safe_and_lossless(value: object) -> None:
     block = json_block(value)
     assert json.loads(block) == value
     assert not set("<>&\u2028\u2029") & set(block)
 
 
 @given(st.text(alphabet="ab \n\t&<é漢😀\u0301", max_size=40), st.data())
-def test_any_cut_of_any_passage_keeps_its_text(passage: str, data: st.DataObject) -> None:
+def test_marking_never_changes_the_text(passage: str, data: st.DataObject) -> None:
     cuts = sorted(data.draw(st.sets(st.integers(0, len(passage)), max_size=8)))
     pairs = list(zip(cuts[::2], cuts[1::2], strict=False))
     starts, ends = tuple(start for start, _ in pairs), tuple(end for _, end in pairs)
@@ -304,7 +302,7 @@ def test_words_of_one_surface_token_share_an_element() -> None:
     assert 'id="word-3" data-words="3">port</span>' in html
 
 
-def test_answer_inside_a_word_marks_that_part_only() -> None:
+def test_an_answer_inside_a_word_marks_only_its_part() -> None:
     text = "pre-war 😀 years"
     parse = Parse(Sentence(("pre-war", "😀", "years"), (0, 8, 10), (7, 9, 15)), (3, 3, 0))
     answer = answer_of("?", [span_of(text, "war 😀 y")], null_odds=-1.0)
@@ -313,7 +311,7 @@ def test_answer_inside_a_word_marks_that_part_only() -> None:
     assert marked == ["war", " ", "😀", " ", "y"]
 
 
-def test_attention_goes_in_by_question_and_word(
+def test_attention_is_stored_by_question_and_word(
     passage: str, parses: list[Parse], answers: list[Answer]
 ) -> None:
     weights = [
@@ -352,7 +350,7 @@ def test_rows_need_a_tree() -> None:
             sdoi_rows(heads)
 
 
-def test_what_does_not_belong_together_is_refused(passage: str, parses: list[Parse]) -> None:
+def test_mismatched_arguments_are_rejected(passage: str, parses: list[Parse]) -> None:
     arguments = {"title": "t", "passage": passage, "parses": parses}
     answer = answer_of("?", [span_of(passage, "1931")], null_odds=-1.0)
     with pytest.raises(ValueError, match=naming("parses 1 0")):
@@ -376,15 +374,15 @@ def test_page_without_questions_or_parses(passage: str, parses: list[Parse]) -> 
     assert embedded(nothing) == {"words": [], "rows": [], "attention": None, "answers": []}
 
 
-def test_default_is_the_first_question_where_none_is_answered(answers: list[Answer]) -> None:
+def test_the_first_question_is_selected_if_none_is_answered(answers: list[Answer]) -> None:
     assert default_question([answers[0], answers[0]]) == 1
     assert default_question(answers) == 2
 
 
-def test_odds_without_bounds_are_told_without_a_gauge(passage: str, answers: list[Answer]) -> None:
-    endless = replace(answers[1], threshold=float("inf"), null_score=float("nan"))
+def test_infinite_odds_have_no_gauge(passage: str, answers: list[Answer]) -> None:
+    infinite = replace(answers[1], threshold=float("inf"), null_score=float("nan"))
     html = answer_page(
-        title="", passage=passage, parses=[], answers=[endless], question_parses=[[]]
+        title="", passage=passage, parses=[], answers=[infinite], question_parses=[[]]
     )
     assert "∞" in html
     assert '<svg class="gauge"' not in html
@@ -408,7 +406,7 @@ VISIBLE_CARD = """[...document.querySelectorAll(".card")]
 
 @pytest.mark.chromium
 class TestInBrowser:
-    def test_script_runs_clean_and_nothing_is_fetched(self, browser, page_file: Path) -> None:
+    def test_the_script_runs_without_errors_or_requests(self, browser, page_file: Path) -> None:
         browser.open(page_file)
         assert browser.run("document.documentElement.className") == "js"
         assert browser.problems() == []
@@ -418,9 +416,9 @@ class TestInBrowser:
         browser.open(page_file)
         browser.point("#word-13")
         assert browser.run(SHOWN) == ["lighthouse2", "repaired1", "1931", "guides3"]
-        told = browser.run("document.getElementById('row').innerText").split()
-        assert told[:4] == ["1931", "NUM", "CD", "obl"]
-        assert told[-1] == "root"
+        words = browser.run("document.getElementById('row').innerText").split()
+        assert words[:4] == ["1931", "NUM", "CD", "obl"]
+        assert words[-1] == "root"
         drawn = browser.run(
             """[...document.querySelectorAll("#sentence-1 .node.in-row .word")]
               .map((word) => word.textContent)"""
@@ -430,7 +428,7 @@ class TestInBrowser:
         assert browser.run(SHOWN) == []
         assert browser.problems() == []
 
-    def test_a_click_keeps_the_row_and_links_to_it(self, browser, page_file: Path) -> None:
+    def test_a_click_pins_the_row_and_links_to_it(self, browser, page_file: Path) -> None:
         browser.open(page_file)
         browser.point("#word-5", click=True)
         browser.point("h1")
@@ -452,7 +450,7 @@ class TestInBrowser:
             assert browser.run(SHOWN) == []
             assert browser.problems() == []
 
-    def test_choosing_a_question_moves_everything(self, browser, page_file: Path) -> None:
+    def test_selecting_a_question_updates_the_page(self, browser, page_file: Path) -> None:
         browser.open(page_file)
         assert browser.run(HIGHLIGHTED) == "1931"
         browser.point("#question-4", click=True)
@@ -466,7 +464,7 @@ class TestInBrowser:
         assert browser.run(HIGHLIGHTED) == ""
         assert browser.run(opened) == [False, False, False]
 
-    def test_keys_walk_through_words_and_up_to_heads(self, browser, page_file: Path) -> None:
+    def test_arrow_keys_move_between_words_and_up_to_heads(self, browser, page_file: Path) -> None:
         browser.open(page_file)
         browser.run("document.getElementById('word-13').focus()")
         assert browser.run("document.body.dataset.row") == "13"
@@ -479,18 +477,18 @@ class TestInBrowser:
         browser.run("document.activeElement.blur()")
         assert browser.run("document.body.dataset.row") == "3"
 
-    def test_a_candidate_is_found_in_the_passage(self, browser, page_file: Path) -> None:
+    def test_candidates_are_outlined_in_the_passage(self, browser, page_file: Path) -> None:
         browser.open(page_file)
         browser.point('[data-span="2-2"]')
         marked = "[...document.querySelectorAll('.candidate-here')].map((e) => e.textContent)"
         assert "".join(browser.run(marked)) == "in 1931"
 
     @pytest.mark.parametrize("width", [360, 900, 1600])
-    def test_page_fits_its_window(self, browser, page_file: Path, width: int) -> None:
+    def test_the_page_fits_its_window(self, browser, page_file: Path, width: int) -> None:
         browser.open(page_file, "#word-13", width=width)
         assert browser.run("document.documentElement.scrollWidth") <= width
 
-    def test_text_answers_and_trees_without_script(self, browser, page_file: Path) -> None:
+    def test_the_page_works_without_its_script(self, browser, page_file: Path) -> None:
         browser.send("Emulation.setScriptExecutionDisabled", value=True)
         try:
             browser.open(page_file)

@@ -1,4 +1,4 @@
-"""The page of a report in a browser: nothing is fetched, plots are seen."""
+"""The report page: contents, and rendering in a browser."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from syntagma.drawing.tables import html_table
 from syntagma.report.report_page import Part, plot, plots, report_page
 
 A4 = 718
-"""Width of what Chromium prints on a sheet, in its pixels."""
+"""Printable width of an A4 sheet in Chromium, in CSS pixels."""
 PLOT = (
     '<svg xmlns="http://www.w3.org/2000/svg" width="40" height="30"><rect width="9" height="9"/>'
     "</svg>"
@@ -26,18 +26,18 @@ def page(folder: Path) -> Path:
     return folder / "index.html"
 
 
-def test_parts_notices_and_names(tmp_path):
+def test_parts_notices_and_anchors(tmp_path):
     text = page(tmp_path).read_text(encoding="utf-8")
     assert '<a href="#groups-of-examples">Groups of examples</a>' in text
     assert 'id="groups-of-examples"' in text
     assert "Empty" not in text
     assert text.count("a &amp; b") == 1
     assert "<title>&lt;b&gt;</title>" in text
-    assert "Left out" not in report_page(title="t", summary="", parts=[])
+    assert "Skipped" not in report_page(title="t", summary="", parts=[])
 
 
 @pytest.mark.chromium
-def test_plots_are_seen_and_nothing_is_fetched(browser, tmp_path):
+def test_plots_are_rendered_without_requests(browser, tmp_path):
     file = page(tmp_path)
     browser.open(file)
     assert browser.run("document.querySelector('img').naturalWidth") == 40
@@ -47,7 +47,7 @@ def test_plots_are_seen_and_nothing_is_fetched(browser, tmp_path):
 
 
 @pytest.mark.chromium
-def test_all_columns_of_a_wide_table_are_on_paper(browser, tmp_path):
+def test_wide_tables_fit_on_paper(browser, tmp_path):
     head = ["", "seeds", "precision", "recall", "f1", "macro_f1", "accuracy", "Δ f1", "+", "−"]
     rows = [[*head, "p", "p (Holm)", "p (resampled)"]]
     for name in ("plain", "seprem_fine_tuning"):

@@ -1,4 +1,4 @@
-"""The report of runs: that everything is there, is right, and is left out where it cannot be."""
+"""The report of runs: completeness, correct values, and what is skipped."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from syntagma.parse.sources.load import load_parser
 from syntagma.report import write
 from syntagma.report.case_cards import CasePictures, case_card
 from syntagma.report.case_part import write_cases
-from syntagma.report.report_parts import _metric_shown, _speed_rows, groups_part
+from syntagma.report.report_parts import _format_metric, _speed_rows, groups_part
 from syntagma.report.write import write_report
 from syntagma.runs.log import Speed, read_speed
 from syntagma.tasks.comparison.comparisons import PLANS
@@ -61,7 +61,7 @@ ALONE = {"area", "base", "br", "col", "hr", "img", "input", "link", "meta", "rec
 
 
 class Balanced(HTMLParser):
-    """Checks that what is opened is closed, and collects texts and headings."""
+    """Checks that all tags are closed, and collects texts and headings."""
 
     def __init__(self, page):
         super().__init__()
@@ -116,7 +116,7 @@ def spans(tmp_path_factory, tiny_encoder):
                 training={"num_train_epochs": 1, "seed": seed},
             )
             runs[preset, seed] = folder
-            # So small a model knows nothing: scores that differ are written in.
+            # A tiny model answers nothing right, so overwrite its scores with different ones.
             rows = json.loads((folder / "examples.json").read_text())
             right = {"none": ("0-0", "0-1", "0-no"), "sg-net": ("0-1", "0-2", "0-3")}[preset]
             for key in rows:
@@ -132,7 +132,7 @@ def both(spans):
 
 def page_of(out):
     page = (out / "index.html").read_text(encoding="utf-8")
-    # Nothing from elsewhere, and nothing that runs.
+    # No external resources, no scripts.
     addresses = set(re.findall(r"https?://[^\"' )<]+", page))
     assert addresses <= {"http://www.w3.org/2000/svg", "http://www.w3.org/1999/xlink"}
     assert "<script" not in page
@@ -149,13 +149,13 @@ def test_a_comparison_has_all_parts(both, tmp_path):
     ]  # fmt: skip
     assert "By parse confidence" in found.text
     assert "exact0%20%40%60%80%100%" in found.text
-    assert "Left out" not in found.text
+    assert "Skipped" not in found.text
     for words in (
         "McNemar's exact test on exact, of these runs (other seeds may differ)",
         "presetnonesg-net",
         "By question length",
         "examples/s",
-        "What guides have learnt, or were set to",
+        "Learned or fixed values of the guides",
         f"syntagma train {out}/settings/none-1.yaml --out again/none-1",
         "syntagma compare again/none-1 again/sg-net-1",
         "syntagma report again/none-1 again/sg-net-1 --out again/report --cases 4 --pictures 2 "
@@ -181,8 +181,8 @@ def test_a_comparison_has_all_parts(both, tmp_path):
     assert set(map(type, values["answer-boundaries"]["gold"])) == {int}
 
 
-def test_the_commands_make_the_runs_again(both, tmp_path, monkeypatch):
-    """A run that begins from another one comes after it, and begins from what was made again."""
+def test_the_commands_reproduce_the_runs(both, tmp_path, monkeypatch):
+    """A run that starts from another one comes after it, and starts from the reproduced one."""
     settings = load_experiment(both[0] / "experiment.yaml")
     later = replace(settings, encoder=str(both[0]), preset="saved")
     train(later, tmp_path / "later")
@@ -200,7 +200,7 @@ def test_the_commands_make_the_runs_again(both, tmp_path, monkeypatch):
     ).read_bytes()
 
 
-def test_a_verifier_is_made_again_before_its_reader(both, tmp_path):
+def test_a_verifier_is_reproduced_before_its_reader(both, tmp_path):
     settings = load_experiment(both[0] / "experiment.yaml", [f"head.verifier={both[1]}"])
     train(replace(settings, data=replace(settings.data, dev_limit=5)), tmp_path / "verified")
     write_report([tmp_path / "verified"], tmp_path / "report", n_cases=0, n_pictures=0)
@@ -212,7 +212,7 @@ def test_a_verifier_is_made_again_before_its_reader(both, tmp_path):
     assert "scored on 5 examples of each dev file" in text
 
 
-def test_models_are_scored_as_after_their_training(both, tmp_path):
+def test_evaluation_commands_use_the_settings_of_training(both, tmp_path):
     settings = load_experiment(
         both[0] / "experiment.yaml", ["training.precision=bfloat16", "data.skip_bad=true"]
     )
@@ -222,7 +222,7 @@ def test_models_are_scored_as_after_their_training(both, tmp_path):
     assert re.search(r"syntagma evaluate again/other \S+ --precision bfloat16 --skip-bad", text)
 
 
-def test_runs_that_were_trained_on_noise_are_a_curve(spans, tmp_path, tiny_encoder):
+def test_runs_trained_with_noise_give_a_curve(spans, tmp_path, tiny_encoder):
     clean = spans["sg-net", 1]
     settings = load_experiment(clean / "experiment.yaml", ["parser=noisy:0.5:linear"])
     train(settings, tmp_path / "noisy")
@@ -234,7 +234,7 @@ def test_runs_that_were_trained_on_noise_are_a_curve(spans, tmp_path, tiny_encod
     assert (curve["shares"], curve["when"]) == ([0.0, 0.5], "training and evaluation")
 
 
-def test_another_metric_is_shown_throughout(both, tmp_path):
+def test_the_chosen_metric_is_used_throughout(both, tmp_path):
     write_report(both, tmp_path / "report", n_cases=0, n_pictures=0, metric="f1")
     text = Balanced(page_of(tmp_path / "report")).text
     assert "paired t-test on f1" in text
@@ -251,7 +251,7 @@ def test_the_same_runs_give_the_same_bytes(both, tmp_path):
         assert path.read_bytes().replace(b"/one", b"/two") == other
 
 
-def test_dev_files_are_read_once_for_all_groups(both, tmp_path, monkeypatch):
+def test_dev_files_are_read_once(both, tmp_path, monkeypatch):
     read, reads = RunScores.read_examples, []
     monkeypatch.setattr(RunScores, "read_examples", lambda run: reads.append(run) or read(run))
     found = groups_part(read_systems(both), tmp_path, parser="linear")
@@ -259,17 +259,17 @@ def test_dev_files_are_read_once_for_all_groups(both, tmp_path, monkeypatch):
     assert len(reads) == 1
 
 
-def test_counts_and_speeds_are_shown_as_such():
-    assert _metric_shown([1014.0, 1014.0]) == "1,014"
-    assert _metric_shown([50.0, 52.0]) == "51.00 ± 1.41"
-    assert _metric_shown([]) == "–"
+def test_counts_and_speeds_are_formatted():
+    assert _format_metric([1014.0, 1014.0]) == "1,014"
+    assert _format_metric([50.0, 52.0]) == "51.00 ± 1.41"
+    assert _format_metric([]) == "–"
     speeds = {name: [Speed(6, rate, None, None, None)] for name, rate in (("a", 80.0), ("b", 58.1))}
     assert _speed_rows(speeds) == [
         ["", "steps", "examples/s"], ["a", "6", "80.0"], ["b", "6", "58.1"],
     ]  # fmt: skip
 
 
-def test_seeds_are_one_system(spans, tmp_path):
+def test_seeds_form_one_system(spans, tmp_path):
     write_report(list(spans.values()), tmp_path / "report", n_pictures=0)
     found = Balanced(page_of(tmp_path / "report"))
     assert "4 runs" in found.text
@@ -288,12 +288,12 @@ def test_one_run_shows_its_errors(both, tmp_path):
     assert "is not fully right on" in found.text
     assert "McNemar" not in found.text
     assert "syntagma compare" not in found.text
-    # A guided model that stands alone has its encoder's last layer beside it.
+    # A single guided model is shown with the last layer of its encoder.
     assert "sg-net-1: layer 2 of 2" in page
     assert "sg-net-1: guided layer" in page
 
 
-def test_without_models_pictures_are_left_out(both, tmp_path):
+def test_figures_are_skipped_without_models(both, tmp_path):
     copies = []
     for run in both:
         copies.append(tmp_path / run.name)
@@ -309,7 +309,7 @@ def test_without_models_pictures_are_left_out(both, tmp_path):
     assert "Cases" in found.headings
 
 
-def test_without_the_data_groups_and_cases_are_left_out(both, tmp_path):
+def test_groups_and_cases_are_skipped_without_data(both, tmp_path):
     folder = tmp_path / "moved"
     shutil.copytree(both[0], folder)
     settings = (folder / "experiment.yaml").read_text()
@@ -321,7 +321,7 @@ def test_without_the_data_groups_and_cases_are_left_out(both, tmp_path):
     assert says(found.text, "gone/harbour.json")
 
 
-def test_bad_input_leaves_nothing(both, tmp_path):
+def test_invalid_input_writes_nothing(both, tmp_path):
     (tmp_path / "full").mkdir()
     (tmp_path / "full" / "mine.txt").write_text("mine")
     cases = [
@@ -340,7 +340,7 @@ def test_bad_input_leaves_nothing(both, tmp_path):
     assert (tmp_path / "full" / "mine.txt").read_text() == "mine"
 
 
-def test_a_source_that_is_not_installed_is_left_out(both, tmp_path, monkeypatch):
+def test_sources_that_are_not_installed_are_skipped(both, tmp_path, monkeypatch):
     monkeypatch.setitem(sys.modules, "spacy", None)
     write_report(both, tmp_path / "report", n_cases=0, sources=("spacy:en_core_web_sm",))
     found = Balanced(page_of(tmp_path / "report"))
@@ -350,7 +350,7 @@ def test_a_source_that_is_not_installed_is_left_out(both, tmp_path, monkeypatch)
 
 
 def changed(run, folder, name, change):
-    """A copy of a run in one file of which something is different."""
+    """Copy a run and change one of its files."""
     shutil.copytree(run, folder)
     (folder / name).write_text(change((folder / name).read_text()))
     return folder
@@ -382,7 +382,7 @@ def test_a_run_without_a_right_answer_has_errors(both, tmp_path):
          [r"training.{,200}metrics\.jsonl"]),
     ],
 )  # fmt: skip
-def test_what_is_damaged_is_left_out(both, tmp_path, name, change, notices):
+def test_damaged_files_are_skipped(both, tmp_path, name, change, notices):
     damaged = changed(both[0], tmp_path / "damaged", name, change)
     write_report([damaged], tmp_path / "report", n_cases=1, n_pictures=0)
     text = Balanced(page_of(tmp_path / "report")).text
@@ -390,10 +390,10 @@ def test_what_is_damaged_is_left_out(both, tmp_path, name, change, notices):
         assert re.search(notice, text)
 
 
-def test_a_run_that_is_gone_is_said_to_be_missing_among_the_commands(both, tmp_path):
-    for encoder, told in (("/gone/runs/plain", True), ("hub/name", False)):
+def test_commands_report_missing_runs(both, tmp_path):
+    for encoder, reported in (("/gone/runs/plain", True), ("hub/name", False)):
         folder = changed(
-            both[0], tmp_path / f"copy-{told}", "experiment.yaml",
+            both[0], tmp_path / f"copy-{reported}", "experiment.yaml",
             lambda text, encoder=encoder: re.sub("(?m)^encoder: .*$", f"encoder: {encoder}", text),
         )  # fmt: skip
         write_report([folder], tmp_path / f"report-{told}", n_cases=0)
@@ -401,7 +401,7 @@ def test_a_run_that_is_gone_is_said_to_be_missing_among_the_commands(both, tmp_p
         assert (f" {encoder} " in text) == told
 
 
-def test_an_error_on_the_way_leaves_nothing(both, tmp_path, monkeypatch):
+def test_a_failure_writes_nothing(both, tmp_path, monkeypatch):
     def fail(*_, **__):
         raise RuntimeError("no")
 
@@ -411,7 +411,7 @@ def test_an_error_on_the_way_leaves_nothing(both, tmp_path, monkeypatch):
     assert {path.name for path in tmp_path.iterdir()} <= {"cache"}
 
 
-def test_names_cannot_break_the_page(both, tmp_path):
+def test_names_are_escaped(both, tmp_path):
     folders = []
     for run, name in zip(both, ("<b>&amp;", "<script>x"), strict=True):
         folders.append(tmp_path / name)
@@ -431,13 +431,13 @@ def test_every_task_has_a_report(task, tmp_path, tiny_encoder):
             "other": {} if task == "parsing" else {"preset": preset, "parser": "linear"},
         }.items()
     ]
-    # What is tested, and shown of groups, is the very metric of the runs.
+    # Tests and groups use the same metric as the runs.
     for plan in PLANS[task]:
         first = read_systems(runs)[0].runs[0]
         if plan.metric in first.metrics:
             system = read_systems(runs, metric=plan.metric)[0]
             assert system.value(list(first.rows)) == pytest.approx(first.metrics[plan.metric])
-    # On the dev files scored anew, each run says what it said.
+    # Scoring again on the dev files gives the same results.
     again = score_runs(runs, [tmp_path / DATA[task][1]])
     for run, folder in zip(runs, again, strict=True):
         for name in ("metrics.json", "examples.json", "data.json"):
@@ -454,7 +454,7 @@ def test_every_task_has_a_report(task, tmp_path, tiny_encoder):
     if drawn and task in ("choice", "pairs"):
         assert "Attention: words of the" in page
         assert ("Co-attention, turn by turn" in page) == (task == "choice")
-    # Answers are those that the run wrote.
+    # Answers are read from the run.
     answers = read_answers(read_systems(runs)[0].runs[0])
     assert set(read_systems(runs)[0].runs[0].rows) <= set(answers)
 
@@ -468,7 +468,7 @@ class TestCases:
                 expected = tuple(answers[preset, seed][case.key] for seed in (1, 2))
                 assert case.answers[system] == expected
 
-    def test_equal_answers_are_shown_once(self):
+    def test_equal_answers_are_merged(self):
         told = TOLD["relations"](
             RelationExample("1", "A gull saw a boat.", (13, 17), (2, 6), "seen")
         )
@@ -477,10 +477,10 @@ class TestCases:
         card = case_card(1, case, CasePictures(), baseline="plain")
         assert "<bdi>seen</bdi> (× 2) / <bdi>fed</bdi></td>" in card
         assert card.count("<bdi>fed</bdi>") == 2
-        # What is related is marked, not all that stands between.
+        # The mentions are marked, not the text between them.
         assert "A <mark>gull</mark> saw a <mark>boat</mark>." in card
 
-    def test_trees_have_phrases_where_the_parser_finds_some(self, tmp_path):
+    def test_trees_have_phrases_if_the_parser_finds_some(self, tmp_path):
         told = TOLD["probing"](ProbeExample("1", "te", "PAST", "The gull saw a boat."))
         case = Case("1", told, {"plain": ("PRES",)}, {"plain": 0.0}, "wrong", "plain")
         page = tmp_path / "cases.html"
@@ -491,7 +491,7 @@ class TestCases:
         assert [c.label for c in parse.constituents] == ["S", "NP", "VP", "NP"]
         assert phrase_svg(parse, standalone=False) in page.read_text(encoding="utf-8")
 
-    def test_drawn_cases_differ_as_they_say(self, spans):
+    def test_cases_differ_as_labelled(self, spans):
         systems = read_systems(list(spans.values()))
         found = find_cases(systems, most=100)
         rows = [[run.rows for run in system.runs] for system in systems]
@@ -529,7 +529,7 @@ class TestCases:
             assert found == find_cases(systems, most=most)
         assert found.counts == {("gained", "other"): 30, ("lost", "other"): 10}
 
-    def test_predictions_that_are_gone_are_named(self, both, tmp_path):
+    def test_missing_predictions_are_reported(self, both, tmp_path):
         shutil.copytree(both[0], tmp_path / "run")
         (tmp_path / "run" / "predictions.json").unlink()
         with pytest.raises(InputError, match=naming("predictions.json")):
@@ -538,7 +538,7 @@ class TestCases:
 
 class TestNumbers:
     @pytest.mark.parametrize("bits", [None, 8])
-    def test_parameters_are_those_of_the_model(self, tiny_encoder, tmp_path, bits):
+    def test_parameters_match_the_model(self, tiny_encoder, tmp_path, bits):
         guides = {"tree_distance": {}, "ancestor_attention": {"aggregation": "learned"}}
         model = GuidedEncoder.from_encoder(tiny_encoder, guides=guides)
         with torch.no_grad():
@@ -557,15 +557,15 @@ class TestNumbers:
         assert learned["share of H"] == pytest.approx(share, abs=1e-3)
         assert learned["share of H′"] == pytest.approx(1 - share, abs=1e-3)
 
-    def test_no_model_no_numbers(self, tmp_path):
+    def test_missing_models_have_no_numbers(self, tmp_path):
         assert read_numbers(tmp_path) is None
 
-    def test_hours_are_those_of_the_whole_training(self, tmp_path):
+    def test_hours_cover_the_whole_training(self, tmp_path):
         rows = [
             {"step": 50, "loss": 1.0},
             {"step": 100, "eval_f1": 2.0, "eval_evaluation_seconds": 3.0},
             {"step": 200, "eval_f1": 2.0, "eval_evaluation_seconds": 5.0},
-            # A resumed run: the time is that of the last part, the speed is right.
+            # A resumed run: the runtime is that of the last part, but the speed is right.
             {"step": 7200, "train_runtime": 100.0, "train_steps_per_second": 2.0},
         ]
         (tmp_path / "experiment.yaml").write_text("task: pairs\n")
@@ -574,7 +574,7 @@ class TestNumbers:
         assert (found.steps, found.hours, found.evaluation_seconds) == (7200, 1.0, 4.0)
         assert found.examples_per_second is None
 
-    def test_examples_of_a_training_in_steps_were_not_counted(self, tmp_path):
+    def test_training_in_steps_has_no_examples_per_second(self, tmp_path):
         row = {"step": 7, "train_samples_per_second": 16.0, "train_steps_per_second": 2.0}
         (tmp_path / "metrics.jsonl").write_text(json.dumps(row) + "\n")
         for settings, expected in (("num_train_epochs: 2", 16.0), ("max_steps: 7", None)):
@@ -583,7 +583,7 @@ class TestNumbers:
             assert read_speed(tmp_path).examples_per_second == expected
 
 
-def test_what_examples_of_other_tasks_ask():
+def test_questions_of_other_tasks():
     told = TOLD["translation"](ParallelExample("1", "Ein Boot.", "A boat."))
     assert (told.asked, told.gold, told.passage) == ("Ein Boot.", ("A boat.",), "")
     told = TOLD["probing"](ProbeExample("1", "te", "PAST", "It rained."))

@@ -91,6 +91,7 @@ def shade(weight: float) -> float:
 
 def _draw(matrix: AttentionMatrix) -> Drawing:
     """Draw one map: title, words on top and on the left, cells, and the column for the rest."""
+    # The words on top are slanted; their height and width are projections of the longest one.
     angle = math.radians(SLANT)
     longest = max(text_width(word, TEXT_SIZE) for word in [*matrix.columns, ELSEWHERE])
     left = MARGIN + max((text_width(word, TEXT_SIZE) for word in matrix.rows), default=0.0) + GAP
@@ -112,6 +113,7 @@ def _draw(matrix: AttentionMatrix) -> Drawing:
     parts.append(f'<g class="cells">{_cells(matrix, left, top, rest)}</g>')
     name = text_width(matrix.title, TITLE_SIZE) + 2 * MARGIN
     width = max(rest + CELL + longest * math.cos(angle) + MARGIN, name)
+    # A group with its own title is one image for screen readers.
     body = f'<g role="img"><title>{escape(matrix.title)}</title>{"".join(parts)}</g>'
     return Drawing(body, width, bottom + GAP)
 

@@ -46,6 +46,7 @@ def signed(value: float, places: int = 2) -> str:
     >>> signed(1.5), signed(-0.0), signed(-0.004)
     ('+1.50', '+0.00', '+0.00')
     """
+    # The format option `z` turns a rounded negative zero into a positive one.
     return f"{value:+z.{places}f}"
 
 
@@ -75,6 +76,7 @@ def html_table(rows: Rows, *, caption: str = "") -> str:
     2
     """
 
+    # The `scope` of header cells lets screen readers announce row and column of a value.
     def row(cells: Sequence[str], tag: str, scope: str) -> str:
         first, *rest = map(escape, cells)
         start = f'<{tag} scope="col">' if tag == "th" else f"<{tag}>"

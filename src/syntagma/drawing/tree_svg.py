@@ -93,6 +93,7 @@ def _draw(parse: Parse, first_word: int | None) -> Drawing:
     forms = parse.sentence.forms
     tags = _known_tags(parse)
     labels = _labels(parse)
+    # The 0.0 is for sentences without tags: `max` does not accept a single number.
     word_widths = [
         max(text_width(form, WORD_SIZE), *(text_width(row[word], TAG_SIZE) for row in tags), 0.0)
         for word, form in enumerate(forms)
@@ -145,6 +146,7 @@ def _draw_arc(arc: PlacedArc, parse: Parse, label: str, ground: float) -> str:
     end = arc.dependent_x
     if arc.head:
         turn = CORNER if arc.head_x < end else -CORNER
+        # Up from the head, a rounded corner, along the level, a corner, down to the arrowhead.
         line = (
             f"M{number(arc.head_x)} {number(ground)}V{number(top + CORNER)}"
             f"q0 {number(-CORNER)} {number(turn)} {number(-CORNER)}H{number(end - turn)}"

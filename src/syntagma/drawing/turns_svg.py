@@ -73,6 +73,7 @@ def turns_svg(texts: Sequence[TurnScores], *, title: str, standalone: bool = Tru
 def _draw(text: TurnScores) -> Drawing:
     """Draw one text, its words wrapped into lines that fit the width."""
     widths = [max(text_width(word, WORD_SIZE), MIN_WORD_WIDTH) + 2 * PADDING for word in text.words]
+    # A word that is wider than a line still gets a line of its own.
     room = max(WIDTH - LABELS - 2 * MARGIN, max(widths, default=0.0))
     parts = [
         text_line("title", MARGIN, MARGIN + TITLE_SIZE, TITLE_SIZE, text.title, anchor="start")
@@ -105,7 +106,7 @@ def _legend() -> Drawing:
 def _lines(widths: Sequence[float], room: float) -> list[list[int]]:
     """Wrap words into lines; return the indices of the words on each line."""
     lines: list[list[int]] = []
-    used = room
+    used = room  # so that the first word starts a line
     for word, width in enumerate(widths):
         if not lines or used + width > room:
             lines.append([])

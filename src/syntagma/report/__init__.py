@@ -1,1 +1,1 @@
-"""Write pages without network access: answers in their passage, and reports about runs."""
+"""Write self-contained HTML pages: answers in their passage, and reports on training runs."""

@@ -1,7 +1,7 @@
-"""What a page says beside the passage: the list of questions, and a card on each answer.
+"""Render the list of questions and a card for each answer, shown next to the passage.
 
-A card shows why the reader answered or abstained: scores, odds against the threshold, and the
-candidates that it weighed.
+A card shows why the reader answered or abstained: the scores, the odds compared with the threshold,
+and the candidate spans.
 """
 
 from __future__ import annotations
@@ -12,22 +12,21 @@ from collections.abc import Iterable, Sequence
 from syntagma.drawing.svg import escape, number
 from syntagma.tasks.spans.answers import Answer, Span
 
-__all__ = ["answer_card", "default_question", "question_list", "selection_css"]
-
 NO_ANSWER = "no answer in the passage"
+# Sizes in pixels.
 GAUGE_WIDTH = 240.0
 GAUGE_MARGIN = 14.0
 BAR_WIDTH = 56.0
 
 
 def default_question(answers: Sequence[Answer]) -> int:
-    """Number of the question to show first: the first that is answered, else the first."""
+    """Return the number of the question to show first: the first answered one, or else 1."""
     answered = (number for number, answer in enumerate(answers, start=1) if answer.answered)
     return next(answered, 1)
 
 
 def question_list(answers: Sequence[Answer]) -> str:
-    """The questions as a group of radio buttons, each with its answer in short."""
+    """Render the questions as a group of radio buttons, each with its answer."""
     items = []
     default = default_question(answers)
     for index, answer in enumerate(answers, start=1):
@@ -41,19 +40,23 @@ def question_list(answers: Sequence[Answer]) -> str:
 
 
 def selection_css(n_questions: int) -> str:
-    """Style rules that show what belongs to the selected question, without any script."""
+    """Return CSS rules that show only the parts of the selected question.
+
+    The selector ``:has(:checked)`` makes the page work without a script.
+    """
     numbers = range(1, n_questions + 1)
 
     def rule(targets: Iterable[str], style: str) -> str:
         return f"{', '.join(targets)} {{ {style} }}"
 
-    def chosen(index: int) -> str:
+    def selected(index: int) -> str:
         return f":root:has(#question-{index}:checked)"
 
     if not n_questions:
         return ""
-    marks = (f'{chosen(i)} [data-answers~="{i}"]' for i in numbers)
-    parts = (f'{chosen(i)} [data-question="{i}"]' for i in numbers)
+    marks = (f'{selected(i)} [data-answers~="{i}"]' for i in numbers)
+    parts = (f'{selected(i)} [data-question="{i}"]' for i in numbers)
+    # On paper all cards are shown: only screens hide those of other questions.
     return "\n".join(
         [
             rule(
@@ -67,11 +70,11 @@ def selection_css(n_questions: int) -> str:
 
 
 def answer_card(index: int, answers: Sequence[Answer]) -> str:
-    """The card on one answer.
+    """Render the card of one answer.
 
     Args:
         index: number of the question, from 1.
-        answers: those of the whole page, whose odds share one scale.
+        answers: all answers of the page; their gauges share one scale.
     """
     answer = answers[index - 1]
     facts = [
@@ -82,7 +85,7 @@ def answer_card(index: int, answers: Sequence[Answer]) -> str:
         ("Probability of this outcome", _decimal(answer.probability)),
     ]
     if answer.verification:
-        facts.insert(2, ("Verifier, for no answer", _decimal(answer.verification)))
+        facts.insert(2, ("Verifier score of no answer", _decimal(answer.verification)))
     if answer.answered:
         facts.append(("Characters", f"{answer.start}–{answer.end}"))
     rows = "".join(f"<div><dt>{name}</dt><dd>{value}</dd></div>" for name, value in facts)
@@ -104,14 +107,14 @@ def answer_card(index: int, answers: Sequence[Answer]) -> str:
 
 
 def _verdict(answer: Answer) -> str:
-    """The answer, or that there is none, with a sign that does not rely on colour."""
+    """Render the answer, or that there is none; a CSS symbol distinguishes them without colour."""
     if answer.answered:
         return f'<span class="verdict"><bdi>{escape(answer.text)}</bdi></span>'
     return f'<span class="verdict none">{NO_ANSWER}</span>'
 
 
 def _reason(answer: Answer) -> str:
-    """Why the reader answered or abstained, in a sentence."""
+    """Explain in a sentence why the reader answered or abstained."""
     odds, threshold = _decimal(answer.null_odds), _decimal(answer.threshold)
     if answer.answered:
         return f"Answers: the odds of no answer, {odds}, do not exceed the threshold, {threshold}."
@@ -119,7 +122,7 @@ def _reason(answer: Answer) -> str:
 
 
 def _candidate(question: int, rank: int, span: Span, chosen: bool) -> str:
-    """A row of the table of candidates."""
+    """Render a row of the table of candidate spans."""
     width = number(BAR_WIDTH * span.probability)
     bar = (
         f'<svg class="bar" width="{number(BAR_WIDTH)}" height="8" aria-hidden="true">'
@@ -135,7 +138,8 @@ def _candidate(question: int, rank: int, span: Span, chosen: bool) -> str:
 
 
 def _gauge(answer: Answer, answers: Sequence[Answer]) -> str:
-    """The odds and the threshold on one line: left of the threshold answers, right abstains."""
+    """Draw the odds and the threshold on a scale: answers left of the threshold, abstains right."""
+    # The card already states the values, so the gauge is hidden from screen readers.
     values = [value for other in answers for value in (other.null_odds, other.threshold)]
     if not all(map(math.isfinite, values)):
         return ""
@@ -159,7 +163,7 @@ def _gauge(answer: Answer, answers: Sequence[Answer]) -> str:
 
 
 def _decimal(value: float) -> str:
-    """A number as a reader sees it, with a true minus sign."""
+    """Format a number with two decimals and a typographic minus sign."""
     if math.isnan(value):
         return "–"
     if math.isinf(value):

@@ -1,6 +1,6 @@
 "use strict";
-// The page is complete without this.  Here come the row of a word, the keys, the links into the
-// page, and the trees that open with an answer.  Text goes in by textContent only.
+// The page is complete without this script.  It adds the row of a word, keyboard navigation, links
+// into the page, and opening the trees of an answer.  Text is only inserted as text, never as HTML.
 (() => {
   const data = JSON.parse(document.getElementById("page-data").textContent);
   const passage = document.getElementById("passage");
@@ -34,7 +34,7 @@
     return weights ? weights[word - 1] : null;
   }
 
-  // The path from a word to the root as a list: word, relation, head, relation, ... root.
+  // Render the path from a word to the root as a list: word, relation, head, relation, … root.
   function path(word) {
     const list = element("ol", "path");
     const weights = weightsOf(word);
@@ -90,7 +90,7 @@
     try {
       history.replaceState(null, "", fragment);
     } catch (refused) {
-      // A page inside another may not change its address; everything else works.
+      // An embedded page may not be allowed to change its address; everything else still works.
     }
   }
 
@@ -170,7 +170,7 @@
       const part = event.target.closest(".word[data-words], .trees [data-word]");
       return part && (part.dataset.words ? part : tokenOf.get(Number(part.dataset.word)));
     };
-    // The panel may come to lie under the pointer: a row stays until the whole section is left.
+    // The panel may open under the pointer, so keep a row until the pointer leaves the section.
     for (const place of [reading, trees]) {
       place.addEventListener("pointerover", (event) => {
         const token = tokenAt(event);
@@ -182,7 +182,7 @@
         if (token && getSelection().isCollapsed) pin(pinned === token ? null : token);
       });
     }
-    // One stop of the tab key for the whole passage; the arrow keys move within it.
+    // The whole passage is one tab stop; the arrow keys move within it ("roving tabindex").
     passage.addEventListener("focusin", (event) => {
       for (const other of passage.querySelectorAll('[tabindex="0"]')) other.tabIndex = -1;
       event.target.tabIndex = 0;
@@ -197,7 +197,7 @@
     addEventListener("hashchange", follow);
   }
 
-  // Paper cannot unfold: all trees are open while printing.
+  // Open all trees while printing, since paper cannot be unfolded.
   function print() {
     let folded = [];
     addEventListener("beforeprint", () => {

@@ -1,9 +1,9 @@
-"""One self-contained page: a reader's answers in their passage, and the syntax that guided it.
+"""Write a self-contained page with a reader's answers in their passage and the syntax behind them.
 
-The page needs no network, and no script to be read: Python writes the text, the answers and the
-trees, style rules show the selected question.  The script adds the SDOI row of a word (the word
-and its syntactic ancestors, SG-Net §3.1), the keys, and links into the page (``#word-12``,
-``#question-2/word-12``).
+The page needs no network and is readable without its script: Python renders the text, the answers
+and the trees, and CSS rules show the selected question.  The script adds the SDOI row of a word
+(the word and its syntactic ancestors, SG-Net §3.1), keyboard navigation, and links into the page
+(``#word-12``, ``#question-2/word-12``).
 """
 
 from __future__ import annotations
@@ -27,8 +27,6 @@ from syntagma.report.passage_marks import passage_html, tokens_of
 from syntagma.tasks.spans.answers import Answer
 from syntagma.text.sentence import Parse
 
-__all__ = ["answer_page"]
-
 
 def answer_page(
     *,
@@ -41,30 +39,30 @@ def answer_page(
     attention_note: str = "",
     note: str = "",
 ) -> str:
-    """Write the page.
+    """Render the page.
 
     Args:
-        title: of the page.
+        title: title of the page.
         passage: the text that was read.
-        parses: its sentences; their offsets count in ``passage``.
-        answers: one a question; their offsets count in ``passage``.
-        question_parses: the sentences of each question, ``[n_questions][n_sentences]``.
-        attention: for each question the weights of the guided layer in the passage,
-            ``[n_questions][n_sentences][n_words][row]``; the rows are those of
+        parses: the parses of its sentences; offsets index into ``passage``.
+        answers: the answer to each question; offsets index into ``passage``.
+        question_parses: the parses of each question, ``[n_questions][n_sentences]``.
+        attention: attention weights of the guided layer over the SDOI row of each word, for each
+            question, ``[n_questions][n_sentences][n_words][n_row]``; rows are ordered as in
             ``page_data.sdoi_rows``: the word itself, its head, and so on up to the root.
-        attention_note: what the weights are ("mean of 12 heads").
-        note: a line at the end of the page: the model, the command.
+        attention_note: description of the weights ("mean of 12 heads").
+        note: a line at the end of the page, such as the model or the command.
 
     Returns:
-        HTML.
+        The page as HTML.
 
     Raises:
-        ValueError: parses, answers or weights that do not fit each other in number, offsets that
-            do not fit the passage, or heads that are no tree.
+        ValueError: the numbers of parses, answers or weights do not match, offsets do not fit the
+            passage, or the heads are not a tree.
     """
     if len(question_parses) != len(answers):
         raise ValueError(
-            f"expected the parses of {len(answers)} questions, one an answer, got those of "
+            f"expected the parses of {len(answers)} questions, one list per answer, got "
             f"{len(question_parses)}; give an empty list for a question without a parse"
         )
     tokens = tokens_of(passage, parses)
@@ -76,6 +74,7 @@ def answer_page(
         summary=_summary(parses, answers),
         style=_resource("page.css") + _resource("answer_page.css") + selection_css(len(answers)),
         script=script,
+        # The Content-Security-Policy of the page allows only the script with this hash.
         script_hash=base64.b64encode(hashlib.sha256(script.encode()).digest()).decode(),
         data=json_block(data),
         questions=question_list(answers),
@@ -89,12 +88,12 @@ def answer_page(
 
 
 def _resource(name: str) -> str:
-    """A file that ships beside this one."""
+    """Read a file that ships with this package."""
     return files("syntagma.report").joinpath(name).read_text("utf-8")
 
 
 def _summary(parses: Sequence[Parse], answers: Sequence[Answer]) -> str:
-    """What the page holds, in a line."""
+    """Summarise the page in a line."""
     counts = [
         (len(answers), "question"),
         (len(parses), "sentence"),
@@ -106,13 +105,13 @@ def _summary(parses: Sequence[Parse], answers: Sequence[Answer]) -> str:
 
 
 def _question_trees(question: int, answer: Answer, parses: Sequence[Parse]) -> str:
-    """The trees of one question, shown with it."""
-    alone = len(parses) == 1
+    """Render the trees of one question, which are shown when it is selected."""
+    single = len(parses) == 1
     trees = "".join(
         _tree(
             parse,
             name=f"Question {question}",
-            text=answer.question if alone else " ".join(parse.sentence.forms),
+            text=answer.question if single else " ".join(parse.sentence.forms),
             attributes=" open",
         )
         for parse in parses
@@ -121,7 +120,7 @@ def _question_trees(question: int, answer: Answer, parses: Sequence[Parse]) -> s
 
 
 def _passage_trees(passage: str, parses: Sequence[Parse], answers: Sequence[Answer]) -> str:
-    """The tree of each sentence of the passage, open where the first answer shown is."""
+    """Render the tree of each sentence of the passage; those of the selected answer are open."""
     shown = answers[default_question(answers) - 1] if answers else None
     opened = sentences_of(shown, parses) if shown else []
     trees, first_word = [], 1
@@ -143,7 +142,7 @@ def _passage_trees(passage: str, parses: Sequence[Parse], answers: Sequence[Answ
 def _tree(
     parse: Parse, *, name: str, text: str, attributes: str, first_word: int | None = None
 ) -> str:
-    """A tree under a line that folds it away; a wide one scrolls by itself."""
+    """Render a tree in a collapsible, scrollable box under a line of text."""
     picture = dependency_svg(
         parse, title=f"{name}: {text}", standalone=False, first_word=first_word
     )

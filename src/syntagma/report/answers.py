@@ -1,4 +1,4 @@
-"""Read a text file, answer questions about it, and draw what was read."""
+"""Answer questions about a text file, and write the answers as text, JSON or a page."""
 
 from __future__ import annotations
 
@@ -21,21 +21,19 @@ from syntagma.tasks.spans.answers import Answer
 from syntagma.tasks.spans.reader import Reader
 from syntagma.text.sentence import Parse
 
-__all__ = ["Choosing", "Reading", "choose", "read_and_answer", "read_questions"]
-
 SHOWN = 5
-"""Candidates on the page for each question."""
+"""Number of candidate spans shown on the page for each question."""
 
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """The answers to questions about one text.
+    """Answers to questions about one text.
 
     Args:
-        name: of the text.
+        name: name of the text.
         passage: the text.
-        answers: one a question.
-        reader: that gave them.
+        answers: the answer to each question.
+        reader: the reader that gave the answers.
     """
 
     name: str
@@ -45,24 +43,24 @@ class Reading:
 
     @staticmethod
     def line(answer: Answer) -> str:
-        """One answer for a terminal."""
+        """Format one answer for a terminal."""
         shown = answer.text if answer.answered else "— no answer in the text —"
         margin = signed(answer.threshold - answer.null_odds, 1)
         return f"{answer.question}\n  {shown}  (p {answer.probability:.2f}, margin {margin})"
 
     def as_json(self) -> dict[str, Any]:
-        """Plain values."""
+        """Return name and answers as plain values."""
         return {"passage": self.name, "answers": [asdict(answer) for answer in self.answers]}
 
     def parses(self, text: str) -> list[Parse]:
-        """The sentences of a text as the reader's parser sees them; else the default parser's."""
+        """Parse a text with the reader's parser, or the default parser if the reader has none."""
         store = self.reader.texts.store
         if store is not None:
             return store.parsed([text])[0].parses(text)
         return load_parser(DEFAULT_PARSER).parse_text(text)
 
     def write_page(self, path: Path) -> None:
-        """Write the HTML page with answers, trees and attention.
+        """Write the answers, trees and attention as an HTML page.
 
         Raises:
             InputError: the file cannot be written.
@@ -83,6 +81,8 @@ class Reading:
         write_text(path, page)
 
     def _weights(self, question: str, parses: Sequence[Parse]) -> RowWeights:
+        """Compute attention weights over the SDOI rows of the passage for one question."""
+        # One forward pass serves all sentences: number their words continuously, then split.
         rows: list[list[int]] = []
         sizes = []
         for parse in parses:
@@ -95,11 +95,11 @@ class Reading:
 
 @dataclass(frozen=True, slots=True)
 class Choosing:
-    """The options that were chosen for questions about one text.
+    """Options chosen for questions about one text.
 
     Args:
-        name: of the text.
-        options: among which was chosen.
+        name: name of the text.
+        options: the options to choose from.
         choices: each question with its choice.
     """
 
@@ -108,7 +108,7 @@ class Choosing:
     choices: tuple[tuple[str, Choice], ...]
 
     def lines(self) -> Iterator[str]:
-        """For a terminal: each question, its options with probabilities, the chosen marked."""
+        """Format for a terminal: each question, its options with probabilities, → at the choice."""
         for question, choice in self.choices:
             yield question
             for number, (option, p) in enumerate(
@@ -116,10 +116,10 @@ class Choosing:
             ):
                 yield f"  {'→' if number == choice.chosen else ' '} {p:6.1%}  {option}"
             if choice.truncated:
-                yield "  (too long for the model: the end of the text was not read)"
+                yield "  (text too long for the model: its end was not read)"
 
     def as_json(self) -> dict[str, Any]:
-        """Plain values."""
+        """Return name, options and choices as plain values."""
         answers = [{"question": question} | choice._asdict() for question, choice in self.choices]
         return {"passage": self.name, "options": list(self.options), "answers": answers}
 
@@ -135,19 +135,23 @@ def choose(
     """Choose an option for each question about a text file.
 
     Args:
-        path: the file, or ``-``.
-        questions: about it.
-        options: at least two; one string with ``|`` between them is cut there.
-        model: a chooser's folder.
-        device: where to compute.
+        path: a text file, or ``-`` for standard input.
+        questions: questions about the text.
+        options: at least two options, or one string that separates them by ``|``.
+        model: folder of a multiple-choice model.
+        device: device to run the model on.
 
     Raises:
-        InputError: file or model cannot be used, there are not two options, or one is empty.
+        InputError: the file or the model cannot be used, there are fewer than two options, or one
+            is empty.
     """
     if not questions:
         raise InputError("no question; write one after the file, or --questions FILE")
     if model == DEFAULT_READER:
-        raise InputError("--options needs a model that chooses: --model FOLDER, trained on choice")
+        raise InputError(
+            "--options needs a multiple-choice model; give --model FOLDER of a run of the task "
+            "choice"
+        )
     if len(options) == 1:
         options = [option.strip() for option in options[0].split("|")]
     if not all(option.strip() for option in options):
@@ -159,7 +163,7 @@ def choose(
 
 
 def read_questions(path: str | Path) -> list[str]:
-    """The questions in a file, one a line; blank lines are left out.
+    """Read questions from a file, one per line; blank lines are skipped.
 
     Raises:
         InputError: the file cannot be read.
@@ -178,14 +182,15 @@ def read_and_answer(
     """Answer questions about a text file.
 
     Args:
-        path: the file, or ``-``.
-        questions: about it.
-        model: ``default-reader`` or a reader's folder.
-        threshold: abstain above these odds; the fitted ones if not given.
-        device: where to compute.
+        path: a text file, or ``-`` for standard input.
+        questions: questions about the text.
+        model: ``default-reader`` or the folder of a reader.
+        threshold: abstain if the odds of no answer exceed this; defaults to the threshold fitted
+            in training.
+        device: device to run the model on.
 
     Raises:
-        InputError: file or model cannot be used, or there is no question.
+        InputError: the file or the model cannot be used, or there is no question.
     """
     if not questions:
         raise InputError("no question; write one after the file, or --questions FILE")

@@ -1,4 +1,4 @@
-"""What a report says of one case: question, gold, every answer, and pictures of it."""
+"""Render one case of a report: question, gold answer, all predictions, and figures."""
 
 from __future__ import annotations
 
@@ -15,18 +15,16 @@ from syntagma.drawing.turns_svg import TurnScores, turns_svg
 from syntagma.report.report_page import details
 from syntagma.text.sentence import Parse, Sentence
 
-__all__ = ["CasePictures", "case_card"]
-
 
 @dataclass(frozen=True, slots=True)
 class CasePictures:
-    """What is drawn of a case.
+    """The figures of a case.
 
     Args:
-        sentence: of the passage, the one to show.
-        trees: by what it is the tree of, a sentence.
-        attention: by whose words they show, the maps of each system.
-        turns: scores of co-attention of each text.
+        sentence: the sentence of the passage to show.
+        trees: trees with a name of what each shows ("question").
+        attention: attention maps of each system, with a name of the text whose words they show.
+        turns: co-attention scores of each text.
     """
 
     sentence: Sentence | None = None
@@ -36,12 +34,12 @@ class CasePictures:
 
 
 def case_card(number: int, case: Case, pictures: CasePictures, *, baseline: str) -> str:
-    """The card of a case.
+    """Render the card of a case.
 
     Args:
-        number: from 1.
+        number: number of the case, from 1.
         case: the case.
-        pictures: of it.
+        pictures: its figures.
         baseline: name of the system that the others are compared with.
     """
     example = case.example
@@ -54,16 +52,17 @@ def case_card(number: int, case: Case, pictures: CasePictures, *, baseline: str)
         f'<article class="case" id="case-{number}">'
         f'<p class="kind">{escape(kinds.get(case.kind, "wrong"))} · {escape(case.key)}</p>'
         f"<h3><bdi>{escape(example.asked + options)}</bdi></h3>"
-        f"{_answers(case)}{_excerpt(case, pictures.sentence)}{_drawn(pictures)}</article>"
+        f"{_answers(case)}{_excerpt(case, pictures.sentence)}{_figures(pictures)}</article>"
     )
 
 
 def _answers(case: Case) -> str:
-    """Gold and answers, each with a sign that does not rely on colour."""
+    """Render the gold answer and the predictions; symbols mark right and wrong without colour."""
     nothing = case.example.nothing
     gold = " / ".join(_shown(answer, nothing) for answer in case.example.gold)
     rows = [f'<tr><th scope="row">gold</th><td>{gold}</td><td></td></tr>']
     signs = {0.0: ' class="false"', 1.0: ' class="right"'}
+    # Scores in between have no symbol, and then none of the card has one.
     signs = signs if set(case.scores.values()) <= signs.keys() else {}
     for system, answers in case.answers.items():
         score = case.scores[system]
@@ -75,7 +74,7 @@ def _answers(case: Case) -> str:
 
 
 def _all_shown(answers: Sequence[str], nothing: str) -> str:
-    """The answers of all seeds, the same ones once and with their number."""
+    """Render the answers of all seeds; equal answers appear once, with a count."""
     counts = Counter(" ".join(answer.split()) for answer in answers)
     if len(counts) == 1:
         return _shown(answers[0], nothing)
@@ -86,20 +85,21 @@ def _all_shown(answers: Sequence[str], nothing: str) -> str:
 
 
 def _shown(answer: str, nothing: str) -> str:
+    """Render one answer; ``nothing`` stands for an empty one."""
     if not answer.strip():
         return f'<span class="none">{nothing}</span>'
     return f"<bdi>{escape(' '.join(answer.split()))}</bdi>"
 
 
 def _excerpt(case: Case, sentence: Sentence | None) -> str:
-    """A sentence of the passage, with the places of it marked."""
+    """Render a sentence of the passage, with the spans of the case marked."""
     passage = case.example.passage
     if not passage:
         return ""
     start, end = (sentence.start, sentence.end) if sentence else (0, min(len(passage), 300))
     text, done = "", start
     for begin, stop in sorted(case.example.places):
-        # Places may lie in one another.
+        # Spans may be nested or overlap: mark only the first.
         if done <= begin < stop <= end:
             text += f"{escape(passage[done:begin])}<mark>{escape(passage[begin:stop])}</mark>"
             done = stop
@@ -108,14 +108,15 @@ def _excerpt(case: Case, sentence: Sentence | None) -> str:
     return f'<p class="excerpt"><bdi>{dots[0]}{text}{dots[1]}</bdi></p>'
 
 
-def _drawn(pictures: CasePictures) -> str:
+def _figures(pictures: CasePictures) -> str:
+    """Render the figures of a case, each collapsible; only the first tree is open."""
     parts = []
-    for place, (name, parse) in enumerate(pictures.trees):
+    for number, (name, parse) in enumerate(pictures.trees):
         tree = dependency_svg(parse, standalone=False)
         if parse.constituents:
             tree += phrase_svg(parse, standalone=False)
         parts.append(
-            details(f"Tree: {name}", _scroll(tree, f"Tree of the {name}"), open_=not place)
+            details(f"Tree: {name}", _scroll(tree, f"Tree of the {name}"), open_=not number)
         )
     for name, matrices in pictures.attention:
         title = f"Attention: words of the {name}"
@@ -129,7 +130,7 @@ def _drawn(pictures: CasePictures) -> str:
 
 
 def _scroll(picture: str, label: str) -> str:
-    """A wide picture scrolls by itself."""
+    """Put a figure into a scrollable box."""
     return (
         f'<div class="scroll" tabindex="0" role="region" aria-label="{escape(label)}">{picture}'
         "</div>"

@@ -1,6 +1,7 @@
-"""What the script of an answer page needs to know, as one block of JSON.
+"""Build the JSON block that the script of an answer page reads.
 
-Words are numbered through the passage from 1, so that no offsets cross into the script.
+Words are numbered from 1 through the whole passage.  The script gets no character offsets, since
+JavaScript counts UTF-16 units.
 """
 
 from __future__ import annotations
@@ -12,22 +13,21 @@ from typing import Any
 from syntagma.tasks.spans.answers import Answer
 from syntagma.text.sentence import Parse
 
-__all__ = ["RowWeights", "json_block", "page_data", "sdoi_rows", "sentences_of"]
-
 RowWeights = Sequence[Sequence[Sequence[float]]]
-"""Attention weights: for each sentence and word those over its SDOI row, the word itself first."""
+"""Attention weights over the SDOI row of each word, the word itself first,
+``[n_sentences][n_words][n_row]``."""
 
 
 def sdoi_rows(heads: Sequence[int]) -> list[tuple[int, ...]]:
-    """For each word itself and its syntactic ancestors, from the word up to the root.
+    """Return each word with its syntactic ancestors, in order from the word up to the root.
 
-    This is the word's row of the SDOI mask (SG-Net, eq. 1), in the order of the path.
+    These are the nonzero columns in the word's row of the SDOI mask (SG-Net eq. 1).
 
     Args:
-        heads: 1-based head of each word, 0 for the root, ``[n_words]``.
+        heads: 1-based index of the head of each word, 0 for the root, ``[n_words]``.
 
     Raises:
-        ValueError: the heads form a cycle or point out of the sentence.
+        ValueError: the heads form a cycle or are out of range.
 
     >>> sdoi_rows([2, 0, 2])
     [(1, 2), (2,), (3, 2)]
@@ -36,6 +36,7 @@ def sdoi_rows(heads: Sequence[int]) -> list[tuple[int, ...]]:
     for word in range(1, len(heads) + 1):
         row = [word]
         while head := heads[row[-1] - 1]:
+            # A path as long as the sentence that has not reached the root is a cycle.
             if not 0 < head <= len(heads) or len(row) == len(heads):
                 raise ValueError(
                     f"expected heads that lead from word {word} to the root, got a cycle or a "
@@ -47,7 +48,7 @@ def sdoi_rows(heads: Sequence[int]) -> list[tuple[int, ...]]:
 
 
 def sentences_of(answer: Answer, parses: Sequence[Parse]) -> list[int]:
-    """Numbers of the sentences that an answer lies in, from 1; none where there is no answer."""
+    """Return the numbers, from 1, of the sentences that overlap an answer; empty if unanswered."""
     return [
         number
         for number, parse in enumerate(parses, start=1)
@@ -58,23 +59,23 @@ def sentences_of(answer: Answer, parses: Sequence[Parse]) -> list[int]:
 def page_data(
     parses: Sequence[Parse], answers: Sequence[Answer], attention: Sequence[RowWeights] | None
 ) -> dict[str, Any]:
-    """Words, their rows with the weights, and where the answers are.
+    """Collect the words, their SDOI rows with weights, and the positions of the answers.
 
     Args:
-        parses: the sentences of the passage.
-        answers: one a question.
-        attention: weights for each question; see ``answer_page``.
+        parses: the parses of the passage.
+        answers: the answer to each question.
+        attention: attention weights for each question; see ``answer_page``.
 
     Raises:
-        ValueError: heads that are no tree, or weights that do not fit the rows.
+        ValueError: the heads are not a tree, or the weights do not match the rows.
     """
     rows: list[list[int]] = []
     words: list[tuple[str, ...]] = []
-    places: list[tuple[int, int]] = []
+    offsets: list[tuple[int, int]] = []
     for parse in parses:
         rows += [[len(words) + word for word in row] for row in sdoi_rows(parse.heads)]
         words += zip(parse.sentence.forms, parse.relations, parse.upos, parse.xpos, strict=True)
-        places += zip(parse.sentence.starts, parse.sentence.ends, strict=True)
+        offsets += zip(parse.sentence.starts, parse.sentence.ends, strict=True)
     if attention is not None and len(attention) != len(answers):
         raise ValueError(
             f"expected attention weights for {len(answers)} questions, got {len(attention)}"
@@ -88,7 +89,7 @@ def page_data(
                 "sentences": sentences_of(answer, parses),
                 "words": [
                     number
-                    for number, (start, end) in enumerate(places, start=1)
+                    for number, (start, end) in enumerate(offsets, start=1)
                     if _overlap(answer, start, end)
                 ],
             }
@@ -98,17 +99,20 @@ def page_data(
 
 
 def json_block(data: Any) -> str:
-    """JSON that can neither end a ``<script>`` block nor open a tag, comment or entity in it.
+    """Serialise to JSON that is safe inside a ``<script>`` element.
+
+    Escaping ``<``, ``>`` and ``&`` prevents closing tags, comments and entities.
 
     >>> json_block("</script>")
     '"\\\\u003c/script\\\\u003e"'
     """
+    # NaN is not valid JSON; fail here rather than in the browser.
     text = json.dumps(data, separators=(",", ":"), allow_nan=False)
     return text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
 
 
 def _overlap(answer: Answer, start: int, end: int) -> bool:
-    """Whether an answer and a stretch of the passage share a character."""
+    """Whether an answer shares a character with a span of the passage."""
     if answer.start is None or answer.end is None:
         return False
     return answer.start < end and start < answer.end
@@ -117,12 +121,13 @@ def _overlap(answer: Answer, start: int, end: int) -> bool:
 def _flat_weights(
     rows: Sequence[Sequence[int]], parses: Sequence[Parse], weights: RowWeights
 ) -> list[list[float]]:
-    """The weights of one question in the order of the passage's words."""
+    """Flatten the weights of one question over sentences: one row for each word."""
     if list(map(len, weights)) != list(map(len, parses)):
         raise ValueError(
             f"expected attention weights for sentences of {list(map(len, parses))} words, got "
             f"{list(map(len, weights))}"
         )
+    # Four decimals keep the page small; it shows two.
     flat = [[round(float(weight), 4) for weight in row] for by_word in weights for row in by_word]
     for number, (row, row_weights) in enumerate(zip(rows, flat, strict=True), start=1):
         if len(row) != len(row_weights):

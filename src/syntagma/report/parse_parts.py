@@ -1,4 +1,4 @@
-"""The parts of a report that score models again: with noise in their parses, with other ones."""
+"""Report parts that score models again with noisy parses or with other parse sources."""
 
 from __future__ import annotations
 
@@ -25,34 +25,31 @@ from syntagma.parse.sources.load import read_noise
 from syntagma.report.report_page import Part, plot, plots
 from syntagma.report.report_parts import Made
 
-__all__ = ["noise_part", "sources_part", "training_noise_parts"]
-
 
 def noise_part(systems: Sequence[System], kind: str, out: Path, *, device: str) -> Made:
-    """Scores over the share of heads or tags replaced.
+    """Plot scores over the share of heads or tags replaced.
 
     Args:
-        systems: the runs.
+        systems: the systems.
         kind: ``heads`` or ``tags``.
-        out: the folder to write the plot to.
-        device: where to compute.
+        out: folder to write the plot to.
+        device: device to run the models on.
     """
     metric = systems[0].compared.metric
     return _curve_part(
         f"Noise: {kind} replaced",
         partial(noise_curve, _folders(systems), kind=kind, metric=metric, device=device),
-        "The models are scored again while that share of what the parser gives is replaced at "
-        "random",
+        f"The models are scored again with the given share of {kind} replaced at random",
         out / f"noise_{kind}.svg",
     )
 
 
 def training_noise_parts(systems: Sequence[System], out: Path) -> list[Made]:
-    """Scores of runs over the share of noise that they were trained on, where there are such.
+    """Plot the scores of runs over the share of noise that they were trained with, if any.
 
     Args:
-        systems: the runs.
-        out: the folder to write plots to.
+        systems: the systems.
+        out: folder to write plots to.
     """
     metric = systems[0].compared.metric
     parsers = {run.experiment.parser for system in systems for run in system.runs}
@@ -61,8 +58,8 @@ def training_noise_parts(systems: Sequence[System], out: Path) -> list[Made]:
         _curve_part(
             f"Noise in training: {kind} replaced",
             partial(training_noise_curve, _folders(systems), kind=kind, metric=metric),
-            "The scores of models that were trained, and are scored, with that share of what the "
-            "parser gives replaced at random",
+            f"Scores of models trained and evaluated with the given share of {kind} replaced at "
+            "random",
             out / f"training_noise_{kind}.svg",
         )
         for kind in sorted(kinds)
@@ -70,31 +67,32 @@ def training_noise_parts(systems: Sequence[System], out: Path) -> list[Made]:
 
 
 def _curve_part(name: str, make: Callable[[], NoiseCurve], hint: str, path: Path) -> Made:
-    """A curve over the share of noise, with its table.
+    """Build the part of a noise curve.
 
     Args:
-        name: of the part.
-        make: the curve.
-        hint: what was done, without a full stop.
-        path: of the picture.
+        name: heading of the part.
+        make: computes the curve.
+        hint: description of the measurement, without a full stop.
+        path: path of the plot.
     """
     try:
         curve = make()
+    # A part that cannot be computed (missing models, data or extras) must not fail the report.
     except InputError as error:
         return Made(Part(name, ""), {}, [f"{name}: {error}"])
-    return _drawn(name, hint, curve, path, lambda: write_noise_curves([curve], path))
+    return _plot_part(name, hint, curve, path, lambda: write_noise_curves([curve], path))
 
 
 def sources_part(
     systems: Sequence[System], sources: Sequence[str], out: Path, *, device: str
 ) -> Made:
-    """Scores with parses of several sources, side by side.
+    """Compare scores with the parses of several sources.
 
     Args:
-        systems: the runs.
-        sources: their names; none, no part.
-        out: the folder to write the plot to.
-        device: where to compute.
+        systems: the systems.
+        sources: names of the parse sources; without any, the part is empty.
+        out: folder to write the plot to.
+        device: device to run the models on.
     """
     name = "Sources of parses"
     if not sources:
@@ -105,10 +103,10 @@ def sources_part(
     except InputError as error:
         return Made(Part(name, ""), {}, [f"{name}: {error}"])
     path = out / "sources.svg"
-    return _drawn(
+    return _plot_part(
         name,
-        f"The models, scored again with the parses of each source; {OWN} are those that a model "
-        "was trained with",
+        f"The models are scored again with the parses of each source; {OWN} denotes the source "
+        "that a model was trained with",
         found,
         path,
         lambda: write_parser_table(found, path),
@@ -119,17 +117,19 @@ def _folders(systems: Sequence[System]) -> list[Path]:
     return [folder for system in systems for folder in system.folders]
 
 
-def _drawn(
+def _plot_part(
     name: str, hint: str, found: NoiseCurve | ParserTable, path: Path, draw: Callable[[], None]
 ) -> Made:
-    """A part with a picture, its table, and what was done in words.
+    """Build a part with a plot, its table, and a description.
+
+    A plot that cannot be drawn is reported as a notice; the table is shown all the same.
 
     Args:
-        name: of the part.
-        hint: what was done, without a full stop.
+        name: heading of the part.
+        hint: description of the measurement, without a full stop.
         found: the values.
-        path: of the picture.
-        draw: draws it.
+        path: path of the plot.
+        draw: writes the plot.
     """
     body, notices = html_table(found.rows()), []
     try:

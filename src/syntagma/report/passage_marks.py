@@ -1,8 +1,8 @@
-"""A passage as HTML: every character as it is, every word and every answer an element of its own.
+"""Render a passage as HTML, with elements around words and answers and its text unchanged.
 
-Words are found by the character offsets of the parses, answers by theirs, so that they may overlap
-in any way.  All cutting happens here, in Python's characters: a script that reads the page needs
-no offsets, which it would count in UTF-16 units.
+Words and answers are located by their character offsets and may overlap in any way.  All splitting
+is done here, in Python's characters, so that the page's script needs no offsets, which it would
+count in UTF-16 units.
 """
 
 from __future__ import annotations
@@ -15,16 +15,14 @@ from syntagma.drawing.svg import escape
 from syntagma.tasks.spans.answers import Answer
 from syntagma.text.sentence import Parse
 
-__all__ = ["Token", "passage_html", "tokens_of"]
-
 
 @dataclass(frozen=True, slots=True)
 class Token:
-    """A stretch of the passage that words stand on: one, or several that share it.
+    """A span of the passage that covers one word, or several words that share it.
 
     Args:
-        start: character offset in the passage.
-        end: character offset after its last character.
+        start: offset of its first character.
+        end: offset after its last character.
         words: numbers of its words in the passage, from 1.
     """
 
@@ -35,13 +33,13 @@ class Token:
 
 @dataclass(frozen=True, slots=True)
 class Mark:
-    """A stretch of the passage that belongs to an answer.
+    """A span of the passage to mark.
 
     Args:
-        start: character offset in the passage.
-        end: character offset after its last character.
-        kind: ``answers`` for what was answered, ``spans`` for a candidate.
-        key: number of the question; for a candidate, ``question-rank``, both from 1.
+        start: offset of its first character.
+        end: offset after its last character.
+        kind: ``answers`` for an answer, ``spans`` for a candidate.
+        key: number of the question; for a candidate ``question-rank``, both from 1.
     """
 
     start: int
@@ -51,14 +49,14 @@ class Mark:
 
 
 def tokens_of(passage: str, parses: Sequence[Parse]) -> list[Token]:
-    """The stretches of the passage that its words stand on, from left to right.
+    """Merge overlapping words into tokens, from left to right.
 
     Args:
         passage: the text.
-        parses: its sentences, whose offsets count in ``passage``.
+        parses: the parses of its sentences; offsets index into ``passage``.
 
     Raises:
-        ValueError: a word lies outside the passage or before the word that precedes it.
+        ValueError: a word is outside the passage, or starts before the previous word.
     """
     tokens: list[Token] = []
     words = (word for parse in parses for word in parse.sentence.words)
@@ -69,6 +67,7 @@ def tokens_of(passage: str, parses: Sequence[Parse]) -> list[Token]:
                 f"expected word {number} ({word.form!r}) between characters {least} and "
                 f"{len(passage)}, got {word.start} to {word.end}; give the parses of this passage"
             )
+        # Words of a multi-word token overlap: they share one element.
         if tokens and word.start < tokens[-1].end:
             last = tokens.pop()
             shared = Token(last.start, max(last.end, word.end), (*last.words, number))
@@ -79,16 +78,18 @@ def tokens_of(passage: str, parses: Sequence[Parse]) -> list[Token]:
 
 
 def passage_html(passage: str, tokens: Iterable[Token], answers: Sequence[Answer]) -> str:
-    """Write the passage with an element around each word and each part of an answer.
+    """Render the passage with an element around each word and each part of an answer.
+
+    Apart from the tags, the result is the passage, character for character; only characters that
+    XML forbids are replaced.
 
     Args:
-        passage: the text; what stands between the tags is this, character for character, but for
-            characters that XML forbids.
-        tokens: from ``tokens_of``.
-        answers: what to mark, candidates included.
+        passage: the text.
+        tokens: the tokens from ``tokens_of``.
+        answers: the answers to mark, with their candidates.
 
     Raises:
-        ValueError: the passage holds something else where an answer is said to be.
+        ValueError: the passage does not contain the text of an answer at its offsets.
     """
     marks = _marks(passage, answers)
     lines = []
@@ -106,7 +107,7 @@ def passage_html(passage: str, tokens: Iterable[Token], answers: Sequence[Answer
 
 
 def _marks(passage: str, answers: Sequence[Answer]) -> list[Mark]:
-    """Everything to mark in the passage, answers and candidates."""
+    """Collect the spans of all answers and candidates."""
     marks = []
     for question, answer in enumerate(answers, start=1):
         if answer.start is not None and answer.end is not None:
@@ -119,7 +120,7 @@ def _marks(passage: str, answers: Sequence[Answer]) -> list[Mark]:
 
 
 def _require_text(passage: str, start: int, end: int, text: str) -> None:
-    """Raise where the passage does not hold the text at its offsets."""
+    """Check that the passage contains a text at its offsets."""
     if not 0 <= start <= end <= len(passage) or passage[start:end] != text:
         raise ValueError(
             f"expected {text!r} at characters {start} to {end} of the passage, got "
@@ -128,11 +129,15 @@ def _require_text(passage: str, start: int, end: int, text: str) -> None:
 
 
 def _runs(passage: str, start: int, end: int, marks: Sequence[Mark]) -> str:
-    """A stretch of text, cut where answers begin and end."""
+    """Render a part of the passage, split where answers start and end.
+
+    HTML elements cannot overlap, so each run lists all the answers that it belongs to.
+    """
     near = [mark for mark in marks if mark.start < end and start < mark.end]
     if not near:
         return escape(passage[start:end])
-    cuts = {place for mark in near for place in (mark.start, mark.end) if start < place < end}
+    # Cut at every mark boundary, so that each run is either inside or outside of a mark.
+    cuts = {offset for mark in near for offset in (mark.start, mark.end) if start < offset < end}
     runs = []
     for left, right in pairwise([start, *sorted(cuts), end]):
         here = [mark for mark in near if mark.start <= left and right <= mark.end]

@@ -1,4 +1,4 @@
-"""The commands that make the runs of a report, and the report, again."""
+"""The part of a report with the commands that reproduce its runs and the report itself."""
 
 from __future__ import annotations
 
@@ -15,33 +15,31 @@ from syntagma.runs.names import SETTINGS as RUN_SETTINGS
 from syntagma.settings import flatten, to_dict
 from syntagma.tasks.experiment import Experiment
 
-__all__ = ["commands_part"]
-
 AGAIN = "again"
-"""The folder that the runs are made in."""
+"""Folder for the reproduced runs."""
 SETTINGS = "settings"
 MODELS = ("encoder", "parser", "head.verifier")
-"""Settings that may name the folder of another run."""
-PLACES = (("runs",), ("..",))
-"""What paths begin with, and names on the hub do not."""
+"""Settings whose value may be the folder of another run."""
+PATH_STARTS = (("runs",), ("..",))
+"""First components that occur in paths, but not in names on the Hugging Face Hub."""
 
 
 def commands_part(
     systems: Sequence[System], draft: Path, out: str | Path, *, options: Sequence[str] = ()
 ) -> tuple[Part, list[str]]:
-    """The commands that make everything again, in new folders, from settings kept with the page.
+    """List the commands that reproduce everything in new folders, from settings saved here.
 
     Args:
-        systems: of the report.
-        draft: the report's folder, in which settings are put.
-        out: the name that it will have.
-        options: of the report.
+        systems: the systems of the report.
+        draft: the draft folder of the report, to which the settings are written.
+        out: the final path of the report.
+        options: command-line options of the report.
 
     Returns:
-        The part, and what it lacks.
+        The part, and notices about runs that cannot be reproduced.
     """
     notices: list[str] = []
-    # The report itself is made there too.
+    # Folder name under `again/` by path; reserve the report's own name first.
     made = {Path(out): Path(out).name}
     lines: list[str] = []
     runs = [run for system in systems for run in system.runs]
@@ -60,9 +58,9 @@ def commands_part(
     again = f"{AGAIN}/{made[Path(out)]}"
     lines.append(shlex.join(["syntagma", "report", *folders, "--out", again, *options]))
     hint = (
-        "The settings are complete; paths in them are those of the folder in which the runs were "
-        f"trained. What is made again lies in <code>{AGAIN}/</code>; a run that begins from "
-        "another one, or reads with its help, has that before it."
+        "The settings are complete; relative paths in them refer to the folder in which the runs "
+        f"were trained. Results are written to <code>{AGAIN}/</code>. A run that another one "
+        "starts from, or uses as parser or verifier, comes before it."
     )
     limits = {each for run in runs if (each := run.experiment.data.dev_limit) is not None}
     if limits:
@@ -75,23 +73,25 @@ def commands_part(
 
 
 def _as_trained(experiment: Experiment) -> list[str]:
-    """Options with which a model is scored as it was at the end of its training."""
+    """Return the options that score a model as at the end of its training."""
     precision = experiment.training.precision
+    # A loaded parser computes in float32 by default; other models in the precision `auto`.
     is_default = precision == "auto" and experiment.task != "parsing"
     given = [] if is_default else ["--precision", precision]
     return [*given, *(["--skip-bad"] if experiment.data.skip_bad else [])]
 
 
 def _shared(options: Sequence[str]) -> list[str]:
-    """Those options of a report that `compare` has too."""
+    """Select the options of a report that ``compare`` accepts too."""
     pairs = zip(options[::2], options[1::2], strict=True)
     return [word for pair in pairs if pair[0] in ("--data", "--metric") for word in pair]
 
 
 def _is_folder_name(path: Path) -> bool:
-    """Whether it can only be a folder here: names on the hub have two parts at most."""
+    """Whether a name can only be a local folder, since Hub names have at most two components."""
+    # Names of parse sources such as `spacy:NAME` contain a colon.
     named = ":" not in str(path)
-    return named and (path.is_absolute() or len(path.parts) > 2 or path.parts[:1] in PLACES)
+    return named and (path.is_absolute() or len(path.parts) > 2 or path.parts[:1] in PATH_STARTS)
 
 
 def _train(
@@ -102,14 +102,14 @@ def _train(
     out: Path,
     notices: list[str],
 ) -> None:
-    """The command of a run, after those of the runs that it needs."""
+    """Append the command of a run, after those of the runs that it depends on."""
     if path in made:
         return
     settings = flatten(to_dict(read_experiment(path)))
     named = {key: Path(str(settings.get(key) or "")) for key in MODELS}
     needed = {key: each for key, each in named.items() if (each / RUN_SETTINGS).is_file()}
     notices += [
-        f"the commands of what {path} has as its {key}: {each} is not there"
+        f"commands for the {key} of {path}: {each} does not exist"
         for key, each in named.items()
         if _is_folder_name(each) and not each.exists()
     ]

@@ -1,6 +1,7 @@
-"""One self-contained page about runs: parts with tables, plots and cases, and what was left out.
+"""Write a self-contained report page: parts with tables, plots and cases, and what was skipped.
 
-The page needs neither network nor script; plots stand in it as data, and beside it as files.
+The page needs neither network nor script.  Plots are embedded as data, and also saved as files next
+to the page.
 """
 
 from __future__ import annotations
@@ -14,15 +15,13 @@ from typing import NamedTuple
 
 from syntagma.drawing.svg import escape
 
-__all__ = ["Part", "commands", "details", "plot", "plots", "report_page"]
-
 
 class Part(NamedTuple):
     """A part of the page.
 
     Args:
-        name: its heading.
-        body: HTML.
+        name: heading of the part.
+        body: content as HTML; a part without content is not shown.
     """
 
     name: str
@@ -30,24 +29,24 @@ class Part(NamedTuple):
 
     @property
     def anchor(self) -> str:
-        """Where links into the page find it."""
+        """Id of the part, the target of links to it."""
         return "-".join(self.name.lower().split())
 
 
 def report_page(
     *, title: str, summary: str, parts: Sequence[Part], notices: Sequence[str] = (), note: str = ""
 ) -> str:
-    """Write the page.
+    """Render the page.
 
     Args:
-        title: of the page.
-        summary: what it is about, in a line.
-        parts: in their order; those without a body are left out.
-        notices: what was left out, and why.
-        note: a line at its end.
+        title: title of the page.
+        summary: a line that describes the runs.
+        parts: the parts in order; those without a body are skipped.
+        notices: what was skipped, and why.
+        note: a line at the end of the page.
 
     Returns:
-        HTML.
+        The page as HTML.
     """
     shown = [part for part in parts if part.body]
     links = "".join(f'<li><a href="#{part.anchor}">{escape(part.name)}</a></li>' for part in shown)
@@ -68,22 +67,26 @@ def report_page(
 
 
 def _resource(name: str) -> str:
-    """A file that ships beside this one."""
+    """Read a file that ships with this package."""
     return files("syntagma.report").joinpath(name).read_text("utf-8")
 
 
 def _notices(notices: Sequence[str]) -> str:
+    """Render the list of what was skipped, without repetitions."""
+    # Several runs often give the same notice.
     items = "".join(f"<li>{escape(notice)}</li>" for notice in dict.fromkeys(notices))
-    return f'<div class="notices"><p>Left out</p><ul>{items}</ul></div>' if items else ""
+    return f'<div class="notices"><p>Skipped</p><ul>{items}</ul></div>' if items else ""
 
 
 def plot(path: Path, caption: str, *, wide: bool = False) -> str:
-    """A plot that was written beside the page.
+    """Embed a plot, with a link to its file.
+
+    As an ``<img>`` with a data URL, its styles and ids cannot clash with those of the page.
 
     Args:
-        path: the ``.svg``.
-        caption: what it shows.
-        wide: whether it has panels beside one another, so that it needs the room of two.
+        path: the ``.svg`` file, in the folder of the page.
+        caption: caption of the plot.
+        wide: whether it has several panels and needs twice the width.
     """
     data = base64.b64encode(path.read_bytes()).decode()
     return (
@@ -94,16 +97,16 @@ def plot(path: Path, caption: str, *, wide: bool = False) -> str:
 
 
 def plots(figures: Sequence[str]) -> str:
-    """Plots beside one another as far as there is room."""
+    """Arrange plots side by side as far as there is room."""
     return f'<div class="plots">{"".join(figures)}</div>' if figures else ""
 
 
 def details(summary: str, body: str, *, open_: bool = False) -> str:
-    """What is folded away under a line."""
+    """Render a collapsible block under a line of text."""
     shown = " open" if open_ else ""
     return f"<details{shown}><summary>{escape(summary)}</summary>{body}</details>"
 
 
 def commands(lines: Sequence[str]) -> str:
-    """Commands to copy."""
+    """Render commands or settings as a block to copy."""
     return f"<pre><code>{escape(chr(10).join(lines))}</code></pre>"

@@ -1,7 +1,4 @@
-"""The parts of a report that need nothing but saved results.
-
-Scores, settings, groups of examples, training, parameters, and the commands.
-"""
+"""Report parts built from saved results: scores, settings, groups, training, parameters."""
 
 from __future__ import annotations
 
@@ -31,26 +28,17 @@ from syntagma.runs.log import Speed, is_cut, read_speed
 from syntagma.settings import flatten, to_dict
 from syntagma.tasks import find_task
 
-__all__ = [
-    "Made",
-    "groups_part",
-    "models_part",
-    "results_part",
-    "tags_part",
-    "training_part",
-]
-
-MOST_KINDS = 60
-"""Groups that a plot of kinds can hold."""
+MAX_GROUPS = 60
+"""Maximum number of groups that fit into a plot."""
 
 
 class Made(NamedTuple):
-    """A part, and the same as plain values.
+    """A part of the page with its values.
 
     Args:
-        part: of the page.
-        values: for ``report.json``.
-        notices: what was left out, and why.
+        part: the part.
+        values: the same results as plain values, for ``report.json``.
+        notices: what was skipped, and why.
     """
 
     part: Part
@@ -59,7 +47,7 @@ class Made(NamedTuple):
 
 
 def results_part(systems: Sequence[System]) -> Made:
-    """Scores with their tests, all metrics, and the settings that differ."""
+    """Show scores with significance tests, all metrics, and the settings that differ."""
     notices: list[str] = []
     body, values = "", None
     if len(systems) > 1 and find_task(systems[0].runs[0].task).comparisons:
@@ -68,15 +56,15 @@ def results_part(systems: Sequence[System]) -> Made:
             body = html_table(comparison.rows())
             tests = escape(comparison.summary().replace("`", ""))
             body += (
-                f'<p class="hint">{tests}. Δ and p are against the '
-                "first line; + and − count the examples that got better and worse.</p>"
+                f'<p class="hint">{tests}. Δ and p compare each line with the first; + and − count '
+                "the examples that improved and got worse.</p>"
             )
             values = comparison.as_json()
         except InputError as error:
             notices.append(f"the comparison: {error}")
     metrics = _metrics(systems)
     rows = [["metric", *(system.name for system in systems)]]
-    rows += [[name, *map(_metric_shown, found.values())] for name, found in metrics.items()]
+    rows += [[name, *map(_format_metric, found.values())] for name, found in metrics.items()]
     shown = html_table(rows)
     body += details("All metrics", shown) if body else shown
     body += _settings(systems)
@@ -84,7 +72,7 @@ def results_part(systems: Sequence[System]) -> Made:
 
 
 def _metrics(systems: Sequence[System]) -> dict[str, dict[str, list[float]]]:
-    """All metrics, of each system those of its seeds."""
+    """Return the values of each metric over the seeds of each system."""
     return {
         name: {
             system.name: [float(run.metrics[name]) for run in system.runs if name in run.metrics]
@@ -94,21 +82,22 @@ def _metrics(systems: Sequence[System]) -> dict[str, dict[str, list[float]]]:
     }
 
 
-def _metric_shown(values: Sequence[float]) -> str:
-    """A metric; one that is the same whole number for all seeds is a count."""
+def _format_metric(values: Sequence[float]) -> str:
+    """Format a metric; the same whole number for all seeds is taken to be a count."""
     is_count = len({*values}) == 1 and values[0].is_integer()
-    return _mean_shown(values[:1], 0) if is_count else _mean_shown(values)
+    return _format_mean(values[:1], 0) if is_count else _format_mean(values)
 
 
-def _mean_shown(values: Sequence[float], places: int = 2) -> str:
-    """A mean over seeds; numbers that are all alike do not deviate."""
+def _format_mean(values: Sequence[float], places: int = 2) -> str:
+    """Format a mean over seeds, with the standard deviation unless all values are equal."""
     if not values:
         return "–"
     return spread(mean(values), stdev(values) if len({*values}) > 1 else None, places)
 
 
 def _settings(systems: Sequence[System]) -> str:
-    """The settings in which systems differ, and all of each."""
+    """Show the settings in which systems differ, and all settings of each system."""
+    # Runs of a system differ only in their seed, so the first run represents it.
     flat = [flatten(to_dict(system.runs[0].experiment)) for system in systems]
     keys = dict.fromkeys(key for settings in flat for key in settings)
     rows = [["setting", *(system.name for system in systems)]]
@@ -128,14 +117,14 @@ def _settings(systems: Sequence[System]) -> str:
 
 
 def groups_part(systems: Sequence[System], out: Path, *, parser: str = DEFAULT_PARSER) -> Made:
-    """Scores by each property that the examples have, and by what a parser measures on them.
+    """Break scores down by properties of the examples and of their parses.
 
-    Numbers are cut into groups of equal size and into groups of equal range.
+    Numeric properties are binned into groups of equal size and into groups of equal range.
 
     Args:
-        systems: over the same data.
-        out: the folder to write plots to.
-        parser: see :func:`syntagma.parse.sources.load.load_source`.
+        systems: systems evaluated on the same data.
+        out: folder to write plots to.
+        parser: the parse source, see :func:`syntagma.parse.sources.load.load_source`.
     """
     name = "Groups of examples"
     try:
@@ -145,13 +134,15 @@ def groups_part(systems: Sequence[System], out: Path, *, parser: str = DEFAULT_P
     notices: list[str] = []
     figures, tables, values = [], [], {}
     measured: dict[str, dict[str, float]] = {}
+    # Whatever cannot be computed is skipped with a notice; the rest of the report is still useful.
     try:
         measured = measure_parses(examples, source=load_source(parser))
     except InputError as error:
-        notices.append(f"groups by what a parser measures: {error}")
+        notices.append(f"groups by properties of parses: {error}")
     groupings = find_task(systems[0].runs[0].task).groupings
     for property in [*groupings, *measured] if examples else ():
         number = property in measured or groupings[property].is_number
+        # Numbers are binned in both ways, other values into one group each.
         try:
             found = [
                 break_down_systems(
@@ -162,7 +153,8 @@ def groups_part(systems: Sequence[System], out: Path, *, parser: str = DEFAULT_P
         except InputError as error:
             notices.append(f"groups by {property}: {error}")
             continue
-        if not 1 < len(found[0].grouping.groups) <= MOST_KINDS:
+        # One group shows nothing; too many cannot be read.
+        if not 1 < len(found[0].grouping.groups) <= MAX_GROUPS:
             continue
         values[property] = [each.as_json() for each in found]
         body = "".join(html_table(each.rows(), caption=each.caption) for each in found)
@@ -174,19 +166,19 @@ def groups_part(systems: Sequence[System], out: Path, *, parser: str = DEFAULT_P
     if not values:
         return Made(Part(name, ""), {}, notices)
     hint = (
-        '<p class="hint">Numbers are cut into groups of equal size and into groups of equal range, '
-        "at most 20 (of fewer values, equal ones stand together), and have a trend line (least "
-        "squares through the means of the groups, each as heavy as its examples).</p>"
+        '<p class="hint">Numeric properties are binned into at most 20 groups of equal size and of '
+        "equal range (properties with fewer values have one group per value). Their trend line is "
+        "a least-squares fit through the group means, weighted by the number of examples.</p>"
     )
     return Made(Part(name, hint + plots(figures) + "".join(tables)), values, notices)
 
 
 def tags_part(systems: Sequence[System], *, parser: str = DEFAULT_PARSER) -> Made:
-    """Parts of speech at the boundaries of answers, for readers.
+    """Count part-of-speech tags at the boundaries of answers, for readers.
 
     Args:
-        systems: the runs.
-        parser: gives the tags.
+        systems: the systems.
+        parser: the parse source that provides the tags.
     """
     name = "Answer boundaries"
     if systems[0].runs[0].task != "spans":
@@ -196,10 +188,11 @@ def tags_part(systems: Sequence[System], *, parser: str = DEFAULT_PARSER) -> Mad
     except InputError as error:
         return Made(Part(name, ""), {}, [f"tags at answer boundaries: {error}"])
     hint = (
-        '<p class="hint">How often a Penn tag stands at the first or the last word of the gold '
-        "answer and of each system's; and, by the tag of the gold word, how often a system answers "
-        "wrongly and its own boundary word has another tag than that of the nearest gold answer. "
-        f"{found.n_questions:,} questions with an answer.</p>"
+        '<p class="hint">How often each Penn tag occurs at the first or last word of the gold '
+        "answer and of the answers of each system; and, by the tag of the gold word, how often a "
+        "system answers wrongly and its boundary word has a different tag than the nearest gold "
+        "answer. "
+        f"Based on {found.n_questions:,} questions with an answer.</p>"
     )
     body = html_table(found.rows())
     body += "".join(f"<p>{escape(line)}</p>" for line in found.lines())
@@ -207,7 +200,7 @@ def tags_part(systems: Sequence[System], *, parser: str = DEFAULT_PARSER) -> Mad
 
 
 def _group_plot(found: Sequence[Breakdown], out: Path) -> str:
-    """A plot, a panel for each way to cut."""
+    """Plot a breakdown, with a panel for each way of binning."""
     property = found[0].grouping.property
     path = out / f"by_{property}.svg"
     write_breakdowns([replace(each, title=each.grouping.described()) for each in found], path)
@@ -216,11 +209,11 @@ def _group_plot(found: Sequence[Breakdown], out: Path) -> str:
 
 
 def training_part(systems: Sequence[System], out: Path) -> Made:
-    """Curves of training, and its speed.
+    """Show training curves and training speed.
 
     Args:
-        systems: the runs.
-        out: the folder to write plots to.
+        systems: the systems.
+        out: folder to write plots to.
     """
     runs = [(system.name, run.path) for system in systems for run in system.runs]
     notices: list[str] = []
@@ -236,18 +229,17 @@ def training_part(systems: Sequence[System], out: Path) -> Made:
         notices.append(f"training curves: {error}")
     try:
         for _, run in runs:
+            # The last line of a killed run may be incomplete; its other records are still valid.
             if is_cut(run):
-                notices.append(
-                    f"training: {run}: what follows the last whole line of metrics.jsonl"
-                )
+                notices.append(f"training: {run}: the incomplete last line of metrics.jsonl")
         speeds = {system.name: [read_speed(run.path) for run in system.runs] for system in systems}
         body += html_table(_speed_rows(speeds))
         body += (
-            '<p class="hint">Speed is as the trainer measured it, evaluations included; of a '
-            "resumed run, in its last part. Words are parsed by the first run that meets them, "
-            "the others read them from the cache. Only runs on one machine that did nothing else "
-            "can be compared. What is fitted on the dev files (thresholds) is fitted when training "
-            "has ended, after the last point of the curve.</p>"
+            '<p class="hint">Speed is measured by the trainer and includes evaluations; for a '
+            "resumed run it covers the time since the last start. Only the first run that needs a "
+            "text parses it; later runs read the parse from the cache. Speeds are comparable only "
+            "between runs on the same, otherwise idle machine. Thresholds are fitted on the dev "
+            "files after training, that is, after the last point of the curve.</p>"
         )
         values = {name: [speed.as_json() for speed in found] for name, found in speeds.items()}
     except InputError as error:
@@ -256,20 +248,21 @@ def training_part(systems: Sequence[System], out: Path) -> Made:
 
 
 def _evaluated(systems: Sequence[System]) -> str:
-    """The metric whose curve is drawn: the task's, or the tested one where models have no other."""
+    """Return the metric whose curve is drawn: the task's primary one if logged, else the tested."""
     own = getattr(find_task(systems[0].runs[0].task), "primary", "")
     drawn = any(read_curve(run.path, own) for system in systems for run in system.runs if own)
     return own if drawn else systems[0].compared.metric
 
 
 def _speed_rows(speeds: dict[str, list[Speed]]) -> list[list[str]]:
+    """Build the table of speeds, without columns that no run has."""
     columns = {
         "steps": ("steps", 0),
         "examples/s": ("examples_per_second", 1),
         "steps/s": ("steps_per_second", 2),
-        "pieces/s": ("pieces_per_second", 0),
+        "tokens/s": ("pieces_per_second", 0),
         "hours": ("hours", 2),
-        "seconds an evaluation": ("evaluation_seconds", 1),
+        "seconds per evaluation": ("evaluation_seconds", 1),
         "parsed words/s": ("parsed_words_per_second", 0),
     }
     found = {
@@ -285,12 +278,12 @@ def _speed_rows(speeds: dict[str, list[Speed]]) -> list[list[str]]:
     for place, system in enumerate(speeds):
         cells = ([v for v in found[title][place] if v is not None] for title in shown)
         digits = (columns[title][1] for title in shown)
-        rows.append([system, *map(_mean_shown, cells, digits)])
+        rows.append([system, *map(_format_mean, cells, digits)])
     return rows
 
 
 def models_part(systems: Sequence[System]) -> Made:
-    """Parameters of the models that are there, and what their guides have learnt."""
+    """Show numbers of parameters, and learned values of the guides, of the saved models."""
     notices: list[str] = []
     numbers: dict[str, list[ModelNumbers]] = {}
     for system in systems:
@@ -302,8 +295,7 @@ def models_part(systems: Sequence[System]) -> Made:
                 continue
             if found is None:
                 notices.append(
-                    f"{run.path}: the model itself is not there (model.safetensors); its "
-                    f"parameters and pictures"
+                    f"{run.path}: parameters and attention, since model.safetensors does not exist"
                 )
             else:
                 numbers.setdefault(system.name, []).append(found)
@@ -318,8 +310,8 @@ def models_part(systems: Sequence[System]) -> Made:
             values = (
                 [n.learned[name] for n in group if name in n.learned] for group in numbers.values()
             )
-            rows.append([name, *(_mean_shown(found, 4) for found in values)])
-        body += html_table(rows, caption="What guides have learnt, or were set to")
+            rows.append([name, *(_format_mean(found, 4) for found in values)])
+        body += html_table(rows, caption="Learned or fixed values of the guides")
     plain = {
         name: [{"parameters": n.parameters, "learned": n.learned} for n in group]
         for name, group in numbers.items()
@@ -328,6 +320,7 @@ def models_part(systems: Sequence[System]) -> Made:
 
 
 def _parameter_rows(numbers: dict[str, list[ModelNumbers]]) -> list[list[str]]:
+    """Build the table of parameters; the seeds of a system have the same, so one run is enough."""
     first = {name: group[0] for name, group in numbers.items()}
     parts = dict.fromkeys(part for found in first.values() for part in found.parameters)
     rows = [["parameters", *first]]
@@ -335,7 +328,7 @@ def _parameter_rows(numbers: dict[str, list[ModelNumbers]]) -> list[list[str]]:
         rows.append([part, *(f"{found.parameters.get(part, 0):,}" for found in first.values())])
     base = next(iter(first.values())).total
     totals = [found.total for found in first.values()]
-    rows.append(["all", *(f"{total:,}" for total in totals)])
+    rows.append(["total", *(f"{total:,}" for total in totals)])
     if len(totals) > 1:
-        rows.append(["more than the first", *(f"{total / base - 1:+.1%}" for total in totals)])
+        rows.append(["vs. the first", *(f"{total / base - 1:+.1%}" for total in totals)])
     return rows

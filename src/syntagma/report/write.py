@@ -1,4 +1,4 @@
-"""One page about runs, with its plots beside it."""
+"""Write the report of one or several runs: a page, its plots, and all values as JSON."""
 
 from __future__ import annotations
 
@@ -25,8 +25,6 @@ from syntagma.report.report_parts import (
     training_part,
 )
 
-__all__ = ["write_report"]
-
 
 def write_report(
     runs: Sequence[str | Path],
@@ -40,32 +38,33 @@ def write_report(
     metric: str = "",
     device: str = "cpu",
 ) -> None:
-    """Write one page about runs, with its plots beside it.
+    """Write a report on runs.
 
     Args:
-        runs: run folders over the same dev data; those that differ in the seed alone are one
-            system, the first is the baseline.
-        out: the folder to write: ``index.html``, the plots, and ``report.json`` with all values.
-        data: files to score on; the dev examples of the runs if not given.
-        n_cases: examples to show.
-        n_pictures: of these, how many with pictures of attention; 0 opens no model of a run.
+        runs: folders of runs with the same dev data.  Runs that differ only in their seed form one
+            system; the first system is the baseline.
+        out: folder to write ``index.html``, the plots and ``report.json`` with all values to.
+        data: files to evaluate on; defaults to the saved scores on the dev files.
+        n_cases: number of examples to show.
+        n_pictures: number of these to show with attention; with 0, no model is loaded for them.
         noise: ``heads``, ``tags`` or both: score the models again with a share of them replaced.
-        sources: of parses, with which the models are scored again beside one another.
-        metric: to test and to show, if not that of the task's paper.
-        device: where to compute.
+        sources: names of parse sources with which to score the models again.
+        metric: metric to test and to show; defaults to that of the task's paper.
+        device: device to run the models on.
 
     Raises:
-        InputError: a folder is no finished run, or they do not belong together, or ``out`` exists,
-            or there is no such noise or source of parses.
+        InputError: a folder is not a finished run, the runs cannot be compared, ``out`` exists, or
+            a kind of noise or a parse source is unknown.
     """
     if n_cases < 0 or n_pictures < 0:
         raise InputError(f"expected counts from 0, got --cases {n_cases} --pictures {n_pictures}")
     require_absent(out)
     noise, sources = tuple(dict.fromkeys(noise)), tuple(dict.fromkeys(sources))
+    # Check all arguments before any model is scored.
     for kind in noise:
         check_kind(kind)
     for source in sources:
-        with suppress(MissingExtraError):  # The page says so.
+        with suppress(MissingExtraError):  # Reported on the page, not an error.
             check_sources([source])
     if data:
         runs = score_runs(runs, data, metric=metric, device=device)
@@ -111,5 +110,5 @@ def write_report(
 
 
 def _as_words(options: dict[str, Sequence[str]]) -> list[str]:
-    """The options of a command, a name before each of their values."""
+    """Return the words of a command line: each option's name before each of its values."""
     return [word for name, values in options.items() for value in values for word in (name, value)]

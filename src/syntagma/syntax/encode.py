@@ -185,11 +185,13 @@ def encode_texts(
         **dict.fromkeys(("enter", "exit", "point"), tour_starts),
     }
     base = np.stack([bases.get(name, 0 * tour_starts) for name in COLUMNS]).astype(np.int32)
+    # Pieces without a word keep their fill values.
     table = np.where(words >= 0, syntax.table - np.repeat(base, n_pieces, 1), syntax.table)
     return [
         EncodedText(
             *column,
             syntax=PieceSyntax(table[:, slices[number]]),
+            # Bounds the tour in every mode: it counts words or pieces.
             span=int(n_words[number] + n_pieces[number]) + 1,
             n_words=int(n_words[number]),
             n_sentences=int(n_sentences[number]),
@@ -330,6 +332,7 @@ def _first_piece_intervals(
     Also return whether each piece is a later piece of its word.
     """
     n_words = len(enter)
+    # The interval of a word covers its own pieces and those of its subtree.
     counts = np.bincount(word_of_piece[word_of_piece >= 0], minlength=n_words)
     # Number of pieces of each word, in the order of the word tour.
     in_tour_order = np.zeros(n_words, np.int64)

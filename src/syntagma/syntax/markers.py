@@ -126,6 +126,7 @@ def insert_markers(
         columns = _columns(text, spans, markers, place)
         table = PieceSyntax(np.insert(text.syntax.table, before, columns, axis=1))
         marked = replace(marked, syntax=table, n_words=text.n_words + len(markers))
+    # Each marker shifts the following ones by one piece.
     places = {
         (marker.mention, marker.closes): marker.before + number
         for number, marker in enumerate(markers)
@@ -188,4 +189,5 @@ def _head(text: EncodedText, begin: int, end: int) -> int | None:
     if not len(words):
         return None
     first = first_pieces(text.syntax["word"], text.n_words)[words]
+    # `argmin` returns the first of several words at the same depth.
     return int(first[np.argmin(text.syntax["depth"][first])])

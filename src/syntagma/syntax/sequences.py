@@ -87,6 +87,7 @@ class SequenceBuilder:
 
     def __init__(self, tokenizer: Any, *, columns: Sequence[str], longest: int = 8192) -> None:
         self.longest = longest
+        # Padding is masked, so any id serves a tokenizer without a padding token.
         self.pad_id = int(tokenizer.pad_token_id or 0)
         self.gives_domains = DOMAIN in columns
         self.columns = tuple(name for name in columns if name != DOMAIN)
@@ -132,6 +133,7 @@ class SequenceBuilder:
             InputError: the model reads syntax, but a text was encoded without it.
         """
         lengths = [sum(map(len, parts)) + self.n_special(len(parts)) for parts in sequences]
+        # Round up for fast kernels, but not beyond the encoder's position embeddings.
         width = max(max(lengths), min(padded_length(max(lengths)), self.longest))
         shape = (len(sequences), width)
         batch: dict[str, NDArray[Any]] = {
@@ -142,7 +144,7 @@ class SequenceBuilder:
         if self.gives_domains:
             batch[DOMAIN] = np.full(shape, -1, np.int64)
         rows = self._rows
-        syntax = np.empty((rows.stop - rows.start, *shape), np.int32)
+        syntax = np.empty((rows.stop - rows.start, *shape), np.int32)  # [n_rows, batch, width]
         syntax[:] = self._fills[:, None, None]
         for row, parts in enumerate(sequences):
             self._fill(row, parts, batch, syntax)
@@ -183,6 +185,7 @@ class SequenceBuilder:
                     )
                 table = text.syntax.table[self._rows, begin:end]
                 if shift is not None:
+                    # Pieces without a word keep their fill values.
                     table = np.where(text.syntax.table[_WORD, begin:end] >= 0, table + shift, table)
                 syntax[:, row, position:after] = table
                 if number + 1 < len(parts):

@@ -61,6 +61,7 @@ class TreebankSentence:
         text = self.comment("text")
         if text is not None and _spells(text, [form for form, _ in tokens]):
             return text
+        # The space after the last token separates sentences and is not part of this one.
         rebuilt = "".join(form + gap for form, gap in tokens)
         return rebuilt[: len(rebuilt) - len(tokens[-1][1])] if tokens else ""
 
@@ -75,6 +76,7 @@ class TreebankSentence:
         inside_until = 0
         for row in self.rows:
             first, dash, last = row[ID].partition("-")
+            # Empty nodes have no surface form; words of a multi-word token have been covered.
             if "." in row[ID] or (not dash and int(first) <= inside_until):
                 continue
             n_words = 1
@@ -276,6 +278,7 @@ def parse_conllu(
             continue
         if not comments and not rows:
             first_line = number
+        # After the first token a line with # is a token line: # can be a word.
         if line.startswith("#") and not rows:
             comments.append(line)
             continue
@@ -305,6 +308,7 @@ def parse_conllu(
                     f"number the words of each sentence from 1 and end it with a blank line"
                 )
         elif last is not None:
+            # A multi-word token precedes its words and does not overlap the previous one.
             if not max(n_words, token_end) < int(first) == n_words + 1 <= int(last):
                 raise InputError(
                     f"{name}, line {number}: multi-word token {columns[ID]!r} is invalid here; "

@@ -187,10 +187,10 @@ def gap_features(packed: Integers, space_before: Booleans, first_words: Integers
     shapes[straight & (spaces > after)] = Shape.OPENING_QUOTE
     shapes[straight & (spaces < after)] = Shape.CLOSING_QUOTE
 
-    before, behind = shapes[:-1], shapes[1:]
-    apart = (~_PLAIN[before]) | (~_NO_START[behind])
-    glued = _GLUED_END[before] & (~_NO_START[behind] | (behind == Shape.LOWER))
-    candidate = np.where(spaces[1:] > 0, apart, glued) & ~_NEVER_START[behind]
+    before, following = shapes[:-1], shapes[1:]
+    spaced = (~_PLAIN[before]) | (~_NO_START[following])
+    glued = _GLUED_END[before] & (~_NO_START[following] | (following == Shape.LOWER))
+    candidate = np.where(spaces[1:] > 0, spaced, glued) & ~_NEVER_START[following]
     candidate &= before != Shape.OUTSIDE
     centers = np.flatnonzero(candidate)
     return GapFeatures(
