@@ -4,10 +4,6 @@ from __future__ import annotations
 
 import json
 import logging
-import os
-import signal
-import subprocess
-import sys
 import time
 from collections import Counter
 from dataclasses import replace
@@ -41,6 +37,7 @@ from syntagma.training.run import train
 from syntagma.training.trainer import parameter_groups
 from tests.conftest import ENCODERS, SENTENCES, SITED, tiny_config
 from tests.messages import naming, says
+from tests.processes import Child, ranks
 
 
 def make_corpus(folder, copies=6, parser="random:3", **changes):
@@ -498,51 +495,36 @@ def test_after_a_damaged_shard_one_may_go_on_without_it(tmp_path, tiny_encoder, 
     assert train(settings, tmp_path / "run", resume=True)["log_likelihood"] < 0
 
 
-SCRIPT = """
-import sys, torch
-torch.set_num_threads(1)
-from syntagma.training.run import train
-from tests.tasks.test_pretraining import experiment
-workers = int(sys.argv[4])
-training = {"max_steps": 40, "dataloader_num_workers": workers}
-settings = experiment(sys.argv[1], sys.argv[2], training=training)
-train(settings, sys.argv[3], resume=True)
-"""
-
-
-def start(corpus, encoder, folder, workers=0, launcher=()):
-    environment = {"OMP_NUM_THREADS": "1", "PYTHONPATH": os.pathsep.join(sys.path)}
-    return subprocess.Popen(
-        [sys.executable, *launcher, str(corpus), str(encoder), str(folder), str(workers)],
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.PIPE,
-        env=os.environ | environment,
+def pretrain(corpus, encoder, folder, workers):
+    settings = experiment(
+        corpus, encoder, training={"max_steps": 40, "dataloader_num_workers": workers}
     )
+    train(settings, folder, resume=True)
 
 
-def wait_for_checkpoint(run, folder, step=9):
+def wait_for_checkpoint(processes, folder, step=9):
     deadline = time.monotonic() + 120
-    while run.poll() is None and time.monotonic() < deadline:
+    while all(each.is_running for each in processes) and time.monotonic() < deadline:
         marks = (folder / "checkpoints").glob("checkpoint-*/complete")
         if any(int(mark.parent.name.rpartition("-")[2]) >= step for mark in marks):
             break
         time.sleep(0.01)
-    assert run.poll() is None, run.stderr.read().decode()[-2000:]
+    for each in processes:
+        assert each.is_running, each.err.read_text()[-2000:]
 
 
 @pytest.mark.parametrize("workers", [0, 2])
 def test_killed_and_resumed_gives_the_same_weights(corpus, tmp_path, tiny_encoder, workers):
-    script = tmp_path / "script.py"
-    script.write_text(SCRIPT)
-    run = (corpus, tiny_encoder)
-    whole = start(*run, tmp_path / "whole", workers, [script])
-    broken = start(*run, tmp_path / "broken", workers, [script])
-    wait_for_checkpoint(broken, tmp_path / "broken")
-    broken.send_signal(signal.SIGKILL)
-    broken.wait()
-    broken = start(*run, tmp_path / "broken", workers, [script])
-    assert broken.wait(timeout=120) == 0, broken.stderr.read().decode()[-2000:]
-    assert whole.wait(timeout=120) == 0, whole.stderr.read().decode()[-2000:]
+    def start(name):
+        arguments = (corpus, tiny_encoder, tmp_path / name, workers)
+        return Child(pretrain, *arguments, folder=tmp_path, has_children=workers > 0)
+
+    whole, broken = start("whole"), start("broken")
+    wait_for_checkpoint([broken], tmp_path / "broken")
+    broken.kill()
+    broken = start("broken")
+    broken.require_success()
+    whole.require_success()
     expected = load_file(tmp_path / "whole" / "model.safetensors")
     found = load_file(tmp_path / "broken" / "model.safetensors")
     assert all(torch.equal(expected[name], found[name]) for name in expected)
@@ -555,14 +537,12 @@ def test_killed_and_resumed_gives_the_same_weights(corpus, tmp_path, tiny_encode
 
 
 def test_two_processes_train_and_resume_with_as_many(corpus, tmp_path, tiny_encoder):
-    script = tmp_path / "script.py"
-    script.write_text(SCRIPT)
-    launcher = ["-m", "torch.distributed.run", "--nproc_per_node=2", "--standalone", str(script)]
     folder = tmp_path / "run"
-    run = start(corpus, tiny_encoder, folder, 0, launcher)
+    arguments = (corpus, tiny_encoder, folder, 0)
+    run = ranks(pretrain, *arguments, folder=tmp_path)
     wait_for_checkpoint(run, folder)
-    run.terminate()  # the launcher ends its processes
-    run.wait()
+    for each in run:
+        each.kill()
     last = RunFolder(folder).last_checkpoint(n_processes=2)
     states = [json.loads((last / f"stream-{rank}.json").read_text()) for rank in (0, 1)]
     step = int(last.name.rpartition("-")[2])
@@ -570,8 +550,8 @@ def test_two_processes_train_and_resume_with_as_many(corpus, tmp_path, tiny_enco
     settings = experiment(corpus, tiny_encoder, training={"max_steps": 40})
     with pytest.raises(InputError, match=naming("2 1 processes --out")):
         train(settings, folder, resume=True)
-    run = start(corpus, tiny_encoder, folder, 0, launcher)
-    assert run.wait(timeout=180) == 0, run.stderr.read().decode()[-3000:]
+    for each in ranks(pretrain, *arguments, folder=tmp_path):
+        each.require_success()
     rows = [json.loads(row) for row in (folder / "metrics.jsonl").open()]
     assert sum("eval_loss" in row for row in rows) == 1
 
