@@ -59,6 +59,11 @@ class Child:
         """Whether it has not ended yet."""
         return self.process.is_alive()
 
+    def send(self, number: int) -> None:
+        """Send it a signal."""
+        assert self.process.pid is not None
+        os.kill(self.process.pid, number)
+
     def kill(self) -> None:
         """End it at once, wherever it is."""
         self.process.kill()

@@ -16,6 +16,7 @@ from syntagma.cli import main
 from syntagma.cli.app import show_metrics
 from tests.builders import brackets, dream, open_qa, pairs, squad, treebank
 from tests.messages import says
+from tests.processes import Child
 
 
 @pytest.fixture
@@ -46,6 +47,12 @@ def one_line(stderr):
     assert len(lines) == 1
     assert "Traceback" not in stderr
     return lines[0]
+
+
+def test_it_is_a_module_that_can_be_run():
+    command = [sys.executable, "-m", "syntagma", "--help"]
+    shown = subprocess.run(command, capture_output=True, text=True, check=True)
+    assert "reproduce" in shown.stdout
 
 
 def test_help_names_every_command(run):
@@ -436,24 +443,30 @@ def test_options_that_would_do_nothing_are_refused(run, tmp_path):
     assert (code, "--top" in one_line(err)) == (2, True)
 
 
-SYNTAGMA = [sys.executable, "-m", "syntagma"]
+def print_into(pipe, *arguments):
+    """Run a command whose output goes into a pipe."""
+    sys.stdout = open(pipe, "w")  # noqa: SIM115
+    main([*arguments])
 
 
-def test_a_reader_that_has_left_is_nobodys_fault():
-    process = subprocess.Popen(
-        [*SYNTAGMA, "settings"], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
-    )
-    process.stdout.close()
-    assert process.wait(timeout=120) == 0
-    assert process.stderr.read() == ""
+def test_a_reader_that_has_left_is_nobodys_fault(tmp_path):
+    os.mkfifo(tmp_path / "pipe")
+    child = Child(print_into, tmp_path / "pipe", "settings", folder=tmp_path)
+    with (tmp_path / "pipe").open("rb"):
+        pass
+    child.require_success()
+    assert child.err.read_text() == ""
+
+
+def run_in_latin(*arguments):
+    sys.stdout.reconfigure(encoding="latin-1")
+    main([str(argument) for argument in arguments])
 
 
 def test_a_terminal_that_lacks_a_letter_ends_no_command(config, tmp_path):
-    command = [*SYNTAGMA, "train", str(config), "--out", str(tmp_path / "run")]
-    environment = os.environ | {"PYTHONIOENCODING": "latin-1"}
-    found = subprocess.run(command, capture_output=True, env=environment, timeout=300)
-    assert found.returncode == 0, found.stderr
-    assert found.stdout.splitlines()[-1] == f"? {tmp_path / 'run'}".encode()
+    child = Child(run_in_latin, "train", config, "--out", tmp_path / "run", folder=tmp_path)
+    child.require_success()
+    assert child.out.read_bytes().splitlines()[-1] == f"? {tmp_path / 'run'}".encode()
 
 
 def test_a_file_is_no_folder(run, tmp_path):
@@ -573,21 +586,22 @@ def test_wrong_answers_are_named_or_skipped(run, tmp_path, tiny_encoder):
     assert says(one_line(err), "task open open_qa")
 
 
+def train_until_stopped(*arguments):
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+    main([str(argument) for argument in arguments])
+
+
 def test_interrupting_a_training_run_keeps_its_checkpoints(config, tmp_path):
     folder = tmp_path / "run"
-    command = [sys.executable, "-m", "syntagma", "train", str(config), "--out", str(folder),
-               "--set", "training.num_train_epochs=2000",
-               "--set", "training.save_steps=2"]  # fmt: skip
-    process = subprocess.Popen(
-        command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True,
-        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),
-    )  # fmt: skip
+    command = ("train", config, "--out", folder, "--set", "training.num_train_epochs=2000",
+               "--set", "training.save_steps=2")  # fmt: skip
+    child = Child(train_until_stopped, *command, folder=tmp_path)
     deadline = time.monotonic() + 60
     while not list(folder.glob("checkpoints/*/complete")) and time.monotonic() < deadline:
         time.sleep(0.05)
-    process.send_signal(signal.SIGINT)
-    _, err = process.communicate(timeout=60)
-    assert process.returncode == 130
+    child.send(signal.SIGINT)
+    assert child.join(60) == 130
+    err = child.err.read_text()
     assert says(err, "interrupted")
     assert "Traceback" not in err
     assert list(folder.glob("checkpoints/*/complete"))

@@ -1,11 +1,10 @@
-import subprocess
-import sys
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
 import pytest
 
+from syntagma.cli import main
 from syntagma.cli.reference import _section, find_section, settings_page
 from syntagma.errors import InputError
 from tests.messages import naming
@@ -70,7 +69,8 @@ def test_the_page_is_that_of_the_code():
     assert page.read_text(encoding="utf-8") == settings_page(), wanted
 
 
-def test_the_command_prints_a_section():
-    command = [sys.executable, "-m", "syntagma", "settings", "coattention"]
-    shown = subprocess.run(command, capture_output=True, text=True, check=True).stdout
+def test_the_command_prints_a_section(capsys):
+    with pytest.raises(SystemExit):
+        main(["settings", "coattention"])
+    shown = capsys.readouterr().out
     assert shown.startswith("coattention, under `guides: coattention:`\n  kind: iterative")
