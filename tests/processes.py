@@ -15,13 +15,17 @@ from collections.abc import Callable
 from pathlib import Path
 
 CONTEXT = multiprocessing.get_context("forkserver")
-# Nothing of the tests: the server is started without their path.
 CONTEXT.set_forkserver_preload(
     [
-        "syntagma.training.trainer",
+        "syntagma.training.run",
+        "syntagma.training.stream_loader",
         "syntagma.tasks.pretraining.task",
+        "syntagma.tasks.parsing.task",
         "syntagma.tasks.spans.task",
+        "syntagma.parse.corpora.runner",
         "transformers.models.bert.modeling_bert",
+        # Found where tests are run from the root of the repository; each process would import it.
+        "tests.builders",
     ]
 )
 
