@@ -8,6 +8,8 @@ from pathlib import Path
 from syntagma.parse.corpora import runner
 from syntagma.parse.corpora.annotator import AnnotationSettings
 from syntagma.parse.corpora.manifest import Manifest
+from syntagma.settings import build
+from syntagma.tasks.experiment import Experiment
 from tests.conftest import SENTENCES
 
 
@@ -49,3 +51,25 @@ def make_corpus(folder: Path, copies: int = 6, parser: str = "random:3", **chang
 def contents(folder: Path) -> dict[str, bytes]:
     """The files of a folder, by name."""
     return {path.name: path.read_bytes() for path in sorted(folder.iterdir())}
+
+
+def pretraining(
+    corpus: Path | str, encoder: Path | str, *, head=None, training=None, **changes
+) -> Experiment:
+    """A short pre-training with the guide of SEPREM."""
+    values = {
+        "task": "pretraining",
+        "data": {"train": [str(corpus)], "dev": [str(corpus)]},
+        "encoder": str(encoder),
+        "preset": "seprem",
+        "head": {"max_length": 40, "head_width": 16, "longest": 6} | (head or {}),
+        "training": {
+            "max_steps": 12,
+            "learning_rate": 1e-3,
+            "batch_tokens": 256,
+            "save_steps": 3,
+            "precision": "float32",
+        }
+        | (training or {}),
+    }
+    return build(Experiment, values | changes)

@@ -25,6 +25,7 @@ from tests.builders import (
     experiment,
     open_qa,
     pairs,
+    probing,
     relations,
     squad,
     treebank,
@@ -32,7 +33,6 @@ from tests.builders import (
 )
 from tests.conftest import ENCODERS
 from tests.messages import naming
-from tests.tasks.test_probing import probe_file
 
 # The parser has no guides; what varies is what it learns of trees.
 PRESETS = ["none", "sg-net", "poi-net", "seprem", "all"]
@@ -65,7 +65,7 @@ def data(tmp_path_factory) -> dict[str, str]:
         "spans": squad(folder / "harbour.json", copies=2),
         "parsing": treebank(folder / "tides.conllu", copies=1),
         "structural": treebank(folder / "tides.conllu", copies=1),
-        "probing": f"{probe_file(folder / 'gulls.txt', copies=4)}#tr",
+        "probing": f"{probing(folder / 'gulls.txt', copies=4)}#tr",
         "phrases": brackets(folder / "tides.ptb", copies=1),
     }
 

@@ -24,24 +24,10 @@ from syntagma.models.guides import resolve_guides
 from syntagma.models.span_model import SpanModel
 from syntagma.syntax.tokenizer import SyntaxTokenizer
 from tests.conftest import ENCODERS, tiny_config
+from tests.guided import batch
 from tests.messages import naming, says
 
 AGGREGATIONS = ["dual", "learned", "concatenation", "bi_attention", "guided_only", "vanilla_only"]
-
-
-def batch(n: int = 9, rows: int = 3) -> dict[str, torch.Tensor]:
-    """A special piece, a chain of four words, a flat tree of three, a special piece."""
-    torch.manual_seed(1)
-    enter = torch.tensor([-1, 0, 1, 2, 3, 4, 5, 6, -9])
-    exit_ = torch.tensor([0, 4, 4, 4, 4, 7, 6, 7, -8])
-    word = torch.tensor([-1, 0, 1, 2, 3, 4, 5, 6, -1])
-    return {
-        "input_ids": torch.randint(5, 90, (rows, n)),
-        "attention_mask": torch.ones(rows, n, dtype=torch.long),
-        "enter": enter.expand(rows, n).clone(),
-        "exit": exit_.expand(rows, n).clone(),
-        "word": word.expand(rows, n).clone(),
-    }
 
 
 def model_of(model_type: str, **guide) -> GuidedEncoder:

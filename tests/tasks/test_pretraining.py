@@ -23,59 +23,25 @@ from syntagma.errors import DamagedFileError, InputError
 from syntagma.evaluation import open_model
 from syntagma.models import pretraining_model
 from syntagma.models.pair_model import PairModel
-from syntagma.parse.corpora import runner
-from syntagma.parse.corpora.annotator import AnnotationSettings
 from syntagma.runs.folder import RunFolder
-from syntagma.settings import build
 from syntagma.syntax.distances import Direction
 from syntagma.syntax.sequences import SequenceBuilder
-from syntagma.tasks.experiment import Experiment, TrainingSettings
+from syntagma.tasks.experiment import TrainingSettings
 from syntagma.tasks.pretraining.corpus_stream import CorpusStream, encode_shard, pack, read_corpus
 from syntagma.tasks.pretraining.task import ObjectiveSums, PretrainingTask
 from syntagma.tasks.stream import Place
 from syntagma.training.run import train
 from syntagma.training.trainer import parameter_groups
-from tests.conftest import ENCODERS, SENTENCES, SITED, tiny_config
+from tests.conftest import ENCODERS, SITED, tiny_config
+from tests.corpora import make_corpus
+from tests.corpora import pretraining as experiment
 from tests.messages import naming, says
 from tests.processes import Child, ranks
-
-
-def make_corpus(folder, copies=6, parser="random:3", **changes):
-    """Records of one to four sentences, in several shards."""
-    source = folder / "harbour.txt"
-    lines = []
-    for copy in range(copies):
-        for number in range(0, 8, 2):
-            some = [SENTENCES[(number + k) % 8] for k in range(1 + (copy + number) % 4)]
-            lines.append(f"{copy}: {' '.join(some)}\n")
-    source.write_text("".join(lines), encoding="utf-8")
-    settings = AnnotationSettings(**({"parser": parser, "shard_characters": 500} | changes))
-    runner.annotate([str(source)], folder / "corpus", settings, workers=1)
-    return folder / "corpus"
 
 
 @pytest.fixture(scope="module")
 def corpus(tmp_path_factory):
     return make_corpus(tmp_path_factory.mktemp("pretraining"))
-
-
-def experiment(corpus, encoder, *, head=None, training=None, **changes):
-    values = {
-        "task": "pretraining",
-        "data": {"train": [str(corpus)], "dev": [str(corpus)]},
-        "encoder": str(encoder),
-        "preset": "seprem",
-        "head": {"max_length": 40, "head_width": 16, "longest": 6} | (head or {}),
-        "training": {
-            "max_steps": 12,
-            "learning_rate": 1e-3,
-            "batch_tokens": 256,
-            "save_steps": 3,
-            "precision": "float32",
-        }
-        | (training or {}),
-    }
-    return build(Experiment, values | changes)
 
 
 def build_task(corpus, encoder, **changes):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gzip
 import json
 import logging
 import shutil
@@ -23,51 +22,16 @@ from syntagma.errors import InputError
 from syntagma.evaluation import evaluate, open_model, pack, predict
 from syntagma.models.guided_encoder import GuidedEncoder
 from syntagma.models.translation_model import TranslationModel
-from syntagma.settings import build
-from syntagma.tasks.experiment import Experiment
 from syntagma.tasks.translation.parallel_text import ParallelExample, read_parallel
 from syntagma.tasks.translation.scores import bleu, sentence_bleu, signature
 from syntagma.tasks.translation.task import Translation, TranslationTask, Translator
 from syntagma.tasks.translation.vocabulary import learn_vocabulary
 from syntagma.training.run import train
 from syntagma.training.trainer import SyntagmaTrainer
+from tests.builders import TRANSLATION, parallel, upper
+from tests.builders import translation as experiment
 from tests.conftest import SENTENCES, build_tokenizer, tiny_config
 from tests.messages import naming, says
-
-SIZES = {"hidden_size": 32, "num_hidden_layers": 2, "num_attention_heads": 4,
-         "intermediate_size": 64, "dropout": 0.0, "attention_dropout": 0.0}  # fmt: skip
-SMALL = SIZES | {"vocab_size": 400, "max_length": 90, "num_beams": 2, "label_smoothing": 0.0}
-
-
-def upper(text: str) -> str:
-    """A language that is easy to learn."""
-    return " ".join(word.upper() for word in text.split())
-
-
-def parallel(folder, copies=2):
-    sources = [text for text in SENTENCES for _ in range(copies)]
-    (folder / "a.en").write_text("".join(f"{text}\n" for text in sources), encoding="utf-8")
-    text = "".join(f"{upper(text)}\n" for text in sources)
-    (folder / "a.up.gz").write_bytes(gzip.compress(text.encode()))
-    return f"{folder / 'a.en'}+{folder / 'a.up.gz'}"
-
-
-def experiment(data, *, head=None, training=None, **changes):
-    values = {
-        "task": "translation",
-        "encoder": "scratch",
-        "parser": "linear",
-        "data": {"train": [data], "dev": [data]},
-        "head": SMALL | (head or {}),
-        "training": {
-            "num_train_epochs": 1,
-            "learning_rate": 3e-3,
-            "batch_tokens": 600,
-            "precision": "float32",
-        }
-        | (training or {}),
-    }
-    return build(Experiment, values | changes)
 
 
 def build_task(data, **changes):
@@ -263,7 +227,7 @@ def test_without_guides_it_is_the_plain_model(pretrained, data):
 @pytest.mark.parametrize("preset", ["none", "sg-net"])
 def test_layers_begin_small_and_vectors_as_they_are_scaled(preset, data):
     task, _ = build_task(data, preset=preset)
-    model, width = task.model, SIZES["hidden_size"]
+    model, width = task.model, TRANSLATION["hidden_size"]
     linear = [part.weight for part in model.modules() if isinstance(part, torch.nn.Linear)]
     vectors = model.both_sides.get_input_embeddings().weight
     for weight in linear:
@@ -605,11 +569,11 @@ def test_the_positions_are_sinusoids_after_all():
     from syntagma.models.translation_model import TranslationHead, fresh_config
 
     tokenizer = learn_vocabulary(SENTENCES, kind="bpe", size=300)
-    config = fresh_config(TranslationHead(**SMALL), tokenizer)
-    model = TranslationModel(SyntagmaConfig(encoder=config, task="translation", head=SMALL))
+    config = fresh_config(TranslationHead(**TRANSLATION), tokenizer)
+    model = TranslationModel(SyntagmaConfig(encoder=config, task="translation", head=TRANSLATION))
     positions = model.trunk.embed_positions.weight
     assert positions[1, 0].item() == pytest.approx(0.8415, abs=1e-4)
-    other = TranslationModel(SyntagmaConfig(encoder=config, task="translation", head=SMALL))
+    other = TranslationModel(SyntagmaConfig(encoder=config, task="translation", head=TRANSLATION))
     assert torch.equal(other.trunk.embed_positions.weight, positions)
 
 
