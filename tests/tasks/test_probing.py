@@ -75,6 +75,7 @@ def experiment(data, encoder, *, training=None, head=None, **changes):
         "training": {
             "encoder": "frozen",
             "num_train_epochs": 20,
+            "eval_steps": 0.25,
             "learning_rate": 1e-2,
             "batch_tokens": 16,
             "precision": "float32",

@@ -80,6 +80,7 @@ def experiment(data, encoder, *, head=None, training=None, **changes):
         "training": {
             "encoder": "frozen",
             "num_train_epochs": 40,
+            "eval_steps": 0.25,
             "learning_rate": 3e-2,
             "batch_tokens": 128,
             "precision": "float32",

@@ -280,7 +280,7 @@ def runs(data, tmp_path_factory):
     folder = tmp_path_factory.mktemp("runs")
     for preset in ("none", "sg-net"):
         training = {"num_train_epochs": 45, "learning_rate": 1e-2, "batch_tokens": 300,
-                    "save_steps": 1000}  # fmt: skip
+                    "eval_steps": 0.5, "save_steps": 1000}  # fmt: skip
         head = {"vocabulary": "words", "tokenized": True}
         train(experiment(data, preset=preset, training=training, head=head), folder / preset)
     return folder
