@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import re
 from pathlib import Path
@@ -179,6 +180,12 @@ def save_encoder(folder: Path, model_type: str, **changes) -> Path:
     AutoModel.from_config(config).save_pretrained(folder)
     tokenizer.save_pretrained(folder)
     return folder
+
+
+def pytest_collection_finish() -> None:
+    """Set what has been imported apart: each training collects garbage, which looked through it."""
+    gc.collect()
+    gc.freeze()
 
 
 @pytest.fixture(scope="session")
