@@ -30,6 +30,10 @@ CONTEXT.set_forkserver_preload(
 )
 
 
+RUNNING: list[Child] = []
+"""Those of the test that runs."""
+
+
 class Child:
     """A running function; what it prints goes to files.
 
@@ -57,6 +61,7 @@ class Child:
             target=_run, args=(function, arguments, names, variables), daemon=not has_children
         )
         self.process.start()
+        RUNNING.append(self)
 
     @property
     def is_running(self) -> bool:
@@ -109,6 +114,8 @@ def _run(
     import torch
 
     torch.set_num_threads(1)
+    # As in a new interpreter; else it would start its own processes as it was started itself.
+    multiprocessing.set_start_method(multiprocessing.get_all_start_methods()[0], force=True)
     # Those of the server are of the test that started it.
     os.environ.clear()
     os.environ.update(environment)
