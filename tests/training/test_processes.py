@@ -50,7 +50,7 @@ def settings(data, encoder, *, gradient_accumulation_steps):
 
 def train_each(data, encoder, folder):
     """One of two processes."""
-    train(settings(data, encoder, accumulate=1), folder)
+    train(settings(data, encoder, gradient_accumulation_steps=1), folder)
 
 
 def test_two_processes_agree_with_one(tmp_path, tiny_encoder):
@@ -58,7 +58,7 @@ def test_two_processes_agree_with_one(tmp_path, tiny_encoder):
     for process in ranks(train_each, data, tiny_encoder, tmp_path / "two", folder=tmp_path):
         process.require_success()
     for run, accumulate in (("one", 2), ("other", 1)):
-        train(settings(data, tiny_encoder, accumulate=accumulate), tmp_path / run)
+        train(settings(data, tiny_encoder, gradient_accumulation_steps=accumulate), tmp_path / run)
     # Adam makes full steps of gradients that are rounding errors, so weights differ a little.
     weights = {run: load_file(tmp_path / run / "model.safetensors") for run in RUNS}
     two = flat(weights["two"])
