@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import os
+import subprocess
+import sys
 import time
 
 import pytest
@@ -66,6 +68,28 @@ def test_two_processes_agree_with_one(tmp_path, tiny_encoder):
     lines = (tmp_path / "two" / "metrics.jsonl").read_text().splitlines()
     evaluations = [row for row in map(json.loads, lines) if "eval_f1" in row]
     assert len(evaluations) == 2, "only one process writes"
+
+
+SCRIPT = """
+import sys
+from tests.training import test_processes
+test_processes.train_each(*sys.argv[1:])
+"""
+
+
+@pytest.mark.slow
+def test_torchrun_starts_two_that_agree_with_one(tmp_path, tiny_encoder):
+    data = squad(tmp_path / "harbour.json", copies=2)
+    (tmp_path / "script.py").write_text(SCRIPT)
+    command = [
+        sys.executable, "-m", "torch.distributed.run", "--nproc_per_node=2", "--standalone",
+        tmp_path / "script.py", data, tiny_encoder, tmp_path / "two",
+    ]  # fmt: skip
+    environment = os.environ | {"OMP_NUM_THREADS": "1", "PYTHONPATH": os.pathsep.join(sys.path)}
+    subprocess.run(command, check=True, capture_output=True, env=environment, timeout=240)
+    train(settings(data, tiny_encoder, gradient_accumulation_steps=2), tmp_path / "one")
+    one, two = (flat(load_file(tmp_path / run / "model.safetensors")) for run in ("one", "two"))
+    torch.testing.assert_close(two, one, atol=2e-3, rtol=0)
 
 
 def command_each(arguments):
