@@ -5,7 +5,7 @@ from typing import Literal
 import pytest
 
 from syntagma.cli import main
-from syntagma.cli.reference import _section, find_section, settings_page
+from syntagma.cli.reference import find_section, read_section, settings_page
 from syntagma.errors import InputError
 from tests.messages import naming
 
@@ -36,7 +36,7 @@ class Below(Above):
 
 
 def test_a_section_is_read_off_its_dataclass():
-    section = _section("below", "head:", Below)
+    section = read_section("below", "head:", Below)
     assert list(section.lines()) == [
         "below, under `head:`",
         "  length: null  (whole number or null)",

@@ -16,7 +16,7 @@ from syntagma.errors import InputError
 from syntagma.evaluation import open_model
 from syntagma.runs.folder import RunFolder
 from syntagma.tasks import TASKS, find_task
-from syntagma.training.run import _arguments
+from syntagma.training.run import training_arguments
 from syntagma.training.trainable import prepare_encoder
 from syntagma.training.trainer import SyntagmaTrainer
 from tests.builders import (
@@ -224,7 +224,7 @@ def first_gradients(encoder, data, folder: Path, **training):
     trainer = SyntagmaTrainer(
         task=task,
         settings=settings.training,
-        arguments=_arguments(run, settings.training, evaluates=False),
+        arguments=training_arguments(run, settings.training, evaluates=False),
         train=examples,
         dev={},
         folder=run,

@@ -26,7 +26,7 @@ from syntagma.parse.sources.load import load_parser
 from syntagma.report import write
 from syntagma.report.case_cards import CasePictures, case_card
 from syntagma.report.case_part import write_cases
-from syntagma.report.report_parts import _metric_shown, _speed_rows, groups_part
+from syntagma.report.report_parts import groups_part, metric_shown, speed_rows
 from syntagma.report.write import write_report
 from syntagma.runs.log import Speed, read_speed
 from syntagma.tasks.comparison.comparisons import PLANS
@@ -260,11 +260,11 @@ def test_dev_files_are_read_once_for_all_groups(both, tmp_path, monkeypatch):
 
 
 def test_counts_and_speeds_are_shown_as_such():
-    assert _metric_shown([1014.0, 1014.0]) == "1,014"
-    assert _metric_shown([50.0, 52.0]) == "51.00 ± 1.41"
-    assert _metric_shown([]) == "–"
+    assert metric_shown([1014.0, 1014.0]) == "1,014"
+    assert metric_shown([50.0, 52.0]) == "51.00 ± 1.41"
+    assert metric_shown([]) == "–"
     speeds = {name: [Speed(6, rate, None, None, None)] for name, rate in (("a", 80.0), ("b", 58.1))}
-    assert _speed_rows(speeds) == [
+    assert speed_rows(speeds) == [
         ["", "steps", "examples/s"], ["a", "6", "80.0"], ["b", "6", "58.1"],
     ]  # fmt: skip
 

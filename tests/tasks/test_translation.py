@@ -438,12 +438,12 @@ class TestLanguages:
         assert reads[0 if last else 1] == pieces[0, 0 if last else 1] == code
 
     def test_a_model_of_several_languages_must_be_told(self, pretrained, data, tmp_path):
-        from syntagma.tasks.translation.task import _set_languages
+        from syntagma.tasks.translation.task import set_languages
 
         task, tokenizer = self.build(pretrained, data, tmp_path)
         tokenizer.tgt_lang = None
         with pytest.raises(InputError, match=naming("head.target_language de_DE")):
-            _set_languages(task.model, tokenizer)
+            set_languages(task.model, tokenizer)
 
     def test_a_language_that_it_does_not_know_is_named(self, pretrained, data, tmp_path):
         with pytest.raises(InputError, match=naming("head.source_language fr en_XX")):

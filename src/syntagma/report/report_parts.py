@@ -76,7 +76,7 @@ def results_part(systems: Sequence[System]) -> Made:
             notices.append(f"the comparison: {error}")
     metrics = _metrics(systems)
     rows = [["metric", *(system.name for system in systems)]]
-    rows += [[name, *map(_metric_shown, found.values())] for name, found in metrics.items()]
+    rows += [[name, *map(metric_shown, found.values())] for name, found in metrics.items()]
     shown = html_table(rows)
     body += details("All metrics", shown) if body else shown
     body += _settings(systems)
@@ -94,7 +94,7 @@ def _metrics(systems: Sequence[System]) -> dict[str, dict[str, list[float]]]:
     }
 
 
-def _metric_shown(values: Sequence[float]) -> str:
+def metric_shown(values: Sequence[float]) -> str:
     """A metric; one that is the same whole number for all seeds is a count."""
     is_count = len({*values}) == 1 and values[0].is_integer()
     return _mean_shown(values[:1], 0) if is_count else _mean_shown(values)
@@ -241,7 +241,7 @@ def training_part(systems: Sequence[System], out: Path) -> Made:
                     f"training: {run}: what follows the last whole line of metrics.jsonl"
                 )
         speeds = {system.name: [read_speed(run.path) for run in system.runs] for system in systems}
-        body += html_table(_speed_rows(speeds))
+        body += html_table(speed_rows(speeds))
         body += (
             '<p class="hint">Speed is as the trainer measured it, evaluations included; of a '
             "resumed run, in its last part. Words are parsed by the first run that meets them, "
@@ -262,7 +262,7 @@ def _evaluated(systems: Sequence[System]) -> str:
     return own if drawn else systems[0].compared.metric
 
 
-def _speed_rows(speeds: dict[str, list[Speed]]) -> list[list[str]]:
+def speed_rows(speeds: dict[str, list[Speed]]) -> list[list[str]]:
     columns = {
         "steps": ("steps", 0),
         "examples/s": ("examples_per_second", 1),
