@@ -399,7 +399,7 @@ def test_evaluation_always_hides_the_same(corpus, tiny_encoder):
             {"preset": "none", "guides": {"ancestor_attention": {"pieces": "projection"}}},
             "distances heads ancestor_attention.pieces projection share",
         ),
-        ({"head": {"mlm": 0, "heads": 0, "distances": 0}}, "head pieces distances heads 0 1"),
+        ({"head": {"mlm": 0, "heads": 0, "distances": 0}}, "head distances heads 0 1"),
         ({"head": {"max_length": 4000}}, "head.max_length 4000 160"),
         ({"head": {"mlm_probability": 0}}, "mlm_probability 0 0.0"),
         ({"training": {"max_steps": None}}, "training.max_steps"),
@@ -453,7 +453,7 @@ def test_after_a_damaged_shard_one_may_go_on_without_it(tmp_path, tiny_encoder, 
     data = bytearray(path.read_bytes())
     data[len(data) // 2] ^= 1
     path.write_bytes(data)
-    long = {"max_steps": 60, "dataloader_num_workers": workers}
+    long = {"max_steps": 24, "dataloader_num_workers": workers}
     with pytest.raises(DamagedFileError, match=naming(f"{path} --resume")):
         train(experiment(folder, tiny_encoder, training=long), tmp_path / "run")
     skip = {"train": [str(folder)], "dev": [str(folder)], "skip_bad": True}

@@ -530,7 +530,7 @@ def test_scores_need_references(runs, data):
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
-        ({"head": {"num_attention_heads": 5}}, "head width 32 5 heads n_heads"),
+        ({"head": {"num_attention_heads": 5}}, "head 32 5 num_attention_heads"),
         ({"head": {"max_length": 5}}, "data.train head.max_length 5"),
         ({"head": {"label_smoothing": 1.0}}, "head label_smoothing [0, 1) 1.0"),
         ({"encoder": "/nowhere"}, "/nowhere default"),
@@ -541,7 +541,7 @@ def test_scores_need_references(runs, data):
         ({"attention_dropout": 0.0}, "attention_dropout head.attention_dropout"),
         (
             {"preset": "sg-net", "guides": {"ancestor_attention": {"initialise": "last_layer"}}},
-            "guides.ancestor_attention.initialise last_layer",
+            "guides.ancestor_attention.initialise",
         ),
     ],
 )

@@ -26,6 +26,8 @@ from tests.conftest import SENTENCES
 from tests.messages import naming
 from tests.processes import Child
 
+PARSER_TRAINING = {"num_train_epochs": 12, "head_learning_rate": 1e-2, "eval_steps": 0.34}
+
 
 @pytest.fixture(scope="module")
 def parser_run(tmp_path_factory, encoder_folders):
@@ -36,7 +38,7 @@ def parser_run(tmp_path_factory, encoder_folders):
             "parsing",
             data,
             str(encoder_folders["bert"]),
-            training={"num_train_epochs": 12, "head_learning_rate": 1e-2, "eval_steps": 0.34},
+            training=PARSER_TRAINING,
         ),
         folder / "run",
     )
@@ -87,8 +89,9 @@ def test_a_place_that_is_taken_is_refused_before_data_are_read(tmp_path):
 
 def test_resuming_with_other_settings_is_refused(parser_run, tiny_encoder):
     run, data = parser_run
-    asked = experiment("parsing", data, tiny_encoder, training={"head_learning_rate": 1e-2})
-    with pytest.raises(InputError, match=naming("training.num_train_epochs=2.0 40.0 --out")):
+    training = PARSER_TRAINING | {"num_train_epochs": 2}
+    asked = experiment("parsing", data, tiny_encoder, training=training)
+    with pytest.raises(InputError, match=naming("training.num_train_epochs=2.0 12.0 --out")):
         train(asked, run, resume=True)
 
 
@@ -151,12 +154,7 @@ def test_resuming_a_finished_run_changes_nothing(parser_run, tiny_encoder):
     before = {path.name: path.stat().st_mtime_ns for path in run.iterdir()}
     assert "checkpoints" not in before
     metrics = train(
-        experiment(
-            "parsing",
-            data,
-            tiny_encoder,
-            training={"num_train_epochs": 40, "head_learning_rate": 1e-2},
-        ),
+        experiment("parsing", data, tiny_encoder, training=PARSER_TRAINING),
         run,
         resume=True,
     )
