@@ -8,12 +8,15 @@ import shutil
 import sys
 from dataclasses import replace
 from html.parser import HTMLParser
+from pathlib import Path
 
 import pytest
 import torch
 
 pytest.importorskip("scipy")
 pytest.importorskip("matplotlib")
+
+from matplotlib.figure import Figure
 
 from syntagma.analysis.cases import TOLD, Case, find_cases, read_answers
 from syntagma.analysis.parameters import read_numbers
@@ -83,6 +86,20 @@ class Balanced(HTMLParser):
             self.headings.append(data)
 
 
+@pytest.fixture
+def drawn_plots():
+    """Asked for by a test that looks at plots."""
+
+
+@pytest.fixture(autouse=True)
+def _empty_plots(request, monkeypatch):
+    """Elsewhere plots are empty: to draw them takes longer than all else of a report."""
+    if "drawn_plots" not in request.fixturenames:
+        monkeypatch.setattr(
+            Figure, "savefig", lambda self, path, **_: Path(path).write_text("<svg/>")
+        )
+
+
 @pytest.fixture(autouse=True)
 def _small_parser(monkeypatch, tiny_parser):
     monkeypatch.setattr(write, "DEFAULT_PARSER", tiny_parser)
@@ -139,7 +156,7 @@ def page_of(out):
     return page
 
 
-def test_a_comparison_has_all_parts(both, tmp_path):
+def test_a_comparison_has_all_parts(both, drawn_plots, tmp_path):
     out = tmp_path / "new" / "report"
     write_report(both, out, n_cases=4, n_pictures=2, noise=("heads",), sources=("own", "random"))
     found = Balanced(page_of(out))
@@ -222,7 +239,7 @@ def test_models_are_scored_as_after_their_training(both, tmp_path):
     assert re.search(r"syntagma evaluate again/other \S+ --precision bfloat16 --skip-bad", text)
 
 
-def test_runs_that_were_trained_on_noise_are_a_curve(spans, tmp_path, tiny_encoder):
+def test_runs_that_were_trained_on_noise_are_a_curve(spans, drawn_plots, tmp_path, tiny_encoder):
     clean = spans["sg-net", 1]
     settings = load_experiment(clean / "experiment.yaml", ["parser=noisy:0.5:linear"])
     train(settings, tmp_path / "noisy")
@@ -243,7 +260,7 @@ def test_another_metric_is_shown_throughout(both, tmp_path):
     assert "--pictures 0 --metric f1" in text
 
 
-def test_the_same_runs_give_the_same_bytes(both, tmp_path):
+def test_the_same_runs_give_the_same_bytes(both, drawn_plots, tmp_path):
     for name in ("one", "two"):
         write_report(both, tmp_path / name, n_cases=2, n_pictures=1)
     for path in (path for path in (tmp_path / "one").rglob("*") if path.is_file()):
@@ -269,7 +286,7 @@ def test_counts_and_speeds_are_shown_as_such():
     ]  # fmt: skip
 
 
-def test_seeds_are_one_system(spans, tmp_path):
+def test_seeds_are_one_system(spans, drawn_plots, tmp_path):
     write_report(list(spans.values()), tmp_path / "report", n_pictures=0)
     found = Balanced(page_of(tmp_path / "report"))
     assert "4 runs" in found.text
