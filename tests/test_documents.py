@@ -158,7 +158,14 @@ def user(tmp_path_factory, tiny_encoder) -> tuple[Path, dict[str, object]]:
 
 
 @needs_default
-@pytest.mark.parametrize("document", ["README.md", "docs/guide.md", "docs/annotate.md"])
+@pytest.mark.parametrize(
+    "document",
+    [
+        "README.md",
+        pytest.param("docs/guide.md", marks=pytest.mark.slow),
+        "docs/annotate.md",
+    ],
+)
 def test_the_python_of_a_document_runs(document, user, monkeypatch):
     place, at_hand = user
     monkeypatch.chdir(place)

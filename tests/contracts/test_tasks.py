@@ -105,7 +105,7 @@ def crossed():
             yield pytest.param(name, preset, model_type, marks=marks)
 
 
-@pytest.mark.parametrize(("name", "preset", "model_type"), crossed())
+@pytest.mark.parametrize(("name", "preset", "model_type"), [*crossed()])
 def test_a_step_lowers_the_loss_and_reaches_every_parameter(
     name, preset, model_type, encoder_folders, data
 ):

@@ -479,7 +479,7 @@ def wait_for_checkpoint(processes, folder, step=9):
         assert each.is_running, each.err.read_text()[-2000:]
 
 
-@pytest.mark.parametrize("workers", [0, 2])
+@pytest.mark.parametrize("workers", [0, pytest.param(2, marks=pytest.mark.slow)])
 def test_killed_and_resumed_gives_the_same_weights(corpus, tmp_path, tiny_encoder, workers):
     def start(name):
         arguments = (corpus, tiny_encoder, tmp_path / name, workers)

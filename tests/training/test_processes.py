@@ -102,6 +102,7 @@ def killed_each(arguments):
     command_each(arguments)
 
 
+@pytest.mark.slow
 def test_two_processes_that_were_killed_at_the_end_go_no_step_further(tmp_path, tiny_encoder):
     data = squad(tmp_path / "harbour.json", copies=2)
     config, out = tmp_path / "reader.yaml", tmp_path / "run"
@@ -142,6 +143,7 @@ def verifier(data, encoder):
     return experiment("spans", data, encoder, training=training, head=head)
 
 
+@pytest.mark.slow
 def test_two_processes_stop_together(tmp_path, tiny_encoder):
     """A verifier, whose span scores get no gradients that the other could wait for."""
     data = squad(tmp_path / "harbour.json", copies=2)
