@@ -33,12 +33,18 @@ def large(tmp_path_factory):
 
 def run(path, out, workers, engine="local"):
     """Begin an annotation, or go on with it."""
-    if engine == "ray":
-        import ray
-
-        ray.init(num_cpus=workers, log_to_driver=False, include_dashboard=False)
     chosen = settings(shard_characters=2000)
     runner.annotate([path], out, chosen, workers=workers, resume=True, engine=engine)
+
+
+def run_on_ray(path, out):
+    import ray
+
+    ray.init(num_cpus=2, log_to_driver=False, include_dashboard=False)
+    try:
+        run(path, out, 2, "ray")
+    finally:
+        ray.shutdown()
 
 
 def n_shards(out):
@@ -142,7 +148,7 @@ def test_what_a_cluster_cannot_do_is_reported(fake_ray, tmp_path, monkeypatch):
 @pytest.mark.slow
 def test_a_ray_cluster_with_a_worker_on_every_core_writes_the_same_shards(large, tmp_path):
     pytest.importorskip("ray")
-    process = Child(run, large[0], tmp_path / "out", 2, "ray", folder=tmp_path, has_children=True)
+    process = Child(run_on_ray, large[0], tmp_path / "out", folder=tmp_path, has_children=True)
     try:
         process.require_success(300)
     finally:
