@@ -7,9 +7,13 @@ import json
 import re
 from pathlib import Path
 
+import torch
+
 from syntagma.settings import build
+from syntagma.tasks import find_task
 from syntagma.tasks.experiment import Experiment
 from syntagma.tasks.probing.data import ProbeExample, write_probe
+from syntagma.tasks.task import Task
 from syntagma.text.conllu import TreebankSentence, format_conllu
 from syntagma.text.sentence import Parse, Sentence
 from tests.conftest import SENTENCES
@@ -262,3 +266,12 @@ def translation(data: str, *, head=None, training=None, **changes) -> Experiment
         | (training or {}),
     }
     return build(Experiment, values | changes)
+
+
+def new_task(settings: Experiment) -> tuple[Task, list]:
+    """A fresh task, and the examples that it would learn from."""
+    task_class = find_task(settings.task)
+    (path,) = settings.data.train
+    examples = task_class.read(path)
+    torch.manual_seed(0)
+    return task_class.new(settings, examples), examples

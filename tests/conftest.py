@@ -150,8 +150,8 @@ def tiny_config(model_type: str, vocab_size: int = 400, **changes):
         settings = {
             "vocab_size": vocab_size,
             "dim": 32,
-            "num_layers": 2,
-            "num_attention_heads": 4,
+            "n_layers": 2,
+            "n_heads": 4,
             "hidden_dim": 48,
             "max_position_embeddings": 160,
             "pad_token_id": 1,

@@ -32,6 +32,7 @@ from syntagma.tasks.pretraining.task import ObjectiveSums, PretrainingTask
 from syntagma.tasks.stream import Place
 from syntagma.training.run import train
 from syntagma.training.trainer import parameter_groups
+from tests.builders import new_task
 from tests.conftest import ENCODERS, SITED, tiny_config
 from tests.corpora import make_corpus
 from tests.corpora import pretraining as experiment
@@ -42,13 +43,6 @@ from tests.processes import Child, ranks
 @pytest.fixture(scope="module")
 def corpus(tmp_path_factory):
     return make_corpus(tmp_path_factory.mktemp("pretraining"))
-
-
-def build_task(corpus, encoder, **changes):
-    settings = experiment(corpus, encoder, **changes)
-    examples = PretrainingTask.read(corpus)
-    torch.manual_seed(0)
-    return PretrainingTask.new(settings, examples), examples
 
 
 class TestStream:
@@ -193,7 +187,7 @@ class TestStream:
             read_corpus(make_corpus(tmp_path, copies=copies, text=text))
 
     def test_nothing_is_scored_where_every_shard_is_damaged(self, tmp_path, corpus, tiny_encoder):
-        task, _ = build_task(corpus, tiny_encoder)
+        task, _ = new_task(experiment(corpus, tiny_encoder))
         folder = make_corpus(tmp_path, copies=1)
         for path in folder.glob("*.parquet"):
             path.write_bytes(b"")
@@ -209,13 +203,15 @@ PRESETS = {"none": {}, "seprem": {}, "poi-net": {"coattention": False}}
 def test_a_step_lowers_the_loss_and_reaches_every_parameter(
     preset, model_type, encoder_folders, corpus
 ):
-    task, examples = build_task(
-        corpus,
-        encoder_folders[model_type],
-        preset=preset,
-        guides=PRESETS[preset],
-        hidden_dropout=0.0,
-        attention_dropout=0.0,
+    task, examples = new_task(
+        experiment(
+            corpus,
+            encoder_folders[model_type],
+            preset=preset,
+            guides=PRESETS[preset],
+            hidden_dropout=0.0,
+            attention_dropout=0.0,
+        )
     )
     items, _ = next(task.stream(examples, budget=600, seed=1).batches())
     batch = task.collate(items)
@@ -241,7 +237,7 @@ def test_a_step_lowers_the_loss_and_reaches_every_parameter(
 @pytest.mark.parametrize("chosen", [("mlm",), ("distances",), ("heads", "mlm")])
 def test_any_subset_of_objectives(chosen, corpus, tiny_encoder):
     weights = dict.fromkeys(("mlm", "distances", "heads"), 0.0) | dict.fromkeys(chosen, 0.5)
-    task, examples = build_task(corpus, tiny_encoder, head=weights)
+    task, examples = new_task(experiment(corpus, tiny_encoder, head=weights))
     items, _ = next(task.stream(examples, budget=600, seed=1).batches())
     found = task.model(**task.collate(items))
     assert set(found.objectives) == set(chosen)
@@ -255,7 +251,7 @@ def test_any_subset_of_objectives(chosen, corpus, tiny_encoder):
 
 def test_heads_may_be_asked_where_arcs_are_hidden_alone(corpus, tiny_encoder):
     head = {"asked_heads": "hidden", "hidden_distances": 0.5}
-    task, examples = build_task(corpus, tiny_encoder, head=head)
+    task, examples = new_task(experiment(corpus, tiny_encoder, head=head))
     items, _ = next(task.stream(examples, budget=600, seed=1).batches())
     found = task.model(**task.collate(items)).objectives["heads"]
     assert 0 < found.hidden.sum() < len(found.targets)
@@ -273,12 +269,14 @@ def test_heads_may_be_asked_where_arcs_are_hidden_alone(corpus, tiny_encoder):
 @pytest.mark.parametrize("direction", get_args(Direction))
 def test_what_is_hidden_does_not_leak(direction, corpus, tiny_encoder, tmp_path, monkeypatch):
     """With every distance hidden the scores know nothing of the tree."""
-    task, examples = build_task(
-        corpus,
-        tiny_encoder,
-        head={"hidden_distances": 1.0},
-        guides={"tree_distance": {"direction": direction}},
-        hidden_dropout=0.0,
+    task, examples = new_task(
+        experiment(
+            corpus,
+            tiny_encoder,
+            head={"hidden_distances": 1.0},
+            guides={"tree_distance": {"direction": direction}},
+            hidden_dropout=0.0,
+        )
     )
     other = make_corpus(tmp_path, parser="linear")
     monkeypatch.setattr("syntagma.models.objectives.HIDDEN", 1.0)
@@ -299,7 +297,7 @@ def test_what_is_hidden_does_not_leak(direction, corpus, tiny_encoder, tmp_path,
 
 
 def test_what_is_not_hidden_is_read(corpus, tiny_encoder, tmp_path):
-    task, examples = build_task(corpus, tiny_encoder, hidden_dropout=0.0)
+    task, examples = new_task(experiment(corpus, tiny_encoder, hidden_dropout=0.0))
     other = make_corpus(tmp_path, parser="linear")
     scores = []
     for source in (examples, PretrainingTask.read(other)):
@@ -327,7 +325,7 @@ def test_all_models_are_asked_the_same_pieces(corpus, tiny_encoder, monkeypatch)
 
     monkeypatch.setattr(pretraining_model, "hide_pieces", spied)
     for head in ({"distances": 0.0, "heads": 0.0}, {}):
-        task, examples = build_task(corpus, tiny_encoder, head=head)
+        task, examples = new_task(experiment(corpus, tiny_encoder, head=head))
         task.evaluate(examples)
     half = len(asked) // 2
     assert half > 2
@@ -336,7 +334,7 @@ def test_all_models_are_asked_the_same_pieces(corpus, tiny_encoder, monkeypatch)
 
 
 def test_the_model_names_the_parser_of_its_corpus(corpus, tmp_path, tiny_encoder):
-    task, examples = build_task(corpus, tiny_encoder)
+    task, examples = new_task(experiment(corpus, tiny_encoder))
     assert task.model.config.parser == "random:3"
     other = make_corpus(tmp_path, parser="linear")
     with pytest.raises(InputError, match=naming("data.train linear random:3")):
@@ -348,7 +346,7 @@ def test_the_model_names_the_parser_of_its_corpus(corpus, tmp_path, tiny_encoder
 def test_sentences_go_on_as_in_running_text(corpus, encoder_folders):
     """A byte-level vocabulary has other pieces for words after a space."""
     name = encoder_folders["roberta"]
-    task, examples = build_task(corpus, name)
+    task, examples = new_task(experiment(corpus, name))
     shard = next(iter(examples[0].corpus.shards()))
     documents = encode_shard(shard, task.tokenizer, "documents")
     alone = encode_shard(shard, task.tokenizer, "sentences")
@@ -363,7 +361,7 @@ def test_sentences_go_on_as_in_running_text(corpus, encoder_folders):
 
 
 def test_full_sequences_go_on_with_the_next_document(corpus, encoder_folders):
-    task, examples = build_task(corpus, encoder_folders["roberta"])
+    task, examples = new_task(experiment(corpus, encoder_folders["roberta"]))
     shard = next(iter(examples[0].corpus.shards()))
     sentences = encode_shard(shard, task.tokenizer, "full")
     texts = [task.tokenizer.decode(sentence.pieces) for sentence in sentences]
@@ -381,7 +379,7 @@ def test_full_sequences_go_on_with_the_next_document(corpus, encoder_folders):
 
 
 def test_evaluation_always_hides_the_same(corpus, tiny_encoder):
-    task, examples = build_task(corpus, tiny_encoder)
+    task, examples = new_task(experiment(corpus, tiny_encoder))
     torch.manual_seed(1)
     one = task.evaluate(examples)
     torch.manual_seed(2)
@@ -422,8 +420,8 @@ def test_impossible_settings_are_named(changes, message, corpus, tiny_encoder, t
 def test_roots_need_a_special_piece_to_point_to(corpus, tiny_encoder, monkeypatch):
     monkeypatch.setattr(SequenceBuilder, "prefix", lambda self, n_texts: [])
     with pytest.raises(InputError, match=naming("head.heads special bert 0")):
-        build_task(corpus, tiny_encoder)
-    build_task(corpus, tiny_encoder, head={"heads": 0})
+        new_task(experiment(corpus, tiny_encoder))
+    new_task(experiment(corpus, tiny_encoder, head={"heads": 0}))
 
 
 def test_no_corpus_is_left_out_for_a_limit(corpus, tiny_encoder, tmp_path, caplog):

@@ -24,21 +24,14 @@ from syntagma.models.guided_encoder import GuidedEncoder
 from syntagma.models.translation_model import TranslationModel
 from syntagma.tasks.translation.parallel_text import ParallelExample, read_parallel
 from syntagma.tasks.translation.scores import bleu, sentence_bleu, signature
-from syntagma.tasks.translation.task import Translation, TranslationTask, Translator
+from syntagma.tasks.translation.task import Translation, Translator
 from syntagma.tasks.translation.vocabulary import learn_vocabulary
 from syntagma.training.run import train
 from syntagma.training.trainer import SyntagmaTrainer
-from tests.builders import TRANSLATION, parallel, upper
+from tests.builders import TRANSLATION, new_task, parallel, upper
 from tests.builders import translation as experiment
 from tests.conftest import SENTENCES, build_tokenizer, tiny_config
 from tests.messages import naming, says
-
-
-def build_task(data, **changes):
-    settings = experiment(data, **changes)
-    examples = TranslationTask.read(data)
-    torch.manual_seed(0)
-    return TranslationTask.new(settings, examples), examples
 
 
 @pytest.fixture(scope="module")
@@ -186,7 +179,9 @@ def pretrained(tmp_path_factory):
 @pytest.mark.parametrize("preset", GUIDES)
 def test_a_step_lowers_the_loss_and_reaches_every_parameter(preset, model_type, data, pretrained):
     encoder = "scratch" if model_type == "scratch" else pretrained(model_type)
-    task, examples = build_task(data, encoder=encoder, preset=preset, guides=GUIDES[preset])
+    task, examples = new_task(
+        experiment(data, encoder=encoder, preset=preset, guides=GUIDES[preset])
+    )
     features = task.features(examples)
     batch = task.collate([features[index] for index in range(4)])
     model = task.model.train()
@@ -212,7 +207,7 @@ def test_a_step_lowers_the_loss_and_reaches_every_parameter(preset, model_type, 
 def test_without_guides_it_is_the_plain_model(pretrained, data):
     name = pretrained("bart")
     plain = AutoModelForSeq2SeqLM.from_pretrained(name).eval()
-    task, examples = build_task(data, encoder=name)
+    task, examples = new_task(experiment(data, encoder=name))
     batch = task.collate([task.features(examples)[index] for index in range(3)])
     with torch.no_grad():
         ours = task.model.eval()(**batch).pieces
@@ -226,7 +221,7 @@ def test_without_guides_it_is_the_plain_model(pretrained, data):
 
 @pytest.mark.parametrize("preset", ["none", "sg-net"])
 def test_layers_begin_small_and_vectors_as_they_are_scaled(preset, data):
-    task, _ = build_task(data, preset=preset)
+    task, _ = new_task(experiment(data, preset=preset))
     model, width = task.model, TRANSLATION["hidden_size"]
     linear = [part.weight for part in model.modules() if isinstance(part, torch.nn.Linear)]
     vectors = model.both_sides.get_input_embeddings().weight
@@ -242,7 +237,7 @@ def test_layers_begin_small_and_vectors_as_they_are_scaled(preset, data):
 def test_the_loss_of_training_is_that_over_all_pieces(model_type, pretrained, data):
     """Though padding is not scored then."""
     encoder = pretrained(model_type) if model_type != "scratch" else "scratch"
-    task, examples = build_task(data, encoder=encoder, head={"label_smoothing": 0.1})
+    task, examples = new_task(experiment(data, encoder=encoder, head={"label_smoothing": 0.1}))
     features = task.features(examples)
     batch = task.collate([features[index] for index in range(6)])
     model = task.model.train()
@@ -263,7 +258,7 @@ def test_the_loss_of_training_is_that_over_all_pieces(model_type, pretrained, da
 
 @pytest.mark.parametrize("preset", ["none", "sg-net"])
 def test_saving_and_loading_changes_nothing(preset, data, tmp_path):
-    task, examples = build_task(data, preset=preset)
+    task, examples = new_task(experiment(data, preset=preset))
     task.save(tmp_path)
     again = open_model(tmp_path)
     batch = task.collate([task.features(examples)[index] for index in range(4)])
@@ -392,7 +387,7 @@ def test_a_resumed_run_misses_no_weights(data, tmp_path, monkeypatch):
 def test_given_words_are_parsed_as_they_are(data):
     """A line of words is one sentence, and no word is cut."""
     for tokenized, n_words, n_sentences in ((True, 5, 1), (False, 7, 2)):
-        task, _ = build_task(data, preset="seprem", head={"tokenized": tokenized})
+        task, _ = new_task(experiment(data, preset="seprem", head={"tokenized": tokenized}))
         (encoded,) = task.predictor.texts.encode(["well-known cats . They sleep"]).values()
         assert (encoded.n_words, encoded.n_sentences) == (n_words, n_sentences)
 
@@ -408,7 +403,7 @@ class TestLanguages:
         model.resize_token_embeddings(len(tokenizer))
         model.generation_config.bad_words_ids = [[7]]
         model.save_pretrained(folder)
-        return build_task(data, encoder=str(folder), head=head)[0], tokenizer
+        return new_task(experiment(data, encoder=str(folder), head=head))[0], tokenizer
 
     def test_a_pretrained_model_generates_as_it_did(self, pretrained, data, tmp_path):
         task, tokenizer = self.build(pretrained, data, tmp_path, target_language="de_DE")
@@ -479,7 +474,7 @@ def test_runs_are_compared_by_the_sign_test(runs):
 
 def test_a_translation_is_a_line(data, tmp_path):
     """Pretrained models can give pieces that break lines."""
-    task, examples = build_task(data)
+    task, examples = new_task(experiment(data))
     texts = ["A gull\ncried.", "It \r\n left.", "Tides\u2028rose."]
     found = [Translation(text, 0.0) for text in texts]
     task.write_predictions(examples[:3], found, tmp_path / "out.txt")
@@ -501,7 +496,7 @@ def test_what_is_stored_beside_a_pretrained_model_is_pretrained_keys(
         pack(tmp_path / "run", tmp_path / "packed", bits=8)
     folder = str(tmp_path / ("packed" if kept == "packed" else "run"))
     before = open_model(folder).model.state_dict()
-    task, _ = build_task(data, encoder=folder, preset="saved")
+    task, _ = new_task(experiment(data, encoder=folder, preset="saved"))
     for name, value in task.model.state_dict().items():
         assert torch.equal(value, before[name]), name
 
@@ -519,7 +514,7 @@ def test_a_tokenizer_that_needs_other_packages_is_named(pretrained, data, monkey
 
     monkeypatch.setattr("syntagma.encoders.load.AutoTokenizer.from_pretrained", missing)
     with pytest.raises(InputError, match=naming("marian SentencePiece tokenizer.json")):
-        build_task(data, encoder=pretrained("marian"))
+        new_task(experiment(data, encoder=pretrained("marian")))
 
 
 def test_scores_need_references(runs, data):
@@ -552,12 +547,12 @@ def test_impossible_settings_are_named(changes, message, data, tmp_path):
 
 @pytest.mark.parametrize(("value", "n_guides"), [(False, 0), (None, 1), (True, 1)])
 def test_a_guide_may_be_named_without_settings(value, n_guides, data):
-    task, _ = build_task(data, preset="sg-net", guides={"ancestor_attention": value})
+    task, _ = new_task(experiment(data, preset="sg-net", guides={"ancestor_attention": value}))
     assert len(task.model.config.guides) == n_guides
 
 
 def test_long_sources_are_cut_with_a_warning(data, caplog):
-    task, _ = build_task(data)
+    task, _ = new_task(experiment(data))
     task.model.head = replace(task.model.head, max_length=20)
     with caplog.at_level(logging.WARNING):
         assert isinstance(task.predictor.translate(" ".join(SENTENCES)).text, str)
@@ -637,7 +632,7 @@ def test_hypotheses_are_scored_in_parts_as_in_one(runs, monkeypatch):
 
 
 def test_a_model_that_does_not_end_is_stopped(data):
-    task, _ = build_task(data)
+    task, _ = new_task(experiment(data))
     items = task.predictor.items(["A gull cried."])
     batch = task.predictor.collate(items)
     batch.pop("token_type_ids", None)
