@@ -4,10 +4,12 @@ PYTHON ?= python3
 VENV ?= .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/pip install --quiet --disable-pip-version-check --constraint constraints.txt
+# A file is run by one process: what several of its tests need is made once.
+PYTEST := $(BIN)/python -m pytest --quiet --numprocesses 2 --dist loadfile
 EXAMPLE := examples/ferry.txt
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test check bench format clean
+.PHONY: help demo test test-slow test-all check bench format clean
 
 help:  ## list what can be made
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 10
@@ -27,9 +29,17 @@ demo: $(VENV)/demo  ## read an example passage, answer five questions, draw a pa
 	mkdir -p demo
 	$(BIN)/syntagma answer $(EXAMPLE) --questions examples/ferry.questions --html demo/ferry.html
 
-test: $(VENV)/dev  ## run the tests (offline, about six minutes)
+test: $(VENV)/dev  ## run the quick tests (offline, about two minutes on two cores)
 	$(BIN)/syntagma download default
-	$(BIN)/python -m pytest --quiet --numprocesses 2
+	$(PYTEST)
+
+test-slow: $(VENV)/dev  ## run the slow tests, which CI runs as well
+	$(BIN)/syntagma download default
+	$(PYTEST) -m slow
+
+test-all: $(VENV)/dev  ## run all tests, those of the hub and of a GPU where there is one
+	$(BIN)/syntagma download default
+	$(PYTEST) -m ""
 
 check: $(VENV)/dev  ## lint, format, types
 	$(BIN)/ruff check --output-format concise src tests benchmarks experiments

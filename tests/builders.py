@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 import re
 from pathlib import Path
 
+import torch
+
 from syntagma.settings import build
+from syntagma.tasks import find_task
 from syntagma.tasks.experiment import Experiment
+from syntagma.tasks.probing.data import ProbeExample, write_probe
+from syntagma.tasks.task import Task
 from syntagma.text.conllu import TreebankSentence, format_conllu
 from syntagma.text.sentence import Parse, Sentence
 from tests.conftest import SENTENCES
@@ -153,6 +159,67 @@ def open_qa(path: Path, copies: int = 4) -> str:
     return str(path)
 
 
+TACRED = {
+    "id": "a1",
+    "relation": "per:title",
+    "token": ["Her", "captain", "-LRB-", "Mr.", "Obi", "-RRB-", "rows", "."],
+    "subj_start": 3,
+    "subj_end": 4,
+    "obj_start": 1,
+    "obj_end": 1,
+    "subj_type": "PERSON",
+    "obj_type": "TITLE",
+    "stanford_pos": ["PRP$", "NN", "-LRB-", "NNP", "NNP", "-RRB-", "VBZ", "."],
+    "stanford_ner": ["O"] * 8,
+    "stanford_head": [2, 7, 5, 5, 2, 5, 0, 7],
+    "stanford_deprel": ["nmod:poss", "nsubj", "punct", "compound", "dep", "punct", "ROOT", "punct"],
+}
+"""An entry of TACRED's files."""
+
+TACRED_TEXT = "Her captain ( Mr. Obi ) rows ."
+
+
+def probing(path: Path, copies: int = 6) -> str:
+    """Whether a sentence is ours as it is, or all in one repeated word: easy to tell."""
+    rows = []
+    for copy in range(copies):
+        for number, text in enumerate(SENTENCES):
+            split = ("tr", "tr", "va", "te")[(copy + number) % 4]
+            other = " ".join(["gull"] * (4 + number + copy))
+            rows += [("", split, "words", f"{copy} {text}"), ("", split, "gulls", other)]
+    write_probe(path, [ProbeExample(*row) for row in rows])
+    return str(path)
+
+
+def upper(text: str) -> str:
+    """A language that is easy to learn."""
+    return " ".join(word.upper() for word in text.split())
+
+
+def parallel(folder: Path, copies: int = 2) -> str:
+    """Our sentences and the same in capitals, two files."""
+    sources = [text for text in SENTENCES for _ in range(copies)]
+    (folder / "a.en").write_text("".join(f"{text}\n" for text in sources), encoding="utf-8")
+    text = "".join(f"{upper(text)}\n" for text in sources)
+    (folder / "a.up.gz").write_bytes(gzip.compress(text.encode()))
+    return f"{folder / 'a.en'}+{folder / 'a.up.gz'}"
+
+
+TRANSLATION = {
+    "hidden_size": 32,
+    "num_hidden_layers": 2,
+    "num_attention_heads": 4,
+    "intermediate_size": 64,
+    "dropout": 0.0,
+    "attention_dropout": 0.0,
+    "vocab_size": 400,
+    "max_length": 90,
+    "num_beams": 2,
+    "label_smoothing": 0.0,
+}
+"""The head of a tiny translator."""
+
+
 def experiment(task: str, data: str, encoder: str, **changes) -> Experiment:
     training = {
         "num_train_epochs": 2,
@@ -180,3 +247,31 @@ def experiment(task: str, data: str, encoder: str, **changes) -> Experiment:
         "training": training | changes.pop("training", {}),
     }
     return build(Experiment, values | changes)
+
+
+def translation(data: str, *, head=None, training=None, **changes) -> Experiment:
+    """A translator from scratch."""
+    values = {
+        "task": "translation",
+        "encoder": "scratch",
+        "parser": "linear",
+        "data": {"train": [data], "dev": [data]},
+        "head": TRANSLATION | (head or {}),
+        "training": {
+            "num_train_epochs": 1,
+            "learning_rate": 3e-3,
+            "batch_tokens": 600,
+            "precision": "float32",
+        }
+        | (training or {}),
+    }
+    return build(Experiment, values | changes)
+
+
+def new_task(settings: Experiment) -> tuple[Task, list]:
+    """A fresh task, and the examples that it would learn from."""
+    task_class = find_task(settings.task)
+    (path,) = settings.data.train
+    examples = task_class.read(path)
+    torch.manual_seed(0)
+    return task_class.new(settings, examples), examples

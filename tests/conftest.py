@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import re
+from collections.abc import Iterator
 from pathlib import Path
 
 # Several test processes share the cores; threads that wait for one another by spinning would
@@ -27,6 +29,7 @@ from syntagma.encoders.load import load_tokenizer
 from syntagma.encoders.sites import SITES
 from syntagma.parse.scorer import ParserModel
 from syntagma.text.sentence import Parse, Sentence
+from tests.processes import RUNNING
 
 torch.set_num_threads(1)
 
@@ -181,6 +184,12 @@ def save_encoder(folder: Path, model_type: str, **changes) -> Path:
     return folder
 
 
+def pytest_collection_finish() -> None:
+    """Set what has been imported apart: each training collects garbage, which looked through it."""
+    gc.collect()
+    gc.freeze()
+
+
 @pytest.fixture(scope="session")
 def tokenizers() -> dict[str, PreTrainedTokenizerFast]:
     return {kind: build_tokenizer(kind) for kind in SPECIAL}
@@ -216,6 +225,13 @@ def tiny_parser(tmp_path_factory: pytest.TempPathFactory, tiny_encoder: str) -> 
 @pytest.fixture(autouse=True)
 def _own_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("SYNTAGMA_CACHE", str(tmp_path / "cache"))
+
+
+@pytest.fixture(autouse=True)
+def _no_process_stays_behind() -> Iterator[None]:
+    yield
+    while RUNNING:
+        RUNNING.pop().kill()
 
 
 @pytest.fixture

@@ -26,3 +26,11 @@ def _whole(word: str) -> str:
 def says(text: str, words: object) -> bool:
     """Whether a text holds all of ``words``, as :func:`naming` finds them."""
     return re.search(naming(words), text) is not None
+
+
+def one_line(stderr: str) -> str:
+    """The one line in which a command says what is wrong."""
+    lines = [line for line in stderr.splitlines() if line.startswith("syntagma: ")]
+    assert len(lines) == 1
+    assert "Traceback" not in stderr
+    return lines[0]

@@ -14,6 +14,8 @@ from typing import Any
 
 import pytest
 
+from syntagma.report.answer_page import answer_page
+from syntagma.tasks.spans.answers import Answer, Span
 from syntagma.text.sentence import Parse, Sentence
 
 PASSAGE = (
@@ -227,3 +229,65 @@ def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Browser]:
     opened = Browser(binary, tmp_path_factory.mktemp("profile"))
     yield opened
     opened.close()
+
+
+def span_of(passage: str, text: str, *, score: float = 5.0, probability: float = 0.5) -> Span:
+    start = passage.index(text)
+    return Span(text, start, start + len(text), score, probability)
+
+
+def answer_of(question: str, spans: list[Span], *, null_odds: float) -> Answer:
+    best = spans[0]
+    answered = null_odds <= 0.5
+    return Answer(
+        question=question,
+        text=best.text if answered else "",
+        start=best.start if answered else None,
+        end=best.end if answered else None,
+        score=best.score,
+        null_score=best.score + null_odds,
+        verification=0.0,
+        null_odds=null_odds,
+        threshold=0.5,
+        probability=best.probability,
+        spans=tuple(spans),
+    )
+
+
+@pytest.fixture(scope="session")
+def answers(passage: str) -> list[Answer]:
+    def span(text: str, score: float, probability: float) -> Span:
+        return span_of(passage, text, score=score, probability=probability)
+
+    return [
+        answer_of("Who built the </script> tower?", [span("Gull Rock", 1.5, 0.75)], null_odds=3.25),
+        answer_of(
+            "When was it repaired?",
+            [span("1931", 9.5, 0.875), span("in 1931", 6.0, 0.0625)],
+            null_odds=-7.0,
+        ),
+        answer_of(
+            "What do sailors trust?",
+            [span("its beam & bell", 4.0, 0.5), span("beam", 3.0, 0.25)],
+            null_odds=-1.25,
+        ),
+        answer_of("Which part shines?", [span("beam", 3.0, 0.5)], null_odds=-0.5),
+    ]
+
+
+def question_parse(answer: Answer) -> list[Parse]:
+    words = answer.question[:-1].split()
+    heads = (0, *[1] * (len(words) - 1))
+    return [Parse(Sentence.from_words(words), heads)]
+
+
+@pytest.fixture(scope="session")
+def html(passage: str, parses: list[Parse], answers: list[Answer]) -> str:
+    return answer_page(
+        title='Gulls & "boats" </title>',
+        passage=passage,
+        parses=parses,
+        answers=answers,
+        question_parses=[question_parse(answer) for answer in answers],
+        note="made by <hand>",
+    )

@@ -14,9 +14,8 @@ import typer
 from syntagma.cli import app
 from syntagma.encoders.default import find_default
 from syntagma.tasks import find_task
-from tests.builders import dream, experiment, pairs, relations, typing
-from tests.tasks import test_translation
-from tests.tasks.test_pretraining import make_corpus
+from tests.builders import dream, experiment, pairs, parallel, relations, translation, typing
+from tests.corpora import make_corpus
 
 ROOT = Path(__file__).parent.parent
 DOCUMENTS = sorted([ROOT / "README.md", ROOT / "CONTRIBUTING.md", *(ROOT / "docs").glob("*.md")])
@@ -127,9 +126,12 @@ def user(tmp_path_factory, tiny_encoder) -> tuple[Path, dict[str, object]]:
         ("semeval_seprem", "relations", "seprem"),
     ):
         model(place / "runs" / name, task, data[task], tiny_encoder, preset=preset)
-    translation, _ = test_translation.build_task(test_translation.parallel(place))
+    wanted = translation(parallel(place))
+    translator = find_task("translation").new(
+        wanted, find_task("translation").read(*wanted.data.train)
+    )
     (place / "runs" / "multi30k_sg-net").mkdir()
-    translation.save(place / "runs" / "multi30k_sg-net")
+    translator.save(place / "runs" / "multi30k_sg-net")
     (place / "data" / "nli").mkdir(parents=True)
     for name in ("train", "mnli_dev", "sick_dev"):
         with gzip.open(place / "data" / "nli" / f"{name}.jsonl.gz", "wb") as stream:
@@ -156,7 +158,14 @@ def user(tmp_path_factory, tiny_encoder) -> tuple[Path, dict[str, object]]:
 
 
 @needs_default
-@pytest.mark.parametrize("document", ["README.md", "docs/guide.md", "docs/annotate.md"])
+@pytest.mark.parametrize(
+    "document",
+    [
+        "README.md",
+        pytest.param("docs/guide.md", marks=pytest.mark.slow),
+        "docs/annotate.md",
+    ],
+)
 def test_the_python_of_a_document_runs(document, user, monkeypatch):
     place, at_hand = user
     monkeypatch.chdir(place)

@@ -95,3 +95,12 @@ def test_public_names_are_few_and_sorted():
     assert set(syntagma.__all__) <= set(dir(syntagma))
     with pytest.raises(AttributeError, match=naming("syntagma Raeder")):
         _ = syntagma.Raeder
+
+
+def test_no_test_module_imports_another():
+    """What several tests need is in a module named for it."""
+    for path in Path(__file__).parent.rglob("*.py"):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.ImportFrom):
+                names = [f"{node.module}.{alias.name}" for alias in node.names]
+                assert not any(".test_" in name for name in names), f"{path}: {names}"

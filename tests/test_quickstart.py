@@ -3,37 +3,38 @@
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
+import os
+import socket
 from pathlib import Path
 
 import pytest
 
+from syntagma.cli import main
 from syntagma.encoders.default import find_default
+from tests.processes import Child
 
 ROOT = Path(__file__).parent.parent
-BLOCKED = """
-import socket, sys
-
-def refuse(*arguments, **options):
-    raise OSError("the network is blocked")
-
-socket.socket.connect = socket.socket.connect_ex = refuse
-socket.create_connection = socket.getaddrinfo = refuse
-from syntagma.cli import main
-main(sys.argv[1:])
-"""
-
 pytestmark = pytest.mark.skipif(
     find_default() is None, reason="no default encoder: `syntagma download default`"
 )
 
 
+def refuse(*_, **__):
+    raise OSError("the network is blocked")
+
+
+def run_offline(folder, *arguments):
+    """A command in a folder, without a network."""
+    os.chdir(folder)
+    socket.socket.connect = socket.socket.connect_ex = refuse
+    socket.create_connection = socket.getaddrinfo = refuse
+    main([str(argument) for argument in arguments])
+
+
 def syntagma(*arguments, cwd):
-    return subprocess.run(
-        [sys.executable, "-c", BLOCKED, *map(str, arguments)],
-        capture_output=True, text=True, cwd=cwd, timeout=300,
-    )  # fmt: skip
+    child = Child(run_offline, cwd, *arguments, folder=cwd)
+    child.require_success()
+    return child.out.read_text()
 
 
 def demo_command() -> list[str]:
@@ -48,8 +49,7 @@ def test_the_demo_answers_five_questions_and_writes_a_page(tmp_path):
     (tmp_path / "examples").symlink_to(ROOT / "examples")
     (tmp_path / "demo").mkdir()
     answers = tmp_path / "answers.json"
-    done = syntagma(*demo_command(), "--json", answers, cwd=tmp_path)
-    assert done.returncode == 0, done.stderr
+    shown = syntagma(*demo_command(), "--json", answers, cwd=tmp_path)
     found = json.loads(answers.read_text())["answers"]
     assert len(found) == 5
     questions = (ROOT / "examples" / "ferry.questions").read_text().splitlines()
@@ -59,7 +59,7 @@ def test_the_demo_answers_five_questions_and_writes_a_page(tmp_path):
     assert "Mensah" in given[0]
     assert "oak" in given[2]
     for answer in found[:-1]:
-        assert answer["question"] in done.stdout
+        assert answer["question"] in shown
     page = (tmp_path / "demo" / "ferry.html").read_text()
     assert "Perseverance" in page
     assert "http://" not in page.replace("http://www.w3.org", "")
@@ -67,9 +67,8 @@ def test_the_demo_answers_five_questions_and_writes_a_page(tmp_path):
 
 def test_parsing_works_without_a_network(tmp_path):
     (tmp_path / "a.txt").write_text("Nobody was hurt, but the engine couldn't be saved.\n")
-    done = syntagma("parse", "a.txt", cwd=tmp_path)
-    assert done.returncode == 0, done.stderr
-    rows = [line.split("\t") for line in done.stdout.splitlines() if line[:1].isdigit()]
+    shown = syntagma("parse", "a.txt", cwd=tmp_path)
+    rows = [line.split("\t") for line in shown.splitlines() if line[:1].isdigit()]
     forms = [row[1] for row in rows]
     assert forms[8:10] == ["could", "n't"] or "n't" in forms
     assert [row[7] for row in rows].count("root") == 1

@@ -8,6 +8,9 @@ from pathlib import Path
 
 import yaml
 
+import syntagma
+from syntagma.runs.folder import FORMAT
+
 
 def written_run(
     folder: Path,
@@ -29,10 +32,12 @@ def written_run(
     settings = {
         "task": task,
         "preset": preset,
-        "data": {"dev": [f"/data/{dev}"]},
+        "data": {"train": ["/data/train.json"], "dev": [f"/data/{dev}"]},
         "training": {"seed": seed, "num_train_epochs": 3},
     }
     (folder / "experiment.yaml").write_text(yaml.safe_dump(settings))
+    about = {"format_version": FORMAT, "syntagma_version": syntagma.__version__}
+    (folder / "run.json").write_text(json.dumps(about))
     rows = {str(number): {key: value} for number, value in enumerate(right)}
     (folder / "examples.json").write_text(json.dumps(rows))
     score = 100 * sum(right) / len(right)

@@ -10,7 +10,7 @@ import pytest
 import yaml
 
 from syntagma.analysis import answer_tags, breakdown
-from syntagma.analysis.answer_tags import _nearest, boundary_tags
+from syntagma.analysis.answer_tags import boundary_tags, nearest_tag
 from syntagma.analysis.breakdown import break_down
 from syntagma.analysis.parse_properties import measure_parses
 from syntagma.errors import InputError
@@ -120,8 +120,8 @@ def test_the_nearest_gold_answer_is_the_one_that_was_missed():
     example = SpanExample(
         "a", PASSAGE, "When?", answers=("1931", "in 1931 with oranges"), answer_starts=(25, 22)
     )
-    assert _nearest(example, 25, 34) == (25, "1931")
-    assert _nearest(example, 22, 40) == (22, "in 1931 with oranges")
+    assert nearest_tag(example, 25, 34) == (25, "1931")
+    assert nearest_tag(example, 22, 40) == (22, "in 1931 with oranges")
 
 
 def test_rare_tags_are_not_shown(runs):

@@ -1,12 +1,11 @@
-import subprocess
-import sys
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
 import pytest
 
-from syntagma.cli.reference import _section, find_section, settings_page
+from syntagma.cli import main
+from syntagma.cli.reference import find_section, read_section, settings_page
 from syntagma.errors import InputError
 from tests.messages import naming
 
@@ -37,7 +36,7 @@ class Below(Above):
 
 
 def test_a_section_is_read_off_its_dataclass():
-    section = _section("below", "head:", Below)
+    section = read_section("below", "head:", Below)
     assert list(section.lines()) == [
         "below, under `head:`",
         "  length: null  (whole number or null)",
@@ -70,7 +69,8 @@ def test_the_page_is_that_of_the_code():
     assert page.read_text(encoding="utf-8") == settings_page(), wanted
 
 
-def test_the_command_prints_a_section():
-    command = [sys.executable, "-m", "syntagma", "settings", "coattention"]
-    shown = subprocess.run(command, capture_output=True, text=True, check=True).stdout
+def test_the_command_prints_a_section(capsys):
+    with pytest.raises(SystemExit):
+        main(["settings", "coattention"])
+    shown = capsys.readouterr().out
     assert shown.startswith("coattention, under `guides: coattention:`\n  kind: iterative")

@@ -16,7 +16,7 @@ from syntagma.errors import InputError
 from syntagma.evaluation import open_model
 from syntagma.runs.folder import RunFolder
 from syntagma.tasks import TASKS, find_task
-from syntagma.training.run import _arguments
+from syntagma.training.run import training_arguments
 from syntagma.training.trainable import prepare_encoder
 from syntagma.training.trainer import SyntagmaTrainer
 from tests.builders import (
@@ -25,6 +25,7 @@ from tests.builders import (
     experiment,
     open_qa,
     pairs,
+    probing,
     relations,
     squad,
     treebank,
@@ -32,7 +33,6 @@ from tests.builders import (
 )
 from tests.conftest import ENCODERS
 from tests.messages import naming
-from tests.tasks.test_probing import probe_file
 
 # The parser has no guides; what varies is what it learns of trees.
 PRESETS = ["none", "sg-net", "poi-net", "seprem", "all"]
@@ -65,7 +65,7 @@ def data(tmp_path_factory) -> dict[str, str]:
         "spans": squad(folder / "harbour.json", copies=2),
         "parsing": treebank(folder / "tides.conllu", copies=1),
         "structural": treebank(folder / "tides.conllu", copies=1),
-        "probing": f"{probe_file(folder / 'gulls.txt', copies=4)}#tr",
+        "probing": f"{probing(folder / 'gulls.txt', copies=4)}#tr",
         "phrases": brackets(folder / "tides.ptb", copies=1),
     }
 
@@ -96,8 +96,16 @@ def build_task(name, preset, encoder_folder, data, **training):
     return task_class.new(settings, examples), examples, settings
 
 
-@pytest.mark.parametrize("model_type", ENCODERS)
-@pytest.mark.parametrize(("name", "preset"), CASES)
+def crossed():
+    """Each task and preset on each encoder; outside the slow tier on two, by turns."""
+    for number, (name, preset) in enumerate(CASES):
+        for place, model_type in enumerate(ENCODERS):
+            is_quick = model_type == "bert" or place == number % len(ENCODERS)
+            marks = () if is_quick else pytest.mark.slow
+            yield pytest.param(name, preset, model_type, marks=marks)
+
+
+@pytest.mark.parametrize(("name", "preset", "model_type"), [*crossed()])
 def test_a_step_lowers_the_loss_and_reaches_every_parameter(
     name, preset, model_type, encoder_folders, data
 ):
@@ -216,7 +224,7 @@ def first_gradients(encoder, data, folder: Path, **training):
     trainer = SyntagmaTrainer(
         task=task,
         settings=settings.training,
-        arguments=_arguments(run, settings.training, evaluates=False),
+        arguments=training_arguments(run, settings.training, evaluates=False),
         train=examples,
         dev={},
         folder=run,

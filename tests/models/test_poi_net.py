@@ -17,6 +17,7 @@ from syntagma.models.guides import read_guides, resolve_guides
 from syntagma.models.pooling import find_pooling
 from syntagma.syntax.tags import N_TAGS
 from tests.conftest import SITED, tiny_config
+from tests.guided import guided
 from tests.messages import naming
 
 INTEGRATIONS = ["average", "weighted", "forgetting", "intuition"]
@@ -177,14 +178,6 @@ def inputs(n: int = 7) -> dict[str, torch.Tensor]:
     }
 
 
-def model_of(model_type: str, **guides) -> GuidedEncoder:
-    torch.manual_seed(0)
-    config = SyntagmaConfig(encoder=tiny_config(model_type), guides=resolve_guides("none", guides))
-    model = GuidedEncoder(config)
-    model.post_init()
-    return model.eval()
-
-
 @pytest.mark.parametrize("model_type", ["deberta-v2", "electra", "albert", "mobilebert"])
 def test_tags_are_as_wide_as_what_the_norm_reads(model_type):
     config = tiny_config(model_type, embedding_size=16)
@@ -197,7 +190,7 @@ def test_tags_are_as_wide_as_what_the_norm_reads(model_type):
 @pytest.mark.parametrize("model_type", SITED)
 class TestPosEmbedding:
     def test_it_is_added_to_the_piece_vectors_before_the_norm(self, model_type):
-        model = model_of(model_type, pos_embedding={})
+        model = guided(model_type, pos_embedding={})
         batch = inputs()
         words = model.encoder.get_submodule(SITES[model_type].word_embeddings)
         with torch.no_grad():
@@ -209,7 +202,7 @@ class TestPosEmbedding:
         torch.testing.assert_close(found, expected)
 
     def test_beginning_at_zero_it_is_the_plain_encoder(self, model_type):
-        model = model_of(model_type, pos_embedding={"initialise": "zero"})
+        model = guided(model_type, pos_embedding={"initialise": "zero"})
         batch = inputs()
         with torch.no_grad():
             found = model(**batch).last_hidden_state
@@ -219,14 +212,14 @@ class TestPosEmbedding:
         assert torch.equal(found, expected)
 
     def test_it_learns(self, model_type):
-        model = model_of(model_type, pos_embedding={}, coattention={"turns": 2}).train()
+        model = guided(model_type, pos_embedding={}, coattention={"turns": 2}).train()
         model(**inputs()).last_hidden_state.pow(2).mean().backward()
         used = model.pos_embedding.table.weight.grad.abs().sum(1) > 0
         assert set(used.nonzero().flatten().tolist()) == set(inputs()["tag"].flatten().tolist())
 
 
 def test_nothing_stays_behind_in_the_encoder():
-    model = model_of("bert", pos_embedding={})
+    model = guided("bert", pos_embedding={})
     batch = inputs() | {"tag": torch.full((2, 7), N_TAGS)}
     with pytest.raises(IndexError):
         model(**batch)
@@ -239,7 +232,7 @@ def test_missing_tensors_are_named():
         batch = inputs()
         del batch[name]
         with pytest.raises(InputError, match=naming(f"{name} preset none")):
-            model_of("bert", **{guide: {}})(**batch)
+            guided("bert", **{guide: {}})(**batch)
 
 
 def test_an_unknown_encoder_takes_co_attention_but_no_embedding():
@@ -253,10 +246,10 @@ def test_an_unknown_encoder_takes_co_attention_but_no_embedding():
 
 
 def test_poi_net_adds_only_the_table_of_tags():
-    plain, poi = model_of("bert"), model_of("bert", pos_embedding={}, coattention={})
+    plain, poi = guided("bert"), guided("bert", pos_embedding={}, coattention={})
     counts = [sum(p.numel() for p in model.parameters()) for model in (plain, poi)]
     assert counts[1] - counts[0] == N_TAGS * 32
-    multi_head = model_of("bert", coattention={"kind": "multi_head"})
+    multi_head = guided("bert", coattention={"kind": "multi_head"})
     added = sum(p.numel() for p in multi_head.parameters()) - counts[0]
     one_layer = sum(p.numel() for p in plain.encoder.encoder.layer[0].parameters())
     assert added == one_layer
@@ -264,7 +257,7 @@ def test_poi_net_adds_only_the_table_of_tags():
 
 @pytest.mark.parametrize("turns", [0, 1, 3])
 def test_multi_head_attends_to_the_other_domain_only(turns):
-    model = model_of("bert", coattention={"kind": "multi_head", "turns": turns})
+    model = guided("bert", coattention={"kind": "multi_head", "turns": turns})
     states = torch.randn(1, 5, 32)
     domain = torch.tensor([[0, 0, 1, 1, -1]])
     attention = model.coattention.attention
@@ -283,7 +276,7 @@ def test_multi_head_attends_to_the_other_domain_only(turns):
 
 
 def test_scores_of_every_turn_on_request():
-    model = model_of("bert", coattention={"turns": 4}, ancestor_attention=False)
+    model = guided("bert", coattention={"turns": 4}, ancestor_attention=False)
     observed = model(**inputs(), observe=True).observed
     assert observed["coattention"].shape == (4, 2, 7)
     assert model(**inputs()).observed == {}
@@ -305,8 +298,8 @@ def test_settings_are_checked():
             resolve_guides("poi-net", guides)
     order = list(resolve_guides("none", {"coattention": {}, "pos_embedding": {}}))
     assert order == ["pos_embedding", "coattention"]
-    assert isinstance(model_of("bert").guides, list)
-    assert nn.Module not in [type(guide) for guide in model_of("bert").guides]
+    assert isinstance(guided("bert").guides, list)
+    assert nn.Module not in [type(guide) for guide in guided("bert").guides]
 
 
 def test_the_first_piece_does_not_stand_for_a_sequence_behind_co_attention():

@@ -20,8 +20,8 @@ from syntagma.syntax.encode import piece_syntax
 from syntagma.syntax.tags import N_TAGS
 from syntagma.text.sentence import Parse, Sentence
 from tests.conftest import SITED
+from tests.guided import guided
 from tests.messages import naming
-from tests.models.test_poi_net import model_of
 
 NAMES = ("enter", "exit", "depth", "word")
 
@@ -155,7 +155,7 @@ def inputs(n: int = 9):
 @pytest.mark.parametrize("model_type", SITED)
 class TestLayer:
     def test_with_alpha_zero_it_is_the_plain_encoder_bit_for_bit(self, model_type):
-        model = model_of(model_type, tree_distance={"alpha": 0.0})
+        model = guided(model_type, tree_distance={"alpha": 0.0})
         batch = inputs()
         with torch.no_grad():
             found = model(**batch).last_hidden_state
@@ -165,7 +165,7 @@ class TestLayer:
         assert torch.equal(found, expected)
 
     def test_every_layer_reads_what_the_equation_says(self, model_type):
-        model = model_of(model_type, tree_distance={"alpha": 0.3})
+        model = guided(model_type, tree_distance={"alpha": 0.3})
         batch = inputs()
         strength = normalised_strength(tree_distances(*(batch[name] for name in NAMES)))
         guide = model.tree_distance
@@ -207,7 +207,7 @@ class TestLayer:
         assert len(seen) == uses
 
     def test_it_learns(self, model_type):
-        model = model_of(model_type, tree_distance={}).train()
+        model = guided(model_type, tree_distance={}).train()
         model(**inputs()).last_hidden_state.pow(2).mean().backward()
         guide = model.tree_distance
         assert guide.alpha.grad.abs() > 0
@@ -219,7 +219,7 @@ class TestLayer:
 def test_padding_that_an_encoder_adds_by_itself_changes_nothing(model_type):
     """45 pieces: more than fit one window, and no whole number of windows or blocks."""
     guides = {"pos_embedding": {}, "tree_distance": {"alpha": 0.3}}
-    model = model_of(model_type, **guides)
+    model = guided(model_type, **guides)
     batch = {name: column.repeat(1, 5) for name, column in inputs().items()}
     batch["tag"] = torch.randint(0, N_TAGS, (2, 45))
     padded = {name: nn.functional.pad(column, (0, 3)) for name, column in batch.items()}
@@ -227,7 +227,7 @@ def test_padding_that_an_encoder_adds_by_itself_changes_nothing(model_type):
         found = model(**batch).last_hidden_state
         expected = model(**padded).last_hidden_state
         after = model.states_after(1, **batch)
-        plain = model_of(model_type)(**batch).last_hidden_state
+        plain = guided(model_type)(**batch).last_hidden_state
     assert found.shape == after.shape == (2, 45, 32)
     torch.testing.assert_close(found, expected[:, :45])
     assert not torch.allclose(found, plain, atol=1e-2)
@@ -258,13 +258,13 @@ def test_of_models_with_a_decoder_the_encoder_is_guided(model_type, tmp_path):
 
 
 def test_alpha_may_stay_as_it_is():
-    model = model_of("bert", tree_distance={"learn_alpha": False, "alpha": 0.2})
+    model = guided("bert", tree_distance={"learn_alpha": False, "alpha": 0.2})
     assert not model.tree_distance.alpha.requires_grad
     assert float(model.tree_distance.alpha) == pytest.approx(0.2)
 
 
 def test_no_hook_stays_behind():
-    model = model_of("bert", tree_distance={})
+    model = guided("bert", tree_distance={})
     model(**inputs())
     with pytest.raises(InputError, match=naming("depth preset none")):
         model(**{name: value for name, value in inputs().items() if name != "depth"})
@@ -272,7 +272,7 @@ def test_no_hook_stays_behind():
 
 
 def test_half_precision_sums_rows_in_full():
-    model = model_of("bert", tree_distance={})
+    model = guided("bert", tree_distance={})
     with torch.no_grad(), torch.autocast("cpu", torch.bfloat16):
         assert model(**inputs()).last_hidden_state.isfinite().all()
 

@@ -13,7 +13,7 @@ import pytest
 from syntagma.errors import InputError
 from syntagma.parse.parser import JointParser
 from syntagma.parse.sources.cache import ParseCache
-from syntagma.parse.sources.load import _kept, load_source
+from syntagma.parse.sources.load import kept_source, load_source
 from syntagma.parse.sources.treebank import TreebankSource
 from syntagma.text.conllu import TreebankSentence, format_conllu
 from tests.conftest import SENTENCES
@@ -182,12 +182,12 @@ def test_noise_is_added_to_cached_parses(tmp_path, monkeypatch, tiny_parser):
             yield from parse_texts(self, [text])
 
     monkeypatch.setattr(JointParser, "parse_texts", note)
-    _kept.cache_clear()
+    kept_source.cache_clear()
     found = {
         name: list(load_source(f"{name}:{tiny_parser}").parse_texts(texts))
         for name in ("noisy:0", "noisy:1,3", "noisy_tags:0.2")
     }
-    _kept.cache_clear()
+    kept_source.cache_clear()
     assert sorted(read) == sorted(SENTENCES)
 
     def heads(parses):
@@ -197,5 +197,5 @@ def test_noise_is_added_to_cached_parses(tmp_path, monkeypatch, tiny_parser):
     assert heads(found["noisy:1,3"]) != heads(clean)
     # A new process reads them from disk.
     assert list(load_source(f"noisy:0:{tiny_parser}").parse_texts(texts)) == found["noisy:0"]
-    _kept.cache_clear()
+    kept_source.cache_clear()
     assert sorted(read) == sorted(SENTENCES)

@@ -293,7 +293,7 @@ def test_load_parser_loads_parsers_of_this_package_only(tiny_encoder):
             load_parser(name)
     with pytest.raises(InputError, match=naming("default-reader spans parsing")):
         load_parser("default-reader")
-    with pytest.raises(InputError, match=naming("default-parser None")):
+    with pytest.raises(InputError, match=naming("model folder None")):
         load_parser(None)
 
 

@@ -11,25 +11,9 @@ from syntagma.parse.columns import ParsedText
 from syntagma.parse.sources.load import load_source
 from syntagma.parse.sources.tacred import tacred_words
 from syntagma.syntax.encode import encode_texts
+from tests.builders import TACRED, TACRED_TEXT
 from tests.conftest import build_tokenizer
 from tests.messages import naming
-
-ROW = {
-    "id": "a1",
-    "relation": "per:title",
-    "token": ["Her", "captain", "-LRB-", "Mr.", "Obi", "-RRB-", "rows", "."],
-    "subj_start": 3,
-    "subj_end": 4,
-    "obj_start": 1,
-    "obj_end": 1,
-    "subj_type": "PERSON",
-    "obj_type": "TITLE",
-    "stanford_pos": ["PRP$", "NN", "-LRB-", "NNP", "NNP", "-RRB-", "VBZ", "."],
-    "stanford_ner": ["O"] * 8,
-    "stanford_head": [2, 7, 5, 5, 2, 5, 0, 7],
-    "stanford_deprel": ["nmod:poss", "nsubj", "punct", "compound", "dep", "punct", "ROOT", "punct"],
-}
-TEXT = "Her captain ( Mr. Obi ) rows ."
 
 
 def write(path, rows):
@@ -38,28 +22,28 @@ def write(path, rows):
 
 
 def test_blank_tokens_are_kept():
-    sentence = tacred_words(ROW | {"token": ["Rain", " ", "fell"]})
+    sentence = tacred_words(TACRED | {"token": ["Rain", " ", "fell"]})
     assert (sentence.forms, sentence.starts) == (("Rain", " ", "fell"), (0, 5, 7))
 
 
 def test_trees_and_words_of_several_files(tmp_path):
-    one = write(tmp_path / "train.json", [ROW, ROW | {"id": "a2"}])
+    one = write(tmp_path / "train.json", [TACRED, TACRED | {"id": "a2"}])
     other = tmp_path / "dev.jsonl"
-    second = ROW | {"id": "b", "token": ["Rain", "again"], "stanford_pos": ["NN", "RB"]}
+    second = TACRED | {"id": "b", "token": ["Rain", "again"], "stanford_pos": ["NN", "RB"]}
     second |= {"stanford_head": ["0", "1"], "stanford_deprel": ["ROOT", "advmod"]}
     other.write_text("\n" + json.dumps(second) + "\n")
     source = load_source(f"tacred:{one},{other}")
-    (parse,), (short,) = source.parse_texts([TEXT, "Rain again"])
+    (parse,), (short,) = source.parse_texts([TACRED_TEXT, "Rain again"])
     assert parse.heads == (2, 7, 5, 5, 2, 5, 0, 7)
     assert parse.relations[0] == "nmod:poss"
     assert parse.xpos[3] == "NNP"
     assert short.heads == (0, 1)
     for form, start, end in parse.sentence.words:
-        assert TEXT[start:end] == form
+        assert TACRED_TEXT[start:end] == form
     assert parse.sentence.forms[2] == "("
     assert source.fingerprint.startswith(f"tacred:{one}:")
     (encoded,) = encode_texts(
-        [TEXT], build_tokenizer("byte_level"), [ParsedText.from_parses([parse])]
+        [TACRED_TEXT], build_tokenizer("byte_level"), [ParsedText.from_parses([parse])]
     )
     assert set(encoded.syntax["word"].tolist()) - {-1} == set(range(8))
     with pytest.raises(InputError, match=naming("No. tacred:train.json,dev.json")):
@@ -78,7 +62,7 @@ def test_trees_and_words_of_several_files(tmp_path):
     ],
 )
 def test_invalid_examples_are_reported(tmp_path, changes, message):
-    path = write(tmp_path / "train.json", [ROW | changes])
+    path = write(tmp_path / "train.json", [TACRED | changes])
     with pytest.raises(InputError, match=naming(message)):
         load_source(f"tacred:{path}")
 
@@ -87,7 +71,7 @@ def test_files_that_cannot_be_read_are_named(tmp_path):
     with pytest.raises(InputError, match=naming("none.json")):
         load_source(f"tacred:{tmp_path / 'none.json'}")
     with pytest.raises(InputError, match=naming("a.json list dict")):
-        load_source(f"tacred:{write(tmp_path / 'a.json', ROW)}")
+        load_source(f"tacred:{write(tmp_path / 'a.json', TACRED)}")
     (tmp_path / "b.jsonl").write_text("{")
     with pytest.raises(InputError, match=naming("b.jsonl line 1 JSON")):
         load_source(f"tacred:{tmp_path / 'b.jsonl'}")

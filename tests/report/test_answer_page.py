@@ -4,7 +4,6 @@ import json
 import re
 from dataclasses import replace
 from html.parser import HTMLParser
-from pathlib import Path
 from xml.etree import ElementTree
 
 import pytest
@@ -18,6 +17,7 @@ from syntagma.report.passage_marks import passage_html, tokens_of
 from syntagma.tasks.spans.answers import Answer, Span
 from syntagma.text.sentence import Parse, Sentence
 from tests.messages import naming
+from tests.page_fixtures import answer_of, span_of
 
 VOID = {"meta", "input", "br", "link"}
 
@@ -68,68 +68,6 @@ class Page(HTMLParser):
     def one(self, name: str, value: str) -> Element:
         (element,) = self.having(name, value)
         return element
-
-
-def span_of(passage: str, text: str, *, score: float = 5.0, probability: float = 0.5) -> Span:
-    start = passage.index(text)
-    return Span(text, start, start + len(text), score, probability)
-
-
-def answer_of(question: str, spans: list[Span], *, null_odds: float) -> Answer:
-    best = spans[0]
-    answered = null_odds <= 0.5
-    return Answer(
-        question=question,
-        text=best.text if answered else "",
-        start=best.start if answered else None,
-        end=best.end if answered else None,
-        score=best.score,
-        null_score=best.score + null_odds,
-        verification=0.0,
-        null_odds=null_odds,
-        threshold=0.5,
-        probability=best.probability,
-        spans=tuple(spans),
-    )
-
-
-@pytest.fixture(scope="session")
-def answers(passage: str) -> list[Answer]:
-    def span(text: str, score: float, probability: float) -> Span:
-        return span_of(passage, text, score=score, probability=probability)
-
-    return [
-        answer_of("Who built the </script> tower?", [span("Gull Rock", 1.5, 0.75)], null_odds=3.25),
-        answer_of(
-            "When was it repaired?",
-            [span("1931", 9.5, 0.875), span("in 1931", 6.0, 0.0625)],
-            null_odds=-7.0,
-        ),
-        answer_of(
-            "What do sailors trust?",
-            [span("its beam & bell", 4.0, 0.5), span("beam", 3.0, 0.25)],
-            null_odds=-1.25,
-        ),
-        answer_of("Which part shines?", [span("beam", 3.0, 0.5)], null_odds=-0.5),
-    ]
-
-
-def question_parse(answer: Answer) -> list[Parse]:
-    words = answer.question[:-1].split()
-    heads = (0, *[1] * (len(words) - 1))
-    return [Parse(Sentence.from_words(words), heads)]
-
-
-@pytest.fixture(scope="session")
-def html(passage: str, parses: list[Parse], answers: list[Answer]) -> str:
-    return answer_page(
-        title='Gulls & "boats" </title>',
-        passage=passage,
-        parses=parses,
-        answers=answers,
-        question_parses=[question_parse(answer) for answer in answers],
-        note="made by <hand>",
-    )
 
 
 @pytest.fixture(scope="session")
@@ -386,118 +324,3 @@ def test_infinite_odds_have_no_gauge(passage: str, answers: list[Answer]) -> Non
     )
     assert "∞" in html
     assert '<svg class="gauge"' not in html
-
-
-@pytest.fixture(scope="session")
-def page_file(html: str, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    path = tmp_path_factory.mktemp("page") / "answers.html"
-    path.write_text(html, encoding="utf-8")
-    return path
-
-
-SHOWN = """[...document.querySelectorAll("#passage .shown")].map(
-  (word) => word.textContent + (word.dataset.note || ""))"""
-HIGHLIGHTED = """[...document.querySelectorAll("#passage [data-answers]")]
-  .filter((e) => getComputedStyle(e).backgroundColor !== "rgba(0, 0, 0, 0)")
-  .map((e) => e.textContent).join("")"""
-VISIBLE_CARD = """[...document.querySelectorAll(".card")]
-  .filter((e) => e.getClientRects().length).map((e) => e.querySelector("h3").textContent)"""
-
-
-@pytest.mark.chromium
-class TestInBrowser:
-    def test_the_script_runs_without_errors_or_requests(self, browser, page_file: Path) -> None:
-        browser.open(page_file)
-        assert browser.run("document.documentElement.className") == "js"
-        assert browser.problems() == []
-        assert [url.split("#")[0] for url in browser.requests()] == [page_file.as_uri()]
-
-    def test_pointing_at_a_word_shows_its_row(self, browser, page_file: Path) -> None:
-        browser.open(page_file)
-        browser.point("#word-13")
-        assert browser.run(SHOWN) == ["lighthouse2", "repaired1", "1931", "guides3"]
-        words = browser.run("document.getElementById('row').innerText").split()
-        assert words[:4] == ["1931", "NUM", "CD", "obl"]
-        assert words[-1] == "root"
-        drawn = browser.run(
-            """[...document.querySelectorAll("#sentence-1 .node.in-row .word")]
-              .map((word) => word.textContent)"""
-        )
-        assert drawn == ["lighthouse", "repaired", "1931", "guides"]
-        browser.point("h1")
-        assert browser.run(SHOWN) == []
-        assert browser.problems() == []
-
-    def test_a_click_pins_the_row_and_links_to_it(self, browser, page_file: Path) -> None:
-        browser.open(page_file)
-        browser.point("#word-5", click=True)
-        browser.point("h1")
-        assert browser.run(SHOWN) == ["lighthouse2", "Gull", "Rock1", "guides3"]
-        assert browser.run("location.hash") == "#question-2/word-5"
-        browser.point("#word-5", click=True)
-        browser.point("h1")
-        assert browser.run(SHOWN) == []
-
-    def test_a_fragment_selects_word_and_question(self, browser, page_file: Path) -> None:
-        browser.open(page_file, "#word-13")
-        assert browser.run(SHOWN) == ["lighthouse2", "repaired1", "1931", "guides3"]
-        browser.open(page_file, "#question-3/word-26")
-        assert browser.run("document.body.dataset.row") == "26"
-        assert browser.run(HIGHLIGHTED) == "its beam & bell"
-        assert browser.run(VISIBLE_CARD) == ["What do sailors trust?"]
-        for wrong in ("#word-999", "#question-77", "#%00<b>"):
-            browser.open(page_file, wrong)
-            assert browser.run(SHOWN) == []
-            assert browser.problems() == []
-
-    def test_selecting_a_question_updates_the_page(self, browser, page_file: Path) -> None:
-        browser.open(page_file)
-        assert browser.run(HIGHLIGHTED) == "1931"
-        browser.point("#question-4", click=True)
-        assert browser.run(HIGHLIGHTED) == "beam"
-        assert browser.run(VISIBLE_CARD) == ["Which part shines?"]
-        opened = "[1, 2, 3].map((n) => document.getElementById('sentence-' + n).open)"
-        assert browser.run(opened) == [False, True, False]
-        underlined = "document.querySelector('#sentence-2 .node.in-answer').textContent"
-        assert browser.run(underlined).startswith("beam")
-        browser.point("#question-1", click=True)
-        assert browser.run(HIGHLIGHTED) == ""
-        assert browser.run(opened) == [False, False, False]
-
-    def test_arrow_keys_move_between_words_and_up_to_heads(self, browser, page_file: Path) -> None:
-        browser.open(page_file)
-        browser.run("document.getElementById('word-13').focus()")
-        assert browser.run("document.body.dataset.row") == "13"
-        for key, word in (("ArrowUp", 11), ("ArrowUp", 3), ("ArrowRight", 4), ("ArrowLeft", 3)):
-            browser.press(key)
-            assert browser.run("document.activeElement.id") == f"word-{word}"
-        stops = "document.querySelectorAll('#passage [tabindex=\"0\"]').length"
-        assert browser.run(stops) == 1
-        browser.press("Enter")
-        browser.run("document.activeElement.blur()")
-        assert browser.run("document.body.dataset.row") == "3"
-
-    def test_candidates_are_outlined_in_the_passage(self, browser, page_file: Path) -> None:
-        browser.open(page_file)
-        browser.point('[data-span="2-2"]')
-        marked = "[...document.querySelectorAll('.candidate-here')].map((e) => e.textContent)"
-        assert "".join(browser.run(marked)) == "in 1931"
-
-    @pytest.mark.parametrize("width", [360, 900, 1600])
-    def test_the_page_fits_its_window(self, browser, page_file: Path, width: int) -> None:
-        browser.open(page_file, "#word-13", width=width)
-        assert browser.run("document.documentElement.scrollWidth") <= width
-
-    def test_the_page_works_without_its_script(self, browser, page_file: Path) -> None:
-        browser.send("Emulation.setScriptExecutionDisabled", value=True)
-        try:
-            browser.open(page_file)
-            assert browser.run(HIGHLIGHTED) == "1931"
-            browser.point("#question-3", click=True)
-            assert browser.run(HIGHLIGHTED) == "its beam & bell"
-            assert browser.run(VISIBLE_CARD) == ["What do sailors trust?"]
-            tree = "document.querySelector('#sentence-1 svg').getClientRects().length"
-            assert browser.run(tree) == 1
-            assert browser.run("getComputedStyle(document.getElementById('row')).display") == "none"
-        finally:
-            browser.send("Emulation.setScriptExecutionDisabled", value=False)

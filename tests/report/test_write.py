@@ -8,12 +8,15 @@ import shutil
 import sys
 from dataclasses import replace
 from html.parser import HTMLParser
+from pathlib import Path
 
 import pytest
 import torch
 
 pytest.importorskip("scipy")
 pytest.importorskip("matplotlib")
+
+from matplotlib.figure import Figure
 
 from syntagma.analysis.cases import TOLD, Case, find_cases, read_answers
 from syntagma.analysis.parameters import read_numbers
@@ -26,7 +29,7 @@ from syntagma.parse.sources.load import load_parser
 from syntagma.report import write
 from syntagma.report.case_cards import CasePictures, case_card
 from syntagma.report.case_part import write_cases
-from syntagma.report.report_parts import _format_metric, _speed_rows, groups_part
+from syntagma.report.report_parts import groups_part, metric_shown, speed_rows
 from syntagma.report.write import write_report
 from syntagma.runs.log import Speed, read_speed
 from syntagma.tasks.comparison.comparisons import PLANS
@@ -81,6 +84,20 @@ class Balanced(HTMLParser):
         self.text += data
         if self.opened and self.opened[-1] == "h2":
             self.headings.append(data)
+
+
+@pytest.fixture
+def drawn_plots():
+    """Asked for by a test that looks at plots."""
+
+
+@pytest.fixture(autouse=True)
+def _empty_plots(request, monkeypatch):
+    """Elsewhere plots are empty: to draw them takes longer than all else of a report."""
+    if "drawn_plots" not in request.fixturenames:
+        monkeypatch.setattr(
+            Figure, "savefig", lambda self, path, **_: Path(path).write_text("<svg/>")
+        )
 
 
 @pytest.fixture(autouse=True)
@@ -139,7 +156,7 @@ def page_of(out):
     return page
 
 
-def test_a_comparison_has_all_parts(both, tmp_path):
+def test_a_comparison_has_all_parts(both, drawn_plots, tmp_path):
     out = tmp_path / "new" / "report"
     write_report(both, out, n_cases=4, n_pictures=2, noise=("heads",), sources=("own", "random"))
     found = Balanced(page_of(out))
@@ -222,7 +239,7 @@ def test_evaluation_commands_use_the_settings_of_training(both, tmp_path):
     assert re.search(r"syntagma evaluate again/other \S+ --precision bfloat16 --skip-bad", text)
 
 
-def test_runs_trained_with_noise_give_a_curve(spans, tmp_path, tiny_encoder):
+def test_runs_that_were_trained_on_noise_are_a_curve(spans, drawn_plots, tmp_path, tiny_encoder):
     clean = spans["sg-net", 1]
     settings = load_experiment(clean / "experiment.yaml", ["parser=noisy:0.5:linear"])
     train(settings, tmp_path / "noisy")
@@ -243,7 +260,7 @@ def test_the_chosen_metric_is_used_throughout(both, tmp_path):
     assert "--pictures 0 --metric f1" in text
 
 
-def test_the_same_runs_give_the_same_bytes(both, tmp_path):
+def test_the_same_runs_give_the_same_bytes(both, drawn_plots, tmp_path):
     for name in ("one", "two"):
         write_report(both, tmp_path / name, n_cases=2, n_pictures=1)
     for path in (path for path in (tmp_path / "one").rglob("*") if path.is_file()):
@@ -259,17 +276,17 @@ def test_dev_files_are_read_once(both, tmp_path, monkeypatch):
     assert len(reads) == 1
 
 
-def test_counts_and_speeds_are_formatted():
-    assert _format_metric([1014.0, 1014.0]) == "1,014"
-    assert _format_metric([50.0, 52.0]) == "51.00 ± 1.41"
-    assert _format_metric([]) == "–"
+def test_counts_and_speeds_are_shown_as_such():
+    assert metric_shown([1014.0, 1014.0]) == "1,014"
+    assert metric_shown([50.0, 52.0]) == "51.00 ± 1.41"
+    assert metric_shown([]) == "–"
     speeds = {name: [Speed(6, rate, None, None, None)] for name, rate in (("a", 80.0), ("b", 58.1))}
-    assert _speed_rows(speeds) == [
+    assert speed_rows(speeds) == [
         ["", "steps", "examples/s"], ["a", "6", "80.0"], ["b", "6", "58.1"],
     ]  # fmt: skip
 
 
-def test_seeds_form_one_system(spans, tmp_path):
+def test_seeds_are_one_system(spans, drawn_plots, tmp_path):
     write_report(list(spans.values()), tmp_path / "report", n_pictures=0)
     found = Balanced(page_of(tmp_path / "report"))
     assert "4 runs" in found.text

@@ -12,41 +12,13 @@ from syntagma.parse.columns import ParsedText
 from syntagma.syntax.ancestors import ancestor_mask, projections, tour
 from syntagma.syntax.encode import piece_syntax
 from syntagma.text.alignment import ABSENT
-from syntagma.text.sentence import Parse, Sentence
-
-
-@st.composite
-def forests(draw, max_words=8, max_sentences=3):
-    """Heads of random trees; words are in random order, so most trees are non-projective."""
-    trees = []
-    for _ in range(draw(st.integers(1, max_sentences))):
-        n_words = draw(st.integers(1, max_words))
-        order = draw(st.permutations(range(n_words)))
-        heads = [0] * n_words
-        for place in range(1, n_words):
-            heads[order[place]] = order[draw(st.integers(0, place - 1))] + 1
-        trees.append(tuple(heads))
-    return trees
+from tests.oracles import ancestors_by_walking, forests, parsed
 
 
 def columns(trees):
     heads = np.array([head for tree in trees for head in tree], np.int32)
     sentences = np.repeat(np.arange(len(trees)), [len(tree) for tree in trees])
     return heads, sentences
-
-
-def ancestors_by_walking(trees):
-    """The set of each word and its ancestors, as indices in the whole text."""
-    result, offset = [], 0
-    for tree in trees:
-        for word in range(1, len(tree) + 1):
-            above = set()
-            while word:
-                above.add(word - 1 + offset)
-                word = tree[word - 1]
-            result.append(above)
-        offset += len(tree)
-    return result
 
 
 @given(forests())
@@ -81,15 +53,6 @@ def test_example_of_the_paper():
     walk = tour(heads, np.zeros(6, int))
     mask = ancestor_mask(torch.tensor(walk.enter)[None], torch.tensor(walk.exit)[None])[0]
     assert mask[4].nonzero().flatten().tolist() == [2, 4, 5]
-
-
-def parsed(trees):
-    parses, start = [], 0
-    for tree in trees:
-        sentence = Sentence.from_words([f"w{i}" for i in range(len(tree))], offset=start)
-        start = sentence.end + 1
-        parses.append(Parse(sentence, tree, xpos=("NN",) * len(tree)))
-    return ParsedText.from_parses(parses)
 
 
 def naive_mask(trees, words, mode):

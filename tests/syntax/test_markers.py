@@ -21,7 +21,7 @@ from syntagma.text.segmentation.segment import segment
 from syntagma.text.sentence import Parse
 from tests.conftest import SENTENCES, build_tokenizer
 from tests.messages import naming
-from tests.syntax.test_ancestors import ancestors_by_walking, forests, parsed
+from tests.oracles import ancestors_by_walking, forests, parsed
 
 TOKENIZER = build_tokenizer("wordpiece")
 

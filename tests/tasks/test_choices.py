@@ -389,7 +389,7 @@ def test_it_learns_and_predicts(tmp_path, tiny_encoder):
     settings = experiment(
         "choice", data, tiny_encoder, preset="poi-net", parser="linear",
         hidden_dropout=0.0, attention_dropout=0.0,
-        training={"num_train_epochs": 12, "learning_rate": 3e-3, "batch_tokens": 1024},
+        training={"num_train_epochs": 8, "learning_rate": 3e-3, "batch_tokens": 1024},
     )  # fmt: skip
     train(settings, tmp_path / "run")
     scores = evaluate(tmp_path / "run", [data], by=["subset"])

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from syntagma.tasks.open_qa.distant import AnswerFinder, _normalised
+from syntagma.tasks.open_qa.distant import AnswerFinder, normalise_with_offsets
 from syntagma.tasks.spans.metrics import normalise
 
 WORDS = [
@@ -64,7 +64,7 @@ def test_the_first_place_counts_and_there_the_longest_answer():
 
 @given(TEXTS, st.lists(st.sampled_from(WORDS), min_size=1, max_size=3).map(" ".join))
 def test_what_is_found_is_the_answer(text, answer):
-    normal, offsets = _normalised(text)
+    normal, offsets = normalise_with_offsets(text)
     assert normal == normalise(text)
     assert len(offsets) == len(normal)
     finder = AnswerFinder([answer])

@@ -372,7 +372,8 @@ def runs(tmp_path_factory, tiny_encoder):
     }.items():
         settings = experiment(
             "open_qa", data, tiny_encoder, hidden_dropout=0.0, attention_dropout=0.0,
-            training={"num_train_epochs": 25 if name == "plain" else 2, "learning_rate": 3e-3},
+            training={"num_train_epochs": 15 if name == "plain" else 1, "learning_rate": 3e-3,
+                      "eval_steps": 0.34, "save_steps": 1000},
             **changes,
         )  # fmt: skip
         train(settings, folder / name)

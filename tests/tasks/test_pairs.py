@@ -128,7 +128,7 @@ def run(tmp_path_factory, tiny_encoder):
     settings = experiment(
         "pairs", data, tiny_encoder, preset="sg-net", parser="linear",
         hidden_dropout=0.0, attention_dropout=0.0,
-        training={"num_train_epochs": 20, "learning_rate": 3e-3},
+        training={"num_train_epochs": 10, "learning_rate": 1e-3, "eval_steps": 0.34},
     )  # fmt: skip
     train(settings, folder / "run")
     return folder / "run", data

@@ -40,7 +40,8 @@ def runs(tmp_path_factory, files, tiny_encoder):
         "dependencies": {"views": "dependencies"},
     }
     for name, head in heads.items():
-        training = {"num_train_epochs": 40, "head_learning_rate": 1e-2}
+        training = {"num_train_epochs": 22 if name == "joint" else 16, "eval_steps": 0.34}
+        training |= {"learning_rate": 2e-3, "head_learning_rate": 2e-2}
         settings = experiment(
             "parsing", both, tiny_encoder, head=head | {"span_width": 32}, training=training
         )

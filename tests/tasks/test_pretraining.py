@@ -4,10 +4,6 @@ from __future__ import annotations
 
 import json
 import logging
-import os
-import signal
-import subprocess
-import sys
 import time
 from collections import Counter
 from dataclasses import replace
@@ -27,65 +23,26 @@ from syntagma.errors import DamagedFileError, InputError
 from syntagma.evaluation import open_model
 from syntagma.models import pretraining_model
 from syntagma.models.pair_model import PairModel
-from syntagma.parse.corpora import runner
-from syntagma.parse.corpora.annotator import AnnotationSettings
 from syntagma.runs.folder import RunFolder
-from syntagma.settings import build
 from syntagma.syntax.distances import Direction
 from syntagma.syntax.sequences import SequenceBuilder
-from syntagma.tasks.experiment import Experiment, TrainingSettings
+from syntagma.tasks.experiment import TrainingSettings
 from syntagma.tasks.pretraining.corpus_stream import CorpusStream, encode_shard, pack, read_corpus
 from syntagma.tasks.pretraining.task import ObjectiveSums, PretrainingTask
 from syntagma.tasks.stream import Place
 from syntagma.training.run import train
 from syntagma.training.trainer import parameter_groups
-from tests.conftest import ENCODERS, SENTENCES, SITED, tiny_config
+from tests.builders import new_task
+from tests.conftest import ENCODERS, SITED, tiny_config
+from tests.corpora import make_corpus
+from tests.corpora import pretraining as experiment
 from tests.messages import naming, says
-
-
-def make_corpus(folder, copies=6, parser="random:3", **changes):
-    """Records of one to four sentences, in several shards."""
-    source = folder / "harbour.txt"
-    lines = []
-    for copy in range(copies):
-        for number in range(0, 8, 2):
-            some = [SENTENCES[(number + k) % 8] for k in range(1 + (copy + number) % 4)]
-            lines.append(f"{copy}: {' '.join(some)}\n")
-    source.write_text("".join(lines), encoding="utf-8")
-    settings = AnnotationSettings(**({"parser": parser, "shard_characters": 500} | changes))
-    runner.annotate([str(source)], folder / "corpus", settings, workers=1)
-    return folder / "corpus"
+from tests.processes import Child, ranks
 
 
 @pytest.fixture(scope="module")
 def corpus(tmp_path_factory):
     return make_corpus(tmp_path_factory.mktemp("pretraining"))
-
-
-def experiment(corpus, encoder, *, head=None, training=None, **changes):
-    values = {
-        "task": "pretraining",
-        "data": {"train": [str(corpus)], "dev": [str(corpus)]},
-        "encoder": str(encoder),
-        "preset": "seprem",
-        "head": {"max_length": 40, "head_width": 16, "longest": 6} | (head or {}),
-        "training": {
-            "max_steps": 12,
-            "learning_rate": 1e-3,
-            "batch_tokens": 256,
-            "save_steps": 3,
-            "precision": "float32",
-        }
-        | (training or {}),
-    }
-    return build(Experiment, values | changes)
-
-
-def build_task(corpus, encoder, **changes):
-    settings = experiment(corpus, encoder, **changes)
-    examples = PretrainingTask.read(corpus)
-    torch.manual_seed(0)
-    return PretrainingTask.new(settings, examples), examples
 
 
 class TestStream:
@@ -230,7 +187,7 @@ class TestStream:
             read_corpus(make_corpus(tmp_path, copies=copies, text=text))
 
     def test_nothing_is_scored_where_every_shard_is_damaged(self, tmp_path, corpus, tiny_encoder):
-        task, _ = build_task(corpus, tiny_encoder)
+        task, _ = new_task(experiment(corpus, tiny_encoder))
         folder = make_corpus(tmp_path, copies=1)
         for path in folder.glob("*.parquet"):
             path.write_bytes(b"")
@@ -246,13 +203,15 @@ PRESETS = {"none": {}, "seprem": {}, "poi-net": {"coattention": False}}
 def test_a_step_lowers_the_loss_and_reaches_every_parameter(
     preset, model_type, encoder_folders, corpus
 ):
-    task, examples = build_task(
-        corpus,
-        encoder_folders[model_type],
-        preset=preset,
-        guides=PRESETS[preset],
-        hidden_dropout=0.0,
-        attention_dropout=0.0,
+    task, examples = new_task(
+        experiment(
+            corpus,
+            encoder_folders[model_type],
+            preset=preset,
+            guides=PRESETS[preset],
+            hidden_dropout=0.0,
+            attention_dropout=0.0,
+        )
     )
     items, _ = next(task.stream(examples, budget=600, seed=1).batches())
     batch = task.collate(items)
@@ -278,7 +237,7 @@ def test_a_step_lowers_the_loss_and_reaches_every_parameter(
 @pytest.mark.parametrize("chosen", [("mlm",), ("distances",), ("heads", "mlm")])
 def test_any_subset_of_objectives(chosen, corpus, tiny_encoder):
     weights = dict.fromkeys(("mlm", "distances", "heads"), 0.0) | dict.fromkeys(chosen, 0.5)
-    task, examples = build_task(corpus, tiny_encoder, head=weights)
+    task, examples = new_task(experiment(corpus, tiny_encoder, head=weights))
     items, _ = next(task.stream(examples, budget=600, seed=1).batches())
     found = task.model(**task.collate(items))
     assert set(found.objectives) == set(chosen)
@@ -292,7 +251,7 @@ def test_any_subset_of_objectives(chosen, corpus, tiny_encoder):
 
 def test_heads_may_be_asked_where_arcs_are_hidden_alone(corpus, tiny_encoder):
     head = {"asked_heads": "hidden", "hidden_distances": 0.5}
-    task, examples = build_task(corpus, tiny_encoder, head=head)
+    task, examples = new_task(experiment(corpus, tiny_encoder, head=head))
     items, _ = next(task.stream(examples, budget=600, seed=1).batches())
     found = task.model(**task.collate(items)).objectives["heads"]
     assert 0 < found.hidden.sum() < len(found.targets)
@@ -310,12 +269,14 @@ def test_heads_may_be_asked_where_arcs_are_hidden_alone(corpus, tiny_encoder):
 @pytest.mark.parametrize("direction", get_args(Direction))
 def test_what_is_hidden_does_not_leak(direction, corpus, tiny_encoder, tmp_path, monkeypatch):
     """With every distance hidden the scores know nothing of the tree."""
-    task, examples = build_task(
-        corpus,
-        tiny_encoder,
-        head={"hidden_distances": 1.0},
-        guides={"tree_distance": {"direction": direction}},
-        hidden_dropout=0.0,
+    task, examples = new_task(
+        experiment(
+            corpus,
+            tiny_encoder,
+            head={"hidden_distances": 1.0},
+            guides={"tree_distance": {"direction": direction}},
+            hidden_dropout=0.0,
+        )
     )
     other = make_corpus(tmp_path, parser="linear")
     monkeypatch.setattr("syntagma.models.objectives.HIDDEN", 1.0)
@@ -336,7 +297,7 @@ def test_what_is_hidden_does_not_leak(direction, corpus, tiny_encoder, tmp_path,
 
 
 def test_what_is_not_hidden_is_read(corpus, tiny_encoder, tmp_path):
-    task, examples = build_task(corpus, tiny_encoder, hidden_dropout=0.0)
+    task, examples = new_task(experiment(corpus, tiny_encoder, hidden_dropout=0.0))
     other = make_corpus(tmp_path, parser="linear")
     scores = []
     for source in (examples, PretrainingTask.read(other)):
@@ -364,7 +325,7 @@ def test_all_models_are_asked_the_same_pieces(corpus, tiny_encoder, monkeypatch)
 
     monkeypatch.setattr(pretraining_model, "hide_pieces", spied)
     for head in ({"distances": 0.0, "heads": 0.0}, {}):
-        task, examples = build_task(corpus, tiny_encoder, head=head)
+        task, examples = new_task(experiment(corpus, tiny_encoder, head=head))
         task.evaluate(examples)
     half = len(asked) // 2
     assert half > 2
@@ -373,7 +334,7 @@ def test_all_models_are_asked_the_same_pieces(corpus, tiny_encoder, monkeypatch)
 
 
 def test_the_model_names_the_parser_of_its_corpus(corpus, tmp_path, tiny_encoder):
-    task, examples = build_task(corpus, tiny_encoder)
+    task, examples = new_task(experiment(corpus, tiny_encoder))
     assert task.model.config.parser == "random:3"
     other = make_corpus(tmp_path, parser="linear")
     with pytest.raises(InputError, match=naming("data.train linear random:3")):
@@ -385,7 +346,7 @@ def test_the_model_names_the_parser_of_its_corpus(corpus, tmp_path, tiny_encoder
 def test_sentences_go_on_as_in_running_text(corpus, encoder_folders):
     """A byte-level vocabulary has other pieces for words after a space."""
     name = encoder_folders["roberta"]
-    task, examples = build_task(corpus, name)
+    task, examples = new_task(experiment(corpus, name))
     shard = next(iter(examples[0].corpus.shards()))
     documents = encode_shard(shard, task.tokenizer, "documents")
     alone = encode_shard(shard, task.tokenizer, "sentences")
@@ -400,7 +361,7 @@ def test_sentences_go_on_as_in_running_text(corpus, encoder_folders):
 
 
 def test_full_sequences_go_on_with_the_next_document(corpus, encoder_folders):
-    task, examples = build_task(corpus, encoder_folders["roberta"])
+    task, examples = new_task(experiment(corpus, encoder_folders["roberta"]))
     shard = next(iter(examples[0].corpus.shards()))
     sentences = encode_shard(shard, task.tokenizer, "full")
     texts = [task.tokenizer.decode(sentence.pieces) for sentence in sentences]
@@ -418,7 +379,7 @@ def test_full_sequences_go_on_with_the_next_document(corpus, encoder_folders):
 
 
 def test_evaluation_always_hides_the_same(corpus, tiny_encoder):
-    task, examples = build_task(corpus, tiny_encoder)
+    task, examples = new_task(experiment(corpus, tiny_encoder))
     torch.manual_seed(1)
     one = task.evaluate(examples)
     torch.manual_seed(2)
@@ -436,7 +397,7 @@ def test_evaluation_always_hides_the_same(corpus, tiny_encoder):
             {"preset": "none", "guides": {"ancestor_attention": {"pieces": "projection"}}},
             "distances heads ancestor_attention.pieces projection share",
         ),
-        ({"head": {"mlm": 0, "heads": 0, "distances": 0}}, "head mlm distances heads 0 1"),
+        ({"head": {"mlm": 0, "heads": 0, "distances": 0}}, "head distances heads 0 1"),
         ({"head": {"max_length": 4000}}, "head.max_length 4000 160"),
         ({"head": {"mlm_probability": 0}}, "mlm_probability 0 0.0"),
         ({"training": {"max_steps": None}}, "training.max_steps"),
@@ -459,8 +420,8 @@ def test_impossible_settings_are_named(changes, message, corpus, tiny_encoder, t
 def test_roots_need_a_special_piece_to_point_to(corpus, tiny_encoder, monkeypatch):
     monkeypatch.setattr(SequenceBuilder, "prefix", lambda self, n_texts: [])
     with pytest.raises(InputError, match=naming("head.heads special bert 0")):
-        build_task(corpus, tiny_encoder)
-    build_task(corpus, tiny_encoder, head={"heads": 0})
+        new_task(experiment(corpus, tiny_encoder))
+    new_task(experiment(corpus, tiny_encoder, head={"heads": 0}))
 
 
 def test_no_corpus_is_left_out_for_a_limit(corpus, tiny_encoder, tmp_path, caplog):
@@ -490,7 +451,7 @@ def test_after_a_damaged_shard_one_may_go_on_without_it(tmp_path, tiny_encoder, 
     data = bytearray(path.read_bytes())
     data[len(data) // 2] ^= 1
     path.write_bytes(data)
-    long = {"max_steps": 60, "dataloader_num_workers": workers}
+    long = {"max_steps": 24, "dataloader_num_workers": workers}
     with pytest.raises(DamagedFileError, match=naming(f"{path} --resume")):
         train(experiment(folder, tiny_encoder, training=long), tmp_path / "run")
     skip = {"train": [str(folder)], "dev": [str(folder)], "skip_bad": True}
@@ -498,51 +459,36 @@ def test_after_a_damaged_shard_one_may_go_on_without_it(tmp_path, tiny_encoder, 
     assert train(settings, tmp_path / "run", resume=True)["log_likelihood"] < 0
 
 
-SCRIPT = """
-import sys, torch
-torch.set_num_threads(1)
-from syntagma.training.run import train
-from tests.tasks.test_pretraining import experiment
-workers = int(sys.argv[4])
-training = {"max_steps": 40, "dataloader_num_workers": workers}
-settings = experiment(sys.argv[1], sys.argv[2], training=training)
-train(settings, sys.argv[3], resume=True)
-"""
-
-
-def start(corpus, encoder, folder, workers=0, launcher=()):
-    environment = {"OMP_NUM_THREADS": "1", "PYTHONPATH": os.pathsep.join(sys.path)}
-    return subprocess.Popen(
-        [sys.executable, *launcher, str(corpus), str(encoder), str(folder), str(workers)],
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.PIPE,
-        env=os.environ | environment,
+def pretrain(corpus, encoder, folder, workers):
+    settings = experiment(
+        corpus, encoder, training={"max_steps": 40, "dataloader_num_workers": workers}
     )
+    train(settings, folder, resume=True)
 
 
-def wait_for_checkpoint(run, folder, step=9):
+def wait_for_checkpoint(processes, folder, step=9):
     deadline = time.monotonic() + 120
-    while run.poll() is None and time.monotonic() < deadline:
+    while all(each.is_running for each in processes) and time.monotonic() < deadline:
         marks = (folder / "checkpoints").glob("checkpoint-*/complete")
         if any(int(mark.parent.name.rpartition("-")[2]) >= step for mark in marks):
             break
         time.sleep(0.01)
-    assert run.poll() is None, run.stderr.read().decode()[-2000:]
+    for each in processes:
+        assert each.is_running, each.err.read_text()[-2000:]
 
 
-@pytest.mark.parametrize("workers", [0, 2])
+@pytest.mark.parametrize("workers", [0, pytest.param(2, marks=pytest.mark.slow)])
 def test_killed_and_resumed_gives_the_same_weights(corpus, tmp_path, tiny_encoder, workers):
-    script = tmp_path / "script.py"
-    script.write_text(SCRIPT)
-    run = (corpus, tiny_encoder)
-    whole = start(*run, tmp_path / "whole", workers, [script])
-    broken = start(*run, tmp_path / "broken", workers, [script])
-    wait_for_checkpoint(broken, tmp_path / "broken")
-    broken.send_signal(signal.SIGKILL)
-    broken.wait()
-    broken = start(*run, tmp_path / "broken", workers, [script])
-    assert broken.wait(timeout=120) == 0, broken.stderr.read().decode()[-2000:]
-    assert whole.wait(timeout=120) == 0, whole.stderr.read().decode()[-2000:]
+    def start(name):
+        arguments = (corpus, tiny_encoder, tmp_path / name, workers)
+        return Child(pretrain, *arguments, folder=tmp_path, has_children=workers > 0)
+
+    whole, broken = start("whole"), start("broken")
+    wait_for_checkpoint([broken], tmp_path / "broken")
+    broken.kill()
+    broken = start("broken")
+    broken.require_success()
+    whole.require_success()
     expected = load_file(tmp_path / "whole" / "model.safetensors")
     found = load_file(tmp_path / "broken" / "model.safetensors")
     assert all(torch.equal(expected[name], found[name]) for name in expected)
@@ -555,14 +501,12 @@ def test_killed_and_resumed_gives_the_same_weights(corpus, tmp_path, tiny_encode
 
 
 def test_two_processes_train_and_resume_with_as_many(corpus, tmp_path, tiny_encoder):
-    script = tmp_path / "script.py"
-    script.write_text(SCRIPT)
-    launcher = ["-m", "torch.distributed.run", "--nproc_per_node=2", "--standalone", str(script)]
     folder = tmp_path / "run"
-    run = start(corpus, tiny_encoder, folder, 0, launcher)
+    arguments = (corpus, tiny_encoder, folder, 0)
+    run = ranks(pretrain, *arguments, folder=tmp_path)
     wait_for_checkpoint(run, folder)
-    run.terminate()  # the launcher ends its processes
-    run.wait()
+    for each in run:
+        each.kill()
     last = RunFolder(folder).last_checkpoint(n_processes=2)
     states = [json.loads((last / f"stream-{rank}.json").read_text()) for rank in (0, 1)]
     step = int(last.name.rpartition("-")[2])
@@ -570,8 +514,8 @@ def test_two_processes_train_and_resume_with_as_many(corpus, tmp_path, tiny_enco
     settings = experiment(corpus, tiny_encoder, training={"max_steps": 40})
     with pytest.raises(InputError, match=naming("2 1 processes --out")):
         train(settings, folder, resume=True)
-    run = start(corpus, tiny_encoder, folder, 0, launcher)
-    assert run.wait(timeout=180) == 0, run.stderr.read().decode()[-3000:]
+    for each in ranks(pretrain, *arguments, folder=tmp_path):
+        each.require_success()
     rows = [json.loads(row) for row in (folder / "metrics.jsonl").open()]
     assert sum("eval_loss" in row for row in rows) == 1
 

@@ -21,10 +21,9 @@ from syntagma.tasks.probing.data import ProbeExample, read_probe, write_probe
 from syntagma.tasks.probing.task import ProbingTask
 from syntagma.text.sentence import Constituent, Parse, Sentence
 from syntagma.training.run import train
-from tests.conftest import SENTENCES
+from tests.builders import probing
+from tests.corpora import make_corpus, pretraining
 from tests.messages import naming, says
-from tests.tasks.test_pretraining import experiment as pretraining
-from tests.tasks.test_pretraining import make_corpus
 
 
 class TestFiles:
@@ -66,18 +65,6 @@ class TestFiles:
         assert says(caplog.text, "1 lines")
 
 
-def probe_file(path, copies=6):
-    """Whether a sentence is ours as it is, or all in one repeated word: easy to tell."""
-    rows = []
-    for copy in range(copies):
-        for number, text in enumerate(SENTENCES):
-            split = ("tr", "tr", "va", "te")[(copy + number) % 4]
-            other = " ".join(["gull"] * (4 + number + copy))
-            rows += [("", split, "words", f"{copy} {text}"), ("", split, "gulls", other)]
-    write_probe(path, [ProbeExample(*row) for row in rows])
-    return str(path)
-
-
 def experiment(data, encoder, *, training=None, head=None, **changes):
     values = {
         "head": {"max_length": 96, "hidden": 20, "dropout": 0.1} | (head or {}),
@@ -88,6 +75,7 @@ def experiment(data, encoder, *, training=None, head=None, **changes):
         "training": {
             "encoder": "frozen",
             "num_train_epochs": 20,
+            "eval_steps": 0.25,
             "learning_rate": 1e-2,
             "batch_tokens": 16,
             "precision": "float32",
@@ -99,7 +87,7 @@ def experiment(data, encoder, *, training=None, head=None, **changes):
 
 @pytest.fixture(scope="module")
 def data(tmp_path_factory):
-    return probe_file(tmp_path_factory.mktemp("probing") / "gulls.txt")
+    return probing(tmp_path_factory.mktemp("probing") / "gulls.txt")
 
 
 @pytest.mark.parametrize("hidden", [0, 20])

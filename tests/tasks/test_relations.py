@@ -24,9 +24,8 @@ from syntagma.tasks.relations.metrics import (
 )
 from syntagma.tasks.relations.task import MentionRelation, RelationTask
 from syntagma.training.run import train
-from tests.builders import experiment, relations
+from tests.builders import TACRED, TACRED_TEXT, experiment, relations
 from tests.messages import naming, says
-from tests.parse.test_tacred import ROW, TEXT
 
 SEMEVAL = """7\t"The <e1>crew</e1> left the <e2>old pier</e2>."
 Entity-Origin(e1,e2)
@@ -85,11 +84,14 @@ class TestFormats:
 
     @pytest.mark.parametrize("name", ["train.json", "train.jsonl"])
     def test_tacred(self, tmp_path, name):
-        rows = [ROW, {key: value for key, value in ROW.items() if key not in ("id", "relation")}]
+        rows = [
+            TACRED,
+            {key: value for key, value in TACRED.items() if key not in ("id", "relation")},
+        ]
         text = json.dumps(rows) if name == "train.json" else "\n".join(map(json.dumps, rows))
         (tmp_path / name).write_text(text)
         first, second = read_relations(tmp_path / name).examples
-        assert first.text == TEXT
+        assert first.text == TACRED_TEXT
         assert shown(first) == ("Mr. Obi", "captain")
         assert (first.id, first.relation) == ("a1", "per:title")
         assert (second.id, second.relation) == ("1", "")
@@ -98,20 +100,20 @@ class TestFormats:
         ("name", "content", "message"),
         [
             ("a.json", "[{", "a.json JSON line 1 3"),
-            ("a.json", [ROW | {"token": []}], "a.json entry 1 token []"),
+            ("a.json", [TACRED | {"token": []}], "a.json entry 1 token []"),
             (
                 "a.json",
-                [ROW | {"subj_end": 8}],
+                [TACRED | {"subj_end": 8}],
                 "a.json entry 1 words 0 7 subj_start subj_end 3 8",
             ),
-            ("a.json", [ROW | {"obj_start": 2}], "a.json entry 1 0 7 obj_start obj_end 2 1"),
+            ("a.json", [TACRED | {"obj_start": 2}], "a.json entry 1 0 7 obj_start obj_end 2 1"),
             (
                 "a.json",
-                [ROW | {"token": ["Her", " ", *ROW["token"][2:]]}],
+                [TACRED | {"token": ["Her", " ", *TACRED["token"][2:]]}],
                 "a.json entry 1 (4, 5) without characters",
             ),
-            ("a.json", [ROW | {"relation": 3}], "a.json entry 1 relation words 3"),
-            ("a.json", [ROW, ROW], "a.json entry 2 id a1 entry 1"),
+            ("a.json", [TACRED | {"relation": 3}], "a.json entry 1 relation words 3"),
+            ("a.json", [TACRED, TACRED], "a.json entry 2 id a1 entry 1"),
             ("a.json", [], "a.json relation TACRED's SemEval's"),
             (
                 "a.txt",
@@ -226,7 +228,7 @@ def run(tmp_path_factory, tiny_encoder):
         settings = experiment(
             "relations", data, tiny_encoder, preset=preset, parser="linear",
             hidden_dropout=0.0, attention_dropout=0.0,
-            training={"num_train_epochs": 14, "learning_rate": 3e-3},
+            training={"num_train_epochs": 11, "learning_rate": 3e-3, "eval_steps": 0.34},
         )  # fmt: skip
         train(settings, folder / name)
     return folder, data
@@ -252,7 +254,7 @@ def test_predictions_in_semevals_format_and_in_tacreds(run, tmp_path):
     lines = [line.split("\t") for line in (tmp_path / "out.txt").read_text().splitlines()]
     assert [key for key, _ in lines] == [example.id for example in read_relations(data).examples]
     assert {label for _, label in lines} <= {"Longer(e1,e2)", "Longer(e2,e1)", "Other"}
-    (tmp_path / "test.json").write_text(json.dumps([ROW, ROW | {"id": "a2"}]))
+    (tmp_path / "test.json").write_text(json.dumps([TACRED, TACRED | {"id": "a2"}]))
     predict(folder / "plain", [tmp_path / "test.json"], tmp_path / "tacred.txt")
     lines = (tmp_path / "tacred.txt").read_text().splitlines()
     assert len(lines) == 2
@@ -284,9 +286,9 @@ def test_alone_and_in_company(run):
 
 
 def test_trees_that_the_file_brings_along(tmp_path, tiny_encoder):
-    other = ROW | {"id": "a2", "relation": "no_relation", "obj_start": 6, "obj_end": 6}
+    other = TACRED | {"id": "a2", "relation": "no_relation", "obj_start": 6, "obj_end": 6}
     path = tmp_path / "train.json"
-    path.write_text(json.dumps([ROW, other]))
+    path.write_text(json.dumps([TACRED, other]))
     settings = experiment(
         "relations", str(path), tiny_encoder, preset="seprem", parser=f"tacred:{path}",
         training={"num_train_epochs": 1},

@@ -97,6 +97,9 @@ SCORES = [
     ("noon", ["midnight", "at noon"], "2.0", 0, 2 / 3),
     ("The Noon!", ["noon"], "2.0", 1, 1.0),
     ("bell bell", ["bell"], "2.0", 0, 2 / 3),
+    # Words count as often as they are there.
+    ("bell bell", ["bell bell noon"], "2.0", 0, 4 / 5),
+    ("bell noon bell", ["bell bell nine bell"], "1.1", 0, 4 / 7),
     ("", [], "2.0", 1, 1.0),
     ("the", [], "2.0", 1, 1.0),
     ("noon", [], "2.0", 0, 0.0),

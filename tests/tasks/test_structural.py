@@ -19,10 +19,10 @@ from syntagma.tasks.parsing.treebanks import TreeExample
 from syntagma.tasks.probing.structural import (
     Measured,
     StructuralTask,
-    _depths,
-    _distances,
-    _smallest_tree,
-    _spearman,
+    gold_depths,
+    gold_distances,
+    smallest_tree,
+    spearman,
 )
 from syntagma.text.sentence import Parse, Sentence
 from syntagma.training.run import train
@@ -54,14 +54,14 @@ def walk(heads):
 
 def test_distances_and_depths_are_those_of_the_tree():
     tree = example(TREE)
-    assert (_distances(tree) == walk(TREE)).all()
-    assert (_depths(tree) == walk(TREE)[1]).all()
+    assert (gold_distances(tree) == walk(TREE)).all()
+    assert (gold_depths(tree) == walk(TREE)[1]).all()
 
 
 def test_gold_distances_give_the_gold_tree():
     tree = example(TREE, punctuation=[5])
     words = [0, 1, 2, 3, 4]
-    found = _smallest_tree(_distances(tree), words)
+    found = smallest_tree(gold_distances(tree), words)
     assert found == {(0, 1), (1, 2), (3, 4), (2, 4)}
 
 
@@ -80,6 +80,7 @@ def experiment(data, encoder, *, head=None, training=None, **changes):
         "training": {
             "encoder": "frozen",
             "num_train_epochs": 40,
+            "eval_steps": 0.25,
             "learning_rate": 3e-2,
             "batch_tokens": 128,
             "precision": "float32",
@@ -97,7 +98,7 @@ def build_task(data, encoder, **changes):
 
 def test_scores_are_counted_by_hand(task):
     tree = example(TREE, punctuation=[5])
-    gold = Measured(_distances(tree))
+    gold = Measured(gold_distances(tree))
     scores = task.score([tree], [gold])
     assert scores["uuas"] == scores["accuracy"] == 100
     # Of the gold arcs 0-1, 1-2, 2-4, 3-4 neighbours have three.
@@ -126,9 +127,9 @@ def test_rank_correlation_is_that_of_scipy():
     random = np.random.default_rng(0)
     tree = example(TREE)
     values = random.random((6, 6)).astype(np.float32)
-    gold = _distances(tree)
+    gold = gold_distances(tree)
     expected = np.mean([spearmanr(gold[row], values[row]).statistic for row in range(6)])
-    assert _spearman([tree], [Measured(values)], _distances) == pytest.approx(100 * expected)
+    assert spearman([tree], [Measured(values)], gold_distances) == pytest.approx(100 * expected)
 
 
 @pytest.mark.parametrize("kind", ["distance", "depth"])

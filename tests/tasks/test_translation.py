@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gzip
 import json
 import logging
 import shutil
@@ -23,58 +22,16 @@ from syntagma.errors import InputError
 from syntagma.evaluation import evaluate, open_model, pack, predict
 from syntagma.models.guided_encoder import GuidedEncoder
 from syntagma.models.translation_model import TranslationModel
-from syntagma.settings import build
-from syntagma.tasks.experiment import Experiment
 from syntagma.tasks.translation.parallel_text import ParallelExample, read_parallel
 from syntagma.tasks.translation.scores import bleu, sentence_bleu, signature
-from syntagma.tasks.translation.task import Translation, TranslationTask, Translator
+from syntagma.tasks.translation.task import Translation, Translator
 from syntagma.tasks.translation.vocabulary import learn_vocabulary
 from syntagma.training.run import train
 from syntagma.training.trainer import SyntagmaTrainer
+from tests.builders import TRANSLATION, new_task, parallel, upper
+from tests.builders import translation as experiment
 from tests.conftest import SENTENCES, build_tokenizer, tiny_config
 from tests.messages import naming, says
-
-SIZES = {"hidden_size": 32, "num_hidden_layers": 2, "num_attention_heads": 4,
-         "intermediate_size": 64, "dropout": 0.0, "attention_dropout": 0.0}  # fmt: skip
-SMALL = SIZES | {"vocab_size": 400, "max_length": 90, "num_beams": 2, "label_smoothing": 0.0}
-
-
-def upper(text: str) -> str:
-    """A language that is easy to learn."""
-    return " ".join(word.upper() for word in text.split())
-
-
-def parallel(folder, copies=2):
-    sources = [text for text in SENTENCES for _ in range(copies)]
-    (folder / "a.en").write_text("".join(f"{text}\n" for text in sources), encoding="utf-8")
-    text = "".join(f"{upper(text)}\n" for text in sources)
-    (folder / "a.up.gz").write_bytes(gzip.compress(text.encode()))
-    return f"{folder / 'a.en'}+{folder / 'a.up.gz'}"
-
-
-def experiment(data, *, head=None, training=None, **changes):
-    values = {
-        "task": "translation",
-        "encoder": "scratch",
-        "parser": "linear",
-        "data": {"train": [data], "dev": [data]},
-        "head": SMALL | (head or {}),
-        "training": {
-            "num_train_epochs": 1,
-            "learning_rate": 3e-3,
-            "batch_tokens": 600,
-            "precision": "float32",
-        }
-        | (training or {}),
-    }
-    return build(Experiment, values | changes)
-
-
-def build_task(data, **changes):
-    settings = experiment(data, **changes)
-    examples = TranslationTask.read(data)
-    torch.manual_seed(0)
-    return TranslationTask.new(settings, examples), examples
 
 
 @pytest.fixture(scope="module")
@@ -222,7 +179,9 @@ def pretrained(tmp_path_factory):
 @pytest.mark.parametrize("preset", GUIDES)
 def test_a_step_lowers_the_loss_and_reaches_every_parameter(preset, model_type, data, pretrained):
     encoder = "scratch" if model_type == "scratch" else pretrained(model_type)
-    task, examples = build_task(data, encoder=encoder, preset=preset, guides=GUIDES[preset])
+    task, examples = new_task(
+        experiment(data, encoder=encoder, preset=preset, guides=GUIDES[preset])
+    )
     features = task.features(examples)
     batch = task.collate([features[index] for index in range(4)])
     model = task.model.train()
@@ -248,7 +207,7 @@ def test_a_step_lowers_the_loss_and_reaches_every_parameter(preset, model_type, 
 def test_without_guides_it_is_the_plain_model(pretrained, data):
     name = pretrained("bart")
     plain = AutoModelForSeq2SeqLM.from_pretrained(name).eval()
-    task, examples = build_task(data, encoder=name)
+    task, examples = new_task(experiment(data, encoder=name))
     batch = task.collate([task.features(examples)[index] for index in range(3)])
     with torch.no_grad():
         ours = task.model.eval()(**batch).pieces
@@ -262,8 +221,8 @@ def test_without_guides_it_is_the_plain_model(pretrained, data):
 
 @pytest.mark.parametrize("preset", ["none", "sg-net"])
 def test_layers_begin_small_and_vectors_as_they_are_scaled(preset, data):
-    task, _ = build_task(data, preset=preset)
-    model, width = task.model, SIZES["hidden_size"]
+    task, _ = new_task(experiment(data, preset=preset))
+    model, width = task.model, TRANSLATION["hidden_size"]
     linear = [part.weight for part in model.modules() if isinstance(part, torch.nn.Linear)]
     vectors = model.both_sides.get_input_embeddings().weight
     for weight in linear:
@@ -278,7 +237,7 @@ def test_layers_begin_small_and_vectors_as_they_are_scaled(preset, data):
 def test_the_loss_of_training_is_that_over_all_pieces(model_type, pretrained, data):
     """Though padding is not scored then."""
     encoder = pretrained(model_type) if model_type != "scratch" else "scratch"
-    task, examples = build_task(data, encoder=encoder, head={"label_smoothing": 0.1})
+    task, examples = new_task(experiment(data, encoder=encoder, head={"label_smoothing": 0.1}))
     features = task.features(examples)
     batch = task.collate([features[index] for index in range(6)])
     model = task.model.train()
@@ -299,7 +258,7 @@ def test_the_loss_of_training_is_that_over_all_pieces(model_type, pretrained, da
 
 @pytest.mark.parametrize("preset", ["none", "sg-net"])
 def test_saving_and_loading_changes_nothing(preset, data, tmp_path):
-    task, examples = build_task(data, preset=preset)
+    task, examples = new_task(experiment(data, preset=preset))
     task.save(tmp_path)
     again = open_model(tmp_path)
     batch = task.collate([task.features(examples)[index] for index in range(4)])
@@ -316,7 +275,7 @@ def runs(data, tmp_path_factory):
     folder = tmp_path_factory.mktemp("runs")
     for preset in ("none", "sg-net"):
         training = {"num_train_epochs": 45, "learning_rate": 1e-2, "batch_tokens": 300,
-                    "save_steps": 1000}  # fmt: skip
+                    "eval_steps": 0.5, "save_steps": 1000}  # fmt: skip
         head = {"vocabulary": "words", "tokenized": True}
         train(experiment(data, preset=preset, training=training, head=head), folder / preset)
     return folder
@@ -428,7 +387,7 @@ def test_a_resumed_run_misses_no_weights(data, tmp_path, monkeypatch):
 def test_given_words_are_parsed_as_they_are(data):
     """A line of words is one sentence, and no word is cut."""
     for tokenized, n_words, n_sentences in ((True, 5, 1), (False, 7, 2)):
-        task, _ = build_task(data, preset="seprem", head={"tokenized": tokenized})
+        task, _ = new_task(experiment(data, preset="seprem", head={"tokenized": tokenized}))
         (encoded,) = task.predictor.texts.encode(["well-known cats . They sleep"]).values()
         assert (encoded.n_words, encoded.n_sentences) == (n_words, n_sentences)
 
@@ -444,7 +403,7 @@ class TestLanguages:
         model.resize_token_embeddings(len(tokenizer))
         model.generation_config.bad_words_ids = [[7]]
         model.save_pretrained(folder)
-        return build_task(data, encoder=str(folder), head=head)[0], tokenizer
+        return new_task(experiment(data, encoder=str(folder), head=head))[0], tokenizer
 
     def test_a_pretrained_model_generates_as_it_did(self, pretrained, data, tmp_path):
         task, tokenizer = self.build(pretrained, data, tmp_path, target_language="de_DE")
@@ -474,12 +433,12 @@ class TestLanguages:
         assert reads[0 if last else 1] == pieces[0, 0 if last else 1] == code
 
     def test_a_model_of_several_languages_must_be_told(self, pretrained, data, tmp_path):
-        from syntagma.tasks.translation.task import _set_languages
+        from syntagma.tasks.translation.task import set_languages
 
         task, tokenizer = self.build(pretrained, data, tmp_path)
         tokenizer.tgt_lang = None
         with pytest.raises(InputError, match=naming("head.target_language de_DE")):
-            _set_languages(task.model, tokenizer)
+            set_languages(task.model, tokenizer)
 
     def test_a_language_that_it_does_not_know_is_named(self, pretrained, data, tmp_path):
         with pytest.raises(InputError, match=naming("head.source_language fr en_XX")):
@@ -515,7 +474,7 @@ def test_runs_are_compared_by_the_sign_test(runs):
 
 def test_a_translation_is_a_line(data, tmp_path):
     """Pretrained models can give pieces that break lines."""
-    task, examples = build_task(data)
+    task, examples = new_task(experiment(data))
     texts = ["A gull\ncried.", "It \r\n left.", "Tides\u2028rose."]
     found = [Translation(text, 0.0) for text in texts]
     task.write_predictions(examples[:3], found, tmp_path / "out.txt")
@@ -537,7 +496,7 @@ def test_what_is_stored_beside_a_pretrained_model_is_pretrained_keys(
         pack(tmp_path / "run", tmp_path / "packed", bits=8)
     folder = str(tmp_path / ("packed" if kept == "packed" else "run"))
     before = open_model(folder).model.state_dict()
-    task, _ = build_task(data, encoder=folder, preset="saved")
+    task, _ = new_task(experiment(data, encoder=folder, preset="saved"))
     for name, value in task.model.state_dict().items():
         assert torch.equal(value, before[name]), name
 
@@ -555,7 +514,7 @@ def test_a_tokenizer_that_needs_other_packages_is_named(pretrained, data, monkey
 
     monkeypatch.setattr("syntagma.encoders.load.AutoTokenizer.from_pretrained", missing)
     with pytest.raises(InputError, match=naming("marian SentencePiece tokenizer.json")):
-        build_task(data, encoder=pretrained("marian"))
+        new_task(experiment(data, encoder=pretrained("marian")))
 
 
 def test_scores_need_references(runs, data):
@@ -566,7 +525,7 @@ def test_scores_need_references(runs, data):
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
-        ({"head": {"num_attention_heads": 5}}, "head hidden_size 32 5 heads num_attention_heads"),
+        ({"head": {"num_attention_heads": 5}}, "head 32 5 num_attention_heads"),
         ({"head": {"max_length": 5}}, "data.train head.max_length 5"),
         ({"head": {"label_smoothing": 1.0}}, "head label_smoothing [0, 1) 1.0"),
         ({"encoder": "/nowhere"}, "/nowhere default"),
@@ -577,7 +536,7 @@ def test_scores_need_references(runs, data):
         ({"attention_dropout": 0.0}, "attention_dropout head.attention_dropout"),
         (
             {"preset": "sg-net", "guides": {"ancestor_attention": {"initialise": "last_layer"}}},
-            "guides.ancestor_attention.initialise last_layer",
+            "guides.ancestor_attention.initialise",
         ),
     ],
 )
@@ -588,12 +547,12 @@ def test_impossible_settings_are_named(changes, message, data, tmp_path):
 
 @pytest.mark.parametrize(("value", "n_guides"), [(False, 0), (None, 1), (True, 1)])
 def test_a_guide_may_be_named_without_settings(value, n_guides, data):
-    task, _ = build_task(data, preset="sg-net", guides={"ancestor_attention": value})
+    task, _ = new_task(experiment(data, preset="sg-net", guides={"ancestor_attention": value}))
     assert len(task.model.config.guides) == n_guides
 
 
 def test_long_sources_are_cut_with_a_warning(data, caplog):
-    task, _ = build_task(data)
+    task, _ = new_task(experiment(data))
     task.model.head = replace(task.model.head, max_length=20)
     with caplog.at_level(logging.WARNING):
         assert isinstance(task.predictor.translate(" ".join(SENTENCES)).text, str)
@@ -605,11 +564,11 @@ def test_the_positions_are_sinusoids_after_all():
     from syntagma.models.translation_model import TranslationHead, fresh_config
 
     tokenizer = learn_vocabulary(SENTENCES, kind="bpe", size=300)
-    config = fresh_config(TranslationHead(**SMALL), tokenizer)
-    model = TranslationModel(SyntagmaConfig(encoder=config, task="translation", head=SMALL))
+    config = fresh_config(TranslationHead(**TRANSLATION), tokenizer)
+    model = TranslationModel(SyntagmaConfig(encoder=config, task="translation", head=TRANSLATION))
     positions = model.trunk.embed_positions.weight
     assert positions[1, 0].item() == pytest.approx(0.8415, abs=1e-4)
-    other = TranslationModel(SyntagmaConfig(encoder=config, task="translation", head=SMALL))
+    other = TranslationModel(SyntagmaConfig(encoder=config, task="translation", head=TRANSLATION))
     assert torch.equal(other.trunk.embed_positions.weight, positions)
 
 
@@ -673,7 +632,7 @@ def test_hypotheses_are_scored_in_parts_as_in_one(runs, monkeypatch):
 
 
 def test_a_model_that_does_not_end_is_stopped(data):
-    task, _ = build_task(data)
+    task, _ = new_task(experiment(data))
     items = task.predictor.items(["A gull cried."])
     batch = task.predictor.collate(items)
     batch.pop("token_type_ids", None)

@@ -156,7 +156,7 @@ def run(tmp_path_factory, tiny_encoder):
         settings = experiment(
             "typing", data, tiny_encoder, preset=preset, parser="linear",
             hidden_dropout=0.0, attention_dropout=0.0,
-            training={"num_train_epochs": 12, "learning_rate": 3e-3},
+            training={"num_train_epochs": 8, "learning_rate": 3e-3, "eval_steps": 0.34},
         )  # fmt: skip
         train(settings, folder / name)
     return folder, data

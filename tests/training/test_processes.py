@@ -6,27 +6,24 @@ import json
 import os
 import subprocess
 import sys
+import time
 
 import pytest
 import torch
 import yaml
 from safetensors.torch import load_file
 
+from syntagma.cli import main
 from syntagma.errors import InputError
 from syntagma.runs.folder import RunFolder
+from syntagma.tasks.spans.reader import Reader
+from syntagma.tasks.spans.task import SpanTask
+from syntagma.training import run as run_module
 from syntagma.training.job_queue import train_all
 from syntagma.training.run import train
 from tests.builders import experiment, squad
 from tests.messages import naming
-
-SCRIPT = """
-import sys, torch
-torch.set_num_threads(1)
-from syntagma.training.run import train
-from tests.training.test_processes import settings
-train(settings(sys.argv[1], sys.argv[2], gradient_accumulation_steps=1), sys.argv[3])
-"""
-
+from tests.processes import ranks
 
 RUNS = ("one", "two", "other")
 
@@ -53,20 +50,15 @@ def settings(data, encoder, *, gradient_accumulation_steps):
     )
 
 
-def in_two_processes(folder, text, *arguments):
-    """Run a script by torchrun."""
-    script = folder / "script.py"
-    script.write_text(text)
-    command = [sys.executable, "-m", "torch.distributed.run", "--nproc_per_node=2",
-               "--standalone", str(script), *map(str, arguments)]  # fmt: skip
-    environment = os.environ | {"OMP_NUM_THREADS": "1", "PYTHONPATH": os.pathsep.join(sys.path)}
-    return subprocess.run(command, capture_output=True, text=True, env=environment, timeout=180)
+def train_each(data, encoder, folder):
+    """One of two processes."""
+    train(settings(data, encoder, gradient_accumulation_steps=1), folder)
 
 
 def test_two_processes_agree_with_one(tmp_path, tiny_encoder):
     data = squad(tmp_path / "harbour.json", copies=2)
-    done = in_two_processes(tmp_path, SCRIPT, data, tiny_encoder, tmp_path / "two")
-    assert done.returncode == 0, done.stderr[-3000:]
+    for process in ranks(train_each, data, tiny_encoder, tmp_path / "two", folder=tmp_path):
+        process.require_success()
     for run, accumulate in (("one", 2), ("other", 1)):
         train(settings(data, tiny_encoder, gradient_accumulation_steps=accumulate), tmp_path / run)
     # Adam makes full steps of gradients that are rounding errors, so weights differ a little.
@@ -78,18 +70,39 @@ def test_two_processes_agree_with_one(tmp_path, tiny_encoder):
     assert len(evaluations) == 2, "only one process writes"
 
 
-COMMAND = """
-import sys, torch
-torch.set_num_threads(1)
-from syntagma.cli import main
-from syntagma.training import run
-
-if sys.argv.pop() == "kill":
-    run._finish = sys.exit
-main(sys.argv[1:])
+SCRIPT = """
+import sys
+from tests.training import test_processes
+test_processes.train_each(*sys.argv[1:])
 """
 
 
+@pytest.mark.slow
+def test_torchrun_starts_two_that_agree_with_one(tmp_path, tiny_encoder):
+    data = squad(tmp_path / "harbour.json", copies=2)
+    (tmp_path / "script.py").write_text(SCRIPT)
+    command = [
+        sys.executable, "-m", "torch.distributed.run", "--nproc_per_node=2", "--standalone",
+        tmp_path / "script.py", data, tiny_encoder, tmp_path / "two",
+    ]  # fmt: skip
+    environment = os.environ | {"OMP_NUM_THREADS": "1", "PYTHONPATH": os.pathsep.join(sys.path)}
+    subprocess.run(command, check=True, capture_output=True, env=environment, timeout=240)
+    train(settings(data, tiny_encoder, gradient_accumulation_steps=2), tmp_path / "one")
+    one, two = (flat(load_file(tmp_path / run / "model.safetensors")) for run in ("one", "two"))
+    torch.testing.assert_close(two, one, atol=2e-3, rtol=0)
+
+
+def command_each(arguments):
+    main([str(argument) for argument in arguments])
+
+
+def killed_each(arguments):
+    """Gone once everything is trained, before the run is finished."""
+    run_module._finish = lambda *args, **kwargs: os._exit(1)
+    command_each(arguments)
+
+
+@pytest.mark.slow
 def test_two_processes_that_were_killed_at_the_end_go_no_step_further(tmp_path, tiny_encoder):
     data = squad(tmp_path / "harbour.json", copies=2)
     config, out = tmp_path / "reader.yaml", tmp_path / "run"
@@ -98,31 +111,25 @@ def test_two_processes_that_were_killed_at_the_end_go_no_step_further(tmp_path, 
     values = {"task": "spans", "encoder": str(tiny_encoder), "head": head, "training": training}
     config.write_text(yaml.safe_dump(values | {"data": {"train": data, "dev": data}}))
     command = ("train", config, "--out", out)
-    assert in_two_processes(tmp_path, COMMAND, *command, "kill").returncode != 0
+    assert 1 in [process.join() for process in ranks(killed_each, command, folder=tmp_path)]
     records = (out / "metrics.jsonl").read_text()
-    done = in_two_processes(tmp_path, COMMAND, *command, "--resume", "go on")
-    assert done.returncode == 0, done.stderr[-3000:]
+    done = ranks(command_each, (*command, "--resume"), folder=tmp_path)
+    for process in done:
+        process.require_success()
     assert (out / "metrics.jsonl").read_text() == records
-    assert done.stdout.count(f"→ {out}") == 1
+    assert sum(process.out.read_text().count(f"→ {out}") for process in done) == 1
 
 
-SLOW = """
-import sys, time, os, torch
-torch.set_num_threads(1)
-from syntagma.tasks.spans.task import SpanTask
-from syntagma.training.run import train
-from tests.training.test_processes import verifier
+def verify_each(data, encoder, folder):
+    predict = SpanTask.predict
 
-predict = SpanTask.predict
+    def slowly(self, examples):
+        # The other process has written its record of the evaluation before.
+        time.sleep(0.5 * int(os.environ["RANK"]))
+        return predict(self, examples)
 
-def slowly(self, examples):
-    # The other process has written its record of the evaluation before.
-    time.sleep(0.5 * int(os.environ["RANK"]))
-    return predict(self, examples)
-
-SpanTask.predict = slowly
-train(verifier(sys.argv[1], sys.argv[2]), sys.argv[3])
-"""
+    SpanTask.predict = slowly
+    train(verifier(data, encoder), folder)
 
 
 def verifier(data, encoder):
@@ -136,11 +143,12 @@ def verifier(data, encoder):
     return experiment("spans", data, encoder, training=training, head=head)
 
 
+@pytest.mark.slow
 def test_two_processes_stop_together(tmp_path, tiny_encoder):
     """A verifier, whose span scores get no gradients that the other could wait for."""
     data = squad(tmp_path / "harbour.json", copies=2)
-    done = in_two_processes(tmp_path, SLOW, data, tiny_encoder, tmp_path / "run")
-    assert done.returncode == 0, done.stderr[-3000:]
+    for process in ranks(verify_each, data, tiny_encoder, tmp_path / "run", folder=tmp_path):
+        process.require_success()
     lines = (tmp_path / "run" / "metrics.jsonl").read_text().splitlines()
     evaluations = [row for row in map(json.loads, lines) if "eval_accuracy" in row]
     assert len(evaluations) == 2
@@ -181,24 +189,31 @@ def test_training_stops_where_nothing_gets_better(tmp_path, tiny_encoder):
     assert len(evaluations) == 4
 
 
-def test_a_verifier_is_asked_and_carried_along(tmp_path, tiny_encoder):
+@pytest.mark.slow
+def test_a_verifier_learns(tmp_path, tiny_encoder):
     data = squad(tmp_path / "harbour.json", copies=3)
-    changes = {"num_train_epochs": 30, "learning_rate": 3e-3, "batch_tokens": 200}
-    verifier = experiment(
-        "spans", data, tiny_encoder, hidden_dropout=0.0, training=changes,
+    training = {
+        "num_train_epochs": 30,
+        "learning_rate": 3e-3,
+        "batch_tokens": 200,
+        "eval_steps": 0.25,
+    }
+    settings = experiment(
+        "spans", data, tiny_encoder, hidden_dropout=0.0, training=training,
         head={"objective": "answerability"},
     )  # fmt: skip
-    metrics = train(verifier, tmp_path / "verifier")
-    assert metrics["accuracy"] > 90
-    reader = experiment(
-        "spans", data, tiny_encoder, training={"num_train_epochs": 1},
-        head={"verifier": str(tmp_path / "verifier")},
-    )  # fmt: skip
-    metrics = train(reader, tmp_path / "reader")
-    assert metrics["total"] == 21
-    # The reader carries its verifier along.
-    from syntagma.tasks.spans.reader import Reader
+    assert train(settings, tmp_path / "verifier")["accuracy"] > 90
 
+
+def test_a_verifier_is_asked_and_carried_along(tmp_path, tiny_encoder):
+    data = squad(tmp_path / "harbour.json", copies=2)
+    head, training = {"objective": "answerability"}, {"num_train_epochs": 1}
+    verifier = experiment("spans", data, tiny_encoder, training=training, head=head)
+    assert 0 <= train(verifier, tmp_path / "verifier")["accuracy"] <= 100
+    head = {"verifier": str(tmp_path / "verifier")}
+    reader = experiment("spans", data, tiny_encoder, training=training, head=head)
+    assert train(reader, tmp_path / "reader")["total"] == 14
+    # The reader carries its verifier along.
     (tmp_path / "verifier").rename(tmp_path / "gone")
     answer = Reader.from_pretrained(tmp_path / "reader").answer("A gull cried.", "Who sang?")
     assert answer.verification != 0

@@ -118,6 +118,37 @@ def test_the_best_weights_are_those_of_the_records(tmp_path, tiny_encoder, monke
     assert all(torch.equal(found[name], weight) for name, weight in better.items())
 
 
+def test_a_run_resumed_in_a_later_epoch_sees_the_batches_of_this_epoch(
+    tmp_path, tiny_encoder, monkeypatch
+):
+    """Each epoch has an order of its own, and the run goes on in it where it was killed."""
+    compute_loss = SyntagmaTrainer.compute_loss
+    seen: dict[int, list[list[int]]] = {}
+    last_step = 1000
+
+    def note(self, model, inputs, *args, **kwargs):
+        if self.state.global_step >= last_step:
+            kill()
+        seen[self.state.global_step] = inputs["input_ids"].tolist()
+        return compute_loss(self, model, inputs, *args, **kwargs)
+
+    monkeypatch.setattr(SyntagmaTrainer, "compute_loss", note)
+    # An epoch has 14 batches; the kill comes in the third one.
+    asked = wanted(tmp_path, tiny_encoder, num_train_epochs=3, save_steps=4)
+    train(asked, tmp_path / "whole")
+    whole, seen = seen, {}
+    assert sorted(whole) == list(range(42))
+    epochs = [[whole[step] for step in range(first, first + 14)] for first in (0, 14, 28)]
+    assert epochs[0] != epochs[1] != epochs[2] != epochs[0]
+    last_step = 34
+    with pytest.raises(KilledError):
+        train(asked, tmp_path / "killed")
+    last_step, seen = 1000, {}
+    train(asked, tmp_path / "killed", resume=True)
+    assert seen == {step: whole[step] for step in range(32, 42)}
+    assert_same(tmp_path / "whole", tmp_path / "killed")
+
+
 def test_weights_that_were_beaten_make_room(tmp_path):
     run = RunFolder(tmp_path)
     with pytest.raises(DamagedFileError, match=naming("checkpoints best weights")):

@@ -3,10 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
-import signal
-import subprocess
-import sys
 import time
 from pathlib import Path
 
@@ -28,6 +24,9 @@ from syntagma.training.trainer import SyntagmaTrainer
 from tests.builders import experiment, pairs, squad, treebank
 from tests.conftest import SENTENCES
 from tests.messages import naming
+from tests.processes import Child
+
+PARSER_TRAINING = {"num_train_epochs": 12, "head_learning_rate": 1e-2, "eval_steps": 0.34}
 
 
 @pytest.fixture(scope="module")
@@ -39,7 +38,7 @@ def parser_run(tmp_path_factory, encoder_folders):
             "parsing",
             data,
             str(encoder_folders["bert"]),
-            training={"num_train_epochs": 40, "head_learning_rate": 1e-2},
+            training=PARSER_TRAINING,
         ),
         folder / "run",
     )
@@ -90,8 +89,9 @@ def test_a_place_that_is_taken_is_refused_before_data_are_read(tmp_path):
 
 def test_resuming_with_other_settings_is_refused(parser_run, tiny_encoder):
     run, data = parser_run
-    asked = experiment("parsing", data, tiny_encoder, training={"head_learning_rate": 1e-2})
-    with pytest.raises(InputError, match=naming("training.num_train_epochs=2.0 40.0 --out")):
+    training = PARSER_TRAINING | {"num_train_epochs": 2}
+    asked = experiment("parsing", data, tiny_encoder, training=training)
+    with pytest.raises(InputError, match=naming("training.num_train_epochs=2.0 12.0 --out")):
         train(asked, run, resume=True)
 
 
@@ -154,12 +154,7 @@ def test_resuming_a_finished_run_changes_nothing(parser_run, tiny_encoder):
     before = {path.name: path.stat().st_mtime_ns for path in run.iterdir()}
     assert "checkpoints" not in before
     metrics = train(
-        experiment(
-            "parsing",
-            data,
-            tiny_encoder,
-            training={"num_train_epochs": 40, "head_learning_rate": 1e-2},
-        ),
+        experiment("parsing", data, tiny_encoder, training=PARSER_TRAINING),
         run,
         resume=True,
     )
@@ -191,14 +186,14 @@ def test_a_packed_parser_is_small_and_parses_the_same(parser_run, tmp_path, bits
 @pytest.fixture(scope="module")
 def reader_run(tmp_path_factory, encoder_folders, parser_run):
     folder = tmp_path_factory.mktemp("reader")
-    data = squad(folder / "harbour.json")
+    data = squad(folder / "harbour.json", copies=2)
     settings = experiment(
         "spans",
         data,
         str(encoder_folders["bert"]),
         preset="sg-net",
         parser=str(parser_run[0]),
-        training={"num_train_epochs": 45, "learning_rate": 3e-3},
+        training={"num_train_epochs": 20, "learning_rate": 3e-3, "eval_steps": 0.25},
         hidden_dropout=0.0,
     )
     train(settings, folder / "run")
@@ -211,7 +206,7 @@ def test_a_guided_reader_learns_to_answer_and_to_abstain(reader_run):
     assert metrics["f1"] > 50
     assert metrics["NoAns_f1"] == 100
     predictions = json.loads((run / "predictions.json").read_text())
-    assert len(predictions) == metrics["total"] == 28
+    assert len(predictions) == metrics["total"] == 14
     odds = json.loads((run / "predictions.null_odds.json").read_text())
     threshold = json.loads((run / "config.json").read_text())["head"]["null_score_diff_threshold"]
     assert all((odds[key] > threshold) == (text == "") for key, text in predictions.items())
@@ -252,23 +247,9 @@ def test_damaged_and_foreign_folders_are_named(parser_run, tmp_path):
         open_model(folder)
 
 
-SCRIPT = """
-import sys, torch
-torch.set_num_threads(1)
-from pathlib import Path
-from syntagma.training.run import train
-from tests.builders import experiment
-settings = experiment("parsing", sys.argv[1], sys.argv[2], training={"num_train_epochs": 4})
-train(settings, sys.argv[3], resume=True)
-"""
-
-
-def start(data, encoder, folder):
-    return subprocess.Popen(
-        [sys.executable, "-c", SCRIPT, data, encoder, str(folder)],
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.PIPE,
-        env=os.environ | {"OMP_NUM_THREADS": "1"},
+def train_parser(data, encoder, folder):
+    train(
+        experiment("parsing", data, encoder, training={"num_train_epochs": 4}), folder, resume=True
     )
 
 
@@ -292,12 +273,15 @@ def test_a_full_device_is_one_line(tmp_path, tiny_encoder, monkeypatch):
 
 def test_killed_and_resumed_gives_the_same_weights(tmp_path, tiny_encoder):
     data = treebank(tmp_path / "tides.conllu", copies=4)
-    whole = start(data, tiny_encoder, tmp_path / "whole")
-    broken = start(data, tiny_encoder, tmp_path / "broken")
+
+    def start(name):
+        return Child(train_parser, data, tiny_encoder, tmp_path / name, folder=tmp_path)
+
+    whole, broken = start("whole"), start("broken")
     kills = 0
     deadline = time.monotonic() + 120
     for wanted in (1, 4, 9):
-        while broken.poll() is None and time.monotonic() < deadline:
+        while broken.is_running and time.monotonic() < deadline:
             steps = [
                 int(path.name.rpartition("-")[2])
                 for path in (tmp_path / "broken" / "checkpoints").glob("checkpoint-*")
@@ -305,13 +289,11 @@ def test_killed_and_resumed_gives_the_same_weights(tmp_path, tiny_encoder):
             if max(steps, default=0) >= wanted:
                 break
             time.sleep(0.01)
-        if broken.poll() is None:
-            broken.send_signal(signal.SIGKILL)
-            kills += 1
-        broken.wait()
-        broken = start(data, tiny_encoder, tmp_path / "broken")
-    assert broken.wait(timeout=120) == 0, broken.stderr.read().decode()[-2000:]
-    assert whole.wait(timeout=120) == 0, whole.stderr.read().decode()[-2000:]
+        kills += broken.is_running
+        broken.kill()
+        broken = start("broken")
+    broken.require_success()
+    whole.require_success()
     assert kills >= 1
     expected = load_file(tmp_path / "whole" / "model.safetensors")
     found = load_file(tmp_path / "broken" / "model.safetensors")

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import signal
-import subprocess
 import sys
 import time
 from dataclasses import replace
@@ -22,6 +19,7 @@ from syntagma.training.search_space import Dimension, read_space
 from syntagma.training.sweep import Sweep, run_sweep
 from tests.builders import pairs
 from tests.messages import naming, says
+from tests.processes import Child
 
 optuna = pytest.importorskip("optuna")
 
@@ -319,42 +317,28 @@ def test_a_run_of_an_earlier_call_is_not_removed(sweep, monkeypatch):
     assert (sweep.folder / "trial-000" / "experiment.yaml").read_text() == kept
 
 
-SCRIPT = """
-import sys, torch
-torch.set_num_threads(1)
-from pathlib import Path
-from syntagma.training.search_space import read_space
-from syntagma.training.sweep import Sweep, run_sweep
-found = run_sweep(Sweep(Path(sys.argv[1]), Path(sys.argv[2]), read_space(sys.argv[3:])), 3)
-print(*(f"TRIAL {t.number} {sorted(t.values.items())} {t.value}" for t in found.trials), sep="\\n")
-"""
-
-
-def start(sweep, folder):
-    return subprocess.Popen(
-        [sys.executable, "-c", SCRIPT, str(sweep.config), str(folder), *SPACE],
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        env=os.environ | {"OMP_NUM_THREADS": "1"},
-    )
+def search(config, folder):
+    """Three trials, printed."""
+    for trial in run_sweep(Sweep(config, folder, read_space(SPACE)), 3).trials:
+        print("TRIAL", trial.number, sorted(trial.values.items()), trial.value)
 
 
 def test_killed_and_called_again_gives_the_same_trials(sweep, tmp_path):
-    broken = start(sweep, tmp_path / "broken")
+    def start(name):
+        return Child(search, sweep.config, tmp_path / name, folder=tmp_path)
+
+    broken = start("broken")
     deadline = time.monotonic() + 120
     # In the middle of the second trial.
     while not (tmp_path / "broken/trial-001/experiment.yaml").is_file():
-        assert broken.poll() is None, broken.stderr.read().decode()[-2000:]
+        assert broken.is_running, broken.err.read_text()[-2000:]
         assert time.monotonic() < deadline
         time.sleep(0.01)
-    broken.send_signal(signal.SIGKILL)
-    broken.wait()
-    again, whole = start(sweep, tmp_path / "broken"), start(sweep, tmp_path / "whole")
+    broken.kill()
     results = []
-    for process in (again, whole):
-        out, err = process.communicate(timeout=240)
-        assert process.returncode == 0, err.decode()[-2000:]
-        lines = out.decode().splitlines()
+    for process in (start("broken"), start("whole")):
+        process.require_success()
+        lines = process.out.read_text().splitlines()
         results.append(sorted(line for line in lines if line.startswith("TRIAL")))
     assert len(results[0]) == 3
     assert results[0] == results[1]

@@ -221,7 +221,7 @@ def _count(
         own.update(tags)
         if run.rows[example.id]["exact"]:
             continue
-        golden = _tags(parsed[example.passage], *_nearest(example, start, start + len(text)))
+        golden = _tags(parsed[example.passage], *nearest_tag(example, start, start + len(text)))
         pairs = zip(golden, tags, strict=True)
         wrong.update(right for right, found in pairs if right != found)
     return own, wrong
@@ -249,7 +249,7 @@ def _is_candidate(value: Any, example: Any) -> bool:
     return start is None or (isinstance(start, int) and 0 <= start < len(example.passage))
 
 
-def _nearest(example: Any, start: int, end: int) -> tuple[int, str]:
+def nearest_tag(example: Any, start: int, end: int) -> tuple[int, str]:
     """Start and text of the gold answer whose boundaries are nearest to those of a span."""
     answers = zip(example.answer_starts, example.answers, strict=True)
     return min(answers, key=lambda gold: abs(gold[0] - start) + abs(gold[0] + len(gold[1]) - end))

@@ -96,13 +96,13 @@ def find_section(name: str) -> Section:
         InputError: there is none.
     """
     if name in GENERAL:
-        return _section(name, *GENERAL[name])
+        return read_section(name, *GENERAL[name])
     if name in GUIDES:
-        return _section(name, f"guides: {name}:", GUIDES[name].settings_class)
+        return read_section(name, f"guides: {name}:", GUIDES[name].settings_class)
     if name not in TASKS:
         raise InputError(f"unknown section {name!r}; {nearest(name, _section_names())}")
     head = find_task(name).model_class.head_class
-    return Section(name, "head:", ()) if head is None else _section(name, "head:", head)
+    return Section(name, "head:", ()) if head is None else read_section(name, "head:", head)
 
 
 def settings_page() -> str:
@@ -113,7 +113,14 @@ def settings_page() -> str:
     )
 
 
-def _section(name: str, place: str, kind: type) -> Section:
+def read_section(name: str, place: str, kind: type) -> Section:
+    """Describe a settings class.
+
+    Args:
+        name: of the section.
+        place: where its settings are written.
+        kind: the class.
+    """
     hints, meanings = typing.get_type_hints(kind), _meanings(kind)
     return Section(
         name,

@@ -99,7 +99,7 @@ for one, other in ANTONYMS:
 
 
 @dataclass(frozen=True)
-class _Mention:
+class Mention:
     """A name or number in a text; ``kind`` tells what it may be replaced by."""
 
     text: str
@@ -108,7 +108,7 @@ class _Mention:
     kind: str
 
 
-def _mentions(text: str, parsed: ParsedText) -> Iterator[_Mention]:
+def _mentions(text: str, parsed: ParsedText) -> Iterator[Mention]:
     """Yield sequences of proper nouns, and numbers."""
     tags = parsed.xpos_labels.decode(parsed.xpos.tolist())
     name: list[int] = []
@@ -124,13 +124,13 @@ def _mentions(text: str, parsed: ParsedText) -> Iterator[_Mention]:
         if name:
             start, end = int(parsed.starts[name[0]]), int(parsed.ends[name[-1]])
             # Names are replaced by names of the same length, as a rough check of their type.
-            yield _Mention(text[start:end], start, end, f"name{min(len(name), 3)}")
+            yield Mention(text[start:end], start, end, f"name{min(len(name), 3)}")
             name = []
         if tag == "CD":
             start, end = int(parsed.starts[word]), int(parsed.ends[word])
             if re.fullmatch(r"\d[\d,.]*", text[start:end]):
                 kind = "year" if re.fullmatch(r"1\d{3}|20\d\d", text[start:end]) else "number"
-                yield _Mention(text[start:end], start, end, kind)
+                yield Mention(text[start:end], start, end, kind)
 
 
 def _elsewhere(
@@ -163,8 +163,8 @@ def _elsewhere(
     return best
 
 
-def _swapped(
-    example: SpanExample, mentions: list[_Mention], article: list[_Mention], draw: random.Random
+def swap_mention(
+    example: SpanExample, mentions: list[Mention], article: list[Mention], draw: random.Random
 ) -> str | None:
     """Replace a name or number that question and passage share.
 
@@ -192,7 +192,7 @@ def _swapped(
     return example.question[: mention.start] + new + example.question[mention.end :]
 
 
-def _reversed(example: SpanExample, draw: random.Random) -> str | None:
+def reverse_meaning(example: SpanExample, draw: random.Random) -> str | None:
     """Replace a word of the question by an antonym or, if there is none, negate the question."""
     replacements = [
         (match, antonym)
@@ -264,9 +264,9 @@ def make_unanswerable(
             text = example.question if passage else None
         elif rule == "swapped":
             mentions = list(_mentions(example.question, question))
-            text = _swapped(example, mentions, in_article[example.title], draw)
+            text = swap_mention(example, mentions, in_article[example.title], draw)
         else:
-            text = _reversed(example, draw)
+            text = reverse_meaning(example, draw)
         if text is None:
             continue
         counts[rule] += 1

@@ -64,7 +64,7 @@ def results_part(systems: Sequence[System]) -> Made:
             notices.append(f"the comparison: {error}")
     metrics = _metrics(systems)
     rows = [["metric", *(system.name for system in systems)]]
-    rows += [[name, *map(_format_metric, found.values())] for name, found in metrics.items()]
+    rows += [[name, *map(metric_shown, found.values())] for name, found in metrics.items()]
     shown = html_table(rows)
     body += details("All metrics", shown) if body else shown
     body += _settings(systems)
@@ -82,7 +82,7 @@ def _metrics(systems: Sequence[System]) -> dict[str, dict[str, list[float]]]:
     }
 
 
-def _format_metric(values: Sequence[float]) -> str:
+def metric_shown(values: Sequence[float]) -> str:
     """Format a metric; the same whole number for all seeds is taken to be a count."""
     is_count = len({*values}) == 1 and values[0].is_integer()
     return _format_mean(values[:1], 0) if is_count else _format_mean(values)
@@ -233,7 +233,7 @@ def training_part(systems: Sequence[System], out: Path) -> Made:
             if is_cut(run):
                 notices.append(f"training: {run}: the incomplete last line of metrics.jsonl")
         speeds = {system.name: [read_speed(run.path) for run in system.runs] for system in systems}
-        body += html_table(_speed_rows(speeds))
+        body += html_table(speed_rows(speeds))
         body += (
             '<p class="hint">Speed is measured by the trainer and includes evaluations; for a '
             "resumed run it covers the time since the last start. Only the first run that needs a "
@@ -254,7 +254,7 @@ def _evaluated(systems: Sequence[System]) -> str:
     return own if drawn else systems[0].compared.metric
 
 
-def _speed_rows(speeds: dict[str, list[Speed]]) -> list[list[str]]:
+def speed_rows(speeds: dict[str, list[Speed]]) -> list[list[str]]:
     """Build the table of speeds, without columns that no run has."""
     columns = {
         "steps": ("steps", 0),

@@ -82,7 +82,7 @@ def _train(experiment: Experiment, run: RunFolder, *, resume: bool) -> dict[str,
     set_seed(settings.seed)
     task = task_class.new(experiment, examples)
     merge = prepare_encoder(task.model, settings)
-    arguments = _arguments(run, settings, evaluates=bool(dev))
+    arguments = training_arguments(run, settings, evaluates=bool(dev))
     task.model.to(arguments.device)
     with arguments.main_process_first(local=False):
         was_there, is_new = run.path.exists(), run.state == "to do"
@@ -195,7 +195,19 @@ def _some(examples: list[Any], limit: int | None, seed: int) -> list[Any]:
     return [examples[index] for index in np.sort(chosen)]
 
 
-def _arguments(run: RunFolder, settings: TrainingSettings, *, evaluates: bool) -> TrainingArguments:
+def training_arguments(
+    run: RunFolder, settings: TrainingSettings, *, evaluates: bool
+) -> TrainingArguments:
+    """The Trainer's own arguments.
+
+    Args:
+        run: the run folder.
+        settings: what was asked for.
+        evaluates: whether there are dev files.
+
+    Raises:
+        MissingExtraError: accelerate is not installed.
+    """
     try:
         arguments = TrainingArguments(
             output_dir=str(run.checkpoints),

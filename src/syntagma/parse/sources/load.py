@@ -138,7 +138,7 @@ def load_source(name: str, *, device: str = "cpu", mode: Mode = "raw") -> ParseS
     if kind == "random" and (not rest or rest.isdecimal()):
         return RandomTreeSource(int(rest or 0), mode=mode)
     if (noise := read_noise(name)) is not None:
-        source = _kept(noise.source, device, mode)
+        source = kept_source(noise.source, device, mode)
         return NoisySource(source, noise.share, noise.seed, what=noise.what)
     if (ref := find_model(name)).kind == "model":
         parser = load_parser(ref, device=device)
@@ -165,7 +165,7 @@ def identify(name: str, source: ParseSource) -> dict[str, str]:
 
 
 @functools.lru_cache(maxsize=1)
-def _kept(name: str, device: str, mode: Mode) -> ParseSource:
+def kept_source(name: str, device: str, mode: Mode) -> ParseSource:
     """Load a source that is used for the same texts repeatedly, with different noise each time."""
     source = load_source(name, device=device, mode=mode)
     # Sources that are cheap to compute are not worth the disk space.

@@ -49,7 +49,7 @@ class AnswerFinder:
         """The first place of an answer, without white space around it; ``None`` without any."""
         if not self.is_in(text):
             return None
-        normal, origin = _normalised(text)
+        normal, origin = normalise_with_offsets(text)
         found = self._search(normal)
         assert found is not None
         place = Place(origin[found.start()], origin[found.end() - 1] + 1)
@@ -67,7 +67,7 @@ def _whole(*texts: str) -> str:
     return rf"(?<!\w)(?:{'|'.join(map(re.escape, texts))})(?!\w)"
 
 
-def _normalised(text: str) -> tuple[str, list[int]]:
+def normalise_with_offsets(text: str) -> tuple[str, list[int]]:
     """The normalised text, and of each of its characters the offset in the text itself."""
     lower = text.lower()
     origin: list[int] = list(range(len(text)))

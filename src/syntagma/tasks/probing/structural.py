@@ -195,7 +195,7 @@ class StructuralTask(PredictorTask[TreeExample, Measured, StructuralProbe]):
 
     def features(self, examples: Sequence[TreeExample]) -> Features:
         """States of words with the distances or depths of their trees."""
-        target = _distances if self.model.head.kind == "distance" else _depths
+        target = gold_distances if self.model.head.kind == "distance" else gold_depths
         items = [
             StatesItem(states, target(example))
             for states, example in zip(self._states(examples), examples, strict=True)
@@ -252,10 +252,10 @@ class StructuralTask(PredictorTask[TreeExample, Measured, StructuralProbe]):
         if self.model.head.kind == "distance":
             chain = sum(len(_neighbours(example) & _gold_arcs(example)) for example in examples)
             values |= {"uuas": accuracy, "chain_uuas": 100 * chain / total}
-            values["spearman"] = _spearman(examples, predictions, _distances)
+            values["spearman"] = spearman(examples, predictions, gold_distances)
         else:
             values["root_accuracy"] = accuracy
-            values["spearman"] = _spearman(examples, predictions, _depths)
+            values["spearman"] = spearman(examples, predictions, gold_depths)
         return values
 
     def _counts(
@@ -267,7 +267,7 @@ class StructuralTask(PredictorTask[TreeExample, Measured, StructuralProbe]):
             words = _words(example)
             if self.model.head.kind == "distance":
                 gold = _gold_arcs(example)
-                arcs = set() if _unread(found) else _smallest_tree(found.values, words)
+                arcs = set() if _unread(found) else smallest_tree(found.values, words)
                 rows.append((len(gold & arcs), len(gold)))
             elif _unread(found):
                 rows.append((0, 1))
@@ -298,7 +298,7 @@ class StructuralTask(PredictorTask[TreeExample, Measured, StructuralProbe]):
         write_text(path, "".join(f"{line}\n" for line in lines))
 
 
-def _distances(example: TreeExample) -> FloatArray:
+def gold_distances(example: TreeExample) -> FloatArray:
     """Arcs between any two words of a tree, ``[n_words, n_words]``."""
     heads = example.gold.heads
     n_words = len(heads)
@@ -313,7 +313,7 @@ def _distances(example: TreeExample) -> FloatArray:
     return (depth[:, None] + depth[None] - 2 * shared).astype(np.float32)
 
 
-def _depths(example: TreeExample) -> FloatArray:
+def gold_depths(example: TreeExample) -> FloatArray:
     """Arcs between each word and the root, ``[n_words]``."""
     return tour_of(ParsedText.from_parses([example.gold])).depth.astype(np.float32)
 
@@ -358,7 +358,7 @@ def _scipy() -> Any:
     return scipy
 
 
-def _smallest_tree(distances: FloatArray, words: list[int]) -> Arcs:
+def smallest_tree(distances: FloatArray, words: list[int]) -> Arcs:
     """The arcs of the smallest spanning tree over some words."""
     minimum_spanning_tree = _scipy().sparse.csgraph.minimum_spanning_tree
     if len(words) < 2:
@@ -369,7 +369,7 @@ def _smallest_tree(distances: FloatArray, words: list[int]) -> Arcs:
     return {(words[row], words[column]) for row, column in zip(rows, columns, strict=True)}
 
 
-def _spearman(
+def spearman(
     examples: Sequence[TreeExample],
     predictions: Sequence[Measured],
     target: Callable[[TreeExample], FloatArray],

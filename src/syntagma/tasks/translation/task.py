@@ -83,7 +83,7 @@ class Translator(TextPredictor[TranslationModel]):
     task = "translation"
 
     def __init__(self, model: TranslationModel, tokenizer: Any, **options: Any) -> None:
-        _set_languages(model, tokenizer)
+        set_languages(model, tokenizer)
         super().__init__(model, tokenizer, **options)
         ends = {tokenizer.pad_token_id, tokenizer.bos_token_id, tokenizer.eos_token_id}
         # The unknown word is a word that is wrong, no mark to be left out.
@@ -338,7 +338,7 @@ def _texts(
     return [found.text for found in predictions], references
 
 
-def _set_languages(model: TranslationModel, tokenizer: Any) -> None:
+def set_languages(model: TranslationModel, tokenizer: Any) -> None:
     """Tell the tokenizer which languages it cuts, and the search with which one it begins.
 
     Raises:

@@ -1,0 +1,295 @@
+"""Each command does its work, and says in a line what it cannot do."""
+
+from __future__ import annotations
+
+import json
+import re
+
+import pytest
+
+from syntagma.cli.app import show_metrics
+from tests.builders import brackets, dream, open_qa, pairs, squad
+from tests.messages import one_line, says
+
+
+def test_train_evaluate_predict_parse_compare(run, config, tmp_path):
+    folder = tmp_path / "run"
+    code, out, _ = run("train", config, "--out", folder)
+    assert code == 0
+    assert f"→ {folder}" in out
+    data = tmp_path / "tides.conllu"
+    code, out, _ = run("evaluate", folder, data, "--json", tmp_path / "scores.json")
+    scores = json.loads((tmp_path / "scores.json").read_text())
+    assert code == 0
+    assert {"uas", "las", "upos", "xpos", "sentences_per_second"} <= scores.keys()
+    assert all(isinstance(value, int | float) for value in scores.values())
+    code, out, _ = run("predict", folder, data, "--out", tmp_path / "out.conllu")
+    assert code == 0
+    assert (tmp_path / "out.conllu").read_text().count("# text") == 8
+    words = tmp_path / "words.txt"
+    words.write_text("one two three\nfour\n")
+    code, out, _ = run("parse", words, "--pretokenized", "--parser", folder)
+    assert code == 0
+    assert [line.split("\t")[1] for line in out.splitlines() if line[:1].isdigit()] == [
+        "one", "two", "three", "four",
+    ]  # fmt: skip
+    code, out, _ = run("parse", data, "--from", "conllu", "--to", "json", "--parser", folder)
+    assert len(out.splitlines()) == 8
+    code, out, _ = run("parse", words, "--from", "lines", "--to", "svg", "--parser", folder)
+    assert out.startswith(("<svg", "<?xml"))
+    code, out, _ = run("compare", folder, folder, "--json", tmp_path / "compared.json")
+    assert code == 0
+    assert json.loads((tmp_path / "compared.json").read_text())["systems"][1]["p_value"] == 1.0
+
+
+def test_report_and_attention(run, tmp_path, tiny_encoder):
+    data = squad(tmp_path / "harbour.json", copies=1)
+    path = tmp_path / "tiny.yaml"
+    path.write_text(
+        f"task: spans\nencoder: {tiny_encoder}\npreset: sg-net\nparser: linear\n"
+        f"data:\n  train: {data}\n  dev: {data}\n"
+        "head: {max_length: 96, doc_stride: 32, max_question_length: 24}\n"
+        "training: {num_train_epochs: 1, precision: float32}\n"
+    )
+    folder, out = tmp_path / "run", tmp_path / "report"
+    assert run("train", path, "--out", folder)[0] == 0
+    scores = tmp_path / "scores.json"
+    assert run("evaluate", folder, data, "--precision", "float32", "--json", scores)[0] == 0
+    assert json.loads(scores.read_text()) == json.loads((folder / "metrics.json").read_text())
+    code, _, error = run("evaluate", folder, data, "--precision", "float16")
+    assert (code, says(error, "precision auto bfloat16 float32 float16")) == (
+        2,
+        True,
+    )
+    code, text, _ = run("report", folder, "--out", out, "--cases", 2, "--pictures", 1)
+    assert (code, text) == (0, f"→ {out / 'index.html'}\n")
+    code, _, error = run("report", folder, "--out", out)
+    assert code == 2
+    assert says(one_line(error), "exists empty")
+    code, _, error = run("report", tmp_path / "nowhere", "--out", tmp_path / "other")
+    assert code == 2
+    assert says(one_line(error), "nowhere run")
+    passage, picture = tmp_path / "ferry.txt", tmp_path / "attention.svg"
+    passage.write_text("A gull cried. The crew tied the ropes.")
+    asked = ("--passage", passage, "--question", "Who cried?", "--out", picture)
+    code, text, _ = run("attention", folder, *asked, "--head", 1)
+    assert code == 0
+    assert "run: guided layer, head 1 of 4" in text
+    assert picture.read_text().startswith("<svg")
+    code, _, error = run("attention", folder, *asked, "--turns")
+    assert code == 2
+    assert says(one_line(error), "run coattention poi-net")
+
+
+def test_reproduce(run, tmp_path, tiny_encoder):
+    code, out, _ = run("reproduce", "--list")
+    assert code == 0
+    assert re.search(r"^sg-net +table3 +RACE", out, re.MULTILINE)
+    code, out, _ = run("reproduce", "poi-net", "table8", "--list")
+    assert re.fullmatch(r"poi-net +table8 .*\n", out)
+    (tmp_path / "data/dream").mkdir(parents=True)
+    (tmp_path / "data/squad").mkdir()
+    for part in ("train", "dev"):
+        dream(tmp_path / f"data/dream/{part}.json", copies=1)
+        squad(tmp_path / f"data/squad/{part}-v1.1.json", copies=1)
+    given = ("reproduce", "poi-net", "table8", "--data", tmp_path / "data", "--out", tmp_path / "o")
+    given += ("--encoder", tiny_encoder, "--parser", "linear", "--scale", "tiny")
+    given += ("--set", "head.max_length=64", "--set", "squad1/head.doc_stride=16")
+    given += ("--set", "squad1/head.max_question_length=24")
+    code, out, _ = run(*given, "--dry-run")
+    assert code == 0
+    assert out.split()[:2] == ["to", "do"]
+    assert not (tmp_path / "o").exists()
+    code, out, _ = run(*given, "--json", tmp_path / "result.json")
+    assert code == 0
+    assert "POI-Net on ALBERT-base" in out
+    assert json.loads((tmp_path / "result.json").read_text())["id"] == "table8"
+    assert run(*given, "--dry-run")[1].split()[0] == "done"
+    for arguments, message in (
+        (["reproduce"], "PAPER TABLE sg-net table3 --list"),
+        (["reproduce", "sg-net", "table30"], "table30 table3"),
+        (["reproduce", "sg-net", "table3", "--data", tmp_path], "race/RACE.tar.gz"),
+        ([*given, "--set", "squad/head.doc_stride=16"], "squad squad1"),
+    ):
+        code, _, err = run(*arguments)
+        assert code == 2
+        assert says(one_line(err), message)
+
+
+def test_sweep(run, config, tmp_path):
+    pytest.importorskip("optuna")
+    given = ("sweep", config, "--out", tmp_path / "sweep", "--trials", 1)
+    code, out, _ = run(*given, "--space", "head.arc_width=4,8", "--json", tmp_path / "s.json")
+    assert code == 0
+    assert "head.arc_width" in out
+    assert len(json.loads((tmp_path / "s.json").read_text())["trials"]) == 1
+    code, _, err = run(*given)
+    assert code == 2
+    assert says(one_line(err), "--space")
+    wrong = ("sweep", config, "--out", tmp_path / "new", "--space", "head.arc_width=4,8")
+    code, _, err = run(*wrong, "--trials", 1, "--metric", "sal")
+    assert code == 2
+    assert says(one_line(err), "sal las")
+    assert [path.name for path in (tmp_path / "new").iterdir()] == ["trial-000"]
+    code, _, err = run(*wrong, "--trials", 1, "--metric", "las")
+    assert code == 0
+    assert "step/s" not in err, "the run is there"
+
+
+def test_noise(run, tmp_path, tiny_encoder):
+    path, folder = tmp_path / "pairs.yaml", tmp_path / "sg-net"
+    data = pairs(tmp_path / "pairs.jsonl", copies=1)
+    path.write_text(
+        f"task: pairs\nencoder: {tiny_encoder}\npreset: sg-net\nparser: linear\n"
+        f"data:\n  train: {data}\n  dev: {data}\nhead:\n  max_length: 64\n"
+        "training:\n  num_train_epochs: 1\n"
+    )
+    assert run("train", path, "--out", folder)[0] == 0
+    sources = ("--source", "own", "--source", "random")
+    picture = tmp_path / "sources.svg"
+    code, out, _ = run("noise", folder, *sources, "--json", tmp_path / "s.json", "--plot", picture)
+    assert code == 0
+    assert out.splitlines()[0].split() == ["accuracy", "own", "random"]
+    assert json.loads((tmp_path / "s.json").read_text())["level"] == []
+    assert "<svg" in picture.read_text()
+    for arguments, message in (
+        (["--kind", "tags"], "tags sg-net heads"),
+        ([*sources, "--draws", 2], "--kind --trained --shares"),
+        (["--trained"], "heads parser=noisy:SHARE:SOURCE"),
+    ):
+        code, _, err = run("noise", folder, *arguments)
+        assert code == 2
+        assert says(one_line(err), message)
+
+
+def test_a_question_with_options(run, tmp_path, tiny_encoder):
+    path = tmp_path / "dream.yaml"
+    data = dream(tmp_path / "dream.json", copies=1)
+    path.write_text(
+        f"task: choice\nencoder: {tiny_encoder}\npreset: poi-net\nparser: linear\n"
+        f"data:\n  train: {data}\nhead:\n  max_length: 64\ntraining:\n  num_train_epochs: 1\n"
+    )
+    folder = tmp_path / "run"
+    assert run("train", path, "--out", folder)[0] == 0
+    passage = tmp_path / "a.txt"
+    passage.write_text("A gull cried. The engines stopped.")
+    given = ("answer", passage, "Who cried?", "--model", folder)
+    code, out, _ = run(*given, "--options", "a gull | an engine|nobody", "--json", tmp_path / "j")
+    assert code == 0
+    assert out.splitlines()[0] == "Who cried?"
+    assert out.count("→") == 1
+    found = json.loads((tmp_path / "j").read_text())
+    assert found["options"] == ["a gull", "an engine", "nobody"]
+    assert sum(found["answers"][0]["probabilities"]) == pytest.approx(1)
+    for arguments, message in (
+        ([*given, "--options", "one"], "two options 1"),
+        (["answer", passage, "--options", "a|b"], "question file"),
+        (["answer", passage, "Who?", "--options", "a|b"], "--options model"),
+        ([*given, "--options", "a| |b"], "option empty"),
+        ([*given, "--options", "a|b", "--top", "2"], "--top"),
+        (
+            [*given, "--options", "a|b", "--threshold", "0"],
+            "--threshold",
+        ),
+    ):
+        code, _, err = run(*arguments)
+        assert code == 2
+        assert says(one_line(err), message)
+
+
+def test_phrases_and_corpora(run, config, tmp_path):
+    folder = tmp_path / "run"
+    data = f"{tmp_path / 'tides.conllu'}+{brackets(tmp_path / 'tides.ptb', copies=1)}"
+    assert run("train", config, "--out", folder, "--set", f"data.train={data}",
+               "--set", f"data.dev={data}", "--set", "head.decoding=separate")[0] == 0  # fmt: skip
+    words = tmp_path / "words.txt"
+    words.write_text("one two three\nfour\n")
+    code, out, _ = run("parse", words, "--pretokenized", "--parser", folder, "--to", "brackets")
+    assert code == 0
+    assert [line[:5] for line in out.splitlines()] == ["(TOP "] * 2
+    assert out.count("(") == out.count(")")
+    code, out, _ = run(
+        "parse", words, "--from", "words", "--parser", folder, "--to", "json", "--decoding", "joint"
+    )
+    assert all("constituents" in json.loads(line) for line in out.splitlines())
+    code, out, _ = run("evaluate", folder, tmp_path / "tides.ptb", "--by", "length")
+    assert code == 0
+    assert "bracket_f1" in out
+    code, out, _ = run("annotate", words, "--from", "words", "--out", tmp_path / "corpus",
+                       "--parser", folder, "--workers", 1)  # fmt: skip
+    assert code == 0
+    assert "→" in out
+    assert run("annotate", "--check", tmp_path / "corpus")[1] == "2 sentences verified\n"
+    code, out, _ = run("parse", "--from", "parquet", tmp_path / "corpus")
+    assert [line.split("\t")[1] for line in out.splitlines() if line[:1].isdigit()] == [
+        "one", "two", "three", "four",
+    ]  # fmt: skip
+    for arguments, message in (
+        (["annotate", words], "INPUT… --out DIR --check"),
+        (["annotate", words, "--out", tmp_path / "corpus"], "exists empty"),
+        (["parse", words, "--to", "brackets", "--decoding", "dependencies"], "brackets --decoding"),
+        (
+            ["parse", words, "--to", "brackets", "--decoding", "both"],
+            "both separate joint",
+        ),
+        (["parse", "--from", "parquet", tmp_path], f"{tmp_path} corpus"),
+        (["parse", "--from", "parquet"], "folders corpora none"),
+        (["parse", words, "--pretokenized", "--from", "conllu"], "--pretokenized --from"),
+        (["parse", "--from", "parquet", tmp_path / "corpus", "--to", "svg"], "svg conllu json"),
+    ):
+        code, _, err = run(*arguments, *(["--parser", folder] if "brackets" in arguments else []))
+        assert code == 2
+        assert says(one_line(err), message)
+
+
+def test_numbers_are_shown_whole(capsys):
+    show_metrics({"words": 5512345, "total": 1e6, "f1": 82.534, "share": 0.0004, "none": 0.0})
+    shown = [line.split()[1] for line in capsys.readouterr().out.splitlines()]
+    assert shown == ["5512345", "1000000", "82.53", "0.0004", "0"]
+
+
+def test_doctor_says_what_is_there(run):
+    code, out, _ = run("doctor")
+    assert code == 0
+    assert re.search(r"^syntagma +\d", out)
+    assert "device         cpu" in out
+
+
+def test_wrong_answers_are_named_or_skipped(run, tmp_path, tiny_encoder):
+    path = tmp_path / "harbour.json"
+    squad(path, copies=1)
+    data = json.loads(path.read_text())
+    question = data["data"][0]["paragraphs"][0]["qas"][2]
+    question["answers"][0]["answer_start"] += 1
+    path.write_text(json.dumps(data))
+    config = tmp_path / "reader.yaml"
+    config.write_text(
+        f"task: spans\nencoder: {tiny_encoder}\ndata:\n  train: {path}\n"
+        "head: {max_length: 96, doc_stride: 32, max_question_length: 24}\n"
+        "training: {num_train_epochs: 1, precision: float32}\n"
+    )
+    code, _, err = run("train", config, "--out", tmp_path / "run")
+    assert code == 2
+    assert question["id"] in one_line(err)
+    assert says(one_line(err), "--set data.skip_bad=true")
+    code, _, err = run("evaluate", "default-reader", path)
+    assert code == 2
+    assert says(one_line(err), "--skip-bad")
+    code, _, err = run(
+        "train", config, "--out", tmp_path / "run", "--set", "data.skip_bad=true",
+        "--set", "head.doc_stride=90",
+    )  # fmt: skip
+    assert code == 2
+    assert says(one_line(err), "doc_stride 90 64 max_length 96")
+    code, _, err = run("train", config, "--out", tmp_path / "run", "--set", "data.skip_bad=true")
+    assert code == 0
+    # The reader of single passages answers from several.
+    asked = (open_qa(tmp_path / "asked.jsonl", copies=1), "--task", "open_qa")
+    code, out, _ = run("evaluate", tmp_path / "run", *asked, "--by", "evidence")
+    assert code == 0
+    assert "evidence.2.total" in out
+    code, out, _ = run("predict", tmp_path / "run", *asked, "--out", tmp_path / "answers.json")
+    assert f"6 predictions → {tmp_path / 'answers.json'}" in out
+    code, _, err = run("evaluate", tmp_path / "run", *asked[:2], "open")
+    assert code == 2
+    assert says(one_line(err), "task open open_qa")

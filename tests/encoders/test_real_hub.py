@@ -1,0 +1,45 @@
+"""A model of the Hugging Face hub itself, from its first fetching on."""
+
+from __future__ import annotations
+
+import pytest
+import torch
+
+from syntagma.encoders import hub
+from syntagma.encoders.load import load_encoder_config
+from syntagma.errors import InputError
+from syntagma.models.guided_encoder import GuidedEncoder
+from syntagma.syntax.tokenizer import SyntaxTokenizer
+from tests.conftest import SENTENCES
+from tests.messages import naming
+
+# Half a megabyte.
+TINY = "hf-internal-testing/tiny-random-bert"
+
+pytestmark = pytest.mark.hub
+
+
+@pytest.fixture(autouse=True)
+def _reachable(tmp_path, monkeypatch):
+    if not hub.is_reachable():
+        pytest.skip("the hub is not reachable")
+    # Nothing that was fetched before is found.
+    monkeypatch.setattr("huggingface_hub.constants.HF_HUB_CACHE", str(tmp_path / "hub"))
+    monkeypatch.setenv("HF_HUB_CACHE", str(tmp_path / "hub"))
+
+
+def test_an_encoder_of_the_hub_is_guided():
+    config = load_encoder_config(TINY)
+    assert config.model_type == "bert"
+    model = GuidedEncoder.from_pretrained(TINY, guides="sg-net").eval()
+    tokenizer = SyntaxTokenizer.from_pretrained(TINY, parser="linear")
+    with torch.no_grad():
+        states = model(**tokenizer(SENTENCES[:2])).last_hidden_state
+    assert states.shape[0] == 2
+    assert states.shape[-1] == config.hidden_size
+    assert states.isfinite().all()
+
+
+def test_a_name_that_is_not_there_is_named():
+    with pytest.raises(InputError, match=naming("hf-internal-testing/no-such-model-here")):
+        load_encoder_config("hf-internal-testing/no-such-model-here")

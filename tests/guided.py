@@ -1,0 +1,47 @@
+"""Tiny guided encoders, and batches that they read."""
+
+from __future__ import annotations
+
+import torch
+
+from syntagma.encoders.config import SyntagmaConfig
+from syntagma.models.guided_encoder import GuidedEncoder
+from syntagma.models.guides import resolve_guides
+from tests.conftest import tiny_config
+
+GUIDES: dict[str, dict[str, object]] = {
+    "pos_embedding": {},
+    "tree_distance": {},
+    "ancestor_attention": {},
+}
+
+
+def guided(model_type: str, **guides) -> GuidedEncoder:
+    """An encoder with guides and random weights, which evaluates."""
+    torch.manual_seed(0)
+    config = SyntagmaConfig(encoder=tiny_config(model_type), guides=resolve_guides("none", guides))
+    model = GuidedEncoder(config)
+    model.post_init()
+    return model.eval()
+
+
+def batch(n: int = 9, rows: int = 3) -> dict[str, torch.Tensor]:
+    """A special piece, a chain of four words, a flat tree of three, a special piece."""
+    torch.manual_seed(1)
+    enter = torch.tensor([-1, 0, 1, 2, 3, 4, 5, 6, -9])
+    exit_ = torch.tensor([0, 4, 4, 4, 4, 7, 6, 7, -8])
+    word = torch.tensor([-1, 0, 1, 2, 3, 4, 5, 6, -1])
+    return {
+        "input_ids": torch.randint(5, 90, (rows, n)),
+        "attention_mask": torch.ones(rows, n, dtype=torch.long),
+        "enter": enter.expand(rows, n).clone(),
+        "exit": exit_.expand(rows, n).clone(),
+        "word": word.expand(rows, n).clone(),
+    }
+
+
+def whole_batch() -> dict[str, torch.Tensor]:
+    """The same with depths, sentences and tags: what any guide reads of one text."""
+    depth = torch.tensor([-1, 0, 1, 2, 3, 0, 1, 1, -1]).expand(3, 9)
+    sentence = torch.tensor([-1, 0, 0, 0, 0, 1, 1, 1, -1]).expand(3, 9)
+    return {**batch(), "depth": depth, "sentence": sentence, "tag": sentence + 2}

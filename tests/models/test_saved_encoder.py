@@ -1,0 +1,162 @@
+"""Guided encoders as they are made, saved and found again."""
+
+from __future__ import annotations
+
+import json
+import shutil
+
+import pytest
+import torch
+from safetensors.torch import load_file, save_file
+
+from syntagma.encoders.config import SyntagmaConfig
+from syntagma.encoders.reference import find_model
+from syntagma.errors import DamagedFileError, InputError
+from syntagma.models.guided_encoder import GuidedEncoder
+from syntagma.models.guides import resolve_guides
+from syntagma.models.span_model import SpanModel
+from tests.conftest import tiny_config
+from tests.guided import batch, guided
+from tests.messages import naming
+
+
+def test_a_model_is_made_saved_and_found_again(encoder_folders, tmp_path):
+    guides = resolve_guides("sg-net", {})
+    model = GuidedEncoder.from_pretrained(encoder_folders["bert"], guides=guides)
+    model.save_pretrained(tmp_path)
+    again = GuidedEncoder.from_pretrained(tmp_path)
+    with torch.no_grad():
+        one, other = model(**batch()), again(**batch())
+    assert torch.equal(one.last_hidden_state, other.last_hidden_state)
+    with pytest.raises(InputError, match=naming("config.json guides")):
+        GuidedEncoder.from_pretrained(tmp_path, guides=guides)
+
+
+def test_of_a_tasks_model_the_encoder_is_taken_with_its_guides(encoder_folders, tmp_path):
+    model = SpanModel.from_encoder(
+        str(encoder_folders["bert"]), guides={"tree_distance": {}}, task="spans"
+    )
+    model.save_pretrained(tmp_path)
+    taken = GuidedEncoder.from_pretrained(tmp_path)
+    with torch.no_grad():
+        found = taken(**batch(), depth=batch()["enter"]).last_hidden_state
+        expected = model.encode(**batch(), depth=batch()["enter"]).last_hidden_state
+    assert torch.equal(found, expected)
+    assert (taken.config.task, taken.config.head) == ("", {})
+    taken.save_pretrained(tmp_path / "encoder")
+    again = GuidedEncoder.from_pretrained(tmp_path / "encoder")
+    assert again.weights().keys() == taken.weights().keys()
+    with pytest.raises(InputError, match=naming(f"{tmp_path / 'encoder'} spans")):
+        SpanModel.load_saved(find_model(tmp_path / "encoder"), task="spans")
+
+
+def test_an_encoder_does_not_go_without_its_decoder(tmp_path):
+    SyntagmaConfig(encoder=tiny_config("marian"), task="translation").save_pretrained(tmp_path)
+    with pytest.raises(InputError, match=naming("translation Translator.from_pretrained")):
+        GuidedEncoder.from_pretrained(tmp_path)
+
+
+def test_transformers_own_saving_is_read_too(encoder_folders, tmp_path):
+    model = GuidedEncoder.from_pretrained(
+        encoder_folders["bert"], guides=resolve_guides("sg-net", {})
+    )
+    model.save_pretrained(tmp_path)
+    again = GuidedEncoder.from_pretrained(tmp_path)
+    with torch.no_grad():
+        one, other = model(**batch()), again(**batch())
+    assert torch.equal(one.last_hidden_state, other.last_hidden_state)
+
+
+def test_settings_of_a_new_model_are_checked(tiny_encoder, tmp_path):
+    def new(**settings):
+        return GuidedEncoder.from_pretrained(tiny_encoder, **settings)
+
+    with pytest.raises(InputError, match=naming("preset guides")):
+        new(preset="sg-net")
+    with pytest.raises(InputError, match=naming("guidez guides")):
+        new(guidez={})
+    with pytest.raises(InputError, match=naming("sgnet sg-net")):
+        new(guides="sgnet")
+    with pytest.raises(
+        InputError, match=naming("tree_distance ancestor_attention.pieces first_piece share")
+    ):
+        new(guides={"tree_distance": {}, "ancestor_attention": {"pieces": "first_piece"}})
+    with pytest.raises(InputError, match=naming("dtype float32 bfloat16 float16 bfloat17")):
+        new(dtype="bfloat17")
+    assert [type(guide).__name__ for guide in new(guides="poi-net").guides] == [
+        "TagEmbedding",
+        "CoAttentionGuide",
+    ]
+    assert not new(guides={"coattention": False}).guides
+    assert new(dtype="bfloat16").dtype == torch.bfloat16
+    new(guides="sg-net").save_pretrained(tmp_path / "new" / "folder")
+    assert GuidedEncoder.from_pretrained(tmp_path / "new" / "folder").guides
+
+
+def test_an_encoder_with_more_pieces_is_kept(encoder_folders, tmp_path):
+    model = GuidedEncoder.from_pretrained(str(encoder_folders["bert"]))
+    model.resize_token_embeddings(model.config.encoder.vocab_size + 3)
+    model.save_pretrained(tmp_path)
+    again = GuidedEncoder.from_pretrained(tmp_path)
+    assert torch.equal(again.get_input_embeddings().weight, model.get_input_embeddings().weight)
+    config = (tmp_path / "config.json").read_text()
+    size = model.config.encoder.vocab_size
+    (tmp_path / "config.json").write_text(config.replace(f": {size},", f": {size - 1},"))
+    with pytest.raises(DamagedFileError, match=naming("model.safetensors config.json")):
+        GuidedEncoder.from_pretrained(tmp_path)
+
+
+@pytest.mark.parametrize("bits", [4, 32])
+def test_a_model_beside_another_encoder_is_refused(bits, encoder_folders, tmp_path, monkeypatch):
+    """Its encoder is found from wherever one stands, if it is that which it was."""
+    shutil.copytree(encoder_folders["bert"], tmp_path / "encoder")
+    monkeypatch.chdir(tmp_path)
+    GuidedEncoder.from_pretrained("encoder").save_pretrained("model", bits=bits)
+    monkeypatch.chdir("/")
+    GuidedEncoder.from_pretrained(tmp_path / "model")
+    other = load_file(tmp_path / "encoder" / "model.safetensors")
+    changed = {name: part * 1.5 for name, part in other.items()}
+    save_file(changed, tmp_path / "encoder" / "model.safetensors", metadata={"format": "pt"})
+    with pytest.raises(
+        DamagedFileError, match=naming(f"{tmp_path / 'model'} {tmp_path / 'encoder'}")
+    ):
+        GuidedEncoder.from_pretrained(tmp_path / "model")
+    shutil.rmtree(tmp_path / "encoder")
+    with pytest.raises(
+        InputError, match=naming(f"{tmp_path / 'model'} {tmp_path / 'encoder'} hub")
+    ):
+        GuidedEncoder.from_pretrained(tmp_path / "model")
+
+
+def test_a_model_that_ships_gives_its_encoder(tmp_path):
+    model = GuidedEncoder.from_pretrained("default-reader")
+    assert model.config.guides["ancestor_attention"]
+    # Written whole, it no longer needs the encoder that it was stored as a difference to.
+    model.save_pretrained(tmp_path)
+    assert not json.loads((tmp_path / "config.json").read_text())["storage"]
+
+
+@pytest.mark.parametrize("bits", [16, 3, "4"])
+def test_weights_are_not_rounded_to_odd_numbers_of_bits(bits, tmp_path):
+    with pytest.raises(InputError, match=naming(f"bits 4 8 32 None {bits}")):
+        guided("bert").save_pretrained(tmp_path / "new", bits=bits)
+    assert not (tmp_path / "new").exists()
+
+
+@pytest.mark.parametrize("guides", [["sg-net"], None, 3])
+def test_guides_that_are_none_are_told(guides, encoder_folders):
+    with pytest.raises(InputError, match=naming(f"guides preset {guides}")):
+        GuidedEncoder.from_pretrained(str(encoder_folders["bert"]), guides=guides)
+
+
+def test_weights_are_saved_so_that_they_are_read_back(encoder_folders, tmp_path):
+    model = GuidedEncoder.from_pretrained(str(encoder_folders["bert"]), guides="sg-net")
+    with pytest.raises(
+        InputError, match=naming("save_pretrained max_shard_size variant model.safetensors")
+    ):
+        model.save_pretrained(tmp_path / "new", max_shard_size="50KB", variant="x")
+    assert not (tmp_path / "new").exists()
+    model.save_pretrained(tmp_path / "new")
+    inputs = batch()
+    again = GuidedEncoder.from_pretrained(tmp_path / "new")(**inputs, num_items_in_batch=3)
+    assert torch.equal(again.last_hidden_state, model(**inputs).last_hidden_state)
