@@ -578,7 +578,7 @@ class TestCheck:
         [
             (
                 lambda path: path.write_bytes(path.read_bytes()[:-1] + b"x"),
-                "wrong checksum",
+                "bytes do not match the checksum",
             ),
             (lambda path: path.unlink(), "is missing"),
             (lambda path: path.with_name("x.parquet").write_bytes(b""), "is not in manifest"),

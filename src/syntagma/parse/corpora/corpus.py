@@ -77,7 +77,8 @@ class AnnotatedCorpus:
             raise DamagedFileError(f"{path}: is missing; annotate again with --resume")
         if verify and checksum(path) != entry.checksum:
             raise DamagedFileError(
-                f"{path}: damaged (wrong checksum); annotate again with --resume"
+                f"{path}: damaged, its bytes do not match the checksum; annotate again with "
+                f"--resume"
             )
         return Shard(path)
 
@@ -152,7 +153,7 @@ class AnnotatedCorpus:
             if not path.is_file():
                 problems.append(f"{entry.name}: is missing")
             elif checksum(path) != entry.checksum:
-                problems.append(f"{entry.name}: damaged (wrong checksum)")
+                problems.append(f"{entry.name}: damaged, its bytes do not match the checksum")
             else:
                 problems += _problems(entry, Shard(path))
         counts = self.manifest.counts
