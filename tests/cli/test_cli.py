@@ -165,7 +165,7 @@ def test_reproduce(run, tmp_path, tiny_encoder):
         (["reproduce"], "expected PAPER TABLE, as in sg-net table3, or --list"),
         (["reproduce", "sg-net", "table30"], "did you mean 'table3'"),
         (["reproduce", "sg-net", "table3", "--data", tmp_path], "race/RACE.tar.gz under"),
-        ([*given, "--set", "squad/head.stride=16"], "no base 'squad'; the bases are squad1, "),
+        ([*given, "--set", "squad/head.stride=16"], "unknown base 'squad'; expected one of"),
     ):
         code, _, err = run(*arguments)
         assert code == 2

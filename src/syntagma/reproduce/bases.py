@@ -77,6 +77,7 @@ def data_of(base: str, system: str, scale: str = "paper") -> list[str]:
         scale: scale of the run.
     """
     own = read_bases()[base_at(base, scale)]
+    # A dict serves as an ordered set.
     names = {own.data: None}
     if own.start and scale != "paper":
         names |= dict.fromkeys(data_of(own.start, system, scale))

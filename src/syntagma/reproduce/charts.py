@@ -78,7 +78,7 @@ def _measure_and_draw(plan: EntryPlan, *, joined: bool) -> Measurement:
 
 
 def charts_of(cells: Sequence[Cell], options: dict[str, Any]) -> list[Chart]:
-    """Arrange the cells of a table in panels; cells without a number of ours are not drawn.
+    """Arrange the cells of a table in panels; cells without our number are not drawn.
 
     Args:
         cells: cells of the table.
@@ -96,6 +96,7 @@ def charts_of(cells: Sequence[Cell], options: dict[str, Any]) -> list[Chart]:
     if options["along"] == "columns":
         by_place = {(cell.row, cell.column): cell for cell in measured}
         return [_chart("", by_place, level="")] if by_place else []
+    # Rows below the same heading form a line; without headings, all rows form one line.
     titles = dict.fromkeys(cell.column for cell in measured)
     return [
         _chart(

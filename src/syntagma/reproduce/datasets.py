@@ -138,6 +138,7 @@ def find_files(name: str, data: Path, made: Path) -> DatasetFiles | None:
         return "+".join(full_path(path) for path in text.split("+"))
 
     for files in read_datasets()[name].choices:
+        # A generated file is available if its sources are: it is generated when a run needs it.
         if all(_find(data, path) is not None for path in files.needed):
             tests = [path for text in files.test for path in _paths(text)]
             has_tests = all(_find(data, path) is not None for path in tests)

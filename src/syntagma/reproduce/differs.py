@@ -44,6 +44,7 @@ def differences(plan: EntryPlan) -> Iterator[str]:
             f"rows on {' and '.join(sorted(skipped))} are skipped; use --scale paper to run all, "
             f"or --encoder {min(skipped)} to run these"
         )
+    # Bases on the same dataset have the same message.
     yield from dict.fromkeys(plan.missing.values())
     if plan.entry.trains:
         yield from _of_bases(plan)
@@ -55,7 +56,7 @@ def differences(plan: EntryPlan) -> Iterator[str]:
 
 
 def _untested(plan: EntryPlan) -> Iterator[str]:
-    """Say which columns show dev scores in place of test scores, and which have none of ours."""
+    """Say which columns show dev scores in place of test scores, and which are not measured."""
     on_dev: dict[str, None] = {}
     empty: dict[tuple[str, str], dict[str, None]] = {}
     for (_, place), runs in plan.cells.items():
@@ -65,12 +66,12 @@ def _untested(plan: EntryPlan) -> Iterator[str]:
             on_dev[run.base] = None
         if not part:
             limited = run.experiment.data.dev_limit is not None
-            why = "is not scored because data.dev_limit is set" if limited else "is missing"
+            why = "not scored because data.dev_limit is set" if limited else "missing"
             empty.setdefault((run.base, why), {})[column.name] = None
     if on_dev:
         yield f"the paper's numbers are on the test set, ours on dev ({', '.join(on_dev)})"
     for (base, why), names in empty.items():
-        yield f"no numbers of ours for {', '.join(names)}: the test set ({base}) {why}"
+        yield f"not measured: {', '.join(names)} (the test set of {base} is {why})"
 
 
 def _of_bases(plan: EntryPlan) -> Iterator[str]:

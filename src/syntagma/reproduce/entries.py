@@ -172,6 +172,7 @@ def read_papers() -> dict[str, Paper]:
     for name in PAPERS:
         path = package_file(f"papers/{name}.yaml")
         paper = build(Paper, load_yaml(path), where=path.name)
+        # The files do not repeat the id and the paper in each entry.
         entries = {id: replace(entry, id=id, paper=name) for id, entry in paper.entries.items()}
         papers[name] = replace(paper, entries=entries)
     return papers
@@ -211,6 +212,7 @@ def find_entry(paper: str, name: str) -> Entry:
         InputError: there is no such paper or entry; the message suggests the closest name.
     """
     entries, others = _find_paper(paper).entries, read_papers()[paper].others
+    # "Fig. 4", "figure-4" and "figure4" are the same.
     wanted = re.sub(r"[\s_-]", "", name.lower())
     wanted = re.sub(r"^(?:fig\.?|figure)(?=\d)", "figure", wanted)
     wanted = re.sub(r"^(?:tab\.?|table)(?=\d)", "table", wanted)

@@ -69,6 +69,7 @@ def measure_groups(plan: EntryPlan) -> Measurement:
     parts, cells, fewer = [], [], []
     for breakdown in breakdowns:
         title, rows = breakdown.title, breakdown.rows()
+        # Groups without examples are dropped, so small data have fewer groups than the paper.
         if (n_groups := len(breakdown.grouping.groups)) < N_GROUPS:
             fewer.append(f"{n_groups} of {title}")
         parts.append(ResultTable(title, rows))
@@ -100,6 +101,7 @@ def draw_pictures(plan: EntryPlan) -> Measurement:
     for row, runs in plan.row_runs():
         rows.append([row.name, str(runs[0].folder)])
         by_task.setdefault(runs[0].experiment.task, []).append(str(runs[0].folder))
+    # Models of different tasks read different inputs, so each task gets its own picture.
     titles, pictures = [], []
     for task, folders in by_task.items():
         part = f"_{task}" if len(by_task) > 1 else ""

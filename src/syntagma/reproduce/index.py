@@ -69,6 +69,7 @@ def _status(entry: Entry, data: Path | None) -> str:
     absent = [name for name in needed if not find_files(name, data, data)]
     if not absent:
         return "not measured; all data found"
+    # An entry can be measured in part, unless every number needs a missing dataset.
     if all(set(absent) & {*names} for names in _datasets(entry)):
         return f"not measured; needs {_titles(absent)}"
     return f"not measured; data found, except for the columns of {_titles(absent)}"

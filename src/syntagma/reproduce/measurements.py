@@ -88,6 +88,7 @@ def measure_table(plan: EntryPlan) -> Measurement:
         plan: plan of the entry, with finished runs.
     """
     entry = plan.entry
+    # By identity, because rows with the same content would be equal.
     row_numbers = {id(row): number for number, row in enumerate(entry.rows)}
 
     def ours(row: Row, place: int) -> tuple[float, float | None] | None:

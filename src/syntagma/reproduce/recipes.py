@@ -50,6 +50,7 @@ class Recipe:
 
 def _unanswerable(sources: Sequence[Path], made: Path, parser: str, small: bool) -> None:
     """Generate ``unanswerable.json``: 30,000 unanswerable questions from SQuAD 1.1."""
+    # Imported on demand, as below: listing the index must not load torch.
     from syntagma.datasets.unanswerable import make_unanswerable
     from syntagma.tasks.spans.squad import read_squad
 

@@ -86,6 +86,7 @@ def _table(
     digits = 0 if all(count == int(count) for each in counts.values() for count in each) else 1
     shown = {*theirs, *frequent}
     rows, cells = [[corner, *columns]], []
+    # Our tags by frequency, then those that only the paper's table has.
     for tag in dict.fromkeys((*(tag for tag in tags if tag in shown), *theirs)):
         line = [
             Cell(

@@ -128,6 +128,7 @@ class AnnotatedCorpus:
             from datasets import IterableDataset
         except ImportError as error:
             raise MissingExtraError("a dataset view", "data") from error
+        # `datasets` shards a generator over the lists in its keyword arguments.
         paths = [str(self.folder / entry.name) for entry in self.manifest.shards]
         return IterableDataset.from_generator(
             _rows, gen_kwargs={"paths": paths, "names": self.labels()}
@@ -222,6 +223,7 @@ def _rows(paths: list[str], names: dict[str, list[str]]) -> Iterator[dict[str, A
         shard = Shard(path)
         codes = {}
         for name in LABELS:
+            # Shards number their labels independently of one another.
             new = Labels(names[name])
             translate = np.array(new.encode(shard.labels[name]), np.int64)
             codes[name] = translate[getattr(shard, name)] if len(translate) else shard.heads
