@@ -1,1 +1,1 @@
-"""Measurements: each prints a table of ratios within one run, and `make bench` saves them all."""
+"""Benchmarks: each prints a table of ratios measured in one run; `make bench` runs them all."""

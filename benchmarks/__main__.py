@@ -1,4 +1,4 @@
-"""Run every measurement that needs no data of yours."""
+"""Run all benchmarks that need no external data."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Multiple choice: questions a second over reading every option padded to 4 × 512 pieces.
+"""Multiple choice: speed compared with a baseline that pads every option to 512 pieces.
 
 SYNTAGMA_BENCH_CHOICE=data/dream/dev.json.gz python -m benchmarks.choice
 """
@@ -22,11 +22,12 @@ from syntagma.tasks.choice.chooser import ChoiceItem, Chooser
 from syntagma.tasks.choice.data import read_choices
 
 QUESTIONS = 128
-AT_ONCE = 4
-"""Questions in a naive batch."""
+NAIVE_BATCH = 4
+"""Number of questions in a batch of the baseline."""
 
 
 def questions() -> list[tuple[str, str, tuple[str, ...]]]:
+    """Return passages, questions and options, from the file in the environment or the example."""
     if path := os.environ.get("SYNTAGMA_BENCH_CHOICE"):
         examples, _ = read_choices(path)
         return [(e.passage, e.question, e.options) for e in examples[:QUESTIONS]]
@@ -37,9 +38,9 @@ def questions() -> list[tuple[str, str, tuple[str, ...]]]:
 
 @torch.inference_mode()
 def naive(chooser: Chooser, items: list[ChoiceItem]) -> None:
-    """Read all options at full length."""
-    for begin in range(0, len(items), AT_ONCE):
-        batch = chooser.collate(items[begin : begin + AT_ONCE])
+    """Run the model on all options, padded to the maximum length."""
+    for begin in range(0, len(items), NAIVE_BATCH):
+        batch = chooser.collate(items[begin : begin + NAIVE_BATCH])
         longest = chooser.model.head.max_length
         with autocast(chooser.model.device):
             chooser.model(**{name: pad(t, name, longest) for name, t in batch.items()})
@@ -64,14 +65,14 @@ def main() -> None:
                 {
                     "": f"{preset}, {name}",
                     "questions/s": len(asked) / value,
-                    "over naive": seconds["naive"] / value,
+                    "speed-up": seconds["naive"] / value,
                 }
             )
-    show(f"{len(asked)} questions, options padded to 512 pieces or not", rows)
+    show(f"{len(asked)} questions, with and without padding of options to 512 pieces", rows)
 
 
 def pad(tensor: torch.Tensor, name: str, longest: int) -> torch.Tensor:
-    """Pad sequences to a fixed length, as a fixed-length tokenisation does."""
+    """Pad sequences to a fixed length, as tokenizing with padding to the maximum length does."""
     if tensor.ndim < 2:
         return tensor
     fill = {"word": -1, "sentence": -1, "domain": -1}.get(name, 0)

@@ -1,6 +1,6 @@
-"""Annotated corpora: bytes a word and time to read back beside JSON, and sentences/s over workers.
+"""Annotated corpora: size and reading speed compared with JSON, and annotation speed by workers.
 
-The JSON has what a parsed corpus is usually kept as: an object a sentence with its words, heads,
+The JSON is in the usual format of a parsed corpus: one object per sentence, with its words, heads,
 relations and tags.
 
     SYNTAGMA_BENCH_TEXT=data/lm/wikipedia_paragraphs.txt.gz python -m benchmarks.corpora
@@ -33,7 +33,7 @@ OFFSETS = ("file", "document", "sentence", "start", "gaps", "lengths")
 
 
 def column_bytes(folder: Path) -> dict[str, int]:
-    """Bytes on disk of each column over all shards."""
+    """Return the size of each column on disk, in bytes, over all shards."""
     sizes: dict[str, int] = {}
     for path in folder.glob("*.parquet"):
         metadata = parquet.read_metadata(path)
@@ -46,9 +46,10 @@ def column_bytes(folder: Path) -> dict[str, int]:
 
 
 def write_json(corpus: AnnotatedCorpus, path: Path) -> None:
+    """Write a corpus as JSON lines."""
     with open(path, "w", encoding="utf-8") as file:
-        for found in corpus.sentences():
-            parse = found.parse
+        for sentence in corpus.sentences():
+            parse = sentence.parse
             row = {
                 "words": parse.sentence.forms,
                 "heads": parse.heads,
@@ -60,6 +61,7 @@ def write_json(corpus: AnnotatedCorpus, path: Path) -> None:
 
 
 def storage(folder: Path, source: Path) -> None:
+    """Compare the size and the reading speed of Parquet and JSON."""
     settings = AnnotationSettings(precision="auto")
     manifest = annotate([str(source)], folder / "parquet", settings)
     corpus = AnnotatedCorpus(folder / "parquet")
@@ -72,17 +74,17 @@ def storage(folder: Path, source: Path) -> None:
     tree = sum(sizes[name] for name in TREE)
     offsets = tree + sum(sizes.get(name, 0) for name in OFFSETS)
     rows = [
-        {"": name, "bytes a word": size / n_words, "bytes a sentence": size / n_sentences,
-         "of the JSON": size / plain}
+        {"": name, "bytes per word": size / n_words, "bytes per sentence": size / n_sentences,
+         "relative to JSON": size / plain}
         for name, size in {
-            "JSON, a sentence a line": plain,
+            "JSON, one sentence per line": plain,
             "the same, gzip": packed,
             "Parquet: heads, relations, UPOS, XPOS": tree,
             "… with character offsets": offsets,
-            "… with the text: the whole files": whole,
+            "… with the text: the complete files": whole,
         }.items()
     ]  # fmt: skip
-    show(f"Storing {n_sentences:,} sentences, {n_words:,} words", rows)
+    show(f"Size of {n_sentences:,} sentences, {n_words:,} words", rows)
 
     def from_json() -> list[list[int]]:
         with open(folder / "parses.jsonl", encoding="utf-8") as file:
@@ -91,61 +93,63 @@ def storage(folder: Path, source: Path) -> None:
     def columns(*names: str) -> Callable[[], object]:
         return lambda: [getattr(shard, name) for shard in corpus.shards() for name in names]
 
-    ways = {
+    readers = {
         "JSON": from_json,
         "Parquet: heads": columns("heads"),
         "Parquet: heads, relations, UPOS, XPOS": columns(*TREE),
         "… with character offsets": columns(*TREE, "starts", "ends"),
         "… with the text": columns(*TREE, "starts", "ends", "texts"),
     }
-    seconds = rounds(ways, repeat=9)
+    seconds = rounds(readers, repeat=9)
     show(
-        "Reading back",
+        "Reading speed",
         [
-            {"": name, "words/s": n_words / value, "over the JSON": seconds["JSON"] / value}
+            {"": name, "words/s": n_words / value, "relative to JSON": seconds["JSON"] / value}
             for name, value in seconds.items()
         ],
     )
 
 
 def throughput(folder: Path) -> None:
-    """Two corpora a number of workers: what the longer one takes more is work, not start-up.
+    """Measure the speed of annotation for different numbers of workers.
 
-    In turns, and medians, since what a core can do changes with what else the machine has to do.
+    Each number of workers annotates a short and a long corpus.  The difference of the times does
+    not include start-up.  Rounds are interleaved and summarised by their median, because the speed
+    of a core depends on the load of the machine.
     """
     n_cores = len(os.sched_getaffinity(0))
     settings = AnnotationSettings(shard_characters=100_000, precision="auto")
     texts = list(itertools.islice(paragraphs(), 1500 * n_cores))
 
     def rates(workers: int) -> tuple[float, float]:
-        done = []
+        runs = []
         for share in (1, 3):
             source = folder / f"{workers}-{share}.txt"
             source.write_text("".join(f"{line}\n" for line in texts[: 500 * workers * share]))
             out = source.with_suffix("")
-            begin = time.perf_counter()
+            start = time.perf_counter()
             counts = annotate([str(source)], out, settings, workers=workers).counts
-            done.append((time.perf_counter() - begin, counts.sentences, counts.words))
+            runs.append((time.perf_counter() - start, counts.sentences, counts.words))
             shutil.rmtree(out)
-        seconds, n_sentences, n_words = (more - less for less, more in zip(*done, strict=True))
+        seconds, n_sentences, n_words = (more - less for less, more in zip(*runs, strict=True))
         return n_sentences / seconds, n_words / seconds
 
-    counts = sorted({1, 2, n_cores})
-    found = [{workers: rates(workers) for workers in counts} for _ in range(ROUNDS)]
+    worker_counts = sorted({1, 2, n_cores})
+    measured = [{workers: rates(workers) for workers in worker_counts} for _ in range(ROUNDS)]
     rows: list[dict[str, object]] = []
-    for workers in counts:
-        shares = [speeds[workers][0] / speeds[1][0] / workers for speeds in found]
+    for workers in worker_counts:
+        shares = [speeds[workers][0] / speeds[1][0] / workers for speeds in measured]
         rows.append(
             {
                 "workers": workers,
-                "sentences/s": median(speeds[workers][0] for speeds in found),
-                "words/s": median(speeds[workers][1] for speeds in found),
+                "sentences/s": median(speeds[workers][0] for speeds in measured),
+                "words/s": median(speeds[workers][1] for speeds in measured),
                 "efficiency": median(shares),
                 "lowest": min(shares),
                 "highest": max(shares),
             }
         )
-    show("Annotating over workers, a core each, bfloat16", rows)
+    show("Annotation speed by workers, one core each, bfloat16", rows)
 
 
 def main() -> None:

@@ -1,4 +1,4 @@
-"""SEPREM's distance layers: what they cost over the plain encoder, and what of it is floor."""
+"""Cost of SEPREM's distance layers, and the lower bound that their matrix products set."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from syntagma.models.guided_encoder import GuidedEncoder
 from syntagma.syntax.distances import normalised_strength, tree_distances
 
 SENTENCE = 24
-"""Pieces of a sentence in :func:`benchmarks.guides.batch`."""
+"""Number of pieces per sentence in :func:`benchmarks.guides.batch`."""
 
 
 class TwoProducts(nn.Module):
-    """The floor: both products with h × h matrices and the gate, and nothing of the tree."""
+    """The lower bound: both products with h × h matrices, without anything that uses the tree."""
 
     def __init__(self, layer: DistanceLayer) -> None:
         super().__init__()
@@ -30,24 +30,24 @@ class TwoProducts(nn.Module):
 
 
 def without_trees(model: GuidedEncoder) -> None:
-    """Take the tree out of a model's distance layers."""
+    """Remove everything that uses the tree from a model's distance layers."""
     guide: Any = model.tree_distance
     guide.layers = nn.ModuleList(map(TwoProducts, guide.layers))
     guide.prepare = lambda syntax: None
 
 
 def with_floor() -> None:
-    """Training step and inference: plain, with the two products alone, and whole."""
+    """Time the plain encoder, one with the two products only, and one with complete layers."""
     presets: Presets = {
         "plain": ("none", {}),
-        "seprem, two products alone": ("seprem", {}),
+        "seprem, two products only": ("seprem", {}),
         "seprem": ("seprem", {}),
     }
-    measure("SEPREM", presets, {"seprem, two products alone": without_trees})
+    measure("SEPREM", presets, {"seprem, two products only": without_trees})
 
 
 def in_blocks() -> None:
-    """D̃H as one product of all pieces, and sentence by sentence: does the structure pay?"""
+    """Compare D̃H as one product over all pieces with products for each sentence."""
     inputs = batch()
     depth = (torch.arange(PIECES) % SENTENCE).repeat(ROWS, 1).int()
 
@@ -58,7 +58,7 @@ def in_blocks() -> None:
     weight = torch.randn(384, 384, dtype=torch.bfloat16)
     dense = normalised_strength(tree()).bfloat16()
     n_sentences = PIECES // SENTENCE
-    # The best case for blocks: all sentences of one length, side by side in memory.
+    # The best case for blocks: sentences of equal length that are contiguous in memory.
     blocks = torch.stack(
         [
             dense[:, begin : begin + SENTENCE, begin : begin + SENTENCE]
@@ -66,22 +66,22 @@ def in_blocks() -> None:
         ],
         1,
     ).contiguous()
-    places = torch.randperm(PIECES).view(n_sentences, SENTENCE)
+    positions = torch.randperm(PIECES).view(n_sentences, SENTENCE)
 
     def gathered() -> Tensor:
-        """Sentences of unequal places have to be collected first and put back."""
-        own = states[:, places.view(-1)].view(ROWS, n_sentences, SENTENCE, -1)
+        """Sentences that are not contiguous must be gathered first and scattered afterwards."""
+        own = states[:, positions.view(-1)].view(ROWS, n_sentences, SENTENCE, -1)
         mixed = (blocks @ own).view(ROWS, PIECES, -1)
-        return torch.zeros_like(states).index_copy_(1, places.view(-1), mixed)
+        return torch.zeros_like(states).index_copy_(1, positions.view(-1), mixed)
 
     seconds = rounds(
         {
-            "D̃ of the batch, once for all layers": lambda: normalised_strength(tree()),
+            "D̃ of the batch, computed once for all layers": lambda: normalised_strength(tree()),
             "D̃H, one product": lambda: dense @ states,
-            "D̃H, sentences side by side": lambda: (
+            "D̃H, contiguous sentences": lambda: (
                 blocks @ states.view(ROWS, n_sentences, SENTENCE, -1)
             ),
-            "D̃H, sentences collected": gathered,
+            "D̃H, gathered sentences": gathered,
             "H W, one product with an h × h matrix": lambda: states @ weight,
         },
         repeat=21,

@@ -1,4 +1,4 @@
-"""Guides over the plain encoder: a training step and inference at 16 × 384 pieces."""
+"""Cost of guides relative to the plain encoder, in training and inference at 16 × 384 pieces."""
 
 from __future__ import annotations
 
@@ -24,8 +24,8 @@ PRESETS: Presets = {
     "sg-net, bi_attention": ("sg-net", {"ancestor_attention": {"aggregation": "bi_attention"}}),
     "sg-net and poi-net": ("poi-net", {"ancestor_attention": {}}),
 }
-# The paper's figure 4: an epoch on ALBERT takes 54, 62, 72, 83 and 96 minutes with 0 to 4 turns of
-# iterative co-attention, and 54, 65, 76, 89 and 109 with multi-head co-attention.
+# POI-Net, section 4.4: with ALBERT, an epoch takes 54, 62, 72, 83 and 96 minutes with 0 to 4 turns
+# of iterative co-attention, and 54, 65, 76, 89 and 109 minutes with multi-head co-attention.
 TURNS: Presets = {
     f"{kind}, {turns} turns": ("poi-net", {"coattention": {"kind": kind, "turns": turns}})
     for kind in ("iterative", "multi_head")
@@ -35,7 +35,7 @@ TURNS: Presets = {
 
 
 def batch() -> dict[str, torch.Tensor]:
-    """Random pieces; trees of 24 words, each word hanging on one before it."""
+    """Build a batch of random pieces, with trees of 24 words whose heads precede them."""
     torch.manual_seed(0)
     enter = torch.arange(PIECES).repeat(ROWS, 1)
     depth = torch.arange(PIECES) % 24
@@ -54,7 +54,7 @@ def batch() -> dict[str, torch.Tensor]:
 
 
 def kept_for_backward(model: GuidedEncoder, inputs: dict[str, torch.Tensor]) -> int:
-    """Bytes of what a forward pass keeps for its backward half, weights not counted."""
+    """Return the bytes that a forward pass saves for the backward pass, without weights."""
     weights = {weight.untyped_storage().data_ptr() for weight in model.parameters()}
     kept: dict[int, int] = {}
 
@@ -76,7 +76,7 @@ def kept_for_backward(model: GuidedEncoder, inputs: dict[str, torch.Tensor]) -> 
 def step(
     model: GuidedEncoder, optimizer: torch.optim.Optimizer, inputs: dict[str, torch.Tensor]
 ) -> None:
-    """Learn from a batch."""
+    """Take a training step."""
     model.train()
     with autocast(model.device):
         states = model(**inputs).last_hidden_state
@@ -86,8 +86,8 @@ def step(
 
 
 @torch.inference_mode()
-def read(model: GuidedEncoder, inputs: dict[str, torch.Tensor]) -> None:
-    """Read a batch."""
+def infer(model: GuidedEncoder, inputs: dict[str, torch.Tensor]) -> None:
+    """Run inference."""
     model.eval()
     with autocast(model.device):
         model(**inputs)
@@ -98,12 +98,12 @@ def measure(
     presets: Presets,
     changes: Mapping[str, Callable[[GuidedEncoder], None]] = MappingProxyType({}),
 ) -> None:
-    """Time guides against the first of them.
+    """Time models relative to the first one.
 
     Args:
-        title: of the table.
+        title: title of the table.
         presets: preset and guides of each model.
-        changes: what is done to a model before.
+        changes: functions that modify a model before it is timed.
     """
     inputs = batch()
     callables: dict[str, Callable[[], None]] = {}
@@ -118,7 +118,7 @@ def measure(
         kept[name] = kept_for_backward(model, inputs)
         optimizer = torch.optim.AdamW(model.parameters(), lr=1e-6, fused=True)
         callables[f"{name} | training step"] = partial(step, model, optimizer, inputs)
-        callables[f"{name} | inference"] = partial(read, model, inputs)
+        callables[f"{name} | inference"] = partial(infer, model, inputs)
     seconds = rounds(callables)
     base = next(iter(presets))
     rows = []
@@ -128,13 +128,13 @@ def measure(
             value = seconds[f"{name} | {kind}"]
             row[f"{kind}, examples/s"] = ROWS / value
             row[f"{kind}, ratio"] = value / seconds[f"{base} | {kind}"]
-        row["kept for backward, MiB"] = kept[name] / 2**20
+        row["saved for backward, MiB"] = kept[name] / 2**20
         rows.append(row)
     show(f"{title} at {ROWS} x {PIECES}", rows)
 
 
 def main() -> None:
-    measure(f"Guides, one layer of 6 more is {7 / 6:.3f}", PRESETS)
+    measure(f"Guides (a seventh encoder layer would be {7 / 6:.3f})", PRESETS)
     measure("Turns of co-attention", TURNS)
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
     print(f"peak memory of the process: {peak:,.0f} MiB")

@@ -1,8 +1,8 @@
-"""The mask of SG-Net: intervals and one comparison on the device, against an n×n array a passage.
+"""SG-Net's mask: intervals and one comparison on the device, against an n×n array per passage.
 
-The other side does what the authors' released script does for each example, written naively from
-its description: walk every word's head chain, write the ancestors of every piece into an n×n float
-array of the padded length, and put the arrays of a batch together.
+The baseline does the same as the authors' released script, written naively from its description:
+for each example, follow the heads of every word up to the root, write the ancestors of every piece
+to an n×n float array of the padded length, and stack the arrays of a batch.
 """
 
 from __future__ import annotations
@@ -26,8 +26,8 @@ from syntagma.text.alignment import align, cut
 FloatArray: TypeAlias = NDArray[np.float32]
 
 
-class Cut:
-    """A tokenizer that has cut its texts already."""
+class CachedTokenizer:
+    """A tokenizer that returns encodings computed beforehand."""
 
     is_fast = True
 
@@ -36,22 +36,22 @@ class Cut:
         self.backend_tokenizer = self
 
     def no_truncation(self) -> None:
-        """Nothing is left to do."""
+        """Do nothing: the encodings are not truncated."""
 
     def no_padding(self) -> None:
-        """Nothing is left to do."""
+        """Do nothing: the encodings are not padded."""
 
     def encode_batch(self, texts: list[str], add_special_tokens: bool) -> list[Any]:
-        """The encodings made before."""
+        """Return the encodings computed beforehand."""
         return self.encodings
 
 
 def naive_mask(parsed: ParsedText, words: list[int], length: int) -> FloatArray:
-    """The padded n×n mask of one passage, pair by pair."""
+    """Build the padded n×n mask of one passage, pair by pair."""
     first: dict[int, int] = {}
     for index, sentence in enumerate(parsed.sentences.tolist()):
         first.setdefault(sentence, index)
-    above = []
+    ancestors = []
     for word in range(len(parsed)):
         chain = {word}
         head = int(parsed.heads[word])
@@ -59,14 +59,14 @@ def naive_mask(parsed: ParsedText, words: list[int], length: int) -> FloatArray:
         while head:
             chain.add(offset + head - 1)
             head = int(parsed.heads[offset + head - 1])
-        above.append(chain)
+        ancestors.append(chain)
     mask = np.zeros((length, length), np.float32)
     for i, word in enumerate(words):
         mask[i, i] = 1
         if word < 0:
             continue
         for j, other in enumerate(words):
-            if other in above[word]:
+            if other in ancestors[word]:
                 mask[i, j] = 1
     return mask
 
@@ -83,14 +83,14 @@ def main() -> None:
         text: ParsedText.from_parses(parses, xpos_labels=labels)
         for text, parses in zip(texts, parser.parse_texts(texts), strict=True)
     }
-    # Tokenising is the same for both sides; here its result is handed out ready-made.
-    ready = Cut(tokenizer, texts)
+    # Tokenizing takes the same time in both cases and is done beforehand.
+    ready = CachedTokenizer(tokenizer, texts)
     plain = SequenceBuilder(tokenizer, columns=())
     guided = SequenceBuilder(tokenizer, columns=("enter", "exit", "word"))
 
     def sequences(encoded: list[EncodedText]) -> list[list[Part]]:
-        of = dict(zip(texts, encoded, strict=True))
-        return [[Part(of[text], 0, len(of[text])) for text in pair] for pair in pairs]
+        by_text = dict(zip(texts, encoded, strict=True))
+        return [[Part(by_text[text], 0, len(by_text[text])) for text in pair] for pair in pairs]
 
     def nothing() -> dict[str, torch.Tensor]:
         return plain.collate(sequences(encode_texts(texts, ready)))
@@ -126,23 +126,24 @@ def main() -> None:
         {"nothing": nothing, "n×n": arrays, "intervals": intervals, "mask": device}, repeat=9
     )
     n, length = batch["input_ids"].shape
+    # What remains without any mask is tokenizing and padding.
     theirs = seconds["n×n"] - seconds["nothing"]
     ours = seconds["intervals"] - seconds["nothing"]
     rows = [
         {
-            "beyond tokenising": name,
-            "host µs an example": 1e6 * value / n,
+            "in addition to tokenizing": name,
+            "host µs per example": 1e6 * value / n,
             "times faster": theirs / value,
-            "host bytes an example": size,
+            "host bytes per example": size,
             "times smaller": 4 * length * length / size,
         }
         for name, value, size in (
-            ("an n×n float array each", theirs, 4 * length * length),
+            ("one n×n float array per example", theirs, 4 * length * length),
             ("intervals (enter, exit, word)", ours, 3 * 4 * length),
         )
     ]
-    show(f"Masks of {n} examples, {len(questions)} questions a passage, {length} pieces", rows)
-    print(f"the mask of the batch on the device: {1e6 * seconds['mask'] / n:.0f} µs an example")
+    show(f"Masks of {n} examples, {len(questions)} questions per passage, {length} pieces", rows)
+    print(f"the mask of the batch on the device: {1e6 * seconds['mask'] / n:.0f} µs per example")
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""Padding to round lengths: pieces a second in training, with batches as they come and rounded."""
+"""Padding to round lengths: training speed with rounded and unrounded batch lengths."""
 
 from __future__ import annotations
 
@@ -15,7 +15,8 @@ from syntagma.models.guided_encoder import GuidedEncoder
 
 BUDGET = 6144
 N_BATCHES = 8
-# Middle and spread of the lengths: pairs of sentences, passages with a question, long passages.
+# Mean, deviation, minimum and maximum of lengths: sentence pairs, passages with a question, long
+# passages.
 LENGTHS = {
     "40 ± 15": (40, 15, 12, 96),
     "170 ± 60": (170, 60, 60, 384),
@@ -25,11 +26,13 @@ STEPS = (1, 8, 16, 32)
 
 
 def round_to(step: int, length: int) -> int:
+    """Round a length up to a multiple of a step."""
     return -(-length // step) * step
 
 
-def measure(name: str, middle: int, spread: int, low: int, high: int) -> dict[str, object]:
-    lengths = np.random.default_rng(0).normal(middle, spread, 20_000).clip(low, high).astype(int)
+def measure(name: str, mean: int, deviation: int, low: int, high: int) -> dict[str, object]:
+    """Time training with different ways of rounding lengths."""
+    lengths = np.random.default_rng(0).normal(mean, deviation, 20_000).clip(low, high).astype(int)
     model = GuidedEncoder.from_encoder("default", attention_dropout=0.0).train()
     optimizer = torch.optim.AdamW(model.parameters(), lr=1e-6, fused=True)
     ways: dict[str, Callable[[int], int]] = {
@@ -60,7 +63,7 @@ def measure(name: str, middle: int, spread: int, low: int, high: int) -> dict[st
 
 def main() -> None:
     rows = [measure(name, *shape) for name, shape in LENGTHS.items()]
-    show("Real pieces a second in training, over batches as they come", rows)
+    show("Pieces per second in training without padding, relative to no rounding", rows)
 
 
 if __name__ == "__main__":

@@ -1,7 +1,7 @@
-"""Parsing a pretokenised treebank: over the encoder's bare forward, and beside spaCy's pipeline.
+"""Parsing speed on pretokenized sentences, compared with the bare encoder and with spaCy.
 
-spaCy's (tok2vec, tagger, parser) is built in memory with fresh weights: its speed does not depend
-on what they are.
+The spaCy pipeline (tok2vec, tagger, parser) is created with untrained weights, because its speed
+does not depend on them.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from syntagma.text.sentence import Sentence
 
 
 def spacy_pipeline(sentences: list[Sentence]) -> Callable[[], object] | None:
-    """A callable that tags and parses the sentences with spaCy, or ``None`` without it."""
+    """Return a function that tags and parses with spaCy; ``None`` if spaCy is not installed."""
     try:
         import spacy
         from spacy.tokens import Doc
@@ -57,7 +57,7 @@ def spacy_pipeline(sentences: list[Sentence]) -> Callable[[], object] | None:
 
 @torch.inference_mode()
 def encode(parser: JointParser, batches: list[dict[str, Tensor]], precision: Precision) -> None:
-    """The parser's encoder without its heads."""
+    """Run the parser's encoder without the layers on top of it."""
     with autocast(parser.model.device, precision):
         for batch in batches:
             parser.model.encoder(
@@ -94,7 +94,7 @@ def main() -> None:
                 "": name,
                 "words/s": n_words / value,
                 "sentences/s": len(sentences) / value,
-                "over the encoder": value / base,
+                "time relative to encoder": value / base,
             }
             for name, value in seconds.items()
         ]

@@ -1,4 +1,4 @@
-"""The encoder in bfloat16 over float32: whether ``precision: auto`` chooses what is faster here."""
+"""bfloat16 relative to float32: does ``precision: auto`` choose the faster one on this machine?"""
 
 from __future__ import annotations
 
@@ -38,12 +38,12 @@ def main() -> None:
             for learns in (False, True)
         }
         seconds = rounds(calls, repeat=3)
-        row: dict[str, object] = {"pieces a row": length}
+        row: dict[str, object] = {"pieces per row": length}
         for learns, what in ((False, "inference"), (True, "training step")):
             row[f"{what}, pieces/s"] = PIECES / seconds[f"float32 {learns}"]
             row[f"{what}, bfloat16"] = seconds[f"float32 {learns}"] / seconds[f"bfloat16 {learns}"]
         rows.append(row | {"auto is": chosen})
-    show(f"Speed in bfloat16 over float32 on {device.type}", rows)
+    show(f"Speed of bfloat16 relative to float32 on {device.type}", rows)
 
 
 if __name__ == "__main__":

@@ -1,10 +1,10 @@
 """Score segmentation on treebanks and time it: python benchmarks/segmentation.py FILE.conllu.gz...
 
-Spans are compared as the scorer of the CoNLL 2018 shared task does: characters without whitespace.
-Four settings: words given the treebank's sentences; words and sentences from raw text with a blank
-line between paragraphs; the same with paragraph breaks made spaces; and, as a floor, what
-splitting at whitespace gives.  Speed is a ratio to ``str.split`` and to a one-line tokeniser,
-timed in the same run.
+Spans are compared as in the scorer of the CoNLL 2018 shared task, by characters without whitespace.
+There are four settings: words within gold sentences; words and sentences of raw text with blank
+lines between paragraphs; the same with paragraph breaks replaced by spaces; and, as a lower bound,
+splitting at whitespace.  Speed is relative to ``str.split``, timed in the same run with some
+one-line tokenizers.
 """
 
 from __future__ import annotations
@@ -26,39 +26,41 @@ class Score:
     """Counts of spans, summed over documents."""
 
     def __init__(self) -> None:
-        self.right = self.gold = self.found = 0
+        self.correct = self.gold = self.predicted = 0
 
-    def add(self, gold: Spans, found: Spans) -> None:
-        self.right += len(gold & found)
+    def add(self, gold: Spans, predicted: Spans) -> None:
+        self.correct += len(gold & predicted)
         self.gold += len(gold)
-        self.found += len(found)
+        self.predicted += len(predicted)
 
     @property
     def f1(self) -> float:
-        return 200 * self.right / (self.gold + self.found)
+        return 200 * self.correct / (self.gold + self.predicted)
 
 
 def without_gaps(text: str, spans: Iterable[tuple[int, int]]) -> Spans:
-    """Spans counted in characters that are no whitespace."""
-    place = [0]
+    """Convert offsets to counts of characters that are not whitespace."""
+    position = [0]
     for character in text:
-        place.append(place[-1] + (not character.isspace()))
-    return {(place[start], place[end]) for start, end in spans}
+        position.append(position[-1] + (not character.isspace()))
+    return {(position[start], position[end]) for start, end in spans}
 
 
 def score(
-    documents: list[RawDocument], find: Callable[[RawDocument], list[Sentence]]
+    documents: list[RawDocument], predict: Callable[[RawDocument], list[Sentence]]
 ) -> tuple[float, float]:
-    """Word and sentence F1 in percent."""
+    """Return word and sentence F1, as percentages."""
     words, sentences = Score(), Score()
     for document in documents:
-        found = find(document)
+        predicted = predict(document)
         gold_words = without_gaps(document.text, document.words)
-        found_words = [(word.start, word.end) for sentence in found for word in sentence.words]
-        words.add(gold_words, without_gaps(document.text, found_words))
+        predicted_words = [
+            (word.start, word.end) for sentence in predicted for word in sentence.words
+        ]
+        words.add(gold_words, without_gaps(document.text, predicted_words))
         gold_sentences = without_gaps(document.text, document.sentences)
-        found_sentences = [(sentence.start, sentence.end) for sentence in found]
-        sentences.add(gold_sentences, without_gaps(document.text, found_sentences))
+        predicted_sentences = [(sentence.start, sentence.end) for sentence in predicted]
+        sentences.add(gold_sentences, without_gaps(document.text, predicted_sentences))
     return words.f1, sentences.f1
 
 
@@ -75,12 +77,12 @@ def at_whitespace(document: RawDocument) -> list[Sentence]:
 
 
 def seconds(action: Callable[[], object], repeats: int = 5) -> float:
-    """The best of some runs."""
+    """Return the shortest time of several runs."""
     best = float("inf")
     for _ in range(repeats):
-        begin = time.perf_counter()
+        start = time.perf_counter()
         action()
-        best = min(best, time.perf_counter() - begin)
+        best = min(best, time.perf_counter() - start)
     return best
 
 
@@ -95,13 +97,13 @@ def main() -> None:
         marked = list(read_documents(path))
         joined = list(read_documents(path, paragraphs=False))
         texts += [document.text for document in marked]
-        for setting, documents, find in (
+        for setting, documents, predict in (
             ("gold sentences", marked, given_sentences),
-            ("raw, paragraphs given", marked, from_raw),
-            ("raw, all joined with spaces", joined, from_raw),
-            ("whitespace (floor)", marked, at_whitespace),
+            ("raw, with paragraphs", marked, from_raw),
+            ("raw, joined by spaces", joined, from_raw),
+            ("whitespace (lower bound)", marked, at_whitespace),
         ):
-            word_f1, sentence_f1 = score(documents, find)
+            word_f1, sentence_f1 = score(documents, predict)
             print(f"{Path(path).name[:28]:28} {setting:28} {word_f1:8.2f} {sentence_f1:12.2f}")
 
     text = "\n\n".join(texts)

@@ -1,8 +1,8 @@
-"""Which pieces get the tag of their word: by characters, and by matching strings.
+"""Which pieces get the tag of their word: alignment by characters and by matching strings.
 
-The second walks through words and pieces side by side and compares their letters, as tagging
-scripts do that have no offsets; what does not match gets the tag ERR until a word begins alike
-again.  Words are as a Penn tokeniser writes them: straight quotes become accents or apostrophes.
+Matching walks through words and pieces in parallel and compares their letters, as tagging scripts
+without offsets do.  Pieces that do not match get the tag ERR until a word with the same beginning
+follows.  Words are written as by a Penn tokenizer: straight quotes become backticks or apostrophes.
 
     SYNTAGMA_BENCH_TEXT=passages.txt python -m benchmarks.tags
 """
@@ -24,18 +24,18 @@ PARAGRAPHS = 400
 
 
 def penn_words(forms: list[str]) -> list[str]:
-    """Words with Penn's quotes."""
-    found, is_open = [], False
+    """Replace straight quotes by those of the Penn Treebank."""
+    words, is_open = [], False
     for form in forms:
         if form == '"':
             is_open = not is_open
             form = "``" if is_open else "''"
-        found.append(form)
-    return found
+        words.append(form)
+    return words
 
 
 def match_strings(pieces: list[str], words: list[str], tags: list[int]) -> list[int]:
-    """The tag of each piece by comparing letters."""
+    """Return the tag of each piece, found by comparing letters."""
     found = []
     word, rest = 0, words[0].lower() if words else ""
     for piece in pieces:
@@ -47,7 +47,7 @@ def match_strings(pieces: list[str], words: list[str], tags: list[int]) -> list[
             found.append(tags[word])
             rest = rest[len(letters) :]
             continue
-        # Look for a word that begins alike further on; until then nothing matches.
+        # Look ahead for a word with the same beginning; until then nothing matches.
         ahead = next(
             (k for k in range(word + 1, min(word + 4, len(words)))
              if words[k].lower().startswith(letters)), None,
@@ -61,7 +61,7 @@ def match_strings(pieces: list[str], words: list[str], tags: list[int]) -> list[
 
 
 def covering(starts: list[int], ends: list[int], begin: int, end: int) -> int:
-    """The first word that has characters of a piece, −1 if none has; looked for by itself."""
+    """Find the first word that shares characters with a piece, independently of our alignment."""
     word = bisect_right(ends, begin)
     return word if word < len(starts) and starts[word] < end else -1
 
@@ -83,9 +83,9 @@ def main() -> None:
         matched = match_strings(
             tokenizer.convert_ids_to_tokens(text.pieces.tolist()), penn_words(forms), gold
         )
-        places = zip(text.starts.tolist(), text.ends.tolist(), strict=True)
-        for place, mine, theirs in zip(places, ours, matched, strict=True):
-            word = covering(starts, ends, *place)
+        offsets = zip(text.starts.tolist(), text.ends.tolist(), strict=True)
+        for piece, mine, theirs in zip(offsets, ours, matched, strict=True):
+            word = covering(starts, ends, *piece)
             if word < 0 or gold[word] == ERR:
                 continue
             total += 1
@@ -96,7 +96,7 @@ def main() -> None:
         {"": name, "lost, %": 100 * lost / total, "another word's tag, %": 100 * wrong / total}
         for name, (lost, wrong) in counts.items()
     ]
-    show(f"Tags of {total} pieces of words that have a Penn tag", rows)
+    show(f"Tags of {total} pieces of words with a Penn tag", rows)
 
 
 if __name__ == "__main__":

@@ -1,7 +1,7 @@
-"""Text to measure on: our example passage in many shapes, or files of yours.
+"""Texts for benchmarks: variations of the example passage, or external files.
 
-Set ``SYNTAGMA_BENCH_TREEBANK`` to a CoNLL-U file to measure parsing on it, and
-``SYNTAGMA_BENCH_TEXT`` to a text file with a paragraph a line to measure annotation on it.
+Set ``SYNTAGMA_BENCH_TREEBANK`` to a CoNLL-U file for the parsing benchmark, and
+``SYNTAGMA_BENCH_TEXT`` to a text file with one paragraph per line for the annotation benchmark.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ EXAMPLE = Path(__file__).parent.parent / "examples" / "ferry.txt"
 
 
 def example_texts(copies: int = 16) -> list[str]:
-    """Passages of different length made from the example's sentences."""
+    """Return passages of different lengths, composed of the example's sentences."""
     text = EXAMPLE.read_text(encoding="utf-8")
     sentences = [text[sentence.start : sentence.end] for sentence in segment(text)]
     return [
@@ -30,12 +30,12 @@ def example_texts(copies: int = 16) -> list[str]:
 
 
 def example_questions() -> list[str]:
-    """The example's questions."""
+    """Return the questions of the example."""
     return EXAMPLE.with_suffix(".questions").read_text(encoding="utf-8").splitlines()
 
 
 def treebank_sentences(limit: int = 2000) -> list[Sentence]:
-    """Sentences of given words."""
+    """Return pretokenized sentences."""
     if path := os.environ.get("SYNTAGMA_BENCH_TREEBANK"):
         return [item.sentence() for item in islice(read_conllu(path), limit)]
     sentences = segment(EXAMPLE.read_text(encoding="utf-8"))
@@ -45,7 +45,7 @@ def treebank_sentences(limit: int = 2000) -> list[Sentence]:
 
 
 def paragraphs() -> Iterator[str]:
-    """Running text, a paragraph at a time."""
+    """Yield paragraphs of running text."""
     if path := os.environ.get("SYNTAGMA_BENCH_TEXT"):
         yield from (line for line in read_lines(path) if line.strip())
     else:

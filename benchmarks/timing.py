@@ -1,4 +1,4 @@
-"""Time callables in turn, so that a machine that changes its speed changes all of them."""
+"""Time functions in turn, so that changes in the speed of the machine affect all of them."""
 
 from __future__ import annotations
 
@@ -14,25 +14,25 @@ import torch
 
 
 def rounds(callables: Mapping[str, Callable[[], object]], *, repeat: int = 5) -> dict[str, float]:
-    """Median seconds of each callable; they are called in turn, once before measuring."""
+    """Return the median time of each function in seconds, after a warm-up call of each."""
     for call in callables.values():
         call()
     seconds: dict[str, list[float]] = {name: [] for name in callables}
     for _ in range(repeat):
         for name, call in callables.items():
-            begin = time.perf_counter()
+            start = time.perf_counter()
             call()
-            seconds[name].append(time.perf_counter() - begin)
+            seconds[name].append(time.perf_counter() - start)
     return {name: statistics.median(values) for name, values in seconds.items()}
 
 
 def machine() -> str:
-    """What the numbers were measured on, in a line."""
+    """Describe the machine in one line."""
     return f"{platform.machine()}, {torch.get_num_threads()} threads, torch {torch.__version__}"
 
 
 def show(title: str, rows: Sequence[Mapping[str, object]]) -> None:
-    """Print a table and keep it in ``$SYNTAGMA_BENCH`` (``runs/bench``) as JSON."""
+    """Print a table, and write it as JSON to ``$SYNTAGMA_BENCH`` (default ``runs/bench``)."""
     columns = list(rows[0])
     cells = [columns, *([_cell(row[column]) for column in columns] for row in rows)]
     widths = [max(len(line[i]) for line in cells) for i in range(len(columns))]

@@ -1,6 +1,6 @@
-"""A training step of the plain encoder: Transformers' own, with our attention, with our dropout.
+"""A training step of the plain encoder: Transformers, with our attention, and with our dropout.
 
-Then what gradient checkpointing (``training.gradient_checkpointing``) costs and saves.
+Then the time and memory of recomputing layers in the backward pass (``training.gradient_checkpointing``).
 """
 
 from __future__ import annotations
@@ -23,58 +23,58 @@ from syntagma.encoders.precision import autocast
 PIECES = 6144
 LENGTHS = (32, 64, 128, 192, 384)
 
-
-AGAIN = "computed again"
+RECOMPUTED = "recomputed"
 
 
 def main() -> None:
-    ways = {name: encoder() for name in ("Transformers", "our attention", "and dropout", AGAIN)}
-    for name in ("our attention", "and dropout", AGAIN):
-        use_fast_gradients(ways[name])
-    for name in ("and dropout", AGAIN):
-        use_fast_dropout(ways[name])
-    recompute_states(ways[AGAIN].encoder.layer)
+    names = ("Transformers", "our attention", "and dropout", RECOMPUTED)
+    models = {name: encoder() for name in names}
+    for name in names[1:]:
+        use_fast_gradients(models[name])
+    for name in names[2:]:
+        use_fast_dropout(models[name])
+    recompute_states(models[RECOMPUTED].encoder.layer)
     optimizers = {
         name: torch.optim.AdamW(model.parameters(), lr=1e-6, fused=True)
-        for name, model in ways.items()
+        for name, model in models.items()
     }
 
     def step(name: str, length: int) -> None:
         pieces = torch.full((PIECES // length, length), 1000)
         with autocast(pieces.device):
-            states = ways[name](input_ids=pieces, attention_mask=pieces.bool()).last_hidden_state
+            states = models[name](input_ids=pieces, attention_mask=pieces.bool()).last_hidden_state
         states.float().pow(2).mean().backward()
         optimizers[name].step()
         optimizers[name].zero_grad()
 
-    calls = [(name, length) for length in LENGTHS for name in ways]
+    calls = [(name, length) for length in LENGTHS for name in models]
     seconds = rounds({str(call): partial(step, *call) for call in calls})
     rows: list[dict[str, object]] = []
     for length in LENGTHS:
-        taken = {name: seconds[str((name, length))] for name in ways}
-        row: dict[str, object] = {"pieces a row": length}
-        row |= {f"{name}, pieces/s": PIECES / taken[name] for name in ways if name != AGAIN}
-        row["ratio"] = taken["Transformers"] / taken["and dropout"]
+        taken = {name: seconds[str((name, length))] for name in models}
+        row: dict[str, object] = {"pieces per row": length}
+        row |= {f"{name}, pieces/s": PIECES / taken[name] for name in models if name != RECOMPUTED}
+        row["speed-up"] = taken["Transformers"] / taken["and dropout"]
         rows.append(row)
-    show(f"A training step on {PIECES} pieces, as Transformers has it and as here", rows)
+    show(f"A training step on {PIECES} pieces, Transformers and ours", rows)
     rows = []
     for length in LENGTHS:
-        kept, again = (seconds[str((name, length))] for name in ("and dropout", AGAIN))
-        sizes = [megabytes(ways[name], length) for name in ("and dropout", AGAIN)]
+        saved, recomputed = (seconds[str((name, length))] for name in names[2:])
+        sizes = [saved_mebibytes(models[name], length) for name in names[2:]]
         rows.append(
             {
-                "pieces a row": length,
-                "states kept, MB": sizes[0],
-                "computed again, MB": sizes[1],
-                "memory": sizes[1] / sizes[0],
-                "time": again / kept,
+                "pieces per row": length,
+                "states saved, MiB": sizes[0],
+                "recomputed, MiB": sizes[1],
+                "memory ratio": sizes[1] / sizes[0],
+                "time ratio": recomputed / saved,
             }
         )
-    show("Layers that are computed again for the gradients, over those whose states are kept", rows)
+    show("Layers recomputed in the backward pass, relative to saved states", rows)
 
 
-def megabytes(model: nn.Module, length: int) -> float:
-    """What a step keeps for the gradients, weights left out."""
+def saved_mebibytes(model: nn.Module, length: int) -> float:
+    """Return the MiB that a forward pass saves for the backward pass, without weights."""
     weights = {weight.data_ptr() for weight in model.parameters()}
     kept: dict[int, int] = {}
 
@@ -92,6 +92,7 @@ def megabytes(model: nn.Module, length: int) -> float:
 
 
 def encoder() -> Any:
+    """Load the default encoder for training."""
     model: nn.Module = AutoModel.from_pretrained(
         resolve("default"), attention_probs_dropout_prob=0.0, add_pooling_layer=False
     )

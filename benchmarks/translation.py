@@ -1,6 +1,6 @@
-"""Beam search with a guided encoder over that with the plain one, parsing left out and counted.
+"""Beam search with a guided encoder relative to the plain one, with parsing timed separately.
 
-Then a training step of the plain model, as Transformers has it and as here.
+Then a training step of the plain model, with Transformers' implementation and with ours.
 
 SYNTAGMA_BENCH_SOURCE=data/translation/multi30k/val.en.gz python -m benchmarks.translation
 """
@@ -36,10 +36,11 @@ from syntagma.tasks.translation.vocabulary import learn_vocabulary
 
 SENTENCES = 256
 PIECES = 24
-"""Of every translation, so that all searches take as many steps."""
+"""Length of every translation, so that all searches take the same number of steps."""
 
 
 def sources() -> list[str]:
+    """Return source sentences, from the file in the environment or the example."""
     if path := os.environ.get("SYNTAGMA_BENCH_SOURCE"):
         return list(islice(read_lines(path), SENTENCES))
     return [text.split(". ")[0] for text in example_texts(SENTENCES)]
@@ -82,7 +83,7 @@ def main() -> None:
         {
             "": name,
             "sentences/s": len(texts) / value,
-            "over plain": value / seconds["plain"],
+            "time relative to plain": value / seconds["plain"],
         }
         for name, value in seconds.items()
     ]
@@ -91,7 +92,7 @@ def main() -> None:
 
 
 def bench_training(texts: list[str]) -> None:
-    """A step on all texts together, each its own translation."""
+    """Time a training step on all texts, each with itself as the translation."""
     head = TranslationHead(
         hidden_size=128, num_hidden_layers=4, num_attention_heads=4, intermediate_size=256,
         vocab_size=5000, max_length=100,
@@ -124,14 +125,14 @@ def bench_training(texts: list[str]) -> None:
             loss = ours(input_ids=ids, attention_mask=mask, labels=labels).loss
         loss.backward()
 
-    seconds = rounds({"as Transformers has it": their_step, "here": our_step})
+    seconds = rounds({"Transformers": their_step, "ours": our_step})
     show(
         f"A training step of translation on {ids.numel()} pieces",
         [
             {
                 "": name,
                 "pieces/s": ids.numel() / value,
-                "speed": seconds["as Transformers has it"] / value,
+                "speed-up": seconds["Transformers"] / value,
             }
             for name, value in seconds.items()
         ],

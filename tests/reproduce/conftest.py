@@ -1,4 +1,4 @@
-"""The papers' data in their official layout, made of our sentences."""
+"""Data in the official layout of the papers' datasets, written for the tests."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Tables that the papers draw: what stands where in the pictures, and that they are there."""
+"""Tables that are also drawn: the content of the figures, and that they are written."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from syntagma.reproduce.result import Cell
 from syntagma.reproduce.work import plan_entry, reproduce
 
 
-def test_headings_are_lines_and_columns_panels():
+def test_headings_become_lines_and_columns_panels():
     cells = [
         Cell("-HP", "F1", 72.0, 0.5, heading="Without"),
         Cell("-HP", "accuracy", 61.0, heading="Without"),
@@ -34,7 +34,7 @@ def test_headings_are_lines_and_columns_panels():
     assert (second.places, second.systems) == (("-HP",), {"Without": (61.0,)})
 
 
-def test_rows_are_lines_along_the_columns():
+def test_rows_become_lines_over_the_columns():
     cells = [Cell(row, column, 1.0) for row in ("Average", "Weighted") for column in ("0", "1")]
     (chart,) = charts_of(cells, {"along": "columns"})
     assert chart.places == ("0", "1")
@@ -42,7 +42,7 @@ def test_rows_are_lines_along_the_columns():
     assert charts_of([Cell("a", "b", None, None, 1.0)], {"along": "columns"}) == []
 
 
-def test_noise_is_a_line_beside_the_level_one_of_the_plain_encoder(setting):
+def test_noise_is_drawn_with_a_horizontal_line_for_the_plain_encoder(setting):
     pytest.importorskip("matplotlib")
     found = reproduce(plan_entry("sg-net", "section7.6", setting("head.max_length=64")))
     (picture,) = found.measured.pictures
@@ -53,7 +53,7 @@ def test_noise_is_a_line_beside_the_level_one_of_the_plain_encoder(setting):
     assert "![](figure.svg)" in found.markdown()
 
 
-def test_ways_of_integration_are_lines_over_the_turns(setting, monkeypatch):
+def test_variants_are_drawn_as_lines_over_turns(setting, monkeypatch):
     pytest.importorskip("matplotlib")
     wanted = setting(
         "head.max_length=96", "squad1/head.doc_stride=32", "squad1/head.max_question_length=24"
@@ -65,7 +65,7 @@ def test_ways_of_integration_are_lines_over_the_turns(setting, monkeypatch):
     drawn = Path(*found.measured.pictures).read_text(encoding="utf-8")
     for word in ("Weighted", "Forgetting", "1 turn", "2 turns"):
         assert f">{word}<" in drawn
-    # Without what plots need there is the table.
+    # Without matplotlib, only the table is written.
     for name in ("matplotlib", "matplotlib.pyplot"):
         monkeypatch.setitem(sys.modules, name, None)
     without = reproduce(make_plan(entry, wanted))
@@ -74,7 +74,7 @@ def test_ways_of_integration_are_lines_over_the_turns(setting, monkeypatch):
     assert without.measured.cells == found.measured.cells
 
 
-def test_an_ablation_is_points_without_and_with_the_layer():
+def test_an_ablation_is_drawn_as_points():
     entry = find_entry("seprem", "figure2")
     cells, heading = [], ""
     for row in entry.rows:

@@ -1,4 +1,4 @@
-"""The entries: every table and figure once, numbers where the papers have them."""
+"""The entries: every table and figure exists once and refers to existing systems and data."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ CONTENTS = {
     "seprem": (6, 3),
     "poi-net": (12, 5),
 }
-"""Tables and figures of each document."""
+"""Number of tables and figures in each paper."""
 
 
 @pytest.mark.parametrize("name", CONTENTS)
@@ -37,7 +37,7 @@ def test_every_table_and_figure_is_in_the_index(name):
 
 
 @pytest.mark.parametrize("entry", ENTRIES, ids=lambda entry: entry.name)
-def test_an_entry_names_what_there_is(entry):
+def test_names_in_an_entry_exist(entry):
     systems, encoders = read_shared()["systems"], read_papers()[entry.paper].encoders
     find_kind(entry.kind)
     assert any(row.system for row in entry.rows)
@@ -60,7 +60,7 @@ def test_every_kind_is_used():
     assert {entry.kind for entry in ENTRIES} == set(KINDS)
 
 
-def test_names_are_understood_as_people_write_them():
+def test_entries_are_found_by_common_spellings():
     assert find_entry("sg-net", "Table 3").id == "table3"
     assert find_entry("sg-net", "fig.4").id == "figure4"
     assert find_entry("sg-net", "§7.6").id == "section7.6"
@@ -72,7 +72,7 @@ def test_names_are_understood_as_people_write_them():
         find_entry("sg-net", "table7")
 
 
-def test_the_index_is_listed_whole_by_paper_or_by_entry():
+def test_entries_are_listed_by_paper_or_name():
     assert find_entries() == ENTRIES
     assert find_entries("poi-net") == [entry for entry in ENTRIES if entry.paper == "poi-net"]
     assert find_entries("poi-net", "Fig. 4") == [find_entry("poi-net", "figure4")]
@@ -80,7 +80,7 @@ def test_the_index_is_listed_whole_by_paper_or_by_entry():
         find_entries("poinet")
 
 
-def test_the_first_files_that_are_there_are_taken(tmp_path):
+def test_the_first_complete_choice_of_files_is_used(tmp_path):
     assert find_files("snli", tmp_path, tmp_path / "made") is None
     (tmp_path / "nli").mkdir()
     for name in ("train", "mnli_dev", "sick_dev"):
@@ -97,7 +97,7 @@ def test_the_first_files_that_are_there_are_taken(tmp_path):
     assert find_files("snli", tmp_path, tmp_path / "made").test
 
 
-def test_what_is_missing_is_said_with_its_place(tmp_path):
+def test_missing_files_are_named_with_their_folder(tmp_path):
     (tmp_path / "dream").mkdir()
     (tmp_path / "dream/dev.json.gz").touch()
     line = missing_line("dream", tmp_path)
@@ -107,7 +107,7 @@ def test_what_is_missing_is_said_with_its_place(tmp_path):
     )
 
 
-def test_recipes_make_what_data_sets_name():
+def test_recipes_generate_the_files_of_datasets():
     assert set(PROBES) == set(PROPERTIES)
     made = {
         path.removeprefix("made/").partition("#")[0]

@@ -1,4 +1,4 @@
-"""Plans: which runs, shared between entries; the same settings as the experiments have."""
+"""Plans: their runs, which entries share, with the same settings as the experiments."""
 
 from __future__ import annotations
 
@@ -47,12 +47,12 @@ SAME = {
     "seprem_pretrain_small_without_distances": ("pretraining", "layers_mlm_heads"),
     "seprem_pretrain_small_without_layers": ("pretraining", "mlm_both"),
 }
-"""Experiments whose settings stand in `bases.yaml` too; RACE's budget is in its comment."""
+"""Experiments with the same settings as `bases.yaml`; RACE's data limits are in its comment."""
 
 
 @pytest.fixture
 def everything(tmp_path):
-    """A folder with every file of every data set, all of them empty."""
+    """Create a folder with every file of every dataset, all of them empty."""
     for dataset in read_datasets().values():
         for files in dataset.choices:
             for path in files.needed:
@@ -62,7 +62,7 @@ def everything(tmp_path):
 
 
 @pytest.mark.parametrize("name", SAME)
-def test_settings_are_those_of_the_experiments(name, everything):
+def test_settings_equal_those_of_the_experiments(name, everything):
     ours = make_run(*SAME[name], Setting(everything, everything / "out")).experiment
     theirs = load_experiment(EXPERIMENTS / f"{name}.yaml")
     if name.startswith("race"):
@@ -100,7 +100,7 @@ def test_every_entry_has_a_plan_at_every_scale(paper, scale, everything):
         assert shown == wanted if scale == "paper" else len(shown) == 1
 
 
-def test_systems_are_all_used():
+def test_every_system_is_used():
     used = {
         row.system for p in read_papers().values() for e in p.entries.values() for row in e.rows
     }
@@ -122,7 +122,7 @@ def test_entries_share_runs(everything):
     assert {folder.parent.name for folder in shared} == {"race", "dream", "squad1"}
 
 
-def test_what_has_no_weights_of_its_own_begins_from_the_same_run(everything):
+def test_variants_without_weights_of_their_own_start_from_the_same_run(everything):
     setting = Setting(everything, everything / "out")
     plan = make_plan(find_entry("poi-net", "figure4"), setting)
     starts = {run.folder.name for run in plan.runs() if run.base == "squad1"}
@@ -139,7 +139,7 @@ def test_what_has_no_weights_of_its_own_begins_from_the_same_run(everything):
     assert paper.needs == ()
 
 
-def test_ways_of_integration_that_are_the_same_are_trained_once(everything):
+def test_identical_systems_are_trained_once(everything):
     setting = Setting(everything, everything / "out")
     plan = make_plan(find_entry("poi-net", "figure4"), setting)
     one, two, three = (
@@ -150,7 +150,7 @@ def test_ways_of_integration_that_are_the_same_are_trained_once(everything):
     assert len({*three}) == 5
 
 
-def test_an_encoder_that_is_named_for_a_base_needs_nothing_trained_before(everything):
+def test_an_encoder_set_for_a_base_replaces_its_start(everything):
     given = ("race/encoder=default-reader",)
     setting = Setting(everything, everything / "out", overrides=given)
     plan = make_plan(find_entry("poi-net", "figure4"), setting)
@@ -163,14 +163,14 @@ def test_an_encoder_that_is_named_for_a_base_needs_nothing_trained_before(everyt
     assert {run.base for run in tables.runs()} == {"race", "squad1"}
 
 
-def test_settings_of_a_base_that_another_stands_for_are_not_lost(everything):
+def test_settings_of_a_replaced_base_are_rejected(everything):
     given = ("race/encoder=default-reader", "race_max/data.limit=3")
     setting = Setting(everything, everything / "out", overrides=given)
     with pytest.raises(InputError, match=naming("poi-net figure4 race_max/data.limit=3 race")):
         plan_entry("poi-net", "figure4", setting)
 
 
-def test_what_a_run_begins_from_is_among_the_data_that_it_needs(everything):
+def test_data_of_the_runs_to_start_from_are_needed_too(everything):
     data, entry = everything / "some", find_entry("poi-net", "figure4")
     data.mkdir()
     (data / "race").symlink_to(everything / "race")
@@ -180,7 +180,7 @@ def test_what_a_run_begins_from_is_among_the_data_that_it_needs(everything):
     assert make_plan(entry, Setting(data, data / "out", overrides=given)).cells
 
 
-def test_a_verifier_is_trained_before_what_asks_it(everything):
+def test_a_verifier_is_trained_before_the_system_that_uses_it(everything):
     plan = make_plan(find_entry("sg-net", "table2"), Setting(everything, everything / "out"))
     names = [run.folder.name for run in plan.runs()]
     assert names.index("verifier-1") < names.index("sg-net_verifier-1")
@@ -188,7 +188,7 @@ def test_a_verifier_is_trained_before_what_asks_it(everything):
     assert run.experiment.head["verifier"] == str(run.needs[0].folder)
 
 
-def test_an_encoder_of_the_paper_runs_its_own_rows(everything):
+def test_an_encoder_of_the_paper_selects_its_rows(everything):
     entry = find_entry("sg-net", "table3")
     for name in ("albert", "albert/albert-xxlarge-v2"):
         plan = make_plan(entry, Setting(everything, everything / "out", encoder=name))
@@ -211,11 +211,11 @@ def test_what_is_asked_for_is_checked(tmp_path):
         Setting(tmp_path, tmp_path, seeds=-1)
 
 
-def test_bases_name_data_sets():
+def test_every_dataset_has_a_base():
     assert {base.data for base in read_bases().values()} == set(read_datasets())
 
 
-def test_the_paper_says_how_many_seeds(everything):
+def test_the_default_number_of_seeds_is_the_papers(everything):
     entry = find_entry("poi-net", "table8")
     for scale, seeds in (("cpu", 1), ("paper", 3)):
         plan = make_plan(entry, Setting(everything, everything / "out", scale))
@@ -226,7 +226,7 @@ def test_the_paper_says_how_many_seeds(everything):
 @pytest.mark.parametrize(
     ("paper", "max_length", "rate"), [("poi-net", 512, 1e-5), ("sg-net", 384, 2e-5)]
 )
-def test_on_squad2_each_system_has_the_settings_of_its_paper(
+def test_systems_on_squad2_have_the_settings_of_their_paper(
     everything, tmp_path, paper, max_length, rate
 ):
     table = {"poi-net": "table3", "sg-net": "table2"}[paper]
@@ -236,13 +236,13 @@ def test_on_squad2_each_system_has_the_settings_of_its_paper(
     for run in found:
         assert run.experiment.head["max_length"] == max_length
         assert run.experiment.training.learning_rate == rate
-    # Below that scale they share their runs.
+    # At other scales they share their runs.
     small = make_plan(find_entry(paper, table), Setting(everything, tmp_path / "out"))
     assert {run.base for run in small.runs() if run.asked.startswith("squad2")} == {"squad2"}
 
 
-# Examples in a batch, and what one costs on average, padding included: measured on the data
-# themselves (SQuAD 1.1, DREAM and RACE, SNLI's dev part) with the default encoder's pieces.
+# Examples per batch in the papers, and pieces per example including padding, measured on the data
+# (SQuAD 1.1, DREAM, RACE, dev data of SNLI) with the default encoder's tokenizer.
 BATCHES = {
     ("sg-net", "squad2"): (20, 178),
     ("sg-net", "race"): (20, 1331),
@@ -252,12 +252,12 @@ BATCHES = {
     ("poi-net", "dream"): (24, 521),
     ("poi-net", "race_max"): (32, 1451),
 }
-"""SG-Net (journal version) section 5.2 chose from 16, 20 and 32, for inference 16, 24 and 32;
-POI-Net Table 2."""
+"""SG-Net (journal version), section 5.2: chosen from 16, 20 and 32, for SNLI from 16, 24 and 32;
+POI-Net, Table 2."""
 
 
 @pytest.mark.parametrize(("paper", "base"), BATCHES)
-def test_batches_at_the_papers_scale_hold_as_many_examples(everything, paper, base):
+def test_batches_have_the_papers_size(everything, paper, base):
     n_examples, n_pieces = BATCHES[paper, base]
     run = make_run(base, paper, Setting(everything, everything / "out", "paper"))
     training = run.experiment.training

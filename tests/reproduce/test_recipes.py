@@ -1,4 +1,4 @@
-"""Files made from others: whole, in the places that data sets name, and not made twice."""
+"""Generated files: complete, at the paths that datasets use, and generated once."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import pytest
 
 from syntagma.errors import InputError
 from syntagma.parse.sources.controls import ChainSource
-from syntagma.reproduce.recipes import EVERY, RECIPES, make_probing_sets
+from syntagma.reproduce.recipes import DEV_EVERY, RECIPES, make_probing_sets
 from syntagma.reproduce.runs import Setting
 from syntagma.reproduce.work import plan_entry, reproduce
 from syntagma.tasks.probing.data import read_probe
@@ -20,7 +20,7 @@ from tests.messages import naming
 SPANS = ("head.max_length=96", "head.doc_stride=32", "head.max_question_length=24", "data.limit=30")
 
 
-def test_substitutes_are_made_once_and_said(tmp_path, tiny_encoder, tiny_parser):
+def test_substitutes_are_generated_once_and_reported(tmp_path, tiny_encoder, tiny_parser):
     (tmp_path / "squad").mkdir()
     squad(tmp_path / "squad/train-v1.1.json", 2)
     whole = json.loads(Path(squad(tmp_path / "part.json", 2)).read_text())
@@ -43,19 +43,19 @@ def test_substitutes_are_made_once_and_said(tmp_path, tiny_encoder, tiny_parser)
     ]
     held = json.loads((setting.made / "v2_held.json").read_text())
     assert [article["title"] for article in held["data"]] == ["1"]
-    assert any("made from it" in line for line in found.differs)
+    assert any("generated from it" in line for line in found.differs)
     said.clear()
     reproduce(plan, say=said.append)
     assert not [line for line in said if line.startswith("making")]
 
 
-def test_paragraphs_are_parted_into_corpora(tmp_path, tiny_parser):
+def test_paragraphs_are_split_into_corpora(tmp_path, tiny_parser):
     pytest.importorskip("pyarrow")
     from syntagma.parse.corpora.corpus import AnnotatedCorpus
 
     sources = []
     for name in ("a.txt", "b.txt"):
-        lines = [f"{name} {number}. {SENTENCES[number % 8]}" for number in range(EVERY + 5)]
+        lines = [f"{name} {number}. {SENTENCES[number % 8]}" for number in range(DEV_EVERY + 5)]
         (tmp_path / name).write_text("\n".join(lines))
         sources.append(tmp_path / name)
     RECIPES["corpora/train"].make(sources, tmp_path / "made", tiny_parser, True)
@@ -66,7 +66,7 @@ def test_paragraphs_are_parted_into_corpora(tmp_path, tiny_parser):
 
 def test_probing_sets_are_in_sentevals_format(tmp_path, monkeypatch):
     class Chains(ChainSource):
-        """Knows no phrases and no tags: only some properties come out."""
+        """Parses without phrases and tags, which are enough for some properties only."""
 
     monkeypatch.setattr("syntagma.parse.sources.load.load_parser", lambda name, decoding: Chains())
     text = tmp_path / "a.txt"
@@ -79,7 +79,7 @@ def test_probing_sets_are_in_sentevals_format(tmp_path, monkeypatch):
         assert not count or len(read_probe(path)) == count
 
 
-def test_probing_sets_come_of_files_in_turn_and_of_treebanks(tmp_path, monkeypatch):
+def test_probing_sets_use_files_in_turn_and_treebanks(tmp_path, monkeypatch):
     seen = []
 
     class Chains(ChainSource):
@@ -94,7 +94,7 @@ def test_probing_sets_come_of_files_in_turn_and_of_treebanks(tmp_path, monkeypat
     bank = treebank(tmp_path / "b.conllu", copies=2)
     make_probing_sets([text, bank], tmp_path / "both", "", n_sentences=60)
     made = (tmp_path / "both/bigram_shift.txt").read_text()
-    assert 0 < len(seen) < 60, "sentences of the treebank stand between those of the text"
+    assert 0 < len(seen) < 60, "sentences of the treebank alternate with those of the text"
     counts = make_probing_sets([bank], tmp_path / "trees", "no-such-parser")
     assert counts["bigram_shift"] > 0
     assert made

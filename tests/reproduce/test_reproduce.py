@@ -1,4 +1,4 @@
-"""Entries run from their data to their tables, on a tiny encoder."""
+"""Entries are reproduced from data to table, with a tiny encoder."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ from syntagma.reproduce import index
 from syntagma.reproduce.entries import Row, find_entry
 from syntagma.reproduce.figures import folders_of
 from syntagma.reproduce.index import index_page
-from syntagma.reproduce.measurements import layout
+from syntagma.reproduce.measurements import paper_table
 from syntagma.reproduce.plan import make_plan
-from syntagma.reproduce.result import Cell, Measured, Reproduction
+from syntagma.reproduce.result import Cell, Measurement, Reproduction
 from syntagma.reproduce.work import plan_entry, reproduce, run_lines
 from syntagma.training import run as run_module
 from tests.messages import naming, says
@@ -75,7 +75,7 @@ def test_a_table_stands_beside_the_papers_and_is_not_trained_twice(setting, monk
     assert "| baseline |" in (plan.folder / "table.md").read_text()
 
 
-def test_a_run_that_was_cut_goes_on(setting):
+def test_an_interrupted_run_is_resumed(setting):
     plan = plan_entry(
         "poi-net", "table8", setting("head.max_length=96", *READER, "training.num_train_epochs=2")
     )
@@ -87,21 +87,21 @@ def test_a_run_that_was_cut_goes_on(setting):
     assert first.state == "done"
 
 
-def test_runs_of_other_settings_are_not_taken(setting):
+def test_runs_with_other_settings_are_not_reused(setting):
     reproduce(plan_entry("poi-net", "table8", setting("head.max_length=96", *READER)))
     other = plan_entry("poi-net", "table8", setting("head.max_length=80", *READER))
     with pytest.raises(InputError, match=naming("head.max_length=80 96 --out")):
         reproduce(other)
 
 
-def test_noise_is_put_before_the_parser(setting, monkeypatch):
+def test_noise_is_added_to_the_parses(setting, monkeypatch):
     from syntagma import evaluation
 
     asked, opened = [], evaluation.open_model
 
     def open_model(folder, *, parser, device, precision):
         asked.append(parser)
-        assert precision == "float32", "as the run, whose own scores stand in the same table"
+        assert precision == "float32", "like the run's own scores in the same table"
         return opened(folder, parser=parser, device=device, precision=precision)
 
     monkeypatch.setattr(evaluation, "open_model", open_model)
@@ -120,13 +120,13 @@ def test_noise_is_put_before_the_parser(setting, monkeypatch):
     assert float(rows[0][1].replace("−", "-")) == pytest.approx(guided - plain, abs=0.005)
     reproduce(plan)
     assert len(asked) == 5
-    # Other parses under the same name are scored anew.
+    # Other parses under the same name are scored again.
     monkeypatch.setattr(NoisySource, "fingerprint", property(lambda self: f"other {self.share}"))
     reproduce(plan)
     assert len(asked) == 10
 
 
-def test_a_figure_by_groups_has_its_picture(setting):
+def test_scores_by_groups_are_drawn(setting):
     pytest.importorskip("matplotlib")
     wanted = setting("head.max_length=96", "head.doc_stride=32", "head.max_question_length=24")
     found = reproduce(plan_entry("sg-net", "figure4", wanted))
@@ -141,22 +141,22 @@ def test_cases_are_those_that_the_system_alone_gets_right(setting, monkeypatch):
     wanted = setting("head.max_length=96", "head.doc_stride=32", "head.max_question_length=24")
     plan = plan_entry("sg-net", "table9", wanted)
     for folder in (run.folder for run in plan.runs()):
-        rights = folder.name.startswith("sg-net")
+        is_right = folder.name.startswith("sg-net")
         reproduce(plan) if not folder.exists() else None
         rows = json.loads((folder / "examples.json").read_text())
         for number, row in enumerate(rows.values()):
-            row["exact"] = float(rights and number < 3)
+            row["exact"] = float(is_right and number < 3)
         (folder / "examples.json").write_text(json.dumps(rows))
     found = reproduce(plan)
     assert len(found.measured.parts[0].rows) == 4
     (line,) = found.measured.lines
-    assert line.startswith(f"3 of {len(rows)} examples are such ones, of seed 1")
+    assert line.startswith(f"3 of {len(rows)} examples are gains, with seed 1")
     (page,) = found.measured.pictures
     assert "[cases](cases.html)" in found.markdown()
     assert Path(page).read_text(encoding="utf-8").count("<article") == 3
 
 
-def test_costs_need_no_run(setting):
+def test_costs_are_measured_without_runs(setting):
     wanted = setting("head.max_length=96")
     plan = plan_entry("sg-net", "section7.7", wanted)
     assert list(run_lines(plan)) == ["no run is needed"]
@@ -167,13 +167,13 @@ def test_costs_need_no_run(setting):
     (parsing,) = (cell for cell in found.measured.cells if cell.row == "parsing")
     assert parsing.ours > 0
     assert parsing.paper == 10.3
-    assert "batches of 256 sentences a second" in found.table()
+    assert "batches of 256 sentences per second" in found.table()
     assert not (wanted.out / "tiny" / "nli").exists()
 
 
-def test_costs_are_those_of_fresh_models(setting):
-    # Below the paper's scale, systems for multiple choice begin as readers; what they cost does not
-    # wait for those.
+def test_costs_are_measured_on_new_models(setting):
+    # At other scales than the paper's, systems for multiple choice start from readers, but their
+    # costs do not depend on these.
     entry = replace(find_entry("poi-net", "table7"), base="dream")
     plan = make_plan(entry, setting("head.max_length=96"))
     assert not any(run.needs for run in plan.runs())
@@ -182,7 +182,7 @@ def test_costs_are_those_of_fresh_models(setting):
     assert heads > iterative > plain
 
 
-def test_pretrained_systems_begin_from_their_pretraining(setting, tmp_path):
+def test_pretrained_systems_start_from_their_pretraining_run(setting, tmp_path):
     pytest.importorskip("pyarrow")
     from tests.conftest import SENTENCES
 
@@ -198,7 +198,7 @@ def test_pretrained_systems_begin_from_their_pretraining(setting, tmp_path):
         (cell.row, cell.column): cell for cell in found.measured.cells if cell.ours is not None
     }
     assert cells["SEPREM", "α"].ours == pytest.approx(0.1, abs=0.05)
-    assert ("SEPREM w/o α", "α") not in cells, "it is not learnt there"
+    assert ("SEPREM w/o α", "α") not in cells, "it is not trained there"
     assert any("billion sentences" in line for line in found.differs)
     assert any("needs FIGER" in line for line in found.differs)
     assert found.missing
@@ -212,7 +212,7 @@ def test_tags_at_boundaries_are_counted_beside_the_papers(setting):
     found = reproduce(plan)
     (table,) = found.measured.parts
     assert table.rows[0] == ["POS type", "Golden answer", "POI-Net", "Baseline"]
-    assert found.measured.lines == (), "wrong tags are the business of figure 3"
+    assert found.measured.lines == (), "wrong tags belong to figure 3"
     counted = boundary_tags(folders_of(plan), parser=wanted.parser).renamed(["Baseline", "POI-Net"])
     cells = {(cell.row, cell.column): cell for cell in found.measured.cells}
     for number, tag in enumerate(counted.tags):
@@ -256,7 +256,7 @@ def test_pictures_are_of_the_runs_and_our_text(setting):
     assert ">Mensah</text>" in Path(picture).read_text(encoding="utf-8")
 
 
-def test_a_cell_without_our_number_shows_the_papers():
+def test_cells_show_our_number_and_the_papers():
     assert Cell("a", "b", None, None, 84.1).shown() == "(84.1)"
     assert Cell("a", "b", 50.0, 1.0, None).shown() == "50.00 ± 1.00"
     assert Cell("a", "b").shown() == ""
@@ -264,12 +264,12 @@ def test_a_cell_without_our_number_shows_the_papers():
     assert Cell("a", "b", 50.0, None, 84.0, digits=0).shown(0) == "50 (84)"
 
 
-def test_the_papers_numbers_keep_their_zeros_and_rows_their_headings(setting):
+def test_decimals_of_the_paper_and_headings_of_rows_are_kept(setting):
     wanted = setting("head.max_length=96")
     plan = make_plan(replace(find_entry("poi-net", "table7"), base="dream"), wanted)
     head = replace(plan.entry.rows[0], name="ALBERT", paper=())
     plan = replace(plan, entry=replace(plan.entry, rows=(head, *plan.entry.rows[1:])))
-    found = layout(plan, lambda row, place: (1.0, None))
+    found = paper_table(plan, lambda row, place: (1.0, None))
     table = dict(found.parts[0].rows[1:])
     assert table["Multi-head Co-Attention on ALBERT-xxlarge"] == "(404.50)"
     assert table["ALBERT-xxlarge"] == "(235.00)"
@@ -278,26 +278,27 @@ def test_the_papers_numbers_keep_their_zeros_and_rows_their_headings(setting):
     assert result.summary.startswith("ALBERT-base (rerun) 1.00; Multi-head")
     assert result.summary.endswith("1.00 (parameters, millions)")
     rows = (Cell("SG-Net", "EM", 1.0, heading=name) for name in ("BERT", "ALBERT"))
-    result = replace(result, measured=Measured((), (*rows, Cell("words", "EM", 3452.0, digits=0))))
+    rows = (*rows, Cell("words", "EM", 3452.0, digits=0))
+    result = replace(result, measured=Measurement((), rows))
     assert result.summary == "BERT, SG-Net 1.00; ALBERT, SG-Net 1.00; words 3452 (EM)"
-    assert replace(result, measured=Measured((), pictures=("a.svg",))).summary == "drawn"
+    assert replace(result, measured=Measurement((), pictures=("a.svg",))).summary == "drawn"
     given = replace(result, settings=("data.limit=9",))
     assert "scale cpu --set data.limit=9" in given.table()
     assert "scale `cpu --set data.limit=9`" in given.markdown()
 
 
-def test_a_result_is_taken_into_the_index(tmp_path, monkeypatch):
+def test_a_result_is_recorded_in_the_index(tmp_path, monkeypatch):
     monkeypatch.setattr(index, "RECORDED", str(tmp_path / "recorded.json"))
     old = {"scale": "cpu", "date": "2026-11-22", "encoder": "default", "seeds": 1, "differs": []}
     old |= {"summary": "SEPREM 60.0", "missing": [], "settings": []}
     old |= {"remark": "measured with other rates"}
     (tmp_path / "recorded.json").write_text(json.dumps({"seprem table2": old}))
     index.recorded.cache_clear()
-    told = "SEPREM 60.0 (cpu, encoder default, 1 seed, 2026-11-22); measured with other rates"
-    assert any(line.endswith(told) for line in index.index_lines())
+    expected = "SEPREM 60.0 (cpu, encoder default, 1 seed, 2026-11-22); measured with other rates"
+    assert any(line.endswith(expected) for line in index.index_lines())
     value = {"paper": "seprem", "id": "table2", "scale": "cpu", "date": "2026-11-30"}
     value |= {"encoder": "default", "seeds": 1, "summary": "SEPREM 70.1", "missing": ["FIGER"]}
-    value |= {"differs": ["seeds: 1; the paper's numbers are of 3"], "runs": []}
+    value |= {"differs": ["seeds: 1; the paper uses 3"], "runs": []}
     value |= {"settings": ["typing/data.limit=9"]}
     result, page = tmp_path / "result.json", tmp_path / "page.md"
     result.write_text(json.dumps(value))
@@ -306,7 +307,7 @@ def test_a_result_is_taken_into_the_index(tmp_path, monkeypatch):
         made = "cpu --set typing/data.limit=9, encoder default, 1 seed, 2026-11-30"
         line = f"SEPREM 70.1 ({made}); without FIGER"
         assert line in page.read_text()
-        assert "- `table2`: seeds: 1; the paper's numbers are of 3" in page.read_text()
+        assert "- `table2`: seeds: 1; the paper uses 3" in page.read_text()
         assert any(line in shown for shown in index.index_lines())
         assert "other rates" not in page.read_text()
         result.write_text(json.dumps(value | {"scale": "tiny"}))
@@ -316,12 +317,12 @@ def test_a_result_is_taken_into_the_index(tmp_path, monkeypatch):
         index.recorded.cache_clear()
 
 
-def test_the_page_of_the_index_is_that_of_the_entries():
+def test_the_page_of_the_index_is_up_to_date():
     page = Path(__file__).parent.parent.parent / "docs" / "reproduce.md"
     assert page.read_text(encoding="utf-8") == index_page(), "run experiments/record_results.py"
 
 
-def test_rows_of_one_name_are_compared_with_their_headings(setting):
+def test_rows_with_the_same_name_are_compared_by_heading(setting):
     entry = find_entry("sg-net", "table4")
     first, second = (row for row in entry.rows if row.encoder == "bert")
     same = [replace(row, name="same", paper=()) for row in (first, second)]

@@ -1,4 +1,4 @@
-"""What a column is scored on, and that a plan tells it before anything is trained."""
+"""The part of the data that a column is scored on, which a plan states before training."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def archive(path, *parts):
             file.addfile(member, io.BytesIO(text))
 
 
-def test_an_archive_may_be_without_its_test_part_and_get_one(tmp_path):
+def test_an_archive_may_lack_its_test_part_and_get_one(tmp_path):
     place = tmp_path / "race/RACE.tar.gz"
     place.parent.mkdir()
     archive(place, "train", "dev")
@@ -50,7 +50,7 @@ def test_an_archive_may_be_without_its_test_part_and_get_one(tmp_path):
     archive(place, "train", "dev", "test")
     os.utime(place, (1, 1))
     assert [part_scored(run, column) for column in (DEV, TEST, EITHER)] == ["dev", "test", "test"]
-    # A share of the dev examples is for a try.
+    # With a limit on dev examples, the test set is not scored.
     few = replace(run.experiment, data=replace(run.experiment.data, dev_limit=10))
     run = replace(run, experiment=few)
     assert [part_scored(run, column) for column in (DEV, TEST, EITHER)] == ["dev", "", "dev"]
@@ -60,7 +60,7 @@ def test_an_archive_may_be_without_its_test_part_and_get_one(tmp_path):
     ("limit", "why"),
     [("8", "data.dev_limit"), ("null", "")],
 )
-def test_what_will_differ_is_told_as_it_is_afterwards(setting, limit, why):
+def test_expected_differences_are_the_final_ones(setting, limit, why):
     wanted = setting(
         "head.max_length=96", "squad1/head.doc_stride=32", "squad1/head.max_question_length=24",
         f"data.dev_limit={limit}",
@@ -71,19 +71,19 @@ def test_what_will_differ_is_told_as_it_is_afterwards(setting, limit, why):
     assert any(says(line, "rows albert-xxlarge") for line in before)
     runs, told = "\n".join(plan_lines(plan)).split("\n\nWhat will differ from the paper:\n- ")
     assert all(line.startswith("to do") for line in runs.splitlines())
-    assert tuple(told.split("\n- ")) == before
+    assert tuple(expected.split("\n- ")) == before
     assert not wanted.out.exists()
     assert reproduce(plan).differs == before
 
 
-def test_data_that_are_missing_are_told_before(setting):
+def test_missing_data_are_reported_before_training(setting):
     lines = "\n".join(plan_lines(plan_entry("seprem", "table5", setting())))
     assert any(says(line, "KBP37 TACRED") for line in lines.splitlines())
     lines = "\n".join(plan_lines(plan_entry("poi-net", "table4", setting("head.doc_stride=32"))))
     assert any(says(line, "RACE race/RACE.tar.gz") for line in lines.splitlines())
 
 
-def test_a_test_part_that_came_later_is_scored(setting, tmp_path):
+def test_a_test_set_that_is_added_later_is_scored(setting, tmp_path):
     wanted = setting("head.max_length=64", "data.dev_limit=null")
     data = tmp_path / "data"
     (data / "snli").mkdir(parents=True)
@@ -91,12 +91,12 @@ def test_a_test_part_that_came_later_is_scored(setting, tmp_path):
         pairs(data / f"snli/snli_1.0_{part}.jsonl", copies=2)
     wanted = replace(wanted, data=data)
     found = reproduce(plan_entry("sg-net", "table4", wanted))
-    assert any("ours of dev (nli)" in line for line in found.differs)
+    assert any("ours on dev (nli)" in line for line in found.differs)
     pairs(data / "snli/snli_1.0_test.jsonl", copies=1)
     found = reproduce(plan_entry("sg-net", "table4", wanted))
-    assert not any("ours of dev" in line for line in found.differs)
+    assert not any("ours on dev" in line for line in found.differs)
     (_, differences) = found.measured.parts
-    assert differences.rows[1][-1] == "16 of test", "what is tested is what is shown"
+    assert differences.rows[1][-1] == "16 of test", "the same scores are shown and tested"
     run = plan_entry("sg-net", "table4", wanted).runs()[0]
     (path,) = run.folder.glob("scored/*/metrics.json")
     scores = json.loads(path.read_text())
@@ -110,7 +110,7 @@ def test_bases_that_differ_alike_share_a_line(setting):
     (line,) = (line for line in told if line.endswith("scored on 16 of the dev examples"))
     named = line.partition("(")[2].partition(")")[0]
     assert {"squad1", "squad2"} <= set(named.split(", "))
-    assert any(line.startswith("data (squad1): 40 training examples of 87,599") for line in told)
+    assert any(line.startswith("data (squad1): 40 training examples of 87,599") for line in lines)
 
 
 @pytest.mark.parametrize(
@@ -130,12 +130,12 @@ def test_what_cannot_be_is_told_before_anything_is_trained(setting, changes, mes
         plan_entry("sg-net", "table4", replace(setting(), **changes))
 
 
-def test_the_source_of_parses_is_told_whatever_its_name(setting):
-    told = list(differences(plan_entry("sg-net", "table4", setting(parser="linear"))))
-    assert any(line.startswith("parser: linear; the paper's: a joint parser") for line in told)
+def test_the_parse_source_is_always_reported(setting):
+    lines = list(differences(plan_entry("sg-net", "table4", setting(parser="linear"))))
+    assert any(line.startswith("parser: linear; the paper's: a joint parser") for line in lines)
 
 
-def test_a_place_that_cannot_be_is_told(setting, tmp_path):
+def test_an_output_folder_that_cannot_be_created_is_reported(setting, tmp_path):
     (tmp_path / "out").write_text("a file")
     with pytest.raises(InputError, match=naming("out/made-tiny Not a directory")):
         reproduce(plan_entry("sg-net", "table4", setting()))

@@ -1,4 +1,4 @@
-"""The tests below a reproduced table."""
+"""The significance tests of a reproduced table."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from syntagma.reproduce.work import plan_entry
 
 
 def comparison(folders, tests, p_values):
-    """Of the first folder with the others, as ``compare_runs`` gives it."""
+    """Build the result of ``compare_runs`` for the first folder and the others."""
     base = ComparedSystem("base", (folders[0],), (1,), {}, {})
     others = [
         ComparedSystem(folder, (folder,), (1,), {}, {}, 1.0, 3, 2, p, p, p / 2)
@@ -24,10 +24,11 @@ def comparison(folders, tests, p_values):
 
 @pytest.fixture
 def plan(tmp_path, monkeypatch):
-    """An entry whose systems were trained on two bases, with 0.01 and 0.04 on the second."""
+    """Plan an entry with systems on two bases, with p-values of 0.01 and 0.04 on the second."""
+    group = module._ComparisonGroup
     groups = [
-        module._Group("tense", "test", {("a",): "Baseline", ("b",): "SG-Net"}),
-        module._Group("depth", "dev", {("c",): "Baseline", ("d",): "SG-Net", ("e",): "SEPREM"}),
+        group("tense", "test", {("a",): "Baseline", ("b",): "SG-Net"}),
+        group("depth", "dev", {("c",): "Baseline", ("d",): "SG-Net", ("e",): "SEPREM"}),
     ]
     found = {
         "a": comparison("ab", "p: t-test", [0.03]),
@@ -50,18 +51,18 @@ def test_p_is_corrected_over_all_bases(plan):
     ]
     head, *rows = table.rows
     holm = head.index("p (Holm)")
-    # By hand: 3 × 0.01; then 2 × 0.03; then 0.04, which may not be less than the one before.
+    # By hand: 3 × 0.01, then 2 × 0.03, then 0.04, which is raised to the previous value.
     assert [row[holm] for row in rows] == ["0.0600", "0.0300", "0.0600"]
     assert [row[-1] for row in rows] == ["1,200 of test", "1,200 of dev", "1,200 of dev"]
     assert lines[:3] == (
         "tense: p: t-test",
         "depth: p: sign test",
-        "Holm: p over the 3 comparisons; the others are as they are",
+        "Holm: p corrected over the 3 comparisons; other p are uncorrected",
     )
     assert lines[3].startswith("The paper: ")
 
 
-def test_without_the_statistics_the_table_stands_alone(plan, monkeypatch):
+def test_without_scipy_there_is_no_test(plan, monkeypatch):
     def missing(folders):
         raise MissingExtraError("significance", "stats")
 

@@ -124,6 +124,7 @@ class ParsedText:
             text: the text that the offsets refer to.
         """
         n_sentences = int(self.sentences[-1]) + 1 if len(self) else 0
+        # Sentence numbers ascend, so each sentence is a slice.
         bounds = np.searchsorted(self.sentences, np.arange(n_sentences + 1))
         result = []
         for begin, end in zip(bounds[:-1], bounds[1:], strict=True):

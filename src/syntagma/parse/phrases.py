@@ -58,6 +58,7 @@ def expand_chains(spans: Iterable[LabelledSpan]) -> tuple[Constituent, ...]:
     Args:
         spans: the spans of one tree in any order.
     """
+    # Pre-order: by start, and of spans with the same start the longer one first.
     return tuple(
         Constituent(label, span.start, span.end)
         for span in sorted(spans, key=lambda span: (span.start, -span.end))
@@ -98,6 +99,7 @@ def crossing_arcs(heads: Sequence[int]) -> int:
     head = np.asarray(heads, np.int64)
     word = np.arange(1, len(head) + 1)
     left, right = np.minimum(head, word), np.maximum(head, word)
+    # Arcs cross if one starts strictly inside the other and ends strictly outside.
     crosses = (
         (left[:, None] < left) & (left < right[:, None]) & (right[:, None] < right)
     )  # [n_words, n_words]
@@ -123,6 +125,7 @@ def agree(constituents: Sequence[Constituent], heads: Sequence[int]) -> bool:
         word_inside = (start <= word) & (word < end)
         leaving = word[word_inside & ~head_inside]
         entered = head[~word_inside & head_inside]
+        # One word has its head outside, and only this word may have dependents outside.
         if len(leaving) != 1 or (entered != leaving[0]).any():
             return False
     return True

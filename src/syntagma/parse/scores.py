@@ -80,6 +80,7 @@ class AttachmentScore:
         """
         if len(gold) != len(predicted):
             raise ValueError(f"expected a parse of {len(gold)} words, got {len(predicted)}")
+        # Punctuation is recognised by form, as in the CoNLL script: not all treebanks have tags.
         counted = [
             index
             for index, form in enumerate(gold.sentence.forms)

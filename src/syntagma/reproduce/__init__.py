@@ -1,1 +1,1 @@
-"""The papers' tables and figures: which runs, which measurement, and their numbers beside ours."""
+"""Reproduce the tables and figures of the papers, and compare their numbers with ours."""

@@ -1,4 +1,4 @@
-"""What systems are trained on, and how, at each scale."""
+"""Bases: a dataset and the training settings for it at each scale, shared by all systems."""
 
 from __future__ import annotations
 
@@ -7,32 +7,31 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from syntagma.reproduce.datasets import expand
+from syntagma.reproduce.datasets import expand_sections
 from syntagma.reproduce.entries import package_file
 from syntagma.settings import build, load_yaml
 
-__all__ = ["REFERENCE", "SCALES", "Base", "base_at", "data_of", "read_bases", "read_shared"]
-
 SCALES = ("tiny", "cpu", "paper")
 REFERENCE = "@"
-"""Before a base and a system, whose run a setting stands for."""
+"""Prefix of a setting that refers to the folder of another run, ``@BASE/SYSTEM``."""
 
 
 @dataclass(frozen=True)
 class Base:
-    """What systems are trained on, and how.
+    """A dataset with training settings.
 
     Args:
-        data: a data set.
-        like: below the scale of the paper it is this base.
-        encoder: instead of the one that is asked for.
-        start: below the scale of the paper, the base on which a system is trained first: what a
-            large encoder learns from the task alone, a small one does not.
-        one_seed: whether its runs have one seed, however many there are of those that use them.
+        data: name of the dataset.
+        like: name of a base that replaces this one at all scales except ``paper``.
+        encoder: encoder to use instead of the requested one.
+        start: base on which a system is trained first, at all scales except ``paper``.  A small
+            encoder cannot learn some tasks from their own data alone, unlike a large one.
+        one_seed: whether to train with a single seed, even if the runs that build on this base have
+            several.
         all: settings at every scale.
-        tiny: settings for a try, on top of those for a processor.
-        cpu: settings for a processor.
-        paper: the paper's settings.
+        tiny: settings of a quick test, on top of those for ``cpu``.
+        cpu: settings for training on a CPU.
+        paper: settings of the paper.
     """
 
     data: str
@@ -48,35 +47,48 @@ class Base:
 
 @functools.cache
 def read_shared() -> dict[str, Any]:
-    """The settings of all bases and of the systems."""
+    """Read ``bases.yaml``, the settings of all bases and systems."""
     return load_yaml(package_file("bases.yaml"))
 
 
 @functools.cache
 def read_bases() -> dict[str, Base]:
-    """The bases by name."""
-    sections = expand(read_shared()["bases"])
+    """Return the bases by name."""
+    sections = expand_sections(read_shared()["bases"])
     return {name: build(Base, section, where=f"bases.{name}") for name, section in sections.items()}
 
 
 def base_at(name: str, scale: str) -> str:
-    """The base that stands for one at a scale."""
+    """Return the name of the base that is used in place of a base at a scale.
+
+    Args:
+        name: name of the base.
+        scale: one of :data:`SCALES`.
+    """
     return (scale != "paper" and read_bases()[name].like) or name
 
 
 def data_of(base: str, system: str, scale: str = "paper") -> list[str]:
-    """The data sets of a run, and of those that it begins from."""
-    origin = read_bases()[base_at(base, scale)]
-    found = {origin.data: None}
-    if origin.start and scale != "paper":
-        found |= dict.fromkeys(data_of(origin.start, system, scale))
+    """Return the names of the datasets of a run, and of all runs that it starts from.
+
+    Args:
+        base: base of the run.
+        system: system of the run.
+        scale: scale of the run.
+    """
+    own = read_bases()[base_at(base, scale)]
+    # A dict serves as an ordered set.
+    names = {own.data: None}
+    if own.start and scale != "paper":
+        names |= dict.fromkeys(data_of(own.start, system, scale))
     for value in _references(read_shared()["systems"][system]):
-        their_base, _, their_system = value.removeprefix(REFERENCE).partition("/")
-        found |= dict.fromkeys(data_of(their_base, their_system, scale))
-    return list(found)
+        other_base, _, other_system = value.removeprefix(REFERENCE).partition("/")
+        names |= dict.fromkeys(data_of(other_base, other_system, scale))
+    return list(names)
 
 
 def _references(value: Any) -> Iterator[str]:
+    """Yield all references to other runs in nested settings."""
     if isinstance(value, Mapping):
         for item in value.values():
             yield from _references(item)

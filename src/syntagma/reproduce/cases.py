@@ -1,32 +1,33 @@
-"""Examples that the baseline gets wrong and the system right."""
+"""Examples that the baseline gets wrong and the system gets right."""
 
 from __future__ import annotations
 
 from syntagma.analysis.cases import GAINED, Case, read_answers
 from syntagma.analysis.systems import read_systems
 from syntagma.report.case_part import write_cases
-from syntagma.reproduce.plan import Plan
-from syntagma.reproduce.result import Cell, Measured, Part
+from syntagma.reproduce.plan import EntryPlan
+from syntagma.reproduce.result import Cell, Measurement, ResultTable
 from syntagma.tasks import find_task
 
-__all__ = ["find_gains"]
-
-LONGEST = 100
-"""Characters of a text that are shown."""
+MAX_CHARACTERS = 100
+"""Length at which texts are cut in the table."""
 
 
-def find_gains(plan: Plan) -> Measured:
-    """The first examples of the dev data that the second system alone gets right.
+def find_gains(plan: EntryPlan) -> Measurement:
+    """Find the first examples of the dev data that only the second system gets right.
 
-    The papers show only such ones; :func:`syntagma.analysis.cases.find_cases` draws losses as well.
+    The papers show only gains; :func:`syntagma.analysis.cases.find_cases` shows losses as well.
+
+    Args:
+        plan: plan of the entry, with finished runs of the baseline and of one system.
     """
-    named = [(row.name, runs[0].folder) for row, runs in plan.row_runs()]
-    (first, _), (second, _) = named
-    systems = read_systems([folder for _, folder in named])
+    folders = [(row.name, runs[0].folder) for row, runs in plan.row_runs()]
+    (first, _), (second, _) = folders
+    systems = read_systems([folder for _, folder in folders])
     baseline, system = (each.runs[0] for each in systems)
     before, after = read_answers(baseline), read_answers(system)
     task, score = find_task(baseline.task), systems[0].compared.score
-    better = [
+    gains = [
         example
         for example in baseline.examples()
         if system.rows[example.id][score] > baseline.rows[example.id][score]
@@ -40,7 +41,7 @@ def find_gains(plan: Plan) -> Measured:
             GAINED,
             second,
         )
-        for example in better[: plan.entry.options["n_cases"]]
+        for example in gains[: plan.entry.options["n_cases"]]
         if (shown := task.describe(example)) is not None
     ]
     rows = [["example", "gold", first, second]]
@@ -52,14 +53,15 @@ def find_gains(plan: Plan) -> Measured:
         cases, page, title=plan.entry.caption, baseline=first,
         parser=plan.setting.parser,
     )  # fmt: skip
-    cell = Cell(second, "better than the baseline", float(len(better)), digits=0)
+    cell = Cell(second, "better than the baseline", float(len(gains)), digits=0)
     line = (
-        f"{len(better)} of {len(baseline.rows)} examples are such ones, of seed "
-        f"{baseline.seed}; their trees are in cases.html."
+        f"{len(gains)} of {len(baseline.rows)} examples are gains, with seed {baseline.seed}; "
+        f"their trees are in cases.html."
     )
-    return Measured((Part("", rows),), (cell,), (line,), pictures=(str(page),))
+    return Measurement((ResultTable("", rows),), (cell,), (line,), pictures=(str(page),))
 
 
 def _short(text: str) -> str:
+    """Shorten a text to fit into a Markdown table."""
     text = " ".join(text.split()).replace("|", "/") or "—"
-    return text if len(text) <= LONGEST else text[: LONGEST - 1] + "…"
+    return text if len(text) <= MAX_CHARACTERS else text[: MAX_CHARACTERS - 1] + "…"

@@ -1,4 +1,4 @@
-"""Tables that a paper draws: lines over turns or shares of noise, points of an ablation."""
+"""Tables that are also drawn: lines over turns or shares of noise, points of an ablation."""
 
 from __future__ import annotations
 
@@ -12,21 +12,20 @@ from syntagma.drawing.plotting import panels
 from syntagma.drawing.series import draw_lines
 from syntagma.reproduce.figures import draw_figure
 from syntagma.reproduce.measurements import measure_table
-from syntagma.reproduce.plan import Plan
-from syntagma.reproduce.result import Cell, Measured
-
-__all__ = ["Chart", "charts_of", "measure_lines", "measure_points"]
+from syntagma.reproduce.plan import EntryPlan
+from syntagma.reproduce.result import Cell, Measurement
 
 
 @dataclass(frozen=True, slots=True)
 class Chart:
-    """A panel of a picture.
+    """A panel of a figure.
 
     Args:
-        title: of the panel.
-        places: names of what stands on the horizontal axis, ``[n_places]``.
-        systems: by name the scores, not a number where there is none, ``[n_places]``.
-        deviations: by name the standard deviations over seeds, 0 of a single one, ``[n_places]``.
+        title: title of the panel.
+        places: labels of the horizontal axis, ``[n_places]``.
+        systems: scores of each system, NaN where there is none, ``[n_places]``.
+        deviations: standard deviations over seeds of each system, 0 for a single seed,
+            ``[n_places]``.
     """
 
     title: str
@@ -35,23 +34,29 @@ class Chart:
     deviations: dict[str, tuple[float, ...]]
 
 
-def measure_lines(plan: Plan) -> Measured:
-    """A table, and a line a system through what is ordered, turns or shares.
+def measure_lines(plan: EntryPlan) -> Measurement:
+    """Measure a table and draw a line for each system, over an ordered axis such as turns.
 
     See :func:`charts_of` for the options.
+
+    Args:
+        plan: plan of the entry.
     """
-    return _drawn(plan, joined=True)
+    return _measure_and_draw(plan, joined=True)
 
 
-def measure_points(plan: Plan) -> Measured:
-    """A table, and points with the deviations over seeds for what has no order.
+def measure_points(plan: EntryPlan) -> Measurement:
+    """Measure a table and draw points with their deviations over seeds, over an unordered axis.
 
     See :func:`charts_of` for the options.
+
+    Args:
+        plan: plan of the entry.
     """
-    return _drawn(plan, joined=False)
+    return _measure_and_draw(plan, joined=False)
 
 
-def _drawn(plan: Plan, *, joined: bool) -> Measured:
+def _measure_and_draw(plan: EntryPlan, *, joined: bool) -> Measurement:
     table, options = measure_table(plan), plan.entry.options
     charts = charts_of(table.cells, options)
 
@@ -73,13 +78,14 @@ def _drawn(plan: Plan, *, joined: bool) -> Measured:
 
 
 def charts_of(cells: Sequence[Cell], options: dict[str, Any]) -> list[Chart]:
-    """The panels of a table's picture; only what we measured is drawn.
+    """Arrange the cells of a table in panels; cells without our number are not drawn.
 
     Args:
-        cells: of the table.
-        options: ``along``: ``columns``, with a line a row in one panel; or ``rows``, with a panel a
-            column and a line a heading, whose name is ``line`` where rows have none. ``level`` is a
-            row that is drawn as a level line. (``x`` and ``y`` name the axes.)
+        cells: cells of the table.
+        options: ``along`` is ``columns`` for one panel with a line for each row, or ``rows`` for a
+            panel for each column with a line for each heading; ``line`` is the name of the line if
+            there are no headings.  ``level`` is a row that is drawn as a horizontal line.  ``x``
+            and ``y`` are the labels of the axes.
 
     >>> cells = [Cell("0 %", "Acc", 73.9), Cell("20 %", "Acc", 73.8), Cell("plain", "Acc", 73.3)]
     >>> (chart,) = charts_of(cells, {"along": "rows", "line": "SG-Net", "level": "plain"})
@@ -88,8 +94,9 @@ def charts_of(cells: Sequence[Cell], options: dict[str, Any]) -> list[Chart]:
     """
     measured = [cell for cell in cells if cell.ours is not None]
     if options["along"] == "columns":
-        found = {(cell.row, cell.column): cell for cell in measured}
-        return [_chart("", found, level="")] if found else []
+        by_place = {(cell.row, cell.column): cell for cell in measured}
+        return [_chart("", by_place, level="")] if by_place else []
+    # Rows below the same heading form a line; without headings, all rows form one line.
     titles = dict.fromkeys(cell.column for cell in measured)
     return [
         _chart(
@@ -105,21 +112,21 @@ def charts_of(cells: Sequence[Cell], options: dict[str, Any]) -> list[Chart]:
     ]
 
 
-def _chart(title: str, found: dict[tuple[str, str], Cell], *, level: str) -> Chart:
-    """A panel.
+def _chart(title: str, cells: dict[tuple[str, str], Cell], *, level: str) -> Chart:
+    """Arrange the cells of one panel.
 
     Args:
-        title: of it.
-        found: cells by the name of their line and place.
-        level: the place whose cell is a line of its own.
+        title: title of the panel.
+        cells: the cells, by the names of their line and of their place on the axis.
+        level: name of the cell that is drawn as a horizontal line.
     """
-    places = tuple(dict.fromkeys(place for _, place in found if place != level))
+    places = tuple(dict.fromkeys(place for _, place in cells if place != level))
     lines: dict[str, list[Cell | None]] = {}
-    for line, place in found:
+    for line, place in cells:
         if place == level:
-            lines[level] = [found[line, place]] * len(places)
+            lines[level] = [cells[line, place]] * len(places)
         else:
-            lines.setdefault(line, [found.get((line, each)) for each in places])
+            lines.setdefault(line, [cells.get((line, each)) for each in places])
     return Chart(
         title,
         places,

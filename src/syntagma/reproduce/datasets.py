@@ -1,4 +1,4 @@
-"""Where the papers' data lie: their official files, and what is taken where these are missing."""
+"""The datasets of the papers: their official files, and substitutes for those that are missing."""
 
 from __future__ import annotations
 
@@ -12,21 +12,19 @@ from syntagma.reproduce.entries import package_file
 from syntagma.reproduce.recipes import RECIPES
 from syntagma.settings import build, load_yaml
 
-__all__ = ["Dataset", "Files", "expand", "find_files", "missing_line", "read_datasets"]
-
 MADE = "made/"
 
 
 @dataclass(frozen=True)
-class Files:
-    """The files of a data set.
+class DatasetFiles:
+    """The files of a dataset.
 
     Args:
-        train: to learn from.
-        dev: to score on.
-        test: to score on, where there is one.
-        n_train: how many examples there are to learn from, as far as is known.
-        differs: in what way they are not the paper's.
+        train: training files.
+        dev: development files.
+        test: test files, if there are any.
+        n_train: number of training examples, if it is known.
+        differs: how they differ from the data of the paper; empty for the official files.
     """
 
     train: tuple[str, ...]
@@ -37,29 +35,32 @@ class Files:
 
     @property
     def needed(self) -> list[str]:
-        """The paths under the data folder, those of recipes in the place of what they make."""
+        """The paths below the data folder; for generated files, those of their sources."""
         return [path for text in (*self.train, *self.dev) for path in _paths(text)]
 
 
 @dataclass(frozen=True)
 class Dataset:
-    """A data set of a paper.
+    """A dataset of a paper.
 
     Args:
-        title: its name.
+        title: name of the dataset.
         source: where it is published.
-        choices: the official files, then what may be taken instead.
+        choices: the official files, then substitutes in order of preference.
     """
 
     title: str
     source: str
-    choices: tuple[Files, ...]
+    choices: tuple[DatasetFiles, ...]
 
 
-def expand(sections: Mapping[str, Any]) -> dict[str, Any]:
-    """Sections with ``for_each`` written out, one a name; ``{}`` stands for it.
+def expand_sections(sections: Mapping[str, Any]) -> dict[str, Any]:
+    """Replace each section with ``for_each`` by one section per name, filled in for ``{}``.
 
-    >>> expand({"a": {"for_each": ["b", "c"], "x": ["the {}"]}})
+    Args:
+        sections: content of a YAML file.
+
+    >>> expand_sections({"a": {"for_each": ["b", "c"], "x": ["the {}"]}})
     {'b': {'x': ['the b']}, 'c': {'x': ['the c']}}
     """
     expanded: dict[str, Any] = {}
@@ -69,25 +70,26 @@ def expand(sections: Mapping[str, Any]) -> dict[str, Any]:
             expanded[key] = section
         else:
             rest = {name: value for name, value in section.items() if name != "for_each"}
-            expanded |= {name: _filled(rest, name) for name in names}
+            expanded |= {name: _fill(rest, name) for name in names}
     return expanded
 
 
-def _filled(value: Any, name: str) -> Any:
+def _fill(value: Any, name: str) -> Any:
+    """Replace ``{}`` by a name in nested values."""
     if isinstance(value, str):
         return value.replace("{}", name)
     if isinstance(value, list):
-        return [_filled(item, name) for item in value]
+        return [_fill(item, name) for item in value]
     if isinstance(value, dict):
-        return {key: _filled(item, name) for key, item in value.items()}
+        return {key: _fill(item, name) for key, item in value.items()}
     return value
 
 
 @functools.cache
 def read_datasets() -> dict[str, Dataset]:
-    """All data sets by name."""
+    """Return all datasets by name."""
     path = package_file("datasets.yaml")
-    sections = expand(load_yaml(path))
+    sections = expand_sections(load_yaml(path))
     return {
         name: build(Dataset, section, where=f"{path.name}, {name}")
         for name, section in sections.items()
@@ -95,7 +97,7 @@ def read_datasets() -> dict[str, Dataset]:
 
 
 def _paths(text: str) -> Iterator[str]:
-    """The files of one that may be several, ``A+B``, or a part, ``A#part``."""
+    """Yield the files of a path, which may join several (``A+B``) or name a part (``A#part``)."""
     for path in text.split("+"):
         plain = path.partition("#")[0]
         if plain.startswith(MADE):
@@ -104,55 +106,65 @@ def _paths(text: str) -> Iterator[str]:
             yield plain
 
 
-def _found(data: Path, path: str) -> Path | None:
+def _find(data: Path, path: str) -> Path | None:
+    """Find a file, compressed or not."""
     for name in (path, f"{path}.gz"):
         if (data / name).exists():
             return data / name
     return None
 
 
-def find_files(name: str, data: Path, made: Path) -> Files | None:
-    """The first choice whose files are all there, with their paths; ``None`` if there is none.
+def find_files(name: str, data: Path, made: Path) -> DatasetFiles | None:
+    """Find the first choice of a dataset whose training and development files all exist.
 
-    Test files that are not there are left out.
+    Test files are optional.
 
     Args:
-        name: of the data set.
-        data: the folder of the data.
-        made: where what recipes make lies.
+        name: name of the dataset.
+        data: data folder.
+        made: folder of generated files.
+
+    Returns:
+        The files with their paths; ``None`` if no choice is complete.
     """
 
-    def place(text: str) -> str:
-        def whole(path: str) -> str:
+    def resolve(text: str) -> str:
+        def full_path(path: str) -> str:
             plain, sharp, part = path.partition("#")
             if plain.startswith(MADE):
                 return f"{made / plain.removeprefix(MADE)}{sharp}{part}"
-            return f"{_found(data, plain)}{sharp}{part}"
+            return f"{_find(data, plain)}{sharp}{part}"
 
-        return "+".join(whole(path) for path in text.split("+"))
+        return "+".join(full_path(path) for path in text.split("+"))
 
     for files in read_datasets()[name].choices:
-        if all(_found(data, path) is not None for path in files.needed):
+        # A generated file is available if its sources are: it is generated when a run needs it.
+        if all(_find(data, path) is not None for path in files.needed):
             tests = [path for text in files.test for path in _paths(text)]
-            there = all(_found(data, path) is not None for path in tests)
+            has_tests = all(_find(data, path) is not None for path in tests)
             return replace(
                 files,
-                train=tuple(map(place, files.train)),
-                dev=tuple(map(place, files.dev)),
-                test=tuple(map(place, files.test)) if there else (),
+                train=tuple(map(resolve, files.train)),
+                dev=tuple(map(resolve, files.dev)),
+                test=tuple(map(resolve, files.test)) if has_tests else (),
             )
     return None
 
 
 def missing_line(name: str, data: Path | None) -> str:
-    """What to fetch, and where to put it."""
+    """Say which files are missing, where to get them, and where to put them.
+
+    Args:
+        name: name of the dataset.
+        data: data folder, if one is given.
+    """
     dataset = read_datasets()[name]
-    first = dataset.choices[0]
+    official = dataset.choices[0]
     missing = [
-        path for path in dict.fromkeys(first.needed) if data is None or _found(data, path) is None
+        path for path in dict.fromkeys(official.needed) if data is None or _find(data, path) is None
     ]
-    plain = any(not path.endswith((".gz", ".zip")) for path in missing)
+    uncompressed = any(not path.endswith((".gz", ".zip")) for path in missing)
     return (
         f"needs {dataset.title}: get it from {dataset.source} and put {' and '.join(missing)}"
-        f"{' (plain or .gz)' if plain else ''} under {data or '--data'}"
+        f"{' (plain or .gz)' if uncompressed else ''} under {data or '--data'}"
     )

@@ -1,4 +1,4 @@
-"""What differs from the paper, as far as settings and data tell."""
+"""List how a reproduction differs from the paper, as far as settings and data show it."""
 
 from __future__ import annotations
 
@@ -6,12 +6,10 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from syntagma.reproduce.entries import read_papers
-from syntagma.reproduce.plan import Plan
+from syntagma.reproduce.plan import EntryPlan
 from syntagma.reproduce.runs import Run, Setting, make_run
 from syntagma.reproduce.scores import part_scored
 from syntagma.settings import flatten, to_dict
-
-__all__ = ["differences"]
 
 SHOWN = (
     "head.max_length",
@@ -24,36 +22,41 @@ SHOWN = (
     "training.gradient_accumulation_steps",
     "training.encoder",
 )
-"""Settings whose values are set beside the paper's."""
+"""Settings whose values are compared with the paper's."""
 
 
-def differences(plan: Plan) -> Iterator[str]:
-    """A line for each thing that differs from the paper; the same before and after the training."""
+def differences(plan: EntryPlan) -> Iterator[str]:
+    """Yield a line for each difference from the paper; the same before and after training.
+
+    Args:
+        plan: plan of the entry.
+    """
     paper, setting = read_papers()[plan.entry.paper], plan.setting
     for name, encoder in plan.encoders.items():
         theirs = paper.encoders.get(name)
         if theirs and theirs != encoder:
             yield f"encoder: {encoder}; the paper's is {theirs}"
-    left_out = {
+    skipped = {
         row.encoder for row in plan.entry.rows if row.system and row.encoder not in plan.encoders
     }
-    if left_out:
+    if skipped:
         yield (
-            f"rows on {' and '.join(sorted(left_out))} are not run; --scale paper runs all, "
-            f"--encoder {min(left_out)} these"
+            f"rows on {' and '.join(sorted(skipped))} are skipped; use --scale paper to run all, "
+            f"or --encoder {min(skipped)} to run these"
         )
+    # Bases on the same dataset have the same message.
     yield from dict.fromkeys(plan.missing.values())
     if plan.entry.trains:
         yield from _of_bases(plan)
         if setting.seeds != paper.seeds:
-            yield f"seeds: {setting.seeds}; the paper's numbers are of {paper.seeds}"
+            yield f"seeds: {setting.seeds}; the paper uses {paper.seeds}"
         yield from _untested(plan)
     yield f"parser: {setting.parser}; the paper's: {paper.parser}"
     yield from plan.entry.notes
 
 
-def _untested(plan: Plan) -> Iterator[str]:
-    """Which columns of the paper's test part are of dev, and which of them stay empty."""
+def _untested(plan: EntryPlan) -> Iterator[str]:
+    """Say which columns show dev scores in place of test scores, and which are not measured."""
     on_dev: dict[str, None] = {}
     empty: dict[tuple[str, str], dict[str, None]] = {}
     for (_, place), runs in plan.cells.items():
@@ -63,39 +66,40 @@ def _untested(plan: Plan) -> Iterator[str]:
             on_dev[run.base] = None
         if not part:
             limited = run.experiment.data.dev_limit is not None
-            why = "is not scored while data.dev_limit is set" if limited else "is not there"
+            why = "not scored because data.dev_limit is set" if limited else "missing"
             empty.setdefault((run.base, why), {})[column.name] = None
     if on_dev:
-        yield f"the paper's numbers are of the test part, ours of dev ({', '.join(on_dev)})"
+        yield f"the paper's numbers are on the test set, ours on dev ({', '.join(on_dev)})"
     for (base, why), names in empty.items():
-        yield f"without numbers of ours: {', '.join(names)}; the test part ({base}) {why}"
+        yield f"not measured: {', '.join(names)} (the test set of {base} is {why})"
 
 
-def _of_bases(plan: Plan) -> Iterator[str]:
-    """What differs in data and settings; bases in which it is the same share a line."""
-    found: dict[tuple[str, str], list[str]] = {}
+def _of_bases(plan: EntryPlan) -> Iterator[str]:
+    """Yield differences in data and settings, with one line for bases with the same difference."""
+    bases_of: dict[tuple[str, str], list[str]] = {}
     for runs in _runs_of_bases(plan):
         base = runs[0].base
         for text in _data(runs[0]):
-            found.setdefault(("data", f": {text}"), []).append(base)
-        if own := plan.setting.encoder_of(runs[0].base):
-            found.setdefault(("encoder", f": {own}"), []).append(runs[0].base)
+            bases_of.setdefault(("data", text), []).append(base)
+        if own := plan.setting.encoder_of(base):
+            bases_of.setdefault(("encoder", own), []).append(base)
         for text in _settings(runs, plan.setting):
-            where = ", those of --scale paper in parentheses"
-            found.setdefault(("settings", f"{where}: {text}"), []).append(base)
-    for (what, text), bases in found.items():
-        yield f"{what} ({', '.join(bases)}){text}"
+            bases_of.setdefault(("settings", text), []).append(base)
+    for (what, text), bases in bases_of.items():
+        note = "; values of --scale paper in parentheses" if what == "settings" else ""
+        yield f"{what} ({', '.join(bases)}{note}): {text}"
 
 
-def _runs_of_bases(plan: Plan) -> list[list[Run]]:
-    """The runs on each base, one a system."""
-    found: dict[str, dict[str, Run]] = {}
+def _runs_of_bases(plan: EntryPlan) -> list[list[Run]]:
+    """Group one run of each system by base."""
+    by_base: dict[str, dict[str, Run]] = {}
     for run in plan.runs():
-        found.setdefault(run.base, {}).setdefault(run.system, run)
-    return [[*runs.values()] for runs in found.values()]
+        by_base.setdefault(run.base, {}).setdefault(run.system, run)
+    return [[*runs.values()] for runs in by_base.values()]
 
 
 def _data(run: Run) -> Iterator[str]:
+    """Say how the data of a run differ from the full data of the paper."""
     data, files = run.experiment.data, run.files
     if files.differs:
         yield files.differs
@@ -112,8 +116,10 @@ def _data(run: Run) -> Iterator[str]:
 
 
 def _settings(runs: Sequence[Run], setting: Setting) -> Iterator[str]:
+    """Compare the settings of the runs on a base with those of the paper, in one line."""
     if setting.scale == "paper" and not setting.overrides:
         return
+    # Building the same runs at the paper's scale resolves all defaults and overrides.
     full = Setting(setting.data, setting.out, "paper")
     changed: dict[str, None] = {}
     for run in runs:
@@ -122,18 +128,16 @@ def _settings(runs: Sequence[Run], setting: Setting) -> Iterator[str]:
         changed |= {
             f"{key.rpartition('.')[2]} {_shown(ours.get(key))} ({_shown(theirs.get(key))})": None
             for key in SHOWN
-            if ours.get(key) != theirs.get(key) and not _idle(key, ours, theirs)
+            if ours.get(key) != theirs.get(key) and not _has_no_effect(key, ours, theirs)
         }
     if changed:
         yield ", ".join(changed)
 
 
-def _idle(key: str, *settings: dict[str, Any]) -> bool:
-    """Whether a setting has no say: epochs, where steps are counted."""
+def _has_no_effect(key: str, *settings: dict[str, Any]) -> bool:
+    """Whether a setting is ignored: epochs, if the number of steps is set."""
     steps = "training.max_steps"
-    return key == "training.num_train_epochs" and all(
-        each.get(steps) is not None for each in settings
-    )
+    return key == "training.num_train_epochs" and all(each.get(steps) is not None for each in settings)
 
 
 def _shown(value: Any) -> str:

@@ -1,7 +1,7 @@
-"""What there is to reproduce: an entry a table or figure, read from ``papers/*.yaml``.
+"""The entries to reproduce, one for each table or figure, read from ``papers/*.yaml``.
 
-The entries are data.  A row names a system (``bases.yaml``) and holds the paper's numbers, a column
-names a metric; how they are measured is the business of a handful of kinds
+Entries are data.  A row names a system (see ``bases.yaml``) and holds the paper's numbers; a column
+names a metric.  The kind of an entry decides how it is measured
 (:mod:`syntagma.reproduce.measurements`).
 """
 
@@ -17,34 +17,23 @@ from typing import Any
 from syntagma.errors import InputError
 from syntagma.settings import build, load_yaml, nearest
 
-__all__ = [
-    "Column",
-    "Entry",
-    "Paper",
-    "Row",
-    "find_entries",
-    "find_entry",
-    "package_file",
-    "read_papers",
-]
-
 PAPERS = ("sg-net", "sg-net-aaai", "sg-net-first", "seprem", "poi-net")
-"""In the order of the index."""
+"""The papers in the order of the index."""
 PARTS = ("dev", "test", "test_or_dev")
 
 
 @dataclass(frozen=True)
 class Row:
-    """A line of a table.
+    """A row of a table.
 
     Args:
-        name: as in the paper.
-        system: what we train for it; without one the paper's numbers stand alone, and without
-            these the line is a heading.
-        encoder: the paper's, a key of :attr:`Paper.encoders`.
-        base: what it is trained on, where the entry and its column do not say so.
-        metric: of the columns that have none.
-        parser: changes the parses on which it is scored: ``noisy:0.2``, put before the parser.
+        name: name of the row in the paper.
+        system: the system to train.  A row without one only shows the paper's numbers; if it has no
+            numbers either, it is a heading.
+        encoder: the paper's encoder, a key of :attr:`Paper.encoders`.
+        base: the base to train on, if neither the column nor the entry has one.
+        metric: metric of the columns that have none.
+        parser: prefix of the parse source to score with, such as ``noisy:0.2``.
         paper: the paper's number in each column.
     """
 
@@ -62,15 +51,17 @@ class Column:
     """A column of a table.
 
     Args:
-        name: as in the paper.
-        metric: a name of ``metrics.json``; ``alpha`` is SEPREM's, from the model's weights.
-        base: what is trained on, where it is not the entry's.
-        system: instead of the row's.
-        instead: for systems that are the same in this column, the one that is trained for all.
-        part: what is scored on: ``dev``, ``test``, or ``test_or_dev``: the paper's is the test
-            part, and where there is none ours is dev.
-        suffix: of the names of its runs, where their settings differ from other columns'.
-        set: these settings.
+        name: name of the column in the paper.
+        metric: a key of ``metrics.json``, or ``alpha`` for SEPREM's α, which is read from the
+            weights.
+        base: the base to train on, if it is not that of the entry.
+        system: the system to train instead of the row's.
+        instead: for systems that are identical in this column, the one to train in their place.
+        part: ``dev``; ``test``; or ``test_or_dev``, for test scores of the paper that are compared
+            with dev scores if there is no test set.
+        suffix: suffix of the names of the column's runs, if their settings differ from those of
+            other columns.
+        set: the settings that differ.
     """
 
     name: str
@@ -84,29 +75,29 @@ class Column:
 
     def __post_init__(self) -> None:
         if self.part not in PARTS:
-            raise InputError(f"part is one of {', '.join(PARTS)}, got {self.part!r}")
+            raise InputError(f"part must be one of {', '.join(PARTS)}, got {self.part!r}")
 
     def system_of(self, row: Row) -> str:
-        """What is trained for a row in this column."""
+        """Return the system to train for a row in this column."""
         return self.system or self.instead.get(row.system, row.system)
 
 
 @dataclass(frozen=True)
 class Entry:
-    """A table or figure, or a section with numbers.
+    """A table, a figure, or a section with numbers.
 
     Args:
-        caption: what it shows.
-        kind: how it is measured, a name of :data:`syntagma.reproduce.measurements.KINDS`.
-        base: what is trained on, a name of ``bases.yaml``.
-        columns: what is shown.
-        rows: of what.
-        significance: what the paper says of its differences.
-        notes: what differs from the paper, beyond what can be told from the settings.
-        options: of the kind.
-        reference: the paper's table, its head first, where our rows are only found in the answers.
+        caption: what the entry shows.
+        kind: how it is measured, a key of :data:`syntagma.reproduce.measurements.KINDS`.
+        base: the base to train on, a name from ``bases.yaml``.
+        columns: the columns.
+        rows: the rows.
+        significance: what the paper says about the significance of its differences.
+        notes: differences from the paper that the settings do not show.
+        options: options of the kind.
+        reference: the paper's table with its header, if our rows are not known beforehand.
         id: ``table3``, ``figure4``, ``section7.6``.
-        paper: whose.
+        paper: name of the paper.
     """
 
     caption: str
@@ -124,40 +115,40 @@ class Entry:
     def __post_init__(self) -> None:
         for row in self.rows:
             if len(row.paper) > max(len(self.columns), 1):
-                raise InputError(f"row {row.name!r} has more numbers than there are columns")
+                raise InputError(f"row {row.name!r} has more numbers than the entry has columns")
 
     @property
     def trains(self) -> bool:
-        """Whether it is measured on finished runs; what things cost, fresh models tell."""
+        """Whether it is measured on trained runs; costs are measured on new models."""
         return self.kind != "cost"
 
     @property
     def name(self) -> str:
-        """As it is asked for on the command line."""
+        """The name of the entry on the command line."""
         return f"{self.paper} {self.id}"
 
     def headings(self) -> list[str]:
-        """For each row the heading above it; empty where there is none."""
-        found, heading = [], ""
+        """Return the heading above each row; empty if there is none."""
+        headings, heading = [], ""
         for row in self.rows:
             if not row.system and not row.paper:
                 heading = row.name
-            found.append(heading)
-        return found
+            headings.append(heading)
+        return headings
 
 
 @dataclass(frozen=True)
 class Paper:
-    """One of the documents.
+    """A paper, or one version of it.
 
     Args:
-        title: of the system, with the version.
-        document: the paper's title.
-        parser: what it parses or tags with.
-        encoders: its encoders on the hub, by the names that rows use.
-        entries: by id.
-        others: tables and figures without results, and what they are.
-        seeds: that its results are means over.
+        title: name of the system, with the version.
+        document: title of the paper.
+        parser: the parser or tagger that the paper uses.
+        encoders: hub names of the paper's encoders, by the names that rows use.
+        entries: the entries by id.
+        others: tables and figures without results, and what they show.
+        seeds: number of seeds that its results are means of.
     """
 
     title: str
@@ -170,24 +161,29 @@ class Paper:
 
 
 def package_file(name: str) -> Path:
-    """A file that comes with this part of the package."""
+    """Return the path of a data file of this subpackage."""
     return Path(str(resources.files("syntagma.reproduce"))) / name
 
 
 @functools.cache
 def read_papers() -> dict[str, Paper]:
-    """The papers by name, each with its entries."""
+    """Return the papers by name."""
     papers = {}
     for name in PAPERS:
         path = package_file(f"papers/{name}.yaml")
         paper = build(Paper, load_yaml(path), where=path.name)
+        # The files do not repeat the id and the paper in each entry.
         entries = {id: replace(entry, id=id, paper=name) for id, entry in paper.entries.items()}
         papers[name] = replace(paper, entries=entries)
     return papers
 
 
 def find_entries(paper: str = "", name: str = "") -> list[Entry]:
-    """The entries of all papers, of one, or one of its entries.
+    """Return the entries of all papers, those of one paper, or a single one.
+
+    Args:
+        paper: name of a paper; all papers if empty.
+        name: name of an entry of the paper; all entries if empty.
 
     Raises:
         InputError: as :func:`find_entry`.
@@ -206,13 +202,17 @@ def _find_paper(name: str) -> Paper:
 
 
 def find_entry(paper: str, name: str) -> Entry:
-    """The entry of a name; ``fig. 4`` and ``Table 3`` are understood too.
+    """Find an entry by name.
+
+    Args:
+        paper: name of the paper.
+        name: name of the entry; spellings such as ``fig. 4`` or ``Table 3`` are accepted.
 
     Raises:
-        InputError: there is no such paper or entry; the nearest one is named.
+        InputError: there is no such paper or entry; the message suggests the closest name.
     """
-    found = _find_paper(paper)
-    entries, others = found.entries, found.others
+    entries, others = _find_paper(paper).entries, read_papers()[paper].others
+    # "Fig. 4", "figure-4" and "figure4" are the same.
     wanted = re.sub(r"[\s_-]", "", name.lower())
     wanted = re.sub(r"^(?:fig\.?|figure)(?=\d)", "figure", wanted)
     wanted = re.sub(r"^(?:tab\.?|table)(?=\d)", "table", wanted)

@@ -1,4 +1,4 @@
-"""Entries with the same numbers: a table in each version of a paper, a part of a larger one."""
+"""Find entries with the same numbers, such as a table that every version of a paper contains."""
 
 from __future__ import annotations
 
@@ -12,69 +12,70 @@ from syntagma.reproduce.entries import Column, Entry, read_papers
 from syntagma.reproduce.plan import encoders_of
 from syntagma.reproduce.runs import Setting
 
-__all__ = ["holders"]
-
 Number = tuple[str, ...]
-"""What tells a number of a system from all others: how it is measured, and on which run."""
+"""Identifies a number of a system: how it is measured, and on which run."""
 TABLES = ("table", "lines", "points")
-"""Kinds whose numbers are the same, however they are shown."""
+"""Kinds with the same numbers, which differ in how they are shown only."""
 
 
-def holders(entry: Entry, recorded: Mapping[str, Mapping[str, Any]]) -> list[str]:
-    """The recorded entries that together hold every number of another entry.
+def equivalent_entries(entry: Entry, recorded: Mapping[str, Mapping[str, Any]]) -> list[str]:
+    """Find recorded entries that contain all numbers of another entry.
 
     Args:
-        entry: that is looked for.
-        recorded: by name, as :func:`syntagma.reproduce.index.recorded` gives them.
+        entry: the entry to look for.
+        recorded: recorded results by name, see :func:`syntagma.reproduce.index.recorded`.
 
     Returns:
-        Their names, a single one if there is one; none if there is a number that no one holds, or
-        if they are of several scales, encoders or counts of seeds.
+        The name of one entry, or else the names of several that contain all numbers together.
+        Empty if a number is missing, or if the entries differ in scale, encoder or number of seeds.
     """
+    # Numbers may be combined if they were measured at the same scale, with the same encoder and
+    # with equally many seeds.
     groups: dict[tuple[str, str, int], dict[str, set[Number]]] = {}
     for name, result in recorded.items():
         paper, _, id = name.partition(" ")
-        # At the scale of the papers rows have their own encoders.
+        # At the paper's scale, each row has an encoder of its own.
         encoder = "" if result["scale"] == "paper" else result["encoder"]
         encoders = result["encoder"].split(", ")
-        held = groups.setdefault((result["scale"], encoder, result["seeds"]), {})
-        held[name] = {
+        by_entry = groups.setdefault((result["scale"], encoder, result["seeds"]), {})
+        by_entry[name] = {
             number
-            for title, own, number in _numbers(
+            for title, row_encoder, number in _numbers(
                 read_papers()[paper].entries[id], result["scale"], encoder
             )
-            if own in encoders and title not in result["missing"]
+            if row_encoder in encoders and title not in result["missing"]
         }
-    for (scale, encoder, _), held in groups.items():
+    for (scale, encoder, _), by_entry in groups.items():
         wanted = {number: None for _, _, number in _numbers(entry, scale, encoder)}
-        if not wanted or not wanted.keys() <= set().union(*held.values()):
+        if not wanted or not wanted.keys() <= set().union(*by_entry.values()):
             continue
-        for name, numbers in held.items():
+        for name, numbers in by_entry.items():
             if wanted.keys() <= numbers:
                 return [name]
-        first = {number: name for name in reversed(held) for number in held[name]}
+        first = {number: name for name in reversed(by_entry) for number in by_entry[name]}
         return list(dict.fromkeys(first[number] for number in wanted))
     return []
 
 
 def _numbers(entry: Entry, scale: str, encoder: str) -> Iterator[tuple[str, str, Number]]:
-    """The numbers of the rows that are run, each after the title of its data set and its encoder.
+    """Yield the numbers of an entry, each with the title of its dataset and its encoder.
 
     Args:
-        entry: whose.
-        scale: of the runs; one that is no scale of ours is about as large as ``cpu``.
-        encoder: that is asked for; empty for the entry's own.
+        entry: the entry.
+        scale: scale of the runs; anything but a known scale (a record made by hand) is treated as
+            ``cpu``.
+        encoder: the requested encoder; empty for the encoders of the entry.
     """
     scale = scale if scale in SCALES else "cpu"
     encoders = encoders_of(entry, Setting(Path(), Path(), scale, encoder))
-    way = () if entry.kind in TABLES else (entry.kind, repr(sorted(entry.options.items())))
+    method = () if entry.kind in TABLES else (entry.kind, repr(sorted(entry.options.items())))
     for row in entry.rows:
         if not row.system or row.encoder not in encoders:
             continue
         for column in entry.columns or (Column(""),):
             base = base_at(column.base or row.base or entry.base, scale)
             number = (
-                *way, base, column.system_of(row), encoders[row.encoder],
+                *method, base, column.system_of(row), encoders[row.encoder],
                 column.metric or row.metric, column.part, repr(column.set), row.parser,
             )  # fmt: skip
             yield read_datasets()[read_bases()[base].data].title, encoders[row.encoder], number

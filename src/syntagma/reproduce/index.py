@@ -1,4 +1,4 @@
-"""The index of all tables and figures: what each needs, and what was measured here."""
+"""The index of all tables and figures: the data that each needs, and our recorded results."""
 
 from __future__ import annotations
 
@@ -14,10 +14,8 @@ from syntagma.outputs import write_json, write_text
 from syntagma.reproduce.bases import data_of
 from syntagma.reproduce.datasets import find_files, read_datasets
 from syntagma.reproduce.entries import Column, Entry, find_entries, package_file, read_papers
-from syntagma.reproduce.equivalents import holders
+from syntagma.reproduce.equivalents import equivalent_entries
 from syntagma.reproduce.result import changed
-
-__all__ = ["datasets_of", "index_lines", "index_page", "record", "recorded"]
 
 RECORDED, INTRODUCTION = "recorded.json", "index.md"
 KEPT = ("scale", "date", "encoder", "seeds", "summary", "missing", "differs", "settings")
@@ -25,22 +23,27 @@ KEPT = ("scale", "date", "encoder", "seeds", "summary", "missing", "differs", "s
 
 @functools.cache
 def recorded() -> dict[str, dict[str, Any]]:
-    """The results that come with the package, by entry: the ``KEPT`` of ``result.json``.
+    """Return the results that ship with the package, by entry.
 
-    A ``remark`` was added by hand, such as that it is measured otherwise now; the entry's next
-    record is without it.
+    A result has the fields ``KEPT`` of ``result.json``.  It may also have a ``remark`` that was
+    added by hand, for example that the entry is measured differently now.  Recording the entry
+    again drops the remark.
     """
-    found: dict[str, dict[str, Any]] = read_json(package_file(RECORDED))
-    return found
+    results: dict[str, dict[str, Any]] = read_json(package_file(RECORDED))
+    return results
 
 
 def datasets_of(entry: Entry) -> list[str]:
-    """Names of the data sets that an entry uses, those of the runs that it begins from included."""
+    """Return the names of the datasets that an entry needs, also for runs that others start from.
+
+    Args:
+        entry: the entry.
+    """
     return list(dict.fromkeys(name for names in _datasets(entry) for name in names))
 
 
 def _datasets(entry: Entry) -> Iterator[list[str]]:
-    """What each number of ours needs."""
+    """Yield the names of the datasets that each of our numbers needs."""
     for row in entry.rows:
         for column in entry.columns or (Column(""),):
             if row.system:
@@ -49,35 +52,36 @@ def _datasets(entry: Entry) -> Iterator[list[str]]:
 
 
 def _status(entry: Entry, data: Path | None) -> str:
-    """The numbers and on what they were measured, or who has them, or which data are wanted."""
+    """Describe an entry: its recorded result, an equivalent entry, or the data that it needs."""
     if result := recorded().get(entry.name):
         seeds = f"{result['seeds']} seed{'s' if result['seeds'] > 1 else ''}"
         scale = " ".join((result["scale"], *changed(result["settings"])))
         made = ", ".join((scale, f"encoder {result['encoder']}", seeds, result["date"]))
-        lacking = ", ".join(result["missing"])
+        missing = ", ".join(result["missing"])
         line = f"{result['summary']} ({made})"
-        line += f"; without {lacking}, whose data are missing" if lacking else ""
+        line += f"; without {missing} (data missing)" if missing else ""
         return f"{line}; {result['remark']}" if "remark" in result else line
-    if found := holders(entry, recorded()):
-        return f"measured: see {', '.join(found)}"
+    if equivalents := equivalent_entries(entry, recorded()):
+        return f"measured: see {', '.join(equivalents)}"
     needed = datasets_of(entry)
     if data is None:
         return f"not measured; needs {_titles(needed)}"
     absent = [name for name in needed if not find_files(name, data, data)]
     if not absent:
-        return "not measured; its data are there"
+        return "not measured; all data found"
+    # An entry can be measured in part, unless every number needs a missing dataset.
     if all(set(absent) & {*names} for names in _datasets(entry)):
         return f"not measured; needs {_titles(absent)}"
-    return f"not measured; its data are there, but for the columns of {_titles(absent)}"
+    return f"not measured; data found, except for the columns of {_titles(absent)}"
 
 
 def index_lines(data: Path | None = None, paper: str = "", name: str = "") -> Iterator[str]:
-    """A line an entry: paper, entry, caption, status.
+    """Yield a line for each entry, with its paper, id, caption and status.
 
     Args:
-        data: a folder in which its data are looked for.
-        paper: of this one alone.
-        name: of this entry of it alone.
+        data: data folder in which to look for the data of entries.
+        paper: name of a paper; all papers if empty.
+        name: name of an entry of the paper; all entries if empty.
 
     Raises:
         InputError: there is no such paper or entry.
@@ -87,27 +91,27 @@ def index_lines(data: Path | None = None, paper: str = "", name: str = "") -> It
 
 
 def index_page() -> str:
-    """The index as the page ``docs/reproduce.md``."""
+    """Return the index as Markdown, the content of ``docs/reproduce.md``."""
     blocks = [read_text(package_file(INTRODUCTION)).strip()]
     for name, paper in read_papers().items():
         blocks.append(f"## {paper.title}")
         blocks.append(f"*{paper.document}*, `{name}`.")
-        rows, notes = [["", "shows", "measured here"]], []
+        rows, notes = [["", "content", "our result"]], []
         for entry in paper.entries.values():
             rows.append([f"`{entry.id}`", entry.caption, _status(entry, None)])
             differs = recorded().get(entry.name, {}).get("differs", [])
             notes += [f"- `{entry.id}`: {'; '.join(differs)}"] if differs else []
         blocks.append(markdown(rows))
         if notes:
-            blocks += ["In what the measured ones differ from the paper:", "\n".join(notes)]
+            blocks += ["Differences from the paper:", "\n".join(notes)]
         others = ", ".join(f"{id} ({what})" for id, what in paper.others.items())
-        blocks.append(f"No results are in {others}.")
+        blocks.append(f"Without results: {others}.")
     blocks += ["## Data", markdown(_data_rows())]
     return "\n\n".join(blocks) + "\n"
 
 
 def _data_rows() -> list[list[str]]:
-    """A row a source: its name, where it is published, its files, what may stand for it."""
+    """Return a row for each dataset: name, source, files, substitutes."""
     rows: dict[str, list[str]] = {}
     files: dict[str, dict[str, None]] = {}
     for dataset in read_datasets().values():
@@ -119,7 +123,7 @@ def _data_rows() -> list[list[str]]:
         files.setdefault(dataset.title, {}).update(dict.fromkeys((*official.needed, *tests)))
     for title, row in rows.items():
         row[2] = _listed(files[title])
-    return [["", "from", "under `--data`, plain or `.gz`", "otherwise taken"], *rows.values()]
+    return [["", "source", "files under `--data`, plain or `.gz`", "substitutes"], *rows.values()]
 
 
 def _listed(paths: Iterable[str]) -> str:
@@ -137,25 +141,27 @@ def _titles(names: Iterable[str]) -> str:
 
 
 def record(results: Sequence[Path], page: Path) -> list[str]:
-    """Take results into the package's own, and write the page again.
+    """Add results to the recorded ones, and update the page of the index.
 
     Args:
-        results: ``result.json`` of entries.
-        page: ``docs/reproduce.md``.
+        results: paths of ``result.json`` files.
+        page: path of ``docs/reproduce.md``.
 
     Returns:
-        The entries' names.
+        The names of the entries.
 
     Raises:
-        InputError: a file holds no result, or one of a try.
+        InputError: a file is not a result, or its scale is ``tiny``.
     """
     known, names = dict(recorded()), []
     for path in results:
         value: Mapping[str, Any] = read_json(path)
         if not {"paper", "id", *KEPT} <= value.keys():
-            raise InputError(f"{path}: no result of reproduce; give a result.json")
+            raise InputError(f"{path}: not a result of reproduce; give a result.json")
         if value["scale"] == "tiny":
-            raise InputError(f"{path}: the numbers of --scale tiny mean nothing; run cpu or paper")
+            raise InputError(
+                f"{path}: numbers of --scale tiny are meaningless; run --scale cpu or paper"
+            )
         name = f"{value['paper']} {value['id']}"
         known[name] = {key: value[key] for key in KEPT}
         names.append(name)

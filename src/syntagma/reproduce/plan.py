@@ -1,4 +1,4 @@
-"""Which runs an entry needs, and which of them are there."""
+"""Plan the runs that an entry needs."""
 
 from __future__ import annotations
 
@@ -13,19 +13,17 @@ from syntagma.reproduce.datasets import missing_line
 from syntagma.reproduce.entries import Column, Entry, Row, read_papers
 from syntagma.reproduce.runs import Run, Setting, make_run
 
-__all__ = ["Plan", "encoders_of", "make_plan"]
-
 
 @dataclass(frozen=True, slots=True)
-class Plan:
+class EntryPlan:
     """The runs of an entry.
 
     Args:
-        entry: what is reproduced.
-        setting: what was asked for.
-        encoders: of the rows that are run, by the paper's name of theirs.
-        cells: the runs of each row and column, a seed each; by their numbers.
-        missing: for each base without data, what to fetch.
+        entry: the entry.
+        setting: what was requested.
+        encoders: encoder of the rows to run, by the name of the paper's encoder.
+        cells: runs of each cell, one for each seed, by the indices of row and column.
+        missing: which data are missing and where to get them, for each base that lacks some.
     """
 
     entry: Entry
@@ -36,53 +34,70 @@ class Plan:
 
     @property
     def columns(self) -> tuple[Column, ...]:
-        """Those of the entry, at least one."""
+        """The columns of the entry; an unnamed one if it has none."""
         return self.entry.columns or (Column(""),)
 
     @property
     def folder(self) -> Path:
-        """Where its tables and pictures go."""
+        """Output folder for tables and pictures."""
         entry = self.entry
         return self.setting.out / self.setting.scale / "results" / f"{entry.paper}_{entry.id}"
 
     def runs(self) -> list[Run]:
-        """All runs, each after those that it needs, all systems with one seed before the next."""
-        found: dict[Path, Run] = {}
+        """Return all runs: each after those that it needs, and all systems seed by seed."""
+        ordered: dict[Path, Run] = {}
 
         def add(run: Run) -> None:
             for needed in run.needs:
                 add(needed)
-            found.setdefault(run.folder, run)
+            ordered.setdefault(run.folder, run)
 
         for seed in range(self.setting.seeds):
             for runs in self.cells.values():
                 add(runs[min(seed, len(runs) - 1)])
-        return list(found.values())
+        return list(ordered.values())
 
     def row_runs(self, column: int = 0) -> Iterator[tuple[Row, tuple[Run, ...]]]:
-        """The rows that are run, with their runs in a column."""
+        """Yield the rows to run, with their runs in one column.
+
+        Args:
+            column: index of the column.
+        """
         for number, row in enumerate(self.entry.rows):
             if (number, column) in self.cells:
                 yield row, self.cells[number, column]
 
 
 def encoders_of(entry: Entry, setting: Setting) -> dict[str, str]:
-    """The encoders of the rows that are run, by the paper's names of theirs."""
-    own = read_papers()[entry.paper].encoders
+    """Choose the rows to run, and their encoders.
+
+    Args:
+        entry: the entry.
+        setting: what was requested.
+
+    Returns:
+        The encoder of each group of rows to run, by the name of the paper's encoder.
+    """
+    papers = read_papers()[entry.paper].encoders
     names = list(dict.fromkeys(row.encoder for row in entry.rows if row.system))
     if setting.scale == "paper" and not setting.encoder:
-        return {name: own.get(name, DEFAULT) for name in names}
+        return {name: papers.get(name, DEFAULT) for name in names}
     for name in names:
-        if name and setting.encoder in (name, own[name]):
-            return {name: own[name]}
+        if name and setting.encoder in (name, papers[name]):
+            return {name: papers[name]}
+    # With any other encoder, rows that differ in the paper's encoder only would be the same.
     return {names[0]: setting.encoder or DEFAULT}
 
 
-def make_plan(entry: Entry, setting: Setting) -> Plan:
-    """The runs of an entry; cells whose data are not there are left out.
+def make_plan(entry: Entry, setting: Setting) -> EntryPlan:
+    """Plan the runs of an entry, without cells whose data are missing.
+
+    Args:
+        entry: the entry.
+        setting: what is requested.
 
     Raises:
-        InputError: the data of no cell are there, or a setting is impossible.
+        InputError: the data of all cells are missing, or a setting is invalid.
     """
     if not setting.seeds:
         seeds = read_papers()[entry.paper].seeds if setting.scale == "paper" else 1
@@ -97,8 +112,8 @@ def make_plan(entry: Entry, setting: Setting) -> Plan:
             if not row.system or row.encoder not in encoders:
                 continue
             system = column.system_of(row)
-            if lacking := _lacking(base, system, setting, fresh=not entry.trains):
-                missing[base] = lacking
+            if line := _missing_data(base, system, setting, fresh=not entry.trains):
+                missing[base] = line
                 continue
             seeds = 1 if bases[base].one_seed else setting.seeds
             cells[at, place] = tuple(
@@ -116,12 +131,13 @@ def make_plan(entry: Entry, setting: Setting) -> Plan:
             )
     if not cells:
         raise InputError(f"{entry.name} {'; '.join(dict.fromkeys(missing.values()))}")
-    return Plan(entry, setting, encoders, cells, missing)
+    return EntryPlan(entry, setting, encoders, cells, missing)
 
 
-def _lacking(base: str, system: str, setting: Setting, *, fresh: bool) -> str:
-    """What to fetch for a system, or for those that it begins from; empty if all is there."""
+def _missing_data(base: str, system: str, setting: Setting, *, fresh: bool) -> str:
+    """Say which data of a run are missing, or of the runs it starts from; empty if none are."""
     own = base_at(base, setting.scale)
+    # At the paper's scale, no base has a start: the same holds for a run that starts fresh.
     scale = "paper" if fresh or setting.encoder_of(own) else setting.scale
     for data in data_of(own, system, scale):
         if setting.files(data) is None:

@@ -1,4 +1,4 @@
-"""Files that are made from others, where a paper's own cannot be had."""
+"""Generate substitutes for data that are not available."""
 
 from __future__ import annotations
 
@@ -17,17 +17,10 @@ from syntagma.progress import progress_bar
 if TYPE_CHECKING:
     from syntagma.text.sentence import Parse
 
-__all__ = [
-    "RECIPES",
-    "Recipe",
-    "make_corpora",
-    "make_probing_sets",
-]
-
-EVERY = 50
-"""Of so many paragraphs one is kept apart from the others."""
+DEV_EVERY = 50
+"""One paragraph in this many goes to the dev corpus."""
 SMALL = 400
-"""Lines or questions that are enough for a try."""
+"""Number of lines or questions for ``--scale tiny``."""
 PROBES = (
     "tree_depth",
     "top_constituents",
@@ -43,19 +36,21 @@ TREEBANK = re.compile(r"\.(conllu|conllx|conll|ptb|mrg|brackets)(\.gz)?$")
 
 @dataclass(frozen=True, slots=True)
 class Recipe:
-    """How a file is made.
+    """How to generate a file.
 
     Args:
-        needs: the files that it is made from, under the data folder.
-        make: from these, into a folder, with a parser; the last argument asks for little.
+        needs: source files, relative to the data folder.
+        make: generates the file.  Its arguments are the paths of the sources, the output folder,
+            the parser, and whether a small file is enough.
     """
 
     needs: tuple[str, ...]
     make: Callable[[list[Path], Path, str, bool], None]
 
 
-def _questions(sources: Sequence[Path], made: Path, parser: str, small: bool) -> None:
-    """``unanswerable.json``: 30,000 questions without an answer from a file of SQuAD 1.1."""
+def _unanswerable(sources: Sequence[Path], made: Path, parser: str, small: bool) -> None:
+    """Generate ``unanswerable.json``: 30,000 unanswerable questions from SQuAD 1.1."""
+    # Imported on demand, as below: listing the index must not load torch.
     from syntagma.datasets.unanswerable import make_unanswerable
     from syntagma.tasks.spans.squad import read_squad
 
@@ -66,8 +61,8 @@ def _questions(sources: Sequence[Path], made: Path, parser: str, small: bool) ->
     write_json(made / "unanswerable.json", data, indent=None)
 
 
-def _halves(sources: Sequence[Path], made: Path, parser: str, small: bool) -> None:
-    """``v2_fit.json`` and ``v2_held.json``: every second article, and the others."""
+def _split_articles(sources: Sequence[Path], made: Path, parser: str, small: bool) -> None:
+    """Generate ``v2_fit.json`` and ``v2_held.json``, with every other article in each."""
     content = read_json(sources[0])
     for first, name in enumerate(("v2_fit.json", "v2_held.json")):
         part = content | {"data": content["data"][first::2]}
@@ -82,9 +77,16 @@ def make_corpora(
     *,
     workers: int | None = None,
 ) -> None:
-    """Folders ``train`` and ``dev`` of annotated text, every fiftieth paragraph in the latter.
+    """Annotate text as the corpora ``train`` and ``dev``, which gets every fiftieth paragraph.
 
-    Goes on where it was stopped.
+    An interrupted call is resumed.
+
+    Args:
+        sources: text files with a paragraph per line.
+        out: output folder.
+        parser: a parse source.
+        small: whether a few paragraphs are enough.
+        workers: number of processes; one for each core by default.
     """
     from syntagma.parse.corpora.annotator import AnnotationSettings
     from syntagma.tasks.annotation import annotate_files
@@ -93,13 +95,13 @@ def make_corpora(
     for path in sources:
         for number, line in enumerate(islice(read_lines(path), SMALL if small else None)):
             if line.strip():
-                parts["dev" if number % EVERY == 0 else "train"].append(line.strip())
+                parts["dev" if number % DEV_EVERY == 0 else "train"].append(line.strip())
     for name, lines in parts.items():
         source, folder = out / f"{name}.txt", out / name
         text = "\n".join(lines) + "\n"
         if not source.is_file() or open_text(source).read() != text:
             write_text(source, text)
-        # Sequences are mixed among a few shards at a time: smaller ones come from more places.
+        # Training shuffles within a few shards at a time, so smaller shards mix the text better.
         settings = AnnotationSettings(parser=parser, shard_characters=500_000)
         annotate_files(
             [str(source)],
@@ -120,59 +122,61 @@ def make_probing_sets(
     n_sentences: int = 120_000,
     seed: int = 1,
 ) -> dict[str, int]:
-    """A file a property in SentEval's style.
+    """Generate SentEval-style probing sets, with one file for each property.
 
     Args:
-        sources: texts, a sentence or paragraph a line; or treebanks, whose own trees are taken
-            (``.conllu``, ``.ptb``, or a pair ``A.conllu+A.ptb``). Sentences are taken from the
+        sources: texts with a sentence or paragraph per line, or treebanks (``.conllu``, ``.ptb``,
+            or a pair ``A.conllu+A.ptb``), whose gold trees are used.  Sentences are taken from the
             files in turn.
-        out: the folder to write to.
-        parser: of the texts.
-        small: whether a few are enough.
-        size: examples of a property wanted.
-        n_sentences: that are looked at.
-        seed: of all choices.
+        out: output folder.
+        parser: parser for the texts.
+        small: whether a few sentences are enough.
+        size: number of examples for each property.
+        n_sentences: number of sentences to read.
+        seed: random seed.
 
     Returns:
-        The number of examples of each property.
+        The number of examples for each property.
 
     Raises:
-        InputError: a file cannot be read, or no property is found in any sentence.
+        InputError: a file cannot be read, or no sentence has any of the properties.
     """
     from syntagma.datasets.probing import make_set
     from syntagma.tasks.probing.data import write_probe
 
     limit = 10 * SMALL if small else n_sentences
     parses = islice(_parses(sources, parser), limit)
-    found = list(progress_bar(iterable=parses, total=limit, desc="reading", unit="sentence"))
+    sentences = list(progress_bar(iterable=parses, total=limit, desc="reading", unit="sentence"))
     counts = {}
     for name in PROBES:
-        examples = make_set(name, found, size=SMALL if small else size, seed=seed)
+        examples = make_set(name, sentences, size=SMALL if small else size, seed=seed)
         counts[name] = len(examples)
         if examples:
             out.mkdir(parents=True, exist_ok=True)
             write_probe(out / f"{name}.txt", examples)
     if not any(counts.values()):
         raise InputError(
-            f"{', '.join(map(str, sources))}: no property is found in any of {len(found)} sentences"
+            f"{', '.join(map(str, sources))}: none of {len(sentences)} sentences has any of the "
+            f"properties; give more text"
         )
     return counts
 
 
 def _parses(sources: Sequence[Path | str], parser: str) -> Iterator[Parse]:
+    """Yield parses from all files in turn, until all files are read."""
     from syntagma.parse.sources.load import load_parser
     from syntagma.tasks.parsing.treebanks import read_treebank
 
-    trees = [path for path in sources if TREEBANK.search(str(path))]
-    texts = [path for path in sources if path not in trees]
+    treebanks = [path for path in sources if TREEBANK.search(str(path))]
+    texts = [path for path in sources if path not in treebanks]
     files: list[Iterator[Parse]] = [
-        (example.gold for example in read_treebank(path)) for path in trees
+        (example.gold for example in read_treebank(path)) for path in treebanks
     ]
     if texts:
-        own = load_parser(parser, decoding="separate")
+        text_parser = load_parser(parser, decoding="separate")
         for path in texts:
             lines = (line for line in read_lines(path) if line.strip())
-            files.append(chain.from_iterable(own.parse_texts(lines)))
+            files.append(chain.from_iterable(text_parser.parse_texts(lines)))
     while files:
         for file in list(files):
             if (parse := next(file, None)) is None:
@@ -194,11 +198,11 @@ WIKIPEDIA, NEWS, NOVELS = (
 )
 
 RECIPES: dict[str, Recipe] = {
-    "unanswerable.json": Recipe(("squad/train-v1.1.json",), _questions),
-    "v2_fit.json": Recipe(("squad/v2.0-part.json",), _halves),
-    "v2_held.json": Recipe(("squad/v2.0-part.json",), _halves),
+    "unanswerable.json": Recipe(("squad/train-v1.1.json",), _unanswerable),
+    "v2_fit.json": Recipe(("squad/v2.0-part.json",), _split_articles),
+    "v2_held.json": Recipe(("squad/v2.0-part.json",), _split_articles),
     "corpora/train": Recipe((WIKIPEDIA, NEWS), _corpora),
     "corpora/dev": Recipe((WIKIPEDIA, NEWS), _corpora),
     **{f"probing/{name}.txt": Recipe((WIKIPEDIA, NEWS, NOVELS), _probing) for name in PROBES},
 }
-"""By what each makes, under the folder of made files."""
+"""The recipe of each generated file, by its path in the folder of generated files."""

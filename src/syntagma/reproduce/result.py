@@ -12,21 +12,19 @@ from syntagma.drawing.tables import aligned, markdown, spread
 from syntagma.outputs import write_json, write_text
 from syntagma.reproduce.entries import read_papers
 
-__all__ = ["Cell", "Measured", "Part", "Reproduction", "changed", "listed"]
-
 
 @dataclass(frozen=True, slots=True)
 class Cell:
-    """A number of ours beside the paper's.
+    """A cell of a table, with our number and the paper's.
 
     Args:
-        row: its name.
-        column: its name.
-        ours: a mean over seeds; ``None`` where it was not measured.
-        spread: its sample standard deviation, of several seeds.
-        paper: the paper's; ``None`` where it has none.
-        heading: the line above the row, where the table has such.
-        digits: decimal places of ours.
+        row: name of the row.
+        column: name of the column.
+        ours: mean over seeds; ``None`` if it was not measured.
+        spread: sample standard deviation over seeds; ``None`` for a single seed.
+        paper: the paper's number; ``None`` if it has none.
+        heading: heading above the row; empty if there is none.
+        digits: number of decimals of our number.
     """
 
     row: str
@@ -37,11 +35,11 @@ class Cell:
     heading: str = ""
     digits: int = 2
 
-    def shown(self, places: int = 1) -> str:
-        """Ours, and the paper's in parentheses.
+    def shown(self, decimals: int = 1) -> str:
+        """Format our number, followed by the paper's in parentheses.
 
         Args:
-            places: decimal ones of the paper's number.
+            decimals: number of decimals of the paper's number.
 
         >>> Cell("SG-Net", "EM", 62.284, None, 85.0).shown()
         '62.28 (85.0)'
@@ -50,18 +48,18 @@ class Cell:
         """
         ours = "" if self.ours is None else spread(self.ours, self.spread, self.digits)
         if self.paper is not None:
-            paper = f"({self.paper:.{places}f})"
+            paper = f"({self.paper:.{decimals}f})"
             return paper if self.ours is None else f"{ours} {paper}"
         return ours
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
-    """A table.
+class ResultTable:
+    """A table of a result.
 
     Args:
-        title: what it shows, where there are several.
-        rows: its cells, the head first.
+        title: title of the table; empty if it is the only one.
+        rows: the formatted cells, the header first.
     """
 
     title: str
@@ -69,18 +67,18 @@ class Part:
 
 
 @dataclass(frozen=True, slots=True)
-class Measured:
-    """What the kind of an entry has measured.
+class Measurement:
+    """What was measured for an entry.
 
     Args:
-        parts: as tables.
-        cells: the numbers.
-        lines: tests of the differences, and the like.
-        differs: what differs from the paper, that only the measurement could tell.
-        pictures: that were drawn.
+        parts: tables.
+        cells: numbers.
+        lines: messages, such as the tests of the differences.
+        differs: differences from the paper that are only known after measuring.
+        pictures: paths of figures.
     """
 
-    parts: tuple[Part, ...]
+    parts: tuple[ResultTable, ...]
     cells: tuple[Cell, ...] = ()
     lines: tuple[str, ...] = ()
     differs: tuple[str, ...] = ()
@@ -88,10 +86,14 @@ class Measured:
 
 
 def listed(heading: str, lines: Iterable[str]) -> str:
-    """A heading with a list below it.
+    """Format a heading with a list below it.
 
-    >>> print(listed("What differs:", ["seeds: 1", "parser: linear"]))
-    What differs:
+    Args:
+        heading: the heading.
+        lines: the items.
+
+    >>> print(listed("Differences:", ["seeds: 1", "parser: linear"]))
+    Differences:
     - seeds: 1
     - parser: linear
     """
@@ -99,7 +101,10 @@ def listed(heading: str, lines: Iterable[str]) -> str:
 
 
 def changed(settings: Iterable[str]) -> list[str]:
-    """Settings as options of the command line.
+    """Format settings as command-line options.
+
+    Args:
+        settings: settings as ``key=value``.
 
     >>> changed(["data.limit=100", "guides={heads: 2}"])
     ['--set data.limit=100', "--set 'guides={heads: 2}'"]
@@ -109,21 +114,21 @@ def changed(settings: Iterable[str]) -> list[str]:
 
 @dataclass(frozen=True, slots=True)
 class Reproduction:
-    """An entry with our numbers.
+    """A reproduced entry.
 
     Args:
-        paper: whose.
-        id: of the entry.
-        caption: of the entry.
-        scale: of the runs.
-        seeds: of each system.
-        encoder: of our systems.
-        date: of the measurement, as 2026-11-21.
-        measured: the numbers.
-        differs: what differs from the paper.
-        runs: the run folders.
-        missing: titles of data sets that were not there.
-        settings: what was set otherwise than at its scale, as ``--set`` takes it.
+        paper: name of the paper.
+        id: id of the entry.
+        caption: caption of the entry.
+        scale: scale of the runs.
+        seeds: number of seeds of each system.
+        encoder: encoder of our systems.
+        date: date of the measurement, as in 2026-11-21.
+        measured: our numbers.
+        differs: differences from the paper.
+        runs: run folders.
+        missing: titles of missing datasets.
+        settings: settings that were changed from those of the scale, as ``key=value``.
     """
 
     paper: str
@@ -133,7 +138,7 @@ class Reproduction:
     seeds: int
     encoder: str
     date: str
-    measured: Measured
+    measured: Measurement
     differs: tuple[str, ...]
     runs: tuple[str, ...]
     missing: tuple[str, ...] = ()
@@ -141,15 +146,15 @@ class Reproduction:
 
     @property
     def title(self) -> str:
-        """Paper, entry and caption."""
+        """The title of the paper, and the id and caption of the entry."""
         return f"{read_papers()[self.paper].title}, {self.id}: {self.caption}"
 
     @property
     def summary(self) -> str:
-        """Our numbers in a line: each row's, as far as it has some.
+        """Our numbers in one line, row by row.
 
-        A row has its heading before it where another one has the same name; the column is named
-        where there is only one.
+        The name of a row includes its heading if another row has the same name.  If there is only
+        one column, its name comes last.
         """
         measured = [(cell, cell.ours) for cell in self.measured.cells if cell.ours is not None]
         if not measured:
@@ -157,36 +162,37 @@ class Reproduction:
         headings: dict[str, set[str]] = {}
         for cell, _ in measured:
             headings.setdefault(cell.row, set()).add(cell.heading)
-        found: dict[str, list[str]] = {}
+        by_row: dict[str, list[str]] = {}
         for cell, ours in measured:
-            twice = len(headings[cell.row]) > 1
-            name = f"{cell.heading}, {cell.row}" if twice else cell.row
-            found.setdefault(name, []).append(f"{ours:z.{cell.digits}f}")
-        shown = [f"{row} {' / '.join(values)}" for row, values in found.items()]
+            is_ambiguous = len(headings[cell.row]) > 1
+            name = f"{cell.heading}, {cell.row}" if is_ambiguous else cell.row
+            # The option z turns a rounded -0.00 into 0.00.
+            by_row.setdefault(name, []).append(f"{ours:z.{cell.digits}f}")
+        shown = [f"{row} {' / '.join(values)}" for row, values in by_row.items()]
         columns = {cell.column for cell, _ in measured}
         return "; ".join(shown) + (f" ({columns.pop()})" if len(columns) == 1 else "")
 
     def table(self) -> str:
-        """For a terminal."""
-        made = " ".join((self.scale, *changed(self.settings)))
-        blocks = [f"{self.title}\nours (the paper's); scale {made}"]
+        """Format the result for a terminal."""
+        scale = " ".join((self.scale, *changed(self.settings)))
+        blocks = [f"{self.title}\nours (the paper's); scale {scale}"]
         for part in self.measured.parts:
             title = f"{part.title}\n" if part.title else ""
             blocks.append(title + aligned(part.rows))
         blocks.append("\n".join(self.measured.lines))
-        blocks.append(listed("What differs from the paper:", self.differs))
+        blocks.append(listed("Differences from the paper:", self.differs))
         blocks.append("\n".join(f"→ {path}" for path in self.measured.pictures))
         return "\n\n".join(block for block in blocks if block)
 
     def markdown(self) -> str:
-        """As a page."""
-        made = " ".join((self.scale, *changed(self.settings)))
-        blocks = [f"# {self.title}", f"Ours (the paper's); scale `{made}`, {self.date}."]
+        """Format the result as Markdown."""
+        scale = " ".join((self.scale, *changed(self.settings)))
+        blocks = [f"# {self.title}", f"Ours (the paper's); scale `{scale}`, {self.date}."]
         for part in self.measured.parts:
             blocks += [f"## {part.title}"] if part.title else []
             blocks.append(markdown(part.rows))
         blocks += self.measured.lines
-        blocks.append(listed("What differs from the paper:\n", self.differs))
+        blocks.append(listed("Differences from the paper:\n", self.differs))
         for path in map(Path, self.measured.pictures):
             blocks.append(
                 f"[{path.stem}]({path.name})" if path.suffix == ".html" else f"![]({path.name})"
@@ -194,10 +200,14 @@ class Reproduction:
         return "\n\n".join(blocks) + "\n"
 
     def as_json(self) -> dict[str, Any]:
-        """Plain values."""
+        """Convert to plain values."""
         return asdict(self) | {"summary": self.summary}
 
     def write(self, folder: Path) -> None:
-        """Leave the table as Markdown and JSON in a folder."""
+        """Write ``table.md`` and ``result.json``.
+
+        Args:
+            folder: output folder.
+        """
         write_text(folder / "table.md", self.markdown())
         write_json(folder / "result.json", self.as_json())

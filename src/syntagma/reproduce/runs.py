@@ -1,4 +1,4 @@
-"""The run of a system: its settings, its data, its folder, and the runs that it begins from."""
+"""Training runs of systems: their settings, data, folders, and the runs that they start from."""
 
 from __future__ import annotations
 
@@ -10,32 +10,32 @@ from typing import TYPE_CHECKING, Any
 from syntagma.encoders.default import DEFAULT
 from syntagma.errors import InputError
 from syntagma.reproduce.bases import REFERENCE, SCALES, Base, base_at, read_bases, read_shared
-from syntagma.reproduce.datasets import Files, find_files, missing_line
+from syntagma.reproduce.datasets import DatasetFiles, find_files, missing_line
 from syntagma.runs.folder import RunFolder
 from syntagma.settings import apply_overrides, build
 
 if TYPE_CHECKING:
     from syntagma.tasks.experiment import Experiment
 
-__all__ = ["Run", "Setting", "make_run", "merged"]
-
 
 @dataclass(frozen=True, slots=True)
 class Setting:
-    """What is asked for.
+    """What a user requests, apart from the entry.
 
     Args:
-        data: the folder of the data.
-        out: the folder of the runs.
+        data: data folder.
+        out: output folder.
         scale: one of :data:`SCALES`.
-        encoder: instead of the paper's first; the default one if empty, at the scale of the paper
-            its own.
+        encoder: encoder to use.  If empty, the default encoder, or the paper's encoders at the
+            scale ``paper``.
         parser: a parse source.
-        seeds: how many runs a system has; 0 for as many as the paper's at its scale, and one below.
-        overrides: ``key=value`` settings for every run, ``base/key=value`` for those on a base.
+        seeds: number of runs for each system.  If 0, the paper's number at the scale ``paper``, and
+            otherwise 1.
+        overrides: settings to change, ``key=value`` in every run or ``base/key=value`` in the runs
+            on one base.
 
     Raises:
-        InputError: the scale, or a base of the overrides, is unknown, or the seeds are too few.
+        InputError: the scale or a base of the overrides is unknown, or ``seeds`` is negative.
     """
 
     data: Path
@@ -48,7 +48,7 @@ class Setting:
 
     def __post_init__(self) -> None:
         if self.scale not in SCALES:
-            raise InputError(f"--scale is one of {', '.join(SCALES)}, got {self.scale!r}")
+            raise InputError(f"--scale must be one of {', '.join(SCALES)}, got {self.scale!r}")
         if self.seeds < 0:
             raise InputError(
                 f"--seeds must be at least 1, or 0 for the paper's number; got {self.seeds}"
@@ -57,46 +57,59 @@ class Setting:
             base, slash, _ = override.partition("=")[0].rpartition("/")
             if slash and base not in read_bases():
                 raise InputError(
-                    f"--set {override}: no base {base!r}; the bases are {', '.join(read_bases())}"
+                    f"--set {override}: unknown base {base!r}; expected one of "
+                    f"{', '.join(read_bases())}"
                 )
 
     @property
     def made(self) -> Path:
-        """Where made files lie."""
+        """Folder of generated files."""
         return self.out / ("made-tiny" if self.scale == "tiny" else "made")
 
     def overrides_of(self, base: str) -> list[str]:
-        """The overrides that hold for runs on a base, as ``key=value``."""
-        found = []
+        """Return the overrides of the runs on a base, as ``key=value``.
+
+        Args:
+            base: name of the base.
+        """
+        overrides = []
         for override in self.overrides:
             key, equals, value = override.partition("=")
-            only, _, key = key.rpartition("/")
-            if only in ("", base):
-                found.append(f"{key}{equals}{value}")
-        return found
+            own_base, _, key = key.rpartition("/")
+            if own_base in ("", base):
+                overrides.append(f"{key}{equals}{value}")
+        return overrides
 
     def encoder_of(self, base: str) -> str:
-        """The encoder that the overrides name for a base; empty if they name none."""
+        """Return the encoder that the overrides set for a base; empty if they set none.
+
+        Args:
+            base: name of the base.
+        """
         named = [each for each in self.overrides_of(base) if each.startswith("encoder=")]
         return named[-1].partition("=")[2] if named else ""
 
-    def files(self, data: str) -> Files | None:
-        """The files of a data set, where they are there."""
+    def files(self, data: str) -> DatasetFiles | None:
+        """Return the files of a dataset; ``None`` if they are missing.
+
+        Args:
+            data: name of the dataset.
+        """
         return find_files(data, self.data, self.made)
 
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """A run folder that is there or will be.
+    """A training run, finished or not.
 
     Args:
-        folder: where it lies.
-        base: what it is trained on, below the scale of the paper perhaps another's.
-        asked: the base that was asked for.
-        system: what is trained.
-        experiment: how.
-        files: its data.
-        needs: the runs that it begins from.
+        folder: run folder.
+        base: base that the system is trained on.
+        asked: base that was requested, which ``base`` may replace.
+        system: name of the system.
+        experiment: settings of the run.
+        files: files of the dataset.
+        needs: runs that this one starts from.
     """
 
     folder: Path
@@ -104,7 +117,7 @@ class Run:
     asked: str
     system: str
     experiment: Experiment
-    files: Files
+    files: DatasetFiles
     needs: tuple[Run, ...] = ()
 
     @property
@@ -114,7 +127,11 @@ class Run:
 
 
 def merged(settings: Mapping[str, Any], *changes: Mapping[str, Any]) -> dict[str, Any]:
-    """Nested settings with changes on top.
+    """Merge nested settings; later values replace earlier ones.
+
+    Args:
+        settings: nested settings.
+        changes: further settings, in ascending priority.
 
     >>> merged({"a": {"b": 1, "c": 2}}, {"a": {"b": 3}})
     {'a': {'b': 3, 'c': 2}}
@@ -139,34 +156,34 @@ def make_run(
     changes: Mapping[str, Any] | None = None,
     fresh: bool = False,
 ) -> Run:
-    """The run of a system.
+    """Build the run of a system.
 
     Args:
-        base: what it is trained on.
-        system: what is trained.
-        setting: scale, places and overrides.
-        encoder: that it begins from, where neither base nor system have their own.
-        seed: of the training.
-        suffix: of its name, where there are changes.
-        changes: settings on top of the system's.
-        fresh: begin from the encoder itself, also on a base that has a start; so it does where
-            the overrides name an encoder for that base.
+        base: base to train on.
+        system: system to train.
+        setting: what is requested.
+        encoder: encoder to start from, unless the base or the system has its own.
+        seed: random seed.
+        suffix: suffix of the name of the run, if ``changes`` are given.
+        changes: settings to change from those of the system.
+        fresh: whether to start from the encoder itself, even if the base has a start.  This is
+            always so if the overrides set an encoder for the base.
 
     Raises:
-        InputError: the data are not there, or a setting is impossible.
+        InputError: the data are missing, or a setting is invalid.
     """
     from syntagma.tasks.experiment import Experiment
 
     asked, base = base, base_at(base, setting.scale)
-    origin = read_bases()[base]
-    files = setting.files(origin.data)
+    base_settings = read_bases()[base]
+    files = setting.files(base_settings.data)
     if files is None:
-        raise InputError(missing_line(origin.data, setting.data))
-    seed = 1 if origin.one_seed else seed
+        raise InputError(missing_line(base_settings.data, setting.data))
+    seed = 1 if base_settings.one_seed else seed
     values = merged(
-        _base_values(origin, setting.scale),
+        _base_values(base_settings, setting.scale),
         {"data": {"train": list(files.train), "dev": list(files.dev)}},
-        {"encoder": origin.encoder or encoder, "parser": setting.parser},
+        {"encoder": base_settings.encoder or encoder, "parser": setting.parser},
         read_shared()["systems"][system],
         changes or {},
         {"training": {"seed": seed}},
@@ -174,49 +191,51 @@ def make_run(
     needs: list[Run] = []
 
     def first_run(base: str, system: str) -> str:
-        # Of the first seed always, so that runs that begin from it differ in their own alone.
+        # Always the one with the first seed, so that runs that start from it differ only in their
+        # own seed.
         needs.append(make_run(base, system, setting, encoder=encoder))
         return str(needs[-1].folder)
 
-    teacher = values.pop("begins_as", system)
+    start_system = values.pop("begins_as", system)
     fresh = fresh or bool(setting.encoder_of(base))
-    if origin.start and setting.scale != "paper" and not fresh:
-        # The guides are those that the system has learnt there, but for what is changed on them.
-        changed = teacher != system or "guides" in (changes or {})
+    if base_settings.start and setting.scale != "paper" and not fresh:
+        # The trained guides are kept.  Their settings are only given if they differ from those of
+        # the run to start from.
+        changed = start_system != system or "guides" in (changes or {})
         values |= {
-            "encoder": first_run(origin.start, teacher),
+            "encoder": first_run(base_settings.start, start_system),
             "preset": "saved",
             "guides": values.get("guides", {}) if changed else {},
         }
-    values = apply_overrides(_resolved(values, first_run), setting.overrides_of(base))
+    values = apply_overrides(_resolve(values, first_run), setting.overrides_of(base))
     name = "-".join(part for part in (system, suffix) if part)
-    if encoder != DEFAULT and not origin.encoder:
+    if encoder != DEFAULT and not base_settings.encoder:
         name += f"@{encoder.rstrip('/').rpartition('/')[2]}"
     folder = setting.out / setting.scale / base / f"{name}-{seed}"
     experiment = build(Experiment, values, where=f"{base}/{system}")
     return Run(folder, base, asked, system, experiment, files, tuple(needs))
 
 
-def _base_values(origin: Base, scale: str) -> dict[str, Any]:
-    """The settings of a base at a scale, those of the base that it is like beneath its own."""
-    own = {
-        "tiny": (origin.cpu, read_shared()["tiny"], origin.tiny),
-        "cpu": (origin.cpu,),
-        "paper": (origin.paper,),
+def _base_values(base: Base, scale: str) -> dict[str, Any]:
+    """Merge the settings of a base at a scale with those of the base that it is like."""
+    at_scale = {
+        "tiny": (base.cpu, read_shared()["tiny"], base.tiny),
+        "cpu": (base.cpu,),
+        "paper": (base.paper,),
     }[scale]
-    beneath = [read_bases()[origin.like].all] if origin.like else []
-    return merged({}, *beneath, origin.all, *own)
+    inherited = [read_bases()[base.like].all] if base.like else []
+    return merged({}, *inherited, base.all, *at_scale)
 
 
-def _resolved(value: Any, first_run: Callable[[str, str], str]) -> Any:
-    """Settings in which references to runs are their folders.
+def _resolve(value: Any, first_run: Callable[[str, str], str]) -> Any:
+    """Replace references to runs by their folders.
 
     Args:
-        value: settings, or what one is set to.
-        first_run: the folder of a base's and a system's run.
+        value: nested settings, or the value of one.
+        first_run: returns the folder of the run of a base and a system.
     """
     if isinstance(value, Mapping):
-        return {key: _resolved(item, first_run) for key, item in value.items()}
+        return {key: _resolve(item, first_run) for key, item in value.items()}
     if isinstance(value, str) and value.startswith(REFERENCE):
         base, _, system = value.removeprefix(REFERENCE).partition("/")
         return first_run(base, system)

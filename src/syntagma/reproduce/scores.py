@@ -1,4 +1,4 @@
-"""The numbers of finished runs: on dev, on test, with other parses."""
+"""Scores of finished runs on dev or test data, with their own parses or with others."""
 
 from __future__ import annotations
 
@@ -15,57 +15,63 @@ from syntagma.reproduce.entries import Column, Row
 from syntagma.reproduce.runs import Run
 from syntagma.runs.names import METRICS
 
-__all__ = ["ALPHA", "part_scored", "score_of", "scored_folder"]
-
 ALPHA = "alpha"
-"""The metric that is no score but SEPREM's α."""
+"""The name of SEPREM's α, which is read from the weights like a metric."""
 
 
 def score_of(runs: Sequence[Run], row: Row, column: Column) -> tuple[float, float | None] | None:
-    """The mean of a metric over seeds, and its deviation where there are several.
+    """Return the mean of a metric over seeds, and its standard deviation if there are several.
 
     Args:
-        runs: a system's, a seed each.
-        row: its parser changes the parses.
-        column: its metric and part.
+        runs: runs of a system, one for each seed.
+        row: row of the table, which may change the parses.
+        column: column of the table, which has the metric and the part of the data.
 
     Returns:
-        ``None`` where there is nothing to score on, or the model has no such metric.
+        ``None`` if there are no data to score on, or if the model does not have the metric.
     """
-    found = [_score(run, row, column) for run in runs]
-    values = [value for value in found if value is not None]
+    values = [value for run in runs if (value := _score(run, row, column)) is not None]
     if len(values) < len(runs):
         return None
     return mean(values), stdev(values) if len(values) > 1 else None
 
 
 def part_scored(run: Run, column: Column) -> str:
-    """What a column of a run is scored on; it can be told before the run is trained.
+    """Return the part of the data on which a run is scored for a column.
+
+    This does not depend on whether the run is finished.
+
+    Args:
+        run: the run.
+        column: the column.
 
     Returns:
-        ``dev``, ``test``, or nothing where the column is of a test part that there is not.
+        ``dev``, ``test``, or an empty string if the column needs a test set that is missing.
     """
-    # A try is made of few examples: the whole test part would take longer than its training.
+    # With few dev examples, the whole test set would take longer than training.
     if column.part != "dev" and run.experiment.data.dev_limit is None and _has_test(run):
         return "test"
     return "" if column.part == "test" else "dev"
 
 
 def _has_test(run: Run) -> bool:
+    """Whether all test files of a run contain examples."""
     files = run.files.test
-    return bool(files) and all(_can_be_read(run.experiment.task, file) for file in files)
+    return bool(files) and all(_contains_examples(run.experiment.task, file) for file in files)
 
 
-def _can_be_read(task: str, file: str) -> bool:
-    """Whether a file that is there has examples; an archive may be without its test part."""
+def _contains_examples(task: str, file: str) -> bool:
+    """Whether a file has examples: an archive may lack its test part."""
     path, part, _ = file.partition("#")
-    # What a recipe makes may not be there yet.
-    return not part or not Path(path).exists() or _holds(task, file, Path(path).stat().st_mtime_ns)
+    # A generated file may not exist yet; it will have all parts.
+    if not part or not Path(path).exists():
+        return True
+    return _part_has_examples(task, file, Path(path).stat().st_mtime_ns)
 
 
 @functools.cache
-def _holds(task: str, file: str, changed: int) -> bool:
-    """Whether a part of a file has examples; ``changed``, its time, forgets what it held before."""
+def _part_has_examples(task: str, file: str, modified: int) -> bool:
+    """Whether a part of a file has examples; ``modified`` makes the cache follow changes."""
     from syntagma.tasks import find_task
 
     try:
@@ -75,7 +81,12 @@ def _holds(task: str, file: str, changed: int) -> bool:
 
 
 def scored_folder(run: Run, column: Column) -> Path:
-    """The folder of what a run scored on the part that a column is of; scored now if need be."""
+    """Return the folder with a run's scores for a column; score the run now if necessary.
+
+    Args:
+        run: a finished run.
+        column: the column.
+    """
     if part_scored(run, column) != "test":
         return run.folder
     from syntagma.encoders.precision import best_device
@@ -85,6 +96,7 @@ def scored_folder(run: Run, column: Column) -> Path:
 
 
 def _score(run: Run, row: Row, column: Column) -> float | None:
+    """Return the metric of one run for a cell of the table."""
     metric = column.metric or row.metric
     if metric == ALPHA:
         return _alpha(run.folder)
@@ -99,10 +111,11 @@ def _score(run: Run, row: Row, column: Column) -> float | None:
 
 
 def _evaluate(run: Run, files: Sequence[str], parser: str) -> dict[str, float]:
-    """The metrics with other parses on files, or on the run's dev examples; kept in its folder.
+    """Score a run with other parses on files, or on its dev examples, and cache the result.
 
-    They are kept by what the examples and the parses are, not by their names.  They are computed in
-    the precision of the training, as those are that the run has left: the two stand in one table.
+    The cache in the run folder is keyed by the content of examples and parses, not by their names.
+    The precision is that of the training, because the scores that the run wrote itself, which
+    appear in the same table, were computed in it.
     """
     from syntagma.analysis.systems import read_systems
     from syntagma.encoders.precision import best_device
@@ -126,13 +139,14 @@ def _evaluate(run: Run, files: Sequence[str], parser: str) -> dict[str, float]:
 
 
 def _alpha(folder: Path) -> float | None:
-    """SEPREM's α in a kept model, where it was learnt."""
+    """Read SEPREM's α from a saved model; ``None`` if it was not trained."""
     from safetensors import safe_open
 
     if not find_model(folder).settings["guides"].get("tree_distance", {}).get("learn_alpha", True):
         return None
     for path in sorted(folder.glob("*.safetensors")):
         with safe_open(path, "pt") as tensors:
+            # A safetensors file is not a mapping: it has keys() but cannot be iterated.
             for name in tensors.keys():  # noqa: SIM118
                 if name.rpartition(".")[2] == ALPHA:
                     return float(tensors.get_tensor(name))

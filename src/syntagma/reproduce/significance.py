@@ -1,4 +1,4 @@
-"""The paper's test of each system against the first one that was trained on the same."""
+"""Significance tests of each system against the first one trained on the same data."""
 
 from __future__ import annotations
 
@@ -10,23 +10,21 @@ from syntagma.analysis.compare import ComparedSystem, compare_runs, show_p
 from syntagma.analysis.significance import holm
 from syntagma.drawing.tables import signed
 from syntagma.errors import MissingExtraError
-from syntagma.reproduce.plan import Plan
-from syntagma.reproduce.result import Part
+from syntagma.reproduce.plan import EntryPlan
+from syntagma.reproduce.result import ResultTable
 from syntagma.reproduce.scores import part_scored, scored_folder
-
-__all__ = ["significance"]
 
 Runs = tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class _Group:
-    """Systems that were trained on the same, the first of them the baseline.
+class _ComparisonGroup:
+    """Systems that were trained on the same data; the first one is the baseline.
 
     Args:
-        where: what they were trained on, and the column where that makes a difference.
-        part: what they are scored on.
-        systems: their names, by the folders of their seeds.
+        where: the base, and the column if its settings differ.
+        part: part of the data on which they are scored.
+        systems: names of the systems, by the folders of their seeds.
     """
 
     where: str
@@ -36,9 +34,9 @@ class _Group:
 
 @dataclass(frozen=True, slots=True)
 class _Difference:
-    """A system against the baseline of its group."""
+    """The comparison of a system with the baseline of its group."""
 
-    group: _Group
+    group: _ComparisonGroup
     names: str
     compared: ComparedSystem
     p_value: float
@@ -46,41 +44,45 @@ class _Difference:
     test: str
 
 
-def significance(plan: Plan) -> tuple[tuple[Part, ...], tuple[str, ...]]:
-    """A table of the differences, and what was tested; nothing where there are no two systems.
+def significance(plan: EntryPlan) -> tuple[tuple[ResultTable, ...], tuple[str, ...]]:
+    """Test the differences between systems.
 
-    p is corrected (Holm) for all comparisons of the entry, on whatever they were trained.
+    p-values are corrected (Holm) for all comparisons of the entry, across bases.
 
     Args:
-        plan: whose runs are finished.
+        plan: plan of the entry, with finished runs.
+
+    Returns:
+        A table of the differences and a description of the tests; both empty if no two systems can
+        be compared.
     """
     groups = list(_groups(plan))
     if not groups:
         return (), ()
     paper = plan.entry.significance
-    said = (f"The paper: {paper}.",) if paper else ()
+    reported = (f"The paper: {paper}.",) if paper else ()
     try:
-        found = [difference for group in groups for difference in _differences(group)]
+        differences = [difference for group in groups for difference in _differences(group)]
     except MissingExtraError as error:
-        return (), (f"{error}", *said)
-    return (_table(found),), (*_tests(found), *said)
+        return (), (f"{error}", *reported)
+    return (_table(differences),), (*_tests(differences), *reported)
 
 
-def _groups(plan: Plan) -> Iterator[_Group]:
-    """Each pair of a base and a column whose systems have not been seen together yet."""
+def _groups(plan: EntryPlan) -> Iterator[_ComparisonGroup]:
+    """Yield the groups of systems of all columns, each set of systems once."""
     seen: set[Runs] = set()
     headings = plan.entry.headings()
-    times = Counter(row.name for row in plan.entry.rows if row.system)
+    occurrences = Counter(row.name for row in plan.entry.rows if row.system)
     names = {
-        id(row): f"{heading}, {row.name}" if times[row.name] > 1 else row.name
+        id(row): f"{heading}, {row.name}" if occurrences[row.name] > 1 else row.name
         for row, heading in zip(plan.entry.rows, headings, strict=True)
     }
-    # A row that is drawn as a level line is what the others are measured against.
+    # A row that is drawn as a horizontal line is the baseline, wherever it is in the table.
     level = plan.entry.options.get("level")
     for place, column in enumerate(plan.columns):
         groups: dict[tuple[str, str, str], dict[Runs, str]] = {}
         for row, runs in sorted(plan.row_runs(place), key=lambda pair: pair[0].name != level):
-            # What there is no test part of is compared on dev.
+            # Columns without a test set are compared on dev.
             key = (runs[0].base, row.encoder, part_scored(runs[0], column) or "dev")
             folders = tuple(str(scored_folder(run, column)) for run in runs)
             groups.setdefault(key, {}).setdefault(folders, names[id(row)])
@@ -89,10 +91,11 @@ def _groups(plan: Plan) -> Iterator[_Group]:
             if len(systems) > 1 and every not in seen:
                 seen.add(every)
                 where = f"{base}, {column.name}" if column.suffix else base
-                yield _Group(where, part, systems)
+                yield _ComparisonGroup(where, part, systems)
 
 
-def _differences(group: _Group) -> Iterator[_Difference]:
+def _differences(group: _ComparisonGroup) -> Iterator[_Difference]:
+    """Compare the systems of a group with its baseline."""
     comparison = compare_runs([folder for folders in group.systems for folder in folders])
     baseline, *others = group.systems.values()
     for system, name in zip(comparison.systems[1:], others, strict=True):
@@ -102,14 +105,15 @@ def _differences(group: _Group) -> Iterator[_Difference]:
         yield _Difference(group, names, system, system.p_value, n_examples, comparison.test)
 
 
-def _table(found: list[_Difference]) -> Part:
-    several = len({difference.group.where for difference in found}) > 1
-    corrected = holm([difference.p_value for difference in found])
-    many = len(found) > 1
-    seeds = any(len(difference.compared.runs) > 1 for difference in found)
+def _table(differences: list[_Difference]) -> ResultTable:
+    """Format the differences as a table, with columns only as far as they are needed."""
+    several = len({difference.group.where for difference in differences}) > 1
+    corrected = holm([difference.p_value for difference in differences])
+    many = len(differences) > 1
+    seeds = any(len(difference.compared.runs) > 1 for difference in differences)
     head = ["", "Δ", "+", "−", "p", *(["p (Holm)"] if many else []), "p (resampled)"]
     rows = [[*head, *(["p (seeds)"] if seeds else []), "n"]]
-    for difference, p_holm in zip(found, corrected, strict=True):
+    for difference, p_holm in zip(differences, corrected, strict=True):
         system, group = difference.compared, difference.group
         shown: list[float | None] = [difference.p_value, *([p_holm] if many else [])]
         shown += [system.p_resampled, *([system.p_seeds] if seeds else [])]
@@ -123,17 +127,17 @@ def _table(found: list[_Difference]) -> Part:
                 f"{difference.n_examples:,} of {group.part}",
             ]
         )
-    return Part("Differences", rows)
+    return ResultTable("Differences", rows)
 
 
-def _tests(found: list[_Difference]) -> Iterable[str]:
-    """A line for each test, with what it holds for where there are several."""
+def _tests(differences: list[_Difference]) -> Iterable[str]:
+    """Yield a line for each test; if there are several, with the bases that it applies to."""
     wheres: dict[str, list[str]] = {}
-    for difference in found:
+    for difference in differences:
         places = wheres.setdefault(difference.test, [])
         if difference.group.where not in places:
             places.append(difference.group.where)
     for test, places in wheres.items():
         yield f"{', '.join(places)}: {test}" if len(wheres) > 1 else test
-    if len(found) > 1:
-        yield f"Holm: p over the {len(found)} comparisons; the others are as they are"
+    if len(differences) > 1:
+        yield f"Holm: p corrected over the {len(differences)} comparisons; other p are uncorrected"

@@ -1,4 +1,4 @@
-"""Reproduce an entry: make its files, train what is missing, measure, and keep the table."""
+"""Reproduce an entry: generate files, train missing runs, measure, and write the table."""
 
 from __future__ import annotations
 
@@ -17,22 +17,26 @@ from syntagma.reproduce.datasets import read_datasets
 from syntagma.reproduce.differs import differences
 from syntagma.reproduce.entries import find_entry
 from syntagma.reproduce.measurements import find_kind
-from syntagma.reproduce.plan import Plan, make_plan
+from syntagma.reproduce.plan import EntryPlan, make_plan
 from syntagma.reproduce.recipes import RECIPES
 from syntagma.reproduce.result import Reproduction, listed
 from syntagma.reproduce.runs import Run, Setting
 from syntagma.training.job_queue import Job, train_all
 
-__all__ = ["plan_entry", "plan_lines", "reproduce", "run_lines"]
-
 Say = Callable[[str], None]
+"""Reports progress, one line at a time."""
 
 
-def plan_entry(paper: str, name: str, setting: Setting) -> Plan:
-    """The runs of an entry.
+def plan_entry(paper: str, name: str, setting: Setting) -> EntryPlan:
+    """Plan the runs of an entry, and check their settings before anything is trained.
+
+    Args:
+        paper: name of the paper.
+        name: name of the entry.
+        setting: what is requested.
 
     Raises:
-        InputError: there is no such entry, its data are not there, or what was asked for cannot be.
+        InputError: there is no such entry, its data are missing, or a setting is invalid.
     """
     plan = make_plan(find_entry(paper, name), setting)
     runs = [run for cell in plan.cells.values() for run in cell]
@@ -41,7 +45,7 @@ def plan_entry(paper: str, name: str, setting: Setting) -> Plan:
         base, slash, _ = override.partition("=")[0].rpartition("/")
         if slash and base not in bases:
             raise InputError(
-                f"--set {override}: {plan.entry.name} has no run on {base}, but on "
+                f"--set {override}: {plan.entry.name} has no run on {base}; it has runs on "
                 f"{', '.join(sorted(bases))}"
             )
     if setting.parser != DEFAULT_PARSER:
@@ -49,8 +53,12 @@ def plan_entry(paper: str, name: str, setting: Setting) -> Plan:
     return plan
 
 
-def run_lines(plan: Plan) -> Iterable[str]:
-    """A line a run: its state and its folder."""
+def run_lines(plan: EntryPlan) -> Iterable[str]:
+    """Yield a line for each run, with its state and folder.
+
+    Args:
+        plan: plan of the entry.
+    """
     if not plan.entry.trains:
         yield "no run is needed"
         return
@@ -58,42 +66,45 @@ def run_lines(plan: Plan) -> Iterable[str]:
         yield f"{run.state:<6} {run.folder}"
 
 
-def plan_lines(plan: Plan) -> Iterable[str]:
-    """What will be done, before anything is: the runs, and what will differ from the paper.
+def plan_lines(plan: EntryPlan) -> Iterable[str]:
+    """Describe what a reproduction will do: its runs, and how it will differ from the paper.
 
-    Only what the measurement itself finds is not among the latter.
+    Differences that are only known after measuring are not included.
+
+    Args:
+        plan: plan of the entry.
     """
     yield from run_lines(plan)
     yield listed("\nWhat will differ from the paper:", differences(plan))
 
 
-def reproduce(plan: Plan, *, say: Say = lambda line: None) -> Reproduction:
-    """Train what is not there yet, measure, and leave ``table.md`` and ``result.json``.
+def reproduce(plan: EntryPlan, *, say: Say = lambda line: None) -> Reproduction:
+    """Train missing runs, measure, and write ``table.md`` and ``result.json``.
 
-    Runs that were cut go on where they stopped; finished ones are taken as they are.  Several
-    processes may reproduce at the same time, and share out what is to be trained.
+    Interrupted runs are resumed, and finished ones are reused.  Several processes may reproduce
+    entries at the same time; they share the runs to be trained.
 
     Args:
-        plan: of :func:`plan_entry`.
-        say: is told what is done, a line each.
+        plan: plan from :func:`plan_entry`.
+        say: reports progress.
 
     Raises:
-        InputError: data cannot be used, or a run of the same name has other settings.
+        InputError: data are invalid, or a run of the same name has other settings.
     """
-    kind = find_kind(plan.entry.kind)
+    measure = find_kind(plan.entry.kind)
     trained = plan.runs() if plan.entry.trains else []
-    wanted = trained or [run for cell in plan.cells.values() for run in cell]
+    all_runs = trained or [run for cell in plan.cells.values() for run in cell]
     made = plan.setting.made
     with disk_errors(made):
         made.mkdir(parents=True, exist_ok=True)
-        # What another process is making is waited for.
+        # If another process is generating files, wait for it rather than generate them twice.
         with FileLock(made / ".lock"):
-            for run in wanted:
+            for run in all_runs:
                 _make_files(run, plan.setting, say)
     train_all([_job(run) for run in trained], say=say)
-    measured = kind(plan)
+    measured = measure(plan)
     runs = tuple(str(run.folder) for run in trained)
-    found = Reproduction(
+    reproduction = Reproduction(
         paper=plan.entry.paper,
         id=plan.entry.id,
         caption=plan.entry.caption,
@@ -107,8 +118,8 @@ def reproduce(plan: Plan, *, say: Say = lambda line: None) -> Reproduction:
         missing=tuple(read_datasets()[read_bases()[base].data].title for base in plan.missing),
         settings=plan.setting.overrides,
     )
-    found.write(plan.folder)
-    return found
+    reproduction.write(plan.folder)
+    return reproduction
 
 
 def _job(run: Run) -> Job:
@@ -116,23 +127,24 @@ def _job(run: Run) -> Job:
 
 
 def _make_files(run: Run, setting: Setting, say: Say) -> None:
-    """Make those files of a run's data that are made from others and are not there yet."""
-    places = [
+    """Generate the files of a run that are generated and do not exist yet."""
+    paths = [
         Path(path.partition("#")[0])
         for text in (*run.files.train, *run.files.dev, *run.files.test)
         for path in text.split("+")
     ]
-    for place in places:
-        # A corpus has its manifest when all of it is there.
-        if not place.is_relative_to(setting.made) or (place / "manifest.json").is_file():
+    for path in paths:
+        # An annotated corpus has a manifest once it is complete.
+        if not path.is_relative_to(setting.made) or (path / "manifest.json").is_file():
             continue
-        if place.is_file():
+        if path.is_file():
             continue
-        recipe = RECIPES[place.relative_to(setting.made).as_posix()]
+        recipe = RECIPES[path.relative_to(setting.made).as_posix()]
         sources = [_source(setting.data, name) for name in recipe.needs]
-        say(f"making {place}")
+        say(f"making {path}")
         recipe.make(sources, setting.made, setting.parser, setting.scale == "tiny")
 
 
 def _source(data: Path, name: str) -> Path:
+    """Return the path of a source file, compressed or not."""
     return data / name if (data / name).exists() else data / f"{name}.gz"

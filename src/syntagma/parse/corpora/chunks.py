@@ -86,6 +86,7 @@ def group_files(paths: Sequence[str]) -> list[list[int]]:
         The indices of the files of each group, which are read one after another.
     """
     groups: list[list[int]] = []
+    # Full from the start, so that the first file opens a group.
     size = GROUP_BYTES
     for number, path in enumerate(paths):
         if size >= GROUP_BYTES:

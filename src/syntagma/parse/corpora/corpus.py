@@ -77,7 +77,8 @@ class AnnotatedCorpus:
             raise DamagedFileError(f"{path}: is missing; annotate again with --resume")
         if verify and checksum(path) != entry.checksum:
             raise DamagedFileError(
-                f"{path}: damaged (wrong checksum); annotate again with --resume"
+                f"{path}: damaged, its bytes do not match the checksum; annotate again with "
+                f"--resume"
             )
         return Shard(path)
 
@@ -127,6 +128,7 @@ class AnnotatedCorpus:
             from datasets import IterableDataset
         except ImportError as error:
             raise MissingExtraError("a dataset view", "data") from error
+        # `datasets` shards a generator over the lists in its keyword arguments.
         paths = [str(self.folder / entry.name) for entry in self.manifest.shards]
         return IterableDataset.from_generator(
             _rows, gen_kwargs={"paths": paths, "names": self.labels()}
@@ -152,7 +154,7 @@ class AnnotatedCorpus:
             if not path.is_file():
                 problems.append(f"{entry.name}: is missing")
             elif checksum(path) != entry.checksum:
-                problems.append(f"{entry.name}: damaged (wrong checksum)")
+                problems.append(f"{entry.name}: damaged, its bytes do not match the checksum")
             else:
                 problems += _problems(entry, Shard(path))
         counts = self.manifest.counts
@@ -221,6 +223,7 @@ def _rows(paths: list[str], names: dict[str, list[str]]) -> Iterator[dict[str, A
         shard = Shard(path)
         codes = {}
         for name in LABELS:
+            # Shards number their labels independently of one another.
             new = Labels(names[name])
             translate = np.array(new.encode(shard.labels[name]), np.int64)
             codes[name] = translate[getattr(shard, name)] if len(translate) else shard.heads

@@ -65,6 +65,7 @@ class AnnotationPlan:
             characters=self.settings.shard_characters,
             skip_bad=self.settings.skip_bad,
         ):
+            # The input of finished shards is read again, to notice if it has changed.
             entry = self.finished.get(f"{chunk.name}{ENDING}")
             if entry is not None and entry.input != chunk.digest:
                 raise InputError(

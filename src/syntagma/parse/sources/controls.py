@@ -172,6 +172,7 @@ def replace_heads(parse: Parse, share: float, generator: np.random.Generator) ->
     below = np.flatnonzero(heads)
     size = _round_randomly(share * len(below), generator)
     chosen = generator.choice(below, size=size, replace=False)
+    # One word after the other, because each move changes which heads would close a cycle.
     for word in chosen.tolist():
         # A head below the word itself would close a cycle.
         candidates = ~descendants(heads, word)

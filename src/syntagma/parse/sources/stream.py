@@ -80,6 +80,7 @@ def _parse_treebank(
 def _parse_lines(lines: Iterator[str], parser: JointParser, kind: str) -> Iterator[ParsedSentence]:
     """Parse lines.  Line ends and a byte-order mark count as characters in the offsets."""
     pending: list[_Pending] = []
+    # The byte-order mark is not text, but offsets refer to the file, which contains it.
     first_line = next(lines, "")
     first_text = first_line.removeprefix(BYTE_ORDER_MARK)
     offset = len(first_line) - len(first_text)
@@ -104,5 +105,6 @@ def _parse_pending(pending: Sequence[_Pending], parser: JointParser) -> Iterator
     """Parse sentences and shift their offsets to refer to the file."""
     parses = parser.parse(item.sentence for item in pending)
     for item, parse in zip(pending, parses, strict=True):
+        # The rows need offsets within their own text, so they are made before the shift.
         rows = TreebankSentence.from_parse(parse, text=item.text)
         yield ParsedSentence(replace(parse, sentence=item.sentence.shift(item.offset)), rows)
