@@ -1,6 +1,7 @@
 """A training step of the plain encoder: Transformers, with our attention, and with our dropout.
 
-Then the time and memory of recomputing layers in the backward pass (``training.gradient_checkpointing``).
+Then the time and memory of recomputing layers in the backward pass
+(``training.gradient_checkpointing``).
 """
 
 from __future__ import annotations

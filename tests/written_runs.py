@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import yaml
 
@@ -43,3 +44,9 @@ def written_run(
     score = 100 * sum(right) / len(right)
     (folder / "metrics.json").write_text(json.dumps({key: score, "f1": score + 1}))
     return folder
+
+
+def change_settings(folder: Path, **settings: Any) -> None:
+    """Change settings of a run in its folder."""
+    path = folder / "experiment.yaml"
+    path.write_text(yaml.safe_dump(yaml.safe_load(path.read_text()) | settings))

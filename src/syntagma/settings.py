@@ -138,7 +138,9 @@ def apply_overrides(values: dict[str, Any], overrides: Sequence[str]) -> dict[st
     for override in overrides:
         path, equals, text = override.partition("=")
         if not equals or not path:
-            raise InputError(f"--set {override}: expected key=value, for example training.num_train_epochs=3")
+            raise InputError(
+                f"--set {override}: expected key=value, for example training.num_train_epochs=3"
+            )
         try:
             value = yaml.load(text, _Loader)
         except (yaml.YAMLError, ValueError, RecursionError) as error:

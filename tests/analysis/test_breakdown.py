@@ -16,14 +16,16 @@ pytest.importorskip("scipy")
 
 from syntagma.analysis import breakdown, compare
 from syntagma.analysis.breakdown import Breakdown, break_down, break_down_by, write_breakdowns
-from syntagma.analysis.groups import Group, Grouping, group_by, properties_of, trend
+from syntagma.analysis.groups import Group, Grouping, group_by, trend
 from syntagma.analysis.systems import read_systems
 from syntagma.cli import app
 from syntagma.errors import InputError
+from syntagma.tasks import find_task
 from syntagma.tasks.pairs.data import PairExample
 from syntagma.tasks.spans.squad import SpanExample
 from tests.builders import squad
 from tests.messages import naming, says
+from tests.written_runs import change_settings, written_run
 
 
 def question(number, text, answer="a", **changes):
@@ -32,13 +34,14 @@ def question(number, text, answer="a", **changes):
     )
 
 
+QUESTIONS, PAIRS = find_task("spans").groupings, find_task("pairs").groupings
 LENGTHS = [1, 1, 1, 1, 2, 3, 4, 5, 9, 20]
 EXAMPLES = [question(k, " ".join(["why"] * n)) for k, n in enumerate(LENGTHS)]
 
 
 class TestGroups:
     def test_equal_ranges_have_equal_steps(self):
-        found = group_by("question_length", EXAMPLES, cut="range", n_groups=4)
+        found = group_by("question_length", EXAMPLES, QUESTIONS, cut="range", n_groups=4)
         assert [(group.low, group.high, len(group.keys)) for group in found.groups] == [
             (1, 5, 8),
             (9, 9, 1),
@@ -46,13 +49,13 @@ class TestGroups:
         ]
 
     def test_equal_sizes_are_equal(self):
-        found = group_by("question_length", EXAMPLES, cut="size", n_groups=5)
+        found = group_by("question_length", EXAMPLES, QUESTIONS, cut="size", n_groups=5)
         assert [(group.name, group.mean, len(group.keys)) for group in found.groups] == [
             ("1", 1.0, 2), ("1", 1.0, 2), ("2–3", 2.5, 2), ("4–5", 4.5, 2), ("9–20", 14.5, 2),
         ]  # fmt: skip
 
     def test_few_values_stand_together(self):
-        found = group_by("question_length", EXAMPLES, cut="size", n_groups=8)
+        found = group_by("question_length", EXAMPLES, QUESTIONS, cut="size", n_groups=8)
         assert [(group.low, group.high) for group in found.groups][:2] == [(1, 1), (2, 2)]
         assert [len(group.keys) for group in found.groups][:2] == [4, 1]
         for group, after in itertools.pairwise(found.groups):
@@ -63,7 +66,7 @@ class TestGroups:
         """Many questions are of equal length; which group they are in must not be chance."""
         mixed = [EXAMPLES[place] for place in np.random.default_rng(1).permutation(len(EXAMPLES))]
         found, other = (
-            group_by("question_length", examples, cut=cut, n_groups=3)
+            group_by("question_length", examples, QUESTIONS, cut=cut, n_groups=3)
             for examples in (EXAMPLES, mixed)
         )
         assert [set(g.keys) for g in found.groups] == [set(g.keys) for g in other.groups]
@@ -71,22 +74,25 @@ class TestGroups:
     def test_names_have_the_digits_that_tell_groups_apart(self):
         values = {str(k): 99.9 + k / 1000 for k in range(100)}
         examples = [question(k, "why") for k in range(100)]
-        found = group_by("parse_confidence", examples, values=values, n_groups=4)
+        found = group_by("parse_confidence", examples, QUESTIONS, values=values, n_groups=4)
         assert [group.name for group in found.groups] == [
             "99.9–99.92", "99.93–99.95", "99.95–99.97", "99.98–100",
         ]  # fmt: skip
 
     def test_what_groups_are_is_said(self):
-        told = {n: group_by("question_length", EXAMPLES, n_groups=n).told() for n in (5, 8, 30)}
+        told = {
+            n: group_by("question_length", EXAMPLES, QUESTIONS, n_groups=n).described()
+            for n in (5, 8, 30)
+        }
         assert told == {
             5: "groups of equal size", 8: "equal values together", 30: "a group a value",
         }  # fmt: skip
-        equal = group_by("question_length", EXAMPLES, cut="range", n_groups=30)
-        assert equal.told() == "groups of equal range"
+        equal = group_by("question_length", EXAMPLES, QUESTIONS, cut="range", n_groups=30)
+        assert equal.described() == "groups of equal range"
 
     def test_what_an_example_does_not_have_is_not_zero(self):
         examples = [question(1, "why", ""), question(2, "why", "the pier"), question(3, "why")]
-        found = group_by("answer_length", examples)
+        found = group_by("answer_length", examples, QUESTIONS)
         assert [(group.name, group.keys) for group in found.groups] == [
             ("1", ("3",)),
             ("2", ("2",)),
@@ -95,7 +101,7 @@ class TestGroups:
     def test_twenty_groups_of_many_examples_are_even(self):
         values = {str(k): float(v) for k, v in enumerate(np.random.default_rng(0).random(1000))}
         examples = [question(k, "why") for k in range(1000)]
-        found = group_by("confidence", examples, values=values)
+        found = group_by("confidence", examples, QUESTIONS, values=values)
         assert [len(group.keys) for group in found.groups] == [50] * 20
 
     @pytest.mark.parametrize(
@@ -112,7 +118,7 @@ class TestGroups:
         ],
     )
     def test_question_words(self, text, expected):
-        (group,) = group_by("question_word", [question(1, text)]).groups
+        (group,) = group_by("question_word", [question(1, text)], QUESTIONS).groups
         assert group.name == expected
 
     @pytest.mark.parametrize(
@@ -138,19 +144,19 @@ class TestGroups:
 
     def test_kinds_come_by_their_size(self):
         examples = [PairExample(str(k), "a b", "c", "no" if k % 3 else "yes") for k in range(9)]
-        found = group_by("label", examples)
+        found = group_by("label", examples, PAIRS)
         assert [(group.name, len(group.keys)) for group in found.groups] == [("no", 6), ("yes", 3)]
-        assert "premise_length" in properties_of(examples[0])
-        assert "question_length" not in properties_of(examples[0])
+        assert "premise_length" in PAIRS
+        assert "question_length" not in PAIRS
 
     def test_unknown_properties_are_named(self):
         with pytest.raises(InputError, match=naming("question_lenght question_length")):
-            group_by("question_lenght", EXAMPLES)
+            group_by("question_lenght", EXAMPLES, QUESTIONS)
         with pytest.raises(InputError, match=naming("range size half")):
-            group_by("question_length", EXAMPLES, cut="half")
+            group_by("question_length", EXAMPLES, QUESTIONS, cut="half")
 
     def test_the_trend_is_the_weighted_line(self):
-        found = group_by("question_length", EXAMPLES, cut="range", n_groups=4)
+        found = group_by("question_length", EXAMPLES, QUESTIONS, cut="range", n_groups=4)
         scores = [50.0, 40.0, 45.0]
         # Where questions are, not in the middle of the range: most of the first group are short.
         x, n = np.array([sum(LENGTHS[:8]) / 8, 9, 20]), np.array([8, 1, 1])
@@ -163,9 +169,8 @@ class TestGroups:
 
 
 def run(folder, data, right, preset="none"):
-    folder.mkdir()
-    settings = {"task": "spans", "preset": preset, "data": {"dev": [data]}, "training": {"seed": 1}}
-    (folder / "experiment.yaml").write_text(yaml.safe_dump(settings))
+    written_run(folder, list(map(float, right.values())), preset=preset)
+    change_settings(folder, data={"train": ["/data/train.json"], "dev": [data]})
     rows = {key: {"exact": float(value), "f1": float(value)} for key, value in right.items()}
     (folder / "examples.json").write_text(json.dumps(rows))
     exact = 100 * sum(right.values()) / len(right)
@@ -222,10 +227,7 @@ def test_seeds_of_one_system_keep_their_table_beside_groups(runs, tmp_path):
     for seed in (1, 2):
         seeds.append(tmp_path / f"sg-net-{seed}")
         shutil.copytree(runs[1], seeds[-1])
-        settings = yaml.safe_load((seeds[-1] / "experiment.yaml").read_text())
-        (seeds[-1] / "experiment.yaml").write_text(
-            yaml.safe_dump(settings | {"training": {"seed": seed}})
-        )
+        change_settings(seeds[-1], training={"seed": seed})
     out = tmp_path / "values.json"
     command = ["compare", *map(str, seeds), "--by", "question_word", "--json", str(out)]
     found = CliRunner().invoke(app, command)

@@ -13,7 +13,7 @@ from syntagma.encoders.load import build_encoder
 from tests.conftest import ENCODERS, tiny_config
 
 
-def random_inputs(rows=3, n=21, num_attention_heads=2, width=8, dtype=torch.bfloat16):
+def random_inputs(rows=3, n=21, n_heads=2, width=8, dtype=torch.bfloat16):
     torch.manual_seed(0)
     parts = [torch.randn(rows, n, n_heads, width, dtype=dtype).transpose(1, 2) for _ in range(3)]
     mask = torch.rand(rows, 1, n, n) < 0.6

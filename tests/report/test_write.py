@@ -18,7 +18,7 @@ pytest.importorskip("matplotlib")
 
 from matplotlib.figure import Figure
 
-from syntagma.analysis.cases import TOLD, Case, find_cases, read_answers
+from syntagma.analysis.cases import Case, find_cases, read_answers
 from syntagma.analysis.parameters import read_numbers
 from syntagma.analysis.systems import RunScores, read_systems
 from syntagma.drawing.phrase_svg import phrase_svg
@@ -32,7 +32,7 @@ from syntagma.report.case_part import write_cases
 from syntagma.report.report_parts import groups_part, metric_shown, speed_rows
 from syntagma.report.write import write_report
 from syntagma.runs.log import Speed, read_speed
-from syntagma.tasks.comparison.comparisons import PLANS
+from syntagma.tasks import find_task
 from syntagma.tasks.experiment import load_experiment
 from syntagma.tasks.probing.data import ProbeExample
 from syntagma.tasks.relations.data import RelationExample
@@ -413,9 +413,9 @@ def test_commands_report_missing_runs(both, tmp_path):
             both[0], tmp_path / f"copy-{reported}", "experiment.yaml",
             lambda text, encoder=encoder: re.sub("(?m)^encoder: .*$", f"encoder: {encoder}", text),
         )  # fmt: skip
-        write_report([folder], tmp_path / f"report-{told}", n_cases=0)
-        text = Balanced(page_of(tmp_path / f"report-{told}")).text
-        assert (f" {encoder} " in text) == told
+        write_report([folder], tmp_path / f"report-{reported}", n_cases=0)
+        text = Balanced(page_of(tmp_path / f"report-{reported}")).text
+        assert (f" {encoder} " in text) == reported
 
 
 def test_a_failure_writes_nothing(both, tmp_path, monkeypatch):
@@ -449,7 +449,7 @@ def test_every_task_has_a_report(task, tmp_path, tiny_encoder):
         }.items()
     ]
     # Tests and groups use the same metric as the runs.
-    for plan in PLANS[task]:
+    for plan in find_task(task).comparisons:
         first = read_systems(runs)[0].runs[0]
         if plan.metric in first.metrics:
             system = read_systems(runs, metric=plan.metric)[0]
@@ -486,7 +486,7 @@ class TestCases:
                 assert case.answers[system] == expected
 
     def test_equal_answers_are_merged(self):
-        told = TOLD["relations"](
+        told = find_task("relations").describe(
             RelationExample("1", "A gull saw a boat.", (13, 17), (2, 6), "seen")
         )
         answers = {"plain": ("seen", "seen", "fed"), "sg-net": ("fed",) * 3}
@@ -498,12 +498,12 @@ class TestCases:
         assert "A <mark>gull</mark> saw a <mark>boat</mark>." in card
 
     def test_trees_have_phrases_if_the_parser_finds_some(self, tmp_path):
-        told = TOLD["probing"](ProbeExample("1", "te", "PAST", "The gull saw a boat."))
+        told = find_task("probing").describe(
+            ProbeExample("1", "te", "PAST", "The gull saw a boat.")
+        )
         case = Case("1", told, {"plain": ("PRES",)}, {"plain": 0.0}, "wrong", "plain")
         page = tmp_path / "cases.html"
-        write_cases(
-            [case], page, task="probing", title="x", baseline="plain", parser="default-parser"
-        )
+        write_cases([case], page, title="x", baseline="plain", parser="default-parser")
         parse = load_parser("default-parser").with_phrases().parse_text(told.asked)[0]
         assert [c.label for c in parse.constituents] == ["S", "NP", "VP", "NP"]
         assert phrase_svg(parse, standalone=False) in page.read_text(encoding="utf-8")
@@ -601,9 +601,11 @@ class TestNumbers:
 
 
 def test_questions_of_other_tasks():
-    told = TOLD["translation"](ParallelExample("1", "Ein Boot.", "A boat."))
+    told = find_task("translation").describe(ParallelExample("1", "Ein Boot.", "A boat."))
     assert (told.asked, told.gold, told.passage) == ("Ein Boot.", ("A boat.",), "")
-    told = TOLD["probing"](ProbeExample("1", "te", "PAST", "It rained."))
+    told = find_task("probing").describe(ProbeExample("1", "te", "PAST", "It rained."))
     assert (told.asked, told.gold) == ("It rained.", ("PAST",))
-    told = TOLD["relations"](RelationExample("1", "A gull saw a boat.", (13, 17), (2, 6), "seen"))
+    told = find_task("relations").describe(
+        RelationExample("1", "A gull saw a boat.", (13, 17), (2, 6), "seen")
+    )
     assert (told.asked, told.places) == ("boat → gull", ((13, 17), (2, 6)))

@@ -69,7 +69,7 @@ def test_expected_differences_are_the_final_ones(setting, limit, why):
     before = tuple(differences(plan))
     assert any(says(line, f"Test dream {why}") for line in before)
     assert any(says(line, "rows albert-xxlarge") for line in before)
-    runs, told = "\n".join(plan_lines(plan)).split("\n\nWhat will differ from the paper:\n- ")
+    runs, expected = "\n".join(plan_lines(plan)).split("\n\nWhat will differ from the paper:\n- ")
     assert all(line.startswith("to do") for line in runs.splitlines())
     assert tuple(expected.split("\n- ")) == before
     assert not wanted.out.exists()
@@ -106,8 +106,8 @@ def test_a_test_set_that_is_added_later_is_scored(setting, tmp_path):
 
 def test_bases_that_differ_alike_share_a_line(setting):
     wanted = setting("squad1/head.doc_stride=32", "squad2/head.doc_stride=32", "data.dev_limit=16")
-    told = list(differences(plan_entry("poi-net", "table3", wanted)))
-    (line,) = (line for line in told if line.endswith("scored on 16 of the dev examples"))
+    lines = list(differences(plan_entry("poi-net", "table3", wanted)))
+    (line,) = (line for line in lines if line.endswith("scored on 16 of the dev examples"))
     named = line.partition("(")[2].partition(")")[0]
     assert {"squad1", "squad2"} <= set(named.split(", "))
     assert any(line.startswith("data (squad1): 40 training examples of 87,599") for line in lines)

@@ -137,7 +137,9 @@ def _settings(runs: Sequence[Run], setting: Setting) -> Iterator[str]:
 def _has_no_effect(key: str, *settings: dict[str, Any]) -> bool:
     """Whether a setting is ignored: epochs, if the number of steps is set."""
     steps = "training.max_steps"
-    return key == "training.num_train_epochs" and all(each.get(steps) is not None for each in settings)
+    return key == "training.num_train_epochs" and all(
+        each.get(steps) is not None for each in settings
+    )
 
 
 def _shown(value: Any) -> str:
