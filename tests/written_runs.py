@@ -21,22 +21,24 @@ def written_run(
     preset: str = "none",
     seed: int = 1,
     dev: str = "dev.json",
+    **settings: Any,
 ) -> Path:
     """A finished run.
 
     Args:
         right: the score of each example of the dev file, from 0 to 1.
         dev: the name of the dev file, whose folder differs from machine to machine.
+        settings: further settings, or others in place of these.
     """
     folder.mkdir(parents=True)
     key = {"spans": "exact"}.get(task, "accuracy")
-    settings = {
+    complete = {
         "task": task,
         "preset": preset,
         "data": {"train": ["/data/train.json"], "dev": [f"/data/{dev}"]},
         "training": {"seed": seed, "num_train_epochs": 3},
     }
-    (folder / "experiment.yaml").write_text(yaml.safe_dump(settings))
+    (folder / "experiment.yaml").write_text(yaml.safe_dump(complete | settings))
     about = {"format_version": FORMAT, "syntagma_version": syntagma.__version__}
     (folder / "run.json").write_text(json.dumps(about))
     rows = {str(number): {key: value} for number, value in enumerate(right)}

@@ -7,7 +7,6 @@ from collections import Counter
 from dataclasses import replace
 
 import pytest
-import yaml
 
 from syntagma.analysis import answer_tags, breakdown
 from syntagma.analysis.answer_tags import boundary_tags, nearest_tag
@@ -18,6 +17,7 @@ from syntagma.parse.sources.controls import ChainSource
 from syntagma.tasks.pairs.data import PairExample
 from syntagma.tasks.spans.squad import SpanExample
 from tests.messages import naming
+from tests.written_runs import written_run
 
 PASSAGE = "The ferry left Lisbon in 1931 with oranges. Ana Reyes slept. The ferry sank."
 QUESTIONS = {
@@ -68,12 +68,11 @@ def runs(tmp_path, monkeypatch):
                      "what": [" ferry", 64], "none": ["", None]},
     }  # fmt: skip
     for name, texts in answers.items():
-        folder = tmp_path / name
-        folder.mkdir()
         seed = int(name[-1]) if name[-1].isdigit() else 1
-        settings = {"task": "spans", "preset": name[:6], "training": {"seed": seed},
-                    "data": {"dev": [str(tmp_path / "dev.json")]}}  # fmt: skip
-        (folder / "experiment.yaml").write_text(yaml.safe_dump(settings))
+        folder = written_run(
+            tmp_path / name, [1.0], preset="none" if name == "plain" else "sg-net", seed=seed,
+            data={"train": ["/data/train.json"], "dev": [str(tmp_path / "dev.json")]},
+        )  # fmt: skip
         wrong = {"plain": {"place", "year", "who", "none"}, "guided-1": {"who"}, "guided-2": set()}
         scores = {key: {"exact": float(key not in wrong[name]), "f1": 1.0} for key in QUESTIONS}
         (folder / "examples.json").write_text(json.dumps(scores))

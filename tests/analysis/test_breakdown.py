@@ -9,7 +9,6 @@ import shutil
 
 import numpy as np
 import pytest
-import yaml
 from typer.testing import CliRunner
 
 pytest.importorskip("scipy")
@@ -139,7 +138,7 @@ class TestGroups:
         ],
     )
     def test_answer_types(self, answer, expected):
-        (group,) = group_by("answer_type", [question(1, "why", answer)]).groups
+        (group,) = group_by("answer_type", [question(1, "why", answer)], QUESTIONS).groups
         assert group.name == expected
 
     def test_kinds_come_by_their_size(self):
@@ -325,11 +324,9 @@ def test_gold_classes_are_shown_by_how_many_are_right(tmp_path):
     data.write_text(json.dumps(rows))
     folders = []
     for name, found in (("plain", [0, 0, 1]), ("other", [0, 1, 1])):
-        folder = tmp_path / name
-        folder.mkdir()
-        settings = {"task": "relations", "preset": name, "data": {"dev": [str(data)]},
-                    "training": {"seed": 1}}  # fmt: skip
-        (folder / "experiment.yaml").write_text(yaml.safe_dump(settings))
+        dev = {"train": ["/data/train.json"], "dev": [str(data)]}
+        preset = {"plain": "none", "other": "sg-net"}[name]
+        folder = written_run(tmp_path / name, [1.0], task="relations", preset=preset, data=dev)
         scores = {
             str(number): {"accuracy": float(predicted == gold), "right": predicted * gold,
                           "predicted": predicted, "gold": gold}

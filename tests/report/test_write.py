@@ -319,7 +319,7 @@ def test_figures_are_skipped_without_models(both, tmp_path):
     write_report(copies, tmp_path / "report", n_cases=4)
     page = page_of(tmp_path / "report")
     found = Balanced(page)
-    assert "Left out" in found.text
+    assert "Skipped" in found.text
     assert says(found.text, f"{copies[0]} model.safetensors")
     assert "Models" not in found.headings
     assert "Attention: words of" not in page

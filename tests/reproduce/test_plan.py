@@ -157,7 +157,8 @@ def test_an_encoder_set_for_a_base_replaces_its_start(everything):
     assert {run.base for run in plan.runs()} == {"race"}
     run = plan.cells[1, 2][0]
     assert (run.experiment.encoder, run.experiment.preset) == ("default-reader", "poi-net")
-    assert run.experiment.guides == {"coattention": {"integration": "average", "turns": 2}}
+    coattention = run.experiment.guides["coattention"]
+    assert (coattention.integration, coattention.turns) == ("average", 2)
     assert "encoder (race): default-reader" in [*differences(plan)]
     tables = make_plan(find_entry("poi-net", "table4"), setting)
     assert {run.base for run in tables.runs()} == {"race", "squad1"}
@@ -185,7 +186,7 @@ def test_a_verifier_is_trained_before_the_system_that_uses_it(everything):
     names = [run.folder.name for run in plan.runs()]
     assert names.index("verifier-1") < names.index("sg-net_verifier-1")
     (run,) = (run for run in plan.runs() if run.system == "sg-net_verifier")
-    assert run.experiment.head["verifier"] == str(run.needs[0].folder)
+    assert run.experiment.head.verifier == str(run.needs[0].folder)
 
 
 def test_an_encoder_of_the_paper_selects_its_rows(everything):
@@ -234,7 +235,7 @@ def test_systems_on_squad2_have_the_settings_of_their_paper(
     found = [run for run in plan.runs() if run.asked.startswith("squad2")]
     assert found
     for run in found:
-        assert run.experiment.head["max_length"] == max_length
+        assert run.experiment.head.max_length == max_length
         assert run.experiment.training.learning_rate == rate
     # At other scales they share their runs.
     small = make_plan(find_entry(paper, table), Setting(everything, tmp_path / "out"))

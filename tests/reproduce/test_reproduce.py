@@ -61,7 +61,7 @@ def test_a_table_stands_beside_the_papers_and_is_not_trained_twice(setting, monk
     assert [row[-1] for row in rows] == [f"{compared.n_examples} of dev"] * 5
     test, corrected = found.measured.lines
     assert test == compared.test
-    assert corrected.startswith("Holm: p over the 5 comparisons")
+    assert says(corrected, "Holm 5 comparisons")
     assert "google-bert/bert-large-cased-whole-word-masking" in text
     assert any(says(line, "data 40") for line in text.splitlines())
     assert "num_train_epochs 1 (3)" in text
