@@ -150,7 +150,8 @@ def convert_corpus(path: Path) -> None:
     """The manifest of an annotated corpus."""
     values = json.loads(path.read_text("utf-8"))
     if "format" in values and "shards" in values:
-        values = {"format_version": values.pop("format"), **values}
+        del values["format"]
+        values = {"format_version": FORMAT, "syntagma_version": "0.1.0", **values}
         write(path, json.dumps(values, indent=2, ensure_ascii=False) + "\n")
 
 

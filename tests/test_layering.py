@@ -14,7 +14,8 @@ from tests.messages import naming
 
 ROOT = Path(syntagma.__file__).parent
 STREET = [
-    {"errors", "files", "outputs", "settings", "batches", "progress", "checks", "registry"},
+    {"errors", "files", "formats", "outputs", "settings"}
+    | {"batches", "progress", "checks", "registry"},
     {"text"},
     {"drawing"},
     {"encoders"},

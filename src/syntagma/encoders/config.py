@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Mapping
 from typing import Any, TypeVar
 
@@ -12,7 +11,8 @@ from transformers import AutoConfig, PretrainedConfig
 import syntagma
 from syntagma.encoders.default import CONFIG
 from syntagma.encoders.reference import ModelName, find_model
-from syntagma.errors import DamagedFileError, InputError
+from syntagma.errors import InputError
+from syntagma.formats import check_format
 from syntagma.settings import build, to_dict
 
 FORMAT = 1
@@ -136,29 +136,10 @@ def read_config(name: ModelName, *, task: str | tuple[str, ...] | None = None) -
     """
     ref = find_model(name)
     values = ref.settings
-    _check_format(values, f"{ref.folder / CONFIG}")
+    check_format(values, ref.folder / CONFIG, FORMAT, remedy="save the model again")
     tasks = (task,) if isinstance(task, str) else task
     if tasks is not None and values.get("task") not in tasks:
         came = repr(values["task"]) if values.get("task") else "no task"
         expected = " or ".join(map(repr, tasks))
         raise InputError(f"{ref.name}: a model for {came}, expected one for {expected}")
     return SyntagmaConfig(**values)
-
-
-def _check_format(values: Mapping[str, Any], where: str) -> None:
-    found, version = values.get("format_version"), str(values["syntagma_version"])
-    if found is None:
-        raise InputError(
-            f"{where}: written before release 0.1.0 (it has no format_version); convert it with "
-            f"scripts/convert_to_0_1.py FOLDER"
-        )
-    if not isinstance(found, int) or not re.match(r"\d+\.\d+", version):
-        raise DamagedFileError(
-            f"{where}: expected a whole number as format_version and a version such as "
-            f"{syntagma.__version__}, got {found!r} and {version!r}; save the model again"
-        )
-    if found > FORMAT:
-        raise InputError(
-            f"{where}: written by Syntagma {version} in format {found}, and this version reads "
-            f"formats up to {FORMAT}; pip install 'syntagma>={version}'"
-        )

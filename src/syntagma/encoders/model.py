@@ -19,7 +19,6 @@ from safetensors.torch import save_file
 from torch import Tensor, nn
 from transformers import AutoModel, PreTrainedModel
 
-import syntagma
 from syntagma.encoders import compact
 from syntagma.encoders.config import FORMAT, SyntagmaConfig, read_config, read_dtype
 from syntagma.encoders.cpu.dropout import use_fast_dropout
@@ -30,6 +29,7 @@ from syntagma.encoders.reference import ModelName, ModelRef, find_model, full_na
 from syntagma.encoders.saved import saved_weights
 from syntagma.encoders.sites import find_sites, layers, set_dropout
 from syntagma.errors import DamagedFileError, InputError
+from syntagma.formats import stamp
 from syntagma.outputs import write_file, write_text
 from syntagma.settings import nearest
 
@@ -334,8 +334,7 @@ class SyntagmaModel(PreTrainedModel):  # type: ignore[misc]
         values |= {
             "storage": storage,
             "architectures": [type(self).__name__],
-            "format_version": FORMAT,
-            "syntagma_version": syntagma.__version__,
+            **stamp(FORMAT),
         }
         # The base says where the encoder comes from; a path of this machine would be of no use.
         values["encoder"].pop("_name_or_path", None)

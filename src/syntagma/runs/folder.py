@@ -25,9 +25,9 @@ from typing import Any
 
 import yaml
 
-import syntagma
 from syntagma.errors import DamagedFileError, InputError
 from syntagma.files import read_json
+from syntagma.formats import CONVERT, check_format, stamp
 from syntagma.outputs import hold_folder, require_absent, write_file, write_json, write_text
 from syntagma.runs.log import read_records
 from syntagma.runs.names import METRICS, RECORDS, RUN, SETTINGS
@@ -36,6 +36,7 @@ from syntagma.tasks.experiment import Experiment, comparable
 
 FORMAT = 1
 """Of a run folder. Raise it when an older version could not read what is written."""
+REMEDY = "put back the file that `syntagma train` wrote"
 
 BEST = "best"
 COMPLETE = "complete"
@@ -112,8 +113,9 @@ class RunFolder:
             return
         require_absent(self.path)
         self.path.mkdir(parents=True, exist_ok=True)
-        about = {"format_version": FORMAT, "syntagma_version": syntagma.__version__}
-        write_json(self.path / RUN, about | {key: dict(of) for key, of in (sources or {}).items()})
+        write_json(
+            self.path / RUN, stamp(FORMAT) | {key: dict(of) for key, of in (sources or {}).items()}
+        )
         text = yaml.safe_dump(to_dict(experiment), sort_keys=False, allow_unicode=True)
         write_text(self.experiment, text)
 
@@ -257,29 +259,17 @@ def read_experiment(folder: Path, *, check: bool = True) -> Experiment:
     try:
         return build(Experiment, load_yaml(path), where=str(path))
     except InputError as error:
-        raise InputError(f"{error}; put back the file that `syntagma train` wrote") from error
+        raise InputError(f"{error}; {REMEDY}") from error
 
 
 def _check_format(folder: Path) -> None:
     path = folder / RUN
     if not path.is_file():
-        raise InputError(
-            f"{folder}: written before release 0.1.0 (it has no {RUN}); convert it with "
-            f"scripts/convert_to_0_1.py FOLDER"
-        )
+        raise InputError(f"{folder}: written before release 0.1.0 (it has no {RUN}); {CONVERT}")
     about = read_json(path)
-    found = about.get("format_version") if isinstance(about, dict) else None
-    if not isinstance(found, int):
-        raise DamagedFileError(
-            f"{path}: expected a whole number as format_version, got {found!r}; put back the file "
-            f"that `syntagma train` wrote"
-        )
-    if found > FORMAT:
-        version = about.get("syntagma_version")
-        raise InputError(
-            f"{folder}: written by Syntagma {version} in format {found}, and this version reads "
-            f"formats up to {FORMAT}; pip install 'syntagma>={version}'"
-        )
+    if not isinstance(about, dict):
+        raise DamagedFileError(f"{path}: expected an object, got {about!r}; {REMEDY}")
+    check_format(about, path, FORMAT, remedy=REMEDY)
 
 
 def _step(path: Path) -> int:

@@ -17,6 +17,7 @@ from typing import Any
 
 from syntagma.errors import DamagedFileError, InputError
 from syntagma.files import read_json
+from syntagma.formats import check_format, stamp
 from syntagma.outputs import disk_errors, require_absent, write_json
 from syntagma.parse.corpora.chunks import Counts
 
@@ -24,6 +25,7 @@ SETTINGS, SHARD_LOG, MANIFEST = "annotation.json", "shards.jsonl", "manifest.jso
 ENDING = ".parquet"
 FINGERPRINT = "fingerprint"
 FORMAT = 1
+REMEDY = "annotate the files again"
 
 
 @dataclass(frozen=True, slots=True)
@@ -190,7 +192,7 @@ class Manifest:
 
     def as_json(self) -> dict[str, Any]:
         """Convert to the content of ``manifest.json``."""
-        return {"format": FORMAT, **asdict(self)}
+        return {**stamp(FORMAT), **asdict(self)}
 
 
 def read_manifest(folder: str | Path) -> Manifest:
@@ -200,7 +202,7 @@ def read_manifest(folder: str | Path) -> Manifest:
         folder: folder of the corpus.
 
     Raises:
-        InputError: there is no corpus, or it is not finished.
+        InputError: there is no corpus, it is not finished, or another version wrote it.
         DamagedFileError: the manifest is damaged.
     """
     folder = Path(folder)
@@ -210,7 +212,11 @@ def read_manifest(folder: str | Path) -> Manifest:
                 f"{folder}: is not finished; continue it with `syntagma annotate … --resume`"
             )
         raise InputError(f"{folder}: no annotated corpus; give the output folder of annotate")
-    value = read_json(folder / MANIFEST)
+    path = folder / MANIFEST
+    value = read_json(path)
+    if not isinstance(value, dict):
+        raise DamagedFileError(f"{path}: expected an object, got {value!r}; {REMEDY}")
+    check_format(value, path, FORMAT, remedy=REMEDY)
     try:
         return Manifest(
             value["settings"],
