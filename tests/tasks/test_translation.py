@@ -1,34 +1,25 @@
-"""Translation: files, vocabularies, guided encoder-decoders, scores."""
+"""Guided encoder-decoders: the model, its settings and its languages."""
 
 from __future__ import annotations
 
-import json
 import logging
 import shutil
 from dataclasses import replace
-from unittest.mock import Mock
 
 import pytest
 import torch
 from torch.nn import functional
-from transformers import AutoConfig, AutoModelForSeq2SeqLM, AutoTokenizer, trainer
+from transformers import AutoConfig, AutoModelForSeq2SeqLM, AutoTokenizer
 
 pytest.importorskip("sacrebleu")
 
-from syntagma.analysis.compare import compare_runs
 from syntagma.encoders.config import SyntagmaConfig
-from syntagma.encoders.load import encoder_weights
 from syntagma.errors import InputError
-from syntagma.evaluation import evaluate, open_model, pack, predict
-from syntagma.models.guided_encoder import GuidedEncoder
+from syntagma.evaluation import open_model, pack
 from syntagma.models.translation_model import TranslationModel
-from syntagma.tasks.translation.parallel_text import ParallelExample, read_parallel
-from syntagma.tasks.translation.scores import bleu, sentence_bleu, signature
-from syntagma.tasks.translation.task import Translation, Translator
 from syntagma.tasks.translation.vocabulary import learn_vocabulary
 from syntagma.training.run import train
-from syntagma.training.trainer import SyntagmaTrainer
-from tests.builders import TRANSLATION, new_task, parallel, upper
+from tests.builders import TRANSLATION, new_task, parallel
 from tests.builders import translation as experiment
 from tests.conftest import SENTENCES, build_tokenizer, tiny_config
 from tests.messages import naming, says
@@ -37,97 +28,6 @@ from tests.messages import naming, says
 @pytest.fixture(scope="module")
 def data(tmp_path_factory):
     return parallel(tmp_path_factory.mktemp("parallel"))
-
-
-class TestFiles:
-    def test_lines_correspond(self, data):
-        examples = read_parallel(data)
-        assert len(examples) == 2 * len(SENTENCES)
-        assert examples[0] == ParallelExample("1", SENTENCES[0], upper(SENTENCES[0]))
-
-    def test_a_plus_may_stand_in_a_name(self, tmp_path):
-        one, other = tmp_path / "c++.en", tmp_path / "c++.de"
-        one.write_text("a\n")
-        other.write_text("b\n")
-        assert read_parallel(f"{one}+{other}") == [ParallelExample("1", "a", "b")]
-        assert read_parallel(one) == [ParallelExample("1", "a", "")]
-
-    def test_sources_alone(self, data):
-        assert read_parallel(data.split("+")[0])[0].target == ""
-
-    @pytest.mark.parametrize(
-        ("one", "other", "message"),
-        [
-            ("a\nb\n", "c\n", "one 2 lines other 1"),
-            ("a\n\nb\n", "c\nd\ne\n", "one line 2 empty"),
-            ("a\nb\n", "c\n  \n", "other line 2 empty"),
-            ("", "", "other sentence"),
-        ],
-    )
-    def test_bad_files_are_named(self, tmp_path, one, other, message):
-        for name, text in (("one", one), ("other", other)):
-            (tmp_path / name).write_text(text)
-        with pytest.raises(InputError, match=naming(message)):
-            read_parallel(f"{tmp_path / 'one'}+{tmp_path / 'other'}")
-
-    def test_empty_lines_are_left_out_and_counted(self, tmp_path, caplog):
-        (tmp_path / "one").write_text("a\n\nb\n")
-        (tmp_path / "other").write_text("c\nd\ne\n")
-        with caplog.at_level(logging.WARNING):
-            found = read_parallel(f"{tmp_path / 'one'}+{tmp_path / 'other'}", skip_bad=True)
-        assert [(example.id, example.source) for example in found] == [("1", "a"), ("3", "b")]
-        assert says(caplog.text, "1 pairs")
-
-
-class TestVocabulary:
-    @pytest.mark.parametrize("text", ["Zürich, 東京!", "a  b", "don't — ﬁ"])
-    def test_bytes_bring_back_any_text(self, text):
-        tokenizer = learn_vocabulary(SENTENCES, kind="bpe", size=300)
-        ids = tokenizer(text)["input_ids"]
-        assert ids[-1] == tokenizer.eos_token_id
-        assert tokenizer.unk_token_id not in ids
-        decoded = tokenizer.decode(
-            ids, skip_special_tokens=True, clean_up_tokenization_spaces=False
-        )
-        assert decoded.strip() == text
-
-    def test_words_are_what_stands_between_spaces(self):
-        tokenizer = learn_vocabulary(["the cat . the dog"], kind="words", size=6)
-        assert len(tokenizer) == 6
-        ids = tokenizer("the dog sat .")["input_ids"]
-        assert tokenizer.decode(ids, clean_up_tokenization_spaces=False).count("⁇") >= 1
-        kept = tokenizer("the the")["input_ids"]
-        assert tokenizer.decode(kept, skip_special_tokens=True) == "the the"
-
-    @pytest.mark.parametrize(("kind", "least"), [("bpe", 259), ("words", 4)])
-    def test_a_vocabulary_without_room_is_refused(self, kind, least):
-        assert len(learn_vocabulary(SENTENCES, kind=kind, size=least)) == least
-        with pytest.raises(InputError, match=naming(f"head.vocab_size {least}")):
-            learn_vocabulary(SENTENCES, kind=kind, size=least - 1)
-
-
-class TestScores:
-    def test_bleu_is_that_of_a_hand_count(self):
-        # 5 of 6 words, 3 of 5 pairs, 2 of 4 triples, 1 of 3 fours; as long as the reference.
-        found = bleu(["the cat sat on a mat"], ["the cat sat on the mat"], tokenized=True)
-        assert found == pytest.approx(100 * (5 / 6 * 3 / 5 * 2 / 4 * 1 / 3) ** 0.25)
-
-    def test_case_and_tokens_count(self):
-        assert bleu(["The end of it all."], ["The end of it all."]) == pytest.approx(100)
-        assert bleu(["the end of it all."], ["The end of it all."]) < 100
-        raw, reference = ["so it is the end."], ["so it is the end ."]
-        assert bleu(raw, reference) == pytest.approx(100)
-        assert bleu(raw, reference, tokenized=True) < 100
-
-    def test_short_sentences_have_a_score(self):
-        rows = sentence_bleu(["yes", "no"], ["yes", "maybe"], tokenized=True)
-        assert [row["bleu"] for row in rows] == pytest.approx([100, 0])
-        assert [row["matches_1"] for row in rows] == [1, 0]
-        assert rows[0]["totals_2"] == 0
-
-    def test_the_signature_tells_how(self):
-        assert "tok:13a" in signature()
-        assert "tok:none" in signature(tokenized=True)
 
 
 GUIDES = {
@@ -270,120 +170,6 @@ def test_saving_and_loading_changes_nothing(preset, data, tmp_path):
     assert (tmp_path / "model.safetensors").stat().st_size < 4.5 * n_values + 100_000
 
 
-@pytest.fixture(scope="module")
-def runs(data, tmp_path_factory):
-    folder = tmp_path_factory.mktemp("runs")
-    for preset in ("none", "sg-net"):
-        training = {"num_train_epochs": 45, "learning_rate": 1e-2, "batch_tokens": 300,
-                    "eval_steps": 0.5, "save_steps": 1000}  # fmt: skip
-        head = {"vocabulary": "words", "tokenized": True}
-        train(experiment(data, preset=preset, training=training, head=head), folder / preset)
-    return folder
-
-
-def test_it_learns_to_translate(runs, data, tmp_path):
-    for preset in ("none", "sg-net"):
-        metrics = json.loads((runs / preset / "metrics.json").read_text())
-        assert metrics["bleu"] > 60
-        task = open_model(runs / preset, precision="float32")
-        found = task.evaluate(task.read(data), by=["length"])
-        assert found["bleu"] == pytest.approx(metrics["bleu"])
-        assert found["length.6-10.total"] > 0
-    predict(runs / "none", [data.split("+")[0]], tmp_path / "out.txt")
-    assert len((tmp_path / "out.txt").read_text().splitlines()) == 2 * len(SENTENCES)
-
-
-@pytest.mark.parametrize("preset", ["none", "sg-net"])
-def test_padding_and_batches_change_no_translation(preset, runs):
-    translator = Translator.from_pretrained(runs / preset, precision="float32")
-    together = list(translator.stream(SENTENCES))
-    with pytest.raises(InputError, match=naming("list texts A gull.")):
-        next(translator.stream("A gull."))
-    for source, found in zip(SENTENCES, together, strict=True):
-        alone = translator.translate(source)
-        assert alone.text == found.text
-        assert alone.score == pytest.approx(found.score, abs=1e-4)
-
-
-def test_a_score_is_the_log_probability_by_length(runs):
-    """Computed piece by piece; the same with one beam, where a search tells nothing of its own."""
-    translator = Translator.from_pretrained(runs / "none", precision="float32")
-    (item,) = translator.items([SENTENCES[0]])
-    batch = translator.collate([item])
-    batch.pop("token_type_ids", None)
-    for n_beams, penalty in ((1, 1.0), (3, 0.5)):
-        translator.model.set_head(num_beams=n_beams, length_penalty=penalty)
-        with torch.no_grad():
-            pieces, scores = translator.model.search(**batch)
-            total, length = 0.0, 0
-            for place in range(1, pieces.shape[1]):
-                read = pieces[:, :place]
-                logits = translator.model(**batch, decoder_input_ids=read).pieces[0, -1]
-                total += logits.log_softmax(-1)[pieces[0, place]].item()
-                length += 1
-        assert pieces[0, -1] == translator.tokenizer.eos_token_id
-        assert scores.item() == pytest.approx(total / length**penalty, rel=1e-4)
-
-
-def test_an_unknown_word_is_not_left_out(runs):
-    translator = Translator.from_pretrained(runs / "none")
-    known = translator.tokenizer.get_vocab()
-    unknown = translator.tokenizer.unk_token_id
-    pieces = torch.tensor(
-        [[0, known["THE"], unknown, known["THE"], translator.tokenizer.eos_token_id]]
-    )
-    translator.model.search = lambda **_: (pieces, torch.zeros(1))
-    assert translator.translate("the").text == "THE ⁇ THE"
-
-
-def test_both_scores_and_their_signature_are_told(runs, data, tmp_path):
-    metrics = json.loads((runs / "none" / "metrics.json").read_text())
-    assert metrics["bleu"] == metrics["bleu_words"]
-    # Of references whose full stops touch the words 13a sees no difference.
-    (tmp_path / "a.en").write_text("".join(f"{text} .\n" for text in SENTENCES), encoding="utf-8")
-    touching = "".join(f"{upper(text)}.\n" for text in SENTENCES)
-    (tmp_path / "a.up").write_text(touching, encoding="utf-8")
-    found = evaluate(runs / "none", [f"{tmp_path / 'a.en'}+{tmp_path / 'a.up'}"])
-    assert found["bleu"] == found["bleu_words"] < found["bleu_13a"]
-    assert "tok:none" in metrics["signature"]
-    assert evaluate(runs / "none", [data])["signature"] == metrics["signature"]
-    table = compare_runs([runs / "none", runs / "sg-net"]).table()
-    assert f"bleu: {metrics['signature']}" in table
-    other = tmp_path / "other"
-    shutil.copytree(runs / "sg-net", other)
-    metrics["signature"] = metrics["signature"].replace("tok:none", "tok:13a")
-    (other / "metrics.json").write_text(json.dumps(metrics))
-    with pytest.raises(
-        InputError, match=naming("other none nrefs:1|case:mixed|eff:no|tok:13a tok:none")
-    ):
-        compare_runs([runs / "none", other])
-
-
-def test_a_translator_is_pretrained_keys(runs, data, tmp_path):
-    for preset in ("none", "sg-net"):
-        settings = experiment(
-            data, encoder=str(runs / preset), preset="saved",
-            head={"vocabulary": "words", "tokenized": True}, training={"learning_rate": 1e-7},
-        )  # fmt: skip
-        metrics = train(settings, tmp_path / preset)
-        before = json.loads((runs / preset / "metrics.json").read_text())
-        assert metrics["bleu"] == pytest.approx(before["bleu"], abs=5)
-
-
-def test_a_resumed_run_misses_no_weights(data, tmp_path, monkeypatch):
-    """Tied ones and sinusoids are not in a checkpoint; a warning about them would alarm."""
-    settings = experiment(data, training={"num_train_epochs": 2, "save_steps": 1})
-    with monkeypatch.context() as cut:
-        cut.setattr(SyntagmaTrainer, "evaluate", Mock(side_effect=KeyboardInterrupt))
-        with pytest.raises(KeyboardInterrupt):
-            train(settings, tmp_path / "run")
-    assert list((tmp_path / "run" / "checkpoints").iterdir())
-    warned = Mock()
-    monkeypatch.setattr(trainer.logger, "warning", warned)
-    train(settings, tmp_path / "run", resume=True)
-    assert not [call for call in warned.mock_calls if "missing keys" in str(call)]
-
-
 def test_given_words_are_parsed_as_they_are(data):
     """A line of words is one sentence, and no word is cut."""
     for tokenized, n_words, n_sentences in ((True, 5, 1), (False, 7, 2)):
@@ -445,43 +231,6 @@ class TestLanguages:
             self.build(pretrained, data, tmp_path, source_language="fr")
 
 
-def test_what_has_no_published_weights_is_not_stored_beside_them(runs, tmp_path):
-    with pytest.raises(InputError, match=naming("scratch")):
-        pack(runs / "none", tmp_path / "small")
-    assert not (tmp_path / "small").exists()
-
-
-def test_empty_lines_keep_their_places(runs, tmp_path):
-    text = tmp_path / "a+b.txt"
-    text.write_text(f"{SENTENCES[0]}\n\n{SENTENCES[1]}\n")
-    with pytest.raises(InputError, match=naming("a+b.txt line 2 empty --skip-bad")):
-        predict(runs / "none", [text], tmp_path / "out.txt")
-    assert predict(runs / "none", [text], tmp_path / "out.txt", skip_bad=True) == 3
-    lines = (tmp_path / "out.txt").read_text().split("\n")
-    assert [bool(line) for line in lines] == [True, False, True, False]
-    assert next(Translator.from_pretrained(runs / "none").stream([""])).text == ""
-    with pytest.raises(InputError, match=naming("text empty")):
-        Translator.from_pretrained(runs / "none").translate(" ")
-
-
-def test_runs_are_compared_by_the_sign_test(runs):
-    found = compare_runs([runs / "none", runs / "sg-net"])
-    assert found.columns == ("bleu",)
-    assert "sign test" in found.test
-    assert found.systems[1].p_value == 1 or 0 < found.systems[1].p_resampled <= 1
-    assert found.n_examples == 2 * len(SENTENCES)
-
-
-def test_a_translation_is_a_line(data, tmp_path):
-    """Pretrained models can give pieces that break lines."""
-    task, examples = new_task(experiment(data))
-    texts = ["A gull\ncried.", "It \r\n left.", "Tides\u2028rose."]
-    found = [Translation(text, 0.0) for text in texts]
-    task.write_predictions(examples[:3], found, tmp_path / "out.txt")
-    lines = (tmp_path / "out.txt").read_text(encoding="utf-8").split("\n")
-    assert lines == ["A gull cried.", "It left.", "Tides\u2028rose.", ""]
-
-
 @pytest.mark.parametrize("kept", ["packed", "frozen"])
 def test_what_is_stored_beside_a_pretrained_model_is_pretrained_keys(
     kept, pretrained, data, tmp_path
@@ -501,13 +250,6 @@ def test_what_is_stored_beside_a_pretrained_model_is_pretrained_keys(
         assert torch.equal(value, before[name]), name
 
 
-def test_half_of_a_translator_is_no_encoder(runs, tmp_path):
-    with pytest.raises(InputError, match=naming("sg-net translation decoder")):
-        GuidedEncoder.from_pretrained(str(runs / "sg-net"))
-    with pytest.raises(InputError, match=naming("sg-net translation decoder")):
-        encoder_weights(str(runs / "sg-net"))
-
-
 def test_a_tokenizer_that_needs_other_packages_is_named(pretrained, data, monkeypatch):
     def missing(*_, **__):
         raise ImportError("\nMarianTokenizer requires SentencePiece. Check out the page.")
@@ -515,11 +257,6 @@ def test_a_tokenizer_that_needs_other_packages_is_named(pretrained, data, monkey
     monkeypatch.setattr("syntagma.encoders.load.AutoTokenizer.from_pretrained", missing)
     with pytest.raises(InputError, match=naming("marian SentencePiece tokenizer.json")):
         new_task(experiment(data, encoder=pretrained("marian")))
-
-
-def test_scores_need_references(runs, data):
-    with pytest.raises(InputError, match=naming("16 `syntagma predict`")):
-        evaluate(runs / "none", [data.split("+")[0]])
 
 
 @pytest.mark.parametrize(
@@ -612,23 +349,6 @@ def test_layers_that_are_computed_again_drop_the_same():
         found.append([weight.grad for weight in model.parameters() if weight.grad is not None])
     assert len(found[0]) == len(found[1]) > 50
     assert all(map(torch.equal, *found))
-
-
-def test_hypotheses_are_scored_in_parts_as_in_one(runs, monkeypatch):
-    """However many pieces there are, their scores are never all in memory."""
-    translator = Translator.from_pretrained(runs / "none", precision="float32")
-    whole = [found.score for found in translator.stream(SENTENCES)]
-    seen = []
-    score = TranslationModel._score
-
-    def spied(self, states, attention_mask, pieces):
-        seen.append(len(pieces))
-        return score(self, states, attention_mask, pieces)
-
-    monkeypatch.setattr(TranslationModel, "_score", spied)
-    monkeypatch.setattr("syntagma.models.translation_model.SCORED", 1)
-    assert [found.score for found in translator.stream(SENTENCES)] == pytest.approx(whole)
-    assert set(seen) == {1}
 
 
 def test_a_model_that_does_not_end_is_stopped(data):
