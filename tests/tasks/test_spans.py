@@ -307,7 +307,7 @@ def test_threshold_and_weight_are_fitted_where_they_serve(encoder_folders):
     fitted = task.fit_after_training(questions, answers)
     assert fitted["answerability_weight"] >= 1
     assert task.model.head.null_score_diff_threshold == fitted["null_score_diff_threshold"]
-    assert task.model.config.head["answerability_weight"] == fitted["answerability_weight"]
+    assert task.model.config.head.answerability_weight == fitted["answerability_weight"]
     weight = fitted["answerability_weight"]
     decided = [
         (a.null_score - a.score + weight * a.verification > fitted["null_score_diff_threshold"])
