@@ -54,7 +54,7 @@ def main() -> None:
             "default", task="choice", guides=resolve_guides(preset, {}), parser="default-parser"
         )
         cache = ParseCache(load_source("default-parser")) if model.reads_syntax else None
-        chooser = Chooser(model, load_tokenizer("default"), store=cache)
+        chooser = Chooser(model, load_tokenizer("default"), cache=cache)
         items = chooser.items(asked)
         seconds = rounds(
             {"naive": partial(naive, chooser, items), "ours": partial(chooser._score, items)},

@@ -72,7 +72,7 @@ def main() -> None:
         model.both_sides.generation_config.min_new_tokens = PIECES
         model.set_head(max_length=PIECES)
         translator = Translator(
-            model, tokenizer, store=ParseCache(parser) if model.reads_syntax else None
+            model, tokenizer, cache=ParseCache(parser) if model.reads_syntax else None
         )
         items = translator.items(texts)
         name = "plain" if preset == "none" else preset

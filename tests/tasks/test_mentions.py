@@ -76,7 +76,7 @@ def test_the_marker_of_each_mention_is_found_in_the_batch(model_type, encoder_fo
 
 def test_texts_are_parsed_without_markers(tiny_encoder):
     reader = classifier(tiny_encoder, preset="seprem", parser="linear")
-    recorder = reader.texts.store.source = Recorder(reader.texts.store.source)
+    recorder = reader.texts.cache.source = Recorder(reader.texts.cache.source)
     text = "A white gull cried over Pier Nine."
     reader.relation(text, (2, 12), (24, 33))
     # Two pairs of mentions in one text: it is parsed once.

@@ -423,5 +423,5 @@ def test_the_sentences_are_words(data, tiny_encoder):
     """Else words such as `ca n't` would be cut anew, and some sentences in two."""
     settings = experiment(data, tiny_encoder, preset="sg-net", parser="linear")
     task = ProbingTask.new(settings, ProbingTask.read(f"{data}#tr"))
-    [parses] = task.predictor.texts.store.source.parse_texts(["It ca n't . Go !"])
+    [parses] = task.predictor.texts.cache.source.parse_texts(["It ca n't . Go !"])
     assert [parse.sentence.forms for parse in parses] == [("It", "ca", "n't", ".", "Go", "!")]

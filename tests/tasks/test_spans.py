@@ -352,11 +352,11 @@ def test_a_verifier_reads_the_trees_that_it_learnt(tiny_encoder, tmp_path):
     verifier = saved("a", "random:0", objective="answerability")
     folder = saved("b", "linear", verifier=verifier)
     reader = Reader.from_pretrained(folder, precision="float32")
-    assert reader.texts.store.source.fingerprint.startswith("linear")
-    assert reader.verifier.texts.store.source.fingerprint.startswith("random")
+    assert reader.texts.cache.source.fingerprint.startswith("linear")
+    assert reader.verifier.texts.cache.source.fingerprint.startswith("random")
     assert reader.verifier.precision == "float32"
     other = Reader.from_pretrained(folder, parser="random:7")
-    assert other.verifier.texts.store is other.texts.store
+    assert other.verifier.texts.cache is other.texts.cache
 
 
 def test_questions_without_gold_are_left_out_of_every_score(encoder_folders):

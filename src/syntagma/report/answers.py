@@ -54,9 +54,9 @@ class Reading:
 
     def parses(self, text: str) -> list[Parse]:
         """Parse a text with the reader's parser, or the default parser if the reader has none."""
-        store = self.reader.texts.store
-        if store is not None:
-            return store.parsed([text])[0].parses(text)
+        cache = self.reader.texts.cache
+        if cache is not None:
+            return cache.parsed([text])[0].parses(text)
         return load_parser(DEFAULT_PARSER).parse_text(text)
 
     def write_page(self, path: Path) -> None:

@@ -187,9 +187,9 @@ class _Painter:
     def _parses(self, text: str) -> tuple[Parse, ...]:
         """The sentences as the first model that reads syntax sees them; else the default parser."""
         for predictor in self.predictors.values():
-            if (store := predictor.texts.store) is not None:
-                # What a store keeps has no phrases.
-                parser = store.source
+            if (found := predictor.texts.cache) is not None:
+                # Cached parses have no phrases.
+                parser = found.source
                 parser = parser.with_phrases() if isinstance(parser, JointParser) else parser
                 return tuple(next(iter(parser.parse_texts([text]))))
         return tuple(self.parser().parse_text(text))

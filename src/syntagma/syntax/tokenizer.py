@@ -45,7 +45,7 @@ class SyntaxTokenizer:
     ) -> None:
         self.tokenizer = tokenizer
         self.pieces = pieces
-        self._store = ParseCache(source, None if cache is None else Path(cache))
+        self._cache = ParseCache(source, None if cache is None else Path(cache))
         self._builder = SequenceBuilder(tokenizer, columns=(*COLUMNS, DOMAIN), longest=longest)
 
     @classmethod
@@ -186,8 +186,8 @@ class SyntaxTokenizer:
     def _encoded(self, texts: list[str], given: list[Sequence[Parse] | None]) -> list[EncodedText]:
         """Each text as pieces; what comes more than once is cut once."""
         asked = [text for text, parses in zip(texts, given, strict=True) if parses is None]
-        parsed = dict(zip(asked, self._store.parsed(asked), strict=True))
-        self._store.forget()
+        parsed = dict(zip(asked, self._cache.parsed(asked), strict=True))
+        self._cache.forget()
         keyed = [
             (text, parsed[text] if parses is None else ParsedText.from_parses(parses))
             for text, parses in zip(texts, given, strict=True)

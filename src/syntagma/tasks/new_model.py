@@ -98,7 +98,7 @@ def training_options(
     """The tokenizer, parses and precision with which a predictor is trained."""
     return {
         "tokenizer": load_tokenizer(experiment.encoder_ref),
-        "store": training_parses(model, experiment, mode=mode),
+        "cache": training_parses(model, experiment, mode=mode),
         "precision": experiment.training.precision,
     }
 

@@ -32,12 +32,12 @@ class TextEncoder:
     Args:
         model: reads them.
         tokenizer: its encoder's fast tokenizer.
-        store: parses of texts; not asked by a model that reads no syntax.
+        cache: parses of texts; not asked by a model that reads no syntax.
     """
 
-    def __init__(self, model: GuidedEncoder, tokenizer: Any, store: ParseCache | None) -> None:
+    def __init__(self, model: GuidedEncoder, tokenizer: Any, cache: ParseCache | None) -> None:
         self.tokenizer = tokenizer
-        self.store = store if model.reads_syntax else None
+        self.cache = cache if model.reads_syntax else None
         self.mode = piece_mode(model.config.guides)
         self.longest = max_pieces(model.config.encoder)
         self.builder = SequenceBuilder(
@@ -63,14 +63,14 @@ class TextEncoder:
             spaced: as after a space in running text (:func:`syntagma.syntax.encode.encode_texts`).
         """
         unique = list(dict.fromkeys(texts))
-        parsed = self.store.parsed(unique) if self.store is not None else None
+        parsed = self.cache.parsed(unique) if self.cache is not None else None
         encoded = encode_texts(unique, self.tokenizer, parsed, mode=self.mode, spaced=spaced)
         return dict(zip(unique, encoded, strict=True))
 
     def forget(self) -> None:
         """Drop parses from memory, so that a stream of texts takes constant memory."""
-        if self.store is not None:
-            self.store.forget()
+        if self.cache is not None:
+            self.cache.forget()
 
 
 class TextPredictor(Generic[Model]):
@@ -80,7 +80,7 @@ class TextPredictor(Generic[Model]):
         model: the scorer.
         tokenizer: its encoder's fast tokenizer.
         source: parses texts; needed where the model reads syntax.
-        store: parses kept between calls; a fresh one without a disk folder if not given.
+        cache: parses kept between calls; a fresh one without a disk folder if not given.
         batch_tokens: the most pieces in a batch, padding included.
         precision: ``auto`` takes bfloat16 where the device computes it fast.
 
@@ -101,7 +101,7 @@ class TextPredictor(Generic[Model]):
         tokenizer: Any,
         *,
         source: ParseSource | None = None,
-        store: ParseCache | None = None,
+        cache: ParseCache | None = None,
         batch_tokens: int = 8192,
         precision: Precision = "auto",
     ) -> None:
@@ -110,11 +110,11 @@ class TextPredictor(Generic[Model]):
         self.tokenizer = tokenizer
         self.batch_tokens = batch_tokens
         self.precision = precision
-        if store is None and source is not None:
-            store = ParseCache(source)
-        if model.reads_syntax and store is None:
+        if cache is None and source is not None:
+            cache = ParseCache(source)
+        if model.reads_syntax and cache is None:
             raise InputError("this model reads syntax: give it a parse source")
-        self.texts = TextEncoder(model, tokenizer, store)
+        self.texts = TextEncoder(model, tokenizer, cache)
 
     @classmethod
     def mode(cls, model: Any) -> Mode:
@@ -147,7 +147,7 @@ class TextPredictor(Generic[Model]):
         tokenizer = load_tokenizer(ref, model.config.encoder)
         if parser and not model.reads_syntax:
             raise InputError(f"{ref.name}: reads no syntax, so parser {parser!r} changes nothing")
-        if model.reads_syntax and not {"source", "store"} & options.keys():
+        if model.reads_syntax and not {"source", "cache"} & options.keys():
             options["source"] = load_source(
                 parser or model.config.parser,
                 device=device,
@@ -229,19 +229,19 @@ class PredictorTask(Task[Example, Prediction], Generic[Example, Prediction, Pred
 
     def costs(self) -> dict[str, float]:
         """The speed of parsing, where texts were parsed that the cache did not have."""
-        store = self.predictor.texts.store
-        if store is None or not store.seconds:
+        cache = self.predictor.texts.cache
+        if cache is None or not cache.seconds:
             return {}
         return {
-            "parsed_words": float(store.parsed_words),
-            "parsed_words_per_second": store.parsed_words / store.seconds,
+            "parsed_words": float(cache.parsed_words),
+            "parsed_words_per_second": cache.parsed_words / cache.seconds,
         }
 
     def sources(self) -> dict[str, dict[str, str]]:
         """As :meth:`Task.sources`."""
-        found, store = super().sources(), self.predictor.texts.store
-        if store is not None:
-            found["parser"] = identify(self.model.config.parser, store.source)
+        found, cache = super().sources(), self.predictor.texts.cache
+        if cache is not None:
+            found["parser"] = identify(self.model.config.parser, cache.source)
         return found
 
     @classmethod

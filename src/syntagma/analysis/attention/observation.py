@@ -88,8 +88,8 @@ def sentences_of(predictors: Sequence[Predictor], text: str) -> list[Sentence]:
     with the same words.
     """
     for predictor in predictors:
-        if predictor.texts.store is not None:
-            parses = predictor.texts.store.parsed([text])[0].parses(text)
+        if predictor.texts.cache is not None:
+            parses = predictor.texts.cache.parsed([text])[0].parses(text)
             return [parse.sentence for parse in parses]
     return segment(text)
 

@@ -71,10 +71,10 @@ class Reader(TextPredictor[SpanModel]):
             own = ref.folder / verifier
             place = find_model(own if own.is_dir() else verifier)
             # A verifier reads the trees that it was trained with, unless others are asked for.
-            given = options.get("parser") or options.keys() & {"source", "store"}
+            given = options.get("parser") or options.keys() & {"source", "cache"}
             shared: dict[str, Any] = {}
             if given or read_config(place).parser == reader.model.config.parser:
-                shared = {"store": reader.texts.store} if reader.texts.store else {}
+                shared = {"cache": reader.texts.cache} if reader.texts.cache else {}
             if "precision" in options:
                 shared["precision"] = options["precision"]
             reader.verifier = Reader.from_pretrained(place, device=device, **shared)

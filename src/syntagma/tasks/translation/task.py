@@ -213,7 +213,7 @@ class TranslationTask(PredictorTask[ParallelExample, Translation, Translator]):
             Translator(
                 model,
                 tokenizer,
-                store=training_parses(model, experiment, mode=Translator.mode(model)),
+                cache=training_parses(model, experiment, mode=Translator.mode(model)),
                 precision=experiment.training.precision,
             )
         )
