@@ -32,7 +32,7 @@ class TestFormats:
         ]
         path.write_text("\n".join(map(json.dumps, rows)) + "\n\n")
         found = read_pairs(path)
-        assert found.unlabelled == 2
+        assert [example.label for example in found.examples].count(None) == 2
         assert [(e.id, e.second, e.label) for e in found.examples] == [
             ("a", "Two.", "neutral"),
             ("b", "Two.", None),

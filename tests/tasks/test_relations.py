@@ -80,7 +80,7 @@ class TestFormats:
         assert second.text == "She left for Ann"
         assert shown(second) == ("", "Ann")
         assert second.subject == (9, 9)
-        assert found.n_blank == 1
+        assert [example.has_empty_mention for example in found.examples].count(True) == 1
 
     @pytest.mark.parametrize("name", ["train.json", "train.jsonl"])
     def test_tacred(self, tmp_path, name):

@@ -1,15 +1,13 @@
-"""The good examples of a file; bad ones stop the reading, or are left out and counted."""
+"""Collect the valid examples of a file; stop at the first invalid one, or skip and count them."""
 
 from __future__ import annotations
 
 import logging
 from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import Protocol, TypeVar
+from typing import Generic, NamedTuple, Protocol, TypeVar
 
 from syntagma.errors import BadExampleError
-
-__all__ = ["gather", "warn_of_skipped"]
 
 log = logging.getLogger(__name__)
 
@@ -22,20 +20,34 @@ class _Example(Protocol):
 Example = TypeVar("Example", bound=_Example)
 
 
-def gather(
-    rows: Iterable[tuple[str, Example | str]], *, skip_bad: bool
-) -> tuple[list[Example], list[str]]:
-    """Examples, and what was wrong with those that were left out.
+class InvalidRecordError(Exception):
+    """A record of a file is not as the format says; readers add its place and collect it."""
+
+
+class Collected(NamedTuple, Generic[Example]):
+    """The content of a file.
 
     Args:
-        rows: the place of each, and the example or what is wrong with it.
-        skip_bad: leave bad ones out instead of stopping at the first.
+        examples: the valid examples.
+        skipped: a message for each invalid one.
+    """
+
+    examples: list[Example]
+    skipped: list[str]
+
+
+def gather(rows: Iterable[tuple[str, Example | str]], *, skip_bad: bool) -> Collected[Example]:
+    """Collect valid examples.
+
+    Args:
+        rows: the place of each, and the example or a message of what is wrong with it.
+        skip_bad: skip invalid ones instead of stopping at the first.
 
     Raises:
-        BadExampleError: one is bad, or has the id of another, and ``skip_bad`` is false.
+        BadExampleError: one is invalid, or has the id of another, and ``skip_bad`` is false.
     """
     examples: list[Example] = []
-    wrong: list[str] = []
+    skipped: list[str] = []
     places: dict[str, str] = {}
     for place, example in rows:
         if isinstance(example, str):
@@ -53,17 +65,17 @@ def gather(
             continue
         if not skip_bad:
             raise BadExampleError(problem)
-        wrong.append(problem)
-    return examples, wrong
+        skipped.append(problem)
+    return Collected(examples, skipped)
 
 
-def warn_of_skipped(path: str | Path, wrong: Sequence[str], what: str) -> None:
-    """Say how many examples of a file are not as its format says, and what is wrong with the first.
+def warn_of_skipped(path: str | Path, skipped: Sequence[str], what: str) -> None:
+    """Warn how many examples of a file were skipped, and why the first was.
 
     Args:
-        path: of the file.
-        wrong: what is wrong with each that was left out.
-        what: they are, in the plural.
+        path: path of the file.
+        skipped: a message for each skipped example.
+        what: what the examples are, in the plural.
     """
-    if wrong:
-        log.warning("%s: left out %d %s; the first: %s", path, len(wrong), what, wrong[0])
+    if skipped:
+        log.warning("%s: skipped %d %s; the first: %s", path, len(skipped), what, skipped[0])

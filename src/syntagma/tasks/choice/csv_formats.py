@@ -10,9 +10,8 @@ from typing import Any
 
 from syntagma.errors import InputError
 from syntagma.files import read_objects, read_table, row_mistake
-from syntagma.tasks.choice.example import BadExample, Candidates, ChoiceExample, checked
-
-__all__ = ["lines", "table"]
+from syntagma.tasks.choice.example import Candidates, ChoiceExample, checked
+from syntagma.tasks.collect import InvalidRecordError
 
 Row = Mapping[str, Any]
 
@@ -65,7 +64,7 @@ def _questions(
             continue
         try:
             found = convert(place, row, f"{stem}-{number}")
-        except BadExample as error:
+        except InvalidRecordError as error:
             found = f"{place}: {error}"
         if isinstance(found, ChoiceExample):
             found = replace(found, passage=passages.setdefault(found.passage, found.passage))
@@ -98,13 +97,13 @@ def _numbered(row: Row, name: str) -> list[Any]:
     """The columns ``name0``, ``name1``, …
 
     Raises:
-        BadExample: one is missing between others.
+        InvalidRecordError: one is missing between others.
     """
     numbers = sorted(
         int(match[1]) for key in row if (match := re.fullmatch(rf"{name}(\d+)", str(key)))
     )
     if numbers != list(range(len(numbers))):
-        raise BadExample(f"expected {name}0, {name}1, {name}2 …, got those of {numbers}")
+        raise InvalidRecordError(f"expected {name}0, {name}1, {name}2 …, got those of {numbers}")
     return [row[f"{name}{number}"] for number in numbers]
 
 
@@ -115,4 +114,4 @@ def _number(label: Any) -> int | None:
         # Copies of test files say -1 where the label is not told.
         return None if int(label) == NOT_TOLD else int(label)
     except (TypeError, ValueError) as error:
-        raise BadExample(f"expected a label 0, 1, 2 …, got {label!r:.20}") from error
+        raise InvalidRecordError(f"expected a label 0, 1, 2 …, got {label!r:.20}") from error

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-__all__ = ["BadExample", "Candidates", "ChoiceExample", "checked", "letter"]
+from syntagma.tasks.collect import InvalidRecordError
 
 LETTERS = "ABCDEFGHIJ"
 
@@ -34,10 +34,6 @@ class ChoiceExample:
 
 Candidates = Iterator["ChoiceExample | str"]
 """Examples, and what is wrong with those that cannot be read."""
-
-
-class BadExample(Exception):
-    """What is wrong with an example."""
 
 
 def checked(
@@ -68,10 +64,10 @@ def letter(found: Any) -> int | None:
     """The position that an answer A, B, C … names; ``None`` where there is no answer.
 
     Raises:
-        BadExample: it is no such letter.
+        InvalidRecordError: it is no such letter.
     """
     if found is None or found == "":
         return None
     if not isinstance(found, str) or len(found) != 1 or found not in LETTERS:
-        raise BadExample(f"expected an answer A, B, C …, got {found!r:.20}")
+        raise InvalidRecordError(f"expected an answer A, B, C …, got {found!r:.20}")
     return LETTERS.index(found)

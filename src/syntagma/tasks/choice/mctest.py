@@ -6,9 +6,8 @@ from pathlib import Path
 
 from syntagma.errors import InputError
 from syntagma.files import read_lines
-from syntagma.tasks.choice.example import BadExample, Candidates, checked, letter
-
-__all__ = ["mctest"]
+from syntagma.tasks.choice.example import Candidates, checked, letter
+from syntagma.tasks.collect import InvalidRecordError
 
 KINDS = ("one", "multiple")
 """From how many sentences a question can be answered."""
@@ -51,7 +50,7 @@ def mctest(file: str) -> Candidates:
                 continue
             try:
                 answer = letter(letters[which].strip() if letters else None)
-            except BadExample as error:
+            except InvalidRecordError as error:
                 yield f"{beside}, line {number + 1}: {error}"
                 continue
             yield checked(

@@ -9,9 +9,8 @@ from pathlib import Path, PurePath, PurePosixPath
 
 from syntagma.errors import InputError
 from syntagma.files import BYTE_ORDER_MARK, read_errors, read_text
-from syntagma.tasks.choice.example import BadExample, Candidates, checked, letter
-
-__all__ = ["PART", "race"]
+from syntagma.tasks.choice.example import Candidates, checked, letter
+from syntagma.tasks.collect import InvalidRecordError
 
 PART = "#"
 SUBSETS = ("middle", "high")
@@ -136,5 +135,5 @@ def _passage(place: str, subset: str, stem: str, text: str) -> Candidates:
                 answer=letter(answer),
                 subset=subset,
             )
-        except BadExample as error:
+        except InvalidRecordError as error:
             yield f"{at}: {error}"

@@ -31,10 +31,8 @@ from typing import Any
 
 from syntagma.errors import InputError, first_wrong
 from syntagma.files import read_lines, split_pair
-from syntagma.tasks.collect import gather
+from syntagma.tasks.collect import InvalidRecordError, gather
 from syntagma.text.alignment import encodable
-
-__all__ = ["OpenExample", "Paragraph", "read_open_qa"]
 
 BY_ID = "paragraphs.jsonl"
 RETRIEVED = re.compile(r'"retrieved"\s*:')
@@ -72,10 +70,6 @@ class OpenExample:
     answers: tuple[str, ...]
     paragraphs: tuple[Paragraph, ...]
     gold: Paragraph | None = None
-
-
-class _BadLine(Exception):
-    """What is wrong with a line, after its place."""
 
 
 Found = Iterator["OpenExample | str"]
@@ -143,7 +137,7 @@ def _by_id(questions: str, paragraphs: str) -> Found:
                 wanted[row["gold_pid"]] = None
             wanted |= dict.fromkeys(row["retrieved"])
             rows.append((place, row))
-        except _BadLine as error:
+        except InvalidRecordError as error:
             yield f"{place}: {error}"
     yield from _fetch(paragraphs, wanted)
     for place, row in rows:
@@ -151,7 +145,7 @@ def _by_id(questions: str, paragraphs: str) -> Found:
             named = [_named(key, wanted, paragraphs) for key in row["retrieved"]]
             gold = row.get("gold_pid")
             yield _example(row, named, None if gold is None else _named(gold, wanted, paragraphs))
-        except _BadLine as error:
+        except InvalidRecordError as error:
             yield f"{place}: {error}"
 
 
@@ -161,23 +155,23 @@ def _fetch(path: str, wanted: dict[str, Paragraph | None]) -> Iterator[str]:
         try:
             row = _object(line, "pid and text")
             if "pid" not in row:
-                raise _BadLine(f"expected a pid, got only {', '.join(row)!r:.60}")
+                raise InvalidRecordError(f"expected a pid, got only {', '.join(row)!r:.60}")
             key = _key(row["pid"], "pid")
             if key not in wanted:
                 continue
             if wanted[key] is not None:
-                raise _BadLine(f"two paragraphs have the pid {key!r}")
+                raise InvalidRecordError(f"two paragraphs have the pid {key!r}")
             title = row.get("title")
             text = _text(row, "text")
             wanted[key] = Paragraph(key, text, title if isinstance(title, str) else "")
-        except _BadLine as error:
+        except InvalidRecordError as error:
             yield f"{path}, line {number}: {error}"
 
 
 def _named(key: str, paragraphs: dict[str, Paragraph | None], path: str) -> Paragraph:
     paragraph = paragraphs[key]
     if paragraph is None:
-        raise _BadLine(f"names the paragraph {key!r}, which {path} does not have")
+        raise InvalidRecordError(f"names the paragraph {key!r}, which {path} does not have")
     return paragraph
 
 
@@ -203,7 +197,7 @@ def _by_line(questions: str, paragraphs: str) -> Found:
             read = _listed(beside, number, texts)
             file = questions
             yield _example(row, read)
-        except _BadLine as error:
+        except InvalidRecordError as error:
             yield f"{file}, line {number}: {error}"
 
 
@@ -211,13 +205,15 @@ def _listed(line: str, number: int, texts: dict[str, str]) -> list[Paragraph]:
     """The paragraphs of one line."""
     rows = _parsed(line)
     if not isinstance(rows, list):
-        raise _BadLine(f"expected a list of paragraphs, got {rows!r:.40}")
+        raise InvalidRecordError(f"expected a list of paragraphs, got {rows!r:.40}")
     paragraphs = []
     for place, row in enumerate(rows):
         if not isinstance(row, dict):
-            raise _BadLine(f"expected paragraphs as objects with document, got {row!r:.40}")
+            raise InvalidRecordError(
+                f"expected paragraphs as objects with document, got {row!r:.40}"
+            )
         if not {"document", "text"} & row.keys():
-            raise _BadLine(
+            raise InvalidRecordError(
                 f"expected text as 'document' or 'text', got only {', '.join(row)!r:.60}"
             )
         text = _text(row, "document" if "document" in row else "text")
@@ -232,7 +228,7 @@ def _example(
 ) -> OpenExample:
     question = _text(row, "question")
     if not question.strip():
-        raise _BadLine("the question is empty; write its text")
+        raise InvalidRecordError("the question is empty; write its text")
     return OpenExample(
         id=_key(row["id"], "id") if "id" in row else str(row["line"]),
         question=question,
@@ -248,13 +244,13 @@ def _answers(row: dict[str, Any]) -> tuple[str, ...]:
         return ()
     given = [row[name]] if isinstance(row[name], str) else row[name]
     if not isinstance(given, list) or not given:
-        raise _BadLine(
+        raise InvalidRecordError(
             f"expected at least one answer, got {given!r:.40}; leave {name!r} out where it is not "
             f"told"
         )
     answers = tuple(_joined(answer, "an answer") for answer in given)
     if not all(answer.strip() for answer in answers):
-        raise _BadLine("an answer is empty; write its text")
+        raise InvalidRecordError("an answer is empty; write its text")
     return answers
 
 
@@ -265,25 +261,25 @@ def _numbered(path: str) -> Iterator[tuple[int, str]]:
 
 def _parsed(line: str) -> Any:
     if not line.strip():
-        raise _BadLine("is blank, but the same line of the other file is not")
+        raise InvalidRecordError("is blank, but the same line of the other file is not")
     try:
         return json.loads(line)
     except json.JSONDecodeError as error:
-        raise _BadLine(f"broken JSON at column {error.colno}: {error.msg}") from error
+        raise InvalidRecordError(f"broken JSON at column {error.colno}: {error.msg}") from error
     except RecursionError as error:
-        raise _BadLine("nested too deeply to be read") from error
+        raise InvalidRecordError("nested too deeply to be read") from error
 
 
 def _object(line: str, keys: str) -> dict[str, Any]:
     row = _parsed(line)
     if not isinstance(row, dict):
-        raise _BadLine(f"expected an object with {keys}, got {row!r:.40}")
+        raise InvalidRecordError(f"expected an object with {keys}, got {row!r:.40}")
     return row
 
 
 def _list(row: dict[str, Any], name: str) -> list[Any]:
     if not isinstance(row.get(name), list):
-        raise _BadLine(f"expected a list as {name!r}, got {row.get(name)!r:.40}")
+        raise InvalidRecordError(f"expected a list as {name!r}, got {row.get(name)!r:.40}")
     values: list[Any] = row[name]
     return values
 
@@ -291,13 +287,13 @@ def _list(row: dict[str, Any], name: str) -> list[Any]:
 def _key(value: Any, name: str) -> str:
     # True is an int to Python, not to JSON; hence no isinstance.
     if type(value) not in (int, str):
-        raise _BadLine(f"expected a number or a string as {name!r}, got {value!r:.40}")
+        raise InvalidRecordError(f"expected a number or a string as {name!r}, got {value!r:.40}")
     return str(value)
 
 
 def _text(row: dict[str, Any], name: str) -> str:
     if name not in row:
-        raise _BadLine(f"expected text as {name!r}, got only {', '.join(row)!r:.60}")
+        raise InvalidRecordError(f"expected text as {name!r}, got only {', '.join(row)!r:.60}")
     return _joined(row[name], f"{name!r}")
 
 
@@ -305,5 +301,5 @@ def _joined(value: Any, name: str) -> str:
     """A string, or words as one."""
     words = [value] if isinstance(value, str) else value
     if not isinstance(words, list) or not all(isinstance(word, str) for word in words):
-        raise _BadLine(f"expected text or a list of words as {name}, got {value!r:.40}")
+        raise InvalidRecordError(f"expected text or a list of words as {name}, got {value!r:.40}")
     return encodable(" ".join(words))

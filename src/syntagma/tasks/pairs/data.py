@@ -11,13 +11,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 from syntagma.errors import InputError, first_wrong
 from syntagma.files import read_objects, read_table, row_mistake
-from syntagma.tasks.collect import gather
-
-__all__ = ["PairExample", "PairFile", "read_pairs"]
+from syntagma.tasks.collect import Collected, gather
 
 FIRST = ("sentence1", "sentence_A", "premise")
 SECOND = ("sentence2", "sentence_B", "hypothesis")
@@ -45,21 +43,7 @@ class PairExample:
     label: str | None
 
 
-class PairFile(NamedTuple):
-    """What a file holds.
-
-    Args:
-        examples: the pairs.
-        unlabelled: how many of them have no label.
-        wrong: what was wrong with those left out.
-    """
-
-    examples: list[PairExample]
-    unlabelled: int
-    wrong: list[str]
-
-
-def read_pairs(path: str | Path, *, skip_bad: bool = False) -> PairFile:
+def read_pairs(path: str | Path, *, skip_bad: bool = False) -> Collected[PairExample]:
     """The pairs of a file.
 
     Args:
@@ -70,10 +54,10 @@ def read_pairs(path: str | Path, *, skip_bad: bool = False) -> PairFile:
         InputError: the file cannot be read, or a pair is not as the format says and ``skip_bad`` is
             false, or no pair is left.
     """
-    examples, wrong = gather(_told_apart(str(path)), skip_bad=skip_bad)
-    if not examples:
-        raise InputError(f"{path}: no pairs{first_wrong(wrong)}")
-    return PairFile(examples, sum(example.label is None for example in examples), wrong)
+    found = gather(_told_apart(str(path)), skip_bad=skip_bad)
+    if not found.examples:
+        raise InputError(f"{path}: no pairs{first_wrong(found.skipped)}")
+    return found
 
 
 def _told_apart(path: str) -> Iterator[tuple[str, PairExample | str]]:

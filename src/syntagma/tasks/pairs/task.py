@@ -162,13 +162,13 @@ class PairTask(LabelTask[PairExample, Relation, PairClassifier]):
     def read(cls, path: str | Path, *, skip_bad: bool = False) -> list[PairExample]:
         """Pairs of a file, see :mod:`syntagma.tasks.pairs.data`."""
         found = read_pairs(path, skip_bad=skip_bad)
-        if found.unlabelled:
+        if unlabelled := sum(example.label is None for example in found.examples):
             log.warning(
                 "%s: %d pairs have no gold label; they are neither scored nor trained on",
                 path,
-                found.unlabelled,
+                unlabelled,
             )
-        warn_of_skipped(path, found.wrong, "pairs")
+        warn_of_skipped(path, found.skipped, "pairs")
         return found.examples
 
     @classmethod

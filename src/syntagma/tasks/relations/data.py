@@ -23,10 +23,8 @@ from typing import Any, NamedTuple
 from syntagma.errors import InputError, first_wrong
 from syntagma.files import read_lines, read_objects
 from syntagma.parse.sources.tacred import tacred_words
-from syntagma.tasks.collect import gather
+from syntagma.tasks.collect import Collected, gather
 from syntagma.tasks.mentions.data import Mention, mention_problem, row_id
-
-__all__ = ["RelationExample", "RelationFile", "read_relations"]
 
 TAG = re.compile(r"</?e[12]>")
 BEGIN = re.compile(r"(\S+)\t\s*(.*\S)\s*")
@@ -53,28 +51,13 @@ class RelationExample:
     relation: str
     tagged: bool = False
 
-
-class RelationFile(NamedTuple):
-    """What a file holds.
-
-    Args:
-        examples: the pairs of mentions.
-        wrong: what was wrong with those left out.
-    """
-
-    examples: list[RelationExample]
-    wrong: list[str]
-
     @property
-    def n_blank(self) -> int:
-        """Examples of which a mention has no characters, as dozens of KBP37 have lost theirs."""
-        return sum(
-            example.subject[0] == example.subject[1] or example.object[0] == example.object[1]
-            for example in self.examples
-        )
+    def has_empty_mention(self) -> bool:
+        """Whether a mention has no characters, as in dozens of examples of KBP37."""
+        return any(start == end for start, end in (self.subject, self.object))
 
 
-def read_relations(path: str | Path, *, skip_bad: bool = False) -> RelationFile:
+def read_relations(path: str | Path, *, skip_bad: bool = False) -> Collected[RelationExample]:
     """The pairs of mentions of a file.
 
     Args:
@@ -95,10 +78,10 @@ def read_relations(path: str | Path, *, skip_bad: bool = False) -> RelationFile:
             f"{path}: expected relations as .json or .jsonl (TACRED) or .txt (SemEval, KBP37), "
             f"also with .gz; rename the file"
         )
-    found = RelationFile(*gather(rows, skip_bad=skip_bad))
+    found = gather(rows, skip_bad=skip_bad)
     if not found.examples:
         wanted = "expected TACRED's objects or SemEval's lines"
-        raise InputError(f"{path}: no relation; {wanted}{first_wrong(found.wrong)}")
+        raise InputError(f"{path}: no relation; {wanted}{first_wrong(found.skipped)}")
     return found
 
 

@@ -146,12 +146,12 @@ class RelationTask(LabelTask[RelationExample, MentionRelation, RelationClassifie
     def read(cls, path: str | Path, *, skip_bad: bool = False) -> list[RelationExample]:
         """Pairs of mentions of a file, see :mod:`syntagma.tasks.relations.data`."""
         found = read_relations(path, skip_bad=skip_bad)
-        warn_of_skipped(path, found.wrong, "examples")
-        if found.n_blank:
+        warn_of_skipped(path, found.skipped, "examples")
+        if blank := sum(example.has_empty_mention for example in found.examples):
             log.warning(
                 "%s: %d examples have an empty mention; its markers are adjacent",
                 path,
-                found.n_blank,
+                blank,
             )
         return found.examples
 

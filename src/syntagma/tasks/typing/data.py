@@ -10,14 +10,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 from syntagma.errors import InputError, first_wrong
 from syntagma.files import read_objects
-from syntagma.tasks.collect import gather
+from syntagma.tasks.collect import Collected, gather
 from syntagma.tasks.mentions.data import Mention, mention_problem, row_id
-
-__all__ = ["TypingExample", "TypingFile", "read_typing"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,19 +35,7 @@ class TypingExample:
     labels: tuple[str, ...] | None
 
 
-class TypingFile(NamedTuple):
-    """What a file holds.
-
-    Args:
-        examples: the mentions.
-        wrong: what was wrong with those left out.
-    """
-
-    examples: list[TypingExample]
-    wrong: list[str]
-
-
-def read_typing(path: str | Path, *, skip_bad: bool = False) -> TypingFile:
+def read_typing(path: str | Path, *, skip_bad: bool = False) -> Collected[TypingExample]:
     """The mentions of a file.
 
     Args:
@@ -65,10 +51,10 @@ def read_typing(path: str | Path, *, skip_bad: bool = False) -> TypingFile:
             f"{path}: expected mentions with their types as .json or .jsonl (also with .gz); "
             f"rename the file"
         )
-    found = TypingFile(*gather(_examples(path), skip_bad=skip_bad))
+    found = gather(_examples(path), skip_bad=skip_bad)
     if not found.examples:
         wanted = "expected objects with sent, start, end and labels"
-        raise InputError(f"{path}: no mention; {wanted}{first_wrong(found.wrong)}")
+        raise InputError(f"{path}: no mention; {wanted}{first_wrong(found.skipped)}")
     return found
 
 
