@@ -89,7 +89,8 @@ def test_importing_loads_nothing_heavy(module):
 
 
 def test_public_names_are_few_and_sorted():
-    assert len(syntagma.__all__) <= 20
+    # The verbs of the command line, what loads models, and what registers tasks and guides.
+    assert len(syntagma.__all__) <= 26
     assert sorted(syntagma.__all__) == list(syntagma.__all__)
     for name in syntagma.__all__:
         assert getattr(syntagma, name) is not None

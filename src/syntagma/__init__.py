@@ -5,11 +5,15 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from syntagma.analysis.compare import compare_runs
     from syntagma.errors import InputError, SyntagmaError
+    from syntagma.evaluation import evaluate, open_model, predict
     from syntagma.models.guided_encoder import GuidedEncoder
+    from syntagma.models.guides import register_guide
     from syntagma.parse.parser import JointParser
     from syntagma.parse.sources.load import load_parser
     from syntagma.syntax.tokenizer import SyntaxTokenizer
+    from syntagma.tasks import register_task
     from syntagma.tasks.choice.chooser import Chooser
     from syntagma.tasks.experiment import load_experiment
     from syntagma.tasks.open_qa.reader import OpenReader
@@ -41,8 +45,14 @@ __all__ = [
     "Translator",
     "Word",
     "__version__",
+    "compare_runs",
+    "evaluate",
     "load_experiment",
     "load_parser",
+    "open_model",
+    "predict",
+    "register_guide",
+    "register_task",
     "segment",
     "train",
 ]
@@ -63,8 +73,14 @@ _HOMES = {
     "SyntaxTokenizer": "syntagma.syntax.tokenizer",
     "Translator": "syntagma.tasks.translation.task",
     "Word": "syntagma.text.sentence",
+    "compare_runs": "syntagma.analysis.compare",
+    "evaluate": "syntagma.evaluation",
     "load_experiment": "syntagma.tasks.experiment",
     "load_parser": "syntagma.parse.sources.load",
+    "open_model": "syntagma.evaluation",
+    "predict": "syntagma.evaluation",
+    "register_guide": "syntagma.models.guides",
+    "register_task": "syntagma.tasks",
     "segment": "syntagma.text.segmentation.segment",
     "train": "syntagma.training.run",
 }
