@@ -22,6 +22,7 @@ STREET = [
     {"parse"},
     {"syntax"},
     {"models"},
+    {"retrieval"},
     {"tasks"},
     {"datasets"},
     {"runs"},
@@ -30,6 +31,9 @@ STREET = [
     {"analysis"},
     {"report"},
     {"reproduce"},
+    {"export"},
+    {"serve"},
+    {"integrations"},
     {"cli"},
     {"__main__"},
 ]
@@ -86,6 +90,13 @@ def test_importing_loads_nothing_heavy(module):
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"
+
+
+def test_contributing_shows_the_same_order():
+    text = (ROOT.parents[1] / "CONTRIBUTING.md").read_text(encoding="utf-8")
+    shown = text.partition("function-local imports included:\n")[2].partition("\n\n`")[0]
+    found = [set(part.replace(",", " ").split()) for part in shown.split("←")]
+    assert found == [names for names in STREET if names != {"__main__"}]
 
 
 def test_public_names_are_few_and_sorted():
