@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import gzip
-import json
-import re
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import torch
 
@@ -14,27 +13,21 @@ from syntagma.tasks import find_task
 from syntagma.tasks.experiment import Experiment
 from syntagma.tasks.probing.data import ProbeExample, write_probe
 from syntagma.tasks.task import Task
-from syntagma.text.conllu import TreebankSentence, format_conllu
-from syntagma.text.sentence import Parse, Sentence
 from tests.conftest import SENTENCES
+
+
+def _sample(task: str, path: Path, copies: int) -> str:
+    """Write the sample of a task, with its main file at a path and any others next to it."""
+    with TemporaryDirectory(dir=path.parent) as folder:
+        main = Path(find_task(task).sample.write(Path(folder), copies))
+        for file in Path(folder).iterdir():
+            file.replace(path if file == main else path.with_name(file.name))
+    return str(path)
 
 
 def treebank(path: Path, copies: int = 3) -> str:
     """A treebank in which every word hangs on the one before it, but the last on nothing new."""
-    lines = []
-    for text in SENTENCES * copies:
-        forms = text.split()
-        n = len(forms)
-        parse = Parse(
-            Sentence.from_words(forms),
-            tuple(range(n)),
-            ("root", *("dep" if len(form) > 3 else "mark" for form in forms[1:])),
-            tuple("NOUN" if form[0].isupper() else "X" for form in forms),
-            tuple("NN" if form[0].isupper() else "XX" for form in forms),
-        )
-        lines.append(format_conllu(TreebankSentence.from_parse(parse, text=text)))
-    path.write_text("".join(lines), encoding="utf-8")
-    return str(path)
+    return _sample("parsing", path, copies)
 
 
 def brackets(path: Path, copies: int = 3) -> str:
@@ -53,110 +46,32 @@ def brackets(path: Path, copies: int = 3) -> str:
 
 def squad(path: Path, copies: int = 4) -> str:
     """Questions whose answer is the last word of the sentence that they quote."""
-    paragraphs = []
-    for number in range(copies):
-        passage = " ".join(SENTENCES[:6])
-        questions = []
-        for which, text in enumerate(SENTENCES[:6]):
-            answer = text.split()[-1].rstrip(".?!")
-            start = passage.index(text) + text.rindex(answer)
-            questions.append(
-                {
-                    "id": f"{number}-{which}",
-                    "question": "What ends: " + " ".join(text.split()[:3]) + "?",
-                    "answers": [{"text": answer, "answer_start": start}],
-                    "is_impossible": False,
-                }
-            )
-        questions.append(
-            {"id": f"{number}-no", "question": "Who sang?", "answers": [], "is_impossible": True}
-        )
-        paragraphs.append({"context": f"{passage}{' ' * number}", "qas": questions})
-    data = {"version": "v2.0", "data": [{"title": "harbour", "paragraphs": paragraphs}]}
-    path.write_text(json.dumps(data), encoding="utf-8")
-    return str(path)
+    return _sample("spans", path, copies)
 
 
 def dream(path: Path, copies: int = 4) -> str:
     """Questions about dialogues of two of our sentences; the right option ends the second."""
-    dialogues = []
-    for number in range(copies):
-        for which in range(6):
-            turns = [f"M: {SENTENCES[which]}", f"W: {SENTENCES[(which + number + 1) % 8]}"]
-            options = [turn.split()[-1].rstrip(".?!") for turn in turns]
-            question = {"question": "What ends it?", "choice": options, "answer": options[1]}
-            dialogues.append([turns, [question], f"{number}-{which}"])
-    path.write_text(json.dumps(dialogues), encoding="utf-8")
-    return str(path)
+    return _sample("choice", path, copies)
 
 
 def pairs(path: Path, copies: int = 4) -> str:
     """A sentence entails its first half and contradicts another one's."""
-    rows = []
-    for number in range(copies):
-        for which, text in enumerate(SENTENCES):
-            for label, source in (("entailment", which), ("contradiction", which + number + 1)):
-                words = SENTENCES[source % 8].split()
-                row = {"sentence1": text, "sentence2": " ".join(words[: len(words) // 2])}
-                key = f"{number}-{which}-{label}"
-                rows.append(json.dumps(row | {"gold_label": label, "pairID": key}))
-    path.write_text("\n".join(rows) + "\n", encoding="utf-8")
-    return str(path)
+    return _sample("pairs", path, copies)
 
 
 def typing(path: Path, copies: int = 4) -> str:
     """Every third word of our sentences is a mention; names and long words have types."""
-    rows = []
-    for _ in range(copies):
-        for text in SENTENCES:
-            for word in re.finditer(r"\w+", text):
-                form = word.group()
-                if (word.start() + len(form)) % 3 == 0:
-                    labels = ["name"] * form[0].isupper() + ["long"] * (len(form) > 4)
-                    row = {"sent": text, "start": word.start(), "end": word.end()}
-                    rows.append(row | {"labels": labels, "ents": []})
-    path.write_text(json.dumps(rows), encoding="utf-8")
-    return str(path)
+    return _sample("typing", path, copies)
 
 
 def relations(path: Path, copies: int = 4) -> str:
     """Pairs of neighbours in SemEval's format: which of the two is longer, if one is by far."""
-    lines = []
-    for _ in range(copies):
-        for text in SENTENCES:
-            words = text.split()
-            for place in range(0, len(words) - 1, 3):
-                one, other = (len(word) for word in words[place : place + 2])
-                relation = "Longer(e1,e2)" if one > other + 1 else "Other"
-                relation = "Longer(e2,e1)" if other > one + 1 else relation
-                marked = [*words]
-                marked[place] = f"<e1>{marked[place]}</e1>"
-                marked[place + 1] = f"<e2>{marked[place + 1]}</e2>"
-                lines.append(f'{len(lines) // 4 + 1}\t"{" ".join(marked)}"')
-                lines += [relation, "Comment:", ""]
-    path.write_text("\n".join(lines) + "\n", encoding="utf-8")
-    return str(path)
+    return _sample("relations", path, copies)
 
 
 def open_qa(path: Path, copies: int = 4) -> str:
     """Questions as in :func:`squad`; two of four paragraphs hold the sentence that they quote."""
-    paragraphs, questions = [], []
-    for number in range(8):
-        text = f"{SENTENCES[number]} {SENTENCES[(number + 1) % 8]}"
-        paragraphs.append(json.dumps({"pid": number, "title": "harbour", "text": text}))
-    for number in range(copies):
-        for which, text in enumerate(SENTENCES[:6]):
-            question = {
-                "id": f"{number}-{which}",
-                "question": f"What ends{' so' * number}: " + " ".join(text.split()[:3]) + "?",
-                "answers": [text.split()[-1].rstrip(".?!")],
-                "retrieved": [(which + step) % 8 for step in (4, 0, 7, 2)],
-                "gold_pid": which,
-            }
-            questions.append(json.dumps(question))
-    path.with_name("paragraphs.jsonl").write_text("\n".join(paragraphs), encoding="utf-8")
-    path.write_text("\n".join(questions), encoding="utf-8")
-    return str(path)
+    return _sample("open_qa", path, copies)
 
 
 TACRED = {

@@ -28,6 +28,7 @@ from transformers import CONFIG_MAPPING, AutoConfig, AutoModel, PreTrainedTokeni
 from syntagma.encoders.load import load_tokenizer
 from syntagma.encoders.sites import SITES
 from syntagma.parse.scorer import ParserModel
+from syntagma.tasks import sample
 from syntagma.text.sentence import Parse, Sentence
 from tests.processes import RUNNING
 
@@ -35,16 +36,7 @@ torch.set_num_threads(1)
 
 pytest_plugins = ["tests.page_fixtures"]
 
-SENTENCES = [
-    "The old ferry crossed the wide river before dawn.",
-    "Nobody on the quiet pier had expected it to come back so soon.",
-    "Her captain, who never slept, counted 14 crates of oranges.",
-    "They can't sell what they don't own, said the harbour master.",
-    "A gull cried; the engines stopped, and the crew tied the ropes.",
-    "Was the letter from Ms. Okafor still in the blue bag?",
-    "Rain fell on the roofs of the town until the lamps went out.",
-    "Zürich, São Paulo and 東京 were painted on the crates.",
-]
+SENTENCES = [*sample.SENTENCES]
 
 SPECIAL = {
     "wordpiece": ("[CLS]", "[SEP]", "[PAD]", "[UNK]", "[MASK]"),
