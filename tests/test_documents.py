@@ -36,7 +36,7 @@ def code(text: str) -> list[str]:
     return [line.partition(" #")[0] for line in lines]
 
 
-def told(pattern: str) -> list[tuple[str, str, str]]:
+def mentions(pattern: str) -> list[tuple[str, str, str]]:
     """Document, what matched first, and the rest of the code up to the next command."""
     found = []
     for path in DOCUMENTS:
@@ -52,7 +52,7 @@ def options(text: str) -> list[str]:
 
 
 def test_commands_and_their_options_are_there():
-    used = told(r"(?:^|(?<!from)\s)syntagma ([a-z]+)\b")
+    used = mentions(r"(?:^|(?<!from)\s)syntagma ([a-z]+)\b")
     assert {name for _, name, _ in used} >= set(COMMANDS)
     for document, name, rest in used:
         assert name in COMMANDS, f"{document}: syntagma {name}"
@@ -62,22 +62,22 @@ def test_commands_and_their_options_are_there():
 
 
 def test_scripts_and_their_options_are_there():
-    used = told(r"\bpython ((?:experiments|benchmarks)/\w+\.py)")
+    used = mentions(r"\bpython ((?:experiments|benchmarks)/\w+\.py)")
     assert used
     for document, script, rest in used:
         assert (ROOT / script).is_file(), f"{document}: {script}"
         text = (ROOT / script).read_text(encoding="utf-8")
         for option in options(rest):
             assert f'"{option}"' in text, f"{document}: {script} {option}"
-    for document, module, _ in told(r"\bpython -m (benchmarks\.\w+)"):
+    for document, module, _ in mentions(r"\bpython -m (benchmarks\.\w+)"):
         assert (ROOT / f"{module.replace('.', '/')}.py").is_file(), f"{document}: {module}"
     targets = re.findall(r"^([a-z]+):", (ROOT / "Makefile").read_text(), re.MULTILINE)
-    for document, target, _ in told(r"^make ([a-z]+)\b"):
+    for document, target, _ in mentions(r"^make ([a-z]+)\b"):
         assert target in targets, f"{document}: make {target}"
 
 
 def test_files_of_this_repository_are_there():
-    for document, name, _ in told(r"\b((?:experiments|examples|benchmarks|docs)/[\w*.$/-]+\w)"):
+    for document, name, _ in mentions(r"\b((?:experiments|examples|benchmarks|docs)/[\w*.$/-]+\w)"):
         # A variable of a shell stands for a part of some names.
         assert list(ROOT.glob(re.sub(r"\$\w+", "*", name))), f"{document}: {name}"
     for path in DOCUMENTS:
@@ -88,7 +88,7 @@ def test_files_of_this_repository_are_there():
 def test_settings_that_are_named_are_there():
     table = (ROOT / "docs" / "settings.md").read_text(encoding="utf-8")
     known = set(re.findall(r"^\| `(\w+)` \|", table, re.MULTILINE))
-    used = told(r"(?:^|--set )((?:\w+/)?(?:data|training|head|guides\.\w+)\.\w+)(?==|\s|$)")
+    used = mentions(r"(?:^|--set )((?:\w+/)?(?:data|training|head|guides\.\w+)\.\w+)(?==|\s|$)")
     assert len(used) > 20
     for document, key, _ in used:
         if key == "data.json":  # A file of a run's folder.

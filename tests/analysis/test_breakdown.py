@@ -79,11 +79,11 @@ class TestGroups:
         ]  # fmt: skip
 
     def test_what_groups_are_is_said(self):
-        told = {
+        described = {
             n: group_by("question_length", EXAMPLES, QUESTIONS, n_groups=n).described()
             for n in (5, 8, 30)
         }
-        assert told == {
+        assert described == {
             5: "groups of equal size", 8: "equal values together", 30: "a group a value",
         }  # fmt: skip
         equal = group_by("question_length", EXAMPLES, QUESTIONS, cut="range", n_groups=30)

@@ -270,8 +270,8 @@ def test_guides_that_need_no_site_work_on_an_encoder_without_a_row(model_type, c
     ).eval()
     assert model(**batch()).last_hidden_state.shape == (3, 9, 32)
     assert max_pieces(config) >= 160
-    told = says(caplog.text, "fnet padding")
-    assert told == (model_type == "fnet")
+    warned = says(caplog.text, "fnet padding")
+    assert warned == (model_type == "fnet")
 
 
 def test_a_layer_is_not_copied_from_an_encoder_without_a_row():

@@ -32,7 +32,7 @@ def large(tmp_path_factory):
 
 
 def run(path, out, workers, engine="local"):
-    """Begin an annotation, or go on with it."""
+    """Start an annotation, or resume it."""
     chosen = settings(shard_characters=2000)
     runner.annotate([path], out, chosen, workers=workers, resume=True, engine=engine)
 

@@ -32,9 +32,9 @@ class TestInBrowser:
         browser.open(page_file)
         browser.point("#word-13")
         assert browser.run(SHOWN) == ["lighthouse2", "repaired1", "1931", "guides3"]
-        told = browser.run("document.getElementById('row').innerText").split()
-        assert told[:4] == ["1931", "NUM", "CD", "obl"]
-        assert told[-1] == "root"
+        cells = browser.run("document.getElementById('row').innerText").split()
+        assert cells[:4] == ["1931", "NUM", "CD", "obl"]
+        assert cells[-1] == "root"
         drawn = browser.run(
             """[...document.querySelectorAll("#sentence-1 .node.in-row .word")]
               .map((word) => word.textContent)"""

@@ -486,11 +486,11 @@ class TestCases:
                 assert case.answers[system] == expected
 
     def test_equal_answers_are_merged(self):
-        told = find_task("relations").describe(
+        described = find_task("relations").describe(
             RelationExample("1", "A gull saw a boat.", (13, 17), (2, 6), "seen")
         )
         answers = {"plain": ("seen", "seen", "fed"), "sg-net": ("fed",) * 3}
-        case = Case("1", told, answers, {"plain": 0.67, "sg-net": 0.0}, "lost", "sg-net")
+        case = Case("1", described, answers, {"plain": 0.67, "sg-net": 0.0}, "lost", "sg-net")
         card = case_card(1, case, CasePictures(), baseline="plain")
         assert "<bdi>seen</bdi> (× 2) / <bdi>fed</bdi></td>" in card
         assert card.count("<bdi>fed</bdi>") == 2
@@ -498,13 +498,13 @@ class TestCases:
         assert "A <mark>gull</mark> saw a <mark>boat</mark>." in card
 
     def test_trees_have_phrases_if_the_parser_finds_some(self, tmp_path):
-        told = find_task("probing").describe(
+        described = find_task("probing").describe(
             ProbeExample("1", "te", "PAST", "The gull saw a boat.")
         )
-        case = Case("1", told, {"plain": ("PRES",)}, {"plain": 0.0}, "wrong", "plain")
+        case = Case("1", described, {"plain": ("PRES",)}, {"plain": 0.0}, "wrong", "plain")
         page = tmp_path / "cases.html"
         write_cases([case], page, title="x", baseline="plain", parser="default-parser")
-        parse = load_parser("default-parser").with_phrases().parse_text(told.asked)[0]
+        parse = load_parser("default-parser").with_phrases().parse_text(described.asked)[0]
         assert [c.label for c in parse.constituents] == ["S", "NP", "VP", "NP"]
         assert phrase_svg(parse, standalone=False) in page.read_text(encoding="utf-8")
 
@@ -601,11 +601,11 @@ class TestNumbers:
 
 
 def test_questions_of_other_tasks():
-    told = find_task("translation").describe(ParallelExample("1", "Ein Boot.", "A boat."))
-    assert (told.asked, told.gold, told.passage) == ("Ein Boot.", ("A boat.",), "")
-    told = find_task("probing").describe(ProbeExample("1", "te", "PAST", "It rained."))
-    assert (told.asked, told.gold) == ("It rained.", ("PAST",))
-    told = find_task("relations").describe(
+    described = find_task("translation").describe(ParallelExample("1", "Ein Boot.", "A boat."))
+    assert (described.asked, described.gold, described.passage) == ("Ein Boot.", ("A boat.",), "")
+    described = find_task("probing").describe(ProbeExample("1", "te", "PAST", "It rained."))
+    assert (described.asked, described.gold) == ("It rained.", ("PAST",))
+    described = find_task("relations").describe(
         RelationExample("1", "A gull saw a boat.", (13, 17), (2, 6), "seen")
     )
-    assert (told.asked, told.places) == ("boat → gull", ((13, 17), (2, 6)))
+    assert (described.asked, described.places) == ("boat → gull", ((13, 17), (2, 6)))

@@ -105,9 +105,9 @@ class TestFormats:
                 ["2", "v", "A gull lands.", "It", "sings.", "eats.", "-1"]]  # fmt: skip
         with open(path, "w", newline="") as file:
             csv.writer(file).writerows(rows)
-        told, hidden, not_told = only(path)
-        assert not_told.answer is None
-        assert (told.passage, told.question, told.answer) == ("A gull lands.", "It", 1)
+        labelled, hidden, unlabelled = only(path)
+        assert unlabelled.answer is None
+        assert (labelled.passage, labelled.question, labelled.answer) == ("A gull lands.", "It", 1)
         assert hidden.answer is None
 
     def test_mctest(self, tmp_path):

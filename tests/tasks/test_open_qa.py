@@ -347,14 +347,17 @@ class TestScores:
         (answer,) = near.predict([example(("x",), *SENTENCES)])
         assert {candidate.paragraph for candidate in answer.candidates} == {0}
 
-    def test_answers_that_are_not_told(self, task):
-        told, untold = example(("gull",), "A gull."), replace(example((), "A gull."), id="r")
-        both = [told, untold]
+    def test_questions_without_gold_answers_are_not_scored(self, task):
+        answered, unanswered = (
+            example(("gull",), "A gull."),
+            replace(example((), "A gull."), id="r"),
+        )
+        both = [answered, unanswered]
         predictions = task.predict(both)
         assert task.score(both, predictions) == task.score(both[:1], predictions[:1])
-        assert task.score_examples(both, predictions).keys() == {told.id}
+        assert task.score_examples(both, predictions).keys() == {answered.id}
         with pytest.raises(InputError, match=naming("1 `syntagma predict`")):
-            task.evaluate([untold])
+            task.evaluate([unanswered])
 
     def test_texts_are_given_once(self, task):
         gold = Paragraph("x", "Rain.")

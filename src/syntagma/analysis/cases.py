@@ -66,7 +66,7 @@ def find_cases(systems: Sequence[System], *, most: int, seed: int = 0) -> Cases:
         seed: of the drawing.
 
     Raises:
-        InputError: the task has no cases that can be told, or examples or predictions are gone.
+        InputError: the task does not describe cases, or examples or predictions are gone.
     """
     task = find_task(systems[0].runs[0].task)
     examples = {example.id: example for example in systems[0].runs[0].examples()}

@@ -24,7 +24,7 @@ EXACT = 32
 
 CODES, SCALES = "::codes", "::scales"
 SAMPLE = "::sample"
-"""Some values of the base, by which another one is told from it."""
+"""Some values of the base, which distinguish it from other encoders."""
 
 
 def quantize(difference: Tensor, *, bits: int) -> tuple[Tensor, Tensor]:

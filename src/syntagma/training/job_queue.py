@@ -42,7 +42,7 @@ def train_all(jobs: Sequence[Job], *, say: Callable[[str], None] = lambda line: 
 
     Args:
         jobs: each after those that it needs.
-        say: is told what is done, a line each.
+        say: called with a line for each finished step.
 
     Raises:
         InputError: data cannot be used, a finished run of the same folder has other settings, or

@@ -144,7 +144,7 @@ def run_sweep(
     Args:
         sweep: what is searched.
         n_trials: how many trials there are to be in all.
-        say: is told each trial's value.
+        say: called with a line for each trial's value.
 
     Raises:
         InputError: the folder belongs to another sweep, a setting of the space is unknown or a

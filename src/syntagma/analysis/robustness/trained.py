@@ -115,9 +115,9 @@ def _count_draws(
                 f"train it with --set parser={source}"
             )
     if len({*numbers.values()}) > 1:
-        told = ", ".join(f"{name} {number}" for name, number in numbers.items())
+        counts = ", ".join(f"{name} {number}" for name, number in numbers.items())
         raise InputError(
-            f"expected equally many draws of noise with each share of the {kind}, got {told}; "
+            f"expected equally many draws of noise with each share of the {kind}, got {counts}; "
             f"train more with --set parser={NOISY[kind]}:SHARE,SEED:SOURCE"
         )
     return max(numbers.values())

@@ -111,7 +111,7 @@ def _number(label: Any) -> int | None:
     if label is None or label == "":
         return None
     try:
-        # Copies of test files say -1 where the label is not told.
+        # Copies of test files use -1 for a missing label.
         return None if int(label) == NOT_TOLD else int(label)
     except (TypeError, ValueError) as error:
         raise InvalidRecordError(f"expected a label 0, 1, 2 …, got {label!r:.20}") from error

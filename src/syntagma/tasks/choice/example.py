@@ -20,7 +20,7 @@ class ChoiceExample:
         passage: examples about the same passage share one string object.
         question: may be empty.
         options: any number, at least two.
-        answer: position of the right option, or ``None`` where it is not told.
+        answer: position of the right option, or ``None`` if unlabelled.
         subset: part of the data that is scored by itself, or empty.
     """
 

@@ -14,7 +14,7 @@ KINDS = ("one", "multiple")
 
 
 def mctest(file: str) -> Candidates:
-    """Questions about stories; without the file of answers they are not told.
+    """Questions about stories; without the file of answers they are unlabelled.
 
     Raises:
         InputError: a file cannot be read, or there are not as many lines of answers as stories.

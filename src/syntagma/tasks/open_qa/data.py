@@ -60,7 +60,7 @@ class OpenExample:
     Args:
         id: unique in its file; its line where the file gives none.
         question: as asked.
-        answers: gold answers in words, wherever they stand; empty where they are not told.
+        answers: gold answers in words, wherever they stand; empty if unknown.
         paragraphs: as retrieved, the best first; may be empty.
         gold: the paragraph that was asked about, where that is known, retrieved or not.
     """
@@ -245,8 +245,7 @@ def _answers(row: dict[str, Any]) -> tuple[str, ...]:
     given = [row[name]] if isinstance(row[name], str) else row[name]
     if not isinstance(given, list) or not given:
         raise InvalidRecordError(
-            f"expected at least one answer, got {given!r:.40}; leave {name!r} out where it is not "
-            f"told"
+            f"expected at least one answer, got {given!r:.40}; omit {name!r} if there is none"
         )
     answers = tuple(_joined(answer, "an answer") for answer in given)
     if not all(answer.strip() for answer in answers):

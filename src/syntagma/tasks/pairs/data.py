@@ -34,7 +34,7 @@ class PairExample:
         id: unique in its file.
         first: the premise.
         second: the hypothesis.
-        label: the gold label, in lower case; ``None`` where it is not told.
+        label: the gold label, in lower case; ``None`` if unlabelled.
     """
 
     id: str
@@ -121,11 +121,11 @@ def _example(row: Mapping[str, Any], place: str) -> PairExample | str:
             return f"{place}: expected a {name} sentence, got {text!r:.40}"
     if label is not None and (isinstance(label, bool) or not isinstance(label, str | int)):
         return f"{place}: expected a label in words, got {label!r:.40}"
-    told = "" if label is None else str(label).strip().lower()
+    cleaned = "" if label is None else str(label).strip().lower()
     key = _pick(row, KEY)
     return PairExample(
         "" if key is None else str(key),
         str(first),
         str(second),
-        None if told in NO_LABEL else told,
+        None if cleaned in NO_LABEL else cleaned,
     )

@@ -1,4 +1,4 @@
-"""The task of probing: what can be told from frozen sentence vectors (SG-Net, Tables 7 and 8)."""
+"""Probing: what a classifier predicts from frozen sentence vectors (SG-Net, Tables 7 and 8)."""
 
 from __future__ import annotations
 

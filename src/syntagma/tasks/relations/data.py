@@ -40,7 +40,7 @@ class RelationExample:
         text: the sentence.
         subject: where the one stands.
         object: where the other stands.
-        relation: from subject to object; empty where it is not told.
+        relation: from subject to object; empty if unlabelled.
         tagged: whether the file is SemEval's, whose predictions name ids.
     """
 

@@ -26,7 +26,7 @@ class TypingExample:
         id: unique in its file.
         text: the sentence.
         mention: where it stands.
-        labels: its types, perhaps none; ``None`` where they are not told.
+        labels: its types, perhaps none; ``None`` if unlabelled.
     """
 
     id: str
