@@ -259,11 +259,13 @@ def read_json(path: str | Path, *, extra: str = "") -> Any:
     try:
         return json.loads(text)
     except RecursionError as error:
-        raise InputError(f"{path}: nested too deeply to be read") from error
+        raise InputError(f"{path}: nested too deeply to be read; give a flatter file") from error
     except json.JSONDecodeError as error:
         if not error.pos:
             begin = text[:40].partition("\n")[0]
-            raise InputError(f"{path}: expected JSON, got text that begins {begin!r}") from error
+            raise InputError(
+                f"{path}: expected JSON, got text that begins {begin!r}; give a JSON file"
+            ) from error
         raise InputError(
             f"{path}: broken JSON at line {error.lineno}, column {error.colno}: {error.msg}"
             f"{extra if error.msg == 'Extra data' else ''}"

@@ -80,10 +80,14 @@ def load_yaml(path: str | Path) -> dict[str, Any]:
         mark = getattr(error, "problem_mark", None)
         place = f" at line {mark.line + 1}, column {mark.column + 1}" if mark else ""
         raise InputError(
-            f"{path}: broken YAML{place}: {getattr(error, 'problem', error)}"
+            f"{path}: broken YAML{place}: {getattr(error, 'problem', error)}; correct it, "
+            f"or give a YAML file"
         ) from error
     if not isinstance(value, dict):
-        raise InputError(f"{path}: expected `key: value` lines, got {type(value).__name__}")
+        raise InputError(
+            f"{path}: expected `key: value` lines, got {type(value).__name__}; "
+            f"write settings such as `task: spans`"
+        )
     return value
 
 
