@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gzip
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -106,36 +105,16 @@ def probing(path: Path, copies: int = 6) -> str:
     return str(path)
 
 
-def upper(text: str) -> str:
-    """A language that is easy to learn."""
-    return " ".join(word.upper() for word in text.split())
-
-
 def parallel(folder: Path, copies: int = 2) -> str:
     """Our sentences and the same in capitals, two files."""
-    sources = [text for text in SENTENCES for _ in range(copies)]
-    (folder / "a.en").write_text("".join(f"{text}\n" for text in sources), encoding="utf-8")
-    text = "".join(f"{upper(text)}\n" for text in sources)
-    (folder / "a.up.gz").write_bytes(gzip.compress(text.encode()))
-    return f"{folder / 'a.en'}+{folder / 'a.up.gz'}"
-
-
-TRANSLATION = {
-    "hidden_size": 32,
-    "num_hidden_layers": 2,
-    "num_attention_heads": 4,
-    "intermediate_size": 64,
-    "dropout": 0.0,
-    "attention_dropout": 0.0,
-    "vocab_size": 400,
-    "max_length": 90,
-    "num_beams": 2,
-    "label_smoothing": 0.0,
-}
-"""The head of a tiny translator."""
+    return find_task("translation").sample.write(folder, copies)
 
 
 def experiment(task: str, data: str, encoder: str, **changes) -> Experiment:
+    """A short training with the settings of the task's sample, without dropout in its head."""
+    sample = find_task(task).sample
+    head_class = find_task(task).model_class.head_class
+    no_dropout = {name: 0.0 for name in vars(head_class()) if name.endswith("dropout")}
     training = {
         "num_train_epochs": 2,
         "learning_rate": 1e-3,
@@ -143,44 +122,22 @@ def experiment(task: str, data: str, encoder: str, **changes) -> Experiment:
         "save_steps": 3,
         "precision": "float32",
     }
-    heads = {
-        "parsing": {"arc_width": 16, "relation_width": 8, "dropout": 0.1},
-        "spans": {"max_length": 96, "doc_stride": 32, "max_question_length": 24},
-        "open_qa": {"max_length": 96, "doc_stride": 32, "max_question_length": 24},
-        "choice": {"max_length": 96, "dropout": 0.0},
-        "pairs": {"max_length": 64, "dropout": 0.0, "pooling": "max"},
-        "relations": {"max_length": 64, "dropout": 0.0},
-        "typing": {"max_length": 64, "dropout": 0.0},
-        "probing": {"max_length": 96, "hidden": 8, "dropout": 0.0},
-        "structural": {"max_length": 96, "rank": 8},
-    }
     values = {
         "task": task,
         "data": {"train": [data], "dev": [data]},
         "encoder": encoder,
-        "head": heads[task] | changes.pop("head", {}),
-        "training": training | changes.pop("training", {}),
+        "head": {**sample.head, **no_dropout, **changes.pop("head", {})},
+        "training": {**training, **sample.training, **changes.pop("training", {})},
     }
-    return build(Experiment, values | changes)
+    return build(Experiment, values | {"parser": "linear"} | changes)
 
 
 def translation(data: str, *, head=None, training=None, **changes) -> Experiment:
-    """A translator from scratch."""
-    values = {
-        "task": "translation",
-        "encoder": "scratch",
-        "parser": "linear",
-        "data": {"train": [data], "dev": [data]},
-        "head": TRANSLATION | (head or {}),
-        "training": {
-            "num_train_epochs": 1,
-            "learning_rate": 3e-3,
-            "batch_tokens": 600,
-            "precision": "float32",
-        }
-        | (training or {}),
-    }
-    return build(Experiment, values | changes)
+    """A translator, from scratch if no encoder is given."""
+    short = {"num_train_epochs": 1, "learning_rate": 3e-3, "batch_tokens": 600}
+    changes |= {"head": head or {}, "training": short | (training or {})}
+    encoder = changes.pop("encoder", find_task("translation").sample.encoder)
+    return experiment("translation", data, encoder, **changes)
 
 
 def new_task(settings: Experiment) -> tuple[Task, list]:

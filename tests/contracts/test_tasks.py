@@ -19,76 +19,44 @@ from syntagma.tasks import TASKS, find_task
 from syntagma.training.run import training_arguments
 from syntagma.training.trainable import prepare_encoder
 from syntagma.training.trainer import SyntagmaTrainer
-from tests.builders import (
-    brackets,
-    dream,
-    experiment,
-    open_qa,
-    pairs,
-    probing,
-    relations,
-    squad,
-    treebank,
-    typing,
-)
+from tests.builders import brackets, experiment
 from tests.conftest import ENCODERS
 from tests.messages import naming
 
-# The parser has no guides; what varies is what it learns of trees.
-PRESETS = ["none", "sg-net", "poi-net", "seprem", "all"]
-GUIDED = {
-    "choice": PRESETS,
-    "open_qa": ["none", "seprem", "all"],
-    "pairs": PRESETS,
-    "probing": ["none", "sg-net", "poi-net", "seprem"],
-    "structural": ["none", "sg-net", "seprem"],
-    "relations": PRESETS,
-    "spans": PRESETS,
-    "typing": PRESETS,
-    "parsing": ["dependencies", "separate", "joint"],
-}
-# What streams its data and hides some at random, and what has two sides, have their own.
+# What streams its data and hides some at random, and what has two sides, have their own tests.
 APART = {"pretraining", "translation"}
-FROZEN = {"probing", "structural"}
-CASES = [(task, preset) for task in TASKS if task not in APART for preset in GUIDED[task]]
+SAMPLES = {name: task.sample for name, task in TASKS.items() if name not in APART}
+FROZEN = {name for name, sample in SAMPLES.items() if sample.training.get("encoder") == "frozen"}
+# The parser takes no guides; what varies is what it learns of trees.
+PARSERS = ["dependencies", "separate", "joint"]
+CASES = [
+    (name, preset)
+    for name, sample in SAMPLES.items()
+    for preset in (PARSERS if name == "parsing" else sample.presets)
+]
 
 
 @pytest.fixture(scope="module")
 def data(tmp_path_factory) -> dict[str, str]:
-    folder = tmp_path_factory.mktemp("data")
-    return {
-        "choice": dream(folder / "dialogues.json", copies=2),
-        "open_qa": open_qa(folder / "questions.jsonl", copies=2),
-        "pairs": pairs(folder / "pairs.jsonl", copies=2),
-        "relations": relations(folder / "neighbours.txt", copies=1),
-        "typing": typing(folder / "words.json", copies=1),
-        "spans": squad(folder / "harbour.json", copies=2),
-        "parsing": treebank(folder / "tides.conllu", copies=1),
-        "structural": treebank(folder / "tides.conllu", copies=1),
-        "probing": f"{probing(folder / 'gulls.txt', copies=4)}#tr",
-        "phrases": brackets(folder / "tides.ptb", copies=1),
-    }
+    found = {}
+    for name, sample in SAMPLES.items():
+        folder = tmp_path_factory.mktemp(name)
+        found[name] = sample.write(folder, 1 if name in ("parsing", "structural") else 2)
+    return found | {"phrases": brackets(Path(found["parsing"]).with_suffix(".ptb"), copies=1)}
 
 
 def build_task(name, preset, encoder_folder, data, **training):
     changes = {"hidden_dropout": 0.0, "attention_dropout": 0.0}
-    if name != "parsing":
-        # Gold trees of the fixture's sentences need no parser: a linear chain serves.
-        changes |= {"preset": preset, "parser": "linear"}
-        if preset == "all":
-            guides = {"ancestor_attention": {}, "tree_distance": {}}
-            changes |= {"preset": "poi-net", "guides": guides}
     path = data[name]
-    if name == "choice":
-        # Of a fresh model's options the greatest values may all be the same.
-        changes["head"] = {"pooling": "mean"}
-    if name in FROZEN:
-        training |= {"encoder": "frozen"}
     if name == "parsing":
-        changes["head"] = {"arc_width": 16, "relation_width": 8, "span_width": 16, "dropout": 0.0}
         if preset != "dependencies":
             path = f"{path}+{data['phrases']}"
-            changes["head"] |= {"decoding": preset}
+            changes["head"] = {"decoding": preset}
+    elif preset == "all":
+        guides = {"ancestor_attention": {}, "tree_distance": {}}
+        changes |= {"preset": "poi-net", "guides": guides}
+    else:
+        changes |= {"preset": preset}
     settings = experiment(name, path, str(encoder_folder), training=training, **changes)
     task_class = find_task(name)
     examples = task_class.read(path)
@@ -150,9 +118,9 @@ def test_saving_and_loading_changes_nothing(name, preset, encoder_folders, data,
     )
 
 
-@pytest.mark.parametrize("name", GUIDED)
+@pytest.mark.parametrize("name", SAMPLES)
 def test_a_saved_model_computes_in_the_asked_precision(name, encoder_folders, data, tmp_path):
-    task, examples, _ = build_task(name, GUIDED[name][0], encoder_folders["bert"], data)
+    task, examples, _ = build_task(name, dict(CASES[::-1])[name], encoder_folders["bert"], data)
     task.features(examples)
     task.save(tmp_path)
     for precision, is_lower in (("bfloat16", True), ("float32", False)):
@@ -166,11 +134,14 @@ def test_a_saved_model_computes_in_the_asked_precision(name, encoder_folders, da
         assert precision == "bfloat16" or True not in seen
 
 
-@pytest.mark.parametrize(("name", "preset"), CASES)
-@pytest.mark.parametrize("training", [False, True])
+# In training a probe normalises vectors over the batch: no example is by itself.
+PADDED = [
+    (*case, training) for case in CASES for training in (False, True) if case[0] != "probing"
+] + [(*case, False) for case in CASES if case[0] == "probing"]
+
+
+@pytest.mark.parametrize(("name", "preset", "training"), PADDED)
 def test_padding_changes_nothing(name, preset, training, encoder_folders, data):
-    if name == "probing" and training:
-        pytest.skip("vectors are normed over the batch: there is no example by itself")
     task, examples, _ = build_task(name, preset, encoder_folders["bert"], data)
     features = task.features(examples)
     by_length = sorted(range(len(features)), key=lambda index: features.lengths[index])

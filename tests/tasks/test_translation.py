@@ -17,9 +17,10 @@ from syntagma.encoders.config import SyntagmaConfig
 from syntagma.errors import InputError
 from syntagma.evaluation import open_model, pack
 from syntagma.models.translation_model import TranslationModel
+from syntagma.tasks.translation.sample import SAMPLE
 from syntagma.tasks.translation.vocabulary import learn_vocabulary
 from syntagma.training.run import train
-from tests.builders import TRANSLATION, new_task, parallel
+from tests.builders import new_task, parallel
 from tests.builders import translation as experiment
 from tests.conftest import SENTENCES, build_tokenizer, tiny_config
 from tests.messages import naming, says
@@ -122,7 +123,7 @@ def test_without_guides_it_is_the_plain_model(pretrained, data):
 @pytest.mark.parametrize("preset", ["none", "sg-net"])
 def test_layers_begin_small_and_vectors_as_they_are_scaled(preset, data):
     task, _ = new_task(experiment(data, preset=preset))
-    model, width = task.model, TRANSLATION["hidden_size"]
+    model, width = task.model, SAMPLE.head["hidden_size"]
     linear = [part.weight for part in model.modules() if isinstance(part, torch.nn.Linear)]
     vectors = model.both_sides.get_input_embeddings().weight
     for weight in linear:
@@ -301,11 +302,11 @@ def test_the_positions_are_sinusoids_after_all():
     from syntagma.models.translation_model import TranslationHead, fresh_config
 
     tokenizer = learn_vocabulary(SENTENCES, kind="bpe", size=300)
-    config = fresh_config(TranslationHead(**TRANSLATION), tokenizer)
-    model = TranslationModel(SyntagmaConfig(encoder=config, task="translation", head=TRANSLATION))
+    config = fresh_config(TranslationHead(**SAMPLE.head), tokenizer)
+    model = TranslationModel(SyntagmaConfig(encoder=config, task="translation", head=SAMPLE.head))
     positions = model.trunk.embed_positions.weight
     assert positions[1, 0].item() == pytest.approx(0.8415, abs=1e-4)
-    other = TranslationModel(SyntagmaConfig(encoder=config, task="translation", head=TRANSLATION))
+    other = TranslationModel(SyntagmaConfig(encoder=config, task="translation", head=SAMPLE.head))
     assert torch.equal(other.trunk.embed_positions.weight, positions)
 
 

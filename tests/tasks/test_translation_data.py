@@ -10,9 +10,10 @@ pytest.importorskip("sacrebleu")
 
 from syntagma.errors import InputError
 from syntagma.tasks.translation.parallel_text import ParallelExample, read_parallel
+from syntagma.tasks.translation.sample import upper
 from syntagma.tasks.translation.scores import bleu, sentence_bleu, signature
 from syntagma.tasks.translation.vocabulary import learn_vocabulary
-from tests.builders import parallel, upper
+from tests.builders import parallel
 from tests.conftest import SENTENCES
 from tests.messages import naming, says
 

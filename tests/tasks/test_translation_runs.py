@@ -18,10 +18,11 @@ from syntagma.errors import InputError
 from syntagma.evaluation import evaluate, open_model, pack, predict
 from syntagma.models.guided_encoder import GuidedEncoder
 from syntagma.models.translation_model import TranslationModel
+from syntagma.tasks.translation.sample import upper
 from syntagma.tasks.translation.task import Translation, Translator
 from syntagma.training.run import train
 from syntagma.training.trainer import SyntagmaTrainer
-from tests.builders import new_task, parallel, upper
+from tests.builders import new_task, parallel
 from tests.builders import translation as experiment
 from tests.conftest import SENTENCES
 from tests.messages import naming

@@ -32,9 +32,11 @@ class Sample:
         head: settings of the head that suit texts so short, and an encoder of 160 positions.
         training: settings of the training without which the task cannot be trained.
         presets: the guides that models of the task take.
+        encoder: what ``encoder`` must be for the task; empty where any encoder will do.
     """
 
     write: Callable[[Path, int], str]
     head: Mapping[str, Any] = field(default_factory=dict)
     training: Mapping[str, Any] = field(default_factory=dict)
     presets: tuple[str, ...] = PRESETS
+    encoder: str = ""

@@ -30,6 +30,7 @@ from syntagma.syntax.sequences import Part, SequenceBuilder
 from syntagma.tasks.experiment import Experiment
 from syntagma.tasks.new_model import new_model
 from syntagma.tasks.pretraining.corpus_stream import CorpusStream, TrainingCorpus, read_corpus
+from syntagma.tasks.pretraining.sample import SAMPLE
 from syntagma.tasks.task import Features, Task
 
 SEED = 0
@@ -120,6 +121,7 @@ class PretrainingTask(Task[TrainingCorpus, Sums]):
     name = "pretraining"
     model_class = PretrainingModel
     primary = "log_likelihood"
+    sample = SAMPLE
     streams = True
 
     def __init__(

@@ -37,6 +37,7 @@ from syntagma.tasks.new_model import new_model, training_parses
 from syntagma.tasks.predictor import PredictorTask, TextPredictor
 from syntagma.tasks.task import ErrorExample, Features
 from syntagma.tasks.translation.parallel_text import ParallelExample, read_parallel
+from syntagma.tasks.translation.sample import SAMPLE
 from syntagma.tasks.translation.scores import bleu, sentence_bleu, signature
 from syntagma.tasks.translation.scratch import from_scratch
 
@@ -189,6 +190,7 @@ class TranslationTask(PredictorTask[ParallelExample, Translation, Translator]):
     model_class = TranslationModel
     predictor_class = Translator
     primary = "bleu"
+    sample = SAMPLE
     comparisons = (ComparedMetric(("bleu",), "bleu", "bleu", "sign", BLEU),)
     groupings = {"source_length": length_of("source")}  # noqa: RUF012
     predictions_file = "predictions.txt"
