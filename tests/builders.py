@@ -129,7 +129,9 @@ def experiment(task: str, data: str, encoder: str, **changes) -> Experiment:
         "head": {**sample.head, **no_dropout, **changes.pop("head", {})},
         "training": {**training, **sample.training, **changes.pop("training", {})},
     }
-    return build(Experiment, values | {"parser": "linear"} | changes)
+    # A corpus names the parser that annotated it.
+    parser = {} if find_task(task).streams else {"parser": "linear"}
+    return build(Experiment, values | parser | changes)
 
 
 def translation(data: str, *, head=None, training=None, **changes) -> Experiment:

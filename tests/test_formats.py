@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import importlib.util
+import json
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import pytest
 
 from syntagma.errors import DamagedFileError, InputError
+from syntagma.evaluation import open_model
 from syntagma.formats import check_format, stamp
+from syntagma.tasks import TASKS
 from tests.messages import naming
 
 PATH = Path("folder") / "run.json"
@@ -45,3 +49,28 @@ def test_the_table_of_renamed_settings_has_what_the_script_renames():
     renamed = [convert.TRAINING, *convert.HEADS.values(), *convert.GUIDES.values()]
     for old, new in (pair for names in renamed for pair in names.items()):
         assert f"`{old}` | `{new}` |" in table
+
+
+def expected_of(folder: Path) -> dict[str, float]:
+    """What a saved model scores on its task's sample, speed apart."""
+    task = open_model(folder, precision="float32")
+    with TemporaryDirectory() as place:
+        examples = task.read(task.sample.write(Path(place), 1))
+        scores = task.score(examples, task.predict(examples))
+    weights = {name: float(value.double().sum()) for name, value in task.model.weights().items()}
+    return {name: value for name, value in (scores | weights).items() if value == value}
+
+
+SAVED = sorted((Path(__file__).parent / "data" / "formats").glob("*/*/config.json"))
+
+
+@pytest.mark.parametrize("config", SAVED, ids=[f"{p.parts[-3]}-{p.parts[-2]}" for p in SAVED])
+def test_models_of_earlier_versions_are_read(config):
+    """What 0.1 wrote is read for ever: weights, settings, and what the model predicts."""
+    expected = json.loads((config.parent / "expected.json").read_text(encoding="utf-8"))
+    assert expected_of(config.parent) == pytest.approx(expected, rel=1e-4, abs=1e-4)
+    assert sum(path.stat().st_size for path in config.parent.iterdir()) <= 100_000
+
+
+def test_a_model_of_every_task_is_kept():
+    assert {config.parts[-2] for config in SAVED if config.parts[-3] == "0.1"} == {*TASKS}
