@@ -71,7 +71,8 @@ def evaluate(
 ) -> dict[str, Any]:
     """The official metrics of a model's task on some files, numbers by their names.
 
-    Where tools differ in how they compute a metric, ``signature`` says how this one was.
+    Where tools differ in how they compute a metric, ``signature`` says how this one was. ``model``
+    and ``parser``, with ``_version`` and ``_digest``, say what the numbers were measured with.
 
     Args:
         name: of the model, see :func:`open_model`.
@@ -86,9 +87,26 @@ def evaluate(
     Raises:
         InputError: model or data cannot be used.
     """
-    opened = open_model(name, task=task, parser=parser, device=device, precision=precision)
+    ref = find_model(name)
+    opened = open_model(ref, task=task, parser=parser, device=device, precision=precision)
     values: dict[str, Any] = opened.evaluate(_read(opened, data, skip_bad), by=by)
-    return values | ({"signature": opened.signature} if opened.signature else {})
+    if opened.signature:
+        values["signature"] = opened.signature
+    return values | _identities(model=ref.identity(), parser=opened.parser_used(parser))
+
+
+def _identities(**parts: dict[str, str] | None) -> dict[str, str]:
+    """Name, version and digest of each part as flat entries; what is not known is not listed.
+
+    >>> _identities(model={"name": "default-parser", "version": "1", "digest": ""}, parser=None)
+    {'model': 'default-parser', 'model_version': '1'}
+    """
+    return {
+        part if key == "name" else f"{part}_{key}": value
+        for part, identity in parts.items()
+        for key, value in (identity or {}).items()
+        if value
+    }
 
 
 def predict(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import re
 
@@ -22,6 +23,9 @@ def test_train_evaluate_predict_parse_compare(run, config, tmp_path):
     scores = json.loads((tmp_path / "scores.json").read_text())
     assert code == 0
     assert {"uas", "las", "upos", "xpos", "sentences_per_second"} <= scores.keys()
+    weights = hashlib.sha256((folder / "model.safetensors").read_bytes()).hexdigest()
+    assert scores.pop("model") == scores.pop("parser") == str(folder)
+    assert scores.pop("model_digest") == scores.pop("parser_digest") == weights
     assert all(isinstance(value, int | float) for value in scores.values())
     code, out, _ = run("predict", folder, data, "--out", tmp_path / "out.conllu")
     assert code == 0
@@ -55,7 +59,11 @@ def test_report_and_attention(run, tmp_path, tiny_encoder):
     assert run("train", path, "--out", folder)[0] == 0
     scores = tmp_path / "scores.json"
     assert run("evaluate", folder, data, "--precision", "float32", "--json", scores)[0] == 0
-    assert json.loads(scores.read_text()) == json.loads((folder / "metrics.json").read_text())
+    found = json.loads(scores.read_text())
+    assert found.items() >= json.loads((folder / "metrics.json").read_text()).items()
+    assert (found["model"], found["parser"]) == (str(folder), "linear")
+    assert run("evaluate", folder, data, "--parser", "random:3", "--json", scores)[0] == 0
+    assert json.loads(scores.read_text())["parser"] == "random:3"
     code, _, error = run("evaluate", folder, data, "--precision", "float16")
     assert (code, says(error, "precision auto bfloat16 float32 float16")) == (
         2,

@@ -237,12 +237,10 @@ class PredictorTask(Task[Example, Prediction], Generic[Example, Prediction, Pred
             "parsed_words_per_second": cache.parsed_words / cache.seconds,
         }
 
-    def sources(self) -> dict[str, dict[str, str]]:
-        """As :meth:`Task.sources`."""
-        found, cache = super().sources(), self.predictor.texts.cache
-        if cache is not None:
-            found["parser"] = identify(self.model.config.parser, cache.source)
-        return found
+    def parser_used(self, name: str = "") -> dict[str, str] | None:
+        """As :meth:`Task.parser_used`."""
+        cache = self.predictor.texts.cache
+        return None if cache is None else identify(name or self.model.config.parser, cache.source)
 
     @classmethod
     def from_pretrained(

@@ -351,7 +351,16 @@ class Task(ABC, Generic[Example, Prediction]):
 
     def sources(self) -> dict[str, dict[str, str]]:
         """Name, version and digest of the encoder, and of the parser if the model reads parses."""
-        return {"encoder": find_model(self.model.config.base).identity()}
+        found = {"encoder": find_model(self.model.config.base).identity()}
+        return found if (parser := self.parser_used()) is None else found | {"parser": parser}
+
+    def parser_used(self, name: str = "") -> dict[str, str] | None:
+        """Name, version and digest of the parser whose trees the model reads, if it reads any.
+
+        Args:
+            name: by which it was asked for, if not that of the model's settings.
+        """
+        return None
 
     def fit_after_training(
         self, examples: Sequence[Example], predictions: Sequence[Prediction]

@@ -94,6 +94,10 @@ class ParsingTask(Task[TreeExample, Parse]):
         """The scorer."""
         return self.parser.model
 
+    def parser_used(self, name: str = "") -> dict[str, str] | None:
+        """The parser itself, once it is saved."""
+        return None if self.model.source is None else self.model.source.identity()
+
     @classmethod
     def new(cls, experiment: Experiment, examples: Sequence[TreeExample]) -> Self:
         """A new parser whose labels are those of the examples.
