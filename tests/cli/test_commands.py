@@ -13,7 +13,7 @@ from tests.builders import brackets, dream, open_qa, pairs, squad
 from tests.messages import one_line, says
 
 
-def test_train_evaluate_predict_parse_compare(run, config, tmp_path):
+def test_train_evaluate_predict_parse_compare(run, config, tmp_path, tiny_encoder):
     folder = tmp_path / "run"
     code, out, _ = run("train", config, "--out", folder)
     assert code == 0
@@ -43,7 +43,10 @@ def test_train_evaluate_predict_parse_compare(run, config, tmp_path):
     assert out.startswith(("<svg", "<?xml"))
     code, out, _ = run("compare", folder, folder, "--json", tmp_path / "compared.json")
     assert code == 0
-    assert json.loads((tmp_path / "compared.json").read_text())["systems"][1]["p_value"] == 1.0
+    system = json.loads((tmp_path / "compared.json").read_text())["systems"][1]
+    assert system["p_value"] == 1.0
+    assert system["sources"]["encoder"]["name"] == tiny_encoder
+    assert len(system["sources"]["encoder"]["digest"]) == 64
 
 
 def test_report_and_attention(run, tmp_path, tiny_encoder):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from statistics import mean, stdev
 from typing import Any
@@ -20,6 +20,7 @@ from syntagma.analysis.significance import (
 from syntagma.analysis.systems import System, read_systems
 from syntagma.drawing.tables import aligned, markdown, signed, spread
 from syntagma.errors import InputError
+from syntagma.runs.folder import read_sources
 from syntagma.tasks import find_task
 from syntagma.tasks.comparison.comparisons import ComparedMetric
 
@@ -42,6 +43,7 @@ class ComparedSystem:
         seeds: of the runs.
         metrics: means over the runs.
         deviations: sample standard deviations over the runs; empty for a single one.
+        sources: name, version and digest of the encoder and the parser of the first run.
         difference: of the tested metric to the baseline.
         gained: examples with a higher score than under the baseline.
         lost: examples with a lower one.
@@ -57,6 +59,7 @@ class ComparedSystem:
     seeds: tuple[int, ...]
     metrics: dict[str, float]
     deviations: dict[str, float]
+    sources: dict[str, dict[str, str]] = field(default_factory=dict)
     difference: float = 0.0
     gained: int = 0
     lost: int = 0
@@ -219,6 +222,7 @@ def _compare(system: System, baseline: System) -> ComparedSystem:
         deviations={name: stdev(run.metrics[name] for run in runs) for name in names}
         if len(runs) > 1
         else {},
+        sources=read_sources(runs[0].path),
     )
     if system is baseline:
         return compared

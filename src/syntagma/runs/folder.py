@@ -262,7 +262,18 @@ def read_experiment(folder: Path, *, check: bool = True) -> Experiment:
         raise InputError(f"{error}; {REMEDY}") from error
 
 
-def _check_format(folder: Path) -> None:
+def read_sources(folder: Path) -> dict[str, dict[str, str]]:
+    """Name, version and digest of the encoder that a run was trained on, and of its parser.
+
+    Raises:
+        InputError: the folder was written before release 0.1.0, or in a later format.
+        DamagedFileError: its file cannot be read.
+    """
+    return {key: of for key, of in _check_format(folder).items() if isinstance(of, dict)}
+
+
+def _check_format(folder: Path) -> dict[str, Any]:
+    """The content of a run's file about itself, once it is known that it can be read."""
     path = folder / RUN
     if not path.is_file():
         raise InputError(f"{folder}: written before release 0.1.0 (it has no {RUN}); {CONVERT}")
@@ -270,6 +281,7 @@ def _check_format(folder: Path) -> None:
     if not isinstance(about, dict):
         raise DamagedFileError(f"{path}: expected an object, got {about!r}; {REMEDY}")
     check_format(about, path, FORMAT, remedy=REMEDY)
+    return about
 
 
 def _step(path: Path) -> int:
