@@ -15,9 +15,9 @@ from torch.autograd.graph import saved_tensors_hooks
 from transformers import AutoModel
 
 from benchmarks.timing import rounds, show
-from syntagma.encoders.attention import use_fast_gradients
-from syntagma.encoders.cpu.dropout import use_fast_dropout
-from syntagma.encoders.cpu.recompute import recompute_states
+from syntagma.encoders.attention import use_attention
+from syntagma.encoders.cpu.dropout import replace_dropout
+from syntagma.encoders.cpu.recompute import recompute_layers
 from syntagma.encoders.default import resolve
 from syntagma.encoders.precision import autocast
 
@@ -31,10 +31,10 @@ def main() -> None:
     names = ("Transformers", "our attention", "and dropout", RECOMPUTED)
     models = {name: encoder() for name in names}
     for name in names[1:]:
-        use_fast_gradients(models[name])
+        use_attention(models[name])
     for name in names[2:]:
-        use_fast_dropout(models[name])
-    recompute_states(models[RECOMPUTED].encoder.layer)
+        replace_dropout(models[name])
+    recompute_layers(models[RECOMPUTED].encoder.layer)
     optimizers = {
         name: torch.optim.AdamW(model.parameters(), lr=1e-6, fused=True)
         for name, model in models.items()

@@ -1,4 +1,4 @@
-"""Attention is torch's own, with gradients that are at least as exact."""
+"""Attention matches torch's, with gradients that are at least as exact."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from torch.nn import functional as F
 from transformers import AutoModel, AutoModelForSeq2SeqLM
 
 from syntagma.encoders import attention
-from syntagma.encoders.attention import attend, use_fast_gradients
+from syntagma.encoders.attention import attend, use_attention
 from syntagma.encoders.load import build_encoder
 from tests.conftest import ENCODERS, tiny_config
 
@@ -34,7 +34,7 @@ def torch_attention(query, key, value, mask):
 
 
 @pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16, torch.float16])
-def test_states_are_those_of_torch_and_gradients_no_worse(dtype):
+def test_states_match_torch_and_gradients_are_at_least_as_exact(dtype):
     parts, mask = random_inputs(dtype=dtype)
     states, ours = gradients(attend, parts, mask)
     other_states, theirs = gradients(torch_attention, parts, mask)
@@ -46,10 +46,10 @@ def test_states_are_those_of_torch_and_gradients_no_worse(dtype):
         assert (mine - right).norm() <= 1.05 * (other - right).norm()
 
 
-def test_rounded_numbers_take_the_fast_way_only_where_it_is_right(monkeypatch):
+def test_float_gradients_are_used_only_where_they_are_valid(monkeypatch):
     calls = []
     monkeypatch.setattr(
-        attention, "_with_float_gradients",
+        attention, "attend_with_float_gradients",
         lambda *arguments: calls.append(1) or torch_attention(*arguments[:4]),
     )  # fmt: skip
     parts, mask = random_inputs()
@@ -60,19 +60,20 @@ def test_rounded_numbers_take_the_fast_way_only_where_it_is_right(monkeypatch):
         attend(*parts, mask)
     attend(*(part.float() for part in parts), mask)
     attend(*(part.detach() for part in parts), mask)
-    learnt = torch.zeros(1, 2, 21, 21, dtype=torch.bfloat16, requires_grad=True)
-    attend(*parts, learnt).sum().backward()
-    assert learnt.grad is not None
+    trained = torch.zeros(1, 2, 21, 21, dtype=torch.bfloat16, requires_grad=True)
+    attend(*parts, trained).sum().backward()
+    assert trained.grad is not None
     assert len(calls) == 1
 
 
 @pytest.mark.parametrize("model_type", ENCODERS)
-def test_encoders_read_as_before_and_learn_alike(model_type):
+def test_encoders_compute_the_same_and_get_similar_gradients(model_type):
     torch.manual_seed(0)
     ours, theirs = (
         build(tiny_config(model_type, 50, **no_dropout(model_type))).train()
         for build in (build_encoder, AutoModel.from_config)
     )
+    use_attention(ours)
     if theirs.config._attn_implementation == "sdpa":
         assert ours.config._attn_implementation == attention.NAME
     theirs.load_state_dict(ours.state_dict(), strict=False)
@@ -93,12 +94,13 @@ def test_encoders_read_as_before_and_learn_alike(model_type):
 
 
 @pytest.mark.parametrize("n_target", [1, 2, 17])
-def test_decoders_learn_alike(n_target):
-    """Of attention to what is before, the source, and one's own text."""
+def test_decoders_get_similar_gradients(n_target):
+    """Decoders attend causally to themselves, and to the source; encoders to all of it."""
     torch.manual_seed(0)
     config = tiny_config("bart", 50, dropout=0.0, attention_dropout=0.0, activation_dropout=0.0)
     both = AutoModelForSeq2SeqLM
     ours, theirs = build_encoder(config, both).train(), both.from_config(config).train()
+    use_attention(ours)
     theirs.load_state_dict(ours.state_dict())
     source, target = torch.randint(5, 50, (3, 20)), torch.randint(5, 50, (3, n_target))
     results = []
@@ -123,13 +125,15 @@ def no_dropout(model_type):
     return {"hidden_dropout_prob": 0.0, "attention_probs_dropout_prob": 0.0}
 
 
-def test_an_encoder_set_otherwise_is_left_alone():
+def test_an_encoder_with_another_attention_is_not_changed():
     encoder = AutoModel.from_config(tiny_config("bert", 50), attn_implementation="eager")
-    use_fast_gradients(encoder)
+    use_attention(encoder)
     assert encoder.config._attn_implementation == "eager"
 
 
-def test_no_saved_configuration_names_it():
-    config = build_encoder(tiny_config("bert", 50)).config
+def test_no_saved_configuration_names_this_attention():
+    encoder = build_encoder(tiny_config("bert", 50))
+    use_attention(encoder)
+    config = encoder.config
     assert config._attn_implementation == attention.NAME
     assert attention.NAME not in config.to_json_string()

@@ -1,4 +1,4 @@
-"""The loss over many classes is torch's."""
+"""The cross-entropy over many classes is torch's."""
 
 import pytest
 import torch
@@ -11,8 +11,8 @@ from syntagma.encoders.cpu.cross_entropy import cross_entropy
 @pytest.mark.parametrize("smoothing", [0.0, 0.1])
 @pytest.mark.parametrize("rows", [1, 7, 1000])
 @pytest.mark.parametrize("dtype", [torch.float32, torch.float64, torch.bfloat16])
-def test_loss_and_gradients_are_those_of_torch(smoothing, rows, dtype, monkeypatch):
-    monkeypatch.setattr(module, "ON_PROCESSOR", 50 * rows)
+def test_loss_and_gradients_match_torch(smoothing, rows, dtype, monkeypatch):
+    monkeypatch.setattr(module, "CPU_BLOCK", 50 * rows)
     torch.manual_seed(0)
     scores = (4 * torch.randn(23, 50)).to(dtype).requires_grad_()
     targets = torch.randint(50, (23,))
@@ -26,7 +26,7 @@ def test_loss_and_gradients_are_those_of_torch(smoothing, rows, dtype, monkeypat
     torch.testing.assert_close(found, wanted, atol=near * wanted.abs().max().item(), rtol=near)
 
 
-def test_classes_that_are_no_candidates_get_nothing():
+def test_classes_with_minus_infinity_get_no_gradient():
     scores = torch.randn(6, 9).masked_fill(torch.arange(9) > 4, -torch.inf).requires_grad_()
     loss = cross_entropy(scores, torch.tensor([0, 1, 2, 3, 4, 0]))
     loss.backward()

@@ -14,8 +14,6 @@ from torch import Tensor
 
 from syntagma.errors import DamagedFileError
 
-__all__ = ["EXACT", "GROUP", "belongs", "compact", "expand", "quantize", "restore"]
-
 GROUP = 64
 """Weights that share one scale."""
 

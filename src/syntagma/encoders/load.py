@@ -17,7 +17,6 @@ from transformers import AutoConfig, AutoModel, AutoTokenizer, PretrainedConfig
 from transformers.utils import logging as hf_logging
 
 from syntagma.encoders import hub
-from syntagma.encoders.attention import use_fast_gradients
 from syntagma.encoders.default import ENCODERS, how_to_get
 from syntagma.encoders.marian import MarianTokenizer, marian_files
 from syntagma.encoders.reference import ModelName, ModelRef, find_model
@@ -130,7 +129,6 @@ def build_encoder(config: PretrainedConfig, auto: Any = AutoModel) -> nn.Module:
             "on the batch that it is in",
             config.model_type,
         )
-    use_fast_gradients(encoder)
     return encoder
 
 

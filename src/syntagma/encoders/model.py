@@ -21,8 +21,8 @@ from transformers import AutoModel, PreTrainedModel
 
 from syntagma.encoders import compact
 from syntagma.encoders.config import FORMAT, SyntagmaConfig, read_config, read_dtype
-from syntagma.encoders.cpu.dropout import use_fast_dropout
-from syntagma.encoders.cpu.recompute import keep_states, recompute_states
+from syntagma.encoders.cpu.recompute import keep_layers, recompute_layers
+from syntagma.encoders.cpu.switch import use_cpu_kernels
 from syntagma.encoders.default import CONFIG, WEIGHTS
 from syntagma.encoders.load import build_encoder, encoder_weights, load_encoder_config
 from syntagma.encoders.reference import ModelName, ModelRef, find_model, full_name
@@ -89,7 +89,7 @@ class SyntagmaModel(PreTrainedModel):  # type: ignore[misc]
     def post_init(self) -> None:
         """Give fresh weights their first values, once all parts are there."""
         super().post_init()
-        use_fast_dropout(self)
+        use_cpu_kernels(self, self.encoder)
 
     def _init_weights(self, module: nn.Module) -> None:
         if isinstance(module, nn.Linear | nn.Embedding):
@@ -114,7 +114,7 @@ class SyntagmaModel(PreTrainedModel):  # type: ignore[misc]
         Raises:
             InputError: it is not known where this encoder's layers are.
         """
-        recompute_states(self._layers())
+        recompute_layers(self._layers())
 
     def resize_token_embeddings(self, *args: Any, **kwargs: Any) -> nn.Module:
         """As Transformers has it; the size is the encoder's."""
@@ -124,7 +124,7 @@ class SyntagmaModel(PreTrainedModel):  # type: ignore[misc]
 
     def gradient_checkpointing_disable(self) -> None:
         """Keep the states of the encoder's layers for the gradients."""
-        keep_states(self._layers())
+        keep_layers(self._layers())
 
     def _layers(self) -> nn.ModuleList:
         purpose = "computing layers again for the gradients"

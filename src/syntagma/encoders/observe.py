@@ -10,8 +10,6 @@ from torch import Tensor, nn
 
 from syntagma.errors import InputError
 
-__all__ = ["watch_attention"]
-
 EAGER = "eager"
 """Transformers' name for attention that writes its weights out."""
 

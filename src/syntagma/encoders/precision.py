@@ -13,8 +13,6 @@ import torch
 
 from syntagma.errors import InputError
 
-__all__ = ["Precision", "autocast", "best_device", "fast_bfloat16", "require_device"]
-
 Precision = Literal["auto", "bfloat16", "float32"]
 
 

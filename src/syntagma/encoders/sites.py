@@ -18,18 +18,6 @@ from transformers import PretrainedConfig
 
 from syntagma.errors import InputError
 
-__all__ = [
-    "SITES",
-    "LayerParts",
-    "Sites",
-    "change_input",
-    "embedding_width",
-    "find_sites",
-    "last_layer",
-    "layers",
-    "set_dropout",
-]
-
 
 @dataclass(frozen=True, slots=True)
 class LayerParts:

@@ -16,8 +16,6 @@ from syntagma.encoders.attention import attend
 from syntagma.encoders.sites import Sites, last_layer
 from syntagma.errors import InputError
 
-__all__ = ["ACTIVATIONS", "AncestorAttentionLayer", "copy_layer", "layer_like"]
-
 
 class AncestorAttentionLayer(nn.Module):
     """A post-norm Transformer layer that takes its attention mask as an argument.

@@ -12,16 +12,6 @@ import torch
 from torch import Tensor
 from torch.nn import functional as F
 
-__all__ = [
-    "IGNORED",
-    "HeadPlaces",
-    "HiddenDistances",
-    "HiddenPieces",
-    "head_places",
-    "hide_distances",
-    "hide_pieces",
-]
-
 IGNORED = -100
 """The target of what is not to be predicted."""
 

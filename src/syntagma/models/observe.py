@@ -11,8 +11,6 @@ from torch import Tensor
 from syntagma.encoders.observe import watch_attention
 from syntagma.models.guided_encoder import GuidedEncoder
 
-__all__ = ["Observed", "observe"]
-
 
 class Observed(NamedTuple):
     """What was seen while a batch was encoded.

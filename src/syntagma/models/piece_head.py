@@ -14,8 +14,6 @@ from transformers.activations import ACT2FN
 from syntagma.encoders.sites import embedding_width
 from syntagma.models.ancestor_attention import ACTIVATIONS
 
-__all__ = ["PieceHead"]
-
 NORM_EPS = ("layer_norm_eps", "norm_eps", "layer_norm_epsilon")
 """What they call the smallest variance that a norm divides by."""
 

@@ -20,7 +20,6 @@ from transformers.modeling_outputs import BaseModelOutput
 from syntagma.encoders import hub
 from syntagma.encoders.config import SyntagmaConfig
 from syntagma.encoders.cpu.cross_entropy import cross_entropy
-from syntagma.encoders.cpu.dropout import fast_functional_dropout
 from syntagma.encoders.load import quiet
 from syntagma.encoders.reference import ModelRef
 from syntagma.encoders.sites import change_input
@@ -246,8 +245,7 @@ class TranslationModel(GuidedEncoder):
             assert labels is not None
             decoder_input_ids = self._shifted(labels)
         wanted = labels != IGNORED if labels is not None and self.training else None
-        fast = fast_functional_dropout(active=self.training and input_ids.device.type == "cpu")
-        with fast, self._scored(wanted):
+        with self._scored(wanted):
             states = self.encode(input_ids, attention_mask, **tensors).last_hidden_state
             scores = self.both_sides(
                 encoder_outputs=BaseModelOutput(last_hidden_state=states),

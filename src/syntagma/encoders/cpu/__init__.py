@@ -1,1 +1,1 @@
-"""Faster kernels for training on processors."""
+"""Kernels that make training on CPUs faster or smaller; :mod:`.switch` turns them on."""

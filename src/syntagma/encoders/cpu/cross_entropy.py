@@ -1,4 +1,9 @@
-"""Cross-entropy over many classes: little memory, and few passes over the scores."""
+"""Cross-entropy over many classes with little memory and few passes over the scores.
+
+For the gradients torch keeps the log-probabilities in float32, as large as a vocabulary times the
+batch.  Here the scores themselves are kept, and one number per row; they are read twice in place of
+six times.  Blocks of rows that fit into a CPU's cache make it fast; it works on any device.
+"""
 
 from __future__ import annotations
 
@@ -8,37 +13,38 @@ import torch
 from torch import Tensor
 from torch.autograd.function import once_differentiable
 
-__all__ = ["cross_entropy"]
-
-ON_PROCESSOR = 2**18
-ELSEWHERE = 2**26
-"""Scores that are computed with at once: what stays in a processor's cache, or fills a GPU."""
+CPU_BLOCK = 2**18
+OTHER_BLOCK = 2**26
+"""Number of scores computed at once: as many as stay in a CPU's cache, or as fill a GPU."""
 
 
 def cross_entropy(scores: Tensor, targets: Tensor, *, smoothing: float = 0.0) -> Tensor:
-    """The mean of what :func:`torch.nn.functional.cross_entropy` gives, computed in float32.
-
-    It keeps the scores as they are and a number a row for the gradients, where torch keeps their
-    logarithms in float32 too, and goes through them twice instead of six times.
+    """Compute the mean cross-entropy in float32, as :func:`torch.nn.functional.cross_entropy` does.
 
     Args:
-        scores: of any precision, ``[n, n_classes]``, n at least 1.
-        targets: the right classes, ``[n]``.
-        smoothing: the share that is spread over all classes.
+        scores: logits in any precision, ``[n, n_classes]``, with n of at least 1.
+        targets: gold classes, ``[n]``.
+        smoothing: share of the probability that is spread over all classes (label smoothing).
+
+    Returns:
+        The loss, a scalar.
     """
     loss: Tensor = _CrossEntropy.apply(scores, targets, smoothing)  # type: ignore[no-untyped-call]
     return loss
 
 
 class _CrossEntropy(torch.autograd.Function):
+    """Cross-entropy whose gradients are computed from the scores and their log-sum-exp."""
+
     @staticmethod
     def forward(ctx: Any, scores: Tensor, targets: Tensor, smoothing: float) -> Tensor:
-        rows = _rows_at_once(scores)
+        rows = _block_rows(scores)
         totals, losses = [], []
-        for some, right in zip(scores.split(rows), targets.split(rows), strict=True):
-            values = some.float()
+        for block, gold in zip(scores.split(rows), targets.split(rows), strict=True):
+            values = block.float()
             totals.append(values.logsumexp(-1))
-            loss = totals[-1] - (1 - smoothing) * values.gather(1, right.unsqueeze(1)).squeeze(1)
+            loss = totals[-1] - (1 - smoothing) * values.gather(1, gold.unsqueeze(1)).squeeze(1)
+            # Without smoothing, scores of minus infinity would make 0 · mean not a number.
             losses.append(loss - smoothing * values.mean(-1) if smoothing else loss)
         ctx.save_for_backward(scores, targets, torch.cat(totals))
         ctx.smoothing = smoothing
@@ -48,18 +54,20 @@ class _CrossEntropy(torch.autograd.Function):
     @once_differentiable
     def backward(ctx: Any, gradient: Tensor) -> tuple[Tensor, None, None]:
         scores, targets, totals = ctx.saved_tensors
-        found = torch.empty_like(scores)
-        rows, (n, n_classes) = _rows_at_once(scores), scores.shape
-        parts = (part.split(rows) for part in (scores, targets, totals, found))
-        for some, right, total, place in zip(*parts, strict=True):
-            values = (some.float() - total.unsqueeze(1)).exp_()
+        gradients = torch.empty_like(scores)
+        rows, (n, n_classes) = _block_rows(scores), scores.shape
+        parts = (part.split(rows) for part in (scores, targets, totals, gradients))
+        for block, gold, total, place in zip(*parts, strict=True):
+            # Softmax minus the (smoothed) target distribution.
+            values = (block.float() - total.unsqueeze(1)).exp_()
             if ctx.smoothing:
                 values -= ctx.smoothing / n_classes
-            values[torch.arange(len(right), device=right.device), right] -= 1 - ctx.smoothing
+            values[torch.arange(len(gold), device=gold.device), gold] -= 1 - ctx.smoothing
             place.copy_(values.mul_(gradient / n))
-        return found, None, None
+        return gradients, None, None
 
 
-def _rows_at_once(scores: Tensor) -> int:
-    room = ON_PROCESSOR if scores.device.type == "cpu" else ELSEWHERE
-    return max(1, room // scores.shape[1])
+def _block_rows(scores: Tensor) -> int:
+    """Return how many rows are computed at once."""
+    size = CPU_BLOCK if scores.device.type == "cpu" else OTHER_BLOCK
+    return max(1, size // scores.shape[1])

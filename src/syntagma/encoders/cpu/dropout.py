@@ -1,7 +1,8 @@
-"""Dropout that is fast on processors.
+"""Dropout that is fast on CPUs.
 
-torch draws its mask number by number, which takes an eighth of a training step; here one draw of 64
-bits decides about four states (``python -m benchmarks.training``).
+torch draws one random number per state, which takes an eighth of a training step.  Here one draw of
+64 bits decides about four states (``python -m benchmarks.training``).  The two draw different
+states to drop from the same seed.
 """
 
 from __future__ import annotations
@@ -17,22 +18,25 @@ from torch.autograd.function import once_differentiable
 from torch.nn import functional as F
 from torch.overrides import TorchFunctionMode
 
-__all__ = ["fast_functional_dropout", "same_functional_dropout", "use_fast_dropout"]
+from syntagma.encoders.cpu.forwards import ForwardWrapper, wrap_forward
 
-_is_fast: ContextVar[bool] = ContextVar("_is_fast", default=False)
+_is_active: ContextVar[bool] = ContextVar("_is_active", default=False)
+"""Whether calls of torch's function are intercepted; a context variable is local to a thread."""
 
 _STEPS = 1 << 16
-"""Values of the 16 random bits that decide about a state."""
+"""Number of values of the 16 random bits that decide about a state."""
 
 
-class _DropoutByBits(torch.autograd.Function):
+class _BitDropout(torch.autograd.Function):
     """Dropout whose mask is drawn 64 bits at a time."""
 
     @staticmethod
     def forward(context: Any, states: Tensor, probability: float) -> Tensor:
+        # At least one value keeps a state: the scale below must stay finite.
         dropped = min(round(probability * _STEPS), _STEPS - 1)
         bits = torch.empty(-(-states.numel() // 4), dtype=torch.int64).random_(-(1 << 63), None)
         drawn = bits.view(torch.int16)[: states.numel()].view(states.shape)
+        # The bits are signed, so the lowest of their values is −2¹⁵.
         scale = (drawn >= dropped - _STEPS // 2).to(states.dtype)
         scale *= _STEPS / (_STEPS - dropped)
         context.save_for_backward(scale)
@@ -45,21 +49,49 @@ class _DropoutByBits(torch.autograd.Function):
         return gradient * scale, None
 
 
-class _Dropout(nn.Dropout):
+def _dropout(input: Tensor, p: float = 0.5, training: bool = True, inplace: bool = False) -> Tensor:
+    """Fast dropout on CPUs; arguments as for :func:`torch.nn.functional.dropout`."""
+    if not training or not 0 < p < 1 or input.device.type != "cpu" or inplace:
+        return F.dropout(input, p, training, inplace)
+    states: Tensor = _BitDropout.apply(input, p)
+    return states
+
+
+class FastDropout(nn.Dropout):
+    """Dropout module that is fast on CPUs; probabilities are rounded to multiples of 2⁻¹⁶."""
+
     def forward(self, input: Tensor) -> Tensor:
-        return _dropped(input, self.p, training=self.training)
+        """Drop states in training; the mask depends on torch's random state."""
+        return _dropout(input, self.p, training=self.training)
+
+
+def replace_dropout(model: nn.Module) -> None:
+    """Replace the dropout modules inside a model with :class:`FastDropout`.
+
+    Args:
+        model: any module; dropout has no weights, so that the names of weights do not change.
+    """
+    # A module that appears in several places stays one module.
+    fast: dict[nn.Module, nn.Module] = {}
+    for path, part in list(model.named_modules(remove_duplicate=False)):
+        # Not subclasses, which may do something else.
+        if type(part) is nn.Dropout and path:
+            parent, _, name = path.rpartition(".")
+            if part not in fast:
+                fast[part] = FastDropout(part.p).train(part.training)
+            setattr(model.get_submodule(parent), name, fast[part])
 
 
 class _FunctionalDropout(TorchFunctionMode):
-    """Within it calls of torch's function are those of this module, too."""
+    """Context in which :func:`torch.nn.functional.dropout` is fast."""
 
     def __enter__(self) -> Any:
-        self._token = _is_fast.set(True)
+        self._token = _is_active.set(True)
         return super().__enter__()
 
     def __exit__(self, *error: Any) -> None:
         super().__exit__(*error)
-        _is_fast.reset(self._token)
+        _is_active.reset(self._token)
 
     def __torch_function__(
         self,
@@ -68,42 +100,34 @@ class _FunctionalDropout(TorchFunctionMode):
         arguments: tuple[Any, ...] = (),
         options: Mapping[str, Any] | None = None,
     ) -> Any:
-        found = (_dropped if function is F.dropout else function)(*arguments, **(options or {}))
-        return found
+        # torch suspends the mode meanwhile, so that `_dropout` may call torch's own function.
+        own = _dropout if function is F.dropout else function
+        return own(*arguments, **(options or {}))
 
 
-def _dropped(input: Tensor, p: float = 0.5, training: bool = True, inplace: bool = False) -> Tensor:
-    """As :func:`torch.nn.functional.dropout`, by bits on processors."""
-    if not training or not 0 < p < 1 or input.device.type != "cpu" or inplace:
-        return F.dropout(input, p, training, inplace)
-    states: Tensor = _DropoutByBits.apply(input, p)
-    return states
-
-
-def fast_functional_dropout(*, active: bool) -> AbstractContextManager[Any]:
-    """Within it :func:`torch.nn.functional.dropout` is that of this module.
-
-    For models whose layers call it instead of holding a module (BART and its kin).
-
-    Args:
-        active: in training on a processor; else nothing changes.
-    """
+def _functional_dropout(*, active: bool) -> AbstractContextManager[Any]:
     return _FunctionalDropout() if active else nullcontext()
 
 
-def same_functional_dropout() -> AbstractContextManager[Any]:
-    """What functional dropout is where this is called, to be entered later."""
-    return fast_functional_dropout(active=_is_fast.get())
+def current_functional_dropout() -> AbstractContextManager[Any]:
+    """Return a context with the functional dropout of the caller, to be entered later."""
+    return _functional_dropout(active=_is_active.get())
 
 
-def use_fast_dropout(model: nn.Module) -> None:
-    """Let the dropout modules of a model be those of this module.
+class _FastDropoutForward(ForwardWrapper):
+    """Computes a module with fast functional dropout, in training on a CPU."""
 
-    Probabilities are rounded to multiples of 2⁻¹⁶.
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        # Elsewhere the mode would change nothing, and cost a Python call per operation.
+        active = self.module.training and next(self.module.parameters()).device.type == "cpu"
+        with _functional_dropout(active=active):
+            return self.original(*args, **kwargs)
+
+
+def replace_functional_dropout(module: nn.Module) -> None:
+    """Make :func:`torch.nn.functional.dropout` fast in the ``forward`` of a module.
 
     Args:
-        model: any; its weights and their names stay as they are.
+        module: a model whose layers call the function in place of a module (BART and similar).
     """
-    for part in model.modules():
-        if type(part) is nn.Dropout:
-            part.__class__ = _Dropout
+    wrap_forward(module, _FastDropoutForward)

@@ -1,13 +1,12 @@
-"""Layers that keep only what they read, and are computed again for the gradients.
+"""Recompute layers in the backward pass: only their inputs are kept from the forward pass.
 
 Chen et al. 2016, *Training Deep Nets with Sublinear Memory Cost* ("gradient checkpointing").
-Transformers has its own; between its versions it changes whether the hooks on a layer, with which
-guides act before it, run once or twice.  Here they always run once.
+Transformers has its own.  Whether the hooks on a layer, through which guides act before it, then
+run once or twice differs between its versions; here they always run once.
 """
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Iterable
 from contextlib import AbstractContextManager, nullcontext
 from typing import Any
@@ -16,63 +15,41 @@ import torch
 from torch import nn
 from torch.utils.checkpoint import checkpoint
 
-from syntagma.encoders.cpu.dropout import same_functional_dropout
-
-__all__ = ["keep_states", "recompute_states"]
-
-
-class _Recomputed:
-    """What the classes of layers that are computed again have in common."""
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        # Such a class has no name to be found by.
-        return _rebuild, (type(self).__bases__[1],), vars(self)
+from syntagma.encoders.cpu.dropout import current_functional_dropout
+from syntagma.encoders.cpu.forwards import ForwardWrapper, unwrap_forward, wrap_forward
 
 
-def recompute_states(layers: Iterable[nn.Module]) -> None:
-    """Let layers be computed again when their gradients are, each by itself.
+def recompute_layers(layers: Iterable[nn.Module]) -> None:
+    """Recompute each layer on its own when its gradients are computed.
 
-    Outputs and gradients stay what they are to the last bit, dropout among them; reading is not
-    changed.
+    Outputs and gradients stay the same bit for bit, including dropout; evaluation is unaffected.
 
     Args:
-        layers: of an encoder; their weights and the names of these stay as they are.
+        layers: layers of an encoder; their weights and the names of these do not change.
     """
     for layer in layers:
-        kind: Any = type(layer)
-        if not issubclass(kind, _Recomputed):
-            layer.__class__ = _recomputed(kind)
+        wrap_forward(layer, _RecomputedForward)
 
 
-def keep_states(layers: Iterable[nn.Module]) -> None:
-    """Undo :func:`recompute_states`."""
+def keep_layers(layers: Iterable[nn.Module]) -> None:
+    """Undo :func:`recompute_layers`."""
     for layer in layers:
-        if isinstance(layer, _Recomputed):
-            layer.__class__ = type(layer).__bases__[1]
+        unwrap_forward(layer, _RecomputedForward)
 
 
-def _rebuild(kind: Any) -> Any:
-    """A layer of a kind that is computed again, without anything in it."""
-    own = _recomputed(kind)
-    return own.__new__(own)
+class _RecomputedForward(ForwardWrapper):
+    """Keeps the inputs of a layer for the backward pass, and recomputes the rest."""
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        if not self.module.training or not torch.is_grad_enabled():
+            return self.original(*args, **kwargs)
+        return checkpoint(self.original, *args, use_reentrant=False, context_fn=_contexts, **kwargs)
 
 
 def _contexts() -> tuple[AbstractContextManager[Any], AbstractContextManager[Any]]:
-    """What a layer is computed in, and what in addition when that is done again."""
-    return nullcontext(), same_functional_dropout()
+    """The contexts of the first computation and of the second.
 
-
-@functools.cache
-def _recomputed(kind: Any) -> Any:
-    """The class of layers of a kind that are computed again.
-
-    A class, not a function on the layer: of a copied model it would compute the original.
+    The second runs in the backward pass, outside the model's own ``forward`` and thus outside the
+    dropout that it turns on, so that it has to be turned on again.
     """
-
-    def forward(self: nn.Module, *args: Any, **kwargs: Any) -> Any:
-        compute = functools.partial(kind.forward, self)
-        if not self.training or not torch.is_grad_enabled():
-            return compute(*args, **kwargs)
-        return checkpoint(compute, *args, use_reentrant=False, context_fn=_contexts, **kwargs)
-
-    return type(kind.__name__, (_Recomputed, kind), {"forward": forward})
+    return nullcontext(), current_functional_dropout()
