@@ -207,7 +207,8 @@ def test_a_loss_that_is_no_number_in_the_last_steps_ends_in_no_model(
     if not dev:
         asked = replace(asked, data=replace(asked.data, dev=()))
     with pytest.raises(
-        TrainingError, match=naming("loss nan 60 steps training.learning_rate warmup")
+        TrainingError,
+        match=naming("loss nan 60 steps training.learning_rate training.warmup_ratio"),
     ):
         train(asked, tmp_path / "run")
     assert not (tmp_path / "run" / "model.safetensors").exists()
@@ -226,7 +227,8 @@ def test_a_gradient_that_is_no_number_is_found_at_the_last_step(
 
     monkeypatch.setattr(SyntagmaTrainer, "compute_loss", breaking)
     with pytest.raises(
-        TrainingError, match=naming("gradient nan 10 steps training.learning_rate warmup")
+        TrainingError,
+        match=naming("gradient nan 10 steps training.learning_rate training.warmup_ratio"),
     ):
         train(wanted(tmp_path, tiny_encoder, max_steps=10), tmp_path / "run")
 
@@ -238,7 +240,7 @@ def test_an_empty_folder_that_was_there_stays_empty_where_training_cannot_begin(
     (tmp_path / "run").mkdir()
     monkeypatch.chdir(tmp_path / "run")
     with monkeypatch.context() as broken:
-        broken.setattr(SyntagmaTrainer, "_held", kill)
+        broken.setattr(SyntagmaTrainer, "_batch_loader", kill)
         with pytest.raises(KilledError):
             train(asked, tmp_path / "run")
     assert not any((tmp_path / "run").iterdir())

@@ -1,16 +1,15 @@
-"""The files of a run folder, and how an interrupted run finds its way back.
+"""Files of a run folder, and resumption of an interrupted run.
 
-``experiment.yaml``    the settings, complete
-``run.json``           format and version, and what the run was made from: encoder and parser, each
-                       with name, version and digest
+``experiment.yaml``    all settings
+``run.json``           format and version; name, version and digest of the encoder and the parser
 ``metrics.jsonl``      a line for each logging step and each evaluation
-``checkpoints/``       what to resume from, and the best weights so far; removed at the end
-``metrics.json``       the metrics of the best model; written last, so a run that has it is finished
+``checkpoints/``       checkpoints to resume from, and the best weights so far; removed at the end
+``metrics.json``       metrics of the best model; written last, so it marks a finished run
 ``examples.json``      its score on each dev example, for significance tests
-``data.json``          hashes of the dev examples, so that runs on other data are recognised
+``data.json``          hashes of the dev examples, to detect runs on other data
 ``predictions.json``   its predictions in the task's format (``.conllu`` for parsers)
 ``config.json``, ``model.safetensors``, …   the best model
-``scored/``            the last files for other data that the run was scored on, a folder each
+``scored/``            a folder for each other data set that the run was evaluated on
 """
 
 from __future__ import annotations
@@ -35,7 +34,7 @@ from syntagma.settings import build, differences, load_yaml, to_dict
 from syntagma.tasks.experiment import Experiment, comparable
 
 FORMAT = 1
-"""Of a run folder. Raise it when an older version could not read what is written."""
+"""Version of the run folder format; increase it when older versions cannot read the new files."""
 REMEDY = "put back the file that `syntagma train` wrote"
 
 BEST = "best"
@@ -46,46 +45,46 @@ CHECKPOINT = "checkpoint"
 
 @dataclass(frozen=True, slots=True)
 class RunFolder:
-    """A run folder: its paths, and the records in it.
+    """Paths and records of a run folder.
 
     Args:
-        path: of the folder.
+        path: path of the folder.
     """
 
     path: Path
 
     @property
     def checkpoints(self) -> Path:
-        """The folder of checkpoints."""
+        """Path of the folder of checkpoints."""
         return self.path / "checkpoints"
 
     @property
     def metrics(self) -> Path:
-        """The file of records: a line for each logging step and each evaluation."""
+        """Path of the records: a line for each logging step and each evaluation."""
         return self.path / RECORDS
 
     @property
     def experiment(self) -> Path:
-        """The file of settings."""
+        """Path of the settings."""
         return self.path / SETTINGS
 
     @property
     def state(self) -> str:
-        """``done``, ``begun`` or ``to do``."""
+        """``done``, ``begun`` (started but not finished), or ``to do``."""
         if not self.experiment.is_file():
             return "to do"
         return "done" if (self.path / METRICS).is_file() else "begun"
 
     def result(self) -> dict[str, Any]:
-        """The metrics of the best model, of a finished run."""
+        """Read the metrics of the best model; the run must be finished."""
         return dict(read_json(self.path / METRICS))
 
     @contextmanager
     def claimed(self) -> Iterator[None]:
-        """Lock the folder against other processes, also on machines that share it.
+        """Lock the folder against other processes, including those on machines that share it.
 
         Raises:
-            BusyError: another process has locked it.
+            BusyError: another process holds the lock.
             InputError: the lock file cannot be written.
         """
         with hold_folder(self.path):
@@ -98,15 +97,15 @@ class RunFolder:
         resume: bool,
         sources: Mapping[str, Mapping[str, str]] | None = None,
     ) -> None:
-        """Make the folder, or check that it belongs to the same experiment.
+        """Create the folder, or check that it belongs to the same experiment.
 
         Args:
             experiment: the settings.
-            resume: whether the folder may hold the first part of the same run.
-            sources: name, version and digest of what the run is made from, by what it is.
+            resume: accept a folder with an unfinished or finished run of the same experiment.
+            sources: name, version and digest of the ``encoder``, ``parser`` and so on.
 
         Raises:
-            InputError: it exists, and ``resume`` is false or its settings differ.
+            InputError: the folder exists, and ``resume`` is false or its settings differ.
         """
         if resume and self.experiment.is_file():
             self._check_same(experiment)
@@ -120,7 +119,7 @@ class RunFolder:
         write_text(self.experiment, text)
 
     def take_back(self, *, keep_folder: bool) -> None:
-        """Remove what :meth:`begin` wrote, and the folder itself unless it existed before."""
+        """Undo :meth:`begin`: remove its files, and the folder unless ``keep_folder``."""
         shutil.rmtree(self.checkpoints, ignore_errors=True)
         self.experiment.unlink(missing_ok=True)
         (self.path / RUN).unlink(missing_ok=True)
@@ -136,19 +135,20 @@ class RunFolder:
             )
 
     def last_checkpoint(self, *, n_processes: int = 1) -> Path | None:
-        """The newest complete checkpoint; incomplete ones are removed.
+        """Find the latest complete checkpoint, and remove incomplete ones.
 
         Args:
             n_processes: number of processes that will resume from it.
 
         Raises:
-            InputError: another number of processes wrote it, which divided the data differently.
+            InputError: it was written by another number of processes, which split the data
+                differently.
         """
-        whole = self._whole_checkpoints()
-        for path in {*self._by_step(f"{CHECKPOINT}-*")} - {*whole}:
-            # Several processes do this at once: another one may have removed it already.
+        complete = self._complete_checkpoints()
+        for path in {*self._by_step(f"{CHECKPOINT}-*")} - {*complete}:
+            # All processes of a training do this at once: another may have removed it already.
             shutil.rmtree(path, ignore_errors=True)
-        newest = whole[-1] if whole else None
+        newest = complete[-1] if complete else None
         if newest is not None:
             before = (newest / COMPLETE).read_text(encoding="utf-8").strip() or str(n_processes)
             if before != str(n_processes):
@@ -159,31 +159,31 @@ class RunFolder:
         return newest
 
     def checkpoint(self, step: int) -> Path:
-        """The folder of the checkpoint of a step."""
+        """Path of the checkpoint at a step."""
         return self.checkpoints / f"{CHECKPOINT}-{step}"
 
     def mark_complete(self, step: int, *, n_processes: int = 1) -> None:
-        """Mark a checkpoint as completely written, and by how many processes."""
+        """Mark a checkpoint as completely written by ``n_processes``, and prune old weights."""
         write_text(self.checkpoint(step) / COMPLETE, f"{n_processes}\n")
         self._drop_worse(step)
 
     @contextmanager
     def keep(self, step: int) -> Iterator[Path]:
-        """Keep the weights of a step, the best so far.
+        """Save the weights of a step as the best so far.
 
         Yields:
-            The file to fill.
+            Path of the file to write to.
         """
         with write_file(self.checkpoints / f"{BEST}-{step}.safetensors") as draft:
             yield draft
-        whole = self._whole_checkpoints()
-        self._drop_worse(_step(whole[-1]) if whole else 0)
+        complete = self._complete_checkpoints()
+        self._drop_worse(_step(complete[-1]) if complete else 0)
 
     def best(self) -> Path:
-        """The best weights so far.
+        """Path of the best weights so far.
 
         Raises:
-            DamagedFileError: they are gone.
+            DamagedFileError: the file does not exist.
         """
         kept = self._by_step(f"{BEST}-*.safetensors")
         if not kept:
@@ -194,22 +194,23 @@ class RunFolder:
         return kept[-1]
 
     def _drop_worse(self, checkpoint: int) -> None:
-        """Remove all kept weights but the best, and the best at the checkpoint of a step."""
+        """Remove all saved weights but the best, and the best as of the checkpoint at a step."""
+        # A run that resumes from the checkpoint needs the weights that were the best then.
         kept = self._by_step(f"{BEST}-*.safetensors")
-        there = [path for path in kept if _step(path) <= checkpoint]
-        for path in {*kept} - {*kept[-1:], *there[-1:]}:
+        earlier = [path for path in kept if _step(path) <= checkpoint]
+        for path in {*kept} - {*kept[-1:], *earlier[-1:]}:
             path.unlink()
 
-    def _whole_checkpoints(self) -> list[Path]:
-        """Completely written checkpoints, the newest last."""
+    def _complete_checkpoints(self) -> list[Path]:
+        """Find the completely written checkpoints, the latest last."""
         return [path for path in self._by_step(f"{CHECKPOINT}-*") if (path / COMPLETE).is_file()]
 
     def _by_step(self, pattern: str) -> list[Path]:
-        """Checkpoints or kept weights, the newest last."""
+        """Find checkpoints or saved weights, the latest last."""
         return sorted(self.checkpoints.glob(pattern), key=_step)
 
     def records(self) -> list[dict[str, Any]]:
-        """The lines of ``metrics.jsonl``; empty if there is no such file yet.
+        """Read the lines of ``metrics.jsonl``; empty if the file does not exist yet.
 
         Raises:
             InputError: a line is damaged.
@@ -217,10 +218,10 @@ class RunFolder:
         return read_records(self.path) if self.metrics.is_file() else []
 
     def forget_after(self, checkpoint: Path | None) -> None:
-        """Drop records and kept weights of steps that a resumed run will repeat.
+        """Remove records and saved weights of steps that a resumed run will repeat.
 
         Args:
-            checkpoint: that it resumes from; ``None`` to start from the beginning.
+            checkpoint: the checkpoint to resume from; ``None`` to start from the beginning.
         """
         step = _step(checkpoint) if checkpoint else 0
         for path in self._by_step(f"{BEST}-*.safetensors"):
@@ -237,21 +238,21 @@ class RunFolder:
             file.write(json.dumps(record) + "\n")
 
     def evaluations(self, primary: str) -> list[tuple[int, float]]:
-        """Step and primary metric of each evaluation so far."""
+        """Read the step and the primary metric of each evaluation so far."""
         key = f"eval_{primary}"
         return [(record["step"], record[key]) for record in self.records() if key in record]
 
 
 def read_experiment(folder: Path, *, check: bool = True) -> Experiment:
-    """The settings in a run folder.
+    """Read the settings in a run folder.
 
     Args:
-        folder: of a run.
-        check: whether the format of the folder is checked first.
+        folder: path of the run folder.
+        check: check the format version of the folder first.
 
     Raises:
         InputError: the folder was written before release 0.1.0 or by a later version, or the
-            settings are not those of an experiment.
+            settings are not valid.
     """
     if check:
         _check_format(folder)
@@ -285,5 +286,5 @@ def _check_format(folder: Path) -> dict[str, Any]:
 
 
 def _step(path: Path) -> int:
-    """The step of a checkpoint or of kept weights, from its name."""
+    """Return the step of a checkpoint or of saved weights, from its name."""
     return int(path.stem.rpartition("-")[2])

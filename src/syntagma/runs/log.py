@@ -1,4 +1,4 @@
-"""How fast runs trained, read from their records."""
+"""Records of a run, and its training speed computed from them."""
 
 from __future__ import annotations
 
@@ -13,21 +13,21 @@ from syntagma.files import read_lines
 from syntagma.runs.names import RECORDS, SETTINGS
 from syntagma.settings import load_yaml
 
-__all__ = ["Speed", "is_cut", "read_records", "read_speed"]
-
 
 @dataclass(frozen=True, slots=True)
 class Speed:
-    """The speed of a run, as its trainer measured it on the machine where it ran.
+    """Training speed of a run, as measured by its trainer.
 
     Args:
-        steps: updates of the weights.
-        examples_per_second: in training, evaluations included, a window of a passage counted as
-            one; ``None`` where it is not recorded, or the length of training was given in steps.
-        steps_per_second: the same in steps.
-        pieces_per_second: of a stream, the mean over the records.
-        evaluation_seconds: of one evaluation, the mean.
-        parsed_words_per_second: of the texts that were not parsed before; ``None`` where all were.
+        steps: number of optimizer steps.
+        examples_per_second: training examples per second, including the time of evaluations; each
+            window of a passage counts as one. ``None`` if not recorded, or if the length of the
+            training was given in steps.
+        steps_per_second: optimizer steps per second, including the time of evaluations.
+        pieces_per_second: pieces per second of a streamed corpus, mean over the records.
+        evaluation_seconds: mean duration of an evaluation.
+        parsed_words_per_second: parsing speed on texts that were not in the cache; ``None`` if all
+            were.
     """
 
     steps: int
@@ -39,48 +39,60 @@ class Speed:
 
     @property
     def hours(self) -> float | None:
-        """Of the whole training: the records of a resumed run tell of its last part only."""
+        """Duration of the whole training in hours, ``None`` if the speed is unknown.
+
+        Computed from the speed, since the times in a resumed run cover only its last part.
+        """
         return self.steps / self.steps_per_second / 3600 if self.steps_per_second else None
 
     def as_json(self) -> dict[str, Any]:
-        """Plain values."""
+        """Return plain values."""
         return asdict(self) | {"hours": self.hours}
 
 
 def read_records(run: str | Path) -> list[dict[str, Any]]:
-    """The records of a run: a logging step or an evaluation each.
+    """Read the records of a run, one for each logging step and each evaluation.
 
-    Half a line at the end, as a killed run leaves it, is left out, see :func:`is_cut`.
+    An incomplete last line, which a killed run may leave, is skipped; see :func:`is_cut`.
+
+    Args:
+        run: path of the run folder.
 
     Raises:
-        InputError: the folder holds no run, or a line is no record.
+        InputError: the folder does not contain a run, or a line is not a record.
     """
     path, lines = _lines(run)
-    whole = lines[:-1] if _is_half(lines) else lines
+    complete = lines[:-1] if _last_is_cut(lines) else lines
     return [
         _record(line, f"{path}, line {number}")
-        for number, line in enumerate(whole, start=1)
+        for number, line in enumerate(complete, start=1)
         if line.strip()
     ]
 
 
 def is_cut(run: str | Path) -> bool:
-    """Whether the last line of a run's records is half a line.
+    """Whether the last record of a run is incomplete.
+
+    Args:
+        run: path of the run folder.
 
     Raises:
-        InputError: the folder holds no run.
+        InputError: the folder does not contain a run.
     """
-    return _is_half(_lines(run)[1])
+    return _last_is_cut(_lines(run)[1])
 
 
 def _lines(run: str | Path) -> tuple[Path, list[str]]:
     path = Path(run) / RECORDS
     if not path.is_file():
-        raise InputError(f"{run}: no run (it has no {RECORDS}); give a folder that train wrote")
+        raise InputError(
+            f"{run}: expected a run folder, but it has no {RECORDS}; give a folder that "
+            f"`syntagma train` wrote"
+        )
     return path, list(read_lines(path))
 
 
-def _is_half(lines: Sequence[str]) -> bool:
+def _last_is_cut(lines: Sequence[str]) -> bool:
     last = lines[-1].strip() if lines else ""
     return last.startswith("{") and not last.endswith("}")
 
@@ -99,13 +111,13 @@ def _record(line: str, place: str) -> dict[str, Any]:
 
 
 def read_speed(run: str | Path) -> Speed:
-    """How fast a run trained.
+    """Compute the training speed of a run.
 
     Args:
-        run: its folder.
+        run: path of the run folder.
 
     Raises:
-        InputError: the folder holds no run.
+        InputError: the folder does not contain a run.
     """
     records = read_records(run)
 
@@ -118,7 +130,8 @@ def read_speed(run: str | Path) -> Speed:
         return sum(values) / len(values) if values else None
 
     settings = load_yaml(Path(run) / SETTINGS)
-    # The trainer takes steps times its own default batch for examples then.
+    # With `max_steps`, Trainer reports steps times its default batch size as examples, which is
+    # wrong for batches of a token budget.
     counted = not settings.get("training", {}).get("max_steps")
     return Speed(
         max((int(record["step"]) for record in records), default=0),

@@ -1,4 +1,4 @@
-"""The names of the files in a run folder that are read again."""
+"""Names of the files in a run folder that are read again."""
 
 from __future__ import annotations
 
@@ -8,29 +8,30 @@ from syntagma.errors import InputError
 
 SETTINGS = "experiment.yaml"
 RUN = "run.json"
-"""Format, versions, and the sources that it was made from: data, encoder, parser."""
+"""Format, versions, and the sources of the run: data, encoder, parser."""
 METRICS = "metrics.json"
-"""Of the best model on all dev files together; a run that has it is finished."""
+"""Metrics of the best model on all dev files together; its presence marks a finished run."""
 EXAMPLES = "examples.json"
-"""The scores of each dev example by its id."""
+"""Scores of each dev example, by id."""
 DATA = "data.json"
-"""Hashes of the examples."""
+"""Hashes of the dev examples."""
 RECORDS = "metrics.jsonl"
-"""A line each logging step and each evaluation."""
+"""Records: a line for each logging step and each evaluation."""
 SCORED = "scored"
-"""Within a run's folder: folders of what it scored on other files than its dev files."""
+"""Folder with the results on other files than the dev files, a folder for each set of files."""
 
 
 def require_finished(path: Path) -> None:
-    """Check that a folder is that of a finished run.
+    """Check that a folder contains a finished run.
 
     Raises:
-        InputError: it is not there, or has no settings or no metrics.
+        InputError: the folder does not exist, or lacks settings or metrics.
     """
     if not path.is_dir():
         raise InputError(f"{path}: no such folder; give a run folder of `syntagma train`")
     for name in (SETTINGS, METRICS):
         if not (path / name).is_file():
             raise InputError(
-                f"{path}: no finished run with scores (it has no {name}; train it to its end first)"
+                f"{path}: expected a finished run, but it has no {name}; finish it with "
+                f"`syntagma train … --resume`, or give another folder"
             )

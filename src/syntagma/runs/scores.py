@@ -1,4 +1,4 @@
-"""What a model says to examples and how good that is, as files."""
+"""Write the predictions of a model and their scores."""
 
 from __future__ import annotations
 
@@ -10,8 +10,6 @@ from syntagma.outputs import write_json
 from syntagma.runs.names import DATA, EXAMPLES, METRICS
 from syntagma.tasks.task import Task, fingerprint
 
-__all__ = ["write_scores"]
-
 
 def write_scores(
     task: Task[Any, Any],
@@ -22,13 +20,13 @@ def write_scores(
     """Write predictions, metrics, the score of each example, and hashes of the examples.
 
     Args:
-        task: that predicted.
-        parts: examples by name of their file.
-        predictions: for all of them, in their order.
-        folder: to write to.
+        task: the task that made the predictions.
+        parts: the examples of each file, by name of the file.
+        predictions: the predictions for all examples, in the same order.
+        folder: folder to write to.
 
     Returns:
-        The metrics; none where there are no examples.
+        The metrics; empty if there are no examples.
     """
     examples = [example for part in parts.values() for example in part]
     metrics: dict[str, Any] = {}

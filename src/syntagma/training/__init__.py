@@ -1,1 +1,1 @@
-"""Train any task: a thin subclass of the Hugging Face Trainer and a run folder around it."""
+"""Train any task with a thin subclass of the Hugging Face Trainer, in resumable run folders."""

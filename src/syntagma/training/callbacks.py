@@ -12,7 +12,7 @@ from syntagma.progress import progress_bar
 
 
 class SetEpoch(TrainerCallback):  # type: ignore[misc]
-    """Tell the batch sampler which epoch begins: Trainer does so for its own samplers only."""
+    """Set the epoch of the batch sampler; Trainer does so only for its own samplers."""
 
     def __init__(self, sampler: TokenBudgetSampler) -> None:
         self.sampler = sampler
@@ -22,9 +22,10 @@ class SetEpoch(TrainerCallback):  # type: ignore[misc]
 
 
 class LogBeforeSaving(TrainerCallback):  # type: ignore[misc]
-    """Log the loss before weights are saved, so that those of a NaN loss are not.
+    """Log the loss before weights are saved, so that a NaN loss stops the training first.
 
-    The mean restarts at each checkpoint, so that a resumed run logs the same values.
+    Logging also restarts the mean loss at each checkpoint, so that a resumed run logs the same
+    values.
     """
 
     def on_step_end(self, args: Any, state: Any, control: Any, **kwargs: Any) -> None:
@@ -35,7 +36,8 @@ class LogBeforeSaving(TrainerCallback):  # type: ignore[misc]
 class ProgressBar(TrainerCallback):  # type: ignore[misc]
     """A progress bar with the loss, and a line with the primary metric after each evaluation.
 
-    For a stream the bar also shows pieces per second and the share of time spent waiting for data.
+    For a streamed corpus it also shows tokens per second and the share of time spent waiting for
+    data.
     """
 
     def __init__(self, primary: str) -> None:
@@ -56,14 +58,14 @@ class ProgressBar(TrainerCallback):  # type: ignore[misc]
         if "loss" in logs:
             shown = {"loss": f"{float(logs['loss']):.3f}"}
             if "pieces_per_second" in logs:
-                shown["pieces/s"] = f"{logs['pieces_per_second']:,.0f}"
+                shown["tokens/s"] = f"{logs['pieces_per_second']:,.0f}"
                 shown["data wait"] = f"{logs['data_wait']:.1%}"
             self.bar.set_postfix(shown, refresh=False)
         if (value := logs.get(f"eval_{self.primary}")) is not None:
-            place = f"epoch {state.epoch:.2f}  step {state.global_step}"
-            self.bar.write(f"{place}  {self.primary} {value:.2f}")
+            step = f"epoch {state.epoch:.2f}  step {state.global_step}"
+            self.bar.write(f"{step}  {self.primary} {value:.2f}")
 
     def close(self) -> None:
-        """Leave the line to others."""
+        """End the bar, so that later output starts on a new line."""
         if self.bar is not None:
             self.bar.close()

@@ -1,4 +1,4 @@
-"""Train many runs, in as many processes as are started."""
+"""Train a list of runs, with any number of processes sharing the work."""
 
 from __future__ import annotations
 
@@ -14,18 +14,17 @@ from syntagma.training.processes import require_one_process
 if TYPE_CHECKING:
     from syntagma.tasks.experiment import Experiment
 
-__all__ = ["Job", "train_all"]
-
 PAUSE = 5.0
+"""Seconds to wait if other processes are training all remaining runs."""
 
 
 class Job(NamedTuple):
-    """A run that is to be there.
+    """A run to train.
 
     Args:
-        experiment: what is trained.
-        folder: of the run.
-        needs: folders of runs that must be finished before.
+        experiment: the settings of the run.
+        folder: path of the run folder.
+        needs: run folders that must be finished first.
     """
 
     experiment: Experiment
@@ -34,19 +33,19 @@ class Job(NamedTuple):
 
 
 def train_all(jobs: Sequence[Job], *, say: Callable[[str], None] = lambda line: None) -> None:
-    """Train what is not finished, in the order given.
+    """Train all unfinished runs in the given order.
 
-    Any number of processes, on machines that share the folders too, may do this at the same time:
-    each takes the first run that no other is at, and what a killed one leaves behind is gone on
-    with by another.
+    Several processes may call this at the same time, also on machines that share the folders.  Each
+    takes the first run that no other process is training, and resumes runs whose process was
+    killed.
 
     Args:
-        jobs: each after those that it needs.
-        say: called with a line for each finished step.
+        jobs: the runs, each after the runs that it needs.
+        say: called with a line of progress for each run.
 
     Raises:
-        InputError: data cannot be used, a finished run of the same folder has other settings, or
-            this is one of several processes of one training.
+        InputError: data cannot be used, the folder of a finished run has other settings, or this is
+            one of several processes of ``torchrun``.
     """
     require_one_process()
     waiting = list(enumerate(jobs, start=1))
@@ -54,7 +53,7 @@ def train_all(jobs: Sequence[Job], *, say: Callable[[str], None] = lambda line: 
         left, busy = [], False
         for number, job in waiting:
             try:
-                if not _done(job, f"{number}/{len(jobs)}", say):
+                if not _finish(job, f"{number}/{len(jobs)}", say):
                     left.append((number, job))
             except BusyError:
                 left.append((number, job))
@@ -63,23 +62,23 @@ def train_all(jobs: Sequence[Job], *, say: Callable[[str], None] = lambda line: 
             if not busy:
                 _, job = left[0]
                 lacking = ", ".join(str(folder) for folder in job.needs)
-                raise InputError(f"{job.folder}: begins from {lacking}; train that first")
+                raise InputError(f"{job.folder}: starts from {lacking}; train that first")
             time.sleep(PAUSE)
         waiting = left
 
 
-def _done(job: Job, place: str, say: Callable[[str], None]) -> bool:
-    """Whether a job is finished now; not so if it has to wait for others."""
+def _finish(job: Job, position: str, say: Callable[[str], None]) -> bool:
+    """Train a run unless it is finished; return False if the runs that it needs are not."""
     run = RunFolder(job.folder)
-    line = f"{place} {run.state:<6} {job.folder}"
+    line = f"{position} {run.state:<6} {job.folder}"
     if run.state == "done":
-        # Says so if the folder belongs to other settings.
+        # Raises an error if the settings of the folder differ.
         run.begin(job.experiment, resume=True)
         say(line)
         return True
     if any(RunFolder(folder).state != "done" for folder in job.needs):
         return False
-    # Imported first: it takes seconds, in which another process might come.
+    # Import before locking: the import takes seconds, in which another process may take the run.
     from syntagma.training.run import train
 
     with run.claimed():

@@ -1,4 +1,4 @@
-"""One training in several processes, as ``torchrun`` starts them."""
+"""Checks for a training in several processes, as started by ``torchrun``."""
 
 from __future__ import annotations
 
@@ -6,23 +6,22 @@ import os
 
 from syntagma.errors import InputError
 
-__all__ = ["is_first_process", "require_one_process"]
-
 
 def is_first_process() -> bool:
-    """Whether this process speaks for all that ``torchrun`` has started for one training."""
+    """Whether this is the process of a training that writes files and logs."""
     return os.environ.get("RANK", "0") == "0"
 
 
 def require_one_process() -> None:
-    """Check that this is no process of ``torchrun``.
+    """Check that this process was not started together with others by ``torchrun``.
 
     Raises:
-        InputError: it is: each would take a run of its own, and all would mix their gradients.
+        InputError: it was; each process would take a different run, and gradients of different runs
+            would be averaged.
     """
     if (n_processes := os.environ.get("WORLD_SIZE", "1")) != "1":
         raise InputError(
-            f"several runs are shared out among processes that know nothing of one another, but "
-            f"torchrun has started {n_processes} as one; start the command itself as often as "
-            f"there are GPUs, each with its own CUDA_VISIBLE_DEVICES"
+            f"expected independent processes, but torchrun started {n_processes} as one training; "
+            f"start this command without torchrun, once per GPU, each with its own "
+            f"CUDA_VISIBLE_DEVICES"
         )

@@ -1,4 +1,4 @@
-"""From an experiment to a run folder."""
+"""Train the model of an experiment and write its run folder."""
 
 from __future__ import annotations
 
@@ -35,31 +35,32 @@ from syntagma.training.trainer import SyntagmaTrainer
 log = logging.getLogger(__name__)
 
 PEER_DIED = ("closed by peer", "reset by peer", "remote process exited")
-"""What torch's error messages say when another process of the training has ended."""
+"""Texts in torch's error messages when another process of the training has ended."""
 
 
 def train(experiment: Experiment, folder: str | Path, *, resume: bool = False) -> dict[str, Any]:
-    """Train a model and save it, its predictions and its scores in a run folder.
+    """Train a model and save it with its predictions and scores in a run folder.
 
     Args:
-        experiment: what to train.
-        folder: the run folder; it must not exist, unless ``resume``.
-        resume: continue from the last checkpoint in the folder, if there is one; the result is
-            that of a run that was never interrupted. A finished run is left as it is.
+        experiment: the settings.
+        folder: path of the run folder; it must not exist, unless ``resume``.
+        resume: continue from the last checkpoint in the folder, if there is one; the result equals
+            that of an uninterrupted run. A finished run is not changed.
 
     Returns:
-        The metrics of the best model on the dev files by their names; ``signature`` says how the
-        primary one is computed, where tools differ in that.
+        The metrics of the best model on the dev files, by name; ``signature`` identifies the
+        computation of the primary metric where tools differ (as for BLEU).
 
     Raises:
-        InputError: data or settings cannot be used, or the folder exists, or another process of
-            the same training has ended.
+        InputError: data or settings cannot be used, the folder exists, or another process of the
+            same training has ended.
         BusyError: another process is training in the folder.
+        TrainingError: training failed, for example because the loss diverged or memory ran out.
     """
     if not isinstance(experiment, Experiment):
         raise InputError(
-            f"train: expected an Experiment, got {experiment!r:.60}; load_experiment() reads one "
-            f"from a file"
+            f"train: expected an Experiment, got {experiment!r:.60}; read a file with "
+            f"load_experiment()"
         )
     run = RunFolder(Path(folder))
     is_first = is_first_process()
@@ -85,7 +86,7 @@ def _train(experiment: Experiment, run: RunFolder, *, resume: bool) -> dict[str,
     arguments = training_arguments(run, settings, evaluates=bool(dev))
     task.model.to(arguments.device)
     with arguments.main_process_first(local=False):
-        was_there, is_new = run.path.exists(), run.state == "to do"
+        had_folder, is_new = run.path.exists(), run.state == "to do"
         if arguments.process_index == 0:
             run.begin(experiment, resume=resume, sources=task.sources())
     try:
@@ -93,12 +94,12 @@ def _train(experiment: Experiment, run: RunFolder, *, resume: bool) -> dict[str,
             task=task, settings=settings, arguments=arguments, train=examples, dev=dev, folder=run
         )
     except BaseException:
-        # There is nothing yet that could be resumed.
+        # There is nothing to resume yet: do not leave a folder that blocks the corrected call.
         if is_new and arguments.process_index == 0:
-            run.take_back(keep_folder=was_there)
+            run.take_back(keep_folder=had_folder)
         raise
     if arguments.process_index:
-        # All processes built the same model from one seed; their dropout masks must differ.
+        # All processes initialise the same model from one seed, but need different dropout masks.
         torch.manual_seed(settings.seed + arguments.process_index)
     checkpoint = run.last_checkpoint(n_processes=arguments.world_size) if resume else None
     if arguments.process_index == 0:
@@ -114,14 +115,18 @@ def _train(experiment: Experiment, run: RunFolder, *, resume: bool) -> dict[str,
     if dev:
         task.model.load_weights(load_file(run.best()))
     merge()
-    # Merging low-rank additions changes results in the last bits: predict again.
+    # Merging LoRA matrices changes results in the last bits, so predict again.
     predictions = trainer.best_predictions if settings.encoder != "lora" else None
     return _finish(task, dev, run, predictions, frozen=settings.encoder == "frozen")
 
 
 @contextmanager
 def _memory_errors(settings: TrainingSettings) -> Iterator[None]:
-    """Turn an out-of-memory error into one clear line."""
+    """Report an out-of-memory error in one line, with the settings to change.
+
+    Raises:
+        TrainingError: the device is out of memory.
+    """
     try:
         yield
     except torch.OutOfMemoryError as error:
@@ -143,17 +148,17 @@ def _peer_errors() -> Iterator[None]:
     try:
         yield
     except RuntimeError as error:
-        # torch only reports a closed connection.
+        # torch has no exception class for this; its message mentions only a closed connection.
         if os.environ.get("WORLD_SIZE", "1") == "1" or not any(s in str(error) for s in PEER_DIED):
             raise
         raise InputError(
-            "another process of this training has ended; its own output says why: fix that, and "
-            "start all processes again with --resume"
+            "another process of this training has ended; fix the cause, which its own output "
+            "reports, and start all processes again with --resume"
         ) from error
 
 
 def _leave_group() -> None:
-    """End its threads before the interpreter exits; otherwise the process is aborted."""
+    """Leave the process group: its threads would abort the process when the interpreter exits."""
     if torch.distributed.is_initialized():
         torch.distributed.destroy_process_group()
 
@@ -161,13 +166,14 @@ def _leave_group() -> None:
 def _read(
     task_class: type[Task[Any, Any]], data: DataSettings, seed: int
 ) -> tuple[list[Any], dict[str, list[Any]]]:
+    """Read the labelled training examples, and the dev examples of each file by its name."""
     examples = [
         example for path in data.train for example in task_class.read(path, skip_bad=data.skip_bad)
     ]
     if task_class.streams and (data.limit, data.dev_limit) != (None, None):
         log.warning(
-            "data.limit and data.dev_limit are ignored for corpora, which are read as a stream: "
-            "training.max_steps says how much of them"
+            "data.limit and data.dev_limit are ignored for corpora, which are read as a stream; "
+            "set training.max_steps instead"
         )
         data = replace(data, limit=None, dev_limit=None)
     task_class.require_labels(examples, "data.train", training=True)
@@ -180,7 +186,8 @@ def _read(
         )
     examples = _some(labelled, data.limit, seed)
     parts = task_class.read_parts(data.dev, skip_bad=data.skip_bad)
-    # Ids must not depend on the limit: the files are read again to look at a finished run.
+    # Apply the limit after reading, so that ids do not depend on it: when a finished run is
+    # analysed, the files are read again without the limit.
     dev = {name: _some(part, data.dev_limit, seed=0) for name, part in parts.items()}
     for part, path in zip(dev.values(), data.dev, strict=True):
         task_class.require_labels(part, f"data.dev: {path}")
@@ -188,7 +195,7 @@ def _read(
 
 
 def _some(examples: list[Any], limit: int | None, seed: int) -> list[Any]:
-    """Some of the examples, chosen at random, in their order."""
+    """Select ``limit`` examples at random, and keep their order."""
     if limit is None or limit >= len(examples):
         return examples
     chosen = np.random.default_rng(seed).permutation(len(examples))[:limit]
@@ -198,11 +205,11 @@ def _some(examples: list[Any], limit: int | None, seed: int) -> list[Any]:
 def training_arguments(
     run: RunFolder, settings: TrainingSettings, *, evaluates: bool
 ) -> TrainingArguments:
-    """The Trainer's own arguments.
+    """Translate training settings into arguments of Trainer.
 
     Args:
         run: the run folder.
-        settings: what was asked for.
+        settings: the training settings.
         evaluates: whether there are dev files.
 
     Raises:
@@ -229,9 +236,9 @@ def training_arguments(
             remove_unused_columns=False,
             disable_tqdm=True,
             ddp_find_unused_parameters=False,
-            # Explicit, so that several CPU processes choose a backend that can talk to each other.
+            # Set explicitly, so that several CPU processes select the gloo backend.
             use_cpu=not (torch.cuda.is_available() or torch.backends.mps.is_available()),
-            # The filter would synchronise with the device at every step, and hide a NaN loss.
+            # The filter would wait for the device at every step, and hide a NaN loss.
             logging_nan_inf_filter=False,
         )
     except ImportError as error:
@@ -253,14 +260,10 @@ def _finish(
     *,
     frozen: bool,
 ) -> dict[str, Any]:
-    """Fit what is fitted on dev data, write predictions, metrics and the kept model.
+    """Fit thresholds on the dev data, and write predictions, metrics and the final model.
 
-    Args:
-        task: with the weights to keep.
-        dev: examples by name of their file.
-        run: the folder.
-        predictions: of these weights for all dev examples, where they are known.
-        frozen: the encoder's weights are the published ones.
+    If ``predictions`` is ``None``, they are computed.  If the encoder was ``frozen``, only
+    differences from the published weights are saved.
     """
     task.model.eval()
     examples = [example for part in dev.values() for example in part]
@@ -273,9 +276,9 @@ def _finish(
         draft = Path(tempfile.mkdtemp(dir=run.path, prefix=".kept."))
         try:
             metrics = write_scores(task, dev, predictions, draft)
-            # What a frozen encoder has in common with the published one is not saved again.
+            # Weights of a frozen encoder that equal the published ones are not saved again.
             task.save(draft, bits=EXACT if frozen else None)
-            # What says that a run is finished comes last.
+            # The metrics mark a finished run, so move them last.
             for path in sorted(draft.iterdir(), key=lambda path: path.name == METRICS):
                 target = run.path / path.name
                 if target.is_dir():
@@ -283,6 +286,6 @@ def _finish(
                 path.replace(target)
         finally:
             shutil.rmtree(draft, ignore_errors=True)
-        # They take five times the room of the model, and nothing goes on from them any more.
+        # Checkpoints take five times the space of the model, and a finished run needs none.
         shutil.rmtree(run.checkpoints, ignore_errors=True)
     return metrics

@@ -1,4 +1,4 @@
-"""Which settings a sweep may choose, and between which values."""
+"""The search space of a sweep: settings with the values that they may take."""
 
 from __future__ import annotations
 
@@ -11,21 +11,19 @@ import yaml
 
 from syntagma.errors import InputError
 
-__all__ = ["Dimension", "read_space"]
-
 RANGE = re.compile(r"(?P<low>[^,]+)\.\.(?P<high>[^,:]+)(?::(?P<scale>\w+))?")
 
 
 @dataclass(frozen=True, slots=True)
 class Dimension:
-    """The values that a setting may take.
+    """The values that a setting may take: a list of choices, or a range.
 
     Args:
-        key: of the setting, as in ``training.learning_rate``.
-        choices: all of them, where they are counted.
-        low: the least, where they are a range.
-        high: the greatest, itself among them.
-        log: whether factors count instead of differences.
+        key: name of the setting, such as ``training.learning_rate``.
+        choices: the values to choose from; empty for a range.
+        low: lower end of a range.
+        high: upper end of a range, inclusive.
+        log: sample a range on a logarithmic scale.
     """
 
     key: str
@@ -36,30 +34,30 @@ class Dimension:
 
     @property
     def is_whole(self) -> bool:
-        """Whether the values of a range are whole numbers."""
+        """Whether the values of a range are integers."""
         return isinstance(self.low, int) and isinstance(self.high, int)
 
     @property
     def ends(self) -> tuple[Any, ...]:
-        """The values that tell whether the others can be used: all choices, or both ends."""
+        """The values to check: all choices, or both ends of a range."""
         return self.choices or (self.low, self.high)
 
     def as_text(self) -> str:
-        """As it is written on the command line."""
+        """Format as on the command line."""
         if self.choices:
             return f"{self.key}={','.join(map(str, self.choices))}"
         return f"{self.key}={self.low}..{self.high}{':log' if self.log else ''}"
 
 
 def read_space(texts: Sequence[str]) -> tuple[Dimension, ...]:
-    """The dimensions of a space.
+    """Parse the dimensions of a search space.
 
     Args:
-        texts: ``KEY=A..B`` for a range, ``KEY=A..B:log`` for one of factors, ``KEY=A,B,C`` for some
-            values; ranges between whole numbers have whole numbers.
+        texts: ``KEY=A..B`` for a range, ``KEY=A..B:log`` for a range on a logarithmic scale,
+            ``KEY=A,B,C`` for choices; a range between integers has integer values.
 
     Raises:
-        InputError: there is none, one is written otherwise, or named twice.
+        InputError: there are no dimensions, one cannot be parsed, or a key is repeated.
 
     >>> [d.as_text() for d in read_space(["training.learning_rate=1e-5..1e-3:log"])]
     ['training.learning_rate=1e-05..0.001:log']
@@ -74,7 +72,9 @@ def read_space(texts: Sequence[str]) -> tuple[Dimension, ...]:
     keys = [dimension.key for dimension in space]
     for key in keys:
         if keys.count(key) > 1:
-            raise InputError(f"--space names {key} twice; write its values together")
+            raise InputError(
+                f"--space: {key} is given twice; write all its values in one --space {key}=…"
+            )
     return space
 
 
@@ -90,7 +90,8 @@ def _dimension(text: str) -> Dimension:
         raise InputError(f"--space {text}: expected :log or nothing, got :{found['scale']}")
     if low >= high or (found["scale"] and low <= 0):
         raise InputError(
-            f"--space {text}: expected a range from less to more{', above 0' * bool(found[3])}"
+            f"--space {text}: expected a range from a smaller to a larger number"
+            f"{' above 0' * bool(found[3])}"
         )
     return Dimension(key, low=low, high=high, log=bool(found["scale"]))
 
@@ -99,10 +100,12 @@ def _choice(text: str, where: str) -> Any:
     try:
         value = yaml.safe_load(text)
     except (yaml.YAMLError, ValueError) as error:
-        raise InputError(f"--space {where}: expected values with commas between, got {text!r}; "
-                         f"lists cannot be chosen from") from error  # fmt: skip
+        raise InputError(
+            f"--space {where}: expected values separated by commas, got {text!r}; a value cannot "
+            f"be a list"
+        ) from error
     if not text.strip():
-        raise InputError(f"--space {where}: a value is empty; write null where none is meant")
+        raise InputError(f"--space {where}: a value is empty; remove the comma, or write null")
     return value
 
 
@@ -114,4 +117,6 @@ def _number(text: str, where: str) -> float:
     try:
         return float(text)
     except ValueError as error:
-        raise InputError(f"--space {where}: expected numbers around .., got {text!r}") from error
+        raise InputError(
+            f"--space {where}: expected a number on each side of .., got {text!r}"
+        ) from error

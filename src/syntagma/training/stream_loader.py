@@ -1,4 +1,4 @@
-"""Feed a training from a stream, and know at any moment where to take it up again."""
+"""Feed a training with batches from a stream, and save the position to resume from."""
 
 from __future__ import annotations
 
@@ -18,59 +18,58 @@ from syntagma.files import read_json
 from syntagma.outputs import write_text
 from syntagma.tasks.stream import START, BatchStream, Place
 
-__all__ = ["StreamLoader"]
-
 Batch = dict[str, Tensor]
 
 
 class _Batches(IterableDataset[Any]):
-    """What each process that makes batches goes through.
+    """The batches of one worker of the data loader, each with its worker and position.
 
-    Workers take turns; after a resumption the one whose turn it is comes first.
+    The loader takes batches from its workers in turn, starting with worker 0.  After a resume the
+    turn may be at another one, so each worker reads the share of the one that it stands in for.
     """
 
     def __init__(
         self,
         stream: BatchStream,
         collate: Callable[[Any], Batch],
-        places: list[Place],
+        positions: list[Place],
         first: int,
         world: int,
         rank: int,
     ) -> None:
         self.stream = stream
         self.collate = collate
-        self.places = places
+        self.positions = positions
         self.first = first
         self.world = world
         self.rank = rank
 
     def __iter__(self) -> Iterator[tuple[int, Place, Batch] | InputError]:
         try:
-            yield from self._made()
+            yield from self._batches()
         except InputError as error:
-            # Thrown in another process it would come with the lines of both.
+            # Raised in a worker process, it would reach the user with the worker's traceback.
             yield error
 
-    def _made(self) -> Iterator[tuple[int, Place, Batch]]:
-        n_readers = len(self.places)
+    def _batches(self) -> Iterator[tuple[int, Place, Batch]]:
+        n_readers = len(self.positions)
         worker = get_worker_info()
         reader = (self.first + (worker.id if worker else 0)) % n_readers
         part = self.stream.part(self.world * n_readers, self.rank * n_readers + reader)
-        for items, place in part.batches(self.places[reader]):
-            yield reader, place, self.collate(items)
+        for items, position in part.batches(self.positions[reader]):
+            yield reader, position, self.collate(items)
 
 
 class StreamLoader:
-    """Batches of one training process, endless.
+    """An endless iterator over the batches of one training process.
 
     Args:
-        stream: where they come from.
-        collate: makes tensors of a batch.
-        n_workers: processes that make batches; 0 makes them in this one.
+        stream: the stream of batches.
+        collate: makes tensors of the items of a batch.
+        n_workers: number of worker processes that make batches; with 0, this process makes them.
         world: number of training processes.
-        rank: of this one.
-        pin_memory: for copies to a GPU.
+        rank: index of this training process.
+        pin_memory: pin the memory of batches, for faster copies to a GPU.
     """
 
     def __init__(
@@ -89,11 +88,11 @@ class StreamLoader:
         self.world = world
         self.rank = rank
         self.pin_memory = pin_memory
-        self.given = 0
-        self.places = [START] * max(n_workers, 1)
-        self._begin_counting()
+        self.n_batches = 0
+        self.positions = [START] * max(n_workers, 1)
+        self._reset_rates()
 
-    def _begin_counting(self) -> None:
+    def _reset_rates(self) -> None:
         self.n_pieces = 0
         self.waited = 0.0
         self.paused = 0.0
@@ -103,8 +102,8 @@ class StreamLoader:
         batches = _Batches(
             self.stream,
             self.collate,
-            list(self.places),
-            self.given % len(self.places),
+            list(self.positions),
+            self.n_batches % len(self.positions),
             self.world,
             self.rank,
         )
@@ -114,64 +113,73 @@ class StreamLoader:
                 batch_size=None,
                 num_workers=self.n_workers,
                 pin_memory=self.pin_memory,
-                # Else it draws from the random numbers of the training, which a resumed run
-                # would miss.
+                # Without a generator of its own, the loader would draw from the global one, and a
+                # resumed run would get other random numbers than an uninterrupted one.
                 generator=torch.Generator(),
             )
         )
-        self._begin_counting()
+        self._reset_rates()
         while True:
             begin = time.perf_counter()
             made = next(source)
             if isinstance(made, InputError):
                 raise made
-            reader, place, batch = made
+            reader, position, batch = made
             self.waited += time.perf_counter() - begin
-            self.places[reader] = Place(*place)
-            self.given += 1
+            self.positions[reader] = Place(*position)
+            self.n_batches += 1
             self.n_pieces += int(batch["attention_mask"].sum())
             yield batch
 
     @contextmanager
     def pause(self) -> Iterator[None]:
-        """Do what is no training; its time does not count."""
+        """Exclude the time inside the context from the rates."""
         begin = time.perf_counter()
         yield
         self.paused += time.perf_counter() - begin
 
     def rates(self) -> tuple[float, float]:
-        """Pieces a second of this process, and the share of the time in which it waited for data.
+        """Return the rates since the last call, and start measuring anew.
 
-        Both since the last call.
+        Returns:
+            Pieces per second of this process, and the fraction of time spent waiting for data.
         """
         seconds = max(time.perf_counter() - self.since - self.paused, 1e-9)
         rates = self.n_pieces / seconds, self.waited / seconds
-        self._begin_counting()
+        self._reset_rates()
         return rates
 
     def save(self, folder: Path) -> None:
-        """Write down where this process stands."""
-        state = {"given": self.given, "places": self.places}
+        """Save the position of this process in the stream.
+
+        Args:
+            folder: folder of the checkpoint.
+        """
+        state = {"given": self.n_batches, "places": self.positions}
         write_text(folder / f"stream-{self.rank}.json", json.dumps(state) + "\n")
 
     def load(self, folder: Path) -> None:
-        """Go on where a process stood.
+        """Restore the position of this process.
+
+        Args:
+            folder: folder of the checkpoint.
 
         Raises:
-            InputError: the training had another number of processes or workers.
+            InputError: the checkpoint was written with another number of training or worker
+                processes.
         """
         path = folder / f"stream-{self.rank}.json"
         n_ranks = len(list(folder.glob("stream-*.json")))
         if n_ranks != self.world:
             raise InputError(
-                f"{folder}: was written by {n_ranks} processes, not {self.world}; resume with as "
-                f"many"
+                f"{folder}: was written by {n_ranks} processes; resume with {n_ranks} (got "
+                f"{self.world})"
             )
         state = read_json(path)
-        if len(state["places"]) != len(self.places):
+        if len(state["places"]) != len(self.positions):
             raise InputError(
-                f"{folder}: its batches were made by {len(state['places'])} processes, not "
-                f"{len(self.places)}; resume with the same training.data_workers"
+                f"{folder}: was written with batches from {len(state['places'])} processes, got "
+                f"{len(self.positions)}; resume with the same training.dataloader_num_workers"
             )
-        self.given = state["given"]
-        self.places = [Place(*place) for place in state["places"]]
+        self.n_batches = state["given"]
+        self.positions = [Place(*place) for place in state["places"]]

@@ -1,8 +1,8 @@
 """Search a space of settings with Optuna; each trial is an ordinary run folder.
 
-The store is a journal in the sweep's folder.  What is proposed follows from the trials before and
-from the number of the trial alone, so that a sweep that was killed at any moment and goes on comes
-to the same trials as one that never stopped.
+Trials are recorded in a journal in the sweep's folder.  Each proposal depends only on the previous
+trials and their number, so that a sweep that is killed and resumed makes the same trials as an
+uninterrupted one.
 """
 
 from __future__ import annotations
@@ -35,16 +35,16 @@ SETTINGS, JOURNAL = "sweep.yaml", "trials.journal"
 
 @dataclass(frozen=True, slots=True)
 class Sweep:
-    """What is searched.
+    """Settings of a sweep.
 
     Args:
-        config: an experiment file.
-        folder: where trials and store lie.
-        space: the settings to choose.
+        config: path of an experiment file.
+        folder: folder of the trials and the journal.
+        space: the settings to search.
         overrides: ``key=value`` settings of every trial.
-        seeds: runs a trial.
-        metric: the metric to raise; the task's primary one if empty.
-        seed: of the proposals.
+        seeds: number of runs per trial.
+        metric: metric to maximise; defaults to the task's primary one.
+        seed: random seed of the proposals.
     """
 
     config: Path
@@ -63,19 +63,19 @@ class Sweep:
         for option in given:
             if self.seeds > 1 and option.endswith(" training.seed"):
                 raise InputError(
-                    f"{option}: with --seeds {self.seeds} each trial has its own seeds; leave out "
-                    f"one of the two"
+                    f"{option}: --seeds {self.seeds} sets the seeds of each trial; remove one of "
+                    f"the two options"
                 )
 
     def experiment(self, values: Mapping[str, Any], seed: int) -> Experiment:
-        """The experiment of a trial.
+        """Build the experiment of a run of a trial.
 
         Args:
-            values: what was chosen, by key.
-            seed: number of the run, from 1.
+            values: the values of the searched settings, by key.
+            seed: number of the run in the trial, from 1; its seed if there are several.
 
         Raises:
-            InputError: a setting is unknown or impossible.
+            InputError: a setting is unknown or invalid.
         """
         chosen = [f"{key}={json.dumps(value)}" for key, value in values.items()]
         seeds = [f"training.seed={seed}"] if self.seeds > 1 else []
@@ -84,13 +84,13 @@ class Sweep:
 
 @dataclass(frozen=True, slots=True)
 class Trial:
-    """A setting that was tried.
+    """A finished or failed trial.
 
     Args:
-        number: from 0.
-        values: of the settings, by key.
-        value: of the metric, a mean over seeds; ``None`` if it failed.
-        folders: of its runs.
+        number: number of the trial, from 0.
+        values: the values of the searched settings, by key.
+        value: mean of the metric over seeds; ``None`` if the trial failed.
+        folders: the run folders.
     """
 
     number: int
@@ -101,22 +101,22 @@ class Trial:
 
 @dataclass(frozen=True, slots=True)
 class SweepResult:
-    """What a sweep has found.
+    """The trials of a sweep.
 
     Args:
-        metric: that was raised.
-        trials: the best first, failed ones last.
+        metric: the metric that was maximised.
+        trials: the trials, the best first, failed ones last.
     """
 
     metric: str
     trials: tuple[Trial, ...]
 
     def as_json(self) -> dict[str, Any]:
-        """Plain values."""
+        """Return plain values."""
         return asdict(self)
 
     def table(self) -> str:
-        """For a terminal."""
+        """Format as a table for a terminal."""
         keys = list(dict.fromkeys(key for trial in self.trials for key in trial.values))
         rows = [["trial", *keys, self.metric]]
         for trial in self.trials:
@@ -133,23 +133,23 @@ def _shown(value: Any) -> str:
 def run_sweep(
     sweep: Sweep, n_trials: int, *, say: Callable[[str], None] = lambda line: None
 ) -> SweepResult:
-    """Try settings until there are enough trials, those of earlier calls counted.
+    """Run trials until there are ``n_trials``, including those of earlier calls.
 
-    One process works on a sweep at a time.  A trial that diverges or fills the device's memory,
-    whose settings are refused, or whose metric is no number, has failed; what the machine is to
-    blame for, such as a full disk, ends the call, and the same call goes on with that trial.  As
-    long as no trial has a value one whose settings or data are refused ends the call, and nothing
-    but finished runs is left: the corrected call begins anew.
+    Only one process can work on a sweep at a time.  A trial fails if its training diverges or runs
+    out of memory, if its settings are rejected, or if its metric is not finite.  Environment
+    errors such as a full disk abort the call, and the same call resumes that trial.  As long as no
+    trial has a value, rejected settings or data also abort the call; everything except finished
+    runs is then removed, so that a corrected call can start again.
 
     Args:
-        sweep: what is searched.
-        n_trials: how many trials there are to be in all.
-        say: called with a line for each trial's value.
+        sweep: the settings of the sweep.
+        n_trials: total number of trials.
+        say: called with a line for each trial.
 
     Raises:
-        InputError: the folder belongs to another sweep, a setting of the space is unknown or a
-            value of it impossible, or no trial's settings can be used.
-        MachineError: a file is gone or cannot be written, or another process is at work there.
+        InputError: the folder belongs to another sweep, the search space contains an unknown
+            setting or an invalid value, or no trial can run.
+        MachineError: a file is missing or cannot be written, or another process works on the sweep.
         MissingExtraError: Optuna is not installed.
     """
     require_one_process()
@@ -174,13 +174,14 @@ def run_sweep(
             raise
         except InputError as error:
             first = not any(trial.value is not None for trial in study.trials)
-            # Where the machine is to blame the next trial would fail too, and this one can be made.
-            ends = isinstance(error, MachineError)
-            # What is found out in training is a result; what before, holds for all.
-            ends |= first and not isinstance(error, TrainingError)
-            if ends and first:
+            # After an environment error the next trial would fail too, and this one can be retried.
+            aborts = isinstance(error, MachineError)
+            # A failure in training is a result of the trial; one before it, such as missing data,
+            # would probably occur in every trial.
+            aborts |= first and not isinstance(error, TrainingError)
+            if aborts and first:
                 _take_back(sweep, before)
-            if ends:
+            if aborts:
                 raise
             say(f"trial {number} failed: {error}")
             value = math.nan
@@ -202,47 +203,42 @@ def _optuna() -> Any:
         import optuna
     except ImportError as error:
         raise MissingExtraError("a sweep", "sweep") from error
-    # Says in many lines what we say in one.
+    # Optuna logs several lines for each trial; `say` gets one.
     optuna.logging.set_verbosity(logging.ERROR)
     return optuna
 
 
 def _check_space(sweep: Sweep) -> None:
-    """Check that a trial could take each value of the space.
+    """Check that each value of the search space is valid in some trial.
 
-    A value that is impossible beside some values of other settings is none to refuse: such a trial
-    fails.  It is tried beside those of the experiment, then beside the first and the last of the
-    other settings.
+    A value may be invalid together with some values of other settings: then only those trials fail.
+    So each value is checked together with the values of the experiment, then with the first and the
+    last values of the other dimensions.
 
     Raises:
-        InputError: no trial could take it, or none could take the experiment.
+        InputError: a value is invalid in all these combinations, or the experiment itself is.
     """
-    sides = [{}, *({each.key: each.ends[end] for each in sweep.space} for end in (0, -1))]
+    combinations = [{}, *({each.key: each.ends[end] for each in sweep.space} for end in (0, -1))]
     for dimension in sweep.space:
         for value in dimension.ends:
             errors = []
-            for others in sides:
+            for others in combinations:
                 try:
                     sweep.experiment(others | {dimension.key: value}, seed=1)
                     break
                 except InputError as error:
                     errors.append(error)
             else:
-                # What is wrong without it is not the fault of the space.
+                # If the experiment itself is invalid, raise its error instead of blaming the space.
                 sweep.experiment({}, seed=1)
                 raise InputError(f"--space {dimension.as_text()}: {errors[0]}") from errors[0]
 
 
 def _take_back(sweep: Sweep, before: Collection[Path]) -> None:
-    """Remove what a sweep without any value has left, so that a corrected call can begin.
+    """Remove the files of a sweep without any value, so that a corrected call can start.
 
-    Finished runs stay: what is proposed first is the same for the same space, and they are taken
-    where their settings are what a trial asks for.
-
-    Args:
-        sweep: whose settings and trials are forgotten.
-        before: what lay in its folder at the beginning of the call; of the runs there none is
-            removed.
+    Finished runs are kept, as are runs that existed ``before`` the call: the first proposals are
+    the same for the same space, so a corrected call can use them.
     """
     for path in {*sweep.folder.glob("*")}:
         is_record = path.name == SETTINGS or path.name.startswith(JOURNAL)
@@ -255,7 +251,7 @@ def _take_back(sweep: Sweep, before: Collection[Path]) -> None:
 
 
 def _begin(sweep: Sweep, base: Experiment, metric: str) -> None:
-    """Write what the folder is for, or check that it is for the same."""
+    """Write the settings of the sweep into its folder, or check that they are the same."""
     settings = {
         "experiment": to_dict(base),
         "space": [dimension.as_text() for dimension in sweep.space],
@@ -269,13 +265,13 @@ def _begin(sweep: Sweep, base: Experiment, metric: str) -> None:
         return
     for key, before, now in differences(load_yaml(path), settings):
         raise InputError(
-            f"{sweep.folder}: cannot continue with {key.removeprefix('experiment.')}={now}, it was "
-            f"started with {before}; give the same, or another --out"
+            f"{sweep.folder}: cannot resume with {key.removeprefix('experiment.')}={now}, the "
+            f"sweep was started with {before}; give the same settings, or another --out"
         )
 
 
 def _finished(study: Any, sweep: Sweep) -> list[Any]:
-    """Trials that have ended, those without all their settings (killed too early) left out."""
+    """Select ended trials, except those that were killed before all their values were chosen."""
     return [
         trial
         for trial in study.trials
@@ -284,14 +280,14 @@ def _finished(study: Any, sweep: Sweep) -> list[Any]:
 
 
 def _next(study: Any, sweep: Sweep) -> tuple[int, dict[str, Any]]:
-    """The trial that was stopped, or a new one, and its settings."""
+    """Return the number and values of the interrupted trial, or of a new one."""
     optuna = _optuna()
     for trial in study.trials:
         if not trial.state.is_finished():
             if len(trial.params) == len(sweep.space):
                 return trial.number, dict(trial.params)
             study.tell(trial.number, state=optuna.trial.TrialState.FAIL)
-    # Numbers beside each other would give nearly the same first proposals.
+    # Hash the seed and the number: adjacent integers as seeds give nearly the same proposals.
     sequence = np.random.SeedSequence([sweep.seed, len(_finished(study, sweep))])
     seed = int(sequence.generate_state(1)[0])
     study.sampler = optuna.samplers.TPESampler(seed=seed, n_startup_trials=5)
@@ -315,11 +311,11 @@ def _folders(sweep: Sweep, number: int) -> tuple[str, ...]:
 
 
 def _try(sweep: Sweep, number: int, values: Mapping[str, Any], metric: str) -> float:
-    """The mean of the metric over the runs of a trial.
+    """Train the runs of a trial and return the mean of the metric.
 
     Raises:
-        InputError: its settings are refused, they are not those of a run that is there already, or
-            its runs have no such metric.
+        InputError: the settings are rejected or differ from those of an existing run, or the runs
+            do not have the metric.
     """
     from syntagma.training.run import train
 
@@ -334,8 +330,8 @@ def _try(sweep: Sweep, number: int, values: Mapping[str, Any], metric: str) -> f
         numbers = {name: value for name, value in scores.items() if not isinstance(value, str)}
         if metric not in numbers:
             raise InputError(
-                f"{folder}: has no metric {metric!r}; known: {', '.join(numbers)}; the run is kept "
-                f"for the same command with one of these as --metric"
+                f"{folder}: expected the metric {metric!r}, got {', '.join(numbers)}; give one of "
+                f"these as --metric (the finished run will be used)"
             )
         found.append(numbers[metric])
     return mean(found)

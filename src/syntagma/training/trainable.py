@@ -1,4 +1,4 @@
-"""Which weights of an encoder are trained: all, all but embeddings, none, or LoRA."""
+"""Select the trainable weights of an encoder: all, all but the embeddings, none, or LoRA."""
 
 from __future__ import annotations
 
@@ -12,19 +12,19 @@ from syntagma.tasks.experiment import TrainingSettings
 
 
 def prepare_encoder(model: SyntagmaModel, settings: TrainingSettings) -> Callable[[], None]:
-    """Freeze what is not to be trained, and save memory if the settings ask for it.
+    """Freeze the weights that are not trained, add LoRA, and enable gradient checkpointing.
 
     Args:
-        model: whose encoder is prepared.
-        settings: of the training.
+        model: the model whose encoder is prepared.
+        settings: the settings ``encoder``, ``lora_rank`` and ``gradient_checkpointing`` are used.
 
     Returns:
-        A function to call after training, before the model is used or saved: it merges low-rank
-        additions into the weights.
+        A function to call after training, before the model is used or saved; it merges LoRA's
+        low-rank matrices into the weights.
 
     Raises:
-        InputError: ``gradient_checkpointing`` for an encoder whose layers are not known.
-        MissingExtraError: ``lora`` without the extra.
+        InputError: ``gradient_checkpointing`` is not supported for this encoder.
+        MissingExtraError: ``peft``, which ``lora`` needs, is not installed.
     """
     if settings.gradient_checkpointing:
         model.gradient_checkpointing_enable()
@@ -46,7 +46,8 @@ def _add_lora(encoder: nn.Module, rank: int) -> Callable[[], None]:
         raise MissingExtraError("training.encoder: lora", "lora") from error
     encoder.requires_grad_(False)
     config = LoraConfig(r=rank, lora_alpha=2 * rank, lora_dropout=0.0, target_modules="all-linear")
-    # Adds to the encoder in place: the names of all other weights stay.
+    # LoraModel changes the encoder in place, so the names of all other weights stay the same;
+    # `get_peft_model` would wrap the encoder and rename them.
     tuner = LoraModel(encoder, {"default": config}, "default")
 
     def merge() -> None:

@@ -1,4 +1,4 @@
-"""The Hugging Face Trainer with batches of a token budget, scored by a task's own metrics."""
+"""A Hugging Face Trainer with batches of a token budget, evaluated with the task's metrics."""
 
 from __future__ import annotations
 
@@ -36,23 +36,23 @@ from syntagma.training.callbacks import LogBeforeSaving, ProgressBar, SetEpoch
 from syntagma.training.stream_loader import StreamLoader
 
 STATE = "trainer_state.json"
-REMEDY = "begin again with a lower training.learning_rate or a longer warmup"
+REMEDY = "start again with a lower training.learning_rate or a higher training.warmup_ratio"
 
 
 class SyntagmaTrainer(Trainer):  # type: ignore[misc]
-    """Trains a task.
+    """Trains the model of a task.
 
     Args:
-        task: what is trained.
-        settings: how.
-        arguments: where, and how often.
+        task: the task with its model.
+        settings: the training settings.
+        arguments: the arguments of Trainer, see :func:`syntagma.training.run.training_arguments`.
         train: training examples.
-        dev: dev examples by name of their file.
+        dev: dev examples of each file, by name of the file.
         folder: the run folder.
 
     Attributes:
-        best_predictions: for all dev examples by the best weights; ``None`` where these were kept
-            before this process went on with the run.
+        best_predictions: predictions of the best weights for all dev examples; ``None`` if these
+            weights were saved before this process resumed the run.
     """
 
     optimizer: Any
@@ -75,9 +75,9 @@ class SyntagmaTrainer(Trainer):  # type: ignore[misc]
         self.best_predictions: list[Any] | None = None
         stream = task.stream(train, budget=settings.batch_tokens, seed=settings.seed)
         self.loader = (
-            self._held(task, train, arguments)
+            self._batch_loader(task, train, arguments)
             if stream is None
-            else self._streamed(task, stream, arguments)
+            else self._stream_loader(task, stream, arguments)
         )
         super().__init__(
             model=task.model,
@@ -94,10 +94,10 @@ class SyntagmaTrainer(Trainer):  # type: ignore[misc]
         self.remove_callback(PrinterCallback)
         self.remove_callback(ProgressCallback)
 
-    def _held(
+    def _batch_loader(
         self, task: Task[Any, Any], train: Sequence[Any], arguments: TrainingArguments
     ) -> DataLoader[Any]:
-        """Features in memory; each process takes its own share of the batches."""
+        """Batch features in memory; each process takes its own share of the batches."""
         features = task.features(train)
         sampler = TokenBudgetSampler(
             features.lengths,
@@ -119,18 +119,18 @@ class SyntagmaTrainer(Trainer):  # type: ignore[misc]
             pin_memory=arguments.device.type == "cuda",
         )
 
-    def _streamed(
+    def _stream_loader(
         self, task: Task[Any, Any], stream: BatchStream, arguments: TrainingArguments
     ) -> StreamLoader:
         n_steps = self.settings.max_steps
         if n_steps is None:
             raise InputError(
-                "training.max_steps: is missing; a corpus is an endless stream, say after how many "
-                "steps to stop"
+                "training.max_steps: is missing; a corpus is an endless stream, so set the number "
+                "of steps after which to stop"
             )
         arguments.eval_steps = _eval_steps(self.settings, n_steps, default=n_steps)
         arguments.logging_steps = min(arguments.logging_steps, n_steps)
-        # The stream itself finds its position in a resumed run.
+        # Else Trainer would read the stream from the start; StreamLoader restores its own position.
         arguments.ignore_data_skip = True
         return StreamLoader(
             stream,
@@ -142,7 +142,11 @@ class SyntagmaTrainer(Trainer):  # type: ignore[misc]
         )
 
     def train_from(self, checkpoint: Path | None) -> None:
-        """Train to the end, from a checkpoint if there is one; the bar ends however it ends."""
+        """Train to the end.
+
+        Args:
+            checkpoint: the checkpoint to resume from; ``None`` to start from the beginning.
+        """
         if checkpoint is not None and self._is_over(checkpoint):
             self._load_from_checkpoint(str(checkpoint))
             return
@@ -152,14 +156,15 @@ class SyntagmaTrainer(Trainer):  # type: ignore[misc]
             self.progress.close()
 
     def _is_over(self, checkpoint: Path) -> bool:
-        """Whether nothing was left to be trained; the Trainer itself would go a step further."""
+        """Whether training had ended at a checkpoint; Trainer would do one more step."""
         path = checkpoint / STATE
         state = TrainerState.load_from_json(str(path))
         is_over = state.global_step >= state.max_steps or self._has_stopped()
-        # Others may still see records behind the checkpoint.
+        # The first process decides: it has removed the records of later steps, which the others
+        # may still have read.
         [is_over] = broadcast_object_list([is_over])
         if self.is_world_process_zero() and state.save_steps != self.args.save_steps:
-            # The Trainer would go by what it was before.
+            # A resumed Trainer takes this setting from its saved state.
             state.save_steps = self.args.save_steps
             with write_file(path) as draft:
                 state.save_to_json(str(draft))
@@ -167,17 +172,17 @@ class SyntagmaTrainer(Trainer):  # type: ignore[misc]
         return bool(is_over)
 
     def _has_stopped(self) -> bool:
-        """Whether so many evaluations have brought nothing that training is to stop."""
+        """Whether the last ``early_stopping_patience`` evaluations brought no improvement."""
         scores = [score for _, score in self.folder.evaluations(self.task.primary)]
         n_since = len(scores) - 1 - scores.index(max(scores)) if scores else 0
         return 0 < self.settings.early_stopping_patience <= n_since
 
     def get_train_dataloader(self) -> Any:
-        """Batches of similar length."""
+        """Return our loader: Trainer's own has no token budget."""
         return self.loader
 
     def create_optimizer(self, model: nn.Module | None = None) -> torch.optim.Optimizer:
-        """AdamW with a learning rate for the encoder and one for what stands on it."""
+        """Create AdamW with separate learning rates for the encoder, the guides and the head."""
         if self.optimizer is None:
             groups = parameter_groups(self.task.model, self.settings)
             betas = (0.9, self.settings.adam_beta2)
@@ -187,20 +192,25 @@ class SyntagmaTrainer(Trainer):  # type: ignore[misc]
     def compute_loss(
         self, model: nn.Module, inputs: dict[str, Tensor], return_outputs: bool = False, **_: Any
     ) -> Any:
-        """The model's own loss, a mean over the batch."""
+        """Compute the loss of the model, a mean over the batch."""
         with autocast(self.args.device, self.settings.precision):
             outputs = model(**inputs)
         loss = outputs.loss.float()
         return (loss, outputs) if return_outputs else loss
 
     def _prepare_input(self, data: Any) -> Any:
-        """On the device; the loader has pinned batches, which are copied while it computes."""
+        """Move a tensor to the device, asynchronously, since the loader pins batches."""
         if isinstance(data, Tensor):
             return data.to(self.args.device, non_blocking=True)
         return super()._prepare_input(data)
 
     def evaluate(self, *_: Any, **__: Any) -> dict[str, float]:
-        """Score the dev files, keep the best weights, and stop where nothing gets better."""
+        """Score the dev files, save the weights if they are the best, and stop training early.
+
+        Raises:
+            InputError: the dev files lack what the primary metric is computed from.
+            TrainingError: the primary metric is not finite.
+        """
         if not self.dev:
             return {}
         begin = time.perf_counter()
@@ -209,8 +219,8 @@ class SyntagmaTrainer(Trainer):  # type: ignore[misc]
         values["evaluation_seconds"] = time.perf_counter() - begin
         if self.task.primary not in values:
             raise InputError(
-                f"data.dev: models are chosen by {self.task.primary}, which these files cannot "
-                f"tell; they give {', '.join(values)}"
+                f"data.dev: expected files that give {self.task.primary}, by which the best model "
+                f"is chosen, but they give only {', '.join(values)}; name other files"
             )
         score = values[self.task.primary]
         if not math.isfinite(score):
@@ -225,7 +235,7 @@ class SyntagmaTrainer(Trainer):  # type: ignore[misc]
                 self._keep_weights()
         metrics = {f"eval_{key}": value for key, value in values.items()}
         self.log(metrics)
-        # The first process, which writes the records, decides for all.
+        # Only the first process writes the records, so it decides for all.
         [stop] = broadcast_object_list([self._has_stopped()])
         if stop:
             self.control.should_training_stop = True
@@ -236,7 +246,7 @@ class SyntagmaTrainer(Trainer):  # type: ignore[misc]
         return metrics
 
     def _score_dev(self) -> tuple[dict[str, float], list[Any]]:
-        """The scores of all dev files together and of each, and the predictions."""
+        """Score all dev files together and each of several, and return the predictions too."""
         self.task.model.eval()
         predictions = {name: self.task.predict(examples) for name, examples in self.dev.items()}
         examples = [example for part in self.dev.values() for example in part]
@@ -253,23 +263,24 @@ class SyntagmaTrainer(Trainer):  # type: ignore[misc]
             save_file(self.task.model.weights(), draft)
 
     def _paused(self) -> AbstractContextManager[None]:
-        """The time inside does not count as training."""
+        """Exclude the time inside the context from the training speed of a stream."""
         return self.loader.pause() if isinstance(self.loader, StreamLoader) else nullcontext()
 
     def log(self, logs: dict[str, float], *args: Any, **kwargs: Any) -> None:
-        """Also append to ``metrics.jsonl``; of a stream with its rates over all processes.
+        """Log as Trainer does, and append to ``metrics.jsonl``; add rates for a stream.
 
         Raises:
-            TrainingError: the loss is no number, or its gradient.
+            TrainingError: the loss or the gradient norm is not finite.
         """
-        for key, name in (("loss", "the loss"), ("grad_norm", "the length of its gradient")):
+        for key, name in (("loss", "the loss"), ("grad_norm", "the gradient norm")):
             if not math.isfinite(logs.get(key, 0.0)):
                 raise TrainingError(
                     f"training: {name} is {logs[key]} after {self.state.global_step} steps; "
                     f"{REMEDY}"
                 )
         if isinstance(self.loader, StreamLoader):
-            # It has no epochs, and a resumed run would count from its checkpoint on.
+            # A stream has no epochs, so log the fraction of training done.  Trainer's own count
+            # would restart at the checkpoint of a resumed run.
             self.state.epoch = self.state.global_step / self.state.max_steps
             if "loss" in logs:
                 rates = torch.tensor(self.loader.rates(), device=self.args.device)
@@ -285,25 +296,28 @@ class SyntagmaTrainer(Trainer):  # type: ignore[misc]
             )
 
     def _issue_warnings_after_load(self, load_result: Any) -> None:
-        """Weights that are tied to others, or computed, are rightly missing in a checkpoint."""
+        """Do not warn about weights that checkpoints omit on purpose: tied and computed ones."""
         model = self.task.model
-        rightly = {*model.all_tied_weights_keys, *(model._keys_to_ignore_on_save or ())}
-        missing = [key for key in load_result.missing_keys if key not in rightly]
+        omitted = {*model.all_tied_weights_keys, *(model._keys_to_ignore_on_save or ())}
+        missing = [key for key in load_result.missing_keys if key not in omitted]
         super()._issue_warnings_after_load(load_result._replace(missing_keys=missing))
 
     def _save_checkpoint(self, model: nn.Module, trial: Any) -> None:
+        """Save a checkpoint, with the position in the stream, and mark it as complete."""
+        # Trainer has no public hook between the writing of a checkpoint and the next step.
         with self._paused(), quiet(), disk_errors(self.folder.checkpoints):
             super()._save_checkpoint(model, trial)
             if isinstance(self.loader, StreamLoader):
                 self.loader.save(self.folder.checkpoint(self.state.global_step))
-        # Every process has its own part of a checkpoint.
+        # Each process writes its own files (random state, position in the stream); the checkpoint
+        # is complete only when all have.
         self.accelerator.wait_for_everyone()
         if self.is_world_process_zero():
             self.folder.mark_complete(self.state.global_step, n_processes=self.args.world_size)
 
 
 def _eval_steps(settings: TrainingSettings, n_steps: int, *, default: int) -> int:
-    """Steps between two evaluations, as Transformers reads the setting of that name."""
+    """Return the number of steps between evaluations; like Transformers, below 1 is a ratio."""
     steps = settings.eval_steps
     if steps is None:
         return max(1, default)
@@ -311,31 +325,39 @@ def _eval_steps(settings: TrainingSettings, n_steps: int, *, default: int) -> in
 
 
 def parameter_groups(model: nn.Module, settings: TrainingSettings) -> list[dict[str, Any]]:
-    """Parameter groups by learning rate (loaded weights, new guides, the head) and weight decay.
+    """Group trainable parameters by learning rate and weight decay.
 
-    New guides train with the head's rate unless they have one of their own.
+    There are rates for pretrained weights, new guides (by default that of the head) and the head.
+    Weight decay applies only to matrices, not to biases and norms.
+
+    Args:
+        model: the model; its ``pretrained_keys`` name pretrained weights outside of the encoder.
+        settings: the training settings.
+
+    Returns:
+        Parameter groups for an optimizer, with ``params``, ``lr`` and ``weight_decay``.
     """
-    known: Collection[str] = getattr(model, "pretrained_keys", ())
+    pretrained: Collection[str] = getattr(model, "pretrained_keys", ())
     head_rate = settings.head_learning_rate or settings.learning_rate
-    rates = {"known": settings.learning_rate, "head": head_rate}
+    rates = {"pretrained": settings.learning_rate, "head": head_rate}
     if settings.guide_learning_rate is not None:
         rates["guide"] = settings.guide_learning_rate
 
-    def part_of(name: str) -> str:
-        part = name.partition(".")[0]
-        if part == "encoder" or name in known:
-            return "known"
-        return "guide" if part in GUIDES and "guide" in rates else "head"
+    def rate_of(name: str) -> str:
+        module = name.partition(".")[0]
+        if module == "encoder" or name in pretrained:
+            return "pretrained"
+        return "guide" if module in GUIDES and "guide" in rates else "head"
 
     groups: dict[tuple[str, bool], list[nn.Parameter]] = {}
     for name, parameter in model.named_parameters():
         if parameter.requires_grad:
-            groups.setdefault((part_of(name), parameter.ndim >= 2), []).append(parameter)
+            groups.setdefault((rate_of(name), parameter.ndim >= 2), []).append(parameter)
     return [
         {
             "params": parameters,
-            "lr": rates[part],
+            "lr": rates[rate],
             "weight_decay": settings.weight_decay if is_matrix else 0.0,
         }
-        for (part, is_matrix), parameters in groups.items()
+        for (rate, is_matrix), parameters in groups.items()
     ]
