@@ -19,6 +19,8 @@ from tests.corpora import make_corpus
 
 ROOT = Path(__file__).parent.parent
 DOCUMENTS = sorted([ROOT / "README.md", ROOT / "CONTRIBUTING.md", *(ROOT / "docs").glob("*.md")])
+SLOW_PAGES = {"docs/train.md", "docs/use.md"}
+"""Pages whose Python takes more than a few seconds."""
 COMMANDS = typer.main.get_command(app).commands
 
 needs_default = pytest.mark.skipif(
@@ -62,7 +64,7 @@ def test_commands_and_their_options_are_there():
 
 
 def test_scripts_and_their_options_are_there():
-    used = mentions(r"\bpython ((?:experiments|benchmarks)/\w+\.py)")
+    used = mentions(r"\bpython ((?:experiments|benchmarks|scripts)/\w+\.py)")
     assert used
     for document, script, rest in used:
         assert (ROOT / script).is_file(), f"{document}: {script}"
@@ -76,13 +78,23 @@ def test_scripts_and_their_options_are_there():
         assert target in targets, f"{document}: make {target}"
 
 
+def anchors(page: Path) -> set[str]:
+    """The anchors that GitHub gives the headings of a page."""
+    headings = re.findall(r"^#+ (.+)$", page.read_text(encoding="utf-8"), re.MULTILINE)
+    return {re.sub(r"[^\w -]", "", heading.lower()).replace(" ", "-") for heading in headings}
+
+
 def test_files_of_this_repository_are_there():
     for document, name, _ in mentions(r"\b((?:experiments|examples|benchmarks|docs)/[\w*.$/-]+\w)"):
         # A variable of a shell stands for a part of some names.
         assert list(ROOT.glob(re.sub(r"\$\w+", "*", name))), f"{document}: {name}"
     for path in DOCUMENTS:
-        for link in re.findall(r"\]\((?!https?:)([^)#]+)", path.read_text(encoding="utf-8")):
-            assert (path.parent / link).exists(), f"{path.name}: {link}"
+        text = path.read_text(encoding="utf-8")
+        for link, anchor in re.findall(r"\]\((?!https?:)([^)#]*)#?([^)]*)\)", text):
+            target = path.parent / link if link else path
+            assert target.exists(), f"{path.name}: {link}"
+            if anchor and target.suffix == ".md":
+                assert anchor in anchors(target), f"{path.name}: {link}#{anchor}"
 
 
 def test_settings_that_are_named_are_there():
@@ -157,13 +169,24 @@ def user(tmp_path_factory, tiny_encoder) -> tuple[Path, dict[str, object]]:
     return place, at_hand
 
 
+PAGES_WITH_PYTHON = [
+    path.relative_to(ROOT).as_posix()
+    for path in DOCUMENTS
+    # The tutorials define modules of their own, and have their own tests.
+    if "```python\n" in path.read_text(encoding="utf-8") and "your-first-" not in path.name
+]
+
+
+def test_some_pages_have_python():
+    assert {"README.md", "docs/use.md", "docs/train.md", "docs/annotate.md"} <= {*PAGES_WITH_PYTHON}
+
+
 @needs_default
 @pytest.mark.parametrize(
     "document",
     [
-        "README.md",
-        pytest.param("docs/guide.md", marks=pytest.mark.slow),
-        "docs/annotate.md",
+        pytest.param(page, marks=[pytest.mark.slow] if page in SLOW_PAGES else [])
+        for page in PAGES_WITH_PYTHON
     ],
 )
 def test_the_python_of_a_document_runs(document, user, monkeypatch):
