@@ -206,7 +206,7 @@ def test_evaluation_always_hides_the_same(corpus, tiny_encoder):
         ({"parser": "random"}, "parser random random:3"),
         (
             {"training": {"learning_rate": 1e30, "max_grad_norm": 1e30, "warmup_ratio": 0.0}},
-            "nan steps training.learning_rate warmup",
+            "nan steps training.learning_rate training.warmup_ratio",
         ),
     ],
 )
