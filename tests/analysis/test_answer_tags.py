@@ -108,7 +108,7 @@ def test_what_share_of_wrong_tags_and_answers_is_gone(runs):
     # Of three wrong tags none is left, of three wrong answers one.
     assert found.corrected() == {"guided-1": (100.0, pytest.approx(200 / 3))}
     assert found.lines() == [
-        "guided-1 against plain: wrong tags -100.00 %, wrong answers -66.67 %."
+        "guided-1 compared with plain: wrong tags -100.00 %, wrong answers -66.67 %."
     ]
     assert found.table().endswith(found.lines()[0])
     same = replace(found, errors=dict.fromkeys(found.errors, found.errors["plain"]))

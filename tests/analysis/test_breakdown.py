@@ -84,8 +84,10 @@ class TestGroups:
             for n in (5, 8, 30)
         }
         assert described == {
-            5: "groups of equal size", 8: "equal values together", 30: "a group a value",
-        }  # fmt: skip
+            5: "groups of equal size",
+            8: "equal values in the same group",
+            30: "one group per value",
+        }
         equal = group_by("question_length", EXAMPLES, QUESTIONS, cut="range", n_groups=30)
         assert equal.described() == "groups of equal range"
 
@@ -197,7 +199,7 @@ def test_scores_are_those_of_the_groups(runs):
     assert found.systems["sg-net"][by_name["what"]] == 50
     assert found.rows()[0] == ["question_word", "n", "plain", "sg-net"]
     lengths = break_down(runs, "question_length")
-    assert lengths.table().startswith("exact (%) by question_length, a group a value\n")
+    assert lengths.table().startswith("exact (%) by question_length, one group per value\n")
     assert "slope" in lengths.table()
     values = json.loads(json.dumps(lengths.as_json()))
     assert [group["scores"]["plain"] for group in values["groups"]] == list(

@@ -58,7 +58,7 @@ def test_only_what_reads_noise_bends(runs, monkeypatch):
     assert heads.deviations["sg-net"] == pytest.approx((0, 0.5**0.5, 0.5**0.5))
     assert heads.table().endswith(
         "heads replaced in evaluation, drawn 2 times, n = 32; "
-        "level, for they read no heads: none, poi-net"
+        "flat lines (models do not read heads): none, poi-net"
     )
     assert [parser.split("/")[0] for name, parser in asked if name == "sg-net"] == [
         "", "noisy:0.5,0:", "noisy:0.5,1:", "noisy:1,0:", "noisy:1,1:",
@@ -200,8 +200,9 @@ def test_runs_trained_on_noise_make_a_curve(runs, tmp_path, tiny_encoder, tiny_p
     assert curve.shares == (0.0, 0.4, 0.8)
     assert curve.when == "training and evaluation"
     assert curve.summary() == (
-        "heads replaced in training and evaluation, scored on parses with the same noise, n = 32; "
-        "level, for they read no heads: none"
+        "heads replaced in training and evaluation, evaluated on parses with the same noise, "
+        "n = 32; "
+        "flat lines (models do not read heads): none"
     )
     clean = json.loads((runs / "sg-net" / "metrics.json").read_text())["accuracy"]
     assert curve.systems["sg-net"] == pytest.approx((clean, *scores))

@@ -168,7 +168,7 @@ def test_a_comparison_has_all_parts(both, drawn_plots, tmp_path):
     assert "exact0%20%40%60%80%100%" in found.text
     assert "Skipped" not in found.text
     for words in (
-        "McNemar's exact test on exact, of these runs (other seeds may differ)",
+        "McNemar's exact test on exact, for these runs (results with other seeds may differ)",
         "presetnonesg-net",
         "By question length",
         "examples/s",
@@ -177,7 +177,7 @@ def test_a_comparison_has_all_parts(both, drawn_plots, tmp_path):
         "syntagma compare again/none-1 again/sg-net-1",
         "syntagma report again/none-1 again/sg-net-1 --out again/report --cases 4 --pictures 2 "
         "--noise heads --source own --source random",
-        "exact (%) by question_length, a group a value",
+        "exact (%) by question_length, one group per value",
         "exact (%) by question_length, groups of equal range",
         "sg-net-1 against none-1: wrong tags",
     ):

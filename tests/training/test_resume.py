@@ -208,7 +208,7 @@ def test_a_loss_that_is_no_number_in_the_last_steps_ends_in_no_model(
         asked = replace(asked, data=replace(asked.data, dev=()))
     with pytest.raises(
         TrainingError,
-        match=naming("loss nan 60 steps training.learning_rate training.warmup_ratio"),
+        match=naming("loss nan 60 steps training.learning_rate warmup_ratio"),
     ):
         train(asked, tmp_path / "run")
     assert not (tmp_path / "run" / "model.safetensors").exists()
@@ -228,7 +228,7 @@ def test_a_gradient_that_is_no_number_is_found_at_the_last_step(
     monkeypatch.setattr(SyntagmaTrainer, "compute_loss", breaking)
     with pytest.raises(
         TrainingError,
-        match=naming("gradient nan 10 steps training.learning_rate training.warmup_ratio"),
+        match=naming("gradient nan 10 steps training.learning_rate warmup_ratio"),
     ):
         train(wanted(tmp_path, tiny_encoder, max_steps=10), tmp_path / "run")
 

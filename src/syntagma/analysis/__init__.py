@@ -1,1 +1,1 @@
-"""Read finished runs, compare them, and take their scores apart."""
+"""Compare finished runs, test differences, and break scores down."""

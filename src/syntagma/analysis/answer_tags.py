@@ -1,4 +1,7 @@
-"""Parts of speech at the boundaries of answers, gold and predicted (POI-Net Table 5, Fig. 3)."""
+"""Part-of-speech tags at the boundaries of answers, gold and predicted (POI-Net Table 5, Fig. 3).
+
+A boundary word is the first or the last word of an answer.
+"""
 
 from __future__ import annotations
 
@@ -21,31 +24,29 @@ from syntagma.parse.columns import ParsedText
 from syntagma.parse.sources.cache import ParseCache, cache_folder
 from syntagma.parse.sources.load import load_source
 
-__all__ = ["BoundaryTags", "boundary_tags", "tags_of_systems"]
-
 T = TypeVar("T")
 
-CANDIDATES = "predictions.nbest.json"
+NBEST = "predictions.nbest.json"
 
-Boundaries = tuple[str, str]
-"""The tags of the first and the last word of an answer."""
+TagPair = tuple[str, str]
+"""Tags of the first and the last word of an answer."""
 
 
 @dataclass(frozen=True, slots=True)
 class BoundaryTags:
-    """How often each tag stands at the boundaries of answers.
+    """Counts of the tags of boundary words.
 
     Each answer counts twice: for its first and for its last word.
 
     Args:
-        tags: Penn tags, the most frequent in gold answers first.
-        gold: of the first gold answers that a system could have found, ``[n_tags]``.
-        predicted: by system the counts in its answers, means over seeds, ``[n_tags]``.
-        errors: by system and tag of the gold word, the cases where the system answers wrongly and
-            the tag of its own boundary word is another than that of the nearest gold answer,
-            ``[n_tags]``.
-        wrong_answers: by system how many answers are no exact match, a mean over seeds.
-        n_questions: with a gold answer.
+        tags: Penn tags, the most frequent in gold answers first, ``[n_tags]``.
+        gold: counts in the first gold answer of each question, ``[n_tags]``.
+        predicted: counts in the answers of each system, means over seeds, ``[n_tags]``.
+        errors: for each system and tag of the gold word, the number of boundaries of wrong answers
+            with a different tag than the nearest gold answer, means over seeds, ``[n_tags]``.
+        wrong_answers: number of answers of each system that are not an exact match, mean over
+            seeds.
+        n_questions: number of questions with a gold answer.
     """
 
     tags: tuple[str, ...]
@@ -56,7 +57,7 @@ class BoundaryTags:
     n_questions: int
 
     def renamed(self, names: Sequence[str]) -> BoundaryTags:
-        """The same with other names of the systems, in their order."""
+        """Return a copy with new names for the systems, in their order."""
 
         def named(values: dict[str, T]) -> dict[str, T]:
             return dict(zip(names, values.values(), strict=True))
@@ -69,19 +70,19 @@ class BoundaryTags:
         )
 
     def frequent(self, *, least: float = 0.014) -> list[str]:
-        """Tags that often stand at the boundaries of gold answers.
+        """Return the tags that are frequent at the boundaries of gold answers.
 
         Args:
-            least: share of all boundary words from which on a tag is; the paper's is 300 of 21,140.
+            least: minimum fraction of all boundary words; the paper's is 300 of 21,140.
         """
         counts = zip(self.tags, self.gold, strict=True)
         return [tag for tag, count in counts if count >= least * 2 * self.n_questions]
 
     def rows(self, *, least: float = 0.014) -> list[list[str]]:
-        """The cells of a table, its head first.
+        """Return the cells of a table, header first.
 
         Args:
-            least: share from which on a tag is shown, see :meth:`frequent`.
+            least: minimum fraction for a tag to be shown, see :meth:`frequent`.
         """
         names = list(self.predicted)
         errors = [f"{name}, wrong tag" for name in names]
@@ -96,29 +97,32 @@ class BoundaryTags:
         return [*rows, ["all", str(sum(self.gold)), *map(_short, totals)]]
 
     def corrected(self) -> dict[str, tuple[float, float]]:
-        """What share of the first system's wrong tags, and of its wrong answers, another is rid of.
+        """Compute the reduction of wrong tags and of wrong answers compared with the first system.
 
-        In per cent; the paper's 8.09 and 1.82.
+        Returns:
+            Both reductions in per cent for each other system; the paper reports 8.09 and 1.82.
         """
         first, *others = self.errors
         wrong = {name: sum(counts) for name, counts in self.errors.items()}
 
-        def share(counts: dict[str, float], name: str) -> float:
+        def reduction(counts: dict[str, float], name: str) -> float:
             return 100 * (1 - counts[name] / counts[first]) if counts[first] else 0.0
 
-        return {name: (share(wrong, name), share(self.wrong_answers, name)) for name in others}
+        return {
+            name: (reduction(wrong, name), reduction(self.wrong_answers, name)) for name in others
+        }
 
     def lines(self) -> list[str]:
-        """Sentences that say so."""
+        """Describe the reductions in sentences."""
         first = next(iter(self.errors))
         return [
-            f"{name} against {first}: wrong tags {signed(-tags)} %, "
+            f"{name} compared with {first}: wrong tags {signed(-tags)} %, "
             f"wrong answers {signed(-answers)} %."
             for name, (tags, answers) in self.corrected().items()
         ]
 
     def table(self) -> str:
-        """A table for a terminal."""
+        """Format as a table for a terminal."""
         return "\n".join([aligned(self.rows()), *self.lines()])
 
 
@@ -130,36 +134,36 @@ def boundary_tags(folders: Sequence[str | Path], *, parser: str = DEFAULT_PARSER
     """Count the tags at the boundaries of gold and predicted answers.
 
     Args:
-        folders: finished runs of readers over the same data; those that differ in the seed alone
-            are one system.
-        parser: gives the tags, see :func:`syntagma.parse.sources.load.load_source`.
+        folders: finished runs of readers on the same data; runs that differ only in their seed form
+            one system.
+        parser: parse source of the tags, see :func:`syntagma.parse.sources.load.load_source`.
 
     Raises:
-        InputError: a run is of another task or its data or predictions are gone.
+        InputError: a run is of another task, or its data or predictions are missing.
     """
     return tags_of_systems(read_systems(folders), parser=parser)
 
 
 def tags_of_systems(systems: Sequence[System], *, parser: str = DEFAULT_PARSER) -> BoundaryTags:
-    """The same of systems whose runs have been read.
+    """Count the tags as :func:`boundary_tags`, for systems whose runs are already read.
 
     Args:
-        systems: over the same data.
+        systems: systems evaluated on the same data.
         parser: see :func:`boundary_tags`.
 
     Raises:
-        InputError: see there.
+        InputError: see :func:`boundary_tags`.
     """
     first = systems[0].runs[0].path
     if systems[0].runs[0].task != "spans":
         raise InputError(
-            f"{first}: tags of answer boundaries are counted for readers (task spans), this "
-            f"run is of the task {systems[0].runs[0].task}"
+            f"{first}: expected a run of the task spans, whose answers have boundaries, got the "
+            f"task {systems[0].runs[0].task}; give runs of readers"
         )
     if "exact" not in next(iter(systems[0].runs[0].rows.values())):
         raise InputError(
-            f"{first}: a verifier tells whether there is an answer and finds none, so that it "
-            f"has no boundaries; give runs with the objective of spans"
+            f"{first}: expected a reader, got a verifier, which predicts only whether there is an "
+            f"answer; give runs with head.objective=spans"
         )
     examples = [example for example in systems[0].runs[0].examples() if example.answers]
     cache = ParseCache(load_source(parser), cache_folder())
@@ -175,20 +179,20 @@ def tags_of_systems(systems: Sequence[System], *, parser: str = DEFAULT_PARSER) 
     wrong_answers: dict[str, float] = {}
     for system in systems:
         for run in system.runs:
-            own, wrong = _count(run, examples, parsed)
-            predicted.setdefault(system.name, []).append(own)
+            found, wrong = _count(run, examples, parsed)
+            predicted.setdefault(system.name, []).append(found)
             errors.setdefault(system.name, []).append(wrong)
         wrong_answers[system.name] = mean(
             sum(not run.rows[example.id]["exact"] for example in examples) for run in system.runs
         )
     tags = [tag for tag, _ in sorted(counts.items(), key=lambda item: (-item[1], item[0]))]
-    others = {tag for part in predicted.values() for own in part for tag in own}
+    others = {tag for counters in predicted.values() for found in counters for tag in found}
     tags += sorted(others - set(tags))
     return BoundaryTags(
         tuple(tags),
         tuple(counts[tag] for tag in tags),
-        {name: _means(part, tags) for name, part in predicted.items()},
-        {name: _means(part, tags) for name, part in errors.items()},
+        {name: _means(counters, tags) for name, counters in predicted.items()},
+        {name: _means(counters, tags) for name, counters in errors.items()},
         wrong_answers,
         len(examples),
     )
@@ -203,65 +207,72 @@ def _count(
     examples: Sequence[Any],
     parsed: dict[str, ParsedText],
 ) -> tuple[Counter[str], Counter[str]]:
-    """Tags at the boundaries of a run's answers, and tags of gold words that it misses."""
-    for name in ("predictions.json", CANDIDATES):
+    """Count the tags at the boundaries of a run's answers, and the gold tags that it misses."""
+    for name in ("predictions.json", NBEST):
         if not (run.scored / name).is_file():
-            raise InputError(f"{run.scored}: has no {name}; train it to its end again")
-    answers, candidates = read_answers(run), _candidates(run, examples)
-    own: Counter[str] = Counter()
+            raise InputError(f"{run.scored}: has no {name}; train the run again")
+    answers, nbest = read_answers(run), _read_nbest(run, examples)
+    counts: Counter[str] = Counter()
     wrong: Counter[str] = Counter()
     for example in examples:
         text = answers[example.id]
         if not text:
             continue
-        places = (c.get("start") for c in candidates[example.id] if c.get("text") == text)
-        start = next((place for place in places if place is not None), None)
+        # Predictions have no offsets: take those of the same text in the n-best list.
+        starts = (each.get("start") for each in nbest[example.id] if each.get("text") == text)
+        start = next((start for start in starts if start is not None), None)
         start = example.passage.find(text) if start is None else start
         tags = _tags(parsed[example.passage], start, text)
-        own.update(tags)
+        counts.update(tags)
         if run.rows[example.id]["exact"]:
             continue
         golden = _tags(parsed[example.passage], *nearest_tag(example, start, start + len(text)))
         pairs = zip(golden, tags, strict=True)
         wrong.update(right for right, found in pairs if right != found)
-    return own, wrong
+    return counts, wrong
 
 
-def _candidates(run: RunScores, examples: Sequence[Any]) -> dict[str, list[dict[str, Any]]]:
-    """The answers that a run considered, by the id of the question."""
-    path = run.scored / CANDIDATES
+def _read_nbest(run: RunScores, examples: Sequence[Any]) -> dict[str, list[dict[str, Any]]]:
+    """Read the n-best lists of a run, by the id of the question."""
+    path = run.scored / NBEST
     found = read_json(path)
     if not isinstance(found, dict):
-        raise InputError(f"{path}: expected an object, got {found!r:.40}; train it again")
+        raise InputError(f"{path}: expected an object, got {found!r:.40}; train the run again")
     for example in examples:
-        own = found.get(example.id)
-        if not isinstance(own, list) or not all(_is_candidate(each, example) for each in own):
+        spans = found.get(example.id)
+        if not isinstance(spans, list) or not all(_is_span(each, example) for each in spans):
             raise InputError(
-                f"{path}: {example.id}: expected a list of answers with their places in the "
-                f"passage, got {own!r:.80}; train it again"
+                f"{path}: {example.id}: expected a list of answers with offsets in the passage, "
+                f"got {spans!r:.80}; train the run again"
             )
     return found
 
 
-def _is_candidate(value: Any, example: Any) -> bool:
-    """Whether it is an answer to a question; that there is none has no place."""
+def _is_span(value: Any, example: Any) -> bool:
+    """Whether an entry of an n-best list fits the passage; "no answer" has no offset."""
     start = value.get("start") if isinstance(value, dict) else -1
     return start is None or (isinstance(start, int) and 0 <= start < len(example.passage))
 
 
 def nearest_tag(example: Any, start: int, end: int) -> tuple[int, str]:
-    """Start and text of the gold answer whose boundaries are nearest to those of a span."""
+    """Return offset and text of the gold answer whose boundaries are nearest to those of a span.
+
+    Args:
+        example: a question with gold answers.
+        start: offset of the first character of the span.
+        end: offset after its last character.
+    """
     answers = zip(example.answer_starts, example.answers, strict=True)
     return min(answers, key=lambda gold: abs(gold[0] - start) + abs(gold[0] + len(gold[1]) - end))
 
 
-def _tags(passage: ParsedText, start: int, text: str) -> Boundaries:
-    """The tags of the words in which an answer begins and ends."""
+def _tags(passage: ParsedText, start: int, text: str) -> TagPair:
+    """Return the tags of the words in which an answer starts and ends."""
     begin = start + len(text) - len(text.lstrip())
     end = start + len(text.rstrip())
     first = int(np.searchsorted(passage.ends, begin, side="right"))
     last = int(np.searchsorted(passage.starts, end, side="left")) - 1
-    # An answer that is white space alone lies between two words.
-    codes = [int(passage.xpos[min(place, len(passage) - 1)]) for place in (first, max(last, first))]
+    # An answer of white space only lies between two words, or after the last one.
+    codes = [int(passage.xpos[min(word, len(passage) - 1)]) for word in (first, max(last, first))]
     names = passage.xpos_labels.names
     return names[codes[0]], names[codes[1]]

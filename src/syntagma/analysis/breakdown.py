@@ -1,4 +1,4 @@
-"""The scores of systems by groups of examples, read from finished runs."""
+"""Break the scores of finished runs down by groups of examples."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from syntagma.analysis.groups import (
 )
 from syntagma.analysis.parse_properties import PARSE_PROPERTIES, measure_parses
 from syntagma.analysis.systems import System, read_systems
-from syntagma.drawing.plotting import MARKERS, panels, shown_name, style_of
+from syntagma.drawing.plotting import MARKERS, draw_panels, shown_name, style_of
 from syntagma.drawing.series import draw_bars
 from syntagma.drawing.tables import aligned, signed
 from syntagma.errors import InputError
@@ -24,23 +24,24 @@ from syntagma.settings import nearest
 from syntagma.tasks import TASKS, find_task
 
 GOLD_CLASSES = ("label", "relation")
-"""Properties that are what is to be predicted."""
-MOST_UPRIGHT = 12
-"""Kinds whose bars stand."""
-INCHES_A_KIND = 0.22
+"""Properties that are the gold label itself."""
+MAX_VERTICAL = 12
+"""Maximum number of categories for which bars are vertical; more do not fit side by side."""
+CATEGORY_HEIGHT = 0.22
+"""Height of a category with horizontal bars, in inches."""
 UNITS = {"parse_confidence": ", %"}
-"""Of properties that are no count."""
+"""Units of properties that are not counts."""
 
 
 @dataclass(frozen=True, slots=True)
 class Breakdown:
-    """Scores by group.
+    """Scores of systems on groups of examples.
 
     Args:
-        grouping: of the dev examples.
-        score: what is shown.
-        systems: by name the score of each group in per cent, a mean over seeds, ``[n_groups]``.
-        title: of its panel in a picture.
+        grouping: the groups of the dev examples.
+        score: name of the score.
+        systems: score of each system on each group in per cent, mean over seeds, ``[n_groups]``.
+        title: title of the panel in a figure.
     """
 
     grouping: Grouping
@@ -50,12 +51,12 @@ class Breakdown:
 
     @property
     def caption(self) -> str:
-        """What is shown, in a line."""
+        """Describe score and grouping in a line."""
         cut = f", {how}" if (how := self.grouping.described()) else ""
         return f"{self.score} (%) by {self.grouping.property}{cut}"
 
     def rows(self) -> list[list[str]]:
-        """The cells of a table, its head first; numbers have a last row with the trend."""
+        """Return the cells of a table, header first; for numbers the last row has the trends."""
         names = list(self.systems)
         rows = [[self.grouping.property, "n", *names]]
         for number, group in enumerate(self.grouping.groups):
@@ -67,7 +68,7 @@ class Breakdown:
         return rows
 
     def as_json(self) -> dict[str, Any]:
-        """Plain values: each group with its scores, and the trend lines of numbers."""
+        """Return plain values: each group with its scores, and trend lines for numbers."""
         names = list(self.systems)
         groups = [
             group._asdict()
@@ -91,63 +92,60 @@ class Breakdown:
         return found
 
     def table(self) -> str:
-        """A table for a terminal."""
+        """Format as a table for a terminal."""
         return f"{self.caption}\n{aligned(self.rows())}"
 
 
 def write_breakdowns(breakdowns: Sequence[Breakdown], out: str | Path) -> None:
-    """Draw breakdowns, a panel each: points and trend lines for numbers, bars for kinds.
+    """Plot breakdowns in a panel each: points and trend lines for numbers, bars for categories.
 
     Args:
-        breakdowns: of the same systems.
-        out: the picture; its ending says which kind.
+        breakdowns: breakdowns of the scores of the same systems.
+        out: path of the figure; its suffix gives the format.
 
     Raises:
-        InputError: the picture cannot be written.
+        InputError: the figure cannot be written.
         MissingExtraError: ``matplotlib`` is not installed.
     """
-    most = max((len(each.grouping.groups) for each in breakdowns if _lies(each)), default=0)
-    with panels(len(breakdowns), out, width=4.2, height=max(3.0, INCHES_A_KIND * most)) as axes:
-        for axis, breakdown in zip(axes, breakdowns, strict=True):
-            if breakdown.grouping.is_number:
-                _draw_numbers(axis, breakdown)
-            else:
-                _draw_kinds(axis, breakdown)
-            name = breakdown.grouping.property
-            names = [name.replace("_", " ") + UNITS.get(name, ""), f"{breakdown.score}, %"]
-            across, up = names[::-1] if _lies(breakdown) else names
-            axis.set_xlabel(across)
-            axis.set_ylabel(up)
-            axis.set_title(breakdown.title, fontsize=9)
+    most = max((len(each.grouping.groups) for each in breakdowns if _horizontal(each)), default=0)
+    draw_panels(breakdowns, _draw, out, height=max(3.0, CATEGORY_HEIGHT * most))
 
 
-def _lies(breakdown: Breakdown) -> bool:
-    """Whether there are too many kinds for their names to stand beside one another."""
+def _horizontal(breakdown: Breakdown) -> bool:
+    """Whether bars are horizontal, because the names of the categories need a line each."""
     grouping = breakdown.grouping
-    return not grouping.is_number and len(grouping.groups) > MOST_UPRIGHT
+    return not grouping.is_number and len(grouping.groups) > MAX_VERTICAL
+
+
+def _draw(axis: Any, breakdown: Breakdown) -> tuple[str, str]:
+    """Draw a panel and return the labels of its axes."""
+    if breakdown.grouping.is_number:
+        _draw_numbers(axis, breakdown)
+    else:
+        groups = breakdown.grouping.groups
+        names = [f"{group.name} ({len(group.keys)})" for group in groups]
+        draw_bars(axis, names, breakdown.systems, upright=not _horizontal(breakdown))
+    axis.set_title(breakdown.title, fontsize=9)
+    name = breakdown.grouping.property
+    labels = name.replace("_", " ") + UNITS.get(name, ""), f"{breakdown.score}, %"
+    return labels[::-1] if _horizontal(breakdown) else labels
 
 
 def _draw_numbers(axis: Any, breakdown: Breakdown) -> None:
-    groups = breakdown.grouping.groups
-    places = [group.mean for group in groups]
+    means = [group.mean for group in breakdown.grouping.groups]
     for number, (name, scores) in enumerate(breakdown.systems.items()):
         style = style_of(number) | {
-            # Open marks, the later ones smaller: points on one another can still be told apart.
+            # Hollow markers, smaller for later systems, so that coinciding points stay visible.
             "marker": MARKERS[number % len(MARKERS)],
             "markersize": max(3.0, 6.5 - 1.2 * number),
             "markerfacecolor": "none",
         }
-        axis.plot(places, scores, **style | {"linestyle": "none"})
-        slope, height = trend(breakdown.grouping, scores)
-        ends = [places[0], places[-1]]
-        # The line has no points of its own; the legend shows both.
-        lines = [height + slope * end for end in ends]
-        axis.plot(ends, lines, label=shown_name(name), markevery=[], **style)
-
-
-def _draw_kinds(axis: Any, breakdown: Breakdown) -> None:
-    labels = [f"{group.name} ({len(group.keys)})" for group in breakdown.grouping.groups]
-    draw_bars(axis, labels, breakdown.systems, upright=not _lies(breakdown))
+        axis.plot(means, scores, **style | {"linestyle": "none"})
+        slope, intercept = trend(breakdown.grouping, scores)
+        ends = [means[0], means[-1]]
+        line = [intercept + slope * end for end in ends]
+        # The trend line has no markers, but its style includes one, so the legend shows both.
+        axis.plot(ends, line, label=shown_name(name), markevery=[], **style)
 
 
 def break_down(
@@ -159,16 +157,16 @@ def break_down(
     values: Mapping[str, float] | None = None,
     metric: str = "",
 ) -> Breakdown:
-    """Split the scores of runs by a property of the examples.
+    """Break the scores of runs down by a property of the examples.
 
     Args:
-        folders: run folders over the same data; those that differ in the seed alone are one system.
+        folders: run folders on the same data; runs that differ only in their seed form one system.
         property: see :func:`syntagma.analysis.groups.group_by`; or one of
             :data:`syntagma.analysis.parse_properties.PARSE_PROPERTIES`, which parses the examples.
-        cut: see there.
-        n_groups: see there.
-        values: see there.
-        metric: to show, if not that by which the task's paper compares.
+        cut: see :func:`syntagma.analysis.groups.group_by`.
+        n_groups: see :func:`syntagma.analysis.groups.group_by`.
+        values: see :func:`syntagma.analysis.groups.group_by`.
+        metric: metric to show; defaults to that of the task's paper.
 
     Raises:
         InputError: runs or data cannot be used, or the examples do not have this property.
@@ -183,15 +181,15 @@ def break_down(
 def break_down_by(
     systems: Sequence[System], properties: Sequence[str], *, cut: str = "size"
 ) -> list[Breakdown]:
-    """Split scores by several properties; what a parser measures, it measures once.
+    """Break scores down by several properties, parsing the examples at most once.
 
     Args:
-        systems: over the same data.
+        systems: systems evaluated on the same data.
         properties: see :func:`break_down`.
-        cut: see there.
+        cut: see :func:`break_down`.
 
     Raises:
-        InputError: as there.
+        InputError: see :func:`break_down`.
     """
     examples = systems[0].runs[0].examples()
     wanted = [name for name in PARSE_PROPERTIES if name in properties]
@@ -203,10 +201,14 @@ def break_down_by(
 
 
 def check_properties(names: Sequence[str], cut: str) -> None:
-    """Check that some examples could be grouped by properties, before any are read.
+    """Check properties before any examples are read: some task must define each.
+
+    Args:
+        names: names of properties.
+        cut: see :func:`break_down`.
 
     Raises:
-        InputError: there is no such property, or no such cut.
+        InputError: a property or ``cut`` is unknown.
     """
     check_cut(cut)
     known = list(dict.fromkeys(name for task in TASKS.values() for name in task.groupings))
@@ -225,15 +227,15 @@ def break_down_systems(
     n_groups: int = N_GROUPS,
     values: Mapping[str, float] | None = None,
 ) -> Breakdown:
-    """The same of systems whose runs and dev examples have been read.
+    """Break scores down as :func:`break_down`, for runs and dev examples that are already read.
 
     Args:
-        systems: over the same data.
-        examples: that they were scored on.
+        systems: systems evaluated on the same data.
+        examples: the examples that they were evaluated on.
         property: see :func:`break_down`.
-        cut: see there.
-        n_groups: see there.
-        values: see there.
+        cut: see :func:`break_down`.
+        n_groups: see :func:`break_down`.
+        values: see :func:`break_down`.
 
     Raises:
         InputError: the examples do not have this property.
@@ -249,7 +251,8 @@ def break_down_systems(
         raise InputError(f"no example has {property!r}; group by another property")
     compared = systems[0].compared
     if property in GOLD_CLASSES and compared.score != compared.metric:
-        # A gold class has no precision: the false positives are in the groups of other classes.
+        # On the examples of one gold class, metrics from sums such as F1 are misleading: false
+        # positives of the class are in the groups of other classes.  Show the score per example.
         compared = compared._replace(metric=compared.score, sums=None)
         systems = [replace(system, compared=compared) for system in systems]
     scores = {

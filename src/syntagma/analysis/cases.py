@@ -1,7 +1,7 @@
-"""Examples on which systems differ, with question, gold and every answer.
+"""Sample examples on which systems differ, with the gold answer and all predictions.
 
-SG-Net's Table 9 (journal version) and SEPREM's Fig. 3 show chosen cases; here they are drawn at
-random among all that differ, as many that were gained as were lost, so that nobody chooses.
+SG-Net's Table 9 (journal version) and SEPREM's Fig. 3 show selected cases.  Here cases are sampled
+at random from all that differ, with as many gained as lost ones, to avoid a biased selection.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from syntagma.tasks.task import ErrorExample
 
 GAINED, LOST, WRONG = "gained", "lost", "wrong"
 FULL = {"bleu": 100.0}
-"""The score of an example that is fully right, where that is not 1."""
+"""Maximum score of an example, for scores where it is not 1."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,12 +28,12 @@ class Case:
     """An example with the answers of all systems.
 
     Args:
-        key: its id.
-        example: what was asked, and what is right.
-        answers: by system, one a seed.
-        scores: by system, a mean over seeds.
-        kind: ``gained`` or ``lost`` against the baseline, or ``wrong`` of a single system.
-        system: the one that it is a case of.
+        key: id of the example.
+        example: the question and the gold answer.
+        answers: answers of each system, one per seed.
+        scores: score of each system, mean over seeds.
+        kind: ``gained`` or ``lost`` compared with the baseline, or ``wrong`` for a single system.
+        system: the system that gained, lost or is wrong.
     """
 
     key: str
@@ -46,11 +46,11 @@ class Case:
 
 @dataclass(frozen=True, slots=True)
 class Cases:
-    """Cases, and among how many they were drawn.
+    """Sampled cases, and the numbers of all cases.
 
     Args:
-        cases: those to show.
-        counts: by kind and system how many there are.
+        cases: the sampled cases.
+        counts: number of all cases, by kind and system.
     """
 
     cases: tuple[Case, ...]
@@ -58,28 +58,30 @@ class Cases:
 
 
 def find_cases(systems: Sequence[System], *, most: int, seed: int = 0) -> Cases:
-    """Draw cases on which systems differ from the first; of a single system its errors.
+    """Sample cases on which systems differ from the baseline, or the errors of a single system.
 
     Args:
-        systems: over the same examples, the baseline first.
-        most: how many to draw.
-        seed: of the drawing.
+        systems: systems evaluated on the same examples, the baseline first.
+        most: maximum number of cases.
+        seed: random seed of the sample.
 
     Raises:
-        InputError: the task does not describe cases, or examples or predictions are gone.
+        InputError: examples of the task cannot be shown, or examples or predictions are missing.
     """
     task = find_task(systems[0].runs[0].task)
     examples = {example.id: example for example in systems[0].runs[0].examples()}
     if any(task.describe(example) is None for example in list(examples.values())[:1]):
-        raise InputError(f"examples of the task {task.name} cannot be shown")
+        raise InputError(
+            f"examples of the task {task.name} cannot be shown as cases; omit --cases or give 0"
+        )
     answers = {system.name: [read_answers(run) for run in system.runs] for system in systems}
     keys = list(examples)
     scores = {
         system.name: dict(zip(keys, system.example_scores(keys).tolist(), strict=True))
         for system in systems
     }
-    groups = _groups(systems, keys, scores)
-    drawn = _draw(groups, most, seed)
+    by_kind = _by_kind(systems, keys, scores)
+    sampled = _sample(by_kind, most, seed)
     cases = [
         Case(
             key,
@@ -89,82 +91,89 @@ def find_cases(systems: Sequence[System], *, most: int, seed: int = 0) -> Cases:
             kind,
             system,
         )
-        for (kind, system), chosen in drawn.items()
+        for (kind, system), chosen in sampled.items()
         for key in chosen
         if (shown := task.describe(examples[key])) is not None
     ]
-    return Cases(tuple(cases), {kind: len(found) for kind, found in groups.items()})
+    return Cases(tuple(cases), {kind: len(found) for kind, found in by_kind.items()})
 
 
-def _groups(
+def _by_kind(
     systems: Sequence[System], keys: Sequence[str], scores: dict[str, dict[str, float]]
 ) -> dict[tuple[str, str], list[str]]:
-    """The examples of each kind of case."""
+    """Collect the ids of the examples of each kind of case."""
     baseline, *others = (system.name for system in systems)
     before = scores[baseline]
     if not others:
         right = FULL.get(systems[0].compared.score, 1.0)
         return {(WRONG, baseline): [key for key in keys if before[key] < right]}
-    groups = {}
+    found = {}
     for name in others:
-        groups[GAINED, name] = [key for key in keys if scores[name][key] > before[key]]
-        groups[LOST, name] = [key for key in keys if scores[name][key] < before[key]]
-    return groups
+        found[GAINED, name] = [key for key in keys if scores[name][key] > before[key]]
+        found[LOST, name] = [key for key in keys if scores[name][key] < before[key]]
+    return found
 
 
-def _draw(
-    groups: dict[tuple[str, str], list[str]], most: int, seed: int
+def _sample(
+    by_kind: dict[tuple[str, str], list[str]], most: int, seed: int
 ) -> dict[tuple[str, str], list[str]]:
-    """As many of each group as of the others, as far as they go."""
-    chance = random.Random(seed)
-    shuffled = {kind: chance.sample(keys, len(keys)) for kind, keys in groups.items()}
-    share = dict.fromkeys(groups, 0)
+    """Sample equally many cases of each kind, or more of the others if a kind has too few."""
+    rng = random.Random(seed)
+    shuffled = {kind: rng.sample(keys, len(keys)) for kind, keys in by_kind.items()}
+    n_taken = dict.fromkeys(by_kind, 0)
     left = most
-    while left > 0 and any(share[kind] < len(keys) for kind, keys in groups.items()):
-        for kind, keys in groups.items():
-            if left > 0 and share[kind] < len(keys):
-                share[kind] += 1
+    while left > 0 and any(n_taken[kind] < len(keys) for kind, keys in by_kind.items()):
+        for kind, keys in by_kind.items():
+            if left > 0 and n_taken[kind] < len(keys):
+                n_taken[kind] += 1
                 left -= 1
-    return {kind: keys[: share[kind]] for kind, keys in shuffled.items()}
+    return {kind: keys[: n_taken[kind]] for kind, keys in shuffled.items()}
 
 
 def read_answers(run: RunScores) -> dict[str, str]:
-    """What a run answered, by the id of the example.
+    """Read the answers of a run, by id of the example.
 
     Args:
-        run: of a task whose examples can be shown.
+        run: a run of a task whose examples can be shown.
 
     Raises:
-        InputError: its predictions are gone, or are not those of its examples.
+        InputError: the predictions are missing, or do not match the examples.
     """
     path = run.scored / find_task(run.task).predictions_file
     if path.suffix == ".json":
         rows = read_json(path)
         if not isinstance(rows, dict):
-            raise InputError(f"{path}: expected an object, got {rows!r:.40}; train it again")
-        return _of_examples({key: _answer(value) for key, value in rows.items()}, run, path)
+            raise InputError(f"{path}: expected an object, got {rows!r:.40}; train the run again")
+        return _checked({key: _answer(value) for key, value in rows.items()}, run, path)
     lines = list(read_lines(path))
     if path.suffix == ".tsv":
         pairs = (line.partition("\t") for line in lines)
-        return _of_examples({key: answer for key, _, answer in pairs}, run, path)
-    # Those that were scored are in the order of the lines; what has no gold was predicted too.
+        return _checked({key: answer for key, _, answer in pairs}, run, path)
+    # Lines are in the order of the scored examples, or, if some examples have no gold label and so
+    # no score, in the order of all examples.
     keys = list(run.rows)
     if len(keys) != len(lines):
         keys = [example.id for example in run.read_examples()]
     if len(keys) != len(lines):
-        raise InputError(f"{path}: has {len(lines)} lines, the dev files {len(keys)} examples")
-    # SemEval's lines name the id, those of others the answer alone.
+        raise InputError(
+            f"{path}: expected a line for each of {len(keys)} examples of the dev files, got "
+            f"{len(lines)}; put the dev files back, or train the run again"
+        )
+    # SemEval's format has the id and the answer on a line, other formats only the answer.
     return {key: line.rpartition("\t")[2] for key, line in zip(keys, lines, strict=True)}
 
 
-def _of_examples(answers: dict[str, str], run: RunScores, path: Path) -> dict[str, str]:
+def _checked(answers: dict[str, str], run: RunScores, path: Path) -> dict[str, str]:
+    """Check that there is an answer for each scored example."""
     if missing := next((key for key in run.rows if key not in answers), ""):
-        raise InputError(f"{path}: has no answer to {missing}, which was scored; train it again")
+        raise InputError(
+            f"{path}: has no answer for {missing}, which was scored; train the run again"
+        )
     return answers
 
 
 def _answer(value: Any) -> str:
-    """An answer as its task writes it: a text, an option, or labels."""
+    """Format an answer: a text, an option, or labels."""
     if isinstance(value, dict):
         return str(value.get("option", ", ".join(sorted(map(str, value.get("labels", ()))))))
     return str(value)

@@ -1,4 +1,4 @@
-"""Runs side by side: means over seeds, and the significance tests that the papers use."""
+"""Compare runs: means over seeds, and the significance tests that the papers use."""
 
 from __future__ import annotations
 
@@ -30,28 +30,28 @@ NAMES = {
     "sign": "sign test by sentence",
     "randomisation": "approximate randomisation",
 }
-ALONE = "no test: all runs are of one system; name those of another too"
+ALONE = "no test: all runs are of one system; add runs of another system"
 
 
 @dataclass(frozen=True, slots=True)
 class ComparedSystem:
-    """One line of a comparison: the runs of one experiment with different seeds.
+    """A line of a comparison: the runs of one experiment with different seeds.
 
     Args:
-        name: of the run folder, without the seed where there are several.
-        runs: the run folders.
-        seeds: of the runs.
-        metrics: means over the runs.
-        deviations: sample standard deviations over the runs; empty for a single one.
+        name: name of the run folder, without the seed if there are several runs.
+        runs: paths of the run folders.
+        seeds: seeds of the runs.
+        metrics: means over the runs, by name.
+        deviations: sample standard deviations over the runs; empty for a single run.
         sources: name, version and digest of the encoder and the parser of the first run.
-        difference: of the tested metric to the baseline.
-        gained: examples with a higher score than under the baseline.
-        lost: examples with a lower one.
-        p_value: of the paper's test; ``None`` for the baseline itself.
-        p_holm: the same, corrected for the number of comparisons.
-        p_resampled: of the permutation test, or of the paired bootstrap where the metric is no mean
-            over examples; not corrected.
-        p_seeds: of Welch's t-test over the runs; ``None`` where it is not defined; not corrected.
+        difference: difference of the tested metric from the baseline.
+        gained: number of examples with a higher score than the baseline's.
+        lost: number of examples with a lower score.
+        p_value: p-value of the paper's test; ``None`` for the baseline.
+        p_holm: ``p_value`` corrected for the number of comparisons.
+        p_resampled: p-value of the permutation test, or of the paired bootstrap if the metric is
+            not a mean over examples; not corrected.
+        p_seeds: p-value of Welch's t-test over the runs; ``None`` if undefined; not corrected.
     """
 
     name: str
@@ -71,15 +71,15 @@ class ComparedSystem:
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """Systems over the same examples; the first is the baseline, one alone is not tested.
+    """A comparison of systems on the same examples, tested if there is more than one.
 
     Args:
-        task: of all runs.
-        columns: the metrics that are shown.
-        metric: the one of them that is tested.
-        test: the paper's test, in words; or that there is none.
-        n_examples: that it is over.
-        systems: in the order in which they were given.
+        task: name of the task.
+        columns: names of the metrics to show.
+        metric: name of the metric that is tested.
+        test: description of the tests, or why there is none.
+        n_examples: number of examples.
+        systems: the systems in the given order, the baseline first.
     """
 
     task: str
@@ -90,11 +90,11 @@ class Comparison:
     systems: tuple[ComparedSystem, ...]
 
     def as_json(self) -> dict[str, Any]:
-        """Plain values."""
+        """Return plain values."""
         return asdict(self)
 
     def rows(self) -> list[list[str]]:
-        """The cells of a table, its head first."""
+        """Return the cells of a table, header first."""
         several = any(len(system.runs) > 1 for system in self.systems)
         tested, corrected = len(self.systems) > 1, len(self.systems) > 2
         head = ["", *(["seeds"] if several else []), *self.columns]
@@ -119,22 +119,22 @@ class Comparison:
         return rows
 
     def summary(self) -> str:
-        """The tests in a line."""
+        """Describe the tests in a line."""
         n_others = len(self.systems) - 1
-        note = f"; Holm: p over {n_others} comparisons, the others are as they are"
+        note = f"; Holm: p corrected for {n_others} comparisons, other p-values are not corrected"
         return f"{self.test}, n = {self.n_examples:,}{note if n_others > 1 else ''}"
 
     def table(self) -> str:
-        """A table for a terminal."""
+        """Format as a table for a terminal."""
         return f"{aligned(self.rows())}\n{self.summary()}"
 
     def markdown(self) -> str:
-        """The table in Markdown."""
+        """Format as a Markdown table."""
         return markdown(self.rows())
 
 
 def show_p(p_value: float | None) -> str:
-    """A p value with four digits, never as none at all; a dash where there is none.
+    """Format a p-value with four decimals, and very small ones as a bound; a dash for ``None``.
 
     >>> show_p(0.03125), show_p(1e-9), show_p(None)
     ('0.0312', '<0.0001', '–')
@@ -147,30 +147,31 @@ def show_p(p_value: float | None) -> str:
 def compare_runs(folders: Sequence[str | Path], *, metric: str = "") -> Comparison:
     """Compare runs of the same task on the same dev examples.
 
-    Runs whose settings differ in the seed alone are one system.  One alone has its means and
-    deviations, and no test.
+    Runs that differ only in their seed form one system.  For a single system there are means and
+    deviations, but no test.
 
     Args:
         folders: run folders, those of the baseline first.
-        metric: to test, if not that of the task's paper.
+        metric: metric to test; defaults to that of the task's paper.
 
     Raises:
-        InputError: there are fewer than two, one is no finished run, they were scored on different
-            examples, are of different tasks or of one without answers, or have not equally many
-            seeds, a run is named twice, or the task has no test of the metric.
+        InputError: there are fewer than two runs, a run is not finished or named twice, the runs
+            are of different tasks or were scored on different examples, the systems have different
+            numbers of seeds, the task has no comparable answers, or the metric has no test.
         MissingExtraError: scipy is not installed.
     """
     return compare_systems(read_systems(folders, metric=metric))
 
 
 def compare_systems(systems: Sequence[System]) -> Comparison:
-    """The same of systems whose runs have been read.
+    """Compare systems as :func:`compare_runs`, for runs that are already read.
 
     Args:
-        systems: over the same data, the baseline first.
+        systems: systems evaluated on the same data, the baseline first.
 
     Raises:
-        InputError: it is one run alone, or they have no answers or too few examples.
+        InputError: there is only one run, the task has no comparable answers, or there are too few
+            examples.
         MissingExtraError: scipy is not installed.
     """
     if sum(len(system.runs) for system in systems) < 2:
@@ -178,13 +179,14 @@ def compare_systems(systems: Sequence[System]) -> Comparison:
     baseline = systems[0]
     if not find_task(task := baseline.runs[0].task).comparisons:
         raise InputError(
-            f"runs of the task {task} have no answers to compare; compare what was fine-tuned from "
-            f"them, and look at their curves with `syntagma report RUN… --out DIR`"
+            f"runs of the task {task} have no answers to compare; compare models that were "
+            f"fine-tuned from them, or plot their curves with `syntagma report RUN… --out DIR`"
         )
     n_examples = len(baseline.runs[0].rows)
     if n_examples < 2:
         raise InputError(
-            f"{baseline.runs[0].path}: was scored on {n_examples} examples; a test needs two"
+            f"{baseline.runs[0].path}: was scored on {n_examples} examples; a test needs at least "
+            f"two"
         )
     compared = [_compare(system, baseline) for system in systems]
     corrected = iter(holm([s.p_value for s in compared if s.p_value is not None]))
@@ -201,12 +203,12 @@ def _test_in_words(metric: ComparedMetric, n_seeds: int) -> str:
     resampled = "permutation test" if metric.sums is None else "paired bootstrap"
     if n_seeds == 1:
         return (
-            f"p: {NAMES[metric.test]} on `{metric.metric}`, of these runs (other seeds may "
-            f"differ); resampled: {resampled}"
+            f"p: {NAMES[metric.test]} on `{metric.metric}`, for these runs (results with other "
+            f"seeds may differ); resampled: {resampled}"
         )
     name = "sign test" if metric.test == "mcnemar" else NAMES[metric.test]
     return (
-        f"p: {name} on the means of `{metric.metric}` over {n_seeds} seeds, over examples; "
+        f"p: {name} over examples, on means of `{metric.metric}` over {n_seeds} seeds; "
         f"resampled: {resampled}; seeds: Welch's t-test over the runs"
     )
 

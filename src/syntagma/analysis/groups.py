@@ -1,8 +1,8 @@
-"""Examples in groups by a property: by length in groups of equal range or of equal size, by kind.
+"""Group examples by a property: numbers into groups of equal range or equal size, or by category.
 
-SG-Net's Fig. 4 (journal version) puts questions into 20 groups by their length, once with equal
-steps of length and once with equally many questions, and draws a line through each system; its
-Fig. 5 does so with sentences to translate, in equal steps.
+SG-Net's Fig. 4 (journal version) groups questions by length into 20 groups, of equal range and of
+equal size, and fits a trend line for each system; its Fig. 5 groups sentences to translate by
+length, into groups of equal range.
 """
 
 from __future__ import annotations
@@ -19,21 +19,21 @@ from syntagma.settings import nearest
 from syntagma.tasks.comparison.properties import ExampleProperty
 
 CUTS = ("range", "size")
-"""How numbers are put into groups: in equal steps, or with equally many examples."""
+"""Ways to group numbers: into equal ranges of values, or into groups of equal size."""
 N_GROUPS = 20
-"""The most of a number, as in the papers."""
+"""Maximum number of groups of a number, as in the papers."""
 MOST_DIGITS = 18
-"""With these any two numbers look different."""
+"""With this precision, any two different floats are formatted differently."""
 
 
 class Group(NamedTuple):
-    """Some of the examples.
+    """A group of examples.
 
     Args:
-        name: a value, or the least and the greatest one.
-        low: least value, or the number of the kind.
-        high: greatest value, or the number of the kind.
-        mean: of the values, where the group stands on an axis; or the number of the kind.
+        name: the value, or the smallest and the largest value.
+        low: smallest value; for a category its index.
+        high: largest value; for a category its index.
+        mean: mean of the values, the position of the group on an axis; for a category its index.
         keys: ids of the examples.
     """
 
@@ -46,13 +46,13 @@ class Group(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Grouping:
-    """All examples in groups by one property.
+    """Examples grouped by a property.
 
     Args:
-        property: its name.
-        is_number: whether groups stand in an order with distances.
-        groups: those that are not empty, in order.
-        cut: of numbers, whether the groups are of equal ``range`` or of equal ``size``.
+        property: name of the property.
+        is_number: whether the property is numeric rather than categorical.
+        groups: the nonempty groups, numbers in ascending order, categories by size.
+        cut: ``range`` or ``size`` for groups of numbers of equal range or size.
     """
 
     property: str
@@ -61,12 +61,12 @@ class Grouping:
     cut: str = ""
 
     def described(self) -> str:
-        """How numbers were put into groups, in words; empty for kinds."""
+        """Describe how numbers were grouped; empty for categories."""
         sizes = [len(group.keys) for group in self.groups] or [0]
         if self.cut != "size" or max(sizes) - min(sizes) < 2:
             return f"groups of equal {self.cut}" if self.cut else ""
         one = all(group.low == group.high for group in self.groups)
-        return "a group a value" if one else "equal values together"
+        return "one group per value" if one else "equal values in the same group"
 
 
 def group_by(
@@ -78,22 +78,21 @@ def group_by(
     n_groups: int = N_GROUPS,
     values: Mapping[str, float] | None = None,
 ) -> Grouping:
-    """Put examples into groups.
+    """Group examples by a property; examples without the property are in no group.
 
     Args:
-        property: a name in ``groupings``, or any where values are given.
-        examples: with an ``id`` each.
-        groupings: the properties of such examples, those of their task.
-        cut: numbers in groups of equal ``range`` or of equal ``size``.  Of equal size, examples of
-            one value are shared out between groups by chance, always alike and whatever their
-            order in the file; but where there are fewer values than groups, they stand together.
-        n_groups: the most groups of numbers.
-        values: a number for each id, for properties that are measured elsewhere.
-
-    Examples that do not have the number stand in no group.
+        property: a name in ``groupings``, or any name if ``values`` are given.
+        examples: the examples, each with an ``id``.
+        groupings: the properties that the task defines.
+        cut: group numbers into groups of equal ``range`` or equal ``size``.  With equal size,
+            examples with the same value may be divided between groups, by a hash of their id, so
+            that their order in the file does not matter.  If there are fewer values than groups,
+            examples with the same value stay together.
+        n_groups: maximum number of groups of numbers.
+        values: value of a property that is measured elsewhere, by id.
 
     Raises:
-        InputError: the examples do not have this property, or the cut is unknown.
+        InputError: the examples do not have this property, or ``cut`` is unknown.
     """
     check_cut(cut)
     if not examples:
@@ -110,22 +109,22 @@ def group_by(
     if is_number:
         numbers = {key: float(value) for key, value in found.items()}
         return Grouping(property, True, _cut(numbers, cut, n_groups), cut)
-    kinds: dict[str, list[str]] = {}
+    categories: dict[str, list[str]] = {}
     for key, value in found.items():
-        kinds.setdefault(str(value), []).append(key)
-    ordered = sorted(kinds.items(), key=lambda item: (-len(item[1]), item[0]))
+        categories.setdefault(str(value), []).append(key)
+    ordered = sorted(categories.items(), key=lambda item: (-len(item[1]), item[0]))
     groups = (Group(name, at, at, at, tuple(keys)) for at, (name, keys) in enumerate(ordered))
     return Grouping(property, False, tuple(groups))
 
 
 def check_cut(cut: str) -> None:
-    """Check that numbers can be put into groups so.
+    """Check that ``cut`` is a known way to group numbers.
 
     Raises:
-        InputError: they cannot.
+        InputError: it is not.
     """
     if cut not in CUTS:
-        raise InputError(f"groups are cut by {' or '.join(CUTS)}, got {cut!r}")
+        raise InputError(f"groups of numbers: expected equal {' or '.join(CUTS)}, got {cut!r}")
 
 
 def _cut(numbers: Mapping[str, float], cut: str, n_groups: int) -> tuple[Group, ...]:
@@ -139,7 +138,7 @@ def _cut(numbers: Mapping[str, float], cut: str, n_groups: int) -> tuple[Group, 
     elif len(np.unique(values)) >= n_groups:
         owner = np.arange(len(values)) * n_groups // len(values)
     else:
-        # Equal values share the place of the middle one of them.
+        # Equal values all go to the group of the middle one among them.
         first = np.searchsorted(values, values, side="left")
         last = np.searchsorted(values, values, side="right") - 1
         owner = (first + last) // 2 * n_groups // len(values)
@@ -147,21 +146,21 @@ def _cut(numbers: Mapping[str, float], cut: str, n_groups: int) -> tuple[Group, 
     for number in np.unique(owner):
         inside = values[owner == number]
         low, high = float(inside[0]), float(inside[-1])
-        own = tuple(keys[place] for place in np.flatnonzero(owner == number))
-        groups.append(Group("", low, high, float(inside.mean()), own))
+        members = tuple(keys[index] for index in np.flatnonzero(owner == number))
+        groups.append(Group("", low, high, float(inside.mean()), members))
     names = _names([(group.low, group.high) for group in groups])
     return tuple(group._replace(name=name) for group, name in zip(groups, names, strict=True))
 
 
 def _names(bounds: Sequence[tuple[float, float]]) -> list[str]:
-    """Names of groups, with as many digits as tell groups, and the bounds of each, apart."""
+    """Format the bounds of groups, with as many digits as it takes to distinguish them."""
     for digits in range(3, MOST_DIGITS):
         shown = [tuple(_shown(value, digits) for value in pair) for pair in bounds]
-        apart = all(
+        distinct = all(
             (low == high) == (first == last)
             for (low, high), (first, last) in zip(bounds, shown, strict=True)
         )
-        if apart and len({*shown}) == len({*bounds}):
+        if distinct and len({*shown}) == len({*bounds}):
             break
     return [low if low == high else f"{low}–{high}" for low, high in shown]
 
@@ -171,21 +170,20 @@ def _shown(value: float, digits: int) -> str:
 
 
 def trend(grouping: Grouping, scores: Sequence[float]) -> tuple[float, float]:
-    """The straight line through groups, at the mean of their values and weighed by their sizes.
-
-    By least squares.
+    """Fit a line through the group means by least squares, weighted by the sizes of the groups.
 
     Args:
-        grouping: by a number.
-        scores: of each group, ``[n_groups]``.
+        grouping: a grouping by a number.
+        scores: score of each group, ``[n_groups]``.
 
     Returns:
-        Its slope, and its height at 0.
+        Slope and intercept.
     """
-    places = [group.mean for group in grouping.groups]
+    means = [group.mean for group in grouping.groups]
     sizes = [len(group.keys) for group in grouping.groups]
-    if len(set(places)) < 2:
+    if len(set(means)) < 2:
         return 0.0, float(np.average(scores, weights=sizes)) if len(scores) else 0.0
+    # `polyfit` multiplies residuals by the weights before it squares them.
     weights = np.sqrt(sizes)
-    slope, height = np.polyfit(places, scores, 1, w=weights)
-    return float(slope), float(height)
+    slope, intercept = np.polyfit(means, scores, 1, w=weights)
+    return float(slope), float(intercept)

@@ -1,6 +1,6 @@
-"""What guides have learnt, and how many parameters models have, read from model folders.
+"""Numbers of parameters of saved models, and values that their guides have learned.
 
-SEPREM reports the α that its models end up with (Table 6), SG-Net what a guide adds (7.7).
+SEPREM reports the learned α (Table 6), SG-Net the number of parameters added by the guide (7.7).
 """
 
 from __future__ import annotations
@@ -27,8 +27,8 @@ class ModelNumbers:
     """Numbers of a saved model.
 
     Args:
-        parameters: how many, by part: ``encoder``, each guide, ``head``.
-        learned: single numbers that were learnt or set, by what they are.
+        parameters: number of parameters of the ``encoder``, of each guide, and of the ``head``.
+        learned: values that were learned or fixed, by name.
     """
 
     parameters: dict[str, int]
@@ -36,21 +36,21 @@ class ModelNumbers:
 
     @property
     def total(self) -> int:
-        """All parameters."""
+        """Number of all parameters."""
         return sum(self.parameters.values())
 
 
 def read_numbers(folder: str | Path) -> ModelNumbers | None:
-    """The numbers of a model, without loading it.
+    """Read the numbers of a model without loading its weights.
 
     Args:
-        folder: of a model or run.
+        folder: folder of a model or run.
 
     Returns:
-        ``None`` where the model itself is not there.
+        The numbers; ``None`` if the folder does not contain a model.
 
     Raises:
-        InputError: the configuration is not one of ours.
+        InputError: the configuration is not that of a Syntagma model.
         DamagedFileError: the weights are damaged.
     """
     folder = Path(folder)
@@ -59,10 +59,11 @@ def read_numbers(folder: str | Path) -> ModelNumbers | None:
     config = read_config(folder)
     guides = config.read_guides(read_guides)
     counts = {ENCODER: 0, **dict.fromkeys(guides, 0), HEAD: 0}
-    # The file may hold buffers too, or differences to what is published.
+    # Count on a model without memory: the file may also contain buffers, or only the differences
+    # from published weights.
     for name, weight in blank_model(config).named_parameters():
-        part = name.partition(".")[0]
-        counts[part if part in counts else HEAD] += weight.numel()
+        module = name.partition(".")[0]
+        counts[module if module in counts else HEAD] += weight.numel()
     try:
         with safetensors.safe_open(folder / WEIGHTS, "pt") as file:
             learned = _learned(file, guides)
@@ -72,14 +73,15 @@ def read_numbers(folder: str | Path) -> ModelNumbers | None:
 
 
 def _learned(file: Any, guides: Mapping[str, Any]) -> dict[str, float]:
-    """The few single numbers that characterise each guide."""
+    """Collect the learned values of each guide."""
     found: dict[str, float] = {}
     for name, settings in guides.items():
-        own = f"{name}."
+        prefix = f"{name}."
+        # Guides read only the weights that they need, so pass functions instead of values.
         weights = {
-            key.removeprefix(own): partial(_numbers, file, key)
+            key.removeprefix(prefix): partial(_numbers, file, key)
             for key in file.keys()  # noqa: SIM118 (not a mapping)
-            if key.startswith(own)
+            if key.startswith(prefix)
         }
         if weights:
             found |= GUIDES[name].learned_numbers(settings, weights)

@@ -1,7 +1,7 @@
-"""Properties of examples that a parser measures: how deep their trees are, how sure it is of them.
+"""Properties of examples that are measured on their parses: tree depth and parser confidence.
 
-Measured on what is asked or read as a whole: the question of a reading task, the pair of sentences
-of an inference, else the sentence itself.
+They are measured on the question of a reading task, on both sentences of a pair, and otherwise on
+the sentence itself.
 """
 
 from __future__ import annotations
@@ -19,11 +19,9 @@ from syntagma.parse.sources.source import ParseSource
 from syntagma.syntax.ancestors import tour
 from syntagma.text.sentence import Parse
 
-__all__ = ["PARSE_PROPERTIES", "measure_parses"]
-
 
 def _depth(parses: Sequence[Parse]) -> float:
-    """Arcs from the root to the deepest word of any sentence."""
+    """Compute the largest number of arcs from a root to a word."""
     depths = [
         tour(np.array(parse.heads, np.int32), np.zeros(len(parse), np.int32)).depth.max(initial=0)
         for parse in parses
@@ -32,7 +30,7 @@ def _depth(parses: Sequence[Parse]) -> float:
 
 
 def _confidence(parses: Sequence[Parse]) -> float:
-    """Mean probability of the arcs, in per cent; 100 where the source knows none."""
+    """Compute the mean probability of the arcs in per cent; 100 if the source gives none."""
     found = [probability for parse in parses for probability in parse.probabilities or ()]
     return 100 * mean(found) if found else 100.0
 
@@ -41,18 +39,17 @@ PARSE_PROPERTIES: dict[str, Callable[[Sequence[Parse]], float]] = {
     "dependency_depth": _depth,
     "parse_confidence": _confidence,
 }
-"""By name what is measured on the sentences of an example."""
+"""Functions that compute a property from the parses of an example, by name of the property."""
+CACHEABLE = {"dependency_depth"}
+"""Properties that can be computed from cached parses, which have no probabilities."""
 
 
 def _texts(example: Any) -> list[str]:
+    """Return the texts of an example to parse, whatever its task."""
     for names in (("question",), ("first", "second"), ("source",), ("text",)):
         if all(hasattr(example, name) for name in names):
             return [text for name in names if (text := getattr(example, name)).strip()]
     return []
-
-
-STORED = {"dependency_depth"}
-"""Those that need nothing but what a parse cache keeps."""
 
 
 def measure_parses(
@@ -61,26 +58,26 @@ def measure_parses(
     *,
     source: ParseSource | None = None,
 ) -> dict[str, dict[str, float]]:
-    """Measure the trees of examples.
+    """Measure properties of the parses of examples.
 
     Args:
-        examples: of any task that reads texts, with an ``id`` each.
-        names: what to measure.  The parse cache keeps no probabilities: for the confidence
-            everything is parsed anew.
-        source: of the parses; ``default-parser`` if not given.
+        examples: examples of any task that reads texts, each with an ``id``.
+        names: names of the properties.  Confidence cannot be computed from cached parses, so all
+            texts are parsed again.
+        source: the parse source; defaults to ``default-parser``.
 
     Returns:
-        For each name a number for each id.
+        For each property, its value by id of the example.
     """
     source = source or load_source(DEFAULT_PARSER)
-    if {*names} <= STORED:
+    if {*names} <= CACHEABLE:
         source = CachedSource(ParseCache(source, cache_folder()))
     texts = list(dict.fromkeys(text for example in examples for text in _texts(example)))
     parses = dict(zip(texts, source.parse_texts(texts), strict=True))
-    own = {
+    by_id = {
         example.id: [parse for text in _texts(example) for parse in parses[text]]
         for example in examples
     }
     return {
-        name: {key: PARSE_PROPERTIES[name](found) for key, found in own.items()} for name in names
+        name: {key: PARSE_PROPERTIES[name](found) for key, found in by_id.items()} for name in names
     }

@@ -1,8 +1,8 @@
-"""Whether a difference is more than chance: the tests that the papers use, and corrections.
+"""Significance tests that the papers use, and a correction for several comparisons.
 
-Every test is two-sided and compares two systems on the same examples.  Where a system was trained
-with several seeds, the score of an example is its mean over them, so that examples stay the units;
-Welch's test alone has runs for units.
+Every test is two-sided and compares two systems on the same examples.  If a system was trained with
+several seeds, the score of an example is its mean over them, so that the examples remain the units
+of the test.  Only in Welch's test are the runs the units.
 """
 
 from __future__ import annotations
@@ -16,31 +16,20 @@ from numpy.typing import NDArray
 from syntagma.errors import MissingExtraError
 from syntagma.tasks.comparison.metric_sums import Sums
 
-__all__ = [
-    "holm",
-    "paired_bootstrap",
-    "paired_t_test",
-    "permutation_test",
-    "randomisation_test",
-    "rounded",
-    "sign_test",
-    "welch_test",
-]
-
 FloatArray = NDArray[np.float64]
 
 RESAMPLES = 9999
-"""Of the permutation test and of approximate randomisation."""
+"""Number of resamples of the permutation test and of approximate randomisation."""
 BATCH = 256
-"""Resamples that are drawn together."""
+"""Number of resamples drawn at once."""
 BOOTSTRAPS = 1000
-"""Of the paired bootstrap, as in Koehn (2004)."""
+"""Number of resamples of the paired bootstrap, as in Koehn (2004)."""
 DIGITS = 12
-"""Behind the point of a score."""
+"""Decimals to which scores are rounded."""
 
 
 def rounded(scores: Sequence[float] | FloatArray) -> FloatArray:
-    """Scores without their last digits: in these, equal means differ by the order of summing."""
+    """Round scores, because equal means may differ in their last digits by the order of summing."""
     found: FloatArray = np.round(np.asarray(scores, float), DIGITS)
     return found
 
@@ -58,13 +47,13 @@ def _stats() -> Any:
 
 
 def sign_test(better: int, worse: int) -> float:
-    """The sign test; what is equal under both counts for neither.
+    """Compute the p-value of the sign test, which ignores ties.
 
-    Where examples are right or wrong it is McNemar's exact test (McNemar 1947).
+    For scores of 0 and 1 it is McNemar's exact test (McNemar 1947).
 
     Args:
-        better: examples with a higher score.
-        worse: examples with a lower one.
+        better: number of examples with a higher score.
+        worse: number of examples with a lower score.
 
     Raises:
         MissingExtraError: scipy is not installed.
@@ -75,13 +64,13 @@ def sign_test(better: int, worse: int) -> float:
 
 
 def paired_t_test(ours: Sequence[float], theirs: Sequence[float]) -> float:
-    """The paired t-test over examples; 1 where nothing differs.
+    """Compute the p-value of the paired t-test over examples; 1 if no example differs.
 
-    Where all examples differ by the same it is not defined; then it is the sign test.
+    If all examples differ by the same value, the t-test is undefined and the sign test is used.
 
     Args:
-        ours: the score of each example.
-        theirs: the same examples under the baseline.
+        ours: score of each example, ``[n_examples]``.
+        theirs: score of each example with the baseline, ``[n_examples]``.
 
     Raises:
         MissingExtraError: scipy is not installed.
@@ -95,21 +84,22 @@ def paired_t_test(ours: Sequence[float], theirs: Sequence[float]) -> float:
 
 
 def permutation_test(ours: Sequence[float], theirs: Sequence[float], *, seed: int = 0) -> float:
-    """The paired permutation test: how often random signs give as large a mean difference.
+    """Compute the p-value of the paired permutation test over examples.
 
-    Where there are no more signs to draw than resamples it is exact; else random, and the observed
-    signs count as one of the resamples.
+    It is the fraction of random sign flips of the differences whose mean is at least as large.  All
+    sign flips are enumerated if there are few enough; otherwise they are drawn at random, and the
+    observed signs count as one of the resamples.
 
     Args:
-        ours: the score of each example.
-        theirs: the same examples under the baseline.
-        seed: of the signs.
+        ours: score of each example, ``[n_examples]``.
+        theirs: score of each example with the baseline, ``[n_examples]``.
+        seed: random seed of the sign flips.
     """
     differences = _differences(ours, theirs)
-    # The sign of what is equal changes nothing.
+    # Flipping the sign of a tie changes nothing.
     differences = differences[differences != 0]
     n_differing = len(differences)
-    # Rounding must not make the observed signs smaller than themselves.
+    # The tolerance makes the observed signs count even if their sum is rounded differently.
     observed = abs(differences.sum()) - 1e-9
     if 2**n_differing <= RESAMPLES:
         chosen = np.arange(2**n_differing)[:, None] >> np.arange(n_differing) & 1
@@ -124,17 +114,17 @@ def permutation_test(ours: Sequence[float], theirs: Sequence[float], *, seed: in
 
 
 def welch_test(ours: Sequence[float], theirs: Sequence[float]) -> float | None:
-    """Welch's t-test over runs: whether other seeds would show a difference too.
+    """Compute the p-value of Welch's t-test over runs, which accounts for variation over seeds.
 
-    Recommended for few seeds by Colas, Sigaud & Oudeyer (2018).
+    Colas, Sigaud & Oudeyer (2018) recommend it for few seeds.
 
     Args:
-        ours: the score of each run.
-        theirs: those of the baseline.
+        ours: score of each run, ``[n_runs]``.
+        theirs: score of each run of the baseline, ``[n_runs]``.
 
     Returns:
-        The p-value; ``None`` where it is not defined: with one run of a system, or where neither
-        system's runs differ.
+        The p-value; ``None`` if it is undefined, because a system has one run or because the scores
+        vary in neither system.
 
     Raises:
         MissingExtraError: scipy is not installed.
@@ -147,10 +137,10 @@ def welch_test(ours: Sequence[float], theirs: Sequence[float]) -> float | None:
 
 
 def holm(p_values: Sequence[float]) -> list[float]:
-    """P-values of several comparisons, corrected so that no one in the family is found by chance.
+    """Correct the p-values of several comparisons with the method of Holm (1979).
 
-    Holm (1979): the smallest is multiplied by their number, the next by one less, and so on; none
-    becomes smaller than one before it, nor larger than 1.
+    The smallest of n values is multiplied by n, the next by n - 1, and so on; none becomes smaller
+    than the previous one or larger than 1.  This controls the family-wise error rate.
 
     >>> holm([0.01, 0.04, 0.03])
     [0.03, 0.06, 0.06]
@@ -166,27 +156,28 @@ def holm(p_values: Sequence[float]) -> list[float]:
 def randomisation_test(
     ours: Sequence[FloatArray], theirs: Sequence[FloatArray], sums: Sums, *, seed: int = 0
 ) -> float:
-    """Approximate randomisation (Yeh 2000), for metrics that are no means over examples.
+    """Compute the p-value of approximate randomisation (Yeh 2000).
 
-    How often the systems' answers to random examples, exchanged, give as large a difference.
+    It is for metrics that are not means over examples, and is the fraction of random exchanges of
+    the two systems' predictions that give at least as large a difference.
 
     Args:
-        ours: what each example adds, ``[n_examples, n_names]`` a seed.
-        theirs: the same examples under the baseline, with as many seeds.
-        sums: the metric.
-        seed: of the exchanges.
+        ours: counts that each example adds to the metric, ``[n_examples, n_names]`` per seed.
+        theirs: the same for the baseline, with as many seeds.
+        sums: computes the metric from summed counts.
+        seed: random seed of the exchanges.
     """
     random = np.random.default_rng(seed)
     totals = [np.stack([counts.sum(0) for counts in system]) for system in (ours, theirs)]
     observed = abs(float(sums.value(totals[0]).mean() - sums.value(totals[1]).mean()))
-    gains = [own - other for own, other in zip(ours, theirs, strict=True)]
+    gains = [ours_ - theirs_ for ours_, theirs_ in zip(ours, theirs, strict=True)]
     extreme = 0
     for begin in range(0, RESAMPLES, BATCH):
         n_draws = min(BATCH, RESAMPLES - begin)
         swapped = random.random((n_draws, len(ours[0]))) < 0.5
         moved = np.stack([swapped @ gain for gain in gains], axis=1)
         differences = sums.value(totals[0] - moved) - sums.value(totals[1] + moved)
-        # Rounding must not make an exchange of nothing smaller than what was observed.
+        # The tolerance makes an exchange of nothing count even if it is rounded differently.
         extreme += int((np.abs(differences.mean(1)) >= observed - 1e-9).sum())
     return (extreme + 1) / (RESAMPLES + 1)
 
@@ -194,17 +185,17 @@ def randomisation_test(
 def paired_bootstrap(
     ours: Sequence[FloatArray], theirs: Sequence[FloatArray], sums: Sums, *, seed: int = 0
 ) -> float:
-    """Paired bootstrap resampling of examples (Koehn 2004, for BLEU).
+    """Compute the p-value of paired bootstrap resampling of examples (Koehn 2004, for BLEU).
 
-    The p-value is the share of resamples whose difference departs from the mean of all resamples by
-    at least the observed difference, to either side (Riezler & Maxwell 2005); sacrebleu's own test
-    counts one side.
+    It is the fraction of resamples whose difference deviates from the mean of all resamples by at
+    least the observed difference, in either direction (Riezler & Maxwell 2005).  The test of
+    sacrebleu counts only one direction.
 
     Args:
-        ours: what each example adds, ``[n_examples, n_names]`` a seed.
-        theirs: the same examples under the baseline.
-        sums: the metric.
-        seed: of the resampling.
+        ours: counts that each example adds to the metric, ``[n_examples, n_names]`` per seed.
+        theirs: the same for the baseline.
+        sums: computes the metric from summed counts.
+        seed: random seed of the resampling.
     """
     n_examples = len(ours[0])
     random = np.random.default_rng(seed)

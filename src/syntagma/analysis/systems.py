@@ -1,4 +1,4 @@
-"""Finished runs as systems: the runs of one experiment with different seeds."""
+"""Read finished runs, and group those that differ only in their seed into systems."""
 
 from __future__ import annotations
 
@@ -31,14 +31,15 @@ class RunScores:
     """The results of a finished run.
 
     Args:
-        path: of its folder.
-        scored: the folder of its predictions and scores: its own, or one of
-            :func:`syntagma.evaluation.score_runs`, whose files then replace the dev files.
-        experiment: its settings.
-        metrics: on all dev files together.
-        rows: the scores of each dev example by its id.
-        signature: how the task's metric is computed, where tools differ in that.
-        fingerprints: of the dev examples, by the name of their file; empty for runs of old.
+        path: path of the run folder.
+        scored: folder of predictions and scores: the run folder, or a folder that
+            :func:`syntagma.evaluation.score_runs` wrote, whose files then replace the dev files.
+        experiment: the settings.
+        metrics: metrics on all dev files together, by name.
+        rows: scores of each dev example, by id.
+        signature: identifies the computation of the metric where tools differ (as for BLEU).
+        fingerprints: hash of the dev examples of each file, by name of the file; empty for runs
+            that did not save any.
     """
 
     path: Path
@@ -51,64 +52,64 @@ class RunScores:
 
     @property
     def task(self) -> str:
-        """Name of its task."""
+        """Name of the task."""
         return self.experiment.task
 
     @property
     def seed(self) -> int:
-        """Of its training."""
+        """Random seed of the training."""
         return self.experiment.training.seed
 
     @property
     def precision(self) -> Precision:
-        """In which it was trained and scored."""
+        """Precision of training and evaluation."""
         return self.experiment.training.precision
 
     @property
     def kind(self) -> str:
-        """What runs of one system share: all settings that affect the result but the seed."""
+        """All settings that affect the result except the seed; equal for runs of one system."""
         return self.without()
 
     def without(self, *names: str) -> str:
-        """The settings that affect the result, without the named ones and the seed."""
+        """Serialise the settings that affect the result, except the named ones and the seed."""
         settings = comparable(self.experiment)
         ignored = {"training.seed", *names}
         return repr(sorted((key, str(settings[key])) for key in settings.keys() - ignored))
 
     @property
     def data(self) -> list[str]:
-        """Names of its dev files."""
+        """Names of the dev files."""
         return [Path(path).name.removesuffix(".gz") for path in self.experiment.data.dev]
 
     def counts(self, keys: Sequence[str], names: Sequence[str]) -> FloatArray:
-        """What examples add to sums, ``[n_keys, n_names]``; nothing of what their rows lack."""
+        """Return the counts that examples add to sums, ``[n_keys, n_names]``, by default 0."""
         return np.array([[self.rows[key].get(name, 0.0) for name in names] for key in keys], float)
 
     def read_examples(self) -> list[Any]:
-        """All examples of the dev files, read again, in the order of the predictions.
+        """Read all examples of the dev files, in the order of the predictions.
 
         Raises:
-            InputError: the files are no longer there, or their examples have no ids.
+            InputError: the files no longer exist, or the examples have no ids.
         """
         task, data = find_task(self.task), self.experiment.data
         parts = task.read_parts(data.dev, skip_bad=data.skip_bad)
         examples = [example for part in parts.values() for example in part]
         if examples and not hasattr(examples[0], "id"):
-            raise InputError(f"examples of the task {self.task} cannot be told apart by an id")
+            raise InputError(f"examples of the task {self.task} have no ids to find them by")
         return examples
 
     def examples(self) -> list[Any]:
-        """The dev examples that were scored, read from their files again.
+        """Read the dev examples that were scored.
 
         Raises:
-            InputError: the files are no longer there, or hold other examples.
+            InputError: the files no longer exist, or contain other examples.
         """
         scored = [example for example in self.read_examples() if example.id in self.rows]
         if len(scored) < len(self.rows):
             raise InputError(
                 f"{self.path}: was scored on other examples than "
-                f"{', '.join(self.experiment.data.dev)} holds now; put the files back, or "
-                f"train again"
+                f"{', '.join(self.experiment.data.dev)} contains now; restore the files, or train "
+                f"the run again"
             )
         return scored
 
@@ -118,9 +119,9 @@ class System:
     """The runs of one experiment with different seeds.
 
     Args:
-        name: of the run folder, without the seed where there are several.
-        runs: in the order in which they were given.
-        compared: the metric by which it is compared.
+        name: name of the run folder, without the seed if there are several runs.
+        runs: the runs in the given order.
+        compared: the metric by which systems are compared.
     """
 
     name: str
@@ -129,28 +130,31 @@ class System:
 
     @property
     def folders(self) -> list[Path]:
-        """From which its runs were read."""
+        """The folders of the runs."""
         return [run.scored for run in self.runs]
 
     def example_scores(self, keys: Sequence[str]) -> FloatArray:
-        """The mean score of each example over seeds, ``[n_keys]``.
+        """Compute the mean score of each example over seeds.
 
         Args:
-            keys: ids of the examples.
+            keys: ids of the examples, ``[n_keys]``.
+
+        Returns:
+            The scores, ``[n_keys]``.
         """
         return rounded(
             np.mean([run.counts(keys, [self.compared.score])[:, 0] for run in self.runs], 0)
         )
 
     def counts(self, keys: Sequence[str]) -> list[FloatArray]:
-        """What examples add to the sums of the metric, ``[n_keys, n_names]`` a seed."""
+        """Return the counts that examples add to the metric, ``[n_keys, n_names]`` per seed."""
         sums = self.compared.sums
         return [
             run.counts(keys, sums.names if sums else [self.compared.score]) for run in self.runs
         ]
 
     def value(self, keys: Sequence[str]) -> float:
-        """The metric over some examples in per cent, a mean over seeds."""
+        """Compute the metric on some examples in per cent, mean over seeds."""
         if self.compared.sums is None:
             return 100 * float(self.example_scores(keys).mean())
         values = [self.compared.sums.value(counts.sum(0)) for counts in self.counts(keys)]
@@ -163,17 +167,18 @@ def read_systems(
     metric: str = "",
     alike: Callable[[RunScores], str] | None = None,
 ) -> list[System]:
-    """Finished runs on the same dev examples; those that differ in the seed alone are one system.
+    """Read finished runs on the same dev examples and group them into systems.
 
     Args:
-        folders: run folders, or folders of what runs scored on other files.
-        metric: by which they are compared, if not that of their task's paper.
-        alike: what runs of one system have in common, if not :attr:`RunScores.kind`.
+        folders: run folders, or folders of their results on other files.
+        metric: metric by which they are compared; defaults to that of the task's paper.
+        alike: returns a key that is equal for runs of one system; defaults to
+            :attr:`RunScores.kind`.
 
     Raises:
-        InputError: one is no finished run, they were scored on different examples or by different
-            metrics, are of different tasks, or have not equally many seeds; or the task has no test
-            of the metric.
+        InputError: a run is not finished; the runs are of different tasks, or were scored on
+            different examples or with different metrics; the systems have different numbers of
+            seeds; or the metric has no test.
     """
     runs = [_read(Path(folder)) for folder in folders]
     tasks = sorted({run.task for run in runs})
@@ -185,8 +190,8 @@ def read_systems(
     groups: dict[str, list[RunScores]] = {}
     for run in runs:
         groups.setdefault(alike(run) if alike else run.kind, []).append(run)
-    # The same run twice, or runs that differ in nothing, are still two lines.
     parted = list(groups.values())
+    # If all runs have the same settings and some the same seed, compare them as separate systems.
     if len(parted) == 1 and len({(run.seed, run.kind) for run in runs}) < len(runs):
         parted = [[run] for run in runs]
     for group in parted:
@@ -194,8 +199,8 @@ def read_systems(
         for run in group:
             if (first := known.setdefault((run.seed, run.kind), run)) is not run:
                 raise InputError(
-                    f"{run.path}: is of the same system and seed as {first.path}; name one run a "
-                    f"seed"
+                    f"{run.path}: has the same settings and seed as {first.path}; name only one "
+                    f"run per seed"
                 )
     comparisons = find_task(tasks[0]).comparisons
     compared = find_comparison(comparisons, runs[0].metrics, metric)
@@ -212,13 +217,14 @@ def read_systems(
     for system, number in zip(systems, n_seeds, strict=True):
         if number != n_seeds[0]:
             raise InputError(
-                f"{system.name} has {number} seeds, {systems[0].name} has {n_seeds[0]}; compare "
-                f"equally many of each"
+                f"{system.name} has {number} seeds, {systems[0].name} has {n_seeds[0]}; give the "
+                f"same number of runs of each"
             )
     return systems
 
 
 def _name(group: Sequence[RunScores]) -> str:
+    """Return the name of the first run folder, without the seed if there are several runs."""
     first = group[0].path.name
     if len(group) == 1:
         return first
@@ -226,7 +232,12 @@ def _name(group: Sequence[RunScores]) -> str:
 
 
 def distinct_names(names: Sequence[str], paths: Sequence[Path]) -> list[str]:
-    """Names that tell systems apart: with the folder above where they are alike, then numbered."""
+    """Make names distinct by adding the parent folder, and then a number, to equal names.
+
+    Args:
+        names: names of systems or models.
+        paths: a path of each.
+    """
     if len(set(names)) < len(names):
         longer = zip(names, paths, strict=True)
         names = [f"{path.parent.name}/{name}".lstrip("/") for name, path in longer]
@@ -241,14 +252,14 @@ def _check_same_data(run: RunScores, first: RunScores) -> None:
     if run.rows.keys() != first.rows.keys() or run.data != first.data:
         raise InputError(
             f"{run.path}: was scored on {len(run.rows)} examples ({', '.join(run.data)}), "
-            f"{first.path} on {len(first.rows)} ({', '.join(first.data)}), and they are not the "
-            f"same; compare runs with the same data.dev"
+            f"{first.path} on {len(first.rows)} different ones ({', '.join(first.data)}); compare "
+            f"runs with the same data.dev"
         )
     known = run.fingerprints.keys() & first.fingerprints.keys()
     if changed := [name for name in known if run.fingerprints[name] != first.fingerprints[name]]:
         raise InputError(
-            f"{run.path}: was scored on another {min(changed)} than {first.path}: the ids are the "
-            f"same, what they stand for is not; train one of them again"
+            f"{run.path}: was scored on another version of {min(changed)} than {first.path} (equal "
+            f"ids, different examples); train one of them again"
         )
 
 
@@ -256,7 +267,7 @@ def _check_signature(run: RunScores, first: RunScores) -> None:
     if run.signature != first.signature:
         raise InputError(
             f"{run.path}: its metric is computed as {run.signature!r}, that of {first.path} as "
-            f"{first.signature!r}; compare runs that are scored alike"
+            f"{first.signature!r}; compare runs whose metrics are computed in the same way"
         )
 
 
@@ -264,7 +275,7 @@ def _check_scores(run: RunScores, compared: ComparedMetric) -> None:
     if compared.metric not in run.metrics:
         raise InputError(
             f"{run.scored / METRICS}: expected {compared.metric}, by which these runs are "
-            f"compared, got {', '.join(run.metrics)}; compare runs that are scored alike"
+            f"compared, got {', '.join(run.metrics)}; compare runs with the same metrics"
         )
     needed = {
         compared.score,
@@ -275,8 +286,8 @@ def _check_scores(run: RunScores, compared: ComparedMetric) -> None:
     for key, row in run.rows.items():
         if missing := needed - row.keys():
             raise InputError(
-                f"{run.scored / EXAMPLES}: {key}: examples have no {', '.join(sorted(missing))}; "
-                f"it was written by another version or for another task, train it again"
+                f"{run.scored / EXAMPLES}: {key}: has no {', '.join(sorted(missing))}; the file "
+                f"was written by another version or for another task: train the run again"
             )
 
 
@@ -286,15 +297,15 @@ def _read(scored: Path) -> RunScores:
     experiment = read_experiment(scored, check=scored == path)
     if not (scored / EXAMPLES).is_file():
         why = (
-            "it has no examples.json; train it to its end first"
+            "it has no examples.json; train it to the end first"
             if experiment.data.dev
-            else "it was trained without data.dev, so nothing was scored; train it with dev files, "
-            "or name files to score on"
+            else "it was trained without data.dev, so it has no scores; train it with dev files, "
+            "or give files to score it on"
         )
-        raise InputError(f"{scored}: no finished run with scores ({why})")
+        raise InputError(f"{scored}: expected a finished run with scores, but {why}")
     metrics, rows = (_object(scored / name) for name in (METRICS, EXAMPLES))
     signature = str(metrics.pop("signature", ""))
-    # What was no number when it was computed is none in the file.
+    # An undefined metric (NaN) is null in the file: drop it, unless it is one that is tested.
     tested = {compared.metric for compared in find_task(experiment.task).comparisons}
     metrics = {
         name: value for name, value in metrics.items() if name in tested or value is not None
@@ -303,7 +314,8 @@ def _read(scored: Path) -> RunScores:
     for key, row in rows.items():
         if not isinstance(row, dict):
             raise InputError(
-                f"{scored / EXAMPLES}: {key}: expected an object, got {row!r:.40}; train it again"
+                f"{scored / EXAMPLES}: {key}: expected an object, got {row!r:.40}; train the run "
+                f"again"
             )
         _require_numbers(row, scored / EXAMPLES, f"{key}: ")
     fingerprints = _object(scored / DATA) if (scored / DATA).is_file() else {}
@@ -313,7 +325,7 @@ def _read(scored: Path) -> RunScores:
 def _object(path: Path) -> dict[str, Any]:
     value = read_json(path)
     if not isinstance(value, dict):
-        raise InputError(f"{path}: expected an object, got {value!r:.40}; train it again")
+        raise InputError(f"{path}: expected an object, got {value!r:.40}; train the run again")
     return value
 
 
@@ -321,5 +333,5 @@ def _require_numbers(values: dict[str, Any], path: Path, place: str = "") -> Non
     for name, value in values.items():
         if not isinstance(value, int | float) or not math.isfinite(value):
             raise InputError(
-                f"{path}: {place}{name}: expected a number, got {value!r:.40}; train it again"
+                f"{path}: {place}{name}: expected a number, got {value!r:.40}; train the run again"
             )

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from importlib.util import find_spec
 from pathlib import Path
 from textwrap import fill
-from typing import Any
+from typing import Any, TypeVar
 
 from syntagma.errors import InputError, MissingExtraError
 from syntagma.outputs import require_file_place, write_file
+
+T = TypeVar("T")
 
 COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#000000")
 """Colour-blind safe palette (Okabe & Ito 2008)."""
@@ -149,6 +151,32 @@ def panels(
                 figure.savefig(draft, metadata=UNDATED[draft.suffix])
         finally:
             pyplot.close(figure)
+
+
+def draw_panels(
+    items: Sequence[T],
+    draw: Callable[[Any, T], tuple[str, str]],
+    out: str | Path,
+    *,
+    height: float = 3.0,
+) -> None:
+    """Write a figure with a panel for each item.
+
+    Args:
+        items: what to draw.
+        draw: draws an item on the axes of its panel and returns the labels of the x and y axis.
+        out: path of the figure; its suffix gives the format.
+        height: height of a panel in inches.
+
+    Raises:
+        InputError: the suffix is not supported, or the path is not writable.
+        MissingExtraError: ``matplotlib`` is not installed.
+    """
+    with panels(len(items), out, width=4.2, height=height) as axes:
+        for axis, item in zip(axes, items, strict=True):
+            x_label, y_label = draw(axis, item)
+            axis.set_xlabel(x_label)
+            axis.set_ylabel(y_label)
 
 
 def _handles(axes: Sequence[Any]) -> dict[str, Any]:

@@ -1,1 +1,1 @@
-"""Observe models while they read, and draw attention and the turns of co-attention."""
+"""Record attention weights and co-attention scores of models, and draw them."""

@@ -1,4 +1,4 @@
-"""Draw what models do as they read."""
+"""Draw attention weights and co-attention scores of models for a passage and a question."""
 
 from __future__ import annotations
 
@@ -40,29 +40,29 @@ def draw_attention(
     show: str = "question",
     device: str = "cpu",
 ) -> list[str]:
-    """Draw the attention of one or two models beside one another.
+    """Draw the attention maps of models side by side.
 
-    Of a single guided model, if no layer is named, the encoder's last layer is drawn next to the
+    For a single guided model without a given layer, the encoder's last layer is drawn next to the
     guided one.
 
     Args:
-        models: ``default-reader`` or folders.
-        passage: a text file, or ``-``; of a model for pairs the first text.
-        question: about it; of a model for pairs the second text.
-        out: the picture, ``.svg``.
-        options: of a model for choice; the one that the first model chooses is read.
-        layer: a number from 1, or ``guided``; each model's last one if not given.
-        head: from 1; the mean over all heads if not given.
-        show: the words on the axes: ``question``, ``answer`` (the sentence of the passage in which
-            the first model finds its answer), ``both``, the number of a sentence of the passage, or
-            ``all``.
-        device: where to compute.
+        models: ``default-reader`` or folders of models.
+        passage: a text file, or ``-`` for standard input; the first text for a model of pairs.
+        question: a question about the passage; the second text for a model of pairs.
+        out: path of the figure, with the suffix ``.svg``.
+        options: options for a multiple-choice model; the figure shows the one that the first model
+            chooses.
+        layer: number of a layer from 1, or ``guided``; defaults to the last layer of each model.
+        head: number of a head from 1; defaults to the mean over all heads.
+        show: the words to show: ``question``, ``answer`` (the sentence of the passage with the
+            first model's answer), ``both``, the number of a sentence of the passage, or ``all``.
+        device: device to run the models on.
 
     Returns:
         The title of each map.
 
     Raises:
-        InputError: a model, file or choice cannot be used.
+        InputError: a model, file or option cannot be used.
     """
     _check(out)
     if layer and layer != GUIDED and not layer.isdecimal():
@@ -89,42 +89,43 @@ def draw_turns(
     options: Sequence[str] = (),
     device: str = "cpu",
 ) -> list[str]:
-    """Draw the scores of iterative co-attention, a row a turn, and where readers find answers.
+    """Draw the scores of iterative co-attention in each turn, and of readers' answer boundaries.
 
     Args:
-        models: as for :func:`draw_attention`, and so are the others.
-        passage: a text file, or ``-``.
-        question: about it.
-        out: the picture, ``.svg``.
-        options: of a model for choice.
-        device: where to compute.
+        models: see :func:`draw_attention`.
+        passage: a text file, or ``-`` for standard input.
+        question: a question about the passage.
+        out: path of the figure, with the suffix ``.svg``.
+        options: options for a multiple-choice model.
+        device: device to run the models on.
 
     Returns:
-        The title of each text.
+        The title of each text in the figure.
 
     Raises:
-        InputError: a model or file cannot be used, or a model has no such scores and is no
-            reader beside one that has.
+        InputError: a model or file cannot be used; or a model has no co-attention scores, unless it
+            is a reader and another model has some.
     """
     _check(out)
     predictors = [open_predictor(model, device=device) for model in models]
     texts = _texts(predictors[0], read_text(passage), question, options)
-    looks = [
+    observations = [
         observe_reading(name, predictor, texts)
         for name, predictor in zip(_names(models), predictors, strict=True)
     ]
-    some = any(seen.observed.turns is not None for seen in looks)
+    some = any(seen.observed.turns is not None for seen in observations)
     scores = []
-    for seen in looks:
-        parts = [sentences_of(predictors, each.text) for each in seen.layout.stretches]
+    for seen in observations:
+        sentences = [sentences_of(predictors, each.text) for each in seen.layout.stretches]
         is_reader = isinstance(seen.predictor, Reader)
         if is_reader:
-            scores.append(answer_scores(seen, parts[0]))
-        # A reader without turns may stand beside one that has some.
+            scores.append(answer_scores(seen, sentences[0]))
+        # A reader without turns is useful for comparison with one that has some; otherwise
+        # `turn_scores` raises an error.
         if seen.observed.turns is not None or not (is_reader and some):
-            scores += turn_scores(seen, parts)
+            scores += turn_scores(seen, sentences)
     write_text(out, turns_svg(scores, title=f"Co-attention in turns: {question}"))
-    return [part.title for part in scores]
+    return [text.title for text in scores]
 
 
 def _names(models: Sequence[str | Path]) -> list[str]:
@@ -140,34 +141,34 @@ def _check(out: str | Path) -> None:
 def _texts(predictor: Predictor, passage: str, question: str, options: Sequence[str]) -> TextPair:
     if not isinstance(predictor, Chooser):
         if options:
-            raise InputError("--options: only a model for choice reads options; leave them out")
+            raise InputError("--options: only multiple-choice models read options; omit them")
         return TextPair(passage, question)
     if len(options) == 1:
         options = [option.strip() for option in options[0].split("|")]
     if len(options) < 2:
-        raise InputError("a model for choice reads options; give --options 'A | B'")
+        raise InputError("a multiple-choice model needs options; give --options 'A | B'")
     chosen = predictor.choose(passage, question, options).chosen
     return TextPair(passage, question, tuple(options), chosen)
 
 
 def _shown(show: str, predictors: Sequence[Predictor], texts: TextPair) -> tuple[Shown, TextPair]:
-    """The words on the axes, and the texts with the place that must be in the window."""
-    asked = [(texts.second, part) for part in sentences_of(predictors, texts.second)]
+    """Return the words to show, and the texts with the span that the window must contain."""
+    asked = [(texts.second, sentence) for sentence in sentences_of(predictors, texts.second)]
     if show == "question":
         return asked, texts
     sentences = sentences_of(predictors, texts.first)
     if show == "all":
-        return [*((texts.first, part) for part in sentences), *asked], texts
+        return [*((texts.first, sentence) for sentence in sentences), *asked], texts
     number = int(show) if show.isdecimal() else 0
     first = predictors[0]
     if show in ("answer", "both") and isinstance(first, Reader):
         answer = first.answer(texts.first, texts.second, threshold=float("inf"))
         start = answer.start or 0
-        number = 1 + next((n for n, part in enumerate(sentences) if part.end > start), 0)
+        number = 1 + next((n for n, each in enumerate(sentences) if each.end > start), 0)
     if not 1 <= number <= len(sentences):
         raise InputError(
-            f"--show: expected {', '.join(SHOWN)} ('answer' and 'both' of a reader), or the number "
-            f"of a sentence from 1 to {len(sentences)}, got {show!r}"
+            f"--show: expected {', '.join(SHOWN)} ('answer' and 'both' only for readers), or the "
+            f"number of a sentence from 1 to {len(sentences)}, got {show!r}"
         )
     sentence = sentences[number - 1]
     shown = [*(asked if show == "both" else ()), (texts.first, sentence)]

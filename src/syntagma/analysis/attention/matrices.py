@@ -1,4 +1,4 @@
-"""Attention between words, of one model or of several."""
+"""Compute attention between words from attention between pieces."""
 
 from __future__ import annotations
 
@@ -16,25 +16,26 @@ from syntagma.tasks.spans.windows import SpanWindow
 from syntagma.text.alignment import word_attention
 
 GUIDED = "guided"
-"""The layer that ancestor attention adds."""
+"""Name of the layer that ancestor attention adds."""
 
 
 def attention_matrix(
     seen: Observation, shown: Shown, *, layer: int | str | None = None, head: int | None = None
 ) -> AttentionMatrix:
-    """The attention between some words in one layer.
+    """Compute the attention between the shown words in one layer.
 
-    The attention to a word is the sum over its pieces, that from a word the mean over its pieces.
+    The attention to a word is the sum over its pieces; the attention from a word is the mean over
+    its pieces.
 
     Args:
-        seen: a model.
-        shown: the words.
-        layer: of the encoder, from 1, or ``guided``; the last one, the guided one where there is
-            one, if not given.
-        head: from 1; the mean over all heads if not given.
+        seen: the observation of a model.
+        shown: the words to show.
+        layer: number of a layer of the encoder from 1, or ``guided``; defaults to the guided layer
+            if there is one, otherwise to the last layer.
+        head: number of a head from 1; defaults to the mean over all heads.
 
     Raises:
-        InputError: there is no such layer or head.
+        InputError: the layer or head does not exist.
     """
     weights, where = _layer(seen, layer)
     n_heads = weights.shape[1]
@@ -57,19 +58,19 @@ def attention_matrices(
     layer: int | str | None = None,
     head: int | None = None,
 ) -> list[AttentionMatrix]:
-    """The attention of several models over the same words.
+    """Compute the attention of several models between the same words.
 
-    A guided model that stands alone has its encoder's last layer beside the guided one where no
-    layer is named.
+    For a single guided model without a given layer, the encoder's last layer comes before the
+    guided one.
 
     Args:
-        seen: the models.
-        shown: as for :func:`attention_matrix`, and so are the others.
-        layer: of each.
-        head: of each.
+        seen: the observation of each model.
+        shown: see :func:`attention_matrix`.
+        layer: see :func:`attention_matrix`.
+        head: see :func:`attention_matrix`.
 
     Raises:
-        InputError: there is no such layer or head.
+        InputError: the layer or head does not exist.
     """
     found = []
     for each in seen:
@@ -81,7 +82,7 @@ def attention_matrices(
 
 
 def _layer(seen: Observation, layer: int | str | None) -> tuple[torch.Tensor, str]:
-    """The weights of a layer, ``[1, n_heads, n, n]``, and what it is called."""
+    """Return the weights of a layer, ``[1, n_heads, n, n]``, and its name for a title."""
     observed = seen.observed
     if layer == GUIDED and not observed.guided:
         raise InputError(
@@ -103,23 +104,24 @@ def _layer(seen: Observation, layer: int | str | None) -> tuple[torch.Tensor, st
 def ancestor_weights(
     reader: Reader, passage: str, question: str, rows: Sequence[Sequence[int]]
 ) -> list[list[float]]:
-    """The weights of a guided reader's attention from each word of a passage to some words.
+    """Compute the guided attention of a reader from each word of a passage to selected words.
 
-    The mean over the heads of the last guided layer; the weight of a word is the sum over its
-    pieces, that from a word the mean over its pieces.
+    The weights are means over the heads of the last guided layer, summed and averaged over pieces
+    as in :func:`attention_matrix`.
 
     Args:
-        reader: must read syntax.
-        passage: the text.
-        question: asked of it.
-        rows: for each word of the passage the words to look at, numbered from 0 over the whole
-            passage, ``[n_words][…]``.
+        reader: a reader with ancestor attention.
+        passage: the passage.
+        question: the question.
+        rows: for each word of the passage, itself and other words, as indices from 0 in the whole
+            passage, ``[n_words][n_row]``.
 
     Returns:
-        A weight for each word in ``rows``; a word without a piece of its own gives all weight to
-        itself, the first of its row.
+        The weight of each word in ``rows``, ``[n_words][n_row]``.  A word that has no piece gives
+        all weight to itself, the first of its row.
     """
     texts = reader.texts.encode([passage, question])
+    # Windows overlap: keep the weights from the first window that contains a word.
     weights: dict[int, dict[int, float]] = {}
     for window in reader.maker.windows(0, texts[passage], texts[question]):
         for word, row in _rows_of_window(reader, window, texts[passage]).items():
@@ -135,8 +137,10 @@ def ancestor_weights(
 def _rows_of_window(
     reader: Reader, window: SpanWindow, passage: EncodedText
 ) -> dict[int, dict[int, float]]:
+    """Compute the weights from each word in a window to the others, by word of the passage."""
     assert passage.syntax is not None
     batch = reader.batch([window])
+    # `context` is an input of the answer scores; `encode` does not take it.
     del batch["context"]
     attention = reader.model.encode(**batch, observe=True).observed["ancestor_attention"][-1]
     inside = slice(window.offset, window.offset + window.end - window.begin)

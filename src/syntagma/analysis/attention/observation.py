@@ -1,4 +1,4 @@
-"""A model as it reads two texts, and which of its pieces belong to which words."""
+"""Record what a model computes for two texts, and align its pieces with words."""
 
 from __future__ import annotations
 
@@ -19,20 +19,19 @@ from syntagma.text.segmentation.segment import segment
 from syntagma.text.sentence import Sentence
 
 Shown = Sequence[tuple[str, Sentence]]
-"""Which words are on the axes: texts, each with one of its sentences."""
-
+"""The words to show: sentences, each with the text that contains it."""
 
 Predictor = TextPredictor[Any]
 
 
 class Observation(NamedTuple):
-    """One model reading two texts.
+    """Attention weights and scores of a model for two texts.
 
     Args:
-        name: of the model.
-        predictor: the model with what it needs.
-        layout: the sequence that it read.
-        observed: attention weights and scores.
+        name: name of the model.
+        predictor: the model with its tokenizer and parser.
+        layout: the input sequence.
+        observed: attention weights and co-attention scores.
     """
 
     name: str
@@ -42,50 +41,55 @@ class Observation(NamedTuple):
 
 
 def open_predictor(name: str | Path, *, device: str = "cpu") -> Predictor:
-    """A saved model that reads text pairs.
+    """Open a saved model that reads text pairs.
 
     Args:
         name: ``default-reader`` or the folder of a model or run.
-        device: where to compute.
+        device: device to run the model on.
 
     Raises:
-        InputError: there is no such model, or it does not read text pairs.
+        InputError: the model does not exist, or does not read text pairs.
     """
     task: Any = open_model(name, device=device)
     if not reads_pairs(type(task)):
         raise InputError(
-            f"{name}: a model for {task.name}; expected one for spans, choice or pairs"
+            f"{name}: expected a model for spans, choice or pairs, got one for {task.name}; give "
+            f"another model"
         )
     predictor: Predictor = task.predictor
     return predictor
 
 
 def reads_pairs(task: type[Any]) -> bool:
-    """Whether the models of a task read text pairs, and can be observed doing so."""
+    """Whether the models of a task read text pairs and can be observed."""
     predictor = getattr(task, "predictor_class", TextPredictor)
     return predictor.lay_out is not TextPredictor.lay_out
 
 
 def observe_reading(name: str, predictor: Predictor, texts: TextPair) -> Observation:
-    """Let a model read two texts and record attention weights and scores.
+    """Run a model on two texts and record attention weights and scores.
 
     Args:
-        name: of the model, for titles.
+        name: name of the model, for titles.
         predictor: the model.
-        texts: to read.
+        texts: the two texts.
 
     Raises:
-        InputError: a text is empty, or the encoder gives no attention weights.
+        InputError: a text is empty, or the encoder does not return attention weights.
     """
     layout = predictor.lay_out(texts)
     return Observation(name, predictor, layout, observe(predictor.model, layout.batch))
 
 
 def sentences_of(predictors: Sequence[Predictor], text: str) -> list[Sentence]:
-    """The sentences of a text, as the first of some models that reads syntax parses them.
+    """Split a text into sentences and words.
 
-    Without such a model they come from the segmenter, so that plain and guided models can be drawn
-    with the same words.
+    They come from the parser of the first model that reads syntax, so that plain and guided models
+    are drawn with the same words; without such a model they come from the segmenter.
+
+    Args:
+        predictors: the models.
+        text: the text.
     """
     for predictor in predictors:
         if predictor.texts.cache is not None:
@@ -95,7 +99,15 @@ def sentences_of(predictors: Sequence[Predictor], text: str) -> list[Sentence]:
 
 
 def word_places(seen: Observation, shown: Shown) -> NDArray[np.int64]:
-    """The number of each piece's word among those shown, ``[n]``, negative for others."""
+    """Find the word of each piece.
+
+    Args:
+        seen: the observation of a model.
+        shown: the words to show.
+
+    Returns:
+        Index of the word among the shown ones, negative for other pieces, ``[n_pieces]``.
+    """
     n_pieces = seen.layout.batch["input_ids"].shape[1]
     words = np.full(n_pieces, -1, np.int64)
     before = 0
@@ -106,8 +118,8 @@ def word_places(seen: Observation, shown: Shown) -> NDArray[np.int64]:
             found = align(
                 sentence.starts, sentence.ends, stretch.pieces.starts, stretch.pieces.ends
             )
-            place = slice(stretch.begin, stretch.begin + len(stretch.pieces))
-            words[place] = np.where(found >= 0, found + before, words[place])
+            inside = slice(stretch.begin, stretch.begin + len(stretch.pieces))
+            words[inside] = np.where(found >= 0, found + before, words[inside])
             break
         before += len(sentence)
     return words

@@ -1,4 +1,4 @@
-"""Scores of words: co-attention in its turns, and where answers begin and end."""
+"""Compute scores of words: co-attention in each turn, and answer start and end."""
 
 from __future__ import annotations
 
@@ -18,13 +18,16 @@ from syntagma.text.sentence import Sentence
 
 
 def turn_scores(seen: Observation, sentences: Sequence[Sequence[Sentence]]) -> list[TurnScores]:
-    """The scores of co-attention in each turn; a word's is the mean over its pieces.
+    """Compute the co-attention score of each word in each turn, a mean over its pieces.
 
-    Special pieces stand where they were read, each as a word of its own.
+    Special tokens appear at their position in the sequence, each as a word.
 
     Args:
-        seen: a model with iterative co-attention.
-        sentences: of each text that it read, in their order.
+        seen: the observation of a model with iterative co-attention.
+        sentences: the sentences of each text, in the order of the texts.
+
+    Returns:
+        The scores of each text.
 
     Raises:
         InputError: the model has no iterative co-attention.
@@ -32,45 +35,46 @@ def turn_scores(seen: Observation, sentences: Sequence[Sequence[Sentence]]) -> l
     turns = seen.observed.turns
     if turns is None or not len(turns):
         raise InputError(
-            f"{seen.name}: has no scores of co-attention; give a model with the guide coattention, "
+            f"{seen.name}: has no co-attention scores; give a model with the guide coattention of "
             f"kind iterative (preset poi-net)"
         )
     scores = turns[:, 0].float().cpu()
     found = []
-    for number, (stretch, parts) in enumerate(zip(seen.layout.stretches, sentences, strict=False)):
-        forms, pooled = _word_scores(seen, stretch, parts, scores)
+    for number, (stretch, own) in enumerate(zip(seen.layout.stretches, sentences, strict=False)):
+        forms, pooled = _word_scores(seen, stretch, own, scores)
         before, after = (
-            [(piece, scores[:, place]) for place, piece in around]
-            for around in _special_pieces(seen, number)
+            [(token, scores[:, index]) for index, token in around]
+            for around in _special_tokens(seen, number)
         )
         columns = [*(s for _, s in before), *pooled.T, *(s for _, s in after)]
-        words = (*(piece for piece, _ in before), *forms, *(piece for piece, _ in after))
+        words = (*(token for token, _ in before), *forms, *(token for token, _ in after))
         rows = torch.stack(columns, 1) if columns else pooled
         found.append(TurnScores(f"{seen.name}: {stretch.name}", words, _rounded(rows)))
     return found
 
 
 def answer_scores(seen: Observation, sentences: Sequence[Sentence]) -> TurnScores:
-    """How probably an answer begins and ends at each word of the passage, inside the window.
+    """Compute the probability that an answer starts or ends at each word of the passage.
 
     Args:
-        seen: a reader.
-        sentences: of the passage.
+        seen: the observation of a reader.
+        sentences: the sentences of the passage; words outside of the window have no score.
 
     Raises:
-        InputError: the model is no reader.
+        InputError: the model is not a reader.
     """
     if not isinstance(seen.predictor, Reader):
-        raise InputError(f"{seen.name}: finds no answers in a passage; give a reader")
+        raise InputError(f"{seen.name}: expected a reader, which finds answers in a passage")
     batch, stretch = seen.layout.batch, seen.layout.stretches[0]
     context = torch.zeros_like(batch["input_ids"], dtype=torch.bool)
+    # The first piece (CLS) stands for "no answer" and takes its share of the probability.
     context[:, 0] = True
     context[:, stretch.begin : stretch.begin + len(stretch.pieces)] = True
     with torch.inference_mode():
         found = seen.predictor.model(**batch, context=context)
     scores = torch.stack([found.start[0], found.end[0]]).float().softmax(-1).cpu()
     forms, pooled = _word_scores(seen, stretch, sentences, scores, how="sum")
-    title = f"{seen.name}: where an answer begins and ends"
+    title = f"{seen.name}: answer start and end"
     return TurnScores(title, forms, _rounded(pooled), ("start", "end"))
 
 
@@ -82,7 +86,7 @@ def _word_scores(
     *,
     how: Literal["mean", "sum"] = "mean",
 ) -> tuple[tuple[str, ...], Tensor]:
-    """The words of sentences, and scores over their pieces, ``[n_rows, n_words]``."""
+    """Return words, and their scores pooled over pieces, ``[n_rows, n_words]``; NaN if unread."""
     words = torch.from_numpy(
         word_places(seen, [(stretch.text, sentence) for sentence in sentences])
     )
@@ -95,26 +99,26 @@ def _word_scores(
     return forms, pooled.masked_fill(counts == 0, torch.nan)
 
 
-def _special_pieces(
+def _special_tokens(
     seen: Observation, number: int
 ) -> tuple[list[tuple[int, str]], list[tuple[int, str]]]:
-    """Places and names of the special pieces before the first text, and behind a text."""
+    """Find index and name of special tokens: before the first text, and after the given one."""
     batch = seen.layout.batch
     ids = batch["input_ids"][0, : int(batch["attention_mask"][0].sum())].tolist()
     tokenizer = seen.predictor.tokenizer
     begins = [stretch.begin for stretch in seen.layout.stretches]
     stretch = seen.layout.stretches[number]
     end = stretch.begin + len(stretch.pieces)
-    follows = begins[number + 1] if number + 1 < len(begins) else len(ids)
+    following = begins[number + 1] if number + 1 < len(begins) else len(ids)
 
-    def named(places: range) -> list[tuple[int, str]]:
+    def special(indices: range) -> list[tuple[int, str]]:
         return [
-            (place, str(tokenizer.convert_ids_to_tokens(ids[place])))
-            for place in places
-            if ids[place] in tokenizer.all_special_ids
+            (index, str(tokenizer.convert_ids_to_tokens(ids[index])))
+            for index in indices
+            if ids[index] in tokenizer.all_special_ids
         ]
 
-    return named(range(0 if number else begins[0])), named(range(end, follows))
+    return special(range(0 if number else begins[0])), special(range(end, following))
 
 
 def _rounded(scores: Tensor) -> tuple[tuple[float, ...], ...]:

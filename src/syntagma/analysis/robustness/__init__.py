@@ -1,7 +1,7 @@
-"""What worse or other parses do to models that read them.
+"""Measure how scores change with noisy parses or with parses of other sources.
 
-SG-Net (journal version) section 7.6 replaces 0 to 100 % of the heads, POI-Net Table 6 some of the
-tags.  A model that does not read them is a level line.
+SG-Net (journal version, section 7.6) replaces 0 to 100 % of the heads, POI-Net (Table 6) some of
+the tags.  Models that do not read what is replaced appear as a flat line.
 """
 
 from __future__ import annotations

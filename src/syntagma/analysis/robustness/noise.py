@@ -1,4 +1,4 @@
-"""Scores over the share of heads or tags that is replaced when models are scored."""
+"""Scores over the share of heads or tags that is replaced at evaluation."""
 
 from __future__ import annotations
 
@@ -18,30 +18,27 @@ from syntagma.drawing.tables import aligned
 from syntagma.errors import InputError
 from syntagma.parse.sources.load import NOISY, without_noise
 
-__all__ = ["SHARES", "TRAINING", "NoiseCurve", "check_kind", "noise_curve"]
-
 SHARES = {"heads": (0.0, 0.2, 0.4, 0.6, 0.8, 1.0), "tags": (0.0, 0.05, 0.1, 0.2)}
-"""Of the papers, by what is replaced."""
+"""Shares in the papers, by what is replaced."""
 
 EVALUATION, TRAINING = "evaluation", "training and evaluation"
 
 
 @dataclass(frozen=True, slots=True)
 class NoiseCurve:
-    """Scores of systems by the share of their syntax that is noise.
+    """Scores of systems by the share of heads or tags that is replaced.
 
     Args:
         kind: what is replaced: ``heads`` or ``tags``.
-        shares: how many, 0 to 1, ``[n_shares]``.
-        score: what is shown, in per cent.
-        systems: by name the scores, means over seeds and draws of noise, ``[n_shares]``.
-        deviations: by name the standard deviations over seeds and draws, ``[n_shares]``; 0 for a
-            single one.
-        level: names of the systems that do not read what is replaced.
-        n_examples: that are scored.
-        draws: how often noise was drawn for each share.
-        when: there was noise: in ``evaluation``, or in ``training and evaluation``, where a run's
-            own scores stand on parses with the same noise as its training.
+        shares: shares of words with a replaced head or tag, 0 to 1, ``[n_shares]``.
+        score: name of the score, which is in per cent.
+        systems: scores of each system, means over seeds and draws of noise, ``[n_shares]``.
+        deviations: standard deviations over seeds and draws, ``[n_shares]``; 0 for a single score.
+        level: names of the systems that do not read what is replaced, whose line is flat.
+        n_examples: number of examples.
+        draws: number of random draws of noise for each share.
+        when: when there was noise: in ``evaluation``, or in ``training and evaluation``, where each
+            run was trained and evaluated with the same share.
     """
 
     kind: str
@@ -55,19 +52,19 @@ class NoiseCurve:
     when: str
 
     def rows(self) -> list[list[str]]:
-        """The cells of a table, its head first."""
+        """Return the cells of a table, header first."""
         head = [self.score, *(f"{share:.0%}" for share in self.shares)]
         return [head, *rows_of(self.systems, self.deviations)]
 
     def summary(self) -> str:
-        """What was done, in a line."""
+        """Describe the measurement in a line."""
         drawn = f", drawn {self.draws} times" if self.draws > 1 else ""
         level = level_note(self.level, self.kind)
-        scored = ", scored on parses with the same noise" if self.when == TRAINING else ""
+        scored = ", evaluated on parses with the same noise" if self.when == TRAINING else ""
         return f"{self.kind} replaced in {self.when}{drawn}{scored}, n = {self.n_examples:,}{level}"
 
     def table(self) -> str:
-        """A table for a terminal."""
+        """Format as a table for a terminal."""
         return f"{aligned(self.rows())}\n{self.summary()}"
 
 
@@ -81,38 +78,38 @@ def noise_curve(
     metric: str = "",
     device: str = "cpu",
 ) -> NoiseCurve:
-    """Score models again while more and more of the syntax that they read is replaced at random.
+    """Score models again with increasing shares of heads or tags replaced at random.
 
-    A run that was trained on such noise is scored without it, and then on these shares.
+    For a run that was trained with such noise, the noise of its parser is removed first.
 
     Args:
-        folders: finished runs over the same data; those that differ in the seed alone are one
+        folders: finished runs on the same data; runs that differ only in their seed form one
             system.
-        data: files to score on; the dev examples of the runs if not given.
-        kind: ``heads`` or ``tags``.
-        shares: of the words, each 0 to 1, in any order; those of the papers if not given.
-        draws: how often noise is drawn anew for each share.
-        metric: to show; the one that comparisons of the task test, if not given.
-        device: where to compute.
+        data: files to evaluate on; defaults to the dev examples of the runs.
+        kind: what to replace: ``heads`` or ``tags``.
+        shares: shares of words, each 0 to 1, in any order; defaults to those of the papers.
+        draws: number of random draws of noise for each share.
+        metric: metric to show; defaults to the one that comparisons of the task test.
+        device: device to run the models on.
 
     Raises:
-        InputError: runs or data cannot be used, there is no such kind or metric, or no model
+        InputError: runs or data cannot be used, ``kind`` or ``metric`` is unknown, or no model
             reads what is replaced.
     """
     check_kind(kind)
     if draws < 1:
-        raise InputError(f"noise must be drawn at least once, got {draws}")
+        raise InputError(f"draws of noise: expected at least 1, got {draws}")
     for share in shares:
         if not 0 <= share <= 1:
-            raise InputError(f"a share of noise lies between 0 and 1, got {share}")
+            raise InputError(f"share of noise: expected a number from 0 to 1, got {share}")
     shares = tuple(sorted({*shares})) or SHARES[kind]
     systems = read_systems(folders)
     metric = check_metric(metric, systems, data)
 
     def parsers(own: str) -> list[list[str]]:
-        # What a run was trained on may be replaced already; shares are of what the parser says.
+        # The run may have been trained on noisy parses: shares refer to those of its parser.
         clean = without_noise(own, kind)
-        # Without noise all draws are the same.
+        # A share of 0 needs only one score, because all draws are equal.
         return [
             [f"{NOISY[kind]}:{share},{draw}:{clean}" for draw in range(draws)]
             if share
@@ -126,10 +123,10 @@ def noise_curve(
 
 
 def check_kind(kind: str) -> None:
-    """Check that something of parses is replaced by this name.
+    """Check that ``kind`` is something that can be replaced.
 
     Raises:
-        InputError: nothing is.
+        InputError: it is not.
     """
     if kind not in NOISY:
-        raise InputError(f"noise is put on {' or '.join(NOISY)}, got {kind!r}")
+        raise InputError(f"noise: expected {' or '.join(NOISY)}, got {kind!r}")

@@ -1,4 +1,4 @@
-"""Scores of finished runs at some points, each with parses of its own."""
+"""Score finished runs again with other parses, at several points of a curve or table."""
 
 from __future__ import annotations
 
@@ -15,21 +15,10 @@ from syntagma.models.guided_encoder import GuidedEncoder
 from syntagma.models.guides import GUIDES
 from syntagma.tasks import find_task
 
-__all__ = [
-    "Points",
-    "check_metric",
-    "level_note",
-    "level_systems",
-    "metric_of",
-    "rows_of",
-    "score_all",
-    "spread_of",
-]
-
 COLUMNS = {"heads": {"enter", "exit", "depth"}, "tags": {"tag"}}
-"""What of the syntax that a model reads comes from them."""
+"""Columns of the syntax tensors that are computed from heads and from tags."""
 Points = dict[str, tuple[float, ...]]
-"""By system the values of each point, ``[n_points]``."""
+"""Values of each system, ``[n_points]``."""
 
 
 def score_all(
@@ -40,15 +29,19 @@ def score_all(
     metric: str,
     device: str,
 ) -> tuple[Points, Points, int]:
-    """Means and deviations of each system at some points, and the number of examples.
+    """Score all runs of all systems at each point.
 
     Args:
-        systems: that are scored.
-        data: files; the dev examples of the runs where there are none.
-        parsers: for a run's own parser the parsers of each point; empty for its own.
-        level: names of systems that do not read what is replaced: they are scored once.
-        metric: of the points.
-        device: where to compute.
+        systems: the systems to score.
+        data: files to evaluate on; if empty, the dev examples of the runs.
+        parsers: returns the parse sources of each point for the parser of a run; an empty name
+            means that parser itself.
+        level: names of systems that do not read what is replaced, which are scored only once.
+        metric: the metric to compute.
+        device: device to run the models on.
+
+    Returns:
+        Means and standard deviations of each system at each point, and the number of examples.
     """
     means: Points = {}
     spreads: Points = {}
@@ -58,19 +51,19 @@ def score_all(
         for run in system.runs:
             examples = _examples(run, data)
             n_examples = len(examples)
-            known: dict[str, float] = {}
+            by_parser: dict[str, float] = {}
             for point, names in enumerate(parsers(read_config(run.path).parser)):
                 for name in [""] if system.name in level else names:
-                    if name not in known:
-                        known[name] = _score(run, examples, name, metric, device)
-                    found.setdefault(point, []).append(known[name])
+                    if name not in by_parser:
+                        by_parser[name] = _score(run, examples, name, metric, device)
+                    found.setdefault(point, []).append(by_parser[name])
         means[system.name] = tuple(map(mean, found.values()))
         spreads[system.name] = tuple(map(spread_of, found.values()))
     return means, spreads, n_examples
 
 
 def rows_of(systems: Points, deviations: Points) -> list[list[str]]:
-    """The cells of a table, a row each system."""
+    """Build the cells of a table, with a row for each system."""
     return [
         [
             name,
@@ -84,12 +77,12 @@ def rows_of(systems: Points, deviations: Points) -> list[list[str]]:
 
 
 def spread_of(scores: Sequence[float]) -> float:
-    """The standard deviation; 0 of a single score."""
+    """Compute the standard deviation; 0 for a single score."""
     return stdev(scores) if len(scores) > 1 else 0.0
 
 
 def _examples(run: RunScores, data: Sequence[str | Path]) -> list[object]:
-    """The examples of files, or those on which a run was scored."""
+    """Read the examples of files, or, without files, those on which a run was scored."""
     if not data:
         return run.examples()
     skip_bad = run.experiment.data.skip_bad
@@ -105,15 +98,19 @@ def _score(
 
 
 def check_metric(metric: str, systems: Sequence[System], data: Sequence[str | Path]) -> str:
-    """The metric to show, before anything is scored.
+    """Check the requested metric before anything is scored.
 
     Args:
-        metric: that was asked for; empty for the one that comparisons of the task test.
-        systems: that are scored.
-        data: files to score on; of parts of them there may be other metrics than a run has.
+        metric: the requested metric; empty for the one that comparisons of the task test.
+        systems: the systems to score.
+        data: files to evaluate on; they may have metrics of subsets, such as ``HasAns_f1``, that
+            the saved scores of the runs lack.
+
+    Returns:
+        The metric to show.
 
     Raises:
-        InputError: a run has no such metric.
+        InputError: a run does not have the metric.
     """
     for system in systems:
         for run in system.runs if metric else ():
@@ -124,25 +121,31 @@ def check_metric(metric: str, systems: Sequence[System], data: Sequence[str | Pa
 
 
 def metric_of(metrics: dict[str, float], metric: str, run: RunScores) -> float:
-    """One of a run's metrics.
+    """Return a metric of a run.
 
     Raises:
-        InputError: it has no such metric.
+        InputError: the run does not have it.
     """
     if metric not in metrics:
-        raise InputError(f"{run.path}: has no metric {metric!r}; it has {', '.join(metrics)}")
+        raise InputError(
+            f"{run.path}: expected the metric {metric!r}, got {', '.join(metrics)}; give one of "
+            f"these as --metric"
+        )
     return metrics[metric]
 
 
 def level_systems(folders: Mapping[str, Path], what: str) -> tuple[str, ...]:
-    """Names of the systems whose models do not read what is replaced.
+    """Find the systems whose models do not read what is replaced.
 
     Args:
-        folders: by name of the system the folder of a run.
-        what: is replaced: ``heads``, ``tags``, or ``heads or tags``.
+        folders: folder of a run of each system, by name of the system.
+        what: what is replaced: ``heads``, ``tags``, or ``heads or tags``.
+
+    Returns:
+        Names of these systems.
 
     Raises:
-        InputError: none of the models reads it, so that nothing would change.
+        InputError: no model reads what is replaced, so no score would change.
     """
     read = {name: _read_by(folder) for name, folder in folders.items()}
     wanted = what.split(" or ")
@@ -152,14 +155,14 @@ def level_systems(folders: Mapping[str, Path], what: str) -> tuple[str, ...]:
         others = sorted(set().union(*read.values()))
         instead = f", or ask for {' or '.join(others)}" if others else ""
         raise InputError(
-            f"expected a model that reads {what}, or nothing changes; these read of parses: "
-            f"{read_now}; name a run with the guide {_readers(wanted)}{instead}"
+            f"expected a model that reads {what} of parses, got models that read {read_now}; give "
+            f"a run with the guide {_readers(wanted)}{instead}"
         )
     return level
 
 
 def _readers(kinds: Sequence[str]) -> str:
-    """The guides that read what is replaced."""
+    """List the guides that read what is replaced."""
     columns = set().union(*(COLUMNS[kind] for kind in kinds))
     names = [
         name
@@ -170,12 +173,12 @@ def _readers(kinds: Sequence[str]) -> str:
 
 
 def _read_by(folder: Path) -> set[str]:
-    """What a model reads of parses: ``heads``, ``tags``, both or nothing."""
+    """Return what a model reads of parses: ``heads``, ``tags``, both or nothing."""
     model = open_model(folder).model
     columns = set(model.syntax_columns) if isinstance(model, GuidedEncoder) else set()
     return {kind for kind, needed in COLUMNS.items() if needed & columns}
 
 
 def level_note(level: Sequence[str], what: str) -> str:
-    """Which systems are level lines, and why; empty where none is."""
-    return f"; level, for they read no {what}: {', '.join(level)}" if level else ""
+    """Explain which systems have a flat line, and why; empty if there are none."""
+    return f"; flat lines (models do not read {what}): {', '.join(level)}" if level else ""

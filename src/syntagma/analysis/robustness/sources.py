@@ -1,4 +1,4 @@
-"""Scores with parses of several sources, side by side."""
+"""Compare the scores of models with parses of several sources."""
 
 from __future__ import annotations
 
@@ -17,25 +17,23 @@ from syntagma.analysis.systems import read_systems
 from syntagma.drawing.tables import aligned
 from syntagma.parse.sources.load import load_source
 
-__all__ = ["OWN", "ParserTable", "check_sources", "parser_table"]
-
 OWN = "own"
-"""The name of the parses that a model was trained with."""
+"""Name for the parse source that a model was trained with."""
 PARSES = "heads or tags"
-"""What another source replaces."""
+"""What changes with the parse source."""
 
 
 @dataclass(frozen=True, slots=True)
 class ParserTable:
-    """Scores of systems by where their parses come from.
+    """Scores of systems by parse source.
 
     Args:
-        parsers: names of parse sources, ``[n_parsers]``.
-        score: what is shown, in per cent.
-        systems: by name the scores, means over seeds, ``[n_parsers]``.
-        deviations: by name the standard deviations over seeds, ``[n_parsers]``; 0 for a single one.
-        level: names of the systems that do not read parses.
-        n_examples: that are scored.
+        parsers: names of the parse sources, ``[n_parsers]``.
+        score: name of the score, which is in per cent.
+        systems: scores of each system, means over seeds, ``[n_parsers]``.
+        deviations: standard deviations over seeds, ``[n_parsers]``; 0 for a single score.
+        level: names of the systems that do not read parses, whose scores are all equal.
+        n_examples: number of examples.
     """
 
     parsers: tuple[str, ...]
@@ -46,15 +44,15 @@ class ParserTable:
     n_examples: int
 
     def rows(self) -> list[list[str]]:
-        """The cells of a table, its head first."""
+        """Return the cells of a table, header first."""
         return [[self.score, *self.parsers], *rows_of(self.systems, self.deviations)]
 
     def summary(self) -> str:
-        """What was done, in a line."""
+        """Describe the measurement in a line."""
         return f"n = {self.n_examples:,}{level_note(self.level, PARSES)}"
 
     def table(self) -> str:
-        """A table for a terminal."""
+        """Format as a table for a terminal."""
         return f"{aligned(self.rows())}\n{self.summary()}"
 
 
@@ -66,20 +64,20 @@ def parser_table(
     metric: str = "",
     device: str = "cpu",
 ) -> ParserTable:
-    """Score models again with parses of other sources, side by side.
+    """Score models again with parses of other sources.
 
     Args:
-        folders: finished runs over the same data; those that differ in the seed alone are one
+        folders: finished runs on the same data; runs that differ only in their seed form one
             system.
-        parsers: names of sources (:func:`syntagma.parse.sources.load.load_source`), or ``own``;
-            duplicates are scored once.
-        data: files to score on; the dev examples of the runs if not given.
-        metric: to show; the one that comparisons of the task test, if not given.
-        device: where to compute.
+        parsers: names of parse sources (:func:`syntagma.parse.sources.load.load_source`), or
+            ``own``; duplicates are removed.
+        data: files to evaluate on; defaults to the dev examples of the runs.
+        metric: metric to show; defaults to the one that comparisons of the task test.
+        device: device to run the models on.
 
     Raises:
-        InputError: runs, data or sources cannot be used, there is no such metric, or no model
-            reads parses.
+        InputError: runs, data or sources cannot be used, ``metric`` is unknown, or no model reads
+            parses.
     """
     parsers = tuple(dict.fromkeys(parsers))
     check_sources(parsers)
@@ -92,13 +90,13 @@ def parser_table(
 
 
 def check_sources(parsers: Sequence[str]) -> None:
-    """Check that there are such sources of parses.
+    """Check that parse sources exist and can be used.
 
     Args:
-        parsers: as for :func:`parser_table`.
+        parsers: names of parse sources, see :func:`parser_table`.
 
     Raises:
-        InputError: a name is of no source, or its source cannot be used.
+        InputError: a source is unknown or cannot be used.
     """
     for parser in parsers:
         if parser != OWN:

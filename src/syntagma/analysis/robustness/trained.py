@@ -1,4 +1,4 @@
-"""Scores over the share of heads or tags that was replaced when models were trained."""
+"""Scores over the share of heads or tags that was replaced in training."""
 
 from __future__ import annotations
 
@@ -18,31 +18,28 @@ from syntagma.analysis.systems import RunScores, System, read_systems
 from syntagma.errors import InputError
 from syntagma.parse.sources.load import NOISY, read_noise
 
-__all__ = ["training_noise_curve"]
-
-
 Line = dict[float, System]
-"""Systems that differ in nothing but the share of noise, by that share."""
+"""Systems that differ only in the share of noise, by share."""
 
 
 def training_noise_curve(
     folders: Sequence[str | Path], *, kind: str = "heads", metric: str = ""
 ) -> NoiseCurve:
-    """The scores of models that were trained on more and more noise, as their runs tell them.
+    """Collect the saved scores of models that were trained with increasing shares of noise.
 
-    A run's own scores stand on parses of its own parser: on the same noise as its training.
+    The saved scores of a run use the same parser as its training, and so the same share of noise.
 
     Args:
-        folders: finished runs over the same data whose ``parser`` is ``noisy:SHARE:SOURCE``,
-            ``noisy:SHARE,SEED:SOURCE`` (or ``noisy_tags:…``), or one without noise; those that
-            differ in nothing but the share, the draw of the noise and the seed of the training are
-            one line, those without guides a level one.
-        kind: ``heads`` or ``tags``.
-        metric: to show; the one that comparisons of the task test, if not given.
+        folders: finished runs on the same data whose ``parser`` is ``noisy:SHARE:SOURCE`` or
+            ``noisy:SHARE,SEED:SOURCE`` (or ``noisy_tags:…``), or a source without noise.  Runs that
+            differ only in the share, the seed of the noise and the seed of the training form one
+            line; those without guides a flat one.
+        kind: what is replaced: ``heads`` or ``tags``.
+        metric: metric to show; defaults to the one that comparisons of the task test.
 
     Raises:
-        InputError: runs cannot be used, no model reads what is replaced, or a line has no run with
-            a share that another has, or not equally many draws of noise with each share.
+        InputError: runs cannot be used, no model reads what is replaced, a line lacks a share that
+            another has, or the numbers of draws of noise differ between shares.
     """
     check_kind(kind)
 
@@ -56,7 +53,8 @@ def training_noise_curve(
     if shares == [0.0]:
         raise InputError(
             f"none of the runs was trained with {kind} replaced; train some with "
-            f"--set parser={NOISY[kind]}:SHARE:SOURCE, such as {NOISY[kind]}:0.4:default-parser"
+            f"--set parser={NOISY[kind]}:SHARE:SOURCE, for example "
+            f"{NOISY[kind]}:0.4:default-parser"
         )
     level = level_systems({name: _first(line).runs[0].path for name, line in lines.items()}, kind)
     n_draws = _count_draws(lines, shares, level, kind)
@@ -75,7 +73,7 @@ def training_noise_curve(
 
 
 def _lines(systems: Sequence[System], kind: str) -> dict[str, Line]:
-    """Systems as lines, each with the name of its system without noise, where it has one."""
+    """Group systems into lines, each named after its system without noise, if there is one."""
     found: dict[str, Line] = {}
     for system in systems:
         share, _, source = _noise_of(system.runs[0], kind)
@@ -90,16 +88,12 @@ def _first(line: Line) -> System:
 def _count_draws(
     lines: Mapping[str, Line], shares: Sequence[float], level: Container[str], kind: str
 ) -> int:
-    """How many draws of noise there are with each share, which all lines must have alike.
+    """Return the number of draws of noise, which must be the same for all lines and shares.
 
-    Args:
-        lines: by name.
-        shares: that each line must have.
-        level: names of lines to which share and draw are all the same.
-        kind: what is replaced.
+    Lines in ``level`` do not read what is replaced, so they need not have all shares.
 
     Raises:
-        InputError: a share is missing, a run is there twice, or the draws are not equally many.
+        InputError: a line lacks a share, a run is given twice, or the numbers of draws differ.
     """
     numbers: dict[str, int] = {}
     for name, line in lines.items():
@@ -112,36 +106,36 @@ def _count_draws(
             source = f"{NOISY[kind]}:{missing[0]}:SOURCE" if missing[0] else "SOURCE"
             raise InputError(
                 f"{name}: no run was trained with {missing[0]:.0%} of the {kind} replaced; "
-                f"train it with --set parser={source}"
+                f"train one with --set parser={source}"
             )
     if len({*numbers.values()}) > 1:
         counts = ", ".join(f"{name} {number}" for name, number in numbers.items())
         raise InputError(
-            f"expected equally many draws of noise with each share of the {kind}, got {counts}; "
-            f"train more with --set parser={NOISY[kind]}:SHARE,SEED:SOURCE"
+            f"expected the same number of draws of noise for each share of the {kind}, got "
+            f"{counts}; train more with --set parser={NOISY[kind]}:SHARE,SEED:SOURCE"
         )
     return max(numbers.values())
 
 
 def _n_draws(system: System, kind: str) -> int:
-    """How many draws of noise the runs of a system were trained on.
+    """Count the draws of noise that the runs of a system were trained with.
 
     Raises:
-        InputError: two have the same seed and the same draw, however it is written.
+        InputError: two runs have the same seed and the same draw.
     """
     known: dict[tuple[int, int], RunScores] = {}
     for run in system.runs:
         _, draw, _ = _noise_of(run, kind)
         if (first := known.setdefault((run.seed, draw), run)) is not run:
             raise InputError(
-                f"{run.path}: has the seed and the noise of {first.path}; name one of them, or "
-                f"train it on another draw, --set parser={NOISY[kind]}:SHARE,SEED:SOURCE"
+                f"{run.path}: has the same seed and noise as {first.path}; give only one of them, "
+                f"or train it with other noise, --set parser={NOISY[kind]}:SHARE,SEED:SOURCE"
             )
     return len({draw for _, draw in known})
 
 
 def _noise_of(run: RunScores, kind: str) -> tuple[float, int, str]:
-    """Share and seed of the noise that a run was trained on, 0 for none, and the source behind."""
+    """Return share and seed of the noise in a run's training, 0 without, and the clean source."""
     parser = run.experiment.parser
     noise = read_noise(parser)
     if noise is None or noise.what != kind:
