@@ -3,8 +3,8 @@
     make demo
     python scripts/screenshot.py demo/ferry.html docs/answers.png
 
-Needs Chromium or Chrome, and Pillow. The picture shows the part of the page that explains itself: the questions,
-the passage with one answer marked, and the dependency tree of the sentence that holds the answer.
+Needs Chromium or Chrome, and Pillow. The picture shows the part of the page that explains itself:
+the questions, the passage with one answer marked, and the tree of the sentence with the answer.
 """
 
 from __future__ import annotations

@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import re
 import shutil
+from importlib import import_module
 from pathlib import Path
 
 import pytest
@@ -18,7 +19,7 @@ from tests.builders import dream, experiment, pairs, parallel, relations, transl
 from tests.corpora import make_corpus
 
 ROOT = Path(__file__).parent.parent
-DOCUMENTS = sorted([ROOT / "README.md", ROOT / "CONTRIBUTING.md", *(ROOT / "docs").glob("*.md")])
+DOCUMENTS = sorted([ROOT / "README.md", ROOT / "CONTRIBUTING.md", *(ROOT / "docs").rglob("*.md")])
 SLOW_PAGES = {"docs/train.md", "docs/use.md"}
 """Pages whose Python takes more than a few seconds."""
 COMMANDS = typer.main.get_command(app).commands
@@ -97,13 +98,74 @@ def test_files_of_this_repository_are_there():
                 assert anchor in anchors(target), f"{path.name}: {link}#{anchor}"
 
 
+ARCHITECTURE = ROOT / "docs" / "architecture.md"
+PACKAGE = ROOT / "src" / "syntagma"
+
+
+def place_of(name: str) -> Path:
+    """A file or folder that the page on the architecture names."""
+    return next((p for p in (PACKAGE / name, ROOT / name) if p.exists()), ROOT / name)
+
+
+def resolves(name: str, start: str = "syntagma") -> bool:
+    """Whether a dotted name is a module, or something inside one."""
+    found: object = import_module(start)
+    for part in name.split("."):
+        if not hasattr(found, part):
+            try:
+                found = import_module(f"{found.__name__}.{part}")  # type: ignore[attr-defined]
+            except (ImportError, AttributeError):
+                return False
+        else:
+            found = getattr(found, part)
+    return True
+
+
+def test_paths_and_names_of_the_architecture_are_there():
+    text = ARCHITECTURE.read_text(encoding="utf-8")
+    spans = re.findall(r"`([^`\s]+)`", text)
+    paths = [span for span in spans if re.fullmatch(r"[\w./-]+(/[\w-]+|\.(py|yaml|md))", span)]
+    written = {"metrics.json", "config.json", "table.md", "result.json"}  # By commands.
+    assert len(paths) > 60
+    for path in paths:
+        assert path in written or place_of(path).exists(), path
+    for name in (span for span in spans if re.fullmatch(r"[a-z_]\w*(\.\w+)+", span)):
+        if name not in {*paths, *written} and not name.startswith("head."):
+            assert resolves(name), name
+
+
+def test_functions_of_the_walks_are_in_the_files_next_to_them():
+    text = ARCHITECTURE.read_text(encoding="utf-8")
+    rows = re.findall(r"^\| `([\w./-]+\.(?:py|yaml))` \| (.+?) \|", text, re.MULTILINE)
+    assert len(rows) > 40
+    for path, names in rows:
+        assert (PACKAGE / path).is_file(), path
+        for name in re.findall(r"`([\w.]+)`", names):
+            if path.endswith(".yaml"):
+                assert f"\n  {name}:\n" in (PACKAGE / path).read_text(encoding="utf-8"), (
+                    path,
+                    name,
+                )
+            else:
+                module = path.removesuffix(".py").removesuffix("/__init__").replace("/", ".")
+                assert resolves(name, f"syntagma.{module}"), (path, name)
+
+
+def test_the_architecture_shows_the_order_of_imports():
+    order = re.compile(r"^    errors, files.*?(?=\n\n)", re.MULTILINE | re.DOTALL)
+    pages = (ARCHITECTURE, ROOT / "CONTRIBUTING.md")
+    shown = [order.findall(page.read_text(encoding="utf-8")) for page in pages]
+    assert len(shown[0]) == 1
+    assert shown[0] == shown[1]
+
+
 def test_settings_that_are_named_are_there():
     table = (ROOT / "docs" / "settings.md").read_text(encoding="utf-8")
     known = set(re.findall(r"^\| `(\w+)` \|", table, re.MULTILINE))
     used = mentions(r"(?:^|--set )((?:\w+/)?(?:data|training|head|guides\.\w+)\.\w+)(?==|\s|$)")
     assert len(used) > 20
     for document, key, _ in used:
-        if key == "data.json":  # A file of a run's folder.
+        if key in ("data.json", "data.py"):  # Names of files.
             continue
         assert key.rpartition(".")[2] in known, f"{document}: {key}"
 

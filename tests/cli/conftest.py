@@ -1,4 +1,4 @@
-"""The command line as a user meets it."""
+"""Run commands in this process, and an experiment to run them on."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from tests.builders import treebank
 
 @pytest.fixture
 def run(capsys: pytest.CaptureFixture[str]) -> Callable[..., tuple[int, str, str]]:
-    """Calls a command; gives its exit code and what it printed on both streams."""
+    """Call a command; return its exit code, and what it printed on stdout and stderr."""
 
     def call(*arguments: object) -> tuple[int, str, str]:
         with pytest.raises(SystemExit) as leaving:

@@ -1,4 +1,4 @@
-"""Exit codes, one line on bad input, nothing half-written."""
+"""Exit codes, one line for invalid input, and complete files or none."""
 
 from __future__ import annotations
 
@@ -129,7 +129,7 @@ def test_without_a_command_the_help_is_printed(run):
         ("annotate", "-", "-", "--out", "corpus"),
     ],
 )
-def test_standard_input_is_named_once(run, arguments, monkeypatch):
+def test_standard_input_can_be_named_only_once(run, arguments, monkeypatch):
     monkeypatch.setattr("sys.stdin", None)
     code, out, err = run(*arguments)
     assert (code, out) == (2, "")
@@ -147,7 +147,7 @@ def test_standard_input_is_named_once(run, arguments, monkeypatch):
         ("sweep", "FILE", "--json", "FOLDER"),
     ],
 )
-def test_a_folder_is_no_place_for_a_file(run, arguments, tmp_path):
+def test_a_folder_cannot_be_overwritten_by_a_file(run, arguments, tmp_path):
     places = {"FOLDER": tmp_path, "FILE": tmp_path / "text", "JSON": tmp_path / "out.json"}
     code, out, err = run(*(places.get(argument, argument) for argument in arguments))
     assert (code, out) == (2, "")
@@ -164,7 +164,7 @@ def test_a_folder_is_no_place_for_a_file(run, arguments, tmp_path):
         ("answer", "FILE", "Who?", "--html", "FILE"),
     ],
 )
-def test_what_is_read_is_not_written_over(run, arguments, tmp_path):
+def test_input_files_are_not_overwritten(run, arguments, tmp_path):
     (tmp_path / "data").write_text("precious")
     code, out, err = run(*(str(tmp_path / "data") if a == "FILE" else a for a in arguments))
     assert (code, out) == (2, "")
@@ -172,7 +172,7 @@ def test_what_is_read_is_not_written_over(run, arguments, tmp_path):
     assert (tmp_path / "data").read_text() == "precious"
 
 
-def test_options_that_would_do_nothing_are_refused(run, tmp_path):
+def test_options_without_effect_are_errors(run, tmp_path):
     code, _, err = run("parse", tmp_path, "--from", "parquet", "--decoding", "joint")
     assert code == 2
     assert says(one_line(err), "--decoding --from parquet")
@@ -186,7 +186,7 @@ def print_into(pipe, *arguments):
     main([*arguments])
 
 
-def test_a_reader_that_has_left_is_nobodys_fault(tmp_path):
+def test_a_closed_pipe_is_not_an_error(tmp_path):
     os.mkfifo(tmp_path / "pipe")
     child = Child(print_into, tmp_path / "pipe", "settings", folder=tmp_path)
     with (tmp_path / "pipe").open("rb"):
@@ -200,13 +200,13 @@ def run_in_latin(*arguments):
     main([str(argument) for argument in arguments])
 
 
-def test_a_terminal_that_lacks_a_letter_ends_no_command(config, tmp_path):
+def test_a_terminal_without_a_character_does_not_end_a_command(config, tmp_path):
     child = Child(run_in_latin, "train", config, "--out", tmp_path / "run", folder=tmp_path)
     child.require_success()
     assert child.out.read_bytes().splitlines()[-1] == f"? {tmp_path / 'run'}".encode()
 
 
-def test_a_file_is_no_folder(run, tmp_path):
+def test_a_file_is_not_a_folder(run, tmp_path):
     (tmp_path / "text").write_text("A gull cried.")
     inside = tmp_path / "text" / "out.json"
     code, _, err = run("answer", tmp_path / "text", "Who?", "--json", inside)
@@ -226,7 +226,7 @@ def test_unknown_commands_and_missing_arguments(run):
     assert run("parse", "--parser", "/no/such/folder")[0] == 2
 
 
-def test_our_own_faults_are_told_from_the_users(run, monkeypatch):
+def test_internal_errors_have_their_own_exit_code(run, monkeypatch):
     def fail():
         raise RuntimeError("the roof leaks")
 
@@ -292,7 +292,7 @@ def test_interrupting_a_training_run_keeps_its_checkpoints(config, tmp_path):
 
 
 @pytest.mark.parametrize("command", [("parse",), ("answer",), ("evaluate", "default-reader")])
-def test_a_device_that_is_not_there_is_named(run, tmp_path, command):
+def test_an_unknown_device_is_an_error(run, tmp_path, command):
     text = tmp_path / "text.txt"
     text.write_text("A gull cried.")
     code, _, error = run(*command, text, "--device", "gpu")

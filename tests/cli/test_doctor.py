@@ -1,4 +1,4 @@
-"""What the doctor recommends is there to be installed, and of use."""
+"""The doctor recommends extras that exist and are used."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def test_every_extra_has_code_behind_it(extra):
         assert re.search(rf"^\s*(import|from) {module}\b", code, re.MULTILINE)
 
 
-def test_each_encoder_is_there_or_the_way_to_get_it(tmp_path, monkeypatch):
+def test_each_encoder_is_found_or_how_to_get_it_is_shown(tmp_path, monkeypatch):
     found = {"default": tmp_path, "accurate": None}
 
     def find(name):
@@ -42,7 +42,7 @@ def test_each_encoder_is_there_or_the_way_to_get_it(tmp_path, monkeypatch):
 
 
 def test_no_extra_installs_weights():
-    """They bring packages along that nobody wants."""
+    """Packages of weights depend on packages that nobody wants."""
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
     wanted = [*project["dependencies"], *chain(*project["optional-dependencies"].values())]
     packages = {

@@ -58,7 +58,7 @@ def test_heads_of_tasks_have_the_settings_that_they_inherit():
     assert required == {"task", "data"}
 
 
-def test_an_unknown_section_is_told_the_nearest():
+def test_an_unknown_section_suggests_the_nearest():
     with pytest.raises(InputError, match=naming("section spams spans")):
         find_section("spams")
 

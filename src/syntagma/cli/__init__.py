@@ -19,63 +19,73 @@ from syntagma.errors import InputError
 
 __all__ = ["app", "main"]
 
-OK, OURS, YOURS, INTERRUPTED = 0, 1, 2, 130
-KEPT = "interrupted; what was finished is kept"
+OK, INTERNAL_ERROR, INPUT_ERROR, INTERRUPTED = 0, 1, 2, 130
+INTERRUPTION = "interrupted; finished work is kept"
 ORDER = (
     *("parse", "annotate", "train", "settings", "evaluate", "predict", "answer", "attention"),
     *("compare", "noise", "report", "reproduce", "sweep", "pack", "download", "doctor"),
 )
-"""Of the commands in the help."""
+"""Order of the commands in the help."""
 app.registered_commands.sort(
     key=lambda command: ORDER.index(getattr(command.callback, "__name__", ""))
 )
 
 
 def main(arguments: list[str] | None = None) -> None:
-    """Run the command line and leave with its exit code."""
+    """Run the command line and exit with its code.
+
+    Args:
+        arguments: arguments of the program; by default those of the process.
+    """
     arguments = sys.argv[1:] if arguments is None else arguments
     debug = "--debug" in arguments
-    # Behind a command, too.
+    # Typer accepts a global option only before the command; accept this one anywhere.
     arguments = [argument for argument in arguments if argument != "--debug"]
-    # NumPy multiplies next to nothing here; its threads would only spin beside torch's.
+    # NumPy multiplies almost nothing here, and its threads would compete with those of torch.
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     for stream in (sys.stdout, sys.stderr):
-        # A terminal that lacks a letter gets a question mark, and what was done stays done.
+        # Print a question mark for a character that the terminal cannot show: a finished command
+        # must not fail because of its output.
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="replace")
     try:
         code = app(args=arguments, standalone_mode=False) or OK
-        if code == INTERRUPTED:  # Typer turns the user's Ctrl-C into this code.
-            typer.echo(f"syntagma: {KEPT}", err=True)
+        if code == INTERRUPTED:  # Typer turns Ctrl-C into this code.
+            typer.echo(f"syntagma: {INTERRUPTION}", err=True)
     except SystemExit as error:
-        # So Typer ends where the reader of our output has left (`| head`): nobody to tell.
+        # stdout was closed (e.g. `| head`): exit quietly. Typer raises SystemExit for it; anything
+        # else that is written must go nowhere, or Python reports the closed pipe at exit.
         if not isinstance(error.__context__, BrokenPipeError):
             raise
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         code = OK
     except InputError as error:
-        code = _complain(error, debug, str(error), YOURS)
+        code = _complain(error, debug, str(error), INPUT_ERROR)
     except (Exception, KeyboardInterrupt) as error:
-        # Typer raises Click's errors from a copy of Click of its own: known by what they offer.
-        # It makes an Abort of Ctrl-C, but of an end of file too, which nobody asked for.
+        # Typer bundles its own copy of Click, whose errors are recognised by name and attributes.
+        # It raises Abort for Ctrl-C, but also for an unexpected end of input, which is a bug.
         stopped = type(error).__name__ == "Abort" and not isinstance(error.__cause__, EOFError)
         if isinstance(error, KeyboardInterrupt) or stopped:
-            code = _complain(error, debug, KEPT, INTERRUPTED)
+            code = _complain(error, debug, INTERRUPTION, INTERRUPTED)
         elif type(error).__name__ == "NoArgsIsHelpError":
             typer.echo(str(error))
-            code = YOURS
+            code = INPUT_ERROR
         elif isinstance(error, OSError) and error.errno == errno.ENAMETOOLONG:
-            message = f"{error.filename!s:.60}…: expected the name of a file or folder"
-            code = _complain(error, debug, message, YOURS)
+            # A long text was given instead of a path.
+            message = f"{error.filename!s:.60}…: expected the path of a file or folder"
+            code = _complain(error, debug, message, INPUT_ERROR)
         elif hasattr(error, "format_message"):
-            code = _complain(error, debug, error.format_message(), YOURS)
+            code = _complain(error, debug, error.format_message(), INPUT_ERROR)
         else:
-            message = f"internal error: {type(error).__name__}: {error} (--debug shows where)"
-            code = _complain(error, debug, message, OURS)
+            message = (
+                f"internal error: {type(error).__name__}: {error} (--debug shows the traceback)"
+            )
+            code = _complain(error, debug, message, INTERNAL_ERROR)
     sys.exit(code)
 
 
 def _complain(error: BaseException, debug: bool, message: str, code: int) -> int:
+    """Print an error as one line, with its traceback if wanted; return the exit code."""
     if debug:
         traceback.print_exception(error)
     typer.echo(f"syntagma: {' '.join(message.split())}", err=True)

@@ -1,4 +1,4 @@
-"""Check and print annotated corpora."""
+"""Verify and print annotated corpora."""
 
 from __future__ import annotations
 
@@ -13,17 +13,18 @@ from syntagma.parse.corpora.corpus import AnnotatedCorpus
 from syntagma.parse.sources.stream import ParsedSentence
 from syntagma.text.conllu import TreebankSentence
 
-__all__ = ["check_corpora", "write_corpora"]
-
 
 def check_corpora(folders: Sequence[str | Path]) -> int:
-    """Compare corpora with their manifests.
+    """Verify corpora against their manifests.
+
+    Args:
+        folders: folders of annotated corpora.
 
     Returns:
-        Sentences that were found whole.
+        The number of verified sentences.
 
     Raises:
-        InputError: something is wrong; the first problem is named and the others counted.
+        InputError: a file is damaged or missing; names the first problem and counts the others.
     """
     total = 0
     for folder in folders:
@@ -31,8 +32,8 @@ def check_corpora(folders: Sequence[str | Path]) -> int:
         if problems := corpus.check():
             more = f" (and {len(problems) - 1} more)" if len(problems) > 1 else ""
             raise InputError(
-                f"{folder}: {problems[0]}{more}; annotate again with --resume to make what is "
-                f"missing or damaged anew"
+                f"{folder}: {problems[0]}{more}; run annotate again with --resume to repair the "
+                f"missing or damaged files"
             )
         total += len(corpus)
     return total
@@ -42,15 +43,15 @@ def write_corpora(folders: Sequence[str | Path], *, to: str, out: IO[str]) -> No
     """Print annotated corpora.
 
     Args:
-        folders: of corpora with text.
+        folders: folders of annotated corpora with text.
         to: ``conllu`` or ``json``.
-        out: where to.
+        out: stream to write to.
 
     Raises:
-        InputError: a folder holds no corpus with text, or ``to`` is another format.
+        InputError: a folder does not contain a corpus with text, or ``to`` is another format.
     """
     if to not in ("conllu", "json"):
-        raise InputError(f"--from parquet can be printed --to conllu or json; got {to!r}")
+        raise InputError(f"--from parquet supports --to conllu and --to json, got {to!r}")
     for folder in folders:
         for found in AnnotatedCorpus(folder).sentences():
             sentence = found.parse.sentence

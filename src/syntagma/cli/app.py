@@ -1,4 +1,4 @@
-"""What all commands share: the program, its common flags, and how numbers are shown."""
+"""The Typer application, options that several commands share, and how numbers are printed."""
 
 from __future__ import annotations
 
@@ -10,22 +10,25 @@ import typer
 
 from syntagma import __version__
 
-__all__ = [
-    "Device",
-    "JsonFile",
-    "ModelTask",
-    "OtherParser",
-    "OtherPrecision",
-    "SkipBad",
-    "app",
-    "file_place",
-    "show_metrics",
-    "write_json_file",
-]
+
+def examples(*commands: str) -> str:
+    """Format example commands for the end of a command's help.
+
+    Args:
+        commands: example commands, without a prompt.
+    """
+    # Click does not wrap a paragraph that starts with a line holding a backspace character.
+    return "\n".join(["\b", "Examples:", *(f"  {command}" for command in commands)])
+
 
 app = typer.Typer(
     name="syntagma",
     help="Make any pretrained Transformer encoder read with syntax.",
+    epilog=examples(
+        "syntagma download default",
+        "syntagma answer FILE 'Who …?' --html page.html",
+        "syntagma train --help",
+    ),
     no_args_is_help=True,
     add_completion=False,
     rich_markup_mode=None,
@@ -33,7 +36,7 @@ app = typer.Typer(
 )
 
 
-def _there(device: str) -> str:
+def _check_device(device: str) -> str:
     if device != "cpu":
         from syntagma.encoders.precision import require_device
 
@@ -42,7 +45,7 @@ def _there(device: str) -> str:
 
 
 def file_place(path: Path | None) -> Path | None:
-    """Refuse at the start what could not be written at the end."""
+    """Check that a file can be written, before the work whose result it will hold."""
     if path is not None:
         from syntagma.outputs import require_file_place
 
@@ -51,29 +54,38 @@ def file_place(path: Path | None) -> Path | None:
 
 
 JsonFile = Annotated[
-    Path | None, typer.Option("--json", callback=file_place, help="Also write JSON.")
+    Path | None, typer.Option("--json", callback=file_place, help="Also write a JSON file.")
 ]
 Device = Annotated[
-    str, typer.Option(callback=_there, help="Where to compute: cpu, cuda, cuda:1, mps.")
+    str, typer.Option(callback=_check_device, help="Device: cpu, cuda, cuda:1, or mps.")
 ]
 ModelTask = Annotated[
-    str, typer.Option(help="Score a reader of single passages as another task: open_qa.")
+    str,
+    typer.Option(help="Use a model of the task spans for another task: open_qa."),
 ]
 OtherParser = Annotated[
     str,
     typer.Option(
-        "--parser", help="Parses from elsewhere than in training: noisy:0.2:default-parser, random."
+        "--parser",
+        help="Use another parse source than in training, such as random or "
+        "noisy:0.2:default-parser.",
     ),
 ]
 OtherPrecision = Annotated[
     str,
     typer.Option(
         "--precision",
-        help="float32, bfloat16, or auto: bfloat16 where that is faster; float32 for parsers and "
-        "auto for others if not given. A run's training.precision gives its own scores again.",
+        help="float32, bfloat16, or auto (bfloat16 if that is faster). Default: float32 for "
+        "parsers, auto for other models. With the training.precision of a run, its own scores "
+        "are reproduced.",
     ),
 ]
-SkipBad = Annotated[bool, typer.Option("--skip-bad", help="Leave out bad examples and count them.")]
+SkipBad = Annotated[
+    bool,
+    typer.Option(
+        "--skip-bad", help="Skip and count invalid examples, instead of stopping at the first."
+    ),
+]
 
 
 def _version(wanted: bool) -> None:
@@ -84,7 +96,7 @@ def _version(wanted: bool) -> None:
 
 @app.callback()
 def _global(
-    debug: Annotated[bool, typer.Option("--debug", help="Show tracebacks.")] = False,
+    debug: Annotated[bool, typer.Option("--debug", help="Show the traceback of an error.")] = False,
     version: Annotated[
         bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version.")
     ] = False,
@@ -93,23 +105,23 @@ def _global(
 
 
 def show_metrics(values: dict[str, Any]) -> None:
-    """Print numbers, and words about them, a line each."""
+    """Print one line per metric; values may be numbers or text."""
     width = max(map(len, values), default=0)
     for name, value in values.items():
         if isinstance(value, str):
             typer.echo(f"{name:<{width}}  {value}")
             continue
-        typer.echo(f"{name:<{width}}  {_number_shown(value):>10}")
+        typer.echo(f"{name:<{width}}  {_format_number(value):>10}")
 
 
-def _number_shown(value: float) -> str:
+def _format_number(value: float) -> str:
     if not value % 1:
         return f"{value:.0f}"
     return f"{value:.2f}" if abs(value) >= 0.01 else f"{value:.2g}"
 
 
 def write_json_file(path: Path | None, values: dict[str, Any]) -> None:
-    """Write what ``--json`` asks for, if it was given."""
+    """Write the file given by ``--json``, if any."""
     if path is not None:
         from syntagma.outputs import write_json
 

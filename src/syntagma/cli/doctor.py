@@ -1,4 +1,4 @@
-"""What is installed, what is found, what is missing."""
+"""Report what is installed, found and missing."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ EXTRAS = {
 
 
 def report() -> Iterator[str]:
-    """A line for each thing that matters, in the order in which it is found out."""
+    """Yield the lines of the report: versions, devices, models, cache, extras."""
     yield f"syntagma       {__version__}, Python {platform.python_version()}, {platform.machine()}"
     for package in ("torch", "transformers", "tokenizers", "safetensors", "numpy"):
         yield f"{package:<14} {metadata.version(package)}"

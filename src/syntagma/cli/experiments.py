@@ -1,4 +1,4 @@
-"""Commands that run many experiments: the papers' tables, searches for settings."""
+"""Commands on many experiments: reproduce the papers, search for settings, list settings."""
 
 from __future__ import annotations
 
@@ -7,44 +7,66 @@ from typing import Annotated
 
 import typer
 
-from syntagma.cli.app import JsonFile, app, write_json_file
+from syntagma.cli.app import JsonFile, app, examples, write_json_file
 from syntagma.errors import InputError
 
 
-@app.command()
+@app.command(
+    epilog=examples(
+        "syntagma reproduce --list --data data",
+        "syntagma reproduce sg-net table3 --data data --dry-run",
+        "syntagma reproduce sg-net table3 --data data --seeds 3",
+    )
+)
 def reproduce(
-    paper: Annotated[str, typer.Argument(help="sg-net, seprem, poi-net, …; see --list.")] = "",
+    paper: Annotated[
+        str, typer.Argument(help="sg-net, seprem, poi-net, …; --list shows all.")
+    ] = "",
     table: Annotated[str, typer.Argument(help="table3, figure4, section7.6, …")] = "",
     listing: Annotated[
-        bool, typer.Option("--list", help="Print the index, or a paper's part of it.")
+        bool, typer.Option("--list", help="List all entries, or those of PAPER.")
     ] = False,
-    data: Annotated[Path | None, typer.Option(help="The folder of the data; data/.")] = None,
-    encoder: Annotated[str, typer.Option(help="Instead of the default or the paper's.")] = "",
-    scale: Annotated[str, typer.Option(help="tiny, cpu or paper.")] = "cpu",
+    data: Annotated[
+        Path | None, typer.Option(help="Folder with the datasets. Default: data.")
+    ] = None,
+    encoder: Annotated[
+        str, typer.Option(help="Encoder to use, instead of the default one or the paper's.")
+    ] = "",
+    scale: Annotated[str, typer.Option(help="Amount of work: tiny, cpu, or paper.")] = "cpu",
     seeds: Annotated[
-        int, typer.Option(help="Runs a system; 0: the paper's number at its scale, else one.")
+        int,
+        typer.Option(
+            help="Runs per system. 0: as many as in the paper with --scale paper, otherwise one."
+        ),
     ] = 0,
-    out: Annotated[Path, typer.Option(help="Where runs and tables go.")] = Path("runs/reproduce"),
-    parser: Annotated[str, typer.Option(help="A parse source.")] = "default-parser",
+    out: Annotated[Path, typer.Option(help="Folder for runs and tables.")] = Path("runs/reproduce"),
+    parser: Annotated[str, typer.Option(help="Parse source.")] = "default-parser",
     overrides: Annotated[
-        list[str] | None, typer.Option("--set", help="Change a setting of every run.")
+        list[str] | None,
+        typer.Option("--set", help="Change a setting of all runs, KEY=VALUE; repeatable."),
     ] = None,
     dry_run: Annotated[
-        bool, typer.Option("--dry-run", help="List runs and what will differ.")
+        bool,
+        typer.Option(
+            "--dry-run", help="List the runs and the expected differences, without training."
+        ),
     ] = False,
     json_file: JsonFile = None,
 ) -> None:
-    """Train what a table or figure of a paper needs and print it beside the paper's numbers."""
+    """Reproduce a table or figure of a paper.
+
+    The runs that it needs are trained, and its numbers are printed next to those of the paper.
+    """
     from syntagma.reproduce.index import index_lines
 
     if json_file is not None and (listing or dry_run):
-        raise InputError("--json: only what was measured is written; leave out --list or --dry-run")
+        raise InputError("--json writes measured results; omit it, or omit --list and --dry-run")
     if listing:
         for line in index_lines(data, paper, table):
             typer.echo(line)
         return
     if not paper or not table:
-        raise InputError("expected PAPER TABLE, as in sg-net table3, or --list")
+        raise InputError("expected PAPER TABLE, such as sg-net table3, or --list")
     from syntagma.reproduce import work
     from syntagma.reproduce.runs import Setting
 
@@ -61,33 +83,55 @@ def reproduce(
     typer.echo(f"\n{found.table()}\n\n→ {plan.folder}")
 
 
-@app.command()
+@app.command(epilog=examples("syntagma settings", "syntagma settings spans"))
 def settings(
-    section: Annotated[str, typer.Argument(help="A task, a guide, data, training, …")] = "",
+    section: Annotated[
+        str, typer.Argument(help="experiment, data, training, a task, or a guide.")
+    ] = "",
 ) -> None:
-    """Print what an experiment may set: with SECTION a part of it, else all as a page."""
+    """List the settings of an experiment.
+
+    Without SECTION, all settings are printed as a Markdown page.
+    """
     from syntagma.cli.reference import find_section, settings_page
 
     typer.echo("\n".join(find_section(section).lines()) if section else settings_page().rstrip())
 
 
-@app.command()
+@app.command(
+    epilog=examples(
+        "syntagma sweep experiments/nli_plain.yaml --space training.learning_rate=1e-5..1e-3:log",
+        "syntagma sweep experiments/nli_plain.yaml --space preset=none,sg-net --seeds 3",
+    )
+)
 def sweep(
-    config: Annotated[Path, typer.Argument(help="An experiment, as in experiments/*.yaml.")],
+    config: Annotated[
+        Path, typer.Argument(help="Experiment file, such as experiments/nli_plain.yaml.")
+    ],
     space: Annotated[
         list[str] | None,
-        typer.Option(help="KEY=A..B, KEY=A..B:log, or KEY=A,B,C; several times."),
+        typer.Option(
+            help="Values to try: KEY=A..B, KEY=A..B:log (logarithmic), or KEY=A,B,C; repeatable."
+        ),
     ] = None,
-    trials: Annotated[int, typer.Option(help="How many settings to try in all.")] = 20,
-    seeds: Annotated[int, typer.Option(help="Runs a trial; its value is their mean.")] = 1,
-    out: Annotated[Path | None, typer.Option(help="Folder; runs/sweep_NAME if not given.")] = None,
+    trials: Annotated[int, typer.Option(help="Number of trials in total.")] = 20,
+    seeds: Annotated[int, typer.Option(help="Runs per trial, which are averaged.")] = 1,
+    out: Annotated[
+        Path | None, typer.Option(help="Folder to write. Default: runs/sweep_NAME.")
+    ] = None,
     overrides: Annotated[
-        list[str] | None, typer.Option("--set", help="Change a setting of every trial.")
+        list[str] | None,
+        typer.Option("--set", help="Change a setting of all trials, KEY=VALUE; repeatable."),
     ] = None,
-    metric: Annotated[str, typer.Option(help="To raise; the task's own if not given.")] = "",
+    metric: Annotated[
+        str, typer.Option(help="Metric to maximise. Default: the main metric of the task.")
+    ] = "",
     json_file: JsonFile = None,
 ) -> None:
-    """Search a space of settings; called again, it goes on where it stopped."""
+    """Search for good settings.
+
+    Run the same command again to continue an interrupted search.
+    """
     from syntagma.training.search_space import read_space
     from syntagma.training.sweep import Sweep, run_sweep
 

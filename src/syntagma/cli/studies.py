@@ -8,17 +8,21 @@ from typing import Annotated
 
 import typer
 
-from syntagma.cli.app import Device, JsonFile, app, write_json_file
+from syntagma.cli.app import Device, JsonFile, app, examples, write_json_file
 from syntagma.errors import InputError
 
-Runs = Annotated[list[Path], typer.Argument(help="Run folders over the same dev data.")]
+Runs = Annotated[
+    list[Path],
+    typer.Argument(help="Run folders that were scored on the same dev files, the baseline first."),
+]
 Data = Annotated[
-    list[str] | None, typer.Option(help="Score on other files than the dev files of the runs.")
+    list[str] | None,
+    typer.Option(help="Score the models on this file instead of their dev files; repeatable."),
 ]
 
 
-def _picture(path: Path | None) -> Path | None:
-    """Refuse at the start what could not be drawn at the end."""
+def _check_picture(path: Path | None) -> Path | None:
+    """Check that a picture can be drawn, before the work whose result it will show."""
     if path is not None:
         from syntagma.drawing.plotting import require_picture
 
@@ -26,33 +30,48 @@ def _picture(path: Path | None) -> Path | None:
     return path
 
 
-@app.command()
+@app.command(
+    epilog=examples(
+        "syntagma compare runs/squad_plain runs/squad_sg-net",
+        "syntagma compare runs/plain-* runs/sg-net-* --data test.json --json comparison.json",
+        "syntagma compare runs/squad_plain runs/squad_sg-net --by question_length --plot by.svg",
+    )
+)
 def compare(
     runs: Runs,
     data: Data = None,
     json_file: JsonFile = None,
     by: Annotated[
         list[str] | None,
-        typer.Option(help="Also by groups of examples: question_length, question_word, ..."),
+        typer.Option(
+            help="Also score groups of examples by a property, such as question_length or label; "
+            "repeatable."
+        ),
     ] = None,
     cut: Annotated[
-        str, typer.Option(help="Numbers in groups of equal `size` or equal `range`.")
+        str, typer.Option(help="How --by groups numbers: equal size or equal range.")
     ] = "size",
     plot: Annotated[
-        Path | None, typer.Option(callback=_picture, help="Draw the groups: .svg, .pdf, .png.")
+        Path | None,
+        typer.Option(callback=_check_picture, help="Draw the groups: a .svg, .pdf or .png file."),
     ] = None,
     answer_tags: Annotated[
-        bool, typer.Option("--answer-tags", help="Also count tags at the boundaries of answers.")
+        bool,
+        typer.Option(
+            "--answer-tags",
+            help="Also count the parts of speech of the first and last words of answers.",
+        ),
     ] = False,
     metric: Annotated[
-        str, typer.Option(help="To test, if not that of the paper: f1, macro_f1, uas, ...")
+        str,
+        typer.Option(help="Metric to test, such as f1 or uas. Default: the metric of the paper."),
     ] = "",
     device: Device = "cpu",
 ) -> None:
-    """Set runs side by side, the first as the baseline, with the paper's significance test.
+    """Compare runs, with the significance test of the paper.
 
-    Runs whose settings differ in the seed alone are one system.  Groups and tags can be shown of
-    one system, too.  With --data the models are scored on those files, once.
+    All runs are compared with the first one. Runs whose settings differ only in the seed are one
+    system. A single system can be split into groups, too.
     """
     from syntagma.analysis.answer_tags import tags_of_systems
     from syntagma.analysis.breakdown import break_down_by, check_properties, write_breakdowns
@@ -60,17 +79,17 @@ def compare(
     from syntagma.analysis.systems import read_systems
 
     if plot is not None and not by:
-        raise InputError("--plot draws groups of examples; say by what with --by")
+        raise InputError("--plot draws groups of examples; add --by PROPERTY")
     by = list(dict.fromkeys(by or ()))
     check_properties(by, cut)
     if cut != "size" and not by:
-        raise InputError("--cut puts examples into groups; say by what with --by")
+        raise InputError("--cut divides examples into groups; add --by PROPERTY")
     if data:
         from syntagma.evaluation import score_runs
 
         runs = score_runs(runs, data, metric=metric, device=device)
     systems = read_systems(runs, metric=metric)
-    # One run has groups and tags, and nothing to be compared with.
+    # A single run has groups and tags, but there is nothing to compare it with.
     alone = len(runs) == 1 and bool(by or answer_tags)
     comparison = None if alone else compare_systems(systems)
     breakdowns = break_down_by(systems, by, cut=cut) if by else []
@@ -85,33 +104,52 @@ def compare(
         write_breakdowns(breakdowns, plot)
 
 
-@app.command()
+@app.command(
+    epilog=examples(
+        "syntagma noise runs/plain runs/sg-net --shares 0,0.2,0.4 --plot noise.svg",
+        "syntagma noise runs/plain runs/sg-net --source own --source random --source linear",
+        "syntagma noise runs/noisy-0.2 runs/noisy-0.4 --trained",
+    )
+)
 def noise(
     runs: Runs,
     data: Data = None,
-    kind: Annotated[str, typer.Option(help="What is replaced: heads or tags.")] = "heads",
+    kind: Annotated[str, typer.Option(help="What to replace: heads or tags.")] = "heads",
     shares: Annotated[
-        str, typer.Option(help="How many: 0,0.2,0.5; the paper's if not given.")
+        str,
+        typer.Option(help="Shares to replace, such as 0,0.2,0.5. Default: those of the paper."),
     ] = "",
-    draws: Annotated[int, typer.Option(help="How often for each share, with other noise.")] = 1,
+    draws: Annotated[int, typer.Option(help="Average over this many draws of noise.")] = 1,
     trained: Annotated[
         bool,
-        typer.Option("--trained", help="What runs trained on noise scored, on the same noise."),
+        typer.Option(
+            "--trained",
+            help="Show the dev scores of runs that were trained on noise, on the same noise.",
+        ),
     ] = False,
     sources: Annotated[
         list[str] | None,
-        typer.Option("--source", help="Instead of noise a source of parses: own, random, ..."),
+        typer.Option(
+            "--source",
+            help="Compare parse sources instead, such as own, random, or linear; repeatable.",
+        ),
     ] = None,
-    metric: Annotated[str, typer.Option(help="To show, if not the one that is tested.")] = "",
+    metric: Annotated[
+        str, typer.Option(help="Metric to show. Default: the one that compare tests.")
+    ] = "",
     json_file: JsonFile = None,
     plot: Annotated[
-        Path | None, typer.Option(callback=_picture, help="Draw curve or bars: .svg, .pdf, .png.")
+        Path | None,
+        typer.Option(
+            callback=_check_picture, help="Draw curves or bars: a .svg, .pdf or .png file."
+        ),
     ] = None,
     device: Device = "cpu",
 ) -> None:
-    """Score models again with a share of the syntax that they read replaced at random.
+    """Score models with random noise in their parses.
 
-    Or with parses of other sources, side by side.
+    A share of the heads or tags is replaced at random. With --source, the models read the parses of
+    other sources instead.
     """
     from syntagma.analysis.robustness import (
         noise_curve,
@@ -122,15 +160,15 @@ def noise(
     )
 
     if sources and (trained or shares or draws != 1 or kind != "heads"):
-        raise InputError("--source replaces all parses: leave out --kind, --trained, --shares and "
-                         "--draws")  # fmt: skip
+        raise InputError(
+            "--source replaces all parses; omit --kind, --trained, --shares and --draws"
+        )
     if trained and (data or shares or draws != 1):
-        raise InputError("--trained reads what the runs scored: leave out --data, --shares and "
-                         "--draws")  # fmt: skip
+        raise InputError("--trained shows scores from training; omit --data, --shares and --draws")
     try:
         asked = [float(share) for share in shares.split(",") if share]
     except ValueError as error:
-        raise InputError(f"--shares: expected numbers as 0,0.2,0.5, got {shares!r}") from error
+        raise InputError(f"--shares: expected numbers such as 0,0.2,0.5, got {shares!r}") from error
     if sources:
         found = parser_table(runs, sources, data or (), metric=metric, device=device)
         typer.echo(found.table())
@@ -150,34 +188,55 @@ def noise(
         write_noise_curves([curve], plot)
 
 
-@app.command()
+@app.command(
+    epilog=examples(
+        "syntagma report runs/squad_plain runs/squad_sg-net --out report",
+        "syntagma report runs/plain-* runs/sg-net-* --out report --noise heads --source random",
+    )
+)
 def report(
     runs: Runs,
-    out: Annotated[Path, typer.Option(help="The folder to write.")],
+    out: Annotated[Path, typer.Option(help="Folder to write; must be new or empty.")],
     data: Data = None,
     cases: Annotated[
-        int, typer.Option(help="Examples to show, drawn from those where the runs differ.")
+        int, typer.Option(help="Number of examples to show on which the runs differ.")
     ] = 12,
     pictures: Annotated[
-        int, typer.Option(help="Of these, how many with pictures of attention; 0 opens no model.")
+        int,
+        typer.Option(help="Number of these examples with pictures of attention; 0 loads no model."),
     ] = 3,
     noise: Annotated[
-        list[str] | None, typer.Option(help="Also with heads, or tags, replaced at random.")
+        list[str] | None,
+        typer.Option(help="Also score with noise in heads or in tags; repeatable."),
     ] = None,
     sources: Annotated[
         list[str] | None,
-        typer.Option("--source", help="Also with the parses of a source: own, random, ..."),
+        typer.Option(
+            "--source",
+            help="Also score with a parse source, such as own, random, or linear; repeatable.",
+        ),
     ] = None,
     metric: Annotated[
-        str, typer.Option(help="To test and show, if not that of the paper: f1, macro_f1, ...")
+        str,
+        typer.Option(help="Metric to test and show, such as f1. Default: the metric of the paper."),
     ] = "",
     device: Device = "cpu",
 ) -> None:
-    """Write one page about a run, or about several, the first as the baseline."""
+    """Write a page about one run, or comparing several runs.
+
+    All runs are compared with the first one.
+    """
     from syntagma.report.write import write_report
 
     write_report(
-        runs, out, data=data or (), n_cases=cases, n_pictures=pictures, noise=noise or (),
-        sources=sources or (), metric=metric, device=device,
-    )  # fmt: skip
+        runs,
+        out,
+        data=data or (),
+        n_cases=cases,
+        n_pictures=pictures,
+        noise=noise or (),
+        sources=sources or (),
+        metric=metric,
+        device=device,
+    )
     typer.echo(f"→ {out / 'index.html'}")

@@ -15,6 +15,7 @@ from syntagma.cli.app import (
     JsonFile,
     SkipBad,
     app,
+    examples,
     file_place,
     show_metrics,
     write_json_file,
@@ -23,60 +24,81 @@ from syntagma.encoders.default import DEFAULT_PARSER, DEFAULT_READER, require_en
 from syntagma.errors import InputError
 from syntagma.files import require_once
 
-MOST_WORDS = 4000
+DEFAULT_MAX_WORDS = 4000
+
+TextPrecision = Annotated[str, typer.Option(help="float32, or auto (bfloat16 if that is faster).")]
 
 
-def _number(threshold: float | None) -> float | None:
+def _check_number(threshold: float | None) -> float | None:
     if threshold is not None:
         require_number(threshold, "--threshold")
     return threshold
 
 
 def _refuse(flags: dict[str, bool], why: str) -> None:
+    """Raise an error for the first flag that was given."""
     for flag, is_given in flags.items():
         if is_given:
             raise InputError(f"{flag} {why}")
 
 
-@app.command()
+@app.command(
+    epilog=examples(
+        "syntagma parse news.txt > news.conllu",
+        "syntagma parse --from conllu treebank.conllu --to json",
+        "syntagma parse news.txt --to svg --decoding joint > trees.svg",
+        "echo 'Nobody slept.' | syntagma parse",
+    )
+)
 def parse(
-    files: Annotated[list[str] | None, typer.Argument(help="Files; - or none: stdin.")] = None,
+    files: Annotated[
+        list[str] | None, typer.Argument(help="Files to parse. Default, and -: standard input.")
+    ] = None,
     source: Annotated[
         str,
-        typer.Option("--from", help="text, lines, words (pretokenised), conllu, or parquet."),
+        typer.Option(
+            "--from",
+            help="Input format: text, lines (one sentence per line), words (the same, with words "
+            "separated by spaces), conllu, or parquet (output of annotate).",
+        ),
     ] = "text",
-    to: Annotated[str, typer.Option(help="conllu, json, brackets, or svg.")] = "conllu",
+    to: Annotated[
+        str, typer.Option(help="Output format: conllu, json, brackets, or svg.")
+    ] = "conllu",
     decoding: Annotated[
         str | None,
-        typer.Option(help="dependencies, separate (phrases too), or joint: both as one tree."),
+        typer.Option(
+            help="dependencies, separate (phrases too), or joint (the best tree of both kinds at "
+            "once). Default: dependencies, or separate with --to brackets."
+        ),
     ] = None,
     pretokenized: Annotated[
-        bool, typer.Option("--pretokenized", help="The same as --from words.")
+        bool, typer.Option("--pretokenized", help="Same as --from words.")
     ] = False,
-    parser: Annotated[str, typer.Option(help="A parser's folder.")] = DEFAULT_PARSER,
+    parser: Annotated[str, typer.Option(help="Parser: a name or folder.")] = DEFAULT_PARSER,
     max_words: Annotated[
-        int, typer.Option(help="Longer sentences are parsed in parts.")
-    ] = MOST_WORDS,
-    precision: Annotated[
-        str, typer.Option(help="float32, or auto: bfloat16 where that is faster.")
-    ] = "float32",
+        int, typer.Option(help="Parse longer sentences in parts of at most this many words.")
+    ] = DEFAULT_MAX_WORDS,
+    precision: TextPrecision = "float32",
     device: Device = "cpu",
 ) -> None:
-    """Parse text to CoNLL-U, JSON or a picture on standard output."""
+    """Parse text; print CoNLL-U, JSON, brackets or a picture."""
     require_once(files or ())
     if pretokenized and source not in ("text", "words"):
-        raise InputError(f"--pretokenized is --from words, and --from {source} was given too; "
-                         f"leave out one of the two")  # fmt: skip
+        raise InputError(
+            f"--pretokenized means --from words, which contradicts --from {source}; omit one of "
+            f"the two"
+        )
     if source == "parquet":
         if not files:
-            raise InputError("--from parquet: expected the folders of annotated corpora, got none")
+            raise InputError("--from parquet: expected folders of annotated corpora, got none")
         given = {
             "--parser": parser != DEFAULT_PARSER,
             "--decoding": decoding is not None,
-            "--max-words": max_words != MOST_WORDS,
+            "--max-words": max_words != DEFAULT_MAX_WORDS,
             "--precision": precision != "float32",
         }
-        _refuse(given, "is for parsing, and --from parquet prints what was parsed; leave it out")
+        _refuse(given, "has no effect with --from parquet, which prints stored parses; omit it")
         from syntagma.cli.annotation import write_corpora
 
         write_corpora(files or [], to=to, out=sys.stdout)
@@ -96,38 +118,53 @@ def parse(
     )
 
 
-@app.command()
+@app.command(
+    epilog=examples(
+        "syntagma annotate 'news/*.txt.gz' --out news.parsed --workers 16",
+        "syntagma annotate 'news/*.txt.gz' --out news.parsed --workers 16 --resume",
+        "syntagma annotate --check news.parsed",
+    )
+)
 def annotate(
     inputs: Annotated[
-        list[str] | None, typer.Argument(help="Files, .gz of files, patterns, or -.")
+        list[str] | None,
+        typer.Argument(help="Files (plain or .gz), quoted patterns, or - for standard input."),
     ] = None,
-    out: Annotated[Path | None, typer.Option(help="The folder to write.")] = None,
+    out: Annotated[Path | None, typer.Option(help="Folder to write.")] = None,
     source: Annotated[
         str,
         typer.Option(
             "--from",
-            help="text (a document a line), lines (a sentence a line), words, jsonl, conllu, or a "
-            "task; by the files' names if not given.",
+            help="Input format: text (one document per line), lines (one sentence per line), words "
+            "(the same, with words separated by spaces), jsonl, conllu, or the name of a task. "
+            "Default: by the suffix of the files.",
         ),
     ] = "",
-    field: Annotated[str, typer.Option(help="Of JSON objects, where their text is.")] = "text",
-    parser: Annotated[str, typer.Option(help="A parse source.")] = DEFAULT_PARSER,
-    precision: Annotated[
-        str, typer.Option(help="float32, or auto: bfloat16 where that is faster.")
-    ] = "float32",
-    workers: Annotated[int | None, typer.Option(help="Processes; one a core or device.")] = None,
-    resume: Annotated[bool, typer.Option("--resume", help="Go on where a run stopped.")] = False,
-    text: Annotated[bool, typer.Option(help="Keep the sentences' text.")] = True,
-    confidence: Annotated[bool, typer.Option(help="Keep arc probabilities.")] = False,
-    shard_characters: Annotated[int, typer.Option(help="Characters of text a shard.")] = 2_000_000,
-    engine: Annotated[str, typer.Option(help="local, or ray: a Ray cluster.")] = "local",
+    field: Annotated[str, typer.Option(help="Field of JSON objects that has the text.")] = "text",
+    parser: Annotated[str, typer.Option(help="Parse source.")] = DEFAULT_PARSER,
+    precision: TextPrecision = "float32",
+    workers: Annotated[
+        int | None, typer.Option(help="Number of processes. Default: one per core or GPU.")
+    ] = None,
+    resume: Annotated[
+        bool, typer.Option("--resume", help="Continue an interrupted run in its folder.")
+    ] = False,
+    text: Annotated[bool, typer.Option(help="Whether to store the text of sentences.")] = True,
+    confidence: Annotated[
+        bool, typer.Option(help="Whether to store the probabilities of arcs.")
+    ] = False,
+    shard_characters: Annotated[
+        int, typer.Option(help="Characters of text per shard.")
+    ] = 2_000_000,
+    engine: Annotated[str, typer.Option(help="local, or ray to use a Ray cluster.")] = "local",
     check: Annotated[
-        list[Path] | None, typer.Option(help="Compare a finished folder with its manifest.")
+        list[Path] | None,
+        typer.Option(help="Verify this finished folder against its manifest; repeatable."),
     ] = None,
     skip_bad: SkipBad = False,
     device: Device = "cpu",
 ) -> None:
-    """Parse a corpus into Parquet shards, or check one."""
+    """Parse a corpus into Parquet files, or verify them."""
     if check:
         from syntagma.cli.annotation import check_corpora
 
@@ -159,36 +196,53 @@ def annotate(
     typer.echo(f"→ {out}")
 
 
-@app.command()
+@app.command(
+    epilog=examples(
+        "syntagma answer ferry.txt 'Who fitted a coal barge with an engine?' --html page.html",
+        "syntagma answer ferry.txt --questions questions.txt --json answers.json",
+        "syntagma answer a.txt 'What did she buy?' --options 'a barge | a cart' --model runs/NAME",
+    )
+)
 def answer(
-    passage: Annotated[str, typer.Argument(help="A text file, or -.")],
+    passage: Annotated[
+        str, typer.Argument(help="Text file to answer from, or - for standard input.")
+    ],
     questions: Annotated[
-        list[str] | None, typer.Argument(help="Questions about it.", show_default=False)
+        list[str] | None, typer.Argument(help="Questions about the text.", show_default=False)
     ] = None,
     questions_file: Annotated[
-        str | None, typer.Option("--questions", help="A file with a question a line, or -.")
+        str | None,
+        typer.Option(
+            "--questions", help="File with one question per line, or - for standard input."
+        ),
     ] = None,
     options: Annotated[
         list[str] | None,
-        typer.Option(help="Choose among these: A | B | C, or the option several times."),
+        typer.Option(help="Choose one of these: 'A | B | C'; or repeat the flag for each."),
     ] = None,
     model: Annotated[
-        str, typer.Option(help="A reader's folder; with --options, a chooser's.")
+        str,
+        typer.Option(help="Folder of a reader; with --options, of a model for the task choice."),
     ] = DEFAULT_READER,
     html: Annotated[
-        Path | None, typer.Option(callback=file_place, help="Also write a page with pictures.")
+        Path | None,
+        typer.Option(
+            callback=file_place, help="Also write a page with the answers in the text, and trees."
+        ),
     ] = None,
-    top: Annotated[int, typer.Option(min=1, help="Answers to print a question.")] = 1,
+    top: Annotated[int, typer.Option(min=1, help="Number of candidates to print.")] = 1,
     threshold: Annotated[
         float | None,
         typer.Option(
-            callback=_number, help="Abstain above these odds; the fitted ones if not given."
+            callback=_check_number,
+            help="Give no answer if the odds against it exceed this. Default: as fitted in "
+            "training.",
         ),
     ] = None,
     json_file: JsonFile = None,
     device: Device = "cpu",
 ) -> None:
-    """Answer questions about a text, or say that it holds no answer."""
+    """Answer questions from a text, or say that it has no answer."""
     require_encoder(model)
     from syntagma.outputs import require_apart
     from syntagma.report.answers import choose, read_and_answer, read_questions
@@ -204,7 +258,7 @@ def answer(
             "--threshold": threshold is not None,
             "--top": top != 1,
         }
-        _refuse(given, "is for answers in the text; leave it out with --options")
+        _refuse(given, "has no effect with --options; omit one of the two")
         chosen = choose(passage, asked, options, model=model, device=device)
         for line in chosen.lines():
             typer.echo(line)
@@ -221,34 +275,54 @@ def answer(
         typer.echo(f"→ {html}")
 
 
-@app.command()
+@app.command(
+    epilog=examples(
+        "syntagma attention default-reader --passage FILE --question 'Who …?' --out attention.svg",
+        "syntagma attention runs/squad_plain --beside runs/squad_sg-net --passage FILE "
+        "--question 'Who …?' --out attention.svg --show answer",
+        "syntagma attention runs/race_poi-net --passage FILE --question 'Who …?' "
+        "--options 'A | B' --out turns.svg --turns",
+    )
+)
 def attention(
-    model: Annotated[str, typer.Argument(help="A model folder, or default-reader.")],
-    passage: Annotated[str, typer.Option(help="A text file, or -; of pairs the first text.")],
-    question: Annotated[str, typer.Option(help="About it; of pairs the second text.")],
-    out: Annotated[Path, typer.Option(callback=file_place, help="The picture to write, .svg.")],
-    beside: Annotated[str | None, typer.Option(help="Another model, drawn beside.")] = None,
+    model: Annotated[str, typer.Argument(help="Folder of a model or run, or default-reader.")],
+    passage: Annotated[
+        str,
+        typer.Option(help="Text file, or - for standard input; the first text of a pair."),
+    ],
+    question: Annotated[str, typer.Option(help="Question, or the second text of a pair.")],
+    out: Annotated[Path, typer.Option(callback=file_place, help="Picture to write, .svg.")],
+    beside: Annotated[
+        str | None, typer.Option(help="Another model, to draw next to the first.")
+    ] = None,
     options: Annotated[
-        list[str] | None, typer.Option(help="Of a model for choice: A | B | C.")
+        list[str] | None, typer.Option(help="Options for a model of the task choice: 'A | B | C'.")
     ] = None,
     layer: Annotated[
-        str, typer.Option(help="A number from 1, or guided; each model's last if not given.")
+        str,
+        typer.Option(
+            help="Number of the layer, from 1, or guided. Default: the last one of each model."
+        ),
     ] = "",
     head: Annotated[
-        int | None, typer.Option(help="From 1; the mean over all if not given.")
+        int | None, typer.Option(help="Number of the head, from 1. Default: mean over all heads.")
     ] = None,
     show: Annotated[
         str,
         typer.Option(
-            help="Words on the axes: question, answer (its sentence), both, all, a sentence N."
+            help="Words to show: question, answer (the sentence with the answer), both, all, or "
+            "the number of a sentence."
         ),
     ] = "question",
     turns: Annotated[
-        bool, typer.Option("--turns", help="Draw the scores of co-attention in each turn instead.")
+        bool,
+        typer.Option(
+            "--turns", help="Draw the co-attention scores of each turn instead of attention."
+        ),
     ] = False,
     device: Device = "cpu",
 ) -> None:
-    """Draw what a model attends to, word by word, as a vector picture."""
+    """Draw the attention between words as a vector picture."""
     models = [model, *([beside] if beside else [])]
     for name in models:
         require_encoder(name)
@@ -257,8 +331,10 @@ def attention(
     given: dict[str, Any] = {"out": out, "options": options or (), "device": device}
     if turns:
         if layer or head is not None or show != "question":
-            raise InputError("--turns draws scores without layers and heads, of all words: leave "
-                             "out --layer, --head and --show")  # fmt: skip
+            raise InputError(
+                "--turns draws scores of all words, which have no layers or heads; omit --layer, "
+                "--head and --show"
+            )
         titles = draw_turns(models, passage, question, **given)
     else:
         given |= {"layer": layer, "head": head, "show": show}

@@ -1,0 +1,43 @@
+"""The help says what each command and option does, with examples that can be typed."""
+
+from __future__ import annotations
+
+import re
+import shlex
+
+import pytest
+import typer
+
+from syntagma.cli import app
+
+COMMANDS = typer.main.get_command(app).commands
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_every_option_has_a_help(name):
+    for parameter in COMMANDS[name].params:
+        assert parameter.help, f"{name} {parameter.name}"
+        assert parameter.help[-1] in ".…", f"{name} {parameter.name}: end the sentence"
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_every_command_has_examples_that_can_be_typed(name, run):
+    code, shown, _ = run(name, "--help")
+    assert code == 0
+    lines = shown.partition("Examples:\n")[2].splitlines()
+    assert lines
+    known = {option for each in COMMANDS[name].params for option in each.opts}
+    for line in lines:
+        words = shlex.split(line.partition("| ")[2] if "| syntagma" in line else line)
+        assert words[:2] == ["syntagma", name], line
+        used = {word for word in words if re.match(r"--?\w", word)}
+        assert used <= known, line
+        required = {each.opts[0] for each in COMMANDS[name].params if each.required}
+        assert {option for option in required if option.startswith("-")} <= used, line
+
+
+def test_the_overview_shows_whole_sentences(run):
+    _, shown, _ = run("--help")
+    lines = shown.partition("Commands:\n")[2].partition("\n\n")[0].splitlines()
+    assert len(lines) == len(COMMANDS)
+    assert all(line.endswith(".") and not line.endswith("...") for line in lines)
