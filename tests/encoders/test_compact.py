@@ -1,4 +1,4 @@
-"""Differences in a few bits: small, close, and complete."""
+"""Differences stored in a few bits are small, close to the original, and complete."""
 
 from __future__ import annotations
 
@@ -24,12 +24,12 @@ def test_rounding_stays_within_half_a_step(bits, shape):
     assert ((found - difference).abs() <= 0.51 * step + 1e-9).all()
 
 
-def test_a_difference_of_nothing_stays_nothing():
+def test_zero_differences_stay_zero():
     codes, scales = quantize(torch.zeros(100), bits=4)
     assert (restore(codes, scales, torch.Size([100]), bits=4) == 0).all()
 
 
-def test_what_moved_what_is_new_and_what_stayed():
+def test_changed_new_and_unchanged_weights():
     base = {"a": torch.randn(8, 8), "b": torch.randn(5)}
     weights = {"a": base["a"] + 1e-3 * torch.randn(8, 8), "b": base["b"].clone()}
     weights |= {"head": torch.randn(3, 3), "count": torch.tensor(7)}
@@ -42,22 +42,24 @@ def test_what_moved_what_is_new_and_what_stayed():
     torch.testing.assert_close(found["head"], weights["head"], atol=2e-3, rtol=1e-3)
 
 
-def test_differences_to_another_encoder_are_refused():
+def test_differences_to_another_encoder_are_rejected():
     small = compact({"a": torch.ones(4)}, {"a": torch.zeros(4)}, bits=4)
     with pytest.raises(DamagedFileError, match=naming("a base")):
         expand(small, {"b": torch.zeros(4)}, bits=4)
 
 
 @pytest.mark.parametrize("bits", [4, EXACT])
-def test_a_base_is_known_again(bits):
+def test_the_base_is_recognised(bits):
     torch.manual_seed(0)
     base = {"a": torch.randn(8, 8) / 20, "b": torch.randn(5), "places": torch.arange(3)}
     small = compact(base | {"a": base["a"] + 1e-3}, base, bits=bits)
     assert belongs(small, base)
     rounded = {name: part.bfloat16() if part.is_floating_point() else part
                for name, part in base.items()}  # fmt: skip
-    assert belongs(small, rounded), "a copy in half the size serves"
-    assert not belongs(small, base | {"a": base["a"] + 1e-3}), "trained on in place"
+    assert belongs(small, rounded), "a copy in bfloat16 is accepted"
+    assert not belongs(small, base | {"a": base["a"] + 1e-3}), (
+        "a base that was trained further is rejected"
+    )
     assert not belongs(small, {"a": base["a"]})
     del small["::sample"]
-    assert belongs(small, {}), "stored before there were samples"
+    assert belongs(small, {}), "files without samples are accepted"

@@ -1,4 +1,4 @@
-"""Where named encoders are found, and that they are the published ones."""
+"""Named encoders are found in several places, and their weights are checked."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from tests.messages import naming
 
 @pytest.fixture(autouse=True)
 def _nothing(tmp_path, monkeypatch):
-    """No encoder is on the machine but those that a test puts there."""
+    """Hide all encoders except those that a test puts in place."""
     monkeypatch.setenv("SYNTAGMA_HOME", str(tmp_path / "home"))
     monkeypatch.delenv("SYNTAGMA_ENCODER", raising=False)
     monkeypatch.setattr(huggingface_hub.constants, "HF_HUB_CACHE", str(tmp_path / "hub"))
@@ -33,7 +33,7 @@ def _missing(_):
 
 @pytest.fixture
 def row(tiny_encoder, monkeypatch) -> NamedModel:
-    """The default encoder is a tiny one."""
+    """Replace the default encoder with a tiny one."""
     weights = Path(tiny_encoder) / "model.safetensors"
     changed = replace(
         NAMED_MODELS["default"], digest=default.sha256(weights), size=weights.stat().st_size
@@ -55,7 +55,7 @@ def put_in_package(encoder: Path, monkeypatch) -> Path:
 
 
 def put_in_cache(encoder: str, row: NamedModel, cache: Path, ref: str) -> Path:
-    """As the hub's library keeps a commit, and the branch ``main`` if that is named."""
+    """Lay out a model like the hub library's cache, under a commit or the branch ``main``."""
     model = cache / f"models--{row.hub.replace('/', '--')}"
     commit = ref
     if ref == "main":
@@ -65,7 +65,7 @@ def put_in_cache(encoder: str, row: NamedModel, cache: Path, ref: str) -> Path:
     return Path(shutil.copytree(encoder, model / "snapshots" / commit))
 
 
-def test_each_place_comes_before_the_next(tmp_path, tiny_encoder, row, monkeypatch):
+def test_places_are_searched_in_order(tmp_path, tiny_encoder, row, monkeypatch):
     assert default.find_default() is None
     assert default.resolve("default") == row.hub == "sentence-transformers/all-MiniLM-L6-v2"
     for ref in (row.revision, "main"):
@@ -83,13 +83,13 @@ def test_each_place_comes_before_the_next(tmp_path, tiny_encoder, row, monkeypat
         default.resolve("multilingual")
 
 
-def test_other_weights_in_the_cache_are_passed_over(tmp_path, tiny_encoder, row):
+def test_other_weights_in_the_cache_are_ignored(tmp_path, tiny_encoder, row):
     cached = put_in_cache(tiny_encoder, row, tmp_path / "hub", "main")
     (cached / "model.safetensors").write_bytes(b"something else")
     assert default.find_default() is None
 
 
-def test_other_weights_in_a_package_are_refused(tmp_path, tiny_encoder, row, monkeypatch):
+def test_other_weights_in_a_package_are_rejected(tmp_path, tiny_encoder, row, monkeypatch):
     packaged = put_in_package(shutil.copytree(tiny_encoder, tmp_path / "package"), monkeypatch)
     data = (packaged / "model.safetensors").read_bytes()
     (packaged / "model.safetensors").write_bytes(data[:-1] + b"?")
@@ -97,7 +97,7 @@ def test_other_weights_in_a_package_are_refused(tmp_path, tiny_encoder, row, mon
         default.find_default()
 
 
-def test_weights_are_read_once_a_process(tiny_encoder, row, monkeypatch):
+def test_weights_are_hashed_once_per_process(tiny_encoder, row, monkeypatch):
     folder = put_in_home(tiny_encoder, row)
     assert default.find_default() == folder
     monkeypatch.setattr(default.hashlib, "file_digest", lambda *_: pytest.fail("read again"))
@@ -114,7 +114,7 @@ def test_weights_are_read_once_a_process(tiny_encoder, row, monkeypatch):
         ("win32", {"LOCALAPPDATA": "/local"}, "/local/syntagma"),
     ],
 )
-def test_the_users_data_folder(platform, environment, place, monkeypatch):
+def test_the_data_folder_follows_platform_and_variables(platform, environment, place, monkeypatch):
     for name in ("SYNTAGMA_HOME", "XDG_DATA_HOME", "LOCALAPPDATA"):
         monkeypatch.delenv(name, raising=False)
     for name, value in {"HOME": "/home/ada", **environment}.items():
@@ -124,7 +124,7 @@ def test_the_users_data_folder(platform, environment, place, monkeypatch):
 
 
 @pytest.mark.parametrize("name", ["default", "default-reader", "accurate", "multilingual"])
-def test_a_command_without_its_encoder_ends_at_once(name, monkeypatch):
+def test_a_missing_encoder_is_reported_before_work_begins(name, monkeypatch):
     monkeypatch.setattr(default.hub, "is_reachable", lambda: False)
     wanted = name.partition("-")[0]
     with pytest.raises(InputError, match=naming(f"`syntagma download {wanted}`")):
@@ -135,14 +135,14 @@ def test_a_command_without_its_encoder_ends_at_once(name, monkeypatch):
         default.require_encoder(name)
 
 
-def test_a_copy_elsewhere_is_taken(tiny_encoder, monkeypatch):
+def test_the_variable_names_another_copy(tiny_encoder, monkeypatch):
     monkeypatch.setenv("SYNTAGMA_ENCODER", tiny_encoder)
     assert load_encoder_config("default").hidden_size == 32
     assert load_tokenizer("default").is_fast
     assert encoder_weights("default")
 
 
-def test_a_wrong_place_is_named(tmp_path, monkeypatch):
+def test_a_wrong_variable_is_reported(tmp_path, monkeypatch):
     monkeypatch.setenv("SYNTAGMA_ENCODER", str(tmp_path))
     with pytest.raises(InputError, match=naming(f"SYNTAGMA_ENCODER={tmp_path} config.json")):
         default.find_default()
@@ -155,19 +155,19 @@ def test_a_wrong_place_is_named(tmp_path, monkeypatch):
         ("", "encoder ''"),
     ],
 )
-def test_a_missing_encoder_is_named(name, message, monkeypatch):
+def test_a_missing_encoder_is_reported(name, message, monkeypatch):
     monkeypatch.setenv("HF_HUB_OFFLINE", "1")
     with pytest.raises(InputError, match=naming(message)):
         load_encoder_config(name)
 
 
-def test_a_folder_without_a_tokenizer_is_named(tmp_path, tiny_encoder):
+def test_a_folder_without_a_tokenizer_is_reported(tmp_path, tiny_encoder):
     shutil.copy(f"{tiny_encoder}/config.json", tmp_path)
     with pytest.raises(InputError, match=naming(f"encoder {tmp_path} tokenizer.json")):
         load_tokenizer(str(tmp_path))
 
 
-def test_a_tokenizer_that_pads_and_cuts_does_neither(tmp_path, tiny_encoder):
+def test_padding_and_truncation_of_a_tokenizer_are_turned_off(tmp_path, tiny_encoder):
     tokenizer = load_tokenizer(tiny_encoder)
     tokenizer.backend_tokenizer.enable_padding(length=128)
     tokenizer.backend_tokenizer.enable_truncation(3)

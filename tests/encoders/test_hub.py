@@ -1,4 +1,4 @@
-"""The hub is asked briefly or not at all, and why something cannot be had is said in one line."""
+"""The hub is probed briefly or not at all, and failures are explained in one line."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def ask(monkeypatch, address: str) -> tuple[bool, float]:
     return hub.is_reachable(), time.perf_counter() - begin
 
 
-def test_a_hub_that_answers_is_reachable_and_asked_once(monkeypatch):
+def test_a_hub_that_answers_is_reachable_and_probed_once(monkeypatch):
     with serving({}) as fake:
         assert ask(monkeypatch, fake.address)[0]
         assert hub.is_reachable()
@@ -48,13 +48,13 @@ def test_a_hub_that_answers_is_reachable_and_asked_once(monkeypatch):
 
 
 @pytest.mark.parametrize(("status", "answers"), [(401, True), (404, True), (503, False)])
-def test_an_answer_is_an_answer_unless_the_server_fails(monkeypatch, status, answers):
+def test_any_answer_counts_except_server_errors(monkeypatch, status, answers):
     with serving({}) as fake:
         fake.status = status
         assert ask(monkeypatch, fake.address)[0] is answers
 
 
-def test_without_an_answer_it_is_given_up_in_time(monkeypatch):
+def test_the_probe_without_an_answer_times_out(monkeypatch):
     answers, seconds = ask(monkeypatch, closed())
     assert not answers
     assert seconds < 1
@@ -64,7 +64,7 @@ def test_without_an_answer_it_is_given_up_in_time(monkeypatch):
     assert seconds < hub.SECONDS + 0.5
 
 
-def test_a_look_up_of_the_name_that_hangs_is_given_up_in_time(monkeypatch):
+def test_a_hanging_dns_lookup_times_out(monkeypatch):
     monkeypatch.setattr("socket.getaddrinfo", lambda *_, **__: time.sleep(4))
     monkeypatch.setattr(hub, "SECONDS", 0.3)
     answers, seconds = ask(monkeypatch, "http://hub.invalid")
@@ -72,7 +72,7 @@ def test_a_look_up_of_the_name_that_hangs_is_given_up_in_time(monkeypatch):
     assert seconds < 1
 
 
-def test_offline_mode_asks_nobody(monkeypatch):
+def test_offline_mode_sends_no_request(monkeypatch):
     monkeypatch.setattr(huggingface_hub.constants, "HF_HUB_OFFLINE", True)
     with serving({}) as fake:
         assert not ask(monkeypatch, fake.address)[0]
@@ -82,7 +82,7 @@ def test_offline_mode_asks_nobody(monkeypatch):
         assert not fake.requests
 
 
-def test_a_proxy_is_asked_in_the_place_of_the_hub(monkeypatch):
+def test_the_probe_goes_through_the_proxy(monkeypatch):
     with serving({}) as proxy:
         monkeypatch.setenv("http_proxy", proxy.address)
         monkeypatch.setenv("no_proxy", "")
@@ -95,20 +95,20 @@ def test_a_proxy_is_asked_in_the_place_of_the_hub(monkeypatch):
 
 
 @pytest.mark.parametrize("name", ["my models/bert", "a//b", "no/such/place"])
-def test_what_cannot_be_a_name_is_not_asked_for(name, monkeypatch):
+def test_invalid_hub_names_are_not_probed(name, monkeypatch):
     monkeypatch.setattr(hub, "is_reachable", lambda: pytest.fail("asked"))
     with hub.access(name):
         assert not huggingface_hub.is_offline_mode()
-    assert "cannot be a name" in hub.reason(name, OSError())
+    assert says(hub.reason(name, OSError()), "name hub")
 
 
-def test_a_folder_is_not_asked_for(tmp_path, monkeypatch):
+def test_folders_are_not_probed(tmp_path, monkeypatch):
     monkeypatch.setattr(hub, "is_reachable", lambda: pytest.fail("asked"))
     with hub.access(tmp_path):
         assert not huggingface_hub.is_offline_mode()
 
 
-def test_out_of_reach_the_library_is_offline_for_a_while(monkeypatch):
+def test_the_library_is_offline_while_the_hub_is_unreachable(monkeypatch):
     monkeypatch.setattr(hub, "endpoint", closed)
     with hub.access("someone/model"):
         with hub.access("someone/other"):
@@ -119,8 +119,8 @@ def test_out_of_reach_the_library_is_offline_for_a_while(monkeypatch):
 
 
 def load_each(names: tuple[str, ...]) -> None:
-    """Print what is said of each name, and how long it took, as a new process says it."""
-    # The library reads the environment as it is imported.
+    """Print the result of loading each name, and the time it took."""
+    # The library reads its environment variables when it is imported.
     importlib.reload(huggingface_hub.constants)
     metadata.files = missing
     for name in names:
@@ -151,7 +151,7 @@ NAMES = (
 
 
 def load(names: tuple[str, ...], address: str, place: Path) -> list[str]:
-    """What is said of each name; loading none of them may take long."""
+    """Load each name in a new process and return the results; each must be fast."""
     own = {"HF_ENDPOINT": address, "HF_HOME": str(place / "hf"), "SYNTAGMA_HOME": str(place)}
     child = Child(load_each, names, folder=place, environment=own | {"HF_HUB_OFFLINE": "0"})
     child.require_success()
@@ -161,7 +161,7 @@ def load(names: tuple[str, ...], address: str, place: Path) -> list[str]:
     return [said for said, _ in found]
 
 
-def test_each_reason_has_its_line(tmp_path, tiny_encoder):
+def test_each_failure_is_explained_in_one_line(tmp_path, tiny_encoder):
     with serving({"someone/encoder": Path(tiny_encoder)}) as fake:
         loaded, absent, gated, forbidden, default, multilingual = load(
             NAMES, fake.address, tmp_path
@@ -173,7 +173,7 @@ def test_each_reason_has_its_line(tmp_path, tiny_encoder):
         assert says(default, "default hub")
         assert "`syntagma download multilingual`" in multilingual
         assert "intfloat/multilingual-e5-small" in multilingual
-    # What was fetched is found again without the hub; what was not, is not waited for.
+    # Without the hub, fetched models come from the cache, and others fail fast.
     cached, absent, _, _, default, _ = load(NAMES, fake.address, tmp_path)
     assert cached == "loaded"
     assert says(absent, f"cache {fake.address}")
@@ -182,7 +182,7 @@ def test_each_reason_has_its_line(tmp_path, tiny_encoder):
 
 
 def test_all_access_goes_through_one_module():
-    """Each call that may ask the hub is made under its guard."""
+    """Each call that may send a request is inside ``hub.access``."""
     for path in ROOT.rglob("*.py"):
         tree = ast.parse(path.read_text(encoding="utf-8"))
         nodes = list(ast.walk(tree))

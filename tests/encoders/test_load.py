@@ -1,4 +1,4 @@
-"""Encoders as they lie on disks and hubs: half precision, incomplete, damaged, with code."""
+"""Encoders in unusual states: half precision, incomplete, damaged, with remote code."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def change(path: Path, **values) -> None:
 
 
 @pytest.mark.parametrize("dtype", ["float16", "bfloat16"])
-def test_weights_in_half_precision_are_computed_in_full(bert, tmp_path, dtype):
+def test_half_precision_weights_become_float32(bert, tmp_path, dtype):
     change(bert / "config.json", dtype=dtype)
     half = {name: w.to(getattr(torch, dtype)) for name, w in load_file(bert / WEIGHTS).items()}
     save_file(half, bert / WEIGHTS, metadata={"format": "pt"})
@@ -49,7 +49,7 @@ def test_weights_in_half_precision_are_computed_in_full(bert, tmp_path, dtype):
     assert torch.equal(*states)
 
 
-def test_weights_that_are_not_there_are_named(bert):
+def test_missing_weights_are_reported(bert):
     weights = load_file(bert / WEIGHTS)
     rest = {name: weight for name, weight in weights.items() if "layer.1." not in name}
     save_file(rest, bert / WEIGHTS, metadata={"format": "pt"})
@@ -59,20 +59,20 @@ def test_weights_that_are_not_there_are_named(bert):
         GuidedEncoder.from_pretrained(str(bert))
 
 
-def test_a_damaged_file_is_named(bert):
+def test_a_damaged_file_is_reported(bert):
     (bert / WEIGHTS).write_bytes((bert / WEIGHTS).read_bytes()[:-100])
     with pytest.raises(InputError, match=naming(f"encoder {bert}")):
         GuidedEncoder.from_pretrained(str(bert))
 
 
-def test_weights_of_another_size_are_named(bert):
+def test_weights_of_another_size_are_reported(bert):
     change(bert / "config.json", intermediate_size=64)
     with pytest.raises(InputError, match=naming(f"encoder {bert}")):
         GuidedEncoder.from_pretrained(str(bert))
 
 
-def test_code_beside_a_model_is_not_run(bert, monkeypatch):
-    """Nor does anyone ask whether it should."""
+def test_remote_code_is_not_run(bert, monkeypatch):
+    """The user is not asked either."""
     monkeypatch.setattr("builtins.input", lambda *_: pytest.fail("asked"))
     change(bert / "config.json", model_type="own", auto_map={"AutoConfig": "own.Own"})
     (bert / "own.py").write_text("raise SystemExit('was run')\n")
@@ -84,13 +84,15 @@ def test_code_beside_a_model_is_not_run(bert, monkeypatch):
 
 
 @pytest.mark.parametrize("name", ["my models/bert", "a//b", "no/such"])
-def test_what_can_be_no_name_is_none(name):
+def test_an_invalid_name_is_reported(name):
     assert find_model(name).kind == "encoder"
     with pytest.raises(InputError, match=naming(f"encoder {name} hub")):
         GuidedEncoder.from_pretrained(name)
 
 
-def test_a_model_of_ours_on_the_hub_is_built_on(encoder_folders, tmp_path, monkeypatch):
+def test_a_saved_model_on_the_hub_can_be_the_base_of_another(
+    encoder_folders, tmp_path, monkeypatch
+):
     folder = tmp_path / "fetched"
     model = GuidedEncoder.from_pretrained(str(encoder_folders["bert"]), guides="sg-net")
     model.save_pretrained(folder)
@@ -105,8 +107,8 @@ def test_a_model_of_ours_on_the_hub_is_built_on(encoder_folders, tmp_path, monke
     assert tokenizer.pieces == "share"
 
 
-def test_heads_that_do_not_divide_the_width():
-    """As in some small T5, whose attention is wider or narrower than their states."""
+def test_guides_find_a_number_of_heads_that_divides_the_width():
+    """The attention of some small T5 models is wider or narrower than their states."""
     config = tiny_config("t5", d_model=32, d_kv=8, num_heads=6)
     guides = resolve_guides("sg-net", {})
     model = GuidedEncoder(SyntagmaConfig(encoder=config, guides=guides)).eval()
@@ -114,7 +116,7 @@ def test_heads_that_do_not_divide_the_width():
     assert model(**batch()).last_hidden_state.shape == (3, 9, 32)
 
 
-def test_a_long_text_is_read_alike_after_a_short_one():
+def test_a_short_batch_does_not_change_how_long_ones_are_read():
     torch.manual_seed(0)
     encoder = tiny_config("big_bird", attention_type="block_sparse")
     model = GuidedEncoder(SyntagmaConfig(encoder=encoder)).eval()

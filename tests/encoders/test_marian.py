@@ -1,4 +1,4 @@
-"""Published Marian models: pieces as Transformers cuts them, and where they stand."""
+"""Tokenizers of published Marian models: the pieces of Transformers, with offsets."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ ODD = [
 
 
 def write_model(folder, *, codes=(), model_type="unigram"):
-    """A tiny model in the files of the published ones."""
+    """Write a tiny model with the same files as the published ones."""
     pieces = ["</s>", "<unk>"]
     for side, texts in (("source", SENTENCES), ("target", GERMAN)):
         sentencepiece.SentencePieceTrainer.train(
@@ -80,7 +80,7 @@ def slow(folder):
         return Slow(*(str(folder / name) for name in ("source.spm", "target.spm", "vocab.json")))
 
 
-def test_pieces_of_both_sides_are_those_of_transformers(published):
+def test_pieces_of_both_languages_match_transformers(published):
     ours, theirs = load_tokenizer(str(published)), slow(published)
     assert isinstance(ours, MarianTokenizer)
     assert len(ours) == len(theirs)
@@ -93,8 +93,8 @@ def test_pieces_of_both_sides_are_those_of_transformers(published):
         assert decoded.strip() == theirs.decode(target, skip_special_tokens=True), text
 
 
-def test_what_the_source_lacks_is_looked_up_letter_by_letter(published):
-    """Transformers looks up a run of such letters as one piece, and hardly ever finds it."""
+def test_unknown_characters_of_the_source_are_looked_up_one_by_one(published):
+    """Transformers looks up a run of such letters as one piece, which rarely exists."""
     text = "The größer ferry"
     ours, theirs = load_tokenizer(str(published)), slow(published)
     found = ours.convert_ids_to_tokens(ours(text)["input_ids"])
@@ -103,7 +103,7 @@ def test_what_the_source_lacks_is_looked_up_letter_by_letter(published):
     assert found == [*expected[:place], "ö", "ß", *expected[place + 1 :]]
 
 
-def test_pieces_tell_where_they_stand(published):
+def test_pieces_have_character_offsets(published):
     text = "  The oak\u00a0ﬁnds  a ferry"
     found = load_tokenizer(str(published))(text, return_offsets_mapping=True)
     pieces = load_tokenizer(str(published)).convert_ids_to_tokens(found["input_ids"])
@@ -112,7 +112,7 @@ def test_pieces_tell_where_they_stand(published):
         assert letters in text[start:end].replace("ﬁ", "fi"), (piece, text[start:end])
 
 
-def test_it_is_saved_as_the_files_it_came_from(published, tmp_path):
+def test_saving_copies_the_original_files(published, tmp_path):
     load_tokenizer(str(published)).save_pretrained(tmp_path)
     shutil.copy(published / "config.json", tmp_path)
     assert not (tmp_path / "tokenizer.json").exists()
@@ -120,7 +120,7 @@ def test_it_is_saved_as_the_files_it_came_from(published, tmp_path):
     for text in SENTENCES:
         assert again(text)["input_ids"] == before(text)["input_ids"]
         assert again(text_target=text)["input_ids"] == before(text_target=text)["input_ids"]
-    again.save_pretrained(tmp_path)  # its own files stay
+    again.save_pretrained(tmp_path)  # must not truncate its own files
 
 
 def translation(folder, data, **head):
@@ -145,7 +145,7 @@ def data(tmp_path_factory):
     return f"{folder / 'en'}+{folder / 'de'}"
 
 
-def test_it_is_guided_trained_and_opened_again(published, data, tmp_path):
+def test_a_guided_model_can_be_trained_and_reopened(published, data, tmp_path):
     train(translation(published, data), tmp_path / "run")
     assert (tmp_path / "run" / "source.spm").is_file()
     opened = open_model(tmp_path / "run")
@@ -154,13 +154,13 @@ def test_it_is_guided_trained_and_opened_again(published, data, tmp_path):
     assert [found.text for found in opened.predict(opened.read(data))] == written
 
 
-def test_its_encoder_reads_alone(published):
+def test_the_encoder_can_be_used_alone(published):
     model = GuidedEncoder.from_pretrained(str(published), guides="seprem")
     batch = SyntaxTokenizer.for_model(model, parser="linear")([SENTENCES[0], SENTENCES[1]])
     assert model(**batch).last_hidden_state.shape[:2] == batch["input_ids"].shape
 
 
-def test_the_source_says_which_language_is_wanted(many_targets, data, tmp_path):
+def test_the_source_begins_with_the_code_of_the_target_language(many_targets, data, tmp_path):
     train(translation(many_targets, data, target_language=">>nld<<"), tmp_path / "run")
     task = open_model(tmp_path / "run")
     batch = task.collate(task.features(task.read(data))[:2])
@@ -179,7 +179,7 @@ def test_the_source_says_which_language_is_wanted(many_targets, data, tmp_path):
         ((), ">>deu<<", "head.target_language >>deu<<"),
     ],
 )
-def test_a_wrong_language_is_refused(
+def test_a_wrong_target_language_is_rejected(
     codes, language, message, published, many_targets, data, tmp_path
 ):
     folder = many_targets if codes else published
@@ -192,22 +192,22 @@ class TestFiles:
     def copy(self, published, tmp_path):
         return shutil.copytree(published, tmp_path / "copy")
 
-    def test_a_vocabulary_with_holes(self, copy):
+    def test_a_vocabulary_with_gaps_is_rejected(self, copy):
         (copy / "vocab.json").write_text('{"</s>": 0, "<unk>": 1, "<pad>": 7}')
         with pytest.raises(InputError, match=naming("vocab.json 0 <unk> </s> <pad>")):
             load_tokenizer(str(copy))
 
-    def test_no_sentencepiece_model(self, copy):
+    def test_a_file_without_a_sentencepiece_model_is_rejected(self, copy):
         (copy / "source.spm").write_bytes(b"\xff\xfe no model")
         with pytest.raises(InputError, match=naming("source.spm SentencePiece")):
             load_tokenizer(str(copy))
 
-    def test_another_kind_of_pieces(self, tmp_path):
+    def test_another_type_of_sentencepiece_model_is_rejected(self, tmp_path):
         write_model(tmp_path, model_type="char")
         with pytest.raises(InputError, match=naming("source.spm unigram")):
             load_tokenizer(str(tmp_path))
 
-    def test_what_reads_them_is_missing(self, copy, monkeypatch):
+    def test_a_missing_protobuf_is_reported(self, copy, monkeypatch):
         def missing():
             raise ImportError("protobuf")
 

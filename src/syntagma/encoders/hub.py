@@ -1,8 +1,8 @@
-"""All access to the Hugging Face hub: bounded in time, and one line where it fails.
+"""Access to the Hugging Face hub with a time limit, and one-line reasons for failures.
 
-Left to itself, ``huggingface_hub`` asks an endpoint that is not there six times, with pauses, for
-each file: half a minute until anything is said.  Here the endpoint is asked once, briefly, and
-where it gives no answer, only the local cache is read.
+``huggingface_hub`` retries an unreachable endpoint six times per file, with pauses: half a minute
+until the user sees an error.  Here the endpoint is probed once, for two seconds; if it does not
+answer, only the local cache is read.
 """
 
 from __future__ import annotations
@@ -15,26 +15,25 @@ from pathlib import Path
 from typing import Any
 
 SECONDS = 2.0
-"""How long the endpoint may take to answer."""
+"""Time limit of the probe."""
 REMEMBERED = 60.0
-"""Seconds after which it is asked again: networks come and go while a notebook is open."""
+"""Seconds until the next probe: the network may change while a notebook is open."""
 
 _asked: dict[str, tuple[float, bool]] = {}
 _lock, _n_offline = threading.Lock(), 0
 
 
 def endpoint() -> str:
-    """The address of the hub: ``$HF_ENDPOINT``, else the public one."""
+    """Return the address of the hub: ``$HF_ENDPOINT``, or the public one."""
     from huggingface_hub import constants
 
     return str(constants.ENDPOINT)
 
 
 def is_reachable() -> bool:
-    """Whether the hub gives an answer, of whatever kind, within two seconds.
+    """Whether the hub answers within two seconds; never if ``HF_HUB_OFFLINE`` is set.
 
-    ``HF_HUB_OFFLINE`` is respected; proxies and certificates are those that the hub's own library
-    uses, because its own client asks.
+    The hub library's own client sends the request, so that its proxies and certificates apply.
     """
     if _is_switched_off():
         return False
@@ -47,12 +46,12 @@ def is_reachable() -> bool:
 
 
 def why_unreachable() -> str:
-    """What keeps the hub out of reach, for a message."""
+    """Return a clause for messages: why the hub cannot be reached."""
     return "HF_HUB_OFFLINE is set" if _is_switched_off() else f"{endpoint()} is not reachable"
 
 
 def _is_switched_off() -> bool:
-    """Whether the user, not this module, has set the hub's library offline."""
+    """Whether the user, not this module, has switched the hub's library to offline mode."""
     from huggingface_hub import is_offline_mode
 
     return is_offline_mode() and not _n_offline
@@ -64,13 +63,13 @@ def _answers(address: str) -> bool:
     answered = threading.Event()
 
     def ask() -> None:
-        # Whatever goes wrong, a proxy that refuses or a bad certificate, the hub is out of reach.
+        # A proxy that refuses and a bad certificate count as an unreachable hub too.
         with suppress(Exception):
-            # The library would retry errors of the server for as long as a missing network.
+            # On server errors the library would retry as long as without a network.
             if get_session().head(address, timeout=SECONDS).status_code < 500:
                 answered.set()
 
-    # In a thread, because no timeout of the client covers the look-up of the host's name.
+    # In a thread, because no timeout of the client covers the DNS lookup.
     thread = threading.Thread(target=ask, daemon=True)
     thread.start()
     thread.join(SECONDS)
@@ -90,10 +89,10 @@ def _is_hub_name(name: str) -> bool:
 
 @contextmanager
 def access(name: str | Path) -> Iterator[None]:
-    """Load a model in a block without any request where the hub is out of reach.
+    """Prevent requests inside a ``with`` block if the hub cannot be reached.
 
     Args:
-        name: a folder or a hub name; for a folder nothing is asked.
+        name: a folder or a hub name; a folder needs no probe.
     """
     is_asked = not Path(name).is_dir() and _is_hub_name(str(name)) and not _is_switched_off()
     with nullcontext() if not is_asked or is_reachable() else _offline_mode():
@@ -102,11 +101,12 @@ def access(name: str | Path) -> Iterator[None]:
 
 @contextmanager
 def _offline_mode() -> Iterator[None]:
-    """The hub's library as if ``HF_HUB_OFFLINE`` were set.
+    """Switch the hub's library to offline mode, as ``HF_HUB_OFFLINE`` does.
 
-    The variable is read when the library is imported, and the option ``local_files_only`` does not
-    reach all of Transformers: it still looks for an adapter of the model
-    (https://github.com/huggingface/transformers/issues/45545).
+    The library reads the variable only when it is imported, so its constant is changed.  The
+    argument ``local_files_only`` is not enough: Transformers does not pass it on when it looks for
+    an adapter of the model (https://github.com/huggingface/transformers/issues/45545).  A counter
+    serves blocks in several threads: the last one to end switches back.
     """
     from huggingface_hub import constants
 
@@ -125,7 +125,7 @@ def _offline_mode() -> Iterator[None]:
 
 
 def find_file(name: str, file: str) -> Path | None:
-    """A file of a model on the hub, from the cache or fetched; ``None`` where it cannot be had."""
+    """Return a file of a model on the hub, fetched or from the cache; ``None`` if that fails."""
     from huggingface_hub import hf_hub_download
 
     with suppress(*_errors()), access(name):
@@ -134,7 +134,7 @@ def find_file(name: str, file: str) -> Path | None:
 
 
 def find_files(name: str, patterns: Sequence[str]) -> Path | None:
-    """The folder with the files of a model on the hub; ``None`` where they cannot be had."""
+    """Return a folder with the matching files of a model on the hub; ``None`` if that fails."""
     from huggingface_hub import snapshot_download
 
     with suppress(*_errors()), access(name):
@@ -146,10 +146,10 @@ def fetch_files(name: str, files: Sequence[str], folder: Path, *, revision: str)
     """Fetch files of a model on the hub into a folder, without a second copy in the cache.
 
     Args:
-        name: on the hub.
-        files: those of them that it has are fetched.
-        folder: where to.
-        revision: the commit.
+        name: name on the hub.
+        files: names of files; files that the model lacks are skipped.
+        folder: target folder.
+        revision: commit on the hub.
     """
     from huggingface_hub import snapshot_download
     from huggingface_hub.utils import (
@@ -174,17 +174,17 @@ def fetch_files(name: str, files: Sequence[str], folder: Path, *, revision: str)
 
 
 def cached_files(name: str, files: Sequence[str], *, revision: str) -> Path | None:
-    """The folder in the local cache that has all of some files; the network is not asked.
+    """Return the folder in the local cache that has all given files; sends no request.
 
     Args:
-        name: on the hub.
-        files: that must be there.
-        revision: the commit.
+        name: name on the hub.
+        files: names of files that must be present.
+        revision: commit on the hub.
     """
     from huggingface_hub import try_to_load_from_cache
 
     for commit in ("main", revision):
-        # A file that is known not to exist gives an object that is no path.
+        # For a file known not to exist, the library returns a marker object, not a path.
         found = [try_to_load_from_cache(name, file, revision=commit) for file in files]
         if all(isinstance(path, str) for path in found):
             return Path(str(found[0])).parent
@@ -198,11 +198,11 @@ def _errors() -> tuple[type[Exception], ...]:
 
 
 def reason(name: str, error: BaseException) -> str:
-    """Why a model could not be had from the hub, for a message; empty if the hub is not the reason.
+    """Return a clause for messages: why a model could not be fetched; empty for other errors.
 
     Args:
-        name: on the hub.
-        error: what was raised, or that from which it was raised.
+        name: name on the hub.
+        error: the exception; those that caused it are examined too.
     """
     from huggingface_hub.errors import (
         GatedRepoError,
@@ -211,14 +211,14 @@ def reason(name: str, error: BaseException) -> str:
     )
 
     if not _is_hub_name(name):
-        return "it cannot be a name on the Hugging Face hub"
+        return "it is not a valid name on the Hugging Face hub"
     causes = list(_causes(error))
     statuses = {_status(cause) for cause in causes}
     if any(isinstance(cause, GatedRepoError) for cause in causes):
         return _denied(name)
-    # To whoever is not logged in the hub says 401 of a private model and of one that is not there.
+    # Without a login the hub answers 401 both for private models and for missing ones.
     if any(isinstance(cause, RepositoryNotFoundError) for cause in causes) or 404 in statuses:
-        return "there is no such model on the Hugging Face hub (or a private one: `hf auth login`)"
+        return "the Hugging Face hub has no such model (if it is private, run `hf auth login`)"
     if statuses & {401, 403}:
         return _denied(name)
     if any(isinstance(cause, LocalEntryNotFoundError) for cause in causes):
@@ -228,14 +228,11 @@ def reason(name: str, error: BaseException) -> str:
 
 def _denied(name: str) -> str:
     page = f"{endpoint()}/{name}"
-    return (
-        f"the Hugging Face hub does not give it to you; ask for access on {page}, then "
-        f"`hf auth login`"
-    )
+    return f"the Hugging Face hub denies access; request access on {page}, then run `hf auth login`"
 
 
 def _causes(error: BaseException | None) -> Iterator[BaseException]:
-    """An error and what it came from."""
+    """Yield an exception and the exceptions that caused it."""
     while error is not None:
         yield error
         error = error.__cause__ or error.__context__

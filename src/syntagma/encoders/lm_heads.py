@@ -1,7 +1,7 @@
-"""Masked-language-model heads of pretrained encoders: one form, one table of their names.
+"""Masked-language-model heads of pretrained encoders, and the names of their parts.
 
-All of them are a dense layer, an activation, a norm, and scores of the pieces by their own vectors
-with a bias; checkpoints differ in what the parts are called.
+All of them consist of a dense layer, an activation, a norm, and a product with the piece embeddings
+plus a bias; only the names of the parts differ between model types.
 """
 
 from __future__ import annotations
@@ -20,12 +20,12 @@ from syntagma.encoders.saved import saved_weights
 
 @dataclass(frozen=True, slots=True)
 class HeadNames:
-    """Names of the parts in a model with a masked-language-model head.
+    """Names of the parts of a masked-language-model head.
 
     Args:
-        dense: the dense layer.
-        norm: the norm.
-        bias: the bias of the scores; empty where there is none.
+        dense: name of the dense layer.
+        norm: name of the norm.
+        bias: name of the output bias; empty if there is none.
     """
 
     dense: str
@@ -69,14 +69,15 @@ LM_HEADS: dict[str, HeadNames] = {
 
 
 def lm_head_weights(name: ModelName, config: PretrainedConfig) -> dict[str, Tensor]:
-    """The head of a pretrained encoder, as parts of :class:`syntagma.models.piece_head.PieceHead`.
+    """Return the masked-language-model head of a pretrained encoder.
 
     Args:
         name: ``default``, a folder, or a hub name.
         config: the encoder's configuration.
 
     Returns:
-        Weights by name; empty for a checkpoint without such a head.
+        Weights by their names in :class:`syntagma.models.piece_head.PieceHead`; empty for a
+        checkpoint without such a head.
     """
     ref = find_model(name)
     if ref.kind == "model":
@@ -90,6 +91,7 @@ def lm_head_weights(name: ModelName, config: PretrainedConfig) -> dict[str, Tens
         model, found = AutoModelForMaskedLM.from_pretrained(
             ref.place, dtype=torch.float32, output_loading_info=True, trust_remote_code=False
         )
+    # Transformers initialises a missing head at random instead of failing.
     missing = {key.rpartition(".")[0] for key in found["missing_keys"]}
     if names.dense in missing or names.norm in missing:
         return {}

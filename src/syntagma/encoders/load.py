@@ -28,20 +28,21 @@ log = logging.getLogger(__name__)
 
 
 def _explain(ref: ModelRef, error: Exception) -> InputError:
+    """Turn an exception of Transformers into one line that names the remedy."""
     # If the folder exists, the hub is not the reason, whatever the error says.
     why = "" if ref.folder.exists() else hub.reason(ref.place, error)
     if ref.name in ENCODERS and why:
         advice = f"{how_to_get(ref.name)}; {why}"
     elif why:
-        advice = f"no such folder, and {why}; give a model folder, a hub name, or 'default'"
+        advice = f"no such folder, and {why}; use a model folder, a hub name, or 'default'"
     else:
         reason = (str(error).strip() or type(error).__name__).splitlines()[0]
-        advice = f"no model that Transformers can load ({reason})"
+        advice = f"Transformers cannot load it ({reason})"
     return InputError(f"encoder {ref.name!r}: {advice}")
 
 
 PREFIX = "encoder."
-"""Of the encoder's weights in a model of this package."""
+"""Prefix of the encoder's weights in a model of this package."""
 
 TOKENIZER_FILES = (
     "tokenizer.json",
@@ -56,7 +57,7 @@ TOKENIZER_FILES = (
 
 @contextmanager
 def quiet() -> Iterator[None]:
-    """Keep Transformers from drawing bars, and from reporting the pooling layer left out."""
+    """Suppress Transformers' progress bars, and its report on the omitted pooling layer."""
     verbosity, bars = (
         hf_logging.get_verbosity(),
         hf_logging.is_progress_bar_enabled(),
@@ -72,11 +73,11 @@ def quiet() -> Iterator[None]:
 
 
 def load_encoder_config(name: ModelName) -> PretrainedConfig:
-    """The configuration of a pretrained encoder.
+    """Load the configuration of a pretrained encoder.
 
     Args:
-        name: ``default``, a folder, or a hub name; of a model that this package saved, its encoder
-            is meant.
+        name: ``default``, a folder, or a hub name; a model saved by this package stands for its
+            encoder.
 
     Raises:
         InputError: there is no such encoder.
@@ -92,11 +93,15 @@ def load_encoder_config(name: ModelName) -> PretrainedConfig:
 
 
 def _options(config: PretrainedConfig, auto: Any) -> dict[str, Any]:
-    """Arguments that leave out a pooling layer, which nothing here reads or would train."""
+    """Return the argument that omits the pooling layer, which no model here reads or trains.
+
+    The mapping is private to Transformers; it has no public way to find the class of a
+    configuration, on which it depends whether the argument exists.
+    """
     if type(config) not in auto._model_mapping:
         wanted = "encoder" if auto is AutoModel else "encoder-decoder"
-        instead = "" if auto is AutoModel else "; give one, such as BART, mBART or T5, or scratch"
-        raise InputError(f"encoder of the type {config.model_type!r}: is no {wanted}{instead}")
+        instead = "" if auto is AutoModel else "; use one, such as BART, mBART or T5, or 'scratch'"
+        raise InputError(f"encoder: expected an {wanted}, got type {config.model_type!r}{instead}")
     model_class = auto._model_mapping[type(config)]
     if isinstance(model_class, tuple | list):
         model_class = model_class[0]
@@ -105,50 +110,52 @@ def _options(config: PretrainedConfig, auto: Any) -> dict[str, Any]:
 
 
 def _trunk(model: Any, auto: Any) -> nn.Module:
-    """The encoder of a model that also has a decoder, where no more is asked for."""
+    """Return the encoder of a model with a decoder, unless the whole model is needed."""
     wants_all = auto is not AutoModel or not model.config.is_encoder_decoder
     trunk: nn.Module = model if wants_all else model.get_encoder()
     return trunk
 
 
 def build_encoder(config: PretrainedConfig, auto: Any = AutoModel) -> nn.Module:
-    """An encoder of the given configuration with fresh weights.
+    """Build an encoder with randomly initialised weights.
 
     Args:
-        config: of the encoder.
-        auto: the class of Transformers that builds it.
+        config: the encoder's configuration.
+        auto: the class of Transformers that builds the encoder.
+
+    Raises:
+        InputError: the class has no model for this configuration.
     """
     if config.model_type == "big_bird":
-        # Else the first short batch switches it over for good.
+        # With sparse attention, the first short batch would switch it to full attention for good.
         config.attention_type = "original_full"
     options = {"dtype": torch.float32, **_options(config, auto)}
     encoder: nn.Module = _trunk(auto.from_config(config, **options), auto)
     if "attention_mask" not in inspect.signature(encoder.forward).parameters:
         log.warning(
-            "encoders of type %r read padding as if it were text: what is read of a text depends "
-            "on the batch that it is in",
+            "encoders of type %r read padding as text: the states of a text depend on the batch",
             config.model_type,
         )
     return encoder
 
 
 def encoder_weights(name: ModelName, auto: Any = AutoModel) -> dict[str, torch.Tensor]:
-    """The pretrained weights of an encoder by the names that :func:`build_encoder` gives them.
+    """Load the pretrained weights of an encoder, by their names in :func:`build_encoder`.
 
     Args:
         name: ``default``, a folder, or a hub name.
-        auto: the class of Transformers that loads it.
+        auto: the class of Transformers that loads the encoder.
 
     Raises:
-        InputError: there is no such encoder, or it is half of a translation model.
-        DamagedFileError: some of its weights are missing.
+        InputError: there is no such encoder, or it belongs to a translation model.
+        DamagedFileError: weights are missing.
     """
     ref = find_model(name)
     if ref.kind == "model":
         if auto is AutoModel and ref.settings["task"] == "translation":
             raise InputError(
                 f"encoder {ref.name!r}: the encoder of a model for 'translation' cannot be used "
-                f"without its decoder; name an encoder, or a model for another task"
+                f"without its decoder; use an encoder, or a model for another task"
             )
         saved = saved_weights(ref, encoder_weights=partial(encoder_weights, auto=auto))
         return {
@@ -165,16 +172,16 @@ def encoder_weights(name: ModelName, auto: Any = AutoModel) -> dict[str, torch.T
     if lost := _lost(model, encoder, found["missing_keys"]):
         raise DamagedFileError(
             f"encoder {ref.name!r}: {len(lost)} of its weights are missing, for example "
-            f"{lost[0]!r}; fetch it again"
+            f"{lost[0]!r}; download it again"
         )
     weights: dict[str, torch.Tensor] = encoder.state_dict()
     return weights
 
 
 def _lost(model: nn.Module, encoder: nn.Module, missing: Collection[str]) -> list[str]:
-    """Those of the missing weights that the encoder needs and that have no other name.
+    """Return the missing weights that the encoder needs and that are not tied to loaded ones.
 
-    Poolers are read by nothing here, and sines are computed.
+    Exceptions are poolers, which no model here reads, and sinusoidal positions, which are computed.
     """
     named = dict(model.named_parameters(remove_duplicate=False))
     there = {id(weight) for name, weight in named.items() if name not in missing}
@@ -189,16 +196,16 @@ def _lost(model: nn.Module, encoder: nn.Module, missing: Collection[str]) -> lis
 
 
 def load_tokenizer(name: ModelName, config: PretrainedConfig | None = None) -> Any:
-    """The fast tokenizer of an encoder, or of a model that this package saved.
+    """Load the fast tokenizer of an encoder, or of a model saved by this package.
 
-    A saved model without tokenizer files uses the tokenizer of the encoder that it was built on.
+    A saved model without tokenizer files uses the tokenizer of its base encoder.
 
     Args:
         name: ``default``, a folder, or a hub name.
-        config: of the encoder, where the folder's own describes something else.
+        config: the encoder's configuration, if the folder's own describes another model.
 
     Raises:
-        InputError: there is none, or it cannot give character offsets.
+        InputError: there is no tokenizer, or it has no character offsets.
     """
     ref = find_model(name)
     if not ref.has_tokenizer and (files := _marian_files(ref, config)):
@@ -208,8 +215,10 @@ def load_tokenizer(name: ModelName, config: PretrainedConfig | None = None) -> A
             return load_tokenizer(ref.base)
         config = config or saved_encoder_config(ref)
     if ref.folder.is_dir() and not any((ref.folder / file).is_file() for file in TOKENIZER_FILES):
-        # Transformers would make one with an empty vocabulary.
-        raise InputError(f"encoder '{ref.name}': the folder has no tokenizer (tokenizer.json)")
+        # Transformers would build a tokenizer with an empty vocabulary.
+        raise InputError(
+            f"encoder {ref.name!r}: the folder has no tokenizer; copy tokenizer.json into it"
+        )
     try:
         with hub.access(ref.place):
             tokenizer = AutoTokenizer.from_pretrained(
@@ -220,16 +229,17 @@ def load_tokenizer(name: ModelName, config: PretrainedConfig | None = None) -> A
     except ImportError as error:
         reason = str(error).strip().partition(". ")[0]
         raise InputError(
-            f"encoder {ref.name!r}: its tokenizer cannot be loaded ({reason}); take a model with a "
-            f"tokenizer.json, which needs nothing else"
+            f"encoder {ref.name!r}: its tokenizer cannot be loaded ({reason}); use a model with a "
+            f"tokenizer.json, which needs no other package"
         ) from error
     require_offsets(tokenizer)
     return _whole(tokenizer)
 
 
 def _marian_files(ref: ModelRef, config: PretrainedConfig | None) -> dict[str, Path] | None:
-    """The files of a Marian tokenizer; of a model on the hub, its kind is checked first."""
+    """Return the files of a Marian tokenizer, or ``None`` for another model."""
     if not ref.folder.is_dir():
+        # Asking the hub for files that it lacks takes a request per file.
         config = config or load_encoder_config(ref)
         if config.model_type != "marian":
             return None
@@ -237,10 +247,10 @@ def _marian_files(ref: ModelRef, config: PretrainedConfig | None) -> dict[str, P
 
 
 def _whole(tokenizer: Any) -> Any:
-    """Texts are cut into windows elsewhere."""
-    # A limit here only makes the library warn about long texts.
+    """Turn off truncation and padding: sequences are built in ``syntagma.syntax.sequences``."""
+    # A limit would only make the library warn about long texts.
     tokenizer.model_max_length = int(1e9)
-    # Some files, that of the default encoder among them, pad and cut every text to 128 pieces.
+    # Some files (the default encoder's is one) pad and truncate every text to 128 pieces.
     tokenizer.backend_tokenizer.no_padding()
     tokenizer.backend_tokenizer.no_truncation()
     return tokenizer
@@ -250,13 +260,13 @@ FROM_PADDING_ON = frozenset(
     "roberta xlm-roberta xlm-roberta-xl roberta-prelayernorm camembert mpnet longformer "
     "data2vec-text ibert luke mluke markuplm lilt xmod esm".split()
 )
-"""Encoders that number positions from the padding index on."""
+"""Encoders whose first position has the number of the padding id plus one, as in RoBERTa."""
 
 
 def max_pieces(config: PretrainedConfig) -> int:
-    """The longest sequence that an encoder reads, special pieces included."""
+    """Return the length of the longest sequence that an encoder reads, with special tokens."""
     limit = getattr(config, "max_position_embeddings", None) or 512
-    if limit < 0:  # XLNet: there is no limit.
+    if limit < 0:  # XLNet has no limit.
         limit = 8192
     if config.model_type in FROM_PADDING_ON:
         limit -= (getattr(config, "pad_token_id", None) or 0) + 1

@@ -1,7 +1,7 @@
-"""Tokenizers of the published Marian models, which have a SentencePiece model for each side.
+"""Tokenizers of the published Marian models, which have a SentencePiece model for each language.
 
-That of Transformers cannot tell where its pieces stand.  Here both sides are made of the same files
-by ``tokenizers``, which can; a saved model keeps the files.
+The tokenizer of Transformers has no character offsets.  Here both are built from the same files
+with ``tokenizers``, which has them; a saved model keeps the files.
 """
 
 from __future__ import annotations
@@ -23,18 +23,19 @@ from syntagma.errors import InputError, MissingExtraError
 SOURCE, TARGET, VOCABULARY = "source.spm", "target.spm", "vocab.json"
 UNKNOWN, END, PAD = "<unk>", "</s>", "<pad>"
 UNIGRAM = 1
-"""The kind of SentencePiece model that the published ones are."""
+"""Type number of SentencePiece's unigram models, which all published ones are."""
 
 OTHER_SIDE, MIXED = -1e6, -1e9
-"""Scores of pieces that a side does not have.
+"""Scores of pieces of the common vocabulary that one language lacks.
 
-They are so low that no text which the side's own pieces cover is cut into them.  A character that
-it lacks is taken from the other side, though, where that has it, as Marian does.
+They are so low that no text which the language's own pieces cover is split into them.  Still,
+characters that only the other language has get their pieces, as in Marian; ``MIXED`` pieces, which
+also contain known characters, come last.
 """
 
 
 def marian_files(name: str | Path) -> dict[str, Path] | None:
-    """The files that a Marian tokenizer is made of, by their names; nothing where there are none.
+    """Return the files of a Marian tokenizer by name, or ``None`` if one is missing.
 
     Args:
         name: a folder, or a hub name.
@@ -46,6 +47,7 @@ def marian_files(name: str | Path) -> dict[str, Path] | None:
             path = place / file
         else:
             with hub.access(name):
+                # Private arguments: the public behaviour is to raise for a missing file.
                 path = cached_file(
                     str(name),
                     file,
@@ -59,14 +61,14 @@ def marian_files(name: str | Path) -> dict[str, Path] | None:
 
 
 class MarianTokenizer(PreTrainedTokenizerFast):  # type: ignore[misc]
-    """Pieces of sources with their places, pieces of targets, and texts of these.
+    """A fast tokenizer with two sides: source texts with offsets, and target texts.
 
     Args:
-        files: as :func:`marian_files` finds them.
+        files: as :func:`marian_files` returns them.
 
     Raises:
-        InputError: the files are of another kind than those of the published models.
-        MissingExtraError: protobuf is not installed, which reads them.
+        InputError: the files differ in format from those of the published models.
+        MissingExtraError: protobuf is not installed, which reads the files.
     """
 
     def __init__(self, files: dict[str, Path]) -> None:
@@ -74,33 +76,34 @@ class MarianTokenizer(PreTrainedTokenizerFast):  # type: ignore[misc]
         ids: dict[str, int] = json.loads(files[VOCABULARY].read_text("utf-8"))
         if sorted(ids.values()) != list(range(len(ids))) or not {UNKNOWN, END, PAD} <= ids.keys():
             raise InputError(
-                f"{files[VOCABULARY]}: expected one vocabulary of both sides, numbered from 0 on, "
-                f"with {UNKNOWN}, {END} and {PAD}"
+                f"{files[VOCABULARY]}: expected one vocabulary for both languages, numbered from "
+                f"0, with {UNKNOWN}, {END} and {PAD}; copy the file of the published model again"
             )
         self.codes = tuple(p for p in ids if p.startswith(">>") and p.endswith("<<"))
         self._sides = {name: _side(files[name], ids, self.codes) for name in (SOURCE, TARGET)}
         super().__init__(
             tokenizer_object=self._sides[SOURCE], unk_token=UNKNOWN, eos_token=END, pad_token=PAD
         )
-        # Transformers has made a copy, with special pieces of its own.
+        # Transformers copied the tokenizer and added its special tokens to the copy.
         self._sides[SOURCE] = self._tokenizer
 
     def ask_for(self, language: str) -> None:
-        """Let sources begin with the code of a target language.
+        """Make source texts begin with the code of a target language.
 
         Args:
-            language: its code, such as ``>>deu<<``; empty for a model of one language.
+            language: code such as ``>>deu<<``; empty for a model with one target language.
 
         Raises:
-            InputError: the model has no such code, or several and none is named.
+            InputError: the model lacks the code, or it has several and none is given.
         """
         if language not in self.codes and (language or self.codes):
             some = ", ".join(self.codes[:4]) + (", …" if len(self.codes) > 4 else "")
-            has = f"the codes {some}; name one" if some else "one target language; leave it out"
+            has = f"the codes {some}; use one" if some else "one target language; omit the code"
             raise InputError(f"head.target_language: got {language!r}; this model has {has}")
         source = self._sides[SOURCE]
         source.post_processor = _template(source, language)
 
+    # Hooks of Transformers, which calls them around `tokenizer(text_target=…)`.
     def _switch_to_target_mode(self) -> None:
         self._tokenizer = self._sides[TARGET]
 
@@ -108,10 +111,10 @@ class MarianTokenizer(PreTrainedTokenizerFast):  # type: ignore[misc]
         self._tokenizer = self._sides[SOURCE]
 
     def save_pretrained(self, save_directory: str | Path, **_: Any) -> tuple[str, ...]:
-        """Copy the files into a folder.
+        """Copy the files into an existing folder.
 
         Args:
-            save_directory: the folder, which exists.
+            save_directory: the folder.
         """
         kept = [Path(save_directory) / name for name in self.files]
         for path in kept:
@@ -121,7 +124,7 @@ class MarianTokenizer(PreTrainedTokenizerFast):  # type: ignore[misc]
 
 
 def _side(file: Path, ids: dict[str, int], codes: tuple[str, ...]) -> Tokenizer:
-    """A side's own pieces under the numbers of the common vocabulary."""
+    """Build the tokenizer of one language, with the ids of the common vocabulary."""
     try:
         proto = import_protobuf().ModelProto()
         from google.protobuf.message import DecodeError
@@ -131,11 +134,13 @@ def _side(file: Path, ids: dict[str, int], codes: tuple[str, ...]) -> Tokenizer:
         proto.ParseFromString(file.read_bytes())
     except DecodeError as error:
         raise InputError(
-            f"{file}: expected a SentencePiece model ({error}); copy the file of the published "
-            f"model again"
+            f"{file}: not a SentencePiece model ({error}); copy the file of the published model "
+            f"again"
         ) from error
     if proto.trainer_spec.model_type != UNIGRAM:
-        raise InputError(f"{file}: expected a SentencePiece model of the kind 'unigram'")
+        raise InputError(
+            f"{file}: expected a SentencePiece model of type unigram; use a published model"
+        )
     own = {piece.piece: piece.score for piece in proto.pieces}
     known = set("".join(own))
     scores = []
@@ -143,6 +148,7 @@ def _side(file: Path, ids: dict[str, int], codes: tuple[str, ...]) -> Tokenizer:
         lacking = OTHER_SIDE if known.isdisjoint(piece) else MIXED
         scores.append((piece, own.get(piece, lacking)))
     side = Tokenizer(models.Unigram(scores, unk_id=ids[UNKNOWN], byte_fallback=False))
+    # The steps that SentencePiece runs before it splits a text.
     steps: list[Any] = [
         normalizers.Strip(left=False, right=True),
         normalizers.Replace(Regex(" {2,}"), " "),

@@ -1,8 +1,8 @@
-"""What every model of this package shares: one configuration, one folder format.
+"""The base class of all models of this package, and the format of their folders.
 
-A folder holds ``config.json`` (the encoder's own configuration nested in ours),
-``model.safetensors`` and the tokenizer.  The weights are stored in full, or *compact*: as
-differences to a published encoder (:mod:`syntagma.encoders.compact`).
+A folder contains ``config.json`` (with the encoder's configuration nested in it),
+``model.safetensors`` and the tokenizer.  The weights are stored in full, or as differences to a
+published encoder (:mod:`syntagma.encoders.compact`).
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ SETTINGS = (
     *("guides", "head", "labels", "task", "parser"),
     *("hidden_dropout", "attention_dropout", "dtype"),
 )
-"""The settings of a new model that :meth:`SyntagmaModel.from_pretrained` takes."""
+"""Settings of a new model that :meth:`SyntagmaModel.from_pretrained` accepts."""
 
 
 DEFAULTS = {
@@ -51,15 +51,15 @@ DEFAULTS = {
 
 
 class SyntagmaModel(PreTrainedModel):  # type: ignore[misc]
-    """An encoder with something on it; the base of the parser and of every task model.
+    """An encoder with further parts; the base class of the parser and of every task model.
 
     Subclasses build their parts in ``__init__`` after ``super().__init__(config)`` and then call
     ``self.post_init()``.
 
     Attributes:
-        head_class: the dataclass of the settings of the task's head, in models that have one.
-        head: these settings.
-        source: the saved model that this one was read from; ``None`` for a new one.
+        head_class: dataclass of the head's settings; ``None`` for models without a head.
+        head: the head's settings.
+        source: the saved model that this one was loaded from; ``None`` for a new model.
     """
 
     config_class = SyntagmaConfig
@@ -73,7 +73,7 @@ class SyntagmaModel(PreTrainedModel):  # type: ignore[misc]
     # accumulated batches (https://github.com/huggingface/transformers/issues/47688).
     accepts_loss_kwargs = False
     encoder_class: ClassVar[Any] = AutoModel
-    """The class of Transformers that builds and loads the encoder."""
+    """Class of Transformers that builds and loads the encoder."""
     head_class: ClassVar[type | None] = None
     head: Any
 
@@ -81,16 +81,18 @@ class SyntagmaModel(PreTrainedModel):  # type: ignore[misc]
         super().__init__(config)
         self.source: ModelRef | None = None
         self.head = None if self.head_class is None else config.read_head(self.head_class)
-        # Batches have many shapes, and oneDNN keeps the compiled code for 1024 of them: gigabytes
-        # that are hardly ever used again.  It asks when it first computes.
+        # By default oneDNN caches compiled code for 1024 shapes: gigabytes that are rarely used
+        # again, because batches have many shapes.  It reads the variable when it first computes.
         os.environ.setdefault("ONEDNN_PRIMITIVE_CACHE_CAPACITY", "64")
         self.encoder = build_encoder(config.encoder, self.encoder_class)
 
     def post_init(self) -> None:
-        """Give fresh weights their first values, once all parts are there."""
+        """Initialise new weights and turn on the CPU kernels; called once all parts exist."""
         super().post_init()
+        # After the initialisation, so that all dropout modules exist.
         use_cpu_kernels(self, self.encoder)
 
+    # Transformers calls this for each module whose weights are new.
     def _init_weights(self, module: nn.Module) -> None:
         if isinstance(module, nn.Linear | nn.Embedding):
             nn.init.normal_(module.weight, std=0.02)
@@ -102,42 +104,44 @@ class SyntagmaModel(PreTrainedModel):  # type: ignore[misc]
 
     @property
     def trunk(self) -> nn.Module:
-        """What turns pieces into states: the encoder, or that part of it."""
+        """The part that turns pieces into states: the encoder, or that of an encoder-decoder."""
         trunk: nn.Module = self.encoder
         return trunk
 
     def gradient_checkpointing_enable(self, *_: Any, **__: Any) -> None:
-        """Compute the states of the encoder's layers again for the gradients, to save memory.
+        """Recompute the encoder's layers in the backward pass, to save memory.
 
-        See :mod:`syntagma.encoders.cpu.recompute`; options of Transformers' own have no effect.
+        See :mod:`syntagma.encoders.cpu.recompute`; the arguments that Transformers passes have no
+        effect.
 
         Raises:
-            InputError: it is not known where this encoder's layers are.
+            InputError: the layers of this encoder are unknown.
         """
         recompute_layers(self._layers())
 
     def resize_token_embeddings(self, *args: Any, **kwargs: Any) -> nn.Module:
-        """As Transformers has it; the size is the encoder's."""
+        """Resize the embeddings as Transformers does, and record the size for the encoder."""
         table: nn.Module = super().resize_token_embeddings(*args, **kwargs)
+        # Transformers changes the outer configuration only.
         self.config.encoder.vocab_size = self.get_input_embeddings().num_embeddings
         return table
 
     def gradient_checkpointing_disable(self) -> None:
-        """Keep the states of the encoder's layers for the gradients."""
+        """Undo :meth:`gradient_checkpointing_enable`."""
         keep_layers(self._layers())
 
     def _layers(self) -> nn.ModuleList:
-        purpose = "computing layers again for the gradients"
+        purpose = "gradient checkpointing"
         return layers(self.trunk, find_sites(self.config.encoder.model_type, purpose=purpose))
 
     @classmethod
     def from_pretrained(cls, name: ModelName, **settings: Any) -> Self:  # type: ignore[override]
-        """A saved model, or a new one on a plain pretrained encoder.
+        """Load a saved model, or build a new one on a pretrained encoder.
 
         Args:
-            name: of a model that this package saved, locally or on the Hugging Face hub; or of an
+            name: a model saved by this package, in a folder or on the Hugging Face hub; or an
                 encoder: ``default``, a folder, or a hub name.
-            settings: for a new model, see :meth:`from_encoder`.
+            settings: settings of a new model, see :meth:`from_encoder`.
 
         Raises:
             InputError: there is no such model, or settings were given for a saved one.
@@ -147,25 +151,27 @@ class SyntagmaModel(PreTrainedModel):  # type: ignore[misc]
             return cls.from_encoder(ref, **settings)
         if settings:
             raise InputError(
-                f"{ref.name}: a saved model has its settings in {CONFIG}; got {', '.join(settings)}"
+                f"{ref.name}: a saved model has its settings in {CONFIG}; omit "
+                f"{', '.join(settings)}"
             )
         return cls.load_saved(ref)
 
     @classmethod
     def from_encoder(cls, name: ModelName, **settings: Any) -> Self:
-        """A new model on a pretrained encoder.
+        """Build a new model on a pretrained encoder.
 
         Args:
-            name: ``default``, a folder, or a hub name; of a model that this package saved, its
-                encoder is taken, and those of its guides that the new model has too.
-            settings: fields of :class:`SyntagmaConfig`, ``hidden_dropout`` and
-                ``attention_dropout`` of the encoder, and ``dtype`` of the weights among them.
+            name: ``default``, a folder, or a hub name; a model saved by this package provides its
+                encoder, and the weights of the guides that the new model shares with it.
+            settings: the settings listed in :data:`SETTINGS`: fields of :class:`SyntagmaConfig`,
+                dropout probabilities of the encoder, and the dtype of the weights.
 
         Raises:
             InputError: there is no such encoder, or a setting is unknown.
         """
         unknown = [key for key in settings if key not in SETTINGS]
         if unknown:
+            # Experiments have a setting `preset`; here `guides` accepts the name of one.
             other = "guides" if unknown[0] == "preset" else unknown[0]
             raise InputError(f"unknown setting {unknown[0]!r}; {nearest(other, SETTINGS)}")
         dtype = settings.pop("dtype", None)
@@ -185,29 +191,30 @@ class SyntagmaModel(PreTrainedModel):  # type: ignore[misc]
         if missing or unexpected:
             raise DamagedFileError(
                 f"encoder {ref.name!r}: its weights do not fit its configuration ({len(missing)} "
-                f"missing, {len(unexpected)} unknown, for example {[*missing, *unexpected][0]!r})"
+                f"missing, {len(unexpected)} unknown, for example {[*missing, *unexpected][0]!r}); "
+                f"download it again"
             )
         model.after_encoder_loaded(ref)
         return model.eval().to(read_dtype(dtype))
 
     def after_encoder_loaded(self, ref: ModelRef) -> None:
-        """Called when the encoder of a new model has its pretrained weights.
+        """Hook for subclasses, called once the encoder of a new model has its pretrained weights.
 
         Args:
-            ref: where they come from.
+            ref: the model that the weights come from.
         """
 
     @classmethod
     def load_saved(cls, ref: ModelRef, *, task: str | tuple[str, ...] | None = None) -> Self:
-        """A saved model.
+        """Load a saved model.
 
         Args:
             ref: the model.
-            task: as for :func:`read_config`.
+            task: the task or tasks that it may have, see :func:`read_config`.
 
         Raises:
-            InputError: as :func:`read_config`.
-            DamagedFileError: the weights are damaged or do not belong to the configuration.
+            InputError: as for :func:`read_config`.
+            DamagedFileError: the weights are damaged or do not fit the configuration.
         """
         config = read_config(ref, task=task)
         load = partial(encoder_weights, auto=cls.encoder_class)
@@ -217,24 +224,24 @@ class SyntagmaModel(PreTrainedModel):  # type: ignore[misc]
     def with_weights(
         cls, config: SyntagmaConfig, weights: Mapping[str, Tensor], ref: ModelRef
     ) -> Self:
-        """A model with weights that were saved.
+        """Build a model with saved weights.
 
         Args:
-            config: of the model.
-            weights: by name, as :meth:`weights` gives them.
-            ref: where both come from.
+            config: configuration of the model.
+            weights: weights by name, as :meth:`weights` returns them.
+            ref: the saved model.
 
         Raises:
-            DamagedFileError: the weights do not belong to the configuration.
+            DamagedFileError: the weights do not fit the configuration.
         """
         model = cls(config)
-        # In memory the weights are whole.
+        # In memory the weights are never compacted.
         config.storage = {}
         try:
             missing, unexpected = model.load_weights(weights)
         except RuntimeError as error:
             raise DamagedFileError(
-                f"{ref.folder / WEIGHTS}: weights are of other sizes than {CONFIG} says; save the "
+                f"{ref.folder / WEIGHTS}: the sizes of the weights differ from {CONFIG}; save the "
                 f"model again"
             ) from error
         if missing or unexpected:
@@ -247,10 +254,10 @@ class SyntagmaModel(PreTrainedModel):  # type: ignore[misc]
         return model.eval()
 
     def weights(self, state: Mapping[str, Tensor] | None = None) -> dict[str, Tensor]:
-        """All weights by name, in main memory; a weight with several names only by the first.
+        """Return all weights by name, in main memory; tied weights only under their first name.
 
         Args:
-            state: to take them from, if not the model's own ``state_dict``.
+            state: weights to use in place of the model's ``state_dict``.
         """
         first = self._first_names()
         state = self.state_dict() if state is None else state
@@ -259,16 +266,16 @@ class SyntagmaModel(PreTrainedModel):  # type: ignore[misc]
         }
 
     def load_weights(self, weights: Mapping[str, Tensor]) -> tuple[list[str], list[str]]:
-        """Take over weights.
+        """Load weights.
 
         Args:
-            weights: as :meth:`weights` gives them.
+            weights: weights by name, as :meth:`weights` returns them.
 
         Returns:
-            Names that are missing, and names that are unknown.
+            The missing names, and the unknown names.
         """
         first = self._first_names()
-        # Of a weight with several names the first counts: another may be that of an older value.
+        # Under its other names, a tied weight may have an outdated value.
         one = {
             name: weight
             for name, weight in weights.items()
@@ -278,7 +285,10 @@ class SyntagmaModel(PreTrainedModel):  # type: ignore[misc]
         return [name for name in missing if first[name] not in weights], list(unexpected)
 
     def _first_names(self) -> dict[str, str]:
-        """For each weight the first of the names under which it appears."""
+        """Map each name of a weight to the first name of the same weight.
+
+        Compared by address and shape: safetensors refuses tensors that share memory.
+        """
         places: dict[tuple[int, torch.Size], str] = {}
         return {
             name: places.setdefault((weight.data_ptr(), weight.shape), name)
@@ -298,22 +308,22 @@ class SyntagmaModel(PreTrainedModel):  # type: ignore[misc]
 
         Args:
             save_directory: the folder.
-            bits: 4 or 8 to store the encoder as differences to its base, 32 to store only what
-                differs from it, ``None`` for all weights.
+            bits: 4 or 8 to store the encoder as rounded differences to its base, 32 to store only
+                weights that differ from it, ``None`` to store all weights.
             state_dict: weights to write in place of the model's own.
-            is_main_process: whether this is the process that writes, of several in one training.
-            options: further ones of Transformers, at their defaults; the weights are one file.
+            is_main_process: whether this process writes; false for the others in DDP training.
+            options: arguments that Transformers passes; only their defaults are supported.
 
         Raises:
-            InputError: another number of bits, or an option that would have to change something.
+            InputError: ``bits`` is invalid, or an option has another value than its default.
         """
         changed = sorted(
             key for key, value in options.items() if value not in (None, DEFAULTS.get(key))
         )
         if changed:
             raise InputError(
-                f"save_pretrained: leave out {' and '.join(changed)}; the weights of a Syntagma "
-                f"model are one file, {WEIGHTS}"
+                f"save_pretrained: omit {' and '.join(changed)}; the weights of a Syntagma model "
+                f"are always written to one file, {WEIGHTS}"
             )
         if bits not in (None, 4, 8, compact.EXACT):
             raise InputError(f"bits: expected 4, 8, {compact.EXACT} or None, got {bits!r}")
@@ -336,8 +346,8 @@ class SyntagmaModel(PreTrainedModel):  # type: ignore[misc]
             "architectures": [type(self).__name__],
             **stamp(FORMAT),
         }
-        # The base says where the encoder comes from; a path of this machine would be of no use.
+        # Transformers' record of the source may be a local path; `base` names the encoder already.
         values["encoder"].pop("_name_or_path", None)
         values.pop("_name_or_path", None)
-        # A fitted threshold may be infinite, which write_json would turn into null.
+        # A fitted threshold may be infinite, which `write_json` would turn into null.
         write_text(folder / CONFIG, json.dumps(values, indent=2, default=str) + "\n")

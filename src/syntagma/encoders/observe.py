@@ -1,4 +1,4 @@
-"""Watch an encoder attend: fused attention keeps no weights, so that it is set aside meanwhile."""
+"""Record the attention weights of an encoder."""
 
 from __future__ import annotations
 
@@ -11,25 +11,26 @@ from torch import Tensor, nn
 from syntagma.errors import InputError
 
 EAGER = "eager"
-"""Transformers' name for attention that writes its weights out."""
+"""Transformers' name for attention that computes its weights explicitly."""
 
 
 @contextmanager
 def watch_attention(encoder: nn.Module) -> Iterator[list[Tensor]]:
-    """Collect the attention weights of an encoder of Transformers.
+    """Record the attention weights of an encoder of Transformers inside a ``with`` block.
 
     Args:
-        encoder: it is as before when the block ends.
+        encoder: the encoder; its settings are restored when the block ends.
 
     Yields:
-        A list that holds, after the encoder has run once, the weights of each layer,
+        A list that contains, once the encoder has run, the weights of each layer,
         ``[batch, n_heads, n, n]``; rows sum to 1.
 
     Raises:
-        InputError: the encoder gives no weights (it does not attend).
+        InputError: the encoder returns no attention weights, for example because it has none.
     """
     found: list[Tensor] = []
 
+    # Hooks, because the encoder runs inside the `forward` of a model that passes no such option.
     def ask(_: nn.Module, arguments: Any, options: dict[str, Any]) -> Any:
         return arguments, options | {"output_attentions": True}
 
@@ -38,8 +39,10 @@ def watch_attention(encoder: nn.Module) -> Iterator[list[Tensor]]:
         found[:] = [layer for layer in weights if layer is not None]
         if not found:
             name = getattr(encoder.config, "model_type", type(encoder).__name__)
-            raise InputError(f"encoder {name}: gives no attention weights, nothing can be drawn")
+            raise InputError(f"encoder {name}: returns no attention weights; use another encoder")
 
+    # Fused attention returns no weights.  Transformers has no public way to read the current
+    # implementation, hence the private attribute.
     before = getattr(encoder.config, "_attn_implementation", None)
     if before != EAGER:
         encoder.set_attn_implementation(EAGER)  # type: ignore[operator]

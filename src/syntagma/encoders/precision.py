@@ -1,4 +1,4 @@
-"""Compute in bfloat16 where the device does it fast."""
+"""Choose devices, and compute in bfloat16 on devices where it is fast."""
 
 from __future__ import annotations
 
@@ -18,11 +18,14 @@ Precision = Literal["auto", "bfloat16", "float32"]
 
 @functools.cache
 def fast_bfloat16(device_type: str) -> bool:
-    """Whether a kind of device multiplies bfloat16 matrices faster than those of float32.
+    """Whether a type of device multiplies bfloat16 matrices faster than float32 matrices.
 
-    Processors do with AMX, and with AVX-512 BF16 alone where they are not Intel's: on a Xeon
-    whose AMX is hidden from a virtual machine, bfloat16 takes 1.6 times float32's time
-    (``python -m benchmarks.precision``).  GPUs do from Ampere on.
+    GPUs do from Ampere on.  CPUs do with AMX; with AVX-512 BF16 alone only AMD's do: on a Xeon
+    whose AMX is hidden from a virtual machine, bfloat16 takes 1.6 times as long as float32
+    (``python -m benchmarks.precision``).
+
+    Args:
+        device_type: type of a torch device, such as ``cpu``.
     """
     if device_type == "cuda":
         return torch.cuda.is_bf16_supported(including_emulation=False)
@@ -30,6 +33,7 @@ def fast_bfloat16(device_type: str) -> bool:
         capabilities = torch.backends.cpu.get_cpu_capability()
         if "AVX512" not in capabilities and "AMX" not in capabilities:
             return False
+        # Private functions: torch has no public ones for these instruction sets.
         if torch.cpu._is_amx_tile_supported():
             return True
         return bool(torch.cpu._is_avx512_bf16_supported()) and "GenuineIntel" not in _processor()
@@ -37,28 +41,28 @@ def fast_bfloat16(device_type: str) -> bool:
 
 
 def _processor() -> str:
-    """What the system says about the processor, its maker's name among it."""
+    """Return the system's description of the CPU, which includes its vendor."""
     described = Path("/proc/cpuinfo")
     return described.read_text() if described.is_file() else platform.processor()
 
 
 def best_device() -> str:
-    """The fastest device of this process: its GPU where there is one."""
+    """Return the fastest device of this process: its GPU, or the CPU."""
     if not torch.cuda.is_available():
         return "cpu"
-    # Of several processes of one training each has its own, also before it was made the current.
+    # In DDP training each rank has its own GPU, also before it is made the current device.
     own = int(os.environ.get("LOCAL_RANK", torch.cuda.current_device()))
     return f"cuda:{own % torch.cuda.device_count()}"
 
 
 def require_device(device: str | torch.device) -> None:
-    """Check that a device is there.
+    """Check that a device exists.
 
     Args:
-        device: as torch writes it.
+        device: a device as torch writes it, such as ``cuda:0``.
 
     Raises:
-        InputError: it is not.
+        InputError: the device does not exist.
     """
     name, here = str(device), ["cpu"]
     if torch.accelerator.is_available():
@@ -66,12 +70,16 @@ def require_device(device: str | torch.device) -> None:
         here += (f"{kind}:{number}" for number in range(torch.accelerator.device_count()))
     if name not in here and not any(found.startswith(f"{name}:") for found in here):
         raise InputError(
-            f"device {name}: expected cpu, cuda, cuda:N or mps; here there is {', '.join(here)}"
+            f"device {name}: expected cpu, cuda, cuda:N or mps; this machine has {', '.join(here)}"
         )
 
 
 def autocast(device: torch.device, precision: Precision = "auto") -> AbstractContextManager[None]:
-    """A context in which matrix products use the chosen precision.
+    """Return a context in which matrix products use the chosen precision.
+
+    Args:
+        device: device that computes.
+        precision: ``auto`` for bfloat16 where it is fast, else float32.
 
     Raises:
         InputError: the precision is unknown.

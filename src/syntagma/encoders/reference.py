@@ -1,8 +1,8 @@
-"""What a model's name refers to: looked up once, then passed on as a value.
+"""Look up the name of a model once, and pass the result on as a value.
 
-Users name models by strings: ``default``, ``default-reader``, a folder, a name on the Hugging Face
-hub. :func:`find_model` turns such a name into a :class:`ModelRef`, and everything below works with
-that, so that nobody asks the disk or the network twice.
+Users refer to models by strings: ``default``, ``default-reader``, a folder, a name on the Hugging
+Face hub.  :func:`find_model` turns such a name into a :class:`ModelRef`, so that the disk and the
+network are asked only once.
 """
 
 from __future__ import annotations
@@ -23,12 +23,13 @@ from syntagma.files import read_json, require_path
 
 @dataclass(frozen=True)
 class ModelRef:
-    """A model that was found by its name.
+    """A model that was looked up by its name.
 
     Args:
-        name: as the user wrote it.
-        place: the folder, or a name on the hub for Transformers to load.
-        config: ``config.json`` of a model that this package saved; ``None`` for a plain encoder.
+        name: the name as the user wrote it.
+        place: the model's folder, or a hub name that Transformers loads.
+        config: content of ``config.json`` of a model saved by this package; ``None`` for an
+            encoder.
     """
 
     name: str
@@ -37,15 +38,15 @@ class ModelRef:
 
     @property
     def kind(self) -> Literal["model", "encoder"]:
-        """``model``: saved by this package; ``encoder``: of Transformers, or not found at all."""
+        """``model`` if saved by this package; ``encoder`` for all others, also unknown names."""
         return "encoder" if self.config is None else "model"
 
     @property
     def settings(self) -> Mapping[str, Any]:
-        """``config.json`` of a saved model.
+        """Content of ``config.json`` of a saved model.
 
         Raises:
-            InputError: it is not one.
+            InputError: this is not a saved model.
         """
         if self.config is None:
             missing = "" if (self.folder / CONFIG).is_file() else f" (it has no {CONFIG})"
@@ -57,59 +58,60 @@ class ModelRef:
 
     @property
     def folder(self) -> Path:
-        """Where its files are, of one that is not only on the hub."""
+        """The folder with its files; does not exist for an encoder on the hub."""
         return Path(self.place)
 
     @functools.cached_property
     def base(self) -> ModelRef:
-        """What a saved model was built on."""
+        """The encoder or saved model that a saved model was built on."""
         return find_model(self.settings["base"])
 
     @property
     def published(self) -> ModelRef:
-        """The encoder that a chain of saved models goes back to; a plain encoder is itself."""
+        """The published encoder at the start of a chain of saved models."""
         return self if self.config is None else self.base.published
 
     @property
     def has_tokenizer(self) -> bool:
-        """Whether the tokenizer's file is in its folder."""
+        """Whether its folder contains the tokenizer."""
         return (self.folder / TOKENIZER).is_file()
 
     @functools.cached_property
     def digest(self) -> str:
-        """SHA-256 of its weight file; empty where that is not on this machine."""
+        """SHA-256 of its weights; empty if they are not on this machine."""
         weights = self.folder / WEIGHTS
         return sha256(weights) if weights.is_file() else ""
 
     def identity(self) -> dict[str, str]:
-        """Name, version and digest, for the records of what was made with it."""
+        """Return name, version and digest, to record which model produced a result."""
         named = NAMED_MODELS.get(self.name)
         version = "" if named is None else named.version
         return {"name": self.name, "version": version, "digest": self.digest}
 
 
 ModelName = str | Path | ModelRef
-"""A name as users write it, or what it was found to be."""
+"""A name as users write it, or the result of its lookup."""
 
 _named: dict[tuple[str | None, ...], ModelRef] = {}
-"""Named models that were found on this machine: a parser and a reader share their encoder's."""
+"""Cache of named models on this machine: a parser and a reader look up the same encoder."""
 
 
 def _key(name: str) -> tuple[str | None, ...]:
+    # The variables decide where a name is found, and may change within a process (in tests).
     return name, *map(os.environ.get, ("SYNTAGMA_ENCODER", "SYNTAGMA_HOME"))
 
 
 def find_model(name: ModelName) -> ModelRef:
-    """Look up a model's name.
+    """Look up a model by its name.
 
-    A name that is found nowhere is taken for one on the hub: what loads it says what is wrong.
+    An unknown name raises no error here: it may be a hub name, and loading it reports the reason.
 
     Args:
         name: ``default`` or another named model, a folder, or a hub name; a :class:`ModelRef` is
-            returned as it is.
+            returned unchanged.
 
     Raises:
-        InputError: it is not a name, or a shipped model is missing from this installation.
+        InputError: ``name`` is not a name, or this installation lacks a shipped model.
         DamagedFileError: the folder's ``config.json`` cannot be read.
     """
     if isinstance(name, ModelRef):
@@ -129,19 +131,21 @@ def find_model(name: ModelName) -> ModelRef:
 
 
 def _own_config(folder: Path) -> dict[str, Any] | None:
-    """``config.json`` of a model that this package saved, else ``None``."""
+    """Return ``config.json`` of a model saved by this package, ``None`` for other folders."""
     path = folder / CONFIG
-    # Other programs' files are theirs to judge: they are not even parsed here.
+    # Files of other programs are not parsed here: Transformers reports what is wrong with them.
     if not path.is_file() or b'"syntagma_version"' not in path.read_bytes():
         return None
     values = read_json(path)
     if not isinstance(values, dict):
-        raise DamagedFileError(f"{path}: expected an object, got {values!r:.40}")
+        raise DamagedFileError(
+            f"{path}: expected an object, got {values!r:.40}; save the model again"
+        )
     return values
 
 
 def _on_hub(name: str) -> ModelRef:
-    """A model of this package is fetched whole; an encoder is left to Transformers."""
+    """Fetch all files of a model saved by this package; Transformers fetches encoders itself."""
     config = hub.find_file(name, CONFIG)
     if config is None or _own_config(config.parent) is None:
         return ModelRef(name, name)
@@ -152,6 +156,6 @@ def _on_hub(name: str) -> ModelRef:
 
 
 def full_name(ref: ModelRef) -> str:
-    """A name that finds the model from any working folder: that of a folder is absolute."""
+    """Return a name that is valid in any working directory: folders become absolute paths."""
     is_path = ref.place == ref.name and ref.folder.is_dir()
     return str(ref.folder.absolute()) if is_path else ref.name

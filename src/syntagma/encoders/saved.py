@@ -1,4 +1,4 @@
-"""Read the weights in a model folder of this package."""
+"""Read the weights of a model saved by this package."""
 
 from __future__ import annotations
 
@@ -18,28 +18,29 @@ from syntagma.errors import DamagedFileError, InputError
 
 
 def saved_encoder_config(ref: ModelRef) -> PretrainedConfig:
-    """The configuration of the encoder in a saved model."""
+    """Return the configuration of the encoder in a saved model."""
     return AutoConfig.for_model(**ref.settings["encoder"])
 
 
 def saved_weights(
     ref: ModelRef, *, encoder_weights: Callable[[ModelRef], dict[str, Tensor]]
 ) -> dict[str, Tensor]:
-    """All weights of a saved model, in full.
+    """Return all weights of a saved model in full.
 
     Args:
         ref: the model.
-        encoder_weights: loads the weights of the encoder that compact weights are differences to.
+        encoder_weights: loads the base encoder's weights, which compact weights are added to.
 
     Raises:
-        InputError: there are none, or the encoder cannot be found.
-        DamagedFileError: they are damaged, or the encoder has changed since the model was saved.
+        InputError: the weights are missing, or the base encoder cannot be found.
+        DamagedFileError: the weights are damaged, or the base encoder has changed since the model
+            was saved.
     """
     weights = _load(ref.folder / WEIGHTS)
     storage = ref.settings.get("storage")
     if not storage:
         return weights
-    stored = f"{ref.name}: is stored as differences to the encoder {ref.settings['base']!r}"
+    stored = f"{ref.name}: stored as differences to the encoder {ref.settings['base']!r}"
     try:
         published = encoder_weights(ref.base)
     except InputError as error:
@@ -54,12 +55,12 @@ def saved_weights(
 
 def _load(path: Path) -> dict[str, Tensor]:
     if not path.is_file():
-        raise InputError(f"{path}: no such file; the model folder is not complete")
+        raise InputError(f"{path}: no such file; save or copy the complete model folder again")
     try:
         weights: dict[str, Tensor] = load_file(path)
     except (safetensors.SafetensorError, ValueError) as error:
         raise DamagedFileError(
-            f"{path}: damaged ({error}); save or fetch the model again"
+            f"{path}: damaged ({error}); save or download the model again"
         ) from error
     return {
         name: weight.to(torch.float32) if weight.dtype == torch.bfloat16 else weight

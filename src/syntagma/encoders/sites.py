@@ -1,8 +1,7 @@
-"""Where guides attach: for each ``model_type`` the names of its embeddings and layers.
+"""The sites where guides attach: names of embeddings and layers for each ``model_type``.
 
-"Any encoder" is this table and nothing else; of models that also have a decoder the encoder is
-meant.  An encoder without a row still takes the guides that need no site (those that act after its
-last layer).
+This table is all that guides know about encoders.  Of encoder-decoders it describes the encoder.
+An encoder without a row still supports guides that act after the last layer.
 """
 
 from __future__ import annotations
@@ -38,16 +37,17 @@ class Sites:
     """Names inside an encoder, relative to it.
 
     Args:
-        word_embeddings: the table of piece vectors.
-        embedding_norm: the norm over the summed embeddings; a guide may add to its input. Empty
-            for an encoder without one, whose first layer reads the sum.
-        layers: the list of layers; a layer used several times is listed once.
-        layer_parts: the parts of a layer, where it is a plain post-norm Transformer layer.
+        word_embeddings: table of piece embeddings.
+        embedding_norm: norm over the sum of embeddings, to whose input guides may add; empty for an
+            encoder whose first layer reads the sum itself.
+        layers: list of layers; a layer used several times is listed once.
+        layer_parts: parts of a layer; ``None`` unless it is a plain post-norm Transformer layer.
         hidden_dropout: configuration keys of dropout on hidden states.
         attention_dropout: configuration key of dropout on attention weights.
-        widened: piece vectors that are narrower than the states are widened before that norm, not
-            behind it.
-        float32: the encoder computes in float32 alone: Transformers' code of it fails in others.
+        widened: whether embeddings narrower than the states are projected to the width of the
+            states before the norm, not after it.
+        float32: whether the encoder must compute in float32, because its code in Transformers fails
+            under autocast.
     """
 
     word_embeddings: str = "embeddings.word_embeddings"
@@ -76,10 +76,10 @@ _BERT = Sites(
     )
 )
 
-# The norm stands before attention and before the feed-forward part, and none over the embeddings.
+# Norms before attention and before the feed-forward part, and none over the embeddings.
 _PRE_NORM = Sites(embedding_norm="")
 
-# Rotary positions, a gated feed-forward part.
+# Rotary positions and a gated feed-forward part: not a layer that can be copied.
 _ROTARY = Sites(layers="layers")
 
 _EUROBERT = Sites(
@@ -224,18 +224,18 @@ SITES: dict[str, Sites] = {
 
 
 def find_sites(model_type: str, *, purpose: str) -> Sites:
-    """The row of an encoder.
+    """Return the row of an encoder.
 
     Args:
-        model_type: of the encoder's configuration.
-        purpose: what needs the sites, as the start of a sentence.
+        model_type: model type in the encoder's configuration.
+        purpose: what needs the sites, as the subject of the error message.
 
     Raises:
-        InputError: the table has no row for it.
+        InputError: the table has no such row.
     """
     if model_type not in SITES:
         raise InputError(
-            f"{purpose} needs to know the inside of the encoder, and {model_type!r} is not in the "
+            f"{purpose} needs to know the layers of the encoder, and {model_type!r} is not in the "
             f"table; use one of {', '.join(sorted(SITES))}, or a guide that acts after the last "
             f"layer, or add a row to syntagma.encoders.sites.SITES"
         )
@@ -243,7 +243,7 @@ def find_sites(model_type: str, *, purpose: str) -> Sites:
 
 
 def embedding_width(config: PretrainedConfig) -> int:
-    """Width of the piece vectors, which may be narrower than the states."""
+    """Return the width of the embeddings, which may be narrower than the states."""
     for key in ("embedding_size", "input_embedding_size"):
         if width := getattr(config, key, None):
             return int(width)
@@ -251,27 +251,33 @@ def embedding_width(config: PretrainedConfig) -> int:
 
 
 def layers(encoder: nn.Module, sites: Sites) -> nn.ModuleList:
-    """The encoder's layers in the order of their first use."""
+    """Return the encoder's layers in the order of their first use."""
     found = encoder.get_submodule(sites.layers)
     assert isinstance(found, nn.ModuleList)
     return found
 
 
 def last_layer(encoder: nn.Module, sites: Sites) -> nn.Module:
-    """The layer that computes the last hidden states."""
+    """Return the layer that computes the last hidden states."""
     return layers(encoder, sites)[-1]
 
 
 def change_input(
     module: nn.Module, change: Callable[[Tensor], Tensor], *, n_pieces: int | None = None
 ) -> RemovableHandle:
-    """Let a layer or a norm read something else.
+    """Change the input of a layer or norm with a hook.
+
+    A hook works for every encoder of Transformers, and leaves its code and the names of its weights
+    unchanged.
 
     Args:
-        module: whose first input are states; some versions of Transformers give them by name.
-        change: makes what it reads of what it would have read.
-        n_pieces: of the sequences; padding that the encoder has added behind them (Longformer,
-            BigBird) is read as it is.
+        module: layer or norm whose first input is the states, ``[batch, n, width]``.
+        change: computes the new input from the original one.
+        n_pieces: length of the sequences; padding that the encoder itself appended (Longformer,
+            BigBird) is not changed.
+
+    Returns:
+        A handle that removes the hook.
     """
 
     def changed(states: Tensor) -> Tensor:
@@ -284,16 +290,22 @@ def change_input(
     ) -> tuple[tuple[Any, ...], dict[str, Any]]:
         if inputs:
             return (changed(inputs[0]), *inputs[1:]), options
+        # Some encoders call their layers with keyword arguments only.
         return inputs, {**options, "hidden_states": changed(options["hidden_states"])}
 
     return module.register_forward_pre_hook(hook, with_kwargs=True)
 
 
 def set_dropout(config: PretrainedConfig, *, hidden: float | None, attention: float | None) -> None:
-    """Set an encoder's dropout probabilities; ``None`` leaves them as they are.
+    """Set an encoder's dropout probabilities.
+
+    Args:
+        config: the encoder's configuration, which is changed.
+        hidden: dropout on hidden states; ``None`` to keep the configured value.
+        attention: dropout on attention weights; ``None`` to keep the configured value.
 
     Raises:
-        InputError: a probability is asked for, and the table has no row for the encoder.
+        InputError: a probability is given, but the table has no row for the encoder.
     """
     if hidden is None and attention is None:
         return
