@@ -410,7 +410,7 @@ def test_runs_are_compared_and_packed(runs, tmp_path):
     pytest.importorskip("scipy")
     folder, _ = runs
     comparison = compare_runs([folder / "plain", folder / "seprem"])
-    assert comparison.test.startswith("p: McNemar's exact test on `exact`, of these runs")
+    assert comparison.test.startswith("p: McNemar's exact test on `exact`, for these runs")
     assert comparison.columns == ("exact", "f1")
     assert comparison.n_examples == 24
     gained, lost = comparison.systems[1].gained, comparison.systems[1].lost

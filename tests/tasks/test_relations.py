@@ -264,7 +264,7 @@ def test_predictions_in_semevals_format_and_in_tacreds(run, tmp_path):
 def test_runs_are_compared_by_micro_f1(run):
     folder, _ = run
     comparison = compare_runs([folder / "plain", folder / "seprem"])
-    assert comparison.test.startswith("p: approximate randomisation on `f1`, of these runs")
+    assert comparison.test.startswith("p: approximate randomisation on `f1`, for these runs")
     assert comparison.test.endswith("resampled: paired bootstrap")
     assert comparison.columns == ("precision", "recall", "f1", "macro_f1", "accuracy")
     assert comparison.n_examples == len(read_relations(run[1]).examples)

@@ -201,7 +201,7 @@ def test_predictions_are_json(run, tmp_path):
 def test_runs_are_compared_by_micro_f1(run):
     folder, _ = run
     comparison = compare_runs([folder / "plain", folder / "seprem"])
-    assert comparison.test.startswith("p: approximate randomisation on `f1`, of these runs")
+    assert comparison.test.startswith("p: approximate randomisation on `f1`, for these runs")
     assert comparison.test.endswith("resampled: paired bootstrap")
     assert comparison.columns[2:] == ("f1", "macro_f1", "strict_accuracy")
     assert 0 <= comparison.systems[1].p_value <= 1

@@ -62,15 +62,10 @@ class ProbedSentence(NamedTuple):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class StatesItem:
-    """The states of a sentence's words, and what the probe should predict from them.
+    """The states of a sentence's words, and what the probe should predict from them."""
 
-    Args:
-        states: ``[n_words, width]``, in half precision.
-        targets: tree distances, ``[n_words, n_words]``, or depths, ``[n_words]``.
-    """
-
-    states: Tensor
-    targets: FloatArray
+    states: Tensor  # [n_words, width], in half precision
+    targets: FloatArray  # tree distances, [n_words, n_words], or depths, [n_words]
 
     def __len__(self) -> int:
         return len(self.states)
