@@ -1,4 +1,4 @@
-"""Annotate corpora, the files of tasks among them, with parses."""
+"""Annotate corpora with parses: text files, treebanks, and the data files of tasks."""
 
 from __future__ import annotations
 
@@ -13,8 +13,6 @@ from syntagma.parse.corpora.records import KINDS, Record
 from syntagma.parse.corpora.runner import Engine, annotate
 from syntagma.tasks import TASKS, find_task
 
-__all__ = ["annotate_files"]
-
 
 def annotate_files(
     inputs: Sequence[str],
@@ -26,20 +24,21 @@ def annotate_files(
     resume: bool = False,
     engine: Engine = "local",
 ) -> Manifest:
-    """Annotate text, JSON lines, treebanks or the files of a task.
+    """Annotate text, JSON lines, treebanks or the data files of a task.
 
     Args:
-        inputs: files or patterns.
+        inputs: files or glob patterns.
         out: the folder to write.
-        settings: with the kind of the input, which may be the name of a task; by the names of the
-            files if it is empty.
-        workers: processes.
+        settings: their ``kind`` may also be the name of a task; if it is empty, the kind of input
+            follows from the file names.
+        workers: number of processes.
         device: where to compute.
-        resume: go on where a run was stopped.
+        resume: continue an interrupted run.
         engine: ``local`` or ``ray``.
 
     Raises:
-        InputError: as :func:`syntagma.parse.corpora.runner.annotate`.
+        InputError: the kind of input is unknown, or
+            :func:`syntagma.parse.corpora.runner.annotate` raises it.
     """
     kind, reader = settings.kind, None
     if kind in TASKS:
@@ -59,9 +58,10 @@ def annotate_files(
 
 
 def _task_records(path: str, task: str, *, skip_bad: bool) -> Iterator[Record]:
-    """The texts of a task's file; its reader counts what is bad in a warning, or stops there."""
+    """Yield the texts in a task's data file; the task's reader handles invalid examples."""
     task_class = find_task(task)
     with how_to_skip("--skip-bad"):
         examples = task_class.read(path, skip_bad=skip_bad)
     for number, text in enumerate(task_class.texts(examples), start=1):
+        # A blank text still needs a record, so that records and texts correspond.
         yield Record(number, text if text.strip() else "")

@@ -1,4 +1,4 @@
-"""Saved models through the Auto classes of Transformers, once :func:`register` was called."""
+"""Load saved models through the Auto classes of Transformers, after a call of :func:`register`."""
 
 from __future__ import annotations
 
@@ -15,19 +15,19 @@ from syntagma.models.guided_encoder import GuidedEncoder
 from syntagma.tasks import find_task
 
 IDLE = {"config", "_from_auto", "trust_remote_code", "adapter_kwargs", "revision", "token"}
-"""What ``AutoModel`` passes on by itself."""
+"""Options that ``AutoModel`` passes on without being asked to; they change nothing here."""
 
 
 class AutoSyntagma(SyntagmaModel):
-    """The model of whichever task a folder is for."""
+    """Loads the model of whichever task a folder was saved for."""
 
     @classmethod
     def from_pretrained(cls, name: ModelName, **options: Any) -> Any:
-        """The model in a folder, or of the hub.
+        """Load a saved model.
 
         Args:
-            name: of a model that this package wrote.
-            options: ``dtype`` of the weights.
+            name: a folder that this package wrote, or the hub name of one.
+            options: only ``dtype``, the type of the weights.
 
         Raises:
             InputError: there is no such model, or an option is unknown.
@@ -39,24 +39,17 @@ class AutoSyntagma(SyntagmaModel):
 
     @classmethod
     def _from_config(cls, config: SyntagmaConfig, **options: Any) -> Any:
-        """A model with fresh weights, the encoder's too; ``AutoModel.from_config`` asks for it.
-
-        Args:
-            config: of the model.
-            options: ``dtype`` of the weights.
-
-        Raises:
-            InputError: an option is unknown.
-        """
+        """Create a model whose weights, including the encoder's, are randomly initialised."""
+        # Private in Transformers, but the only hook that ``AutoModel.from_config`` calls.
         dtype = _read_options("AutoModel.from_config", options)
         return _class_of(config.task)(config).to(dtype)
 
 
 def blank_model(config: SyntagmaConfig) -> SyntagmaModel:
-    """The model of a configuration with shapes and no numbers, which takes no memory.
+    """Create a model on the meta device: it has shapes but no values, and takes no memory.
 
     Raises:
-        InputError: it is for an unknown task.
+        InputError: the configuration names an unknown task.
     """
     with torch.device("meta"):
         model: SyntagmaModel = _class_of(config.task)(config)
@@ -74,12 +67,12 @@ def _read_options(where: str, options: dict[str, Any]) -> torch.dtype | None:
 
 
 def _class_of(task: str) -> Any:
-    """The model of a task; without a task, the encoder with its guides."""
+    """Return the model class of a task; without a task, that of a guided encoder."""
     return find_task(task).model_class if task else GuidedEncoder
 
 
 def register() -> None:
-    """Make the models of this package known to ``AutoConfig`` and ``AutoModel``.
+    """Register the models of this package with ``AutoConfig`` and ``AutoModel``.
 
     >>> from transformers import AutoConfig
     >>> register()

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Generic, NamedTuple, Protocol, TypeVar
 
-from syntagma.errors import BadExampleError
+from syntagma.errors import BadExampleError, InputError, first_wrong
 
 log = logging.getLogger(__name__)
 
@@ -21,7 +21,7 @@ Example = TypeVar("Example", bound=_Example)
 
 
 class InvalidRecordError(Exception):
-    """A record of a file is not as the format says; readers add its place and collect it."""
+    """A record violates its format; readers catch this, and add the position in the file."""
 
 
 class Collected(NamedTuple, Generic[Example]):
@@ -35,16 +35,30 @@ class Collected(NamedTuple, Generic[Example]):
     examples: list[Example]
     skipped: list[str]
 
+    def require_some(self, message: str) -> Collected[Example]:
+        """Check that the file has at least one valid example.
+
+        Args:
+            message: of the error; the first problem in the file is appended.
+
+        Raises:
+            InputError: there is no valid example.
+        """
+        if not self.examples:
+            raise InputError(f"{message}{first_wrong(self.skipped)}")
+        return self
+
 
 def gather(rows: Iterable[tuple[str, Example | str]], *, skip_bad: bool) -> Collected[Example]:
     """Collect valid examples.
 
     Args:
-        rows: the place of each, and the example or a message of what is wrong with it.
-        skip_bad: skip invalid ones instead of stopping at the first.
+        rows: pairs of a position in the file, and the example there or a message about what is
+            wrong with it.
+        skip_bad: skip and count invalid examples instead of stopping at the first.
 
     Raises:
-        BadExampleError: one is invalid, or has the id of another, and ``skip_bad`` is false.
+        BadExampleError: an example is invalid or repeats an id, and ``skip_bad`` is false.
     """
     examples: list[Example] = []
     skipped: list[str] = []
@@ -56,9 +70,9 @@ def gather(rows: Iterable[tuple[str, Example | str]], *, skip_bad: bool) -> Coll
             problem = (
                 f"{place}: two examples have the id {example.id!r}"
                 if first == place
-                else f"{place}: the id {example.id!r} stands at {first} already"
+                else f"{place}: the id {example.id!r} is already used at {first}"
             )
-            problem += "; give each its own"
+            problem += "; make ids unique"
         else:
             places[example.id] = place
             examples.append(example)
@@ -70,12 +84,12 @@ def gather(rows: Iterable[tuple[str, Example | str]], *, skip_bad: bool) -> Coll
 
 
 def warn_of_skipped(path: str | Path, skipped: Sequence[str], what: str) -> None:
-    """Warn how many examples of a file were skipped, and why the first was.
+    """Log how many examples of a file were skipped, and why the first was.
 
     Args:
-        path: path of the file.
+        path: the file.
         skipped: a message for each skipped example.
-        what: what the examples are, in the plural.
+        what: what the examples are, in the plural ("questions").
     """
     if skipped:
         log.warning("%s: skipped %d %s; the first: %s", path, len(skipped), what, skipped[0])

@@ -1,25 +1,33 @@
-"""Right, predicted and gold labels as sums, with the ratios that are made of them."""
+"""Accuracy, and precision, recall and F1 as ratios of sums over labels."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-
-__all__ = ["LabelCounts", "f1_of"]
 
 
 def f1_of(precision: float, recall: float) -> float:
-    """Their harmonic mean; 0 where both are 0."""
+    """Return the harmonic mean of precision and recall; 0 if both are 0."""
     return 2 * precision * recall / (precision + recall) if precision + recall else 0.0
+
+
+def accuracy_of(right: Sequence[bool]) -> dict[str, float]:
+    """Return accuracy, in per cent, and the number of examples.
+
+    Args:
+        right: whether each prediction is right.
+    """
+    return {"accuracy": 100 * sum(right) / max(len(right), 1), "total": float(len(right))}
 
 
 @dataclass(frozen=True, slots=True)
 class LabelCounts:
-    """Counts of labels; add two to count their union.
+    """Counts of labels; adding two gives the counts over both sets of examples.
 
     Args:
         right: labels that are both predicted and gold.
-        predicted: all predicted ones.
-        gold: all gold ones.
+        predicted: all predicted labels.
+        gold: all gold labels.
     """
 
     right: int = 0
@@ -33,12 +41,12 @@ class LabelCounts:
 
     @property
     def precision(self) -> float:
-        """In per cent; 0 where nothing is predicted."""
+        """In per cent; 0 if nothing is predicted."""
         return 100 * self.right / self.predicted if self.predicted else 0.0
 
     @property
     def recall(self) -> float:
-        """In per cent; 0 where there is nothing to find."""
+        """In per cent; 0 if there are no gold labels."""
         return 100 * self.right / self.gold if self.gold else 0.0
 
     @property
@@ -47,7 +55,7 @@ class LabelCounts:
         return f1_of(self.precision, self.recall)
 
     def sums(self) -> dict[str, float]:
-        """The counts by their names, what an example adds to micro scores."""
+        """The counts by name, from which micro scores are computed."""
         return {
             "right": float(self.right),
             "predicted": float(self.predicted),
@@ -55,5 +63,5 @@ class LabelCounts:
         }
 
     def as_dict(self) -> dict[str, float]:
-        """The ratios by their names."""
+        """The ratios by name."""
         return {"precision": self.precision, "recall": self.recall, "f1": self.f1}

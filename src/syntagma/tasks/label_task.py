@@ -1,14 +1,18 @@
-"""What tasks share whose models choose labels: unknown labels, accuracy, confusion."""
+"""Base of tasks that predict one label per example: accuracy, confusion, unknown labels."""
 
 from __future__ import annotations
 
+import logging
 from collections import Counter
 from collections.abc import Collection, Iterable, Sequence
 from typing import Any, Protocol, TypeVar
 
-from syntagma.tasks.labels import warn_of_unknown
+from syntagma.settings import nearest
+from syntagma.tasks.label_counts import accuracy_of
 from syntagma.tasks.predictor import Predictor, PredictorTask
 from syntagma.tasks.task import Example
+
+log = logging.getLogger(__name__)
 
 Rows = dict[str, dict[str, float]]
 
@@ -26,7 +30,7 @@ OneLabel = TypeVar("OneLabel", bound=Labelled)
 
 
 class UnknownLabels:
-    """Gold labels that a model does not know, which can never be predicted.
+    """Warns of gold labels that a model does not know and thus can never predict.
 
     Args:
         known: the labels of the model.
@@ -37,16 +41,26 @@ class UnknownLabels:
         self._warned: set[str] = set()
 
     def check(self, gold: Iterable[str]) -> None:
-        """Warn of unknown labels, once for each."""
-        gold = list(gold)
-        if {*gold} - {*self.known} - self._warned:
-            self._warned |= warn_of_unknown(gold, self.known)
+        """Log how many gold labels are unknown, if there are any that no warning named before.
+
+        Args:
+            gold: every label of every example.
+        """
+        unknown = [label for label in gold if label not in self.known]
+        if {*unknown} - self._warned:
+            self._warned |= {*unknown}
+            log.warning(
+                "%d gold labels are unknown to the model and count as missed, such as %r; %s",
+                len(unknown),
+                unknown[0],
+                nearest(unknown[0], list(self.known)),
+            )
 
 
 class LabelTask(PredictorTask[Example, OneLabel, Predictor]):
-    """A task with one label an example.
+    """A task with one label per example.
 
-    Subclasses say what the gold label of an example is.
+    Subclasses whose examples have no attribute ``label`` override :meth:`gold_label`.
     """
 
     def __init__(self, predictor: Predictor) -> None:
@@ -55,7 +69,7 @@ class LabelTask(PredictorTask[Example, OneLabel, Predictor]):
 
     @classmethod
     def gold_label(cls, example: Example) -> str | None:
-        """The gold label of an example; ``None`` if it is not labelled."""
+        """Return the gold label of an example; ``None`` if it is not labelled."""
         label: str | None = example.label  # type: ignore[attr-defined]
         return label
 
@@ -67,7 +81,7 @@ class LabelTask(PredictorTask[Example, OneLabel, Predictor]):
     def gold_and_found(
         self, examples: Sequence[Example], predictions: Sequence[OneLabel]
     ) -> list[tuple[str, str]]:
-        """Gold and predicted label of the labelled examples."""
+        """Return the gold and the predicted label of each labelled example."""
         pairs = [
             (gold, prediction.label)
             for example, prediction in zip(examples, predictions, strict=True)
@@ -79,20 +93,19 @@ class LabelTask(PredictorTask[Example, OneLabel, Predictor]):
     def score(
         self, examples: Sequence[Example], predictions: Sequence[OneLabel]
     ) -> dict[str, float]:
-        """Accuracy over the labelled examples, in per cent."""
+        """Return the accuracy over the labelled examples, in per cent."""
         pairs = self.gold_and_found(examples, predictions)
-        right = sum(gold == found for gold, found in pairs)
-        return {"accuracy": 100 * right / max(len(pairs), 1), "total": float(len(pairs))}
+        return accuracy_of([gold == found for gold, found in pairs])
 
     def breakdown(
         self, by: str, examples: Sequence[Example], predictions: Sequence[OneLabel]
     ) -> Rows:
-        """By ``label``: accuracy for each gold label; by ``confusion``: predictions for each."""
+        """Return the accuracy of each label; by ``confusion``, the counts of its predictions."""
         pairs = self.gold_and_found(examples, predictions)
         return confusion(pairs) if by == "confusion" else accuracy_by_label(pairs)
 
     def score_examples(self, examples: Sequence[Example], predictions: Sequence[OneLabel]) -> Rows:
-        """Whether each labelled example is right."""
+        """Return 1 or 0 for each labelled example, by whether its prediction is right."""
         rows: Rows = {}
         for example, prediction in self.labelled(examples, predictions):
             key: Any = example
@@ -101,7 +114,7 @@ class LabelTask(PredictorTask[Example, OneLabel, Predictor]):
 
 
 def confusion(pairs: Iterable[tuple[str, str]]) -> Rows:
-    """How often each gold label was predicted as each label.
+    """Count how often each gold label was predicted as each label.
 
     >>> confusion([("yes", "no"), ("yes", "yes"), ("yes", "no")])
     {'yes': {'no': 2.0, 'yes': 1.0}}
@@ -116,7 +129,7 @@ def confusion(pairs: Iterable[tuple[str, str]]) -> Rows:
 
 
 def accuracy_by_label(pairs: Iterable[tuple[str, str]]) -> Rows:
-    """Accuracy and number of examples for each gold label, in per cent."""
+    """Return accuracy, in per cent, and number of examples for each gold label."""
     return {
         gold: {"accuracy": 100 * row.get(gold, 0.0) / sum(row.values()), "total": sum(row.values())}
         for gold, row in confusion(pairs).items()

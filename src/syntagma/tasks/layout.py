@@ -1,6 +1,6 @@
-"""A text pair as one model input, with the position of each text in it.
+"""Lay out a text pair as one model input, and record where each text starts.
 
-Pictures of attention need this to put a model's numbers for pieces next to the words of the texts.
+Plots of attention need this to map a model's values for pieces back to the words of the texts.
 """
 
 from __future__ import annotations
@@ -15,14 +15,15 @@ from syntagma.syntax.sequences import Part, SequenceBuilder
 
 
 class TextPair(NamedTuple):
-    """Two texts that are read together.
+    """Two texts that a model reads together.
 
     Args:
-        first: the passage, or the premise.
-        second: the question, or the hypothesis.
-        options: of a question with options.
-        option: number of the option that is read with the question, from 0.
-        place: characters of the passage that the window must contain, of a long passage.
+        first: the passage or premise.
+        second: the question or hypothesis.
+        options: the options of a multiple-choice question.
+        option: index of the option to read with the question.
+        place: start and end character of the span that the chosen window must contain, if the
+            passage is longer than one window.
     """
 
     first: str
@@ -36,10 +37,10 @@ class Stretch(NamedTuple):
     """A text, or a part of one, in a sequence.
 
     Args:
-        name: what the text is, such as ``premise``.
+        name: role of the text, such as ``premise``.
         text: the whole text.
-        begin: position of the first piece in the sequence.
-        pieces: those that are in the sequence; their offsets count in ``text``.
+        begin: position of its first piece in the sequence.
+        pieces: its pieces in the sequence; their character offsets refer to ``text``.
     """
 
     name: str
@@ -49,11 +50,11 @@ class Stretch(NamedTuple):
 
 
 class Layout(NamedTuple):
-    """A sequence.
+    """A sequence, and the texts in it.
 
     Args:
-        batch: its tensors, ``[1, n]`` each.
-        stretches: the texts in it, in order.
+        batch: its tensors, ``[1, n_pieces]`` each.
+        stretches: the texts, in order.
     """
 
     batch: dict[str, Tensor]
@@ -67,13 +68,13 @@ def lay_out_parts(
     *,
     border: int = 0,
 ) -> Layout:
-    """The layout of a sequence whose parts hold one or two texts each.
+    """Lay out a sequence whose parts hold one or two texts each.
 
     Args:
-        builder: makes sequences of parts.
-        parts: of the sequence.
+        builder: builds sequences from parts.
+        parts: the parts of the sequence.
         contents: name and text of the one or two texts in each part.
-        border: where the second of two texts begins in its part, in pieces.
+        border: in a part with two texts, the position of the second one's first piece.
     """
     stretches = []
     for part, begin, texts in zip(parts, builder.begins(parts), contents, strict=True):

@@ -1,4 +1,4 @@
-"""Training data that is too large to hold: batches without end, to be taken up anywhere."""
+"""Training data that does not fit into memory: an endless stream of batches that can resume."""
 
 from __future__ import annotations
 
@@ -6,15 +6,13 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
-__all__ = ["START", "BatchStream", "Place"]
-
 
 class Place(NamedTuple):
-    """A place in the stream of one reader.
+    """A position in the stream of one reader.
 
     Args:
-        turn: files that were read before those in memory.
-        batch: batches that were given from those in memory.
+        turn: number of files read before those in memory.
+        batch: number of batches already yielded from those in memory.
     """
 
     turn: int = 0
@@ -25,17 +23,20 @@ START = Place()
 
 
 class BatchStream(ABC):
-    """Batches for one of several readers; together they read everything."""
+    """Batches for one of several readers, which together read all of the data."""
 
     @abstractmethod
     def part(self, world: int, rank: int) -> BatchStream:
-        """The stream as one of several readers sees it.
+        """Return the share of one of several readers.
 
         Args:
             world: number of readers.
-            rank: of the reader.
+            rank: index of the reader.
         """
 
     @abstractmethod
     def batches(self, place: Place = START) -> Iterator[tuple[Any, Place]]:
-        """Batches from a place on, each with the place after it; the same ones every time."""
+        """Yield batches from a position on, each with the position after it.
+
+        The same position always gives the same batches, so that training can resume exactly.
+        """

@@ -1,4 +1,4 @@
-"""By which metrics runs of a task are compared, and by which test."""
+"""Which metrics runs of a task are compared on, and with which significance test."""
 
 from __future__ import annotations
 
@@ -10,15 +10,16 @@ from syntagma.tasks.comparison.metric_sums import Sums
 
 
 class ComparedMetric(NamedTuple):
-    """A metric by which runs are compared.
+    """A metric on which runs are compared.
 
     Args:
         columns: the metrics to show.
         metric: the one of them whose difference is shown and tested.
-        score: the score of a single example, by which it is better or worse.
+        score: name of the score of a single example, on which two runs are compared.
         test: the paper's test: ``mcnemar``, ``t``, ``sign`` or ``randomisation``.
-        sums: how the metric is computed from sums over examples, where it is not a mean of scores.
-        by_class: the metric is a mean over classes, whose counts are in the rows of examples.
+        sums: how the metric is computed from sums over examples; ``None`` if it is the mean of
+            their scores.
+        by_class: whether the metric is a mean over classes, whose counts each example's row holds.
     """
 
     columns: tuple[str, ...]
@@ -30,22 +31,22 @@ class ComparedMetric(NamedTuple):
 
 
 ACCURACY = ComparedMetric(("accuracy",), "accuracy", "accuracy", "t")
-"""What tasks that are not compared are shown with, too."""
+"""Also used to show tasks that define no comparison."""
 
 
 def find_comparison(
     comparisons: Sequence[ComparedMetric], metrics: Container[str], metric: str = ""
 ) -> ComparedMetric:
-    """How runs with these metrics are compared.
+    """Find the metric to compare runs on.
 
     Args:
-        comparisons: those of the task.
+        comparisons: the task's comparisons.
         metrics: names of a run's metrics.
-        metric: the one to test; if not given, the first of the task's that the run has, or the
-            task's first if it has none.
+        metric: the metric to test; by default the task's first one that the run has, or the
+            task's first one if the run has none.
 
     Raises:
-        InputError: the task has no test of this metric.
+        InputError: the task defines no test for this metric.
     """
     comparisons = comparisons or (ACCURACY,)
     if not metric:
@@ -57,14 +58,14 @@ def find_comparison(
 
 
 def check_metric(comparisons: Sequence[ComparedMetric], metric: str) -> None:
-    """Check that runs can be compared by a metric, before there are scores.
+    """Check that runs can be compared on a metric, before there are scores.
 
     Args:
-        comparisons: those of the task.
-        metric: to test; empty for that of the task's paper.
+        comparisons: the task's comparisons.
+        metric: the metric to test; empty for the task's default.
 
     Raises:
-        InputError: the task has no test of it.
+        InputError: the task defines no test for this metric.
     """
     known = [each.metric for each in comparisons or (ACCURACY,)]
     if metric and metric not in known:

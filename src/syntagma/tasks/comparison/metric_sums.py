@@ -1,4 +1,8 @@
-"""Metrics of many examples together, computed from the sum of what each example adds."""
+"""Metrics of a set of examples, computed from sums over the examples.
+
+Significance tests and bootstraps need them: these resample examples, and a metric such as BLEU is
+not the mean of the examples' scores.
+"""
 
 from __future__ import annotations
 
@@ -8,29 +12,15 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = [
-    "ARCS",
-    "BLEU",
-    "BRACKETS",
-    "FOUND_ARCS",
-    "HEADS",
-    "LOOSE_MACRO_F1",
-    "MICRO_F1",
-    "Sums",
-    "bleu_of_sums",
-    "class_sums",
-    "f1_of_sums",
-]
-
 FloatArray = NDArray[np.float64]
 
 
 class Sums(NamedTuple):
-    """A metric of sums over examples.
+    """A metric that is computed from sums over examples.
 
     Args:
-        names: of what an example adds, in its row of ``examples.json``.
-        value: from the sums, ``[…, n_names]``, to the metric in per cent, ``[…]``.
+        names: keys of the summands in an example's row of ``examples.json``.
+        value: computes the metric in per cent, ``[…]``, from the sums, ``[…, n_names]``.
     """
 
     names: tuple[str, ...]
@@ -38,14 +28,15 @@ class Sums(NamedTuple):
 
 
 def bleu_of_sums(sums: FloatArray) -> FloatArray:
-    """BLEU, in per cent, smoothed as sacrebleu's is (``smooth:exp``, as in mteval).
+    """Compute BLEU, in per cent, smoothed like sacrebleu's (``smooth:exp``, as in mteval).
 
     Args:
-        sums: matches of 1- to 4-grams, their totals, length, reference length, ``[…, 10]``.
+        sums: ``[…, 10]``: matches of 1- to 4-grams, totals of 1- to 4-grams, length, reference
+            length.
     """
     matches, totals = sums[..., :4], sums[..., 4:8]
     length, reference = sums[..., 8], sums[..., 9]
-    # The first order without a match counts as half a one, the next as a quarter.
+    # The first order without a match counts as half a match, the next one as a quarter.
     missed = matches == 0
     counted = np.where(missed, 0.5 ** missed.cumsum(-1), matches)
     with np.errstate(divide="ignore", invalid="ignore"):
@@ -57,30 +48,30 @@ def bleu_of_sums(sums: FloatArray) -> FloatArray:
 
 
 def f1_of_sums(sums: FloatArray) -> FloatArray:
-    """Micro F1, in per cent.
+    """Compute micro F1, in per cent.
 
     Args:
-        sums: right labels, predicted ones, gold ones, ``[…, 3]``.
+        sums: ``[…, 3]``: right, predicted and gold labels.
     """
     values: FloatArray = 200 * sums[..., 0] / np.maximum(sums[..., 1] + sums[..., 2], 1)
     return values
 
 
 def share_of_sums(sums: FloatArray) -> FloatArray:
-    """A share, in per cent.
+    """Compute the share of right items, in per cent.
 
     Args:
-        sums: right ones, all, ``[…, 2]``.
+        sums: ``[…, 2]``: right items and all items.
     """
     values: FloatArray = 100 * sums[..., 0] / np.maximum(sums[..., 1], 1)
     return values
 
 
 def loose_macro_of_sums(sums: FloatArray) -> FloatArray:
-    """Loose macro F1 of entity typing (Ling and Weld 2012), in per cent.
+    """Compute the loose macro F1 of entity typing (Ling and Weld 2012), in per cent.
 
     Args:
-        sums: mentions, their precisions, their recalls, ``[…, 3]``.
+        sums: ``[…, 3]``: mentions, their summed precisions, their summed recalls.
     """
     precision, recall = (sums[..., place] / np.maximum(sums[..., 0], 1) for place in (1, 2))
     values: FloatArray = 200 * precision * recall / np.maximum(precision + recall, 1e-12)
@@ -88,12 +79,12 @@ def loose_macro_of_sums(sums: FloatArray) -> FloatArray:
 
 
 def macro_f1_of_sums(sums: FloatArray) -> FloatArray:
-    """The mean F1 of the classes that are gold anywhere, in per cent.
+    """Compute the mean F1 of the classes with a gold label, in per cent.
 
     Args:
-        sums: of each class right ones, predicted ones, gold ones, ``[…, 3 n_classes]``.
+        sums: ``[…, 3 n_classes]``: right, predicted and gold labels of each class.
     """
-    counts = sums.reshape(*sums.shape[:-1], -1, 3)
+    counts = sums.reshape(*sums.shape[:-1], -1, 3)  # […, n_classes, 3]
     there = counts[..., 2] > 0
     found = np.where(there, f1_of_sums(counts), 0.0).sum(-1)
     values: FloatArray = found / np.maximum(there.sum(-1), 1)
@@ -101,10 +92,11 @@ def macro_f1_of_sums(sums: FloatArray) -> FloatArray:
 
 
 def class_sums(names: Iterable[str]) -> Sums:
-    """The macro F1 over classes, from the counts of each.
+    """Build the macro F1 over the classes that occur in some rows.
 
     Args:
-        names: of all counts, such as ``gold:Cause-Effect``; others are passed over.
+        names: keys of the rows; counts of a class have keys such as ``gold:Cause-Effect``, and
+            other keys are ignored.
     """
     classes = sorted({name.partition(":")[2] for name in names if ":" in name})
     counts = tuple(f"{count}:{own}" for own in classes for count in MICRO_F1.names)

@@ -1,4 +1,4 @@
-"""Properties of examples by which scores can be grouped: lengths, question words, answer types."""
+"""Properties of examples to group scores by: lengths, question words, answer types."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ class ExampleProperty(NamedTuple):
     """A property of a task's examples.
 
     Args:
-        read: gives its value; ``None`` for an example that has none, such as the length of the
-            answer of a question without one.
-        is_number: whether values are numbers, which are grouped by size, or names.
+        read: returns the value for an example; ``None`` if it has none, as a question without an
+            answer has no answer length.
+        is_number: whether values are numbers, which are grouped into ranges.
     """
 
     read: Callable[[Any], float | str | None]
@@ -21,12 +21,12 @@ class ExampleProperty(NamedTuple):
 
 
 def length_of(attribute: str) -> ExampleProperty:
-    """Words, by white space, of a text of an example."""
+    """Return the property "number of words", split at white space, of a text attribute."""
     return ExampleProperty(lambda example: len(getattr(example, attribute).split()), True)
 
 
 def name_of(attribute: str) -> ExampleProperty:
-    """An attribute that is a name, such as a label."""
+    """Return the property "value of a categorical attribute", such as a label."""
     return ExampleProperty(lambda example: str(getattr(example, attribute)))
 
 
@@ -34,7 +34,7 @@ QUESTION_WORDS = re.compile(r"\b(what|who|whose|whom|when|where|which|why|how ma
 
 
 def _question_word(example: Any) -> str:
-    """The first question word; ``how many`` and ``how much`` are words of their own."""
+    """Return the first question word; ``how many`` and ``how much`` count as one word each."""
     found = QUESTION_WORDS.search(" ".join(example.question.lower().split()))
     if found is None:
         return "other"
@@ -53,7 +53,7 @@ NUMERALS = {
 
 
 def _answer_type(example: Any) -> str:
-    """What the first gold answer looks like: a date, a number, a name, a word, a phrase, …"""
+    """Guess the type of the first gold answer from its form: date, number, name, word, phrase, …"""
     if not example.answers:
         return "none"
     words = example.answers[0].split()
@@ -83,4 +83,4 @@ ANSWERS = {
     "answer_type": ExampleProperty(_answer_type),
 }
 LABEL = {"label": name_of("label")}
-"""Properties of examples that have such attributes, for the groupings of their tasks."""
+"""Groupings of tasks whose examples have these attributes."""
