@@ -1,1 +1,1 @@
-"""Reading comprehension with options."""
+"""Multiple-choice reading comprehension."""

@@ -1,4 +1,4 @@
-"""A chooser: give it a passage, a question and options, get the probability of each."""
+"""Choose among the options of a question about a passage."""
 
 from __future__ import annotations
 
@@ -21,19 +21,20 @@ from syntagma.tasks.layout import Layout, TextPair, lay_out_parts
 from syntagma.tasks.predictor import TextPredictor
 
 CHUNK = 256
-"""Questions that are read together."""
+"""Number of questions that are encoded and batched together."""
 
 BLANK = "_"
+"""What cloze questions of RACE have in place of the missing words."""
 
 
 class Choice(NamedTuple):
-    """The answer to a question with options.
+    """The answer to a multiple-choice question.
 
     Args:
-        chosen: number of the best option, from 0.
-        option: the option itself.
-        probabilities: of all options.
-        truncated: whether a text lost its end in at least one sequence.
+        chosen: index of the best option.
+        option: text of the best option.
+        probabilities: probability of each option.
+        truncated: whether a text was truncated in at least one sequence.
     """
 
     chosen: int
@@ -44,15 +45,15 @@ class Choice(NamedTuple):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ChoiceItem:
-    """A question as sequences, one an option.
+    """A question as one sequence per option.
 
     Args:
-        sequences: the two parts of each.
-        borders: where in its part the second of two texts begins, of each sequence; 0 where no part
-            holds two.
-        length: pieces of the longest, special ones included.
-        truncated: whether a text lost its end.
-        answer: position of the right option, negative if it is not known.
+        sequences: the two parts of each sequence.
+        borders: for each sequence, where the second text begins in the part that holds two; 0 if
+            no part does.
+        length: number of pieces in the longest sequence, special pieces included.
+        truncated: whether a text was truncated.
+        answer: index of the right option; negative if unlabelled.
     """
 
     sequences: list[tuple[Part, Part]]
@@ -62,34 +63,34 @@ class ChoiceItem:
     answer: int = -1
 
     def __len__(self) -> int:
-        """Pieces of all sequences, padded to the longest."""
+        """Return the number of pieces in all sequences, each padded to the longest."""
         return padded_length(self.length) * len(self.sequences)
 
 
 class Chooser(TextPredictor[ChoiceModel]):
-    """Chooses among options, each read together with passage and question."""
+    """Chooses among options, reading each together with passage and question."""
 
     model_class = ChoiceModel
     task = "choice"
 
     def choose(self, passage: str, question: str, options: Sequence[str]) -> Choice:
-        """The answer to one question.
+        """Answer one question.
 
         Args:
             passage: any text.
-            question: any question about it.
-            options: at least two.
+            question: a question about the passage; may be empty.
+            options: at least two options.
 
         Raises:
-            InputError: the passage is empty, or there are not two options.
+            InputError: the passage is empty, or there are fewer than two options.
         """
         return next(self.stream([(passage, question, options)]))
 
     def stream(self, questions: Iterable[tuple[str, str, Sequence[str]]]) -> Iterator[Choice]:
-        """Answer (passage, question, options) as they come, many at a time, in constant memory.
+        """Lazily answer (passage, question, options) triples in batches, in constant memory.
 
         Raises:
-            InputError: one is something else, or cannot be answered, see :meth:`choose`.
+            InputError: an item is not such a triple, or :meth:`choose` would reject it.
         """
         source = checked_rows(questions, "passage", "question", "options", called="question")
         while chunk := list(islice(source, CHUNK)):
@@ -102,7 +103,7 @@ class Chooser(TextPredictor[ChoiceModel]):
             self.texts.forget()
 
     def items(self, questions: Sequence[tuple[str, str, Sequence[str]]]) -> list[ChoiceItem]:
-        """Questions as sequences; each text is parsed and cut into pieces once."""
+        """Encode questions as sequences; each distinct text is parsed and tokenised once."""
         self.texts.check_length(self.model.head.max_length)
         rows = []
         for passage, question, options in questions:
@@ -113,8 +114,9 @@ class Chooser(TextPredictor[ChoiceModel]):
                 require_string(option, "option")
             if len(options) < 2:
                 raise InputError(f"expected at least two options, got {len(options)}")
-            rows.append([self._placed(self.asked(question, option)) for option in options])
+            rows.append([self._with_spacing(self.asked(question, option)) for option in options])
         passages = self.texts.encode([passage for passage, _, _ in questions])
+        # Texts that follow a space are tokenised differently, so the two kinds are encoded apart.
         wanted = dict.fromkeys(key for options in rows for row in options for key in row)
         asked = {
             (text, spaced): encoded
@@ -129,22 +131,22 @@ class Chooser(TextPredictor[ChoiceModel]):
         ]
 
     def asked(self, question: str, option: str) -> tuple[str, ...]:
-        """Question and option as the texts that are read, one after the other."""
+        """Return the texts to read for a question and an option; one if a blank is filled."""
         question, option = question.strip(), option.strip()
         if self.model.head.fill_blank and BLANK in question:
             return (question.replace(BLANK, option, 1),)
         return tuple(text for text in (question, option) if text)
 
-    def _placed(self, texts: tuple[str, ...]) -> list[tuple[str, bool]]:
-        """Each text, and whether it stands behind another one in its part, after a space."""
-        behind = 1 if self.model.head.layout == "passage|question+option" else 0
-        return [(text, len(texts) > 1 and place == behind) for place, text in enumerate(texts)]
+    def _with_spacing(self, texts: tuple[str, ...]) -> list[tuple[str, bool]]:
+        """Pair each text with whether it follows another text in its part, after a space."""
+        second = 1 if self.model.head.layout == "passage|question+option" else 0
+        return [(text, len(texts) > 1 and number == second) for number, text in enumerate(texts)]
 
     def _item(self, passage: EncodedText, options: list[list[EncodedText]]) -> ChoiceItem:
-        """The sequences of one question; the passage loses what does not fit.
+        """Build the sequences of one question, truncating the passage to fit.
 
-        Only where question and option alone would fill more than three quarters of a sequence, and
-        leave no room for the passage, do they lose their end too.
+        Question and option are truncated only if they alone would fill more than three quarters of
+        a sequence and leave no room for the passage.
         """
         room = self.model.head.max_length - self.texts.builder.n_special(2)
         with_option = self.model.head.layout == "passage|question+option"
@@ -153,7 +155,7 @@ class Chooser(TextPredictor[ChoiceModel]):
             n_asked = sum(map(len, texts))
             most = room - min(len(passage), room // 4)
             if len(texts) > 1 and n_asked > most:
-                # The question loses its end first: options without theirs cannot be told apart.
+                # The question is truncated first, since truncated options may all look the same.
                 kept = max(most - len(texts[1]), most // 4)
                 texts = [texts[0].part(0, min(kept, len(texts[0]))), texts[1]]
             whole = concatenate(texts) if texts else passage.part(0, 0)
@@ -173,7 +175,7 @@ class Chooser(TextPredictor[ChoiceModel]):
         return ChoiceItem(sequences, borders, length, truncated)
 
     def lay_out(self, texts: TextPair) -> Layout:
-        """The sequence in which one of the options is read."""
+        """Lay out the sequence of one option, see :meth:`TextPredictor.lay_out`."""
         if not 0 <= texts.option < len(texts.options):
             n_options = len(texts.options)
             raise InputError(f"expected an option from 1 to {n_options}, got {texts.option + 1}")
@@ -189,7 +191,7 @@ class Chooser(TextPredictor[ChoiceModel]):
         return found._replace(batch=self.on_device(found.batch))
 
     def collate(self, items: Sequence[ChoiceItem]) -> dict[str, Tensor]:
-        """A padded batch, the sequences of all questions one after another."""
+        """Build a padded batch, with the sequences of all questions one after another."""
         batch = self.texts.builder.collate([pair for item in items for pair in item.sequences])
         batch["n_options"] = torch.tensor([len(item.sequences) for item in items])
         if all(item.answer >= 0 for item in items):
@@ -198,7 +200,7 @@ class Chooser(TextPredictor[ChoiceModel]):
 
     @torch.inference_mode()
     def _score(self, items: Sequence[ChoiceItem]) -> list[Tensor]:
-        """The scores of the options of each question, in order."""
+        """Score the options of each question, ``[n_options]`` each."""
         scores: dict[int, Tensor] = {}
         for batch in token_budget_batches([len(item) for item in items], self.batch_tokens):
             tensors = self.on_device(self.collate([items[index] for index in batch]))

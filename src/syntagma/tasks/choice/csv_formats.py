@@ -1,4 +1,4 @@
-"""CosmosQA and SWAG: a question a row, its options in columns with numbers."""
+"""Read CosmosQA and SWAG: one question per row, with its options in numbered columns."""
 
 from __future__ import annotations
 
@@ -15,11 +15,12 @@ from syntagma.tasks.collect import InvalidRecordError
 
 Row = Mapping[str, Any]
 
-NOT_TOLD = -1
+NO_LABEL = -1
+"""Label of the unlabelled rows in redistributed test files."""
 
 
 def lines(file: str) -> Candidates:
-    """CosmosQA as an object a line.
+    """Read CosmosQA as JSON lines.
 
     Raises:
         InputError: the file cannot be read.
@@ -28,10 +29,10 @@ def lines(file: str) -> Candidates:
 
 
 def table(file: str) -> Candidates:
-    """CosmosQA or SWAG as a table with commas, by the names of its columns.
+    """Read CosmosQA or SWAG, recognised by the column names, as comma-separated values.
 
     Raises:
-        InputError: the file cannot be read, or has other columns.
+        InputError: the file cannot be read, or has the columns of neither.
     """
     names, rows = read_table(file)
     cosmos = {"context", "question", "answer0"} <= {*names}
@@ -46,7 +47,7 @@ def table(file: str) -> Candidates:
 def _numbered_rows(
     file: str, names: list[str], rows: Iterable[Any]
 ) -> Iterator[tuple[str, Row | str]]:
-    """Each row with its place, or what is wrong with it."""
+    """Yield each row with its position, or a message about what is wrong with it."""
     for number, row in enumerate(rows, start=1):
         place = f"{file}, row {number}"
         mistake = row_mistake(row, names)
@@ -94,16 +95,16 @@ def _swag(place: str, row: Row, key: str) -> ChoiceExample | str:
 
 
 def _numbered(row: Row, name: str) -> list[Any]:
-    """The columns ``name0``, ``name1``, …
+    """Return the values of the columns ``name0``, ``name1``, …
 
     Raises:
-        InvalidRecordError: one is missing between others.
+        InvalidRecordError: a number is missing.
     """
     numbers = sorted(
         int(match[1]) for key in row if (match := re.fullmatch(rf"{name}(\d+)", str(key)))
     )
     if numbers != list(range(len(numbers))):
-        raise InvalidRecordError(f"expected {name}0, {name}1, {name}2 …, got those of {numbers}")
+        raise InvalidRecordError(f"expected {name}0, {name}1, {name}2 …, got numbers {numbers}")
     return [row[f"{name}{number}"] for number in numbers]
 
 
@@ -111,7 +112,6 @@ def _number(label: Any) -> int | None:
     if label is None or label == "":
         return None
     try:
-        # Copies of test files use -1 for a missing label.
-        return None if int(label) == NOT_TOLD else int(label)
+        return None if int(label) == NO_LABEL else int(label)
     except (TypeError, ValueError) as error:
         raise InvalidRecordError(f"expected a label 0, 1, 2 …, got {label!r:.20}") from error

@@ -1,58 +1,48 @@
-"""Multiple-choice reading comprehension in the formats of its authors, by the names of the files.
+"""Read multiple-choice data sets in their official formats, recognised by the file name.
 
-=====================================  =============================================
-``RACE`` folder, archive or text file  RACE; ``RACE.tar.gz#dev/high`` is a part of it
-``.json``                              DREAM: dialogues, one line a turn
+=====================================  ====================================================
+``RACE`` folder, archive or text file  RACE; ``RACE.tar.gz#dev/high`` selects a part
+``.json``                              DREAM: dialogues, whose turns become lines
 ``.jsonl``                             CosmosQA
-``.csv``                               CosmosQA or SWAG, by the names of the columns
-``.tsv``                               MCTest, with its answers in ``.ans`` beside it
-=====================================  =============================================
+``.csv``                               CosmosQA or SWAG, by the column names
+``.tsv``                               MCTest, with its answers in a ``.ans`` file next to it
+=====================================  ====================================================
 
-All may be gzipped.
+All files may be gzipped.
 """
 
 from __future__ import annotations
 
 from pathlib import Path
 
-from syntagma.errors import InputError, first_wrong
+from syntagma.errors import InputError
 from syntagma.tasks.choice.csv_formats import lines, table
 from syntagma.tasks.choice.dream import dream
 from syntagma.tasks.choice.example import Candidates, ChoiceExample
 from syntagma.tasks.choice.mctest import mctest
 from syntagma.tasks.choice.race import PART, race
-from syntagma.tasks.collect import gather
-
-__all__ = ["ChoiceExample", "read_choices"]
+from syntagma.tasks.collect import Collected, gather
 
 READERS = {".json": dream, ".jsonl": lines, ".csv": table, ".tsv": mctest}
 
 
-def read_choices(
-    path: str | Path, *, skip_bad: bool = False
-) -> tuple[list[ChoiceExample], list[str]]:
-    """The examples of a file.
+def read_choices(path: str | Path, *, skip_bad: bool = False) -> Collected[ChoiceExample]:
+    """Read the questions of a file.
 
     Args:
-        path: see the module.
-        skip_bad: leave out what is not as its format says or repeats an id, instead of stopping.
-
-    Returns:
-        The examples, and what was wrong with those left out.
+        path: a file or folder in one of the formats above.
+        skip_bad: skip invalid questions instead of stopping at the first.
 
     Raises:
-        InputError: the file cannot be read; an example is not as its format says or has the id
-            of another, and ``skip_bad`` is false; or no question is left.
+        InputError: the file cannot be read; a question is invalid or repeats an id, and
+            ``skip_bad`` is false; or no valid question is left.
     """
     found = ((str(path), candidate) for candidate in _candidates(str(path)))
-    examples, wrong = gather(found, skip_bad=skip_bad)
-    if not examples:
-        raise InputError(f"{path}: no questions{first_wrong(wrong)}")
-    return examples, wrong
+    return gather(found, skip_bad=skip_bad).require_some(f"{path}: no questions")
 
 
 def _candidates(path: str) -> Candidates:
-    # A folder may have the sign of a part in its own name.
+    # The name of a folder may itself contain the separator.
     file, _, part = (path, "", "") if Path(path).exists() else path.rpartition(PART)
     if not file:
         file, part = path, ""

@@ -1,4 +1,4 @@
-"""DREAM: a list of dialogues, each with its turns and its questions."""
+"""Read DREAM: a list of dialogues, each with its turns and questions."""
 
 from __future__ import annotations
 
@@ -8,14 +8,12 @@ from syntagma.errors import InputError
 from syntagma.files import read_json
 from syntagma.tasks.choice.example import Candidates, checked
 
-__all__ = ["dream"]
-
 
 def dream(file: str) -> Candidates:
-    """Questions about dialogues; a passage has a line a turn.
+    """Read questions about dialogues; each turn is one line of the passage.
 
     Raises:
-        InputError: the file cannot be read, or is no list.
+        InputError: the file cannot be read, or is not a list.
     """
     records = read_json(file)
     if not isinstance(records, list):
@@ -30,7 +28,8 @@ def _dialogue(place: str, record: Any) -> Candidates:
     try:
         turns, questions, key = record
         if not isinstance(turns, list):
-            raise TypeError(f"turns are a list of strings, got {turns!r:.30}")
+            # A single string would be joined character by character.
+            raise TypeError(f"turns must be a list of strings, got {turns!r:.30}")
         passage = "\n".join(turns)
         rows = [(row["question"], row["choice"], row.get("answer")) for row in questions]
     except (TypeError, ValueError, KeyError, AttributeError) as error:

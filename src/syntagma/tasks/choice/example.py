@@ -1,4 +1,4 @@
-"""A question with its options, and what can be wrong with one in a file."""
+"""Multiple-choice questions, and the checks that all file formats share."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ class ChoiceExample:
 
     Args:
         id: unique in its file.
-        passage: examples about the same passage share one string object.
+        passage: the text that the question is about.
         question: may be empty.
-        options: any number, at least two.
-        answer: position of the right option, or ``None`` if unlabelled.
-        subset: part of the data that is scored by itself, or empty.
+        options: at least two options.
+        answer: index of the right option; ``None`` if unlabelled.
+        subset: name of a part of the data that is also scored separately; may be empty.
     """
 
     id: str
@@ -33,7 +33,7 @@ class ChoiceExample:
 
 
 Candidates = Iterator["ChoiceExample | str"]
-"""Examples, and what is wrong with those that cannot be read."""
+"""Examples, or messages about what is wrong with them."""
 
 
 def checked(
@@ -46,7 +46,7 @@ def checked(
     answer: int | None,
     subset: str = "",
 ) -> ChoiceExample | str:
-    """An example, or what is wrong with it."""
+    """Build an example, or return a message about what is wrong with it."""
     if not isinstance(passage, str) or not passage.strip():
         return f"{place}: expected a passage, got {passage!r:.40}"
     if not isinstance(question, str):
@@ -56,15 +56,15 @@ def checked(
     if not all(isinstance(option, str) for option in options):
         return f"{place}: expected options in words, got {options!r:.60}"
     if answer is not None and not 0 <= answer < len(options):
-        return f"{place}: answer {answer} is none of its {len(options)} options"
+        return f"{place}: answer {answer} is out of range for {len(options)} options"
     return ChoiceExample(key, passage, question, tuple(options), answer, subset)
 
 
 def letter(found: Any) -> int | None:
-    """The position that an answer A, B, C … names; ``None`` where there is no answer.
+    """Return the index that a letter A, B, C … stands for; ``None`` if there is no answer.
 
     Raises:
-        InvalidRecordError: it is no such letter.
+        InvalidRecordError: the answer is not such a letter.
     """
     if found is None or found == "":
         return None

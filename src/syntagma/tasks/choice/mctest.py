@@ -1,4 +1,4 @@
-"""MCTest: a story a line with its four questions, and the answers in a file beside it."""
+"""Read MCTest: each line has a story and its four questions; a second file has the answers."""
 
 from __future__ import annotations
 
@@ -10,21 +10,22 @@ from syntagma.tasks.choice.example import Candidates, checked, letter
 from syntagma.tasks.collect import InvalidRecordError
 
 KINDS = ("one", "multiple")
-"""From how many sentences a question can be answered."""
+"""Whether a question can be answered from one sentence or needs several."""
 
 
 def mctest(file: str) -> Candidates:
-    """Questions about stories; without the file of answers they are unlabelled.
+    """Read questions about stories; without the file of answers they are unlabelled.
 
     Raises:
-        InputError: a file cannot be read, or there are not as many lines of answers as stories.
+        InputError: a file cannot be read, or the numbers of stories and of lines with answers
+            differ.
     """
     stories = [line for line in read_lines(file) if line.strip()]
-    beside, answers = _answers(file)
+    answer_file, answers = _answers(file)
     if answers is not None and len(answers) != len(stories):
         raise InputError(
-            f"{beside}: expected a line of answers for each of the {len(stories)} stories, got "
-            f"{len(answers)}"
+            f"{answer_file}: expected a line of answers for each of the {len(stories)} stories, "
+            f"got {len(answers)}"
         )
     for number, line in enumerate(stories):
         place = f"{file}, line {number + 1}"
@@ -38,26 +39,26 @@ def mctest(file: str) -> Candidates:
         letters = answers[number].split("\t") if answers else []
         if answers and len(letters) != n_questions:
             yield (
-                f"{beside}, line {number + 1}: expected an answer for each of {n_questions} "
+                f"{answer_file}, line {number + 1}: expected an answer for each of {n_questions} "
                 f"questions, got {len(letters)}"
             )
             continue
         for which in range(n_questions):
             question, *options = rest[5 * which : 5 * which + 5]
-            kind, _, asked = question.partition(": ")
+            kind, _, text = question.partition(": ")
             if kind not in KINDS:
                 yield f"{place}: expected `one: ` or `multiple: ` before {question!r:.40}"
                 continue
             try:
                 answer = letter(letters[which].strip() if letters else None)
             except InvalidRecordError as error:
-                yield f"{beside}, line {number + 1}: {error}"
+                yield f"{answer_file}, line {number + 1}: {error}"
                 continue
             yield checked(
                 f"{place}, question {which + 1}",
                 key=f"{key}-{which}",
                 passage=passage,
-                question=asked,
+                question=text,
                 options=options,
                 answer=answer,
                 subset=kind,
@@ -65,9 +66,9 @@ def mctest(file: str) -> Candidates:
 
 
 def _answers(file: str) -> tuple[Path, list[str] | None]:
-    """Where the answers lie, gzipped or not, and their lines where they are there."""
-    beside = Path(file.removesuffix(".gz").removesuffix(".tsv") + ".ans")
-    for path in (beside, beside.with_name(f"{beside.name}.gz")):
+    """Return the path of the answers, gzipped or not, and their lines if the file exists."""
+    answer_file = Path(file.removesuffix(".gz").removesuffix(".tsv") + ".ans")
+    for path in (answer_file, answer_file.with_name(f"{answer_file.name}.gz")):
         if path.is_file():
             return path, [line for line in read_lines(path) if line.strip()]
-    return beside, None
+    return answer_file, None

@@ -1,4 +1,4 @@
-"""RACE: a file a passage, in folders ``train``, ``dev``, ``test`` of ``middle`` and ``high``."""
+"""Read RACE: one file per passage, in folders such as ``dev/high`` and ``train/middle``."""
 
 from __future__ import annotations
 
@@ -17,18 +17,18 @@ SUBSETS = ("middle", "high")
 PARTS = ("train", "dev", "test")
 
 File = tuple[str, PurePath, "str | InputError"]
-"""The name of a file, the longest path that is known of it, and its text or why there is none."""
+"""The name of a file below the given folder, its longest known path, and its text or the error."""
 
 
 def race(file: str, part: str) -> Candidates:
-    """Questions of a folder, an archive or one text file.
+    """Read the questions of a folder, an archive or one text file.
 
     Args:
         file: its path.
-        part: only what lies in folders of these names, as in ``dev/high``; all if empty.
+        part: read only folders with this path, such as ``dev/high``; all if empty.
 
     Raises:
-        InputError: there is no text file, or the archive cannot be read.
+        InputError: no text file is found, or the archive cannot be read.
     """
     found = False
     for name, path, text in _files(file, part):
@@ -57,7 +57,7 @@ def _files(file: str, part: str) -> Iterator[File]:
         is_archive = tarfile.is_tarfile(path)
     if not is_archive:
         if path.name.removesuffix(".gz").endswith((".tar", ".tgz")):
-            raise InputError(f"{file}: is no tar archive; fetch it again")
+            raise InputError(f"{file}: is not a tar archive; download it again")
         yield path.name, path.resolve(), read_text(path)
         return
     with read_errors(path), tarfile.open(path) as archive:
@@ -90,7 +90,7 @@ def _decoded(place: str, content: bytes) -> str | InputError:
 
 
 def _place(name: str, path: PurePath) -> tuple[str, str]:
-    """The subset that a file belongs to, and its name as it is called wherever the folder lies.
+    """Return the subset of a file, and a name that does not depend on where the folder is.
 
     >>> _place("1.txt", PurePosixPath("/data/RACE/dev/high/1.txt"))
     ('high', 'dev/high/1')

@@ -1,4 +1,4 @@
-"""A small data set of multiple choice: the right option ends the second turn of a dialogue."""
+"""A small multiple-choice data set: the right option is the last word of a dialogue."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from syntagma.tasks.sample import SENTENCES, Sample
 
 
 def write_choices(folder: Path, copies: int) -> str:
-    """Questions in the format of DREAM."""
+    """Write questions in the format of DREAM."""
     dialogues: list[Any] = []
     for number in range(copies):
         for which in range(6):
@@ -24,5 +24,5 @@ def write_choices(folder: Path, copies: int) -> str:
     return str(path)
 
 
-# Max pooling of an untrained model may give all options the same greatest values.
+# With max pooling, an untrained model may give all options the same values.
 SAMPLE = Sample(write_choices, head={"max_length": 96, "pooling": "mean"})

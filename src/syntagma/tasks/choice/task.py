@@ -11,19 +11,21 @@ from syntagma.errors import InputError
 from syntagma.models.choice_model import ChoiceModel
 from syntagma.outputs import write_json
 from syntagma.tasks.choice.chooser import Choice, Chooser
-from syntagma.tasks.choice.data import ChoiceExample, read_choices
+from syntagma.tasks.choice.data import read_choices
+from syntagma.tasks.choice.example import ChoiceExample
 from syntagma.tasks.choice.sample import SAMPLE
 from syntagma.tasks.collect import warn_of_skipped
 from syntagma.tasks.comparison.comparisons import ACCURACY
 from syntagma.tasks.comparison.properties import QUESTION, ExampleProperty, length_of
 from syntagma.tasks.experiment import Experiment
+from syntagma.tasks.label_counts import accuracy_of
 from syntagma.tasks.new_model import new_model, training_options
 from syntagma.tasks.predictor import PredictorTask
 from syntagma.tasks.task import ErrorExample, Features
 
 
 class ChoiceTask(PredictorTask[ChoiceExample, Choice, Chooser]):
-    """One of several options."""
+    """Chooses one of several options."""
 
     name = "choice"
     model_class = ChoiceModel
@@ -41,13 +43,13 @@ class ChoiceTask(PredictorTask[ChoiceExample, Choice, Chooser]):
 
     @classmethod
     def new(cls, experiment: Experiment, examples: Sequence[ChoiceExample]) -> Self:
-        """A new chooser with the experiment's guides."""
+        """Create a chooser with the experiment's encoder and guides."""
         model = new_model(ChoiceModel, experiment)
         return cls(Chooser(model, **training_options(model, experiment)))
 
     @classmethod
     def read(cls, path: str | Path, *, skip_bad: bool = False) -> list[ChoiceExample]:
-        """Questions of a file, see :mod:`syntagma.tasks.choice.data`."""
+        """Read the questions of a file, see :mod:`syntagma.tasks.choice.data`."""
         examples, wrong = read_choices(path, skip_bad=skip_bad)
         warn_of_skipped(path, wrong, "questions")
         return examples
@@ -59,17 +61,17 @@ class ChoiceTask(PredictorTask[ChoiceExample, Choice, Chooser]):
 
     @classmethod
     def texts(cls, examples: Sequence[ChoiceExample]) -> Iterator[str]:
-        """Each passage, question and option once."""
-        seen: set[str] = set()
-        for example in examples:
-            for text in (example.passage, example.question.strip(), *example.options):
-                if text.strip() and text not in seen:
-                    seen.add(text)
-                    yield text
+        """Yield each distinct passage, question and option."""
+        yield from dict.fromkeys(
+            text
+            for example in examples
+            for text in (example.passage, example.question.strip(), *example.options)
+            if text.strip()
+        )
 
     @classmethod
     def describe(cls, example: ChoiceExample) -> ErrorExample:
-        """The question, its passage and its options."""
+        """Show the question with its passage and options."""
         gold = () if example.answer is None else (example.options[example.answer],)
         return ErrorExample(
             example.question,
@@ -80,15 +82,15 @@ class ChoiceTask(PredictorTask[ChoiceExample, Choice, Chooser]):
         )
 
     def features(self, examples: Sequence[ChoiceExample]) -> Features:
-        """Training items.
+        """Encode the training examples.
 
         Raises:
-            InputError: an example has no answer to learn from.
+            InputError: an example is unlabelled.
         """
         answers = []
         for example in examples:
             if example.answer is None:
-                raise InputError(f"question {example.id}: has no answer to learn from")
+                raise InputError(f"question {example.id}: has no gold answer to train on")
             answers.append(example.answer)
         items = self.predictor.items([(e.passage, e.question, e.options) for e in examples])
         return Features(
@@ -96,7 +98,7 @@ class ChoiceTask(PredictorTask[ChoiceExample, Choice, Chooser]):
         )
 
     def predict(self, examples: Sequence[ChoiceExample]) -> list[Choice]:
-        """The chosen options."""
+        """Choose an option for each question."""
         self.model.eval()
         return list(
             self.predictor.stream(
@@ -107,33 +109,31 @@ class ChoiceTask(PredictorTask[ChoiceExample, Choice, Chooser]):
     def score(
         self, examples: Sequence[ChoiceExample], predictions: Sequence[Choice]
     ) -> dict[str, float]:
-        """Accuracy over the questions with a gold answer, in per cent."""
+        """Return the accuracy over the labelled questions, overall and by subset, in per cent.
+
+        ``truncated`` is the share of them that were too long to be read whole.
+        """
         labelled = self.labelled(examples, predictions)
-        right = sum(example.answer == choice.chosen for example, choice in labelled)
-        truncated = sum(choice.truncated for _, choice in labelled)
-        total = max(len(labelled), 1)
-        values = {"accuracy": 100 * right / total, "total": float(len(labelled))}
+        values = accuracy_of([example.answer == choice.chosen for example, choice in labelled])
         for subset, scores in self.breakdown("subset", examples, predictions).items():
             values[f"accuracy_{subset}"] = scores["accuracy"]
-        return values | {"truncated": 100 * truncated / total}
+        truncated = sum(choice.truncated for _, choice in labelled)
+        return values | {"truncated": 100 * truncated / max(len(labelled), 1)}
 
     def breakdown(
         self, by: str, examples: Sequence[ChoiceExample], predictions: Sequence[Choice]
     ) -> dict[str, dict[str, float]]:
-        """Accuracy of each subset; questions without one are skipped."""
+        """Return the accuracy of each subset; questions that belong to none are skipped."""
         groups: dict[str, list[bool]] = {}
         for example, choice in self.labelled(examples, predictions):
             if example.subset:
                 groups.setdefault(example.subset, []).append(example.answer == choice.chosen)
-        return {
-            subset: {"accuracy": 100 * sum(right) / len(right), "total": float(len(right))}
-            for subset, right in sorted(groups.items())
-        }
+        return {subset: accuracy_of(right) for subset, right in sorted(groups.items())}
 
     def score_examples(
         self, examples: Sequence[ChoiceExample], predictions: Sequence[Choice]
     ) -> dict[str, dict[str, float]]:
-        """Whether each question is answered right."""
+        """Return 1 or 0 for each labelled question, by whether its answer is right."""
         return {
             example.id: {"accuracy": float(example.answer == choice.chosen)}
             for example, choice in self.labelled(examples, predictions)
@@ -142,7 +142,7 @@ class ChoiceTask(PredictorTask[ChoiceExample, Choice, Chooser]):
     def write_predictions(
         self, examples: Sequence[ChoiceExample], predictions: Sequence[Choice], path: Path
     ) -> None:
-        """Write an object of each question's option, its number, and all probabilities."""
+        """Write an object with the chosen option and the probabilities of each question."""
         rows: dict[str, Any] = {
             example.id: {
                 "chosen": choice.chosen,
