@@ -1,1 +1,1 @@
-"""What the tasks share that classify mentions marked in a sentence."""
+"""Classification of mentions marked in a sentence: shared by entity typing and relations."""

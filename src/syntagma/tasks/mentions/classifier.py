@@ -1,4 +1,4 @@
-"""Mentions in their texts as sequences with markers: what typing and relations share."""
+"""Classify mentions by markers inserted around them: shared by entity typing and relations."""
 
 from __future__ import annotations
 
@@ -22,17 +22,17 @@ from syntagma.tasks.mentions.data import Mention, mention_problem
 from syntagma.tasks.predictor import LabelPredictor
 
 CHUNK = 1024
-"""Texts that are read together."""
+"""Number of texts that are encoded and batched together."""
 
 Model = TypeVar("Model", bound=MentionModel)
 
 
 class MarkedText(NamedTuple):
-    """A text with its mentions.
+    """A text with mentions.
 
     Args:
         text: any text.
-        mentions: as many as the model classifies together.
+        mentions: the mentions that the model classifies together.
     """
 
     text: str
@@ -44,11 +44,11 @@ class MentionItem:
     """A text with markers as one sequence.
 
     Args:
-        text: what is read of it.
-        markers: place in the sequence of the marker before each mention.
-        length: pieces, special ones included.
-        truncated: whether the text was too long.
-        labels: codes of the gold labels; ``None`` for examples without.
+        text: the pieces that are read, markers included.
+        markers: position in the sequence of the marker before each mention.
+        length: number of pieces, special ones included.
+        truncated: whether the text was truncated.
+        labels: codes of the gold labels; ``None`` if unlabelled.
     """
 
     text: EncodedText
@@ -62,11 +62,11 @@ class MentionItem:
 
 
 class ScoredMention(NamedTuple):
-    """What the model says.
+    """The label scores of one text.
 
     Args:
         scores: logits, ``[n_labels]``.
-        truncated: whether the text was too long.
+        truncated: whether the text was truncated.
     """
 
     scores: Tensor
@@ -74,15 +74,15 @@ class ScoredMention(NamedTuple):
 
 
 class MentionClassifier(LabelPredictor[Model]):
-    """Classifies mentions by their markers.
+    """Classifies mentions by the states of their markers.
 
     Args:
         model: the scorer.
-        tokenizer: its encoder's fast tokenizer.
-        options: of :class:`syntagma.tasks.predictor.LabelPredictor`.
+        tokenizer: the encoder's fast tokenizer.
+        options: see :class:`syntagma.tasks.predictor.LabelPredictor`.
 
     Raises:
-        InputError: the model reads syntax and there is no source.
+        InputError: the model reads syntax, but no parse source is given.
     """
 
     def __init__(self, model: Model, tokenizer: Any, **options: Any) -> None:
@@ -91,29 +91,29 @@ class MentionClassifier(LabelPredictor[Model]):
 
     @property
     def labels(self) -> list[str]:
-        """Names of the labels."""
+        """The names of the labels."""
         return list(self.model.config.labels["labels"])
 
     def all_checked(self, given: Any) -> Iterator[MarkedText]:
-        """Each text with as many mentions as the model classifies together, as they come.
+        """Lazily check several texts with mentions.
 
         Args:
-            given: several of what :meth:`checked` takes.
+            given: an iterable of arguments for :meth:`checked`.
 
         Raises:
-            InputError: it is something else.
+            InputError: it is not an iterable of items.
         """
         require_several(given, "texts with mentions")
         return map(self.checked, given)
 
     def checked(self, given: Any) -> MarkedText:
-        """A text with as many mentions as the model classifies together.
+        """Check a text with as many mentions as the model classifies together.
 
         Args:
             given: the text and the mentions, as one tuple.
 
         Raises:
-            InputError: it is something else, a mention has no characters, or the text is empty.
+            InputError: it is not such a tuple, a mention has no characters, or the text is empty.
         """
         n_mentions = len(self.signs)
         if not isinstance(given, tuple | list) or len(given) != 1 + n_mentions:
@@ -121,22 +121,25 @@ class MentionClassifier(LabelPredictor[Model]):
             raise InputError(f"expected ({wanted}) for each text, got {given!r:.60}")
         return checked(*given)
 
-    def score_stream(self, asked: Iterable[MarkedText]) -> Iterator[ScoredMention]:
-        """Score texts as they come, many at a time, in constant memory."""
-        source = iter(asked)
+    def score_stream(self, texts: Iterable[MarkedText]) -> Iterator[ScoredMention]:
+        """Lazily score texts in batches, in constant memory."""
+        source = iter(texts)
         while chunk := list(islice(source, CHUNK)):
             items = self.items(chunk)
             for item, scores in zip(items, self.label_scores(items), strict=True):
                 yield ScoredMention(scores, item.truncated)
             self.texts.forget()
 
-    def items(self, asked: Sequence[MarkedText]) -> list[MentionItem]:
-        """Texts as sequences; each is parsed and cut into pieces once, without markers."""
+    def items(self, texts: Sequence[MarkedText]) -> list[MentionItem]:
+        """Encode texts as sequences with markers.
+
+        Each distinct text is parsed and tokenised once, and without markers, which no parser knows.
+        """
         self.texts.check_length(self.model.head.max_length)
-        for text, _ in asked:
+        for text, _ in texts:
             require_text(text, "text")
-        texts = self.texts.encode([text for text, _ in asked])
-        return [self._item(texts[text], text, mentions) for text, mentions in asked]
+        encoded = self.texts.encode([text for text, _ in texts])
+        return [self._item(encoded[text], text, mentions) for text, mentions in texts]
 
     def _item(self, encoded: EncodedText, text: str, mentions: Sequence[Mention]) -> MentionItem:
         marked, places = insert_markers(
@@ -158,7 +161,7 @@ class MentionClassifier(LabelPredictor[Model]):
         )
 
     def collate(self, items: Sequence[MentionItem]) -> dict[str, Tensor]:
-        """A padded batch."""
+        """Build a padded batch, with gold labels if all items have them."""
         batch = self.texts.builder.collate([[Part(i.text, 0, len(i.text))] for i in items])
         batch["markers"] = torch.tensor([item.markers for item in items])
         gold = [item.labels for item in items if item.labels is not None]
@@ -167,7 +170,7 @@ class MentionClassifier(LabelPredictor[Model]):
         return batch
 
     def gold_tensor(self, labels: Sequence[tuple[int, ...]]) -> Tensor:
-        """Gold labels as the model's loss wants them.
+        """Convert gold labels to the tensor that the model's loss takes.
 
         Args:
             labels: codes of the labels of each example.
@@ -176,20 +179,20 @@ class MentionClassifier(LabelPredictor[Model]):
 
 
 def checked(text: str, *mentions: Mention) -> MarkedText:
-    """A text with mentions that have characters in it.
+    """Check that the text is not empty, and that each mention has characters in it.
 
     Raises:
-        InputError: one has none, or the text is empty.
+        InputError: the text is empty, or a mention is.
     """
     require_text(text, "text")
     for mention in mentions:
         if problem := mention_problem(text, mention):
-            raise InputError(f"{problem}; give the offsets of its first character and its end")
+            raise InputError(f"{problem}; give character offsets as (start, end)")
     return MarkedText(text, mentions)
 
 
 def _trimmed(text: str, mention: Mention) -> Mention:
-    """A mention without the white space at its ends."""
+    """Strip the white space at both ends of a mention; a blank one shrinks to its start."""
     start, end = mention
     inside = text[start:end]
     if not inside.strip():
@@ -198,15 +201,18 @@ def _trimmed(text: str, mention: Mention) -> Mention:
 
 
 def pieces_around(n_pieces: int, markers: Sequence[int], room: int) -> NDArray[np.intp]:
-    """Which pieces of a text are read: all, or as many as there is room for.
+    """Choose the pieces of a text to read, if there is no room for all.
 
-    One stretch around the mentions where it holds all of them, with as much context on either side;
-    else the pieces that stand nearest to a marker, of equals the earlier ones.
+    If one stretch can hold all markers, it is that stretch with equal context on both sides;
+    otherwise, the pieces nearest to any marker, and among equally near ones the earlier.
 
     Args:
-        n_pieces: of the text, markers included.
-        markers: their places.
-        room: the most that can be read.
+        n_pieces: number of pieces in the text, markers included.
+        markers: positions of the markers.
+        room: maximum number of pieces to read.
+
+    Returns:
+        The positions of the chosen pieces, in order, ``[min(n_pieces, room)]``.
 
     >>> pieces_around(9, [2, 4], 5).tolist(), pieces_around(9, [0, 8], 5).tolist()
     ([1, 2, 3, 4, 5], [0, 1, 2, 7, 8])
