@@ -1,1 +1,1 @@
-"""Two texts and how they relate: inference."""
+"""Classification of text pairs, such as natural language inference."""

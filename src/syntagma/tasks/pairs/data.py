@@ -1,9 +1,9 @@
-"""Pairs of sentences with a label: SNLI, MNLI, SICK, and any file of their shape.
+"""Read labelled sentence pairs: SNLI, MNLI, SICK, and files with the same columns.
 
 ``.jsonl`` with ``sentence1``, ``sentence2`` and ``gold_label``; ``.tsv``, ``.txt`` and ``.csv``
 with these columns, with GLUE's (``label``), or with those of SICK (``sentence_A``, ``sentence_B``,
-``entailment_label``).  All may be gzipped.  Pairs without a label, or with ``-`` or ``-1`` where
-annotators did not agree, are read and counted; they are neither learnt from nor scored.
+``entailment_label``).  All may be gzipped.  Pairs without a label, or with ``-`` or ``-1`` because
+annotators did not agree, are read and counted, but neither trained on nor scored.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from syntagma.errors import InputError, first_wrong
+from syntagma.errors import InputError
 from syntagma.files import read_objects, read_table, row_mistake
 from syntagma.tasks.collect import Collected, gather
 
@@ -22,13 +22,13 @@ SECOND = ("sentence2", "sentence_B", "hypothesis")
 LABEL = ("gold_label", "entailment_label", "label", "entailment_judgment")
 KEY = ("pairID", "pair_ID", "promptID", "index", "id")
 PART = "SemEval_set"
-"""Where SICK.txt says to which part a pair belongs."""
+"""The column of ``SICK.txt`` that assigns each pair to a split."""
 NO_LABEL = ("", "-", "-1", "hidden")
 
 
 @dataclass(frozen=True, slots=True)
 class PairExample:
-    """Two texts and how they relate.
+    """A labelled text pair.
 
     Args:
         id: unique in its file.
@@ -44,27 +44,21 @@ class PairExample:
 
 
 def read_pairs(path: str | Path, *, skip_bad: bool = False) -> Collected[PairExample]:
-    """The pairs of a file.
+    """Read the pairs of a file.
 
     Args:
-        path: see the module.
-        skip_bad: leave out what is not as the format says, instead of stopping.
+        path: a file in one of the formats above.
+        skip_bad: skip invalid pairs instead of stopping at the first.
 
     Raises:
-        InputError: the file cannot be read, or a pair is not as the format says and ``skip_bad`` is
-            false, or no pair is left.
+        InputError: the file cannot be read; a pair is invalid, and ``skip_bad`` is false; or no
+            valid pair is left.
     """
-    found = gather(_told_apart(str(path)), skip_bad=skip_bad)
-    if not found.examples:
-        raise InputError(f"{path}: no pairs{first_wrong(found.skipped)}")
-    return found
+    return gather(_with_unique_ids(str(path)), skip_bad=skip_bad).require_some(f"{path}: no pairs")
 
 
-def _told_apart(path: str) -> Iterator[tuple[str, PairExample | str]]:
-    """The examples with ids of their own.
-
-    SNLI's are unique; where others repeat, the line tells them apart.
-    """
+def _with_unique_ids(path: str) -> Iterator[tuple[str, PairExample | str]]:
+    """Yield the examples, with the line added to ids that repeat, as they do outside of SNLI."""
     seen: set[str] = set()
     for place, row in _rows(path):
         example = row if isinstance(row, str) else _example(row, place)
@@ -79,7 +73,7 @@ def _told_apart(path: str) -> Iterator[tuple[str, PairExample | str]]:
 
 
 def _rows(path: str) -> Iterator[tuple[str, Mapping[str, Any] | str]]:
-    """Each row with its place, or what is wrong with it."""
+    """Yield each row with its position, or a message about what is wrong with it."""
     name = path.lower().removesuffix(".gz")
     if name.endswith(".jsonl"):
         yield from read_objects(path)
@@ -90,7 +84,7 @@ def _rows(path: str) -> Iterator[tuple[str, Mapping[str, Any] | str]]:
 
 
 def _table_rows(path: str, separator: str) -> Iterator[tuple[str, Mapping[str, Any] | str]]:
-    # SNLI's and MNLI's tables do not quote: a quote is a character like any other.
+    # SNLI and MNLI do not quote cells: a quotation mark is an ordinary character.
     names, rows = read_table(path, separator=separator, quoted=separator == ",")
     for wanted in (FIRST, SECOND):
         if not {*wanted} & {*names}:
@@ -99,8 +93,8 @@ def _table_rows(path: str, separator: str) -> Iterator[tuple[str, Mapping[str, A
             )
     if PART in names:
         raise InputError(
-            f"{path}: holds several parts, named in its column {PART}; write each to a file of its "
-            f"own without this column, so that none is learnt from and scored"
+            f"{path}: contains several splits, named in its column {PART}; write each split to a "
+            f"separate file without this column, so that test pairs are not trained on"
         )
     needed = [name for name in (*FIRST, *SECOND, *LABEL) if name in names]
     for number, row in enumerate(rows, start=2):
@@ -114,13 +108,13 @@ def _pick(row: Mapping[str, Any], names: tuple[str, ...]) -> Any:
 
 
 def _example(row: Mapping[str, Any], place: str) -> PairExample | str:
-    """The example of a row, or what is wrong with it."""
+    """Build the example of a row, or return a message about what is wrong with it."""
     first, second, label = (_pick(row, names) for names in (FIRST, SECOND, LABEL))
     for name, text in (("first", first), ("second", second)):
         if not isinstance(text, str) or not text.strip():
             return f"{place}: expected a {name} sentence, got {text!r:.40}"
     if label is not None and (isinstance(label, bool) or not isinstance(label, str | int)):
-        return f"{place}: expected a label in words, got {label!r:.40}"
+        return f"{place}: expected a label as words or a number, got {label!r:.40}"
     cleaned = "" if label is None else str(label).strip().lower()
     key = _pick(row, KEY)
     return PairExample(

@@ -1,4 +1,4 @@
-"""A small data set of inference: a sentence entails its first half and contradicts another's."""
+"""A small inference data set: a sentence entails its first half, and contradicts another one's."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from syntagma.tasks.sample import SENTENCES, Sample
 
 
 def write_pairs(folder: Path, copies: int) -> str:
-    """Pairs in SNLI's format."""
+    """Write pairs in SNLI's format."""
     rows = []
     for number in range(copies):
         for which, text in enumerate(SENTENCES):

@@ -1,4 +1,4 @@
-"""The task of inference over pairs of sentences: SNLI, MNLI, SICK."""
+"""Classify text pairs, as in natural language inference: SNLI, MNLI, SICK."""
 
 from __future__ import annotations
 
@@ -32,15 +32,15 @@ from syntagma.tasks.task import ErrorExample, Features
 log = logging.getLogger(__name__)
 
 CHUNK = 1024
-"""Pairs that are read together."""
+"""Number of pairs that are encoded and batched together."""
 
 
 class Relation(NamedTuple):
-    """How two texts relate.
+    """The relation between two texts.
 
     Args:
-        label: the most probable.
-        probabilities: of every label, in the order of the model's labels.
+        label: the most probable label.
+        probabilities: probability of each label, in the order of the model's labels.
     """
 
     label: str
@@ -52,9 +52,9 @@ class PairItem:
     """Two texts as one sequence.
 
     Args:
-        parts: of the sequence.
-        length: in pieces, special ones included.
-        label: code of the gold label, negative if there is none.
+        parts: the two texts.
+        length: number of pieces, special ones included.
+        label: code of the gold label; negative if unlabelled.
     """
 
     parts: tuple[Part, Part]
@@ -66,33 +66,33 @@ class PairItem:
 
 
 class PairClassifier(LabelPredictor[PairModel]):
-    """Tells how two texts relate."""
+    """Classifies the relation between two texts."""
 
     model_class = PairModel
     task = "pairs"
 
     @property
     def labels(self) -> list[str]:
-        """Names of the labels."""
+        """The names of the labels."""
         return list(self.model.config.labels["labels"])
 
     def classify(self, first: str, second: str) -> Relation:
-        """How two texts relate.
+        """Classify one pair.
 
         Args:
-            first: the premise, in inference.
-            second: the hypothesis.
+            first: the first text; in inference, the premise.
+            second: the second text; in inference, the hypothesis.
 
         Raises:
-            InputError: one of them is empty.
+            InputError: a text is empty.
         """
         return next(self.stream([(first, second)]))
 
     def stream(self, pairs: Iterable[tuple[str, str]]) -> Iterator[Relation]:
-        """Classify pairs as they come, many at a time, in constant memory.
+        """Lazily classify pairs in batches, in constant memory.
 
         Raises:
-            InputError: one is no pair of texts, or a text is empty.
+            InputError: an item is not a pair of texts, or a text is empty.
         """
         source = checked_rows(pairs, "first text", "second text", called="pair")
         names = self.labels
@@ -102,7 +102,7 @@ class PairClassifier(LabelPredictor[PairModel]):
             self.texts.forget()
 
     def items(self, pairs: Sequence[tuple[str, str]]) -> list[PairItem]:
-        """Pairs as sequences; each text is parsed and cut into pieces once."""
+        """Encode pairs as sequences; each distinct text is parsed and tokenised once."""
         self.texts.check_length(self.model.head.max_length)
         for first, second in pairs:
             require_text(first, "first text")
@@ -118,14 +118,14 @@ class PairClassifier(LabelPredictor[PairModel]):
         return items
 
     def lay_out(self, texts: TextPair) -> Layout:
-        """The sequence in which two texts are read."""
+        """Lay out the sequence of two texts, see :meth:`TextPredictor.lay_out`."""
         parts = self.items([(texts.first, texts.second)])[0].parts
         contents = [[("premise", texts.first)], [("hypothesis", texts.second)]]
         found = lay_out_parts(self.texts.builder, parts, contents)
         return found._replace(batch=self.on_device(found.batch))
 
     def collate(self, items: Sequence[PairItem]) -> dict[str, Tensor]:
-        """A padded batch."""
+        """Build a padded batch, with gold labels if all items have them."""
         batch = self.texts.builder.collate([item.parts for item in items])
         if all(item.label >= 0 for item in items):
             batch["labels"] = torch.tensor([item.label for item in items])
@@ -133,7 +133,7 @@ class PairClassifier(LabelPredictor[PairModel]):
 
 
 class PairTask(LabelTask[PairExample, Relation, PairClassifier]):
-    """One label a pair, of those in the training data."""
+    """Predicts one label per pair, out of those in the training data."""
 
     name = "pairs"
     model_class = PairModel
@@ -151,16 +151,20 @@ class PairTask(LabelTask[PairExample, Relation, PairClassifier]):
 
     @classmethod
     def new(cls, experiment: Experiment, examples: Sequence[PairExample]) -> Self:
-        """A new classifier with the experiment's guides and the examples' labels."""
+        """Create a classifier with the experiment's guides and the examples' labels.
+
+        Raises:
+            InputError: no example has a label.
+        """
         labels = {"labels": sorted({e.label for e in examples if e.label is not None})}
         if not labels["labels"]:
-            raise InputError(f"none of the {len(examples)} pairs has a label to learn from")
+            raise InputError(f"none of the {len(examples)} pairs has a label to train on")
         model = new_model(PairModel, experiment, labels=labels)
         return cls(PairClassifier(model, **training_options(model, experiment)))
 
     @classmethod
     def read(cls, path: str | Path, *, skip_bad: bool = False) -> list[PairExample]:
-        """Pairs of a file, see :mod:`syntagma.tasks.pairs.data`."""
+        """Read the pairs of a file, see :mod:`syntagma.tasks.pairs.data`."""
         found = read_pairs(path, skip_bad=skip_bad)
         if unlabelled := sum(example.label is None for example in found.examples):
             log.warning(
@@ -173,14 +177,14 @@ class PairTask(LabelTask[PairExample, Relation, PairClassifier]):
 
     @classmethod
     def texts(cls, examples: Sequence[PairExample]) -> Iterator[str]:
-        """Each sentence once."""
+        """Yield each distinct sentence."""
         yield from dict.fromkeys(
             text for example in examples for text in (example.first, example.second)
         )
 
     @classmethod
     def describe(cls, example: PairExample) -> ErrorExample:
-        """The hypothesis, with the premise as its passage."""
+        """Show the hypothesis, with the premise as its passage."""
         return ErrorExample(
             example.second,
             (str(example.label),),
@@ -190,7 +194,7 @@ class PairTask(LabelTask[PairExample, Relation, PairClassifier]):
         )
 
     def features(self, examples: Sequence[PairExample]) -> Features:
-        """Training items of the labelled pairs."""
+        """Encode the labelled pairs for training."""
         codes = {label: code for code, label in enumerate(self.predictor.labels)}
         labelled = [(e, codes[e.label]) for e in examples if e.label is not None]
         items = self.predictor.items([(e.first, e.second) for e, _ in labelled])
@@ -200,14 +204,14 @@ class PairTask(LabelTask[PairExample, Relation, PairClassifier]):
         )
 
     def predict(self, examples: Sequence[PairExample]) -> list[Relation]:
-        """The most probable labels."""
+        """Predict the most probable label of each pair."""
         self.model.eval()
         return list(self.predictor.stream((e.first, e.second) for e in examples))
 
     def write_predictions(
         self, examples: Sequence[PairExample], predictions: Sequence[Relation], path: Path
     ) -> None:
-        """Write a table of the ids and labels of all pairs, labelled or not."""
+        """Write a table with the id and the predicted label of each pair."""
         rows: Iterable[Any] = zip(examples, predictions, strict=True)
         lines = ["pairID\tgold_label", *(f"{e.id}\t{found.label}" for e, found in rows)]
         write_text(path, "\n".join(lines) + "\n")
