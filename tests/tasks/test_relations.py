@@ -112,7 +112,7 @@ class TestFormats:
                 [TACRED | {"token": ["Her", " ", *TACRED["token"][2:]]}],
                 "a.json entry 1 (4, 5) without characters",
             ),
-            ("a.json", [TACRED | {"relation": 3}], "a.json entry 1 relation words 3"),
+            ("a.json", [TACRED | {"relation": 3}], "a.json entry 1 relation 3"),
             ("a.json", [TACRED, TACRED], "a.json entry 2 id a1 entry 1"),
             ("a.json", [], "a.json relation TACRED's SemEval's"),
             (
@@ -126,7 +126,7 @@ class TestFormats:
                 "a.txt line 1 one <e1> </e1> <e2>",
             ),
             ("a.txt", '1\t"</e1>a<e1> <e2>c</e2>"\n', "a.txt line 1 <e1> </e1> <e2> </e2>"),
-            ("a.txt", '1\t"<e1></e1> <e2>c</e2>"\n', "a.txt line 1 <e1> </e1> without characters"),
+            ("a.txt", '1\t"<e1></e1> <e2>c</e2>"\n', "a.txt line 1 <e1> </e1> empty"),
             ("a.txt", SEMEVAL + SEMEVAL, "a.txt line 9 id 7 line 1"),
             ("a.txt", "Other\n", "a.txt line 1 id sentence Other"),
             ("a.txt", SEMEVAL + "Other\nOther\n", "a.txt line 9 id sentence Other"),

@@ -1,1 +1,1 @@
-"""Relations between two mentions."""
+"""Relation classification: the relation between two mentions."""

@@ -1,15 +1,15 @@
-"""Relation files: TACRED, SemEval-2010 Task 8, KBP37.
+"""Read relation files: TACRED, SemEval-2010 Task 8, KBP37.
 
-``.json`` and ``.jsonl`` are TACRED's: lists of words with the places of subject and object; the
-text is made of the words as :mod:`syntagma.parse.sources.tacred` says.  ``.txt`` is SemEval's,
-and KBP37's, which has spaces inside the tags::
+``.json`` and ``.jsonl`` are TACRED's: lists of words with the positions of subject and object; the
+words are joined to a text as in :mod:`syntagma.parse.sources.tacred`.  ``.txt`` is SemEval's, and
+that of KBP37, which has spaces inside the tags::
 
     7⇥"The <e1>crew</e1> left the <e2>pier</e2>."
     Entity-Origin(e1,e2)
     Comment: …
 
-``e1`` is the subject.  An example without a relation can be predicted, not scored.  All may be
-gzipped.
+``e1`` is the subject.  An example without a relation is unlabelled: it can be predicted, but not
+scored.  All files may be gzipped.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from syntagma.errors import InputError, first_wrong
+from syntagma.errors import InputError
 from syntagma.files import read_lines, read_objects
 from syntagma.parse.sources.tacred import tacred_words
 from syntagma.tasks.collect import Collected, gather
@@ -33,15 +33,15 @@ SPACED = re.compile(r"<e[12]>\s")
 
 @dataclass(frozen=True, slots=True)
 class RelationExample:
-    """Two mentions and how they relate.
+    """Two mentions in a sentence, and the relation between them.
 
     Args:
         id: unique in its file.
         text: the sentence.
-        subject: where the one stands.
-        object: where the other stands.
-        relation: from subject to object; empty if unlabelled.
-        tagged: whether the file is SemEval's, whose predictions name ids.
+        subject: character offsets of the subject.
+        object: character offsets of the object.
+        relation: relation from subject to object; empty if unlabelled.
+        tagged: whether the file has SemEval's format, in which predictions are keyed by id.
     """
 
     id: str
@@ -53,20 +53,20 @@ class RelationExample:
 
     @property
     def has_empty_mention(self) -> bool:
-        """Whether a mention has no characters, as in dozens of examples of KBP37."""
+        """Whether a mention has no characters, as is the case in dozens of examples of KBP37."""
         return any(start == end for start, end in (self.subject, self.object))
 
 
 def read_relations(path: str | Path, *, skip_bad: bool = False) -> Collected[RelationExample]:
-    """The pairs of mentions of a file.
+    """Read the examples of a file.
 
     Args:
-        path: see the module.
-        skip_bad: leave out what is not as the format says, instead of stopping.
+        path: a file in one of the formats above.
+        skip_bad: skip invalid examples instead of stopping at the first.
 
     Raises:
-        InputError: the file cannot be read, or a pair is not as the format says and ``skip_bad``
-            is false, or none is left.
+        InputError: the file cannot be read; an example is invalid, and ``skip_bad`` is false; or
+            no valid example is left.
     """
     name = str(path).removesuffix(".gz").lower()
     if name.endswith((".json", ".jsonl")):
@@ -78,11 +78,8 @@ def read_relations(path: str | Path, *, skip_bad: bool = False) -> Collected[Rel
             f"{path}: expected relations as .json or .jsonl (TACRED) or .txt (SemEval, KBP37), "
             f"also with .gz; rename the file"
         )
-    found = gather(rows, skip_bad=skip_bad)
-    if not found.examples:
-        wanted = "expected TACRED's objects or SemEval's lines"
-        raise InputError(f"{path}: no relation; {wanted}{first_wrong(found.skipped)}")
-    return found
+    empty = f"{path}: no relation; expected TACRED's objects or SemEval's lines"
+    return gather(rows, skip_bad=skip_bad).require_some(empty)
 
 
 def _tacred(path: str | Path) -> Iterator[tuple[str, RelationExample | str]]:
@@ -91,7 +88,7 @@ def _tacred(path: str | Path) -> Iterator[tuple[str, RelationExample | str]]:
 
 
 def _tacred_example(row: dict[str, Any], place: str, number: int) -> RelationExample | str:
-    """The example of a row, or what is wrong with it."""
+    """Build the example of a row, or return a message about what is wrong with it."""
     words = tacred_words(row)
     if words is None:
         return f"{place}: expected a list of words as `token`, got {row.get('token')!r:.40}"
@@ -110,19 +107,19 @@ def _tacred_example(row: dict[str, Any], place: str, number: int) -> RelationExa
     subject, object_ = mentions
     relation = row.get("relation", "")
     if not isinstance(relation, str):
-        return f"{place}: expected a `relation` in words, got {relation!r:.40}"
+        return f"{place}: expected a string as `relation`, got {relation!r:.40}"
     return RelationExample(row_id(row, number), text, subject, object_, relation)
 
 
 class _Block(NamedTuple):
-    """Lines that belong together.
+    """The lines of one example in SemEval's format.
 
     Args:
-        place: of the first.
-        id: of the sentence.
-        sentence: with tags.
-        relation: where there is a line for it.
-        wrong: what is wrong.
+        place: position of the first line.
+        id: id of the sentence.
+        sentence: the sentence with its tags.
+        relation: the relation; empty if there is no line for it.
+        wrong: message about what is wrong; empty if nothing is.
     """
 
     place: str
@@ -161,7 +158,7 @@ def _blocks(path: str | Path) -> Iterator[_Block]:
 
 
 def _tagged_example(block: _Block) -> RelationExample | str:
-    """The example of a block, or what is wrong with it."""
+    """Build the example of a block, or return a message about what is wrong with it."""
     sentence = block.sentence
     if len(sentence) > 1 and sentence[0] == sentence[-1] == '"':
         sentence = sentence[1:-1].strip()
@@ -169,11 +166,11 @@ def _tagged_example(block: _Block) -> RelationExample | str:
     for name in ("e1", "e2"):
         if [tag for tag in found if name in tag] != [f"<{name}>", f"</{name}>"]:
             return (
-                f"{block.place}: expected one <{name}> and one </{name}> behind it, "
+                f"{block.place}: expected one <{name}> followed by one </{name}>, "
                 f"got {' '.join(found) or 'no tags'}"
             )
         if f"<{name}></{name}>" in sentence:
-            return f"{block.place}: a mention without characters between <{name}> and </{name}>"
+            return f"{block.place}: the mention between <{name}> and </{name}> is empty"
     text, offsets = (_untag_words if SPACED.search(sentence) else _untag)(sentence)
     return RelationExample(
         block.id,
@@ -186,7 +183,7 @@ def _tagged_example(block: _Block) -> RelationExample | str:
 
 
 def _untag(sentence: str) -> tuple[str, dict[str, int]]:
-    """A sentence without its tags, and the offset of each."""
+    """Remove the tags from a sentence, and return the offset of each."""
     text, offsets, begin = "", {}, 0
     for tag in TAG.finditer(sentence):
         text += sentence[begin : tag.start()]
@@ -196,7 +193,7 @@ def _untag(sentence: str) -> tuple[str, dict[str, int]]:
 
 
 def _untag_words(sentence: str) -> tuple[str, dict[str, int]]:
-    """The same where tags stand between words like words (KBP37).
+    """Remove tags that are separate words (KBP37), and return the offset of each.
 
     >>> _untag_words("<e1> Ada </e1> left <e2> </e2> .")
     ('Ada left .', {'<e1>': 0, '</e1>': 3, '<e2>': 9, '</e2>': 9})

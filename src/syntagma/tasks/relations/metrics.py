@@ -1,8 +1,8 @@
-"""How well relations are found: micro scores without the negative class, SemEval's macro F1.
+"""Metrics of relation classification: micro scores without the negative class, macro F1.
 
-Micro precision, recall and F1 are those of TACRED's scorer: a guess of the negative class is no
-guess, a gold negative nothing to find.  (Where nothing at all is guessed its precision is 100; here
-it is 0, as in SemEval's; F1 is 0 in both.)
+Micro precision, recall and F1 follow TACRED's scorer: the negative class ("no relation") counts
+neither as a prediction nor as a gold label.  One departure: if no relation is predicted at all,
+precision is 0, as in SemEval's scorer, and not 100; F1 is 0 in both.
 """
 
 from __future__ import annotations
@@ -12,23 +12,14 @@ from collections.abc import Collection, Iterable, Sequence
 
 from syntagma.tasks.label_counts import LabelCounts
 
-__all__ = [
-    "count_classes",
-    "count_relations",
-    "find_negative",
-    "is_directed",
-    "macro_f1",
-    "score_by_relation",
-]
-
 NEGATIVES = ("no_relation", "other", "na")
-"""Names of the class that says that there is no relation, in lower case."""
+"""Names of the negative class ("no relation"), in lower case."""
 
 DIRECTION = re.compile(r"\((?:e1,e2|e2,e1)\)$")
 
 
 def find_negative(labels: Iterable[str]) -> str:
-    """The negative class among labels by its name; empty where there is none.
+    """Find the negative class among labels by its name; empty if there is none.
 
     >>> find_negative(["Cause-Effect(e1,e2)", "Other"])
     'Other'
@@ -38,19 +29,19 @@ def find_negative(labels: Iterable[str]) -> str:
 
 
 def is_directed(labels: Collection[str], negative: str) -> bool:
-    """Whether all labels but the negative one are written as SemEval's: ``Name(e1,e2)``."""
+    """Return whether all labels but the negative one have SemEval's form ``Name(e1,e2)``."""
     relations = [label for label in labels if label != negative]
     return bool(relations) and all(map(DIRECTION.search, relations))
 
 
 def count_relations(gold: Sequence[str], predicted: Sequence[str], negative: str) -> LabelCounts:
-    """Counts over all relations but the negative one."""
+    """Count labels of all relations except the negative one."""
     counts = score_by_relation(gold, predicted)
     return sum((own for name, own in counts.items() if name != negative), LabelCounts())
 
 
 def score_by_relation(gold: Sequence[str], predicted: Sequence[str]) -> dict[str, LabelCounts]:
-    """The counts of each relation, the negative one too, by their names in order."""
+    """Count labels of each relation, including the negative one, sorted by name."""
     counts: dict[str, LabelCounts] = {}
     for golden, found in zip(gold, predicted, strict=True):
         right = LabelCounts(int(golden == found), 0, 1)
@@ -62,9 +53,10 @@ def score_by_relation(gold: Sequence[str], predicted: Sequence[str]) -> dict[str
 def count_classes(
     gold: Sequence[str], predicted: Sequence[str], negative: str
 ) -> dict[str, LabelCounts]:
-    """The counts of each class of the macro F1: both directions of a relation together.
+    """Count labels of each class of macro F1: both directions of a relation are one class.
 
-    A right relation in the wrong direction is no right one.  The negative class is left out.
+    A relation with the right name but the wrong direction counts as wrong.  The negative class is
+    excluded.
     """
     pooled: dict[str, LabelCounts] = {}
     for label, own in score_by_relation(gold, predicted).items():
@@ -75,17 +67,16 @@ def count_classes(
 
 
 def macro_f1(gold: Sequence[str], predicted: Sequence[str], negative: str) -> float:
-    """SemEval's official score, in per cent.
+    """Return SemEval's official score, in per cent.
 
-    The "(9+1)-way evaluation with directionality taken into account": both directions of a relation
-    are one class, a right relation in the wrong direction is a wrong answer that counts against its
-    precision and its recall; the mean is over the classes that occur in the gold labels, the
-    negative one left out.
+    This is the "(9+1)-way evaluation with directionality taken into account": both directions of a
+    relation are one class, and the wrong direction lowers its precision and its recall.  The mean
+    is over the classes in the gold labels, except the negative one.
 
     Args:
-        gold: labels such as ``Cause-Effect(e1,e2)``.
-        predicted: the same.
-        negative: the class that is left out.
+        gold: gold labels such as ``Cause-Effect(e1,e2)``.
+        predicted: predicted labels, in the same order.
+        negative: the negative class, which is excluded.
     """
     scores = [own.f1 for own in count_classes(gold, predicted, negative).values() if own.gold]
     return sum(scores) / len(scores) if scores else 0.0

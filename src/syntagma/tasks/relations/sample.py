@@ -1,4 +1,4 @@
-"""A small data set of relations: which of two neighbouring words is longer, if one is by far."""
+"""A small relation data set: which of two adjacent words is clearly longer, if any."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from syntagma.tasks.sample import SENTENCES, Sample
 
 
 def write_relations(folder: Path, copies: int) -> str:
-    """Pairs of neighbours in SemEval's format."""
+    """Write pairs of adjacent words in SemEval's format."""
     lines: list[str] = []
     for _ in range(copies):
         for text in SENTENCES:

@@ -1,4 +1,4 @@
-"""The task of relation classification: TACRED, SemEval-2010 Task 8, KBP37."""
+"""Classify the relation between two mentions: TACRED, SemEval-2010 Task 8, KBP37."""
 
 from __future__ import annotations
 
@@ -40,12 +40,12 @@ log = logging.getLogger(__name__)
 
 
 class MentionRelation(NamedTuple):
-    """How two mentions relate.
+    """The relation between two mentions.
 
     Args:
         label: the most probable relation.
-        probabilities: of every relation, in the order of the model's labels.
-        truncated: whether the text was too long.
+        probabilities: probability of each relation, in the order of the model's labels.
+        truncated: whether the text was truncated.
     """
 
     label: str
@@ -54,45 +54,45 @@ class MentionRelation(NamedTuple):
 
 
 class RelationClassifier(MentionClassifier[RelationModel]):
-    """Tells how two mentions in a text relate."""
+    """Classifies the relation between two mentions in a text."""
 
     model_class = RelationModel
     task = "relations"
 
     @property
     def negative(self) -> str:
-        """The relation that says that there is none; empty where no label says so."""
+        """The negative class ("no relation"); empty if the model has none."""
         return self.model.head.negative or find_negative(self.labels)
 
     def relation(self, text: str, subject: Mention, object: Mention) -> MentionRelation:
-        """How two mentions relate.
+        """Classify one pair of mentions.
 
         Args:
             text: any text.
-            subject: offset of its first character, and the one after its last.
-            object: the same of the other mention.
+            subject: character offsets of the subject, (start, end).
+            object: character offsets of the object.
 
         Raises:
-            InputError: a mention has no characters, or lies outside the text.
+            InputError: a mention has no characters, or is outside the text.
         """
         return next(self.stream([(text, subject, object)]))
 
     def stream(self, pairs: Iterable[tuple[str, Mention, Mention]]) -> Iterator[MentionRelation]:
-        """Classify (text, subject, object) as they come, many at a time, in constant memory."""
+        """Lazily classify (text, subject, object) triples in batches, in constant memory."""
         yield from self.classify(self.all_checked(pairs))
 
-    def classify(self, asked: Iterable[MarkedText]) -> Iterator[MentionRelation]:
-        """Classify pairs of mentions, some of which may have no characters."""
+    def classify(self, texts: Iterable[MarkedText]) -> Iterator[MentionRelation]:
+        """Lazily classify pairs of mentions without checking them: KBP37 has empty mentions."""
         names = self.labels
-        for scores, truncated in self.score_stream(asked):
+        for scores, truncated in self.score_stream(texts):
             probabilities = tuple(scores.softmax(-1).tolist())
             yield MentionRelation(names[int(scores.argmax())], probabilities, truncated)
 
     def gold_tensor(self, labels: Sequence[tuple[int, ...]]) -> Tensor:
-        """The relation of each example, ``[n_examples]``.
+        """Convert gold labels to codes, ``[n_examples]``.
 
         Args:
-            labels: its code, alone.
+            labels: the one code of each example.
         """
         return torch.tensor([code for (code,) in labels])
 
@@ -107,7 +107,7 @@ F1 = ComparedMetric(
 
 
 class RelationTask(LabelTask[RelationExample, MentionRelation, RelationClassifier]):
-    """One relation a pair of mentions, of those in the training data."""
+    """Predicts one relation per pair of mentions, out of those in the training data."""
 
     name = "relations"
     model_class = RelationModel
@@ -128,14 +128,14 @@ class RelationTask(LabelTask[RelationExample, MentionRelation, RelationClassifie
 
     @classmethod
     def new(cls, experiment: Experiment, examples: Sequence[RelationExample]) -> Self:
-        """A new classifier with the experiment's guides and the examples' relations.
+        """Create a classifier with the experiment's guides and the examples' relations.
 
         Raises:
-            InputError: no example has a relation, or ``head.negative`` is not one of them.
+            InputError: no example is labelled, or ``head.negative`` is not one of the relations.
         """
         names = sorted({example.relation for example in examples} - {""})
         if not names:
-            raise InputError("data.train: no example has a relation to learn from")
+            raise InputError("data.train: no example has a relation to train on")
         model = new_model(RelationModel, experiment, labels={"labels": names})
         negative = model.head.negative
         if negative and negative not in names:
@@ -144,7 +144,7 @@ class RelationTask(LabelTask[RelationExample, MentionRelation, RelationClassifie
 
     @classmethod
     def read(cls, path: str | Path, *, skip_bad: bool = False) -> list[RelationExample]:
-        """Pairs of mentions of a file, see :mod:`syntagma.tasks.relations.data`."""
+        """Read the examples of a file, see :mod:`syntagma.tasks.relations.data`."""
         found = read_relations(path, skip_bad=skip_bad)
         warn_of_skipped(path, found.skipped, "examples")
         if blank := sum(example.has_empty_mention for example in found.examples):
@@ -157,32 +157,32 @@ class RelationTask(LabelTask[RelationExample, MentionRelation, RelationClassifie
 
     @classmethod
     def gold_label(cls, example: RelationExample) -> str | None:
-        """The relation; ``None`` where it is empty."""
+        """Return the relation; ``None`` if it is empty."""
         return example.relation or None
 
     @classmethod
     def texts(cls, examples: Sequence[RelationExample]) -> Iterator[str]:
-        """Each sentence once."""
+        """Yield each distinct sentence."""
         yield from dict.fromkeys(example.text for example in examples)
 
     @classmethod
     def describe(cls, example: RelationExample) -> ErrorExample:
-        """Subject and object, with their text."""
+        """Show subject and object, with the sentence as their passage."""
         places = (example.subject, example.object)
         subject, object_ = (example.text[start:end] for start, end in places)
         asked = f"{subject} → {object_}"
         return ErrorExample(asked, (example.relation,), example.text, places)
 
     def features(self, examples: Sequence[RelationExample]) -> Features:
-        """Training items.
+        """Encode the training examples.
 
         Raises:
-            InputError: an example has no relation.
+            InputError: an example is unlabelled.
         """
         codes = {label: code for code, label in enumerate(self.predictor.labels)}
         for example in examples:
             if not example.relation:
-                raise InputError(f"example {example.id}: has no relation to learn from")
+                raise InputError(f"example {example.id}: has no relation to train on")
         items = self.predictor.items(list(map(_marked, examples)))
         return Features(
             [
@@ -193,32 +193,28 @@ class RelationTask(LabelTask[RelationExample, MentionRelation, RelationClassifie
         )
 
     def predict(self, examples: Sequence[RelationExample]) -> list[MentionRelation]:
-        """The most probable relations."""
+        """Predict the most probable relation of each pair."""
         self.model.eval()
         return list(self.predictor.classify(map(_marked, examples)))
 
     def score(
         self, examples: Sequence[RelationExample], predictions: Sequence[MentionRelation]
     ) -> dict[str, float]:
-        """The metrics of :mod:`syntagma.tasks.relations.metrics`, and the share of cut texts.
+        """Return the metrics of :mod:`syntagma.tasks.relations.metrics`, in per cent.
 
-        Accuracy counts the negative class as well.  ``macro_f1`` is given for labels with direction
-        only.  A gold relation that the model does not know is never right; a warning counts them.
+        Accuracy includes the negative class.  ``macro_f1`` exists only for directed labels;
+        ``truncated`` is the share of truncated texts.  Gold relations that the model does not know
+        count as missed, with a warning.
         """
         pairs = self.gold_and_found(examples, predictions)
         gold, found = [label for label, _ in pairs], [label for _, label in pairs]
-        labels, negative = self.predictor.labels, self.predictor.negative
-        right = sum(one == other for one, other in pairs)
-        total = max(len(pairs), 1)
+        negative = self.predictor.negative
         values = count_relations(gold, found, negative).as_dict()
-        if is_directed(labels, negative):
+        if is_directed(self.predictor.labels, negative):
             values["macro_f1"] = macro_f1(gold, found, negative)
+        values |= super().score(examples, predictions)
         truncated = sum(found.truncated for _, found in self.labelled(examples, predictions))
-        return values | {
-            "accuracy": 100 * right / total,
-            "total": float(len(pairs)),
-            "truncated": 100 * truncated / total,
-        }
+        return values | {"truncated": 100 * truncated / max(len(pairs), 1)}
 
     def breakdown(
         self,
@@ -226,7 +222,7 @@ class RelationTask(LabelTask[RelationExample, MentionRelation, RelationClassifie
         examples: Sequence[RelationExample],
         predictions: Sequence[MentionRelation],
     ) -> dict[str, dict[str, float]]:
-        """By ``label``: the scores of each relation; by ``confusion``: predictions for each."""
+        """Return the scores of each relation; by ``confusion``, the counts of its predictions."""
         pairs = self.gold_and_found(examples, predictions)
         if by == "confusion":
             return confusion(pairs)
@@ -236,10 +232,10 @@ class RelationTask(LabelTask[RelationExample, MentionRelation, RelationClassifie
     def score_examples(
         self, examples: Sequence[RelationExample], predictions: Sequence[MentionRelation]
     ) -> dict[str, dict[str, float]]:
-        """Whether each relation is right, the negative one too, and what it adds to both F1.
+        """Return the accuracy of each labelled example, and its summands in micro and macro F1.
 
-        To macro F1, where it is given, an example adds the counts of its classes, as in
-        ``gold:Cause-Effect``.
+        The summands in macro F1, which exist only for directed labels, are counts of classes, such
+        as ``gold:Cause-Effect``.
         """
         negative = self.predictor.negative
         has_macro = is_directed(self.predictor.labels, negative)
@@ -261,7 +257,7 @@ class RelationTask(LabelTask[RelationExample, MentionRelation, RelationClassifie
         predictions: Sequence[MentionRelation],
         path: Path,
     ) -> None:
-        """Write a line an example: SemEval's id and relation, or TACRED's relation alone."""
+        """Write one line per example: id and relation for SemEval, only the relation for TACRED."""
         with_ids = any(example.tagged for example in examples)
         lines = [
             f"{example.id}\t{prediction.label}" if with_ids else prediction.label
