@@ -1,1 +1,1 @@
-"""Types of a mention."""
+"""Entity typing: the types of a mention."""

@@ -1,8 +1,9 @@
-"""Entity typing files: Open Entity and FIGER as ERNIE and K-Adapter publish them.
+"""Read entity typing files: Open Entity and FIGER as published with ERNIE and K-Adapter.
 
-A list of objects, or one object a line (``.jsonl``), with ``sent``, the character offsets ``start``
-and ``end`` of the mention, and its ``labels``, which may be none; ``ents`` (linked entities) is not
-read.  An example without ``labels`` can be predicted, not scored.  All may be gzipped.
+A list of objects, or one object per line (``.jsonl``), with ``sent``, the character offsets
+``start`` and ``end`` of the mention, and its ``labels``, a list that may be empty; ``ents`` (linked
+entities) is ignored.  An example without ``labels`` is unlabelled: it can be predicted, but not
+scored.  All files may be gzipped.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from syntagma.errors import InputError, first_wrong
+from syntagma.errors import InputError
 from syntagma.files import read_objects
 from syntagma.tasks.collect import Collected, gather
 from syntagma.tasks.mentions.data import Mention, mention_problem, row_id
@@ -25,8 +26,8 @@ class TypingExample:
     Args:
         id: unique in its file.
         text: the sentence.
-        mention: where it stands.
-        labels: its types, perhaps none; ``None`` if unlabelled.
+        mention: character offsets of the mention.
+        labels: its types, which may be none; ``None`` if unlabelled.
     """
 
     id: str
@@ -36,26 +37,23 @@ class TypingExample:
 
 
 def read_typing(path: str | Path, *, skip_bad: bool = False) -> Collected[TypingExample]:
-    """The mentions of a file.
+    """Read the mentions of a file.
 
     Args:
-        path: see the module.
-        skip_bad: leave out what is not as the format says, instead of stopping.
+        path: a file in the format above.
+        skip_bad: skip invalid mentions instead of stopping at the first.
 
     Raises:
-        InputError: the file cannot be read, or a mention is not as the format says and ``skip_bad``
-            is false, or none is left.
+        InputError: the file cannot be read; a mention is invalid, and ``skip_bad`` is false; or no
+            valid mention is left.
     """
     if not str(path).removesuffix(".gz").endswith((".json", ".jsonl")):
         raise InputError(
             f"{path}: expected mentions with their types as .json or .jsonl (also with .gz); "
             f"rename the file"
         )
-    found = gather(_examples(path), skip_bad=skip_bad)
-    if not found.examples:
-        wanted = "expected objects with sent, start, end and labels"
-        raise InputError(f"{path}: no mention; {wanted}{first_wrong(found.skipped)}")
-    return found
+    empty = f"{path}: no mention; expected objects with sent, start, end and labels"
+    return gather(_examples(path), skip_bad=skip_bad).require_some(empty)
 
 
 def _examples(path: str | Path) -> Iterator[tuple[str, TypingExample | str]]:
@@ -64,7 +62,7 @@ def _examples(path: str | Path) -> Iterator[tuple[str, TypingExample | str]]:
 
 
 def _example(row: dict[str, Any], place: str, number: int) -> TypingExample | str:
-    """The example of a row, or what is wrong with it."""
+    """Build the example of a row, or return a message about what is wrong with it."""
     text, start, end = (row.get(name) for name in ("sent", "start", "end"))
     if not isinstance(text, str) or not text.strip():
         return f"{place}: expected a sentence as `sent`, got {text!r:.40}"
@@ -76,6 +74,6 @@ def _example(row: dict[str, Any], place: str, number: int) -> TypingExample | st
     if labels is not None:
         names = labels if isinstance(labels, list) else [None]
         if not all(isinstance(name, str) and name.strip() for name in names):
-            return f"{place}: expected a list of words as `labels`, got {labels!r:.40}"
+            return f"{place}: expected a list of non-empty strings as `labels`, got {labels!r:.40}"
         labels = tuple(dict.fromkeys(labels))
     return TypingExample(row_id(row, number), text, (start, end), labels)

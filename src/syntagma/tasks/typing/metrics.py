@@ -1,16 +1,16 @@
-"""How well types are found: strict, loose macro and loose micro (Ling and Weld 2012).
+"""Metrics of entity typing: strict accuracy, loose macro and loose micro (Ling and Weld 2012).
 
-As ERNIE's and K-Adapter's scripts compute them, also where a set is empty:
+They follow the scripts of ERNIE and K-Adapter, including how these treat empty sets:
 
 strict accuracy
-    the share of mentions whose predicted set is the gold set; two empty sets are equal.
+    the share of mentions whose predicted set equals the gold set; two empty sets are equal.
 loose macro
-    precision is the mean over *all* mentions of the share of predicted types that are right, recall
-    that of the share of gold types that are found; a mention without predicted types adds 0 to the
-    one, a mention without gold types 0 to the other, and both are counted in the mean.
+    precision is the mean over *all* mentions of the share of predicted types that are right; recall
+    is that of the share of gold types that are predicted.  An empty set gives a share of 0, and the
+    mention still counts in the mean.
 loose micro
-    over the types of all mentions together; a mention without gold types costs precision where
-    types are predicted for it, and nothing else.
+    precision and recall over the types of all mentions together; a mention without gold types only
+    lowers precision, if types are predicted for it.
 """
 
 from __future__ import annotations
@@ -22,19 +22,17 @@ import numpy as np
 
 from syntagma.tasks.label_counts import LabelCounts, f1_of
 
-__all__ = ["Threshold", "TypingCounts", "best_threshold", "score_by_type", "typing_f1"]
-
 
 @dataclass(frozen=True, slots=True)
 class TypingCounts:
-    """Counts over mentions; add two to score their union.
+    """Sums over mentions; adding two gives the sums over both sets of mentions.
 
     Args:
-        total: mentions.
-        exact: those whose set of types is right.
+        total: number of mentions.
+        exact: number of mentions whose set of types is right.
         precisions: sum over mentions of the share of predicted types that are right.
-        recalls: sum over mentions of the share of gold types that are found.
-        labels: types of all mentions.
+        recalls: sum over mentions of the share of gold types that are predicted.
+        labels: counts over the types of all mentions.
     """
 
     total: int = 0
@@ -45,7 +43,7 @@ class TypingCounts:
 
     @classmethod
     def of(cls, gold: Collection[str], predicted: Collection[str]) -> TypingCounts:
-        """The counts of one mention."""
+        """Count one mention."""
         right = len(set(gold) & set(predicted))
         return cls(
             1,
@@ -59,7 +57,7 @@ class TypingCounts:
     def of_all(
         cls, gold: Iterable[Collection[str]], predicted: Iterable[Collection[str]]
     ) -> TypingCounts:
-        """The counts of many mentions."""
+        """Count several mentions."""
         return sum(map(cls.of, gold, predicted), cls())
 
     def __add__(self, other: TypingCounts) -> TypingCounts:
@@ -72,10 +70,7 @@ class TypingCounts:
         )
 
     def as_dict(self) -> dict[str, float]:
-        """The metrics, in per cent, under the names of the command line's contract.
-
-        ``precision``, ``recall`` and ``f1`` are the loose micro ones.
-        """
+        """The metrics, in per cent; ``precision``, ``recall`` and ``f1`` are loose micro scores."""
         total = max(self.total, 1)
         macro_precision, macro_recall = 100 * self.precisions / total, 100 * self.recalls / total
         return self.labels.as_dict() | {
@@ -89,14 +84,14 @@ class TypingCounts:
 
 @dataclass(frozen=True, slots=True)
 class Threshold:
-    """A threshold, and the loose micro F1 in per cent where types are given that reach it."""
+    """A threshold, and the loose micro F1, in per cent, of predicting the types that reach it."""
 
     threshold: float
     f1: float
 
 
 def typing_f1(gold: Collection[str], predicted: Collection[str]) -> float:
-    """F1 of one mention's types, 0 to 1; 1 for two empty sets."""
+    """Return the F1 of one mention's types, from 0 to 1; 1 for two empty sets."""
     if not gold and not predicted:
         return 1.0
     return 2 * len(set(gold) & set(predicted)) / (len(gold) + len(predicted))
@@ -105,7 +100,7 @@ def typing_f1(gold: Collection[str], predicted: Collection[str]) -> float:
 def score_by_type(
     gold: Sequence[Collection[str]], predicted: Sequence[Collection[str]]
 ) -> dict[str, LabelCounts]:
-    """The counts of each type by itself."""
+    """Count each type separately, sorted by name."""
     counts: dict[str, LabelCounts] = {}
     for golden, found in zip(gold, predicted, strict=True):
         for label in {*golden, *found}:
@@ -123,16 +118,16 @@ def best_threshold(
     n_gold: int,
     at_least_one: bool = False,
 ) -> Threshold:
-    """The threshold with the best loose micro F1, found in one sweep.
+    """Find the threshold with the best loose micro F1, in one sweep over all probabilities.
 
-    It lies halfway between the probabilities of the last type given and of the first withheld, so
-    that rounding in another batch changes no decision; of equally good ones it is the highest.
+    It is halfway between the lowest probability that is accepted and the highest that is rejected,
+    so that rounding errors change no decision.  Of equally good thresholds it is the highest.
 
     Args:
-        probabilities: of every type for each mention, ``[n_mentions, n_labels]``.
+        probabilities: probability of each type for each mention, ``[n_mentions, n_labels]``.
         gold: codes of the gold types of each mention.
-        n_gold: gold types in all, those without a code among them.
-        at_least_one: whether the most probable type is given below the threshold too.
+        n_gold: number of gold types, including those that the model does not know.
+        at_least_one: whether the most probable type is predicted even below the threshold.
     """
     values = np.asarray(probabilities, np.float64)
     right = np.zeros(values.shape, bool)
@@ -148,7 +143,7 @@ def best_threshold(
     found = np.concatenate([[0], np.cumsum(right[free][order])])
     given = np.arange(len(falling))
     f1 = 2 * (found + n_right) / np.maximum(given + n_given + n_gold, 1)
-    # No threshold separates equal probabilities: the last of them decides for all.
+    # No threshold separates equal probabilities, so only the last of them is a candidate.
     ahead = np.append(1.0, falling)[:-1]
     best = int(np.argmax(np.where(falling < ahead, f1, -1.0)))
     return Threshold(float(ahead[best] + falling[best]) / 2, 100 * float(f1[best]))

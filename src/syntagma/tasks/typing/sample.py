@@ -1,4 +1,4 @@
-"""A small data set of entity typing: names and long words have types."""
+"""A small entity typing data set, with a type for names and one for long words."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from syntagma.tasks.sample import SENTENCES, Sample
 
 
 def write_typing(folder: Path, copies: int) -> str:
-    """Every third word of the sentences as a mention, in the format of Open Entity."""
+    """Write about every third word of the sentences as a mention, in Open Entity's format."""
     rows = []
     for _ in range(copies):
         for text in SENTENCES:

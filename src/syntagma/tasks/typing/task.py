@@ -1,4 +1,4 @@
-"""The task of entity typing: Open Entity, FIGER."""
+"""Predict the types of a mention: Open Entity, FIGER."""
 
 from __future__ import annotations
 
@@ -40,9 +40,9 @@ class Types(NamedTuple):
     """The types of a mention.
 
     Args:
-        labels: those that are given to it, perhaps none, the most probable first.
-        probabilities: of every type, in the order of the model's labels.
-        truncated: whether the text was too long.
+        labels: the predicted types, most probable first; there may be none.
+        probabilities: probability of each type, in the order of the model's labels.
+        truncated: whether the text was truncated.
     """
 
     labels: tuple[str, ...]
@@ -51,40 +51,40 @@ class Types(NamedTuple):
 
 
 class EntityTyper(MentionClassifier[TypingModel]):
-    """Tells the types of what a mention in a text refers to."""
+    """Predicts the types of the entity that a mention refers to."""
 
     model_class = TypingModel
     task = "typing"
 
     def types(self, text: str, mention: Mention, *, threshold: float | None = None) -> Types:
-        """The types of one mention.
+        """Predict the types of one mention.
 
         Args:
             text: any text.
-            mention: offset of its first character, and the one after its last.
-            threshold: give types whose probability reaches it; the fitted one if not given.
+            mention: character offsets of the mention, (start, end).
+            threshold: minimum probability of a predicted type; by default the fitted threshold.
 
         Raises:
-            InputError: the mention has no characters, or lies outside the text.
+            InputError: the mention has no characters, or is outside the text.
         """
         return next(self.stream([(text, mention)], threshold=threshold))
 
     def stream(
         self, mentions: Iterable[tuple[str, Mention]], *, threshold: float | None = None
     ) -> Iterator[Types]:
-        """The types of (text, mention) pairs as they come, many at a time, in constant memory.
+        """Lazily predict the types of (text, mention) pairs in batches, in constant memory.
 
         Args:
-            mentions: a text and the place of a mention in it.
-            threshold: give types whose probability reaches it; the fitted one if not given.
+            mentions: texts, each with the character offsets of a mention.
+            threshold: minimum probability of a predicted type; by default the fitted threshold.
 
         Raises:
-            InputError: one is something else, or the threshold is no number.
+            InputError: an item is not such a pair, or the threshold is not a number.
         """
         if threshold is not None:
             require_number(threshold, "threshold")
         names, head = self.labels, self.model.head
-        cut = head.threshold if threshold is None else threshold
+        lowest = head.threshold if threshold is None else threshold
         for scores, truncated in self.score_stream(self.all_checked(mentions)):
             probabilities = scores.sigmoid()
             ranked = probabilities.argsort(descending=True, stable=True).tolist()
@@ -92,12 +92,12 @@ class EntityTyper(MentionClassifier[TypingModel]):
             given = [
                 code
                 for rank, code in enumerate(ranked)
-                if values[code] >= cut or (head.at_least_one and rank == 0)
+                if values[code] >= lowest or (head.at_least_one and rank == 0)
             ]
             yield Types(tuple(names[code] for code in given), tuple(values), truncated)
 
     def gold_tensor(self, labels: Sequence[tuple[int, ...]]) -> Tensor:
-        """1 for each type that a mention has, ``[n_examples, n_labels]``.
+        """Convert gold types to a 0/1 matrix, ``[n_examples, n_labels]``.
 
         Args:
             labels: codes of the types of each mention.
@@ -118,7 +118,7 @@ F1 = ComparedMetric(
 
 
 class TypingTask(PredictorTask[TypingExample, Types, EntityTyper]):
-    """Any number of types a mention, of those in the training data."""
+    """Predicts any number of types per mention, out of those in the training data."""
 
     name = "typing"
     model_class = TypingModel
@@ -141,72 +141,73 @@ class TypingTask(PredictorTask[TypingExample, Types, EntityTyper]):
 
     @classmethod
     def new(cls, experiment: Experiment, examples: Sequence[TypingExample]) -> Self:
-        """A new typer with the experiment's guides and the examples' types.
+        """Create a typer with the experiment's guides and the examples' types.
 
         Raises:
             InputError: no example has a type.
         """
         names = sorted({label for example in examples for label in example.labels or ()})
         if not names:
-            raise InputError("data.train: no mention has a label to learn from")
+            raise InputError("data.train: no mention has a label to train on")
         model = new_model(TypingModel, experiment, labels={"labels": names})
         return cls(EntityTyper(model, **training_options(model, experiment)))
 
     @classmethod
     def read(cls, path: str | Path, *, skip_bad: bool = False) -> list[TypingExample]:
-        """Mentions of a file, see :mod:`syntagma.tasks.typing.data`."""
+        """Read the mentions of a file, see :mod:`syntagma.tasks.typing.data`."""
         examples, wrong = read_typing(path, skip_bad=skip_bad)
         warn_of_skipped(path, wrong, "mentions")
         return examples
 
     @classmethod
     def is_labelled(cls, example: TypingExample) -> bool:
-        """Whether its types are known, none among them."""
+        """Return whether the mention's types are known, even if it has none."""
         return example.labels is not None
 
     @classmethod
     def texts(cls, examples: Sequence[TypingExample]) -> Iterator[str]:
-        """Each sentence once."""
+        """Yield each distinct sentence."""
         yield from dict.fromkeys(example.text for example in examples)
 
     @classmethod
     def describe(cls, example: TypingExample) -> ErrorExample:
-        """The mention, with its text."""
+        """Show the mention, with the sentence as its passage."""
         gold = (", ".join(sorted(example.labels or ())),)
         start, end = example.mention
         places = ((start, end),)
         return ErrorExample(example.text[start:end], gold, example.text, places, nothing="no type")
 
     def features(self, examples: Sequence[TypingExample]) -> Features:
-        """Training items.
+        """Encode the training examples.
 
         Raises:
-            InputError: an example has no labels.
+            InputError: an example is unlabelled.
         """
         codes = {label: code for code, label in enumerate(self.predictor.labels)}
         gold = []
         for example in examples:
             if example.labels is None:
-                raise InputError(f"mention {example.id}: has no labels to learn from")
+                raise InputError(f"mention {example.id}: has no labels to train on")
             gold.append(tuple(codes[label] for label in example.labels))
         items = self.predictor.items([MarkedText(e.text, (e.mention,)) for e in examples])
         items = [replace(item, labels=own) for item, own in zip(items, gold, strict=True)]
         return Features(items, padded=True)
 
     def predict(self, examples: Sequence[TypingExample]) -> list[Types]:
-        """The types at the model's threshold."""
+        """Predict types at the model's threshold."""
         self.model.eval()
         return list(self.predictor.stream((e.text, e.mention) for e in examples))
 
     def score(
         self, examples: Sequence[TypingExample], predictions: Sequence[Types]
     ) -> dict[str, float]:
-        """The metrics of :mod:`syntagma.tasks.typing.metrics`, and the share of cut texts.
+        """Return the metrics of :mod:`syntagma.tasks.typing.metrics`, in per cent.
 
-        ``best_f1`` is that of the best threshold, by which models are chosen whose threshold is
-        fitted. Gold types that the model does not know are counted as missed, with a warning.
+        ``best_f1`` is the F1 at the best threshold, on which checkpoints are selected if the
+        threshold is fitted; ``truncated`` is the share of truncated texts.  Gold types that the
+        model does not know count as missed, with a warning.
         """
-        gold_sets, found = _labelled(examples, predictions)
+        gold_sets, found = self._gold_and_found(examples, predictions)
         gold = [label for labels in gold_sets for label in labels]
         self.unknown.check(gold)
         counts = TypingCounts.of_all(gold_sets, (types.labels for types in found))
@@ -217,39 +218,46 @@ class TypingTask(PredictorTask[TypingExample, Types, EntityTyper]):
     def breakdown(
         self, by: str, examples: Sequence[TypingExample], predictions: Sequence[Types]
     ) -> dict[str, dict[str, float]]:
-        """Precision, recall and F1 of each type, and how many mentions have it."""
-        gold_sets, found = _labelled(examples, predictions)
+        """Return precision, recall and F1 of each type, and the number of mentions with it."""
+        gold_sets, found = self._gold_and_found(examples, predictions)
         counts = score_by_type(gold_sets, [types.labels for types in found])
         return {label: own.as_dict() | {"total": float(own.gold)} for label, own in counts.items()}
 
     def score_examples(
         self, examples: Sequence[TypingExample], predictions: Sequence[Types]
     ) -> dict[str, dict[str, float]]:
-        """F1 of each mention's types, whether the set is right, and what it adds to metrics."""
+        """Return F1 and strict accuracy of each labelled mention, and its summands in metrics."""
         rows: dict[str, dict[str, float]] = {}
-        for example, types in zip(examples, predictions, strict=True):
-            if example.labels is not None:
-                counts = TypingCounts.of(example.labels, types.labels)
-                rows[example.id] = {
-                    "f1": typing_f1(example.labels, types.labels),
-                    "strict_accuracy": float(counts.exact),
-                    **counts.labels.sums(),
-                    "mentions": 1.0,
-                    "precisions": counts.precisions,
-                    "recalls": counts.recalls,
-                }
+        for example, types in self.labelled(examples, predictions):
+            gold = example.labels or ()
+            counts = TypingCounts.of(gold, types.labels)
+            rows[example.id] = {
+                "f1": typing_f1(gold, types.labels),
+                "strict_accuracy": float(counts.exact),
+                **counts.labels.sums(),
+                "mentions": 1.0,
+                "precisions": counts.precisions,
+                "recalls": counts.recalls,
+            }
         return rows
 
     def fit_after_training(
         self, examples: Sequence[TypingExample], predictions: Sequence[Types]
     ) -> dict[str, float]:
-        """Fit the threshold to the loose micro F1, where the head's settings say so."""
-        gold_sets, found = _labelled(examples, predictions)
+        """Fit the threshold to loose micro F1, if ``head.fit_threshold`` is set."""
+        gold_sets, found = self._gold_and_found(examples, predictions)
         if not self.model.head.fit_threshold or not any(gold_sets):
             return {}
         threshold = self._best(gold_sets, found).threshold
         self.model.set_head(threshold=threshold)
         return {"threshold": threshold}
+
+    def _gold_and_found(
+        self, examples: Sequence[TypingExample], predictions: Sequence[Types]
+    ) -> tuple[list[tuple[str, ...]], list[Types]]:
+        """Return gold types and predictions of the labelled examples."""
+        pairs = self.labelled(examples, predictions)
+        return [example.labels or () for example, _ in pairs], [types for _, types in pairs]
 
     def _best(self, gold_sets: Sequence[Sequence[str]], found: Sequence[Types]) -> Threshold:
         codes = {label: code for code, label in enumerate(self.predictor.labels)}
@@ -263,7 +271,7 @@ class TypingTask(PredictorTask[TypingExample, Types, EntityTyper]):
     def write_predictions(
         self, examples: Sequence[TypingExample], predictions: Sequence[Types], path: Path
     ) -> None:
-        """Write an object of each mention's types and the probabilities of all."""
+        """Write an object with the types and all probabilities of each mention."""
         names = self.predictor.labels
         rows: dict[str, Any] = {
             example.id: {
@@ -276,15 +284,3 @@ class TypingTask(PredictorTask[TypingExample, Types, EntityTyper]):
             for example, types in zip(examples, predictions, strict=True)
         }
         write_json(path, rows)
-
-
-def _labelled(
-    examples: Sequence[TypingExample], predictions: Sequence[Types]
-) -> tuple[list[tuple[str, ...]], list[Types]]:
-    """Gold types and predictions of the labelled examples."""
-    pairs = [
-        (example.labels, types)
-        for example, types in zip(examples, predictions, strict=True)
-        if example.labels is not None
-    ]
-    return [labels for labels, _ in pairs], [types for _, types in pairs]
