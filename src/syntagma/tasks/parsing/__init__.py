@@ -1,1 +1,1 @@
-"""Training the parser."""
+"""Dependency and constituency parsing, for training and scoring parsers."""

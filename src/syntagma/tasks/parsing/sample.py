@@ -1,4 +1,4 @@
-"""A small treebank, in which every word depends on the one before it."""
+"""A small treebank in which each word depends on the previous one."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from syntagma.text.sentence import Parse, Sentence
 
 
 def write_treebank(folder: Path, copies: int) -> str:
-    """Dependencies and tags as CoNLL-U."""
+    """Write dependencies and tags as CoNLL-U."""
     lines = []
     for text in SENTENCES * copies:
         forms = text.split()

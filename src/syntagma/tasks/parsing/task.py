@@ -1,4 +1,4 @@
-"""The task of parsing: treebanks in, a joint parser out."""
+"""Train and score a joint parser on treebanks."""
 
 from __future__ import annotations
 
@@ -39,10 +39,11 @@ from syntagma.text.sentence import Parse
 log = logging.getLogger(__name__)
 
 UNKNOWN = "_"
+"""CoNLL-U's placeholder for a missing value."""
 COLUMNS = ("relations", "upos", "xpos")
 
 PRIMARY = {"both": "las_f1_mean", "dependencies": "las", "constituents": "bracket_f1"}
-"""By what models are chosen: a parser is judged by all views that it was trained on."""
+"""The metric for model selection: a parser is scored on every view that it was trained on."""
 
 LAS = ComparedMetric(("uas", "las", "xpos"), "las", "las", "randomisation", ARCS)
 BRACKET_F1 = ComparedMetric(
@@ -52,11 +53,11 @@ BRACKET_F1 = ComparedMetric(
 
 @dataclass(frozen=True, slots=True)
 class _Item:
-    """A sentence to learn from: its pieces, its labels a word, and its phrases.
+    """A training sentence: its pieces, labels per word, and phrases.
 
     Args:
         phrases: start, end and label (from 1) of each phrase, ``[n_phrases, 3]``.
-        kind: what is known of the phrases, see :class:`syntagma.parse.span_scorer.GoldSpans`.
+        kind: how phrases are annotated, see :class:`syntagma.parse.span_scorer.GoldSpans`.
     """
 
     encoded: EncodedSentence
@@ -65,11 +66,12 @@ class _Item:
     kind: int
 
     def __len__(self) -> int:
+        # Plus two special pieces, such as [CLS] and [SEP].
         return len(self.encoded) + 2
 
 
 class ParsingTask(Task[TreeExample, Parse]):
-    """Parsing into dependencies and phrases, and tagging, trained jointly.
+    """Parses into dependencies and phrases, and tags, with one jointly trained model.
 
     Args:
         parser: the parser to train or use.
@@ -96,14 +98,14 @@ class ParsingTask(Task[TreeExample, Parse]):
 
     @classmethod
     def new(cls, experiment: Experiment, examples: Sequence[TreeExample]) -> Self:
-        """A new parser whose labels are those of the examples.
+        """Create a parser with the examples' labels.
 
         Raises:
             InputError: a setting is impossible, or there is no such encoder.
         """
         head = experiment.head
         if head.mask_token_id:
-            raise InputError("head.mask_token_id: is that of the encoder; leave it out")
+            raise InputError("head.mask_token_id: is set from the encoder; omit it")
         tokenizer = load_tokenizer(experiment.encoder_ref)
         model = ParserModel.from_encoder(
             experiment.encoder_ref,
@@ -125,34 +127,34 @@ class ParsingTask(Task[TreeExample, Parse]):
         parser: str = "",
         precision: Precision | None = None,
     ) -> Self:
-        """A saved parser.
+        """Load a saved parser.
 
         Raises:
-            InputError: another parser is named: this one parses itself.
+            InputError: ``parser`` is given; a parser does not read the parses of another.
         """
         ref = find_model(name)
         if parser:
-            raise InputError(f"{ref.name}: is a parser itself; it takes no parses from {parser!r}")
+            raise InputError(f"{ref.name}: is a parser itself; omit the parser {parser!r}")
         own = JointParser.from_pretrained(ref, device=device, precision=precision or "float32")
         own.decoding = _decoding(own.model)
         return cls(own)
 
     @classmethod
     def read(cls, path: str | Path, *, skip_bad: bool = False) -> list[TreeExample]:
-        """Sentences of a treebank, see :func:`syntagma.tasks.parsing.treebanks.read_treebank`."""
+        """Read a treebank, see :func:`syntagma.tasks.parsing.treebanks.read_treebank`."""
         return read_treebank(path, skip_bad=skip_bad)
 
     @classmethod
     def texts(cls, examples: Sequence[TreeExample]) -> Iterator[str]:
-        """The text of each sentence."""
+        """Yield the text of each sentence."""
         for example in examples:
             yield example.source.text if example.source else " ".join(example.gold.sentence.forms)
 
     def features(self, examples: Sequence[TreeExample]) -> Features:
-        """Training items; sentences longer than the encoder reads are left out, with a warning.
+        """Encode training sentences; those too long for the encoder are skipped, with a warning.
 
         Raises:
-            InputError: no sentence is left.
+            InputError: all sentences are empty or too long.
         """
         codes = {
             name: {label: code for code, label in enumerate(self.model.config.labels[name])}
@@ -183,21 +185,21 @@ class ParsingTask(Task[TreeExample, Parse]):
             )
         if n_long := sum(len(pieces) > self.parser.max_content for pieces in encoded):
             log.warning(
-                "%d of %d sentences are longer than the %d pieces that the encoder reads, and are "
-                "not learnt from",
+                "training: skipped %d of %d sentences longer than the %d pieces that the encoder "
+                "reads",
                 n_long,
                 len(examples),
                 self.parser.max_content,
             )
         if not items:
             raise InputError(
-                f"none of {len(examples)} sentences can be learnt from: each has no words or more "
+                f"none of {len(examples)} sentences can be trained on: each is empty or longer "
                 f"than the {self.parser.max_content} pieces that the encoder reads"
             )
         return Features(items)
 
     def collate(self, items: Sequence[_Item]) -> dict[str, Tensor]:
-        """A padded batch with gold labels."""
+        """Build a padded batch with gold labels."""
         batch = self.parser.encoder.collate([item.encoded for item in items])
         for name in ("heads", *COLUMNS):
             padded = np.full(batch["shapes"].shape, ABSENT, np.int64)
@@ -212,16 +214,16 @@ class ParsingTask(Task[TreeExample, Parse]):
         return batch
 
     def predict(self, examples: Sequence[TreeExample]) -> list[Parse]:
-        """Parses of the gold words."""
+        """Parse sentences whose words are those of the treebank."""
         self.model.eval()
         return self.parser.parse(example.gold.sentence for example in examples)
 
     def score(
         self, examples: Sequence[TreeExample], predictions: Sequence[Parse]
     ) -> dict[str, float]:
-        """Attachment scores, tag accuracy and bracket scores, in per cent.
+        """Return attachment scores, tag accuracy and bracket scores, in per cent.
 
-        Arcs are scored where the treebank has dependencies, brackets where it has phrases.
+        Arcs are scored if the treebank has dependencies, brackets if it has phrases.
         """
         pairs = list(zip(examples, predictions, strict=True))
         attached = [(example.gold, parse) for example, parse in pairs if example.source]
@@ -263,7 +265,7 @@ class ParsingTask(Task[TreeExample, Parse]):
     def breakdown(
         self, by: str, examples: Sequence[TreeExample], predictions: Sequence[Parse]
     ) -> dict[str, dict[str, float]]:
-        """Attachment scores of the words of each relation, or of sentences of each length."""
+        """Return attachment scores by gold relation, or by sentence length."""
         groups: dict[str, AttachmentScore] = {}
         for example, parse in zip(examples, predictions, strict=True):
             if example.source is None:
@@ -279,9 +281,9 @@ class ParsingTask(Task[TreeExample, Parse]):
     def score_examples(
         self, examples: Sequence[TreeExample], predictions: Sequence[Parse]
     ) -> dict[str, dict[str, float]]:
-        """Words, right heads and right arcs of each sentence, and its brackets.
+        """Count words, right heads and arcs, and brackets of each sentence.
 
-        What the treebank does not tell of a sentence counts as nothing.
+        Counts of a view that the treebank does not annotate are 0.
         """
         rows: dict[str, dict[str, float]] = {}
         for number, (example, parse) in enumerate(zip(examples, predictions, strict=True)):
@@ -290,7 +292,7 @@ class ParsingTask(Task[TreeExample, Parse]):
                 arcs = AttachmentScore.of(example.gold, parse)
             if example.gold.constituents is not None and parse.constituents is not None:
                 brackets = _brackets(example, parse)
-            # Treebanks do not keep their own keys distinct.
+            # Sentence ids in treebanks are not always unique.
             rows[f"{number}:{example.key}"] = {
                 "words": arcs.words,
                 "uas": arcs.correct_heads,
@@ -303,16 +305,16 @@ class ParsingTask(Task[TreeExample, Parse]):
         return rows
 
     def speed(self, examples: Sequence[TreeExample], seconds: float) -> dict[str, float]:
-        """Sentences a second."""
+        """Return the number of sentences per second."""
         return {"sentences_per_second": len(examples) / seconds}
 
     def write_predictions(
         self, examples: Sequence[TreeExample], predictions: Sequence[Parse], path: Path
     ) -> None:
-        """Write the predicted trees over the treebank's own words.
+        """Write the predicted trees, with the words of the treebank.
 
-        A path that ends as files of brackets do gets brackets; another gets CoNLL-U, with the rows
-        of the treebank where it has some.
+        The format is Penn brackets if the path has a suffix of bracket files, otherwise CoNLL-U,
+        which keeps the other columns of a CoNLL-U treebank.
         """
         write = _as_brackets if is_bracket_file(path) else _as_conllu
         write_text(path, "".join(map(write, examples, predictions)))
@@ -340,12 +342,12 @@ def _total(pairs: Iterable[tuple[Parse, Parse]], *, punctuation: bool = True) ->
 
 
 def _decoding(model: ParserModel) -> DecodingMode:
-    """All that the parser knows, in the way in which it learnt it."""
+    """Return the decoding mode that yields every view the model was trained on."""
     return "dependencies" if model.spans is None else model.decoding
 
 
 def _labels(examples: Sequence[TreeExample], *, phrases: bool) -> dict[str, list[str]]:
-    """All labels in order of the alphabet; treebanks without a column give the unknown label."""
+    """Collect all labels, sorted; a column that a treebank lacks gets the label ``_``."""
     labels = {}
     for name in COLUMNS:
         found = {label for example in examples for label in getattr(example.gold, name)}

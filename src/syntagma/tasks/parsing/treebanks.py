@@ -1,4 +1,4 @@
-"""Gold trees from treebank files: dependencies, brackets, or both from an aligned pair of files."""
+"""Read gold trees: dependencies, phrases, or both from two treebanks of the same sentences."""
 
 from __future__ import annotations
 
@@ -16,13 +16,14 @@ from syntagma.text.brackets import BracketedSentence, read_brackets, unescape
 from syntagma.text.conllu import TreebankSentence, read_conllu
 from syntagma.text.sentence import Parse
 
-__all__ = ["TreeExample", "is_bracket_file", "read_treebank"]
-
 log = logging.getLogger(__name__)
 
 BRACKETS = (".ptb", ".mrg", ".brackets")
 ENOUGH = 4
-"""Words of a sentence of which two files that correspond write one alike."""
+"""From this length on, a sentence without any common word shows that two files do not correspond.
+
+Single words may differ, since treebanks escape and normalise them differently.
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,11 +31,12 @@ class TreeExample:
     """A treebank sentence with its gold parse.
 
     Args:
-        key: identifies the sentence in its file.
-        gold: the trees; its phrases are ``None`` where the treebank has none.
-        source: rows of the dependency treebank, if it came from one; else heads come from rules.
-        brackets: words and tags of the phrase treebank, if it came from one.
-        agrees: whether phrases and dependencies are views of one structure.
+        key: id of the sentence in its file.
+        gold: the trees; phrases are ``None`` if the treebank has none.
+        source: rows of the dependency treebank; ``None`` if there is none and heads come from
+            head rules.
+        brackets: words and tags of the phrase treebank; ``None`` if there is none.
+        agrees: whether phrases and dependencies are compatible, so that one joint tree has both.
     """
 
     key: str
@@ -45,17 +47,17 @@ class TreeExample:
 
 
 def read_treebank(path: str | Path, *, skip_bad: bool = False) -> list[TreeExample]:
-    """The sentences of a treebank.
+    """Read the sentences of a treebank.
 
     Args:
-        path: a CoNLL-U or CoNLL-X file; a file of Penn brackets, known by its name (``.ptb``,
-            ``.mrg`` or ``.brackets``, with or without ``.gz``); or an aligned pair of both,
+        path: a CoNLL-U or CoNLL-X file; a file of Penn brackets, recognised by its suffix
+            (``.ptb``, ``.mrg`` or ``.brackets``, with or without ``.gz``); or both as
             ``A.conllu+A.ptb``, whose sentences correspond one to one.
-        skip_bad: leave out sentences that are no trees or do not correspond, and count them.
+        skip_bad: skip and count sentences that are not trees or do not correspond.
 
     Raises:
-        InputError: a file cannot be read; a sentence is no tree or does not correspond, and
-            ``skip_bad`` is false; or none is left.
+        InputError: a file cannot be read; a sentence is not a tree or does not correspond, and
+            ``skip_bad`` is false; or no sentence is left.
     """
     examples: list[TreeExample] = []
     bad = 0
@@ -69,24 +71,24 @@ def read_treebank(path: str | Path, *, skip_bad: bool = False) -> list[TreeExamp
     if not examples:
         raise InputError(f"{path}: no sentence with a tree")
     if bad:
-        log.warning("%s: left out %d of %d sentences", path, bad, bad + len(examples))
+        log.warning("%s: skipped %d of %d sentences", path, bad, bad + len(examples))
     _report_disagreement(str(path), examples)
     return examples
 
 
 @dataclass(frozen=True, slots=True)
 class _Candidate:
-    """What one or two files say of a sentence, not yet checked."""
+    """A sentence as read from one or two files, not yet checked."""
 
     path: str
     rows: TreebankSentence | None
     brackets: BracketedSentence | None
 
     def checked(self, number: int) -> TreeExample:
-        """The example.
+        """Check the sentence and build its example.
 
         Raises:
-            InputError: its heads form no tree, or the two files disagree about its words.
+            InputError: its heads do not form a tree, or the two files disagree about its words.
         """
         rows, brackets = self.rows, self.brackets
         if rows is None:
@@ -117,12 +119,12 @@ class _Candidate:
 
 
 def is_bracket_file(path: str | Path) -> bool:
-    """Whether a file holds brackets, by its name."""
+    """Return whether a file contains Penn brackets, going by its suffix."""
     return str(path).removesuffix(".gz").endswith(BRACKETS)
 
 
 def _trees(path: str) -> Iterator[BracketedSentence]:
-    """Trees with words: a tree of nothing but traces has no sentence beside it."""
+    """Yield trees with words; one that has only traces has no counterpart among dependencies."""
     return (tree for tree in read_brackets(path) if len(tree))
 
 
@@ -154,8 +156,8 @@ def _report_disagreement(path: str, examples: list[TreeExample]) -> None:
     apart = sum(not example.agrees for example in both)
     if apart:
         log.warning(
-            "%s: in %d of %d sentences phrases and dependencies are no views of one structure; "
-            "joint decoding learns from these by phrases and arcs apart",
+            "%s: in %d of %d sentences phrases and dependencies are incompatible; joint decoding "
+            "is trained on their phrases and arcs separately",
             path,
             apart,
             len(both),
