@@ -17,7 +17,7 @@ from syntagma.settings import build
 from syntagma.tasks.experiment import Experiment
 from syntagma.tasks.parsing.treebanks import TreeExample
 from syntagma.tasks.probing.structural import (
-    Measured,
+    ProbedSentence,
     StructuralTask,
     gold_depths,
     gold_distances,
@@ -98,15 +98,15 @@ def build_task(data, encoder, **changes):
 
 def test_scores_are_counted_by_hand(task):
     tree = example(TREE, punctuation=[5])
-    gold = Measured(gold_distances(tree))
+    gold = ProbedSentence(gold_distances(tree))
     scores = task.score([tree], [gold])
     assert scores["uuas"] == scores["accuracy"] == 100
     # Of the gold arcs 0-1, 1-2, 2-4, 3-4 neighbours have three.
     assert scores["chain_uuas"] == 75
     assert scores["spearman"] == pytest.approx(100)
     near = np.abs(np.subtract.outer(np.arange(6), np.arange(6))).astype(np.float32)
-    assert task.score([tree], [Measured(near)])["uuas"] == 75
-    rows = task.score_examples([tree, tree], [gold, Measured(near)])
+    assert task.score([tree], [ProbedSentence(near)])["uuas"] == 75
+    rows = task.score_examples([tree, tree], [gold, ProbedSentence(near)])
     assert [row["accuracy"] for row in rows.values()] == [4, 3]
     assert len(rows) == 2, "equal keys of a treebank stay apart"
 
@@ -118,7 +118,7 @@ def test_what_is_tagged_as_a_word_is_no_punctuation(task):
     for xpos, uuas in ((tags, 100 * 2 / 3), (("_",) * 5, 100)):
         tree = TreeExample("a", Parse(sentence, (2, 0, 4, 2, 2), xpos=xpos), None)
         near = np.abs(np.subtract.outer(np.arange(5), np.arange(5))).astype(np.float32)
-        assert task.score([tree], [Measured(near)])["uuas"] == pytest.approx(uuas)
+        assert task.score([tree], [ProbedSentence(near)])["uuas"] == pytest.approx(uuas)
 
 
 def test_rank_correlation_is_that_of_scipy():
@@ -129,7 +129,9 @@ def test_rank_correlation_is_that_of_scipy():
     values = random.random((6, 6)).astype(np.float32)
     gold = gold_distances(tree)
     expected = np.mean([spearmanr(gold[row], values[row]).statistic for row in range(6)])
-    assert spearman([tree], [Measured(values)], gold_distances) == pytest.approx(100 * expected)
+    assert spearman([tree], [ProbedSentence(values)], gold_distances) == pytest.approx(
+        100 * expected
+    )
 
 
 @pytest.mark.parametrize("kind", ["distance", "depth"])

@@ -336,7 +336,7 @@ def _odd_man_out(pool: _Pool) -> list[_Labelled]:
 def _coordination_inversion(pool: _Pool) -> list[_Labelled]:
     def invert(parse: Parse) -> tuple[str, ...] | None:
         root = _root(parse)
-        # Two clauses, each with a subject of its own, joined by one conjunction.
+        # Two clauses, each with a subject, joined by one conjunction.
         conjuncts = _dependents(parse, root, "conj")
         if len(conjuncts) != 1 or not _dependents(parse, root, "nsubj"):
             return None

@@ -100,7 +100,7 @@ for one, other in ANTONYMS:
 
 @dataclass(frozen=True)
 class Mention:
-    """A name or number in a text; ``kind`` tells what it may be replaced by."""
+    """A name or number in a text; it may be replaced by another one of the same ``kind``."""
 
     text: str
     start: int
@@ -246,10 +246,10 @@ def make_unanswerable(
         title: [mention for passage in article_passages for mention in in_passage[passage]]
         for title, article_passages in by_title.items()
     }
-    # Rules do not apply to every question, hence twice as many as needed.
+    # No rule applies to every question, so twice as many as needed are sampled.
     sample = draw.sample(examples, min(len(examples), 2 * count))
     questions = cache.parsed([example.question for example in sample])
-    # Swapping is drawn twice as often as each of the other rules.
+    # Swapping is drawn twice as often as each of the other two rules.
     rules = ["elsewhere", "swapped", "swapped", "reversed"]
     generated: dict[str, list[dict[str, Any]]] = defaultdict(list)
     counts: Counter[str] = Counter()

@@ -1,1 +1,1 @@
-"""What frozen vectors know: properties of sentences, distances and depths of their trees."""
+"""Probes of frozen encoders: properties of sentences, distances and depths in their trees."""

@@ -1,4 +1,4 @@
-"""A small data set of probing: whether a sentence is about the present or the past."""
+"""A small probing set: whether a sentence is in the present or the past tense."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from syntagma.tasks.sample import Sample
 
 
 def write_probe(folder: Path, copies: int) -> str:
-    """Sentences in SentEval's format, in three parts."""
+    """Write sentences in SentEval's format, in three splits."""
     rows = []
     for number in range(copies):
         for split in ("tr", "va", "te"):

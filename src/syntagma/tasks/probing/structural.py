@@ -1,4 +1,7 @@
-"""The task of structural probing: how much of a tree a linear map finds in frozen states."""
+"""Structural probing: how much of a parse tree a linear map recovers from frozen states.
+
+Hewitt and Manning (2019), *A Structural Probe for Finding Syntax in Word Representations*.
+"""
 
 from __future__ import annotations
 
@@ -43,11 +46,11 @@ log = logging.getLogger(__name__)
 FloatArray = NDArray[np.float32]
 BRACKETS = ("-LRB-", "-RRB-", "-LSB-", "-RSB-", "-LCB-", "-RCB-")
 LENGTHS = (5, 50)
-"""Of the sentences whose rank correlations are averaged, length by length, as in the paper."""
+"""Minimum and maximum length of the sentences over which ``spearman`` is averaged, as in the paper."""
 
 
-class Measured(NamedTuple):
-    """What a probe sees in a sentence.
+class ProbedSentence(NamedTuple):
+    """The output of a probe for a sentence.
 
     Args:
         values: squared distances, ``[n_words, n_words]``, or squared lengths, ``[n_words]``; empty
@@ -59,11 +62,11 @@ class Measured(NamedTuple):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class StatesItem:
-    """The states of a sentence's words, and what they should tell.
+    """The states of a sentence's words, and what the probe should predict from them.
 
     Args:
         states: ``[n_words, width]``, in half precision.
-        targets: distances, ``[n_words, n_words]``, or depths, ``[n_words]``.
+        targets: tree distances, ``[n_words, n_words]``, or depths, ``[n_words]``.
     """
 
     states: Tensor
@@ -74,28 +77,29 @@ class StatesItem:
 
 
 class StructuralProbe(TextPredictor[StructuralModel]):
-    """Reads the states of words, and measures them."""
+    """Computes word states, and predicts distances or depths from them."""
 
     model_class = StructuralModel
     task = "structural"
 
     @classmethod
     def mode(cls, model: StructuralModel) -> Mode:
-        """The words are those of the treebank."""
+        """Return ``words``: the words are those of the treebank."""
         return "words"
 
     @torch.inference_mode()
     def word_states(self, sentences: Sequence[Sequence[str]]) -> list[Tensor | None]:
-        """The mean state of each word's pieces, ``[n_words, width]`` a sentence.
+        """Average the states of each word's pieces.
 
         Args:
-            sentences: the words of each.
+            sentences: the words of each sentence.
 
         Returns:
-            ``None`` for a sentence that is longer than the probe reads.
+            ``[n_words, width]`` for each sentence; ``None`` for one longer than
+            ``head.max_length``.
 
         Raises:
-            InputError: the encoder has no such layer, or cannot read sequences so long.
+            InputError: the encoder has no layer ``head.layer``, or cannot read sequences of this length.
         """
         self.texts.check_length(self.model.head.max_length)
         self.model.eval()
@@ -125,22 +129,22 @@ class StructuralProbe(TextPredictor[StructuralModel]):
         return found
 
     @torch.inference_mode()
-    def measure(self, states: Sequence[Tensor | None]) -> list[Measured]:
-        """Squared distances or lengths of words; none where a sentence has no states."""
+    def measure(self, states: Sequence[Tensor | None]) -> list[ProbedSentence]:
+        """Predict squared distances or lengths; empty for a sentence without states."""
         self.model.eval()
         found = []
         for words in states:
             if words is None:
-                found.append(Measured(np.zeros(0, np.float32)))
+                found.append(ProbedSentence(np.zeros(0, np.float32)))
                 continue
             own = words.float().unsqueeze(0).to(self.model.device)
             inside = torch.ones(own.shape[:2], dtype=torch.bool, device=own.device)
-            found.append(Measured(self.model(own, inside).values[0].float().cpu().numpy()))
+            found.append(ProbedSentence(self.model(own, inside).values[0].float().cpu().numpy()))
         return found
 
 
-class StructuralTask(PredictorTask[TreeExample, Measured, StructuralProbe]):
-    """A linear map of frozen states, learnt from gold trees."""
+class StructuralTask(PredictorTask[TreeExample, ProbedSentence, StructuralProbe]):
+    """Trains a linear map of frozen states to predict distances or depths in gold trees."""
 
     name = "structural"
     model_class = StructuralModel
@@ -165,36 +169,36 @@ class StructuralTask(PredictorTask[TreeExample, Measured, StructuralProbe]):
 
     @classmethod
     def new(cls, experiment: Experiment, examples: Sequence[TreeExample]) -> Self:
-        """A new linear map on a frozen encoder with its guides.
+        """Create a linear map on a frozen encoder with its guides.
 
         Raises:
             InputError: the encoder is not frozen.
         """
         require_frozen(experiment)
         if experiment.data.dev:
-            _scipy()  # Fail now if it is missing, not after an epoch.
+            _scipy()  # Fail now if scipy is missing, not after the first epoch.
         model = new_model(StructuralModel, experiment)
         return cls(StructuralProbe(model, **training_options(model, experiment, mode="words")))
 
     @classmethod
     def read(cls, path: str | Path, *, skip_bad: bool = False) -> list[TreeExample]:
-        """Trees of a treebank, see :func:`syntagma.tasks.parsing.treebanks.read_treebank`."""
+        """Read a treebank, see :func:`syntagma.tasks.parsing.treebanks.read_treebank`."""
         return read_treebank(path, skip_bad=skip_bad)
 
     @classmethod
     def texts(cls, examples: Sequence[TreeExample]) -> Iterator[str]:
-        """The words of each sentence with spaces between them."""
+        """Yield each sentence, with spaces between the words."""
         yield from (" ".join(example.gold.sentence.forms) for example in examples)
 
     def _states(self, examples: Sequence[TreeExample]) -> list[Tensor | None]:
-        """States of the examples' words, each computed once: the encoder never changes."""
+        """Return the states of each example; they are cached, since the encoder is frozen."""
         forms = [example.gold.sentence.forms for example in examples]
         new = [words for words in dict.fromkeys(forms) if words not in self._known]
         self._known |= dict(zip(new, self.predictor.word_states(new), strict=True))
         return [self._known[words] for words in forms]
 
     def features(self, examples: Sequence[TreeExample]) -> Features:
-        """States of words with the distances or depths of their trees."""
+        """Encode training sentences; those longer than ``head.max_length`` are skipped."""
         target = gold_distances if self.model.head.kind == "distance" else gold_depths
         items = [
             StatesItem(states, target(example))
@@ -202,13 +206,16 @@ class StructuralTask(PredictorTask[TreeExample, Measured, StructuralProbe]):
             if states is not None
         ]
         if len(items) < len(examples):
-            log.warning("left out %d of %d sentences longer than head.max_length (%d pieces)",
-                        len(examples) - len(items), len(examples), self.model.head.max_length,
-            )  # fmt: skip
+            log.warning(
+                "training: skipped %d of %d sentences longer than head.max_length (%d pieces)",
+                len(examples) - len(items),
+                len(examples),
+                self.model.head.max_length,
+            )
         return Features(items)
 
     def collate(self, items: Sequence[StatesItem]) -> dict[str, Tensor]:
-        """A padded batch of states with their targets."""
+        """Build a padded batch of states and targets."""
         longest = max(map(len, items))
         words = torch.zeros(len(items), longest, items[0].states.shape[1])
         inside = torch.zeros(len(items), longest, dtype=torch.bool)
@@ -221,21 +228,21 @@ class StructuralTask(PredictorTask[TreeExample, Measured, StructuralProbe]):
             own.copy_(torch.from_numpy(item.targets))
         return {"words": words, "inside": inside, "targets": targets}
 
-    def predict(self, examples: Sequence[TreeExample]) -> list[Measured]:
-        """What the probe sees in each sentence."""
+    def predict(self, examples: Sequence[TreeExample]) -> list[ProbedSentence]:
+        """Predict distances or depths in each sentence."""
         return self.predictor.measure(self._states(examples))
 
     def score(
-        self, examples: Sequence[TreeExample], predictions: Sequence[Measured]
+        self, examples: Sequence[TreeExample], predictions: Sequence[ProbedSentence]
     ) -> dict[str, float]:
-        """How much of the trees was found, in per cent.
+        """Return how much of the trees is recovered, in per cent.
 
-        Distances: ``uuas``, the share of the gold arcs (between words that are no punctuation) in
-        the smallest tree over the distances, ``chain_uuas``, that of connecting neighbours, and
-        ``spearman``, the correlation of each word's distances.  Depths: ``root_accuracy``, the
-        share of sentences whose least deep word is the root, and ``spearman``.  ``accuracy`` is the
-        first of each.  In sentences that are too long to be read nothing is found; ``too_long`` is
-        their share.
+        For distances: ``uuas``, the share of gold arcs (ignoring punctuation) in the minimum
+        spanning tree over the distances; ``chain_uuas``, the same of the baseline that connects
+        adjacent words; and ``spearman``, the rank correlation of each word's distances.  For
+        depths: ``root_accuracy``, the share of sentences whose word of least depth is the root, and
+        ``spearman``.  ``accuracy`` is ``uuas`` or ``root_accuracy``.  Sentences that are too long
+        count as wrong; ``too_long`` is their share.
 
         Raises:
             MissingExtraError: scipy is not installed.
@@ -259,9 +266,9 @@ class StructuralTask(PredictorTask[TreeExample, Measured, StructuralProbe]):
         return values
 
     def _counts(
-        self, examples: Sequence[TreeExample], predictions: Sequence[Measured]
+        self, examples: Sequence[TreeExample], predictions: Sequence[ProbedSentence]
     ) -> list[tuple[int, int]]:
-        """Right arcs (or roots) and gold ones, a sentence."""
+        """Count right and gold arcs (or roots) of each sentence."""
         rows = []
         for example, found in zip(examples, predictions, strict=True):
             words = _words(example)
@@ -277,9 +284,9 @@ class StructuralTask(PredictorTask[TreeExample, Measured, StructuralProbe]):
         return rows
 
     def score_examples(
-        self, examples: Sequence[TreeExample], predictions: Sequence[Measured]
+        self, examples: Sequence[TreeExample], predictions: Sequence[ProbedSentence]
     ) -> dict[str, dict[str, float]]:
-        """Right and gold arcs (or roots) of each sentence."""
+        """Return the numbers of right and of gold arcs (or roots) of each sentence."""
         return {
             f"{number}:{example.key}": {"accuracy": float(right), "arcs": float(total)}
             for number, (example, (right, total)) in enumerate(
@@ -288,9 +295,9 @@ class StructuralTask(PredictorTask[TreeExample, Measured, StructuralProbe]):
         }
 
     def write_predictions(
-        self, examples: Sequence[TreeExample], predictions: Sequence[Measured], path: Path
+        self, examples: Sequence[TreeExample], predictions: Sequence[ProbedSentence], path: Path
     ) -> None:
-        """Write a JSON line a sentence: its key, and what the probe sees."""
+        """Write one JSON line per sentence: its key and the predicted values."""
         lines = (
             json.dumps({"key": example.key, "values": np.round(found.values, 3).tolist()})
             for example, found in zip(examples, predictions, strict=True)
@@ -299,38 +306,40 @@ class StructuralTask(PredictorTask[TreeExample, Measured, StructuralProbe]):
 
 
 def gold_distances(example: TreeExample) -> FloatArray:
-    """Arcs between any two words of a tree, ``[n_words, n_words]``."""
+    """Return the number of arcs between any two words of a tree, ``[n_words, n_words]``."""
     heads = example.gold.heads
     n_words = len(heads)
+    # above[word, ancestor]; a word is its own ancestor.
     above = np.zeros((n_words, n_words), bool)
     for word in range(n_words):
-        place = word + 1
-        while place:
-            above[word, place - 1] = True
-            place = heads[place - 1]
+        ancestor = word + 1
+        while ancestor:
+            above[word, ancestor - 1] = True
+            ancestor = heads[ancestor - 1]
     depth = above.sum(1)
     shared = above.astype(int) @ above.T.astype(int)
     return (depth[:, None] + depth[None] - 2 * shared).astype(np.float32)
 
 
 def gold_depths(example: TreeExample) -> FloatArray:
-    """Arcs between each word and the root, ``[n_words]``."""
+    """Return the number of arcs between each word and the root, ``[n_words]``."""
     return tour_of(ParsedText.from_parses([example.gold])).depth.astype(np.float32)
 
 
-def _unread(found: Measured) -> bool:
+def _unread(found: ProbedSentence) -> bool:
     return not found.values.size
 
 
 def _words(example: TreeExample) -> list[int]:
-    """Places of the words that are no punctuation.
+    """Return the positions of the words that are not punctuation.
 
-    As the paper counts, brackets are some, and what Penn's tags call a word (*%*, *&*) is none.
+    As in the paper, brackets are punctuation, and symbols with a Penn tag of words (*%*, *&*) are
+    not.
     """
     gold = example.gold
     return [
-        place
-        for place, (form, tag) in enumerate(zip(gold.sentence.forms, gold.xpos, strict=True))
+        position
+        for position, (form, tag) in enumerate(zip(gold.sentence.forms, gold.xpos, strict=True))
         if tag in PENN_TAGS or not (form in BRACKETS or is_punctuation(form))
     ]
 
@@ -340,7 +349,7 @@ Arcs = set[tuple[int, int]]
 
 def _gold_arcs(example: TreeExample) -> Arcs:
     words = set(_words(example))
-    arcs = ((place, head - 1) for place, head in enumerate(example.gold.heads) if head)
+    arcs = ((word, head - 1) for word, head in enumerate(example.gold.heads) if head)
     return {(min(arc), max(arc)) for arc in arcs if words.issuperset(arc)}
 
 
@@ -359,11 +368,11 @@ def _scipy() -> Any:
 
 
 def smallest_tree(distances: FloatArray, words: list[int]) -> Arcs:
-    """The arcs of the smallest spanning tree over some words."""
+    """Return the arcs of the minimum spanning tree over some words."""
     minimum_spanning_tree = _scipy().sparse.csgraph.minimum_spanning_tree
     if len(words) < 2:
         return set()
-    # To scipy a weight of 0 is no arc.
+    # In scipy's sparse graphs a weight of 0 means that there is no arc.
     weights = distances[np.ix_(words, words)] + 1e-6
     rows, columns = minimum_spanning_tree(np.triu(weights, 1)).nonzero()
     return {(words[row], words[column]) for row, column in zip(rows, columns, strict=True)}
@@ -371,10 +380,14 @@ def smallest_tree(distances: FloatArray, words: list[int]) -> Arcs:
 
 def spearman(
     examples: Sequence[TreeExample],
-    predictions: Sequence[Measured],
+    predictions: Sequence[ProbedSentence],
     target: Callable[[TreeExample], FloatArray],
 ) -> float:
-    """Rank correlation of each row, averaged by sentence, then by length, in per cent."""
+    """Compute Spearman's rank correlation, in per cent.
+
+    It is averaged over the rows of a sentence, then over sentences of each length, then over
+    lengths, as in the paper, so that frequent lengths do not dominate.
+    """
     rankdata = _scipy().stats.rankdata
     by_length: dict[int, list[float]] = defaultdict(list)
     low, high = LENGTHS

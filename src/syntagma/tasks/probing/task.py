@@ -1,4 +1,4 @@
-"""Probing: what a classifier predicts from frozen sentence vectors (SG-Net, Tables 7 and 8)."""
+"""Probing: classify frozen sentence vectors (SG-Net, Tables 7 and 8)."""
 
 from __future__ import annotations
 
@@ -30,17 +30,17 @@ from syntagma.tasks.probing.sample import SAMPLE
 from syntagma.tasks.task import ErrorExample, Features
 
 CHUNK = 2048
-"""Sentences that are read together."""
+"""Number of sentences that are encoded and batched together."""
 
 
 class Property(NamedTuple):
-    """What a probe finds.
+    """A predicted property of a sentence.
 
     Args:
-        label: the most probable.
-        probabilities: of every label, in the order of the model's labels.
-        truncated: whether the sentence lost its end.
-        candidates: what each classifier says, as long as none is chosen.
+        label: the most probable label.
+        probabilities: probability of each label, in the order of the model's labels.
+        truncated: whether the sentence was truncated.
+        candidates: the label from each candidate classifier, until one is chosen.
     """
 
     label: str
@@ -50,11 +50,11 @@ class Property(NamedTuple):
 
 
 class SentenceVector(NamedTuple):
-    """A sentence as a probe reads it.
+    """The vector of a sentence.
 
     Args:
         values: ``[width]``.
-        truncated: whether the sentence lost its end.
+        truncated: whether the sentence was truncated.
     """
 
     values: Tensor
@@ -78,30 +78,30 @@ class VectorItem:
 
 
 class Probe(TextPredictor[ProbeModel]):
-    """Reads properties off sentence vectors."""
+    """Computes sentence vectors, and predicts properties from them."""
 
     model_class = ProbeModel
     task = "probing"
 
     @classmethod
     def mode(cls, model: ProbeModel) -> Mode:
-        """SentEval's sentences are words with spaces between them."""
+        """Return ``words``: SentEval's sentences are tokenised."""
         return "words"
 
     @property
     def labels(self) -> list[str]:
-        """Names of the labels."""
+        """The names of the labels."""
         return list(self.model.config.labels["labels"])
 
     def stream(self, texts: Iterable[str]) -> Iterator[Property]:
-        """Probe sentences as they come, in constant memory."""
+        """Lazily probe sentences in batches, in constant memory."""
         source = iter(texts)
         while chunk := list(islice(source, CHUNK)):
             yield from self.classify(self.vectors(chunk))
 
     @torch.inference_mode()
     def classify(self, vectors: Sequence[SentenceVector]) -> list[Property]:
-        """What the vectors of sentences tell."""
+        """Predict the property of each sentence from its vector."""
         self.model.eval()
         names = self.labels
         found = []
@@ -119,7 +119,7 @@ class Probe(TextPredictor[ProbeModel]):
 
     @torch.inference_mode()
     def vectors(self, texts: Sequence[str]) -> list[SentenceVector]:
-        """The vectors of sentences, on the processor."""
+        """Compute the vectors of sentences, and move them to the CPU."""
         self.texts.check_length(self.model.head.max_length)
         self.model.eval()
         found: list[SentenceVector] = []
@@ -146,7 +146,7 @@ class Probe(TextPredictor[ProbeModel]):
 
 
 class ProbingTask(LabelTask[ProbeExample, Property, Probe]):
-    """A classifier of frozen sentence vectors."""
+    """Trains classifiers of frozen sentence vectors, and keeps the best one."""
 
     name = "probing"
     model_class = ProbeModel
@@ -164,61 +164,62 @@ class ProbingTask(LabelTask[ProbeExample, Property, Probe]):
 
     @classmethod
     def new(cls, experiment: Experiment, examples: Sequence[ProbeExample]) -> Self:
-        """New classifiers on a frozen encoder with its guides.
+        """Create classifiers on a frozen encoder with its guides.
 
         Raises:
             InputError: the encoder is not frozen, there is only one label, or there are no dev
-                files to choose a classifier by.
+                files on which to choose among several classifiers.
         """
         require_frozen(experiment)
         if experiment.head.chosen is not None:
-            raise InputError("head.chosen: training chooses it; leave it out")
+            raise InputError("head.chosen: is set by training; omit it")
         labels = {"labels": sorted({example.label for example in examples})}
         if len(labels["labels"]) < 2:
             raise InputError(
-                f"data.train: all examples have the label {labels['labels'][0]!r}; a probe tells "
-                f"two or more apart"
+                f"data.train: all examples have the label {labels['labels'][0]!r}; a probe needs "
+                f"two or more labels"
             )
         model = new_model(ProbeModel, experiment, labels=labels)
         if len(model.head.candidates) > 1 and not experiment.data.dev:
             raise InputError(
                 f"data.dev: is needed to choose among {len(model.head.candidates)} classifiers; "
-                f"name dev files, or give one head.hidden, head.dropout and head.l2"
+                f"name dev files, or give one value each of head.hidden, head.dropout and head.l2"
             )
         return cls(Probe(model, **training_options(model, experiment, mode=Probe.mode(model))))
 
     @classmethod
     def read(cls, path: str | Path, *, skip_bad: bool = False) -> list[ProbeExample]:
-        """Examples in SentEval's format, see :mod:`syntagma.tasks.probing.data`.
+        """Read examples in SentEval's format, see :mod:`syntagma.tasks.probing.data`.
 
         Raises:
-            InputError: as :func:`syntagma.tasks.probing.data.read_probe`; or the file has several
-                parts, and none is named.
+            InputError: :func:`syntagma.tasks.probing.data.read_probe` raises it; or the file has
+                several splits, and none is selected.
         """
         examples = read_probe(path, skip_bad=skip_bad)
-        if len(parts := {example.split for example in examples}) > 1:
-            named = " or ".join(f"{path}#{part}" for part in SPLITS if part in parts)
-            raise InputError(f"{path}: has the parts {', '.join(sorted(parts))}; name one: {named}")
+        if len(splits := {example.split for example in examples}) > 1:
+            names = " or ".join(f"{path}#{split}" for split in SPLITS if split in splits)
+            found = ", ".join(sorted(splits))
+            raise InputError(f"{path}: has the splits {found}; select one: {names}")
         return examples
 
     @classmethod
     def texts(cls, examples: Sequence[ProbeExample]) -> Iterator[str]:
-        """Each sentence once."""
+        """Yield each distinct sentence."""
         yield from dict.fromkeys(example.text for example in examples)
 
     @classmethod
     def describe(cls, example: ProbeExample) -> ErrorExample:
-        """The sentence."""
+        """Show the sentence."""
         return ErrorExample(example.text, (example.label,))
 
     def _vectors(self, examples: Sequence[ProbeExample]) -> list[SentenceVector]:
-        """Vectors of the examples, each computed once: the encoder never changes."""
+        """Return the vector of each example; they are cached, since the encoder is frozen."""
         new = list(dict.fromkeys(e.text for e in examples if e.text not in self._known))
         self._known |= dict(zip(new, self.predictor.vectors(new), strict=True))
         return [self._known[example.text] for example in examples]
 
     def features(self, examples: Sequence[ProbeExample]) -> Features:
-        """Sentence vectors with their labels, by which vectors are from now on standardised."""
+        """Return sentence vectors with labels, and fit the model's standardisation to them."""
         codes = {label: code for code, label in enumerate(self.predictor.labels)}
         vectors = self._vectors(examples)
         self.model.standardise_by(torch.stack([vector.values for vector in vectors]))
@@ -230,23 +231,23 @@ class ProbingTask(LabelTask[ProbeExample, Property, Probe]):
         )
 
     def collate(self, items: Sequence[VectorItem]) -> dict[str, Tensor]:
-        """A batch of vectors with gold labels."""
+        """Build a batch of vectors with gold labels."""
         return {
             "vectors": torch.stack([item.vector for item in items]),
             "labels": torch.tensor([item.label for item in items]),
         }
 
     def predict(self, examples: Sequence[ProbeExample]) -> list[Property]:
-        """The most probable labels."""
+        """Predict the most probable label of each sentence."""
         return self.predictor.classify(self._vectors(examples))
 
     def score(
         self, examples: Sequence[ProbeExample], predictions: Sequence[Property]
     ) -> dict[str, float]:
-        """Accuracy, and that of always giving the most frequent label, in per cent.
+        """Return the accuracy, and that of the majority baseline, in per cent.
 
-        While no classifier is chosen, the accuracy is that of the best one.  ``truncated`` is the
-        share of sentences that lost their end.
+        Until a classifier is chosen, the accuracy is that of the best one.  ``truncated`` is the
+        share of truncated sentences.
         """
         counts = Counter(example.label for example in examples)
         self.unknown.check(counts)
@@ -261,7 +262,7 @@ class ProbingTask(LabelTask[ProbeExample, Property, Probe]):
     def fit_after_training(
         self, examples: Sequence[ProbeExample], predictions: Sequence[Property]
     ) -> dict[str, float]:
-        """Choose the classifier that is right most often."""
+        """Choose the classifier with the most right predictions."""
         right = _right(examples, predictions)
         if len(right) < 2:
             return {}
@@ -273,13 +274,13 @@ class ProbingTask(LabelTask[ProbeExample, Property, Probe]):
     def write_predictions(
         self, examples: Sequence[ProbeExample], predictions: Sequence[Property], path: Path
     ) -> None:
-        """Write a line an example: number of the line, label."""
+        """Write one line per example: its line number and the predicted label."""
         rows = zip(examples, predictions, strict=True)
         write_text(path, "".join(f"{example.id}\t{found.label}\n" for example, found in rows))
 
 
 def _right(examples: Sequence[ProbeExample], predictions: Sequence[Property]) -> list[int]:
-    """How many labels are right, of each classifier, or of the chosen one."""
+    """Count the right predictions of each candidate classifier, or of the chosen one."""
     rows = [
         [label == example.label for label in found.candidates or (found.label,)]
         for example, found in zip(examples, predictions, strict=True)
