@@ -46,7 +46,7 @@ log = logging.getLogger(__name__)
 FloatArray = NDArray[np.float32]
 BRACKETS = ("-LRB-", "-RRB-", "-LSB-", "-RSB-", "-LCB-", "-RCB-")
 LENGTHS = (5, 50)
-"""Minimum and maximum length of the sentences over which ``spearman`` is averaged, as in the paper."""
+"""Length of the sentences over which ``spearman`` is averaged, as in the paper."""
 
 
 class ProbedSentence(NamedTuple):
@@ -99,7 +99,8 @@ class StructuralProbe(TextPredictor[StructuralModel]):
             ``head.max_length``.
 
         Raises:
-            InputError: the encoder has no layer ``head.layer``, or cannot read sequences of this length.
+            InputError: the encoder has no layer ``head.layer``, or cannot read sequences of
+                ``head.max_length``.
         """
         self.texts.check_length(self.model.head.max_length)
         self.model.eval()
