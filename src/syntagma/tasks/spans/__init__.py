@@ -1,1 +1,1 @@
-"""Reading comprehension whose answers are spans of a passage."""
+"""Extractive reading comprehension: answers are spans of a passage."""

@@ -1,10 +1,8 @@
-"""What a reader says: an answer with its place in the passage, or that there is none."""
+"""The output of a reader: an answer with its offsets in the passage, or no answer."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-
-__all__ = ["Answer", "Span"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -12,11 +10,11 @@ class Span:
     """A candidate answer: ``passage[start:end] == text``.
 
     Args:
-        text: as it stands in the passage.
-        start: character offset of its first character.
-        end: character offset after its last character.
-        score: start score plus end score.
-        probability: share among the candidates kept, the empty answer included.
+        text: the text of the span.
+        start: character offset of its start.
+        end: character offset of its end (exclusive).
+        score: sum of start and end score.
+        probability: softmax of the score over the kept candidates and the empty answer.
     """
 
     text: str
@@ -31,19 +29,18 @@ class Answer:
     """A reader's answer to one question.
 
     Args:
-        question: as asked.
-        text: the answer, empty where the reader abstains.
-        start: character offset in the passage; ``None`` where the reader abstains.
-        end: character offset after the answer; ``None`` where the reader abstains.
-        score: of the best span, start plus end.
-        null_score: of the empty answer; the least over the windows of the passage.
-        verification: logit of unanswerable minus logit of answerable; the least over the
+        question: the question.
+        text: the answer; empty if the reader abstains.
+        start: character offset of its start in the passage; ``None`` if the reader abstains.
+        end: character offset of its end (exclusive); ``None`` if the reader abstains.
+        score: score of the best span.
+        null_score: score of the empty answer; the minimum over the windows of the passage.
+        verification: logit of unanswerable minus logit of answerable; the minimum over the
             windows, 0 without a verifier.
-        null_odds: ``null_score - score``, combined with the verification by the fitted weights;
-            the reader abstains where it exceeds ``threshold``.
-        threshold: fitted on dev data.
-        probability: of what was answered, among the candidates kept.
-        spans: the best spans, best first, whether or not the reader abstains.
+        null_odds: ``null_score - score`` and ``verification``, combined by the fitted weights.
+        threshold: the reader abstains if ``null_odds`` exceeds it; by default fitted on dev data.
+        probability: probability of the given answer, among the kept candidates.
+        spans: the best spans, best first, even if the reader abstains.
     """
 
     question: str

@@ -1,4 +1,4 @@
-"""From start and end scores to answers: the best spans over all windows of a passage."""
+"""Decode start and end scores into answers: the best spans over all windows of a passage."""
 
 from __future__ import annotations
 
@@ -15,17 +15,15 @@ from syntagma.models.span_model import SpanHead
 from syntagma.tasks.spans.answers import Answer, Span
 from syntagma.tasks.spans.windows import SpanWindow
 
-__all__ = ["WindowCandidates", "answer_interval", "best_spans", "decode_answer"]
-
 
 class WindowCandidates(NamedTuple):
     """The best spans of one window.
 
     Args:
-        scores: start plus end, best first, ``[n_best_size]``.
-        first: position of the first piece, ``[n_best_size]``.
-        last: position of the last piece, ``[n_best_size]``.
-        null_score: start plus end of the first piece (journal eq. 12).
+        scores: sums of start and end score, best first, ``[n_best_size]``.
+        first: positions of the first pieces, ``[n_best_size]``.
+        last: positions of the last pieces, ``[n_best_size]``.
+        null_score: start plus end score of the sequence's first piece (journal eq. 12).
         verification: logit of unanswerable minus logit of answerable; 0 without a verifier.
     """
 
@@ -39,22 +37,21 @@ class WindowCandidates(NamedTuple):
 def best_spans(
     start: Tensor, end: Tensor, *, max_answer_length: int, n_best_size: int
 ) -> tuple[Tensor, Tensor, Tensor]:
-    """The best ``s_k + e_l`` with ``k ≤ l < k + max_answer_length``, leaving out position 0.
+    """Find the best ``s_k + e_l`` with ``k ≤ l < k + max_answer_length``, excluding ``k = 0``.
 
     Args:
-        start: ``[batch, n]``, minus infinity where no answer may begin.
-        end: ``[batch, n]``.
-        max_answer_length: pieces of the longest answer.
-        n_best_size: how many.
+        start: start scores, ``[batch, n]``; minus infinity where no answer may start.
+        end: end scores, ``[batch, n]``.
+        max_answer_length: maximum length of an answer, in pieces.
+        n_best_size: number of spans to return.
 
     Returns:
-        Scores, first and last positions, each ``[batch, n_best_size]``, best first; scores of minus
-        infinity fill the rest where there are fewer spans.
+        Scores, first and last positions, each ``[batch, n_best_size]``, best first.  If there are
+        fewer spans, scores of minus infinity fill the rest.
     """
     n = start.shape[1]
     padded = torch.nn.functional.pad(end, (0, max_answer_length - 1), value=-torch.inf)
-    # [batch, n, max_answer_length]: the end scores from each start on
-    ends = padded.unfold(1, max_answer_length, 1)
+    ends = padded.unfold(1, max_answer_length, 1)  # [batch, n, max_answer_length]
     scores = start.unsqueeze(2) + ends
     scores[:, 0] = -torch.inf
     best = scores.flatten(1).topk(min(n_best_size, n * max_answer_length), dim=1)
@@ -71,19 +68,18 @@ def decode_answer(
     *,
     threshold: float | None = None,
 ) -> Answer:
-    """Join the windows of a question into one answer.
+    """Combine the windows of a question into one answer.
 
-    A span that several windows see counts once, with its best score; the null score and the
-    verification score are the least over the windows: a passage holds no answer only if none of
-    its windows does.
+    A span in several windows counts once, with its best score.  Null score and verification score
+    are the minimum over the windows, since a passage has no answer only if none of its windows has.
 
     Args:
-        question: as asked.
-        passage: the text.
+        question: the question.
+        passage: the passage.
         windows: all windows of the question.
-        candidates: the best spans of each.
+        candidates: the best spans of each window.
         head: thresholds and weights.
-        threshold: replaces the fitted one.
+        threshold: abstention threshold; by default the fitted one.
     """
     spans: dict[tuple[int, int], float] = {}
     null_score = verification = float("inf")
@@ -96,9 +92,9 @@ def decode_answer(
         for score, first, last in zip(found.scores, found.first, found.last, strict=True):
             if score == -np.inf:
                 break
-            place = answer_interval(passage, int(starts[first + shift]), int(ends[last + shift]))
-            if place[0] < place[1] and float(score) > spans.get(place, -np.inf):
-                spans[place] = float(score)
+            span = answer_interval(passage, int(starts[first + shift]), int(ends[last + shift]))
+            if span[0] < span[1] and float(score) > spans.get(span, -np.inf):
+                spans[span] = float(score)
     ranked = sorted(spans.items(), key=lambda item: (-item[1], item[0]))[: head.n_best_size]
     return _answer(question, passage, ranked, null_score, verification, head, threshold)
 
@@ -107,9 +103,10 @@ ZERO_WIDTH_JOINER = "\u200d"
 
 
 def answer_interval(passage: str, start: int, end: int) -> tuple[int, int]:
-    """The interval without white space around it, with all marks of its last letter.
+    """Strip white space from an interval, and extend it by the combining marks that follow it.
 
-    Some tokenizers count a space to its word; those that strip accents end a piece before them.
+    Some tokenizers make a space part of the next piece; those that strip accents end a piece before
+    a combining accent.
     """
     while start < end and passage[start].isspace():
         start += 1
@@ -121,7 +118,7 @@ def answer_interval(passage: str, start: int, end: int) -> tuple[int, int]:
 
 
 def _continues(character: str) -> bool:
-    """Whether a character is part of what stands before it: accents, vowel signs, selectors."""
+    """Return whether a character belongs to the previous one: accents, vowel signs, selectors."""
     return unicodedata.category(character) in ("Mn", "Mc", "Me") or character == ZERO_WIDTH_JOINER
 
 

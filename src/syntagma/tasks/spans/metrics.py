@@ -1,9 +1,9 @@
-"""The official metrics of SQuAD 1.1 and 2.0: exact match, F1, and the threshold for abstaining.
+"""The official metrics of SQuAD 1.1 and 2.0: exact match, F1, and the abstention threshold.
 
-Rajpurkar et al. (2016, 2018). The two evaluation scripts differ where normalised text is empty:
-1.1 keeps such gold answers and gives two empty texts an F1 of 0; 2.0 drops such gold answers,
-scores against the empty text if none are left, and gives two empty texts an F1 of 1. The rules of
-1.1 apply to data in which no question is impossible.
+Rajpurkar et al. (2016, 2018).  The two evaluation scripts differ if a text is empty once
+normalised: 1.1 keeps such gold answers and gives two empty texts an F1 of 0; 2.0 drops such gold
+answers, scores against the empty text if none are left, and gives two empty texts an F1 of 1.  The
+rules of 1.1 apply to data without impossible questions.
 """
 
 from __future__ import annotations
@@ -20,23 +20,6 @@ from syntagma.errors import InputError
 from syntagma.tasks.spans.answers import Answer
 from syntagma.tasks.spans.squad import SpanExample, best_text
 
-__all__ = [
-    "Cut",
-    "QuestionScore",
-    "SpanScore",
-    "Tally",
-    "abstain",
-    "abstains",
-    "best_threshold",
-    "evaluate_spans",
-    "exact_of",
-    "f1_of",
-    "judge",
-    "normalise",
-    "official_best",
-    "score_answers",
-]
-
 Rules = Literal["1.1", "2.0"]
 Metric = Literal["exact", "f1"]
 ARTICLES = re.compile(r"\b(?:a|an|the)\b")
@@ -44,12 +27,12 @@ NO_PUNCTUATION = str.maketrans("", "", string.punctuation)
 
 
 def normalise(text: str) -> str:
-    """Lower case, without ASCII punctuation and articles, single spaces.
+    """Lower-case a text, remove ASCII punctuation and articles, and collapse white space.
 
     >>> normalise("The  U.S. Army's")
     'us armys'
     """
-    # In this order: without its points, "A." is an article.
+    # The official order: once its punctuation is removed, "A." is an article.
     return " ".join(ARTICLES.sub(" ", text.lower().translate(NO_PUNCTUATION)).split())
 
 
@@ -59,18 +42,24 @@ def _gold_texts(golds: Iterable[str], rules: Rules) -> list[str]:
 
 
 def exact_of(prediction: str, golds: Sequence[str], *, rules: Rules = "2.0") -> int:
-    """1 if the prediction is one of the gold answers after normalising, else 0.
+    """Return 1 if the normalised prediction equals a normalised gold answer, else 0.
 
     Args:
-        prediction: empty for no answer.
-        golds: none where the question has no answer.
-        rules: of which script.
+        prediction: predicted text; empty for no answer.
+        golds: gold answers; none if the question is impossible.
+        rules: the version of the official script.
     """
     return int(normalise(prediction) in _gold_texts(golds, rules))
 
 
 def f1_of(prediction: str, golds: Sequence[str], *, rules: Rules = "2.0") -> float:
-    """Overlap of words with the gold answer that fits best, 0 to 1; arguments as above."""
+    """Return the word-overlap F1 with the best-matching gold answer, from 0 to 1.
+
+    Args:
+        prediction: predicted text; empty for no answer.
+        golds: gold answers; none if the question is impossible.
+        rules: the version of the official script.
+    """
     words = normalise(prediction).split()
     return max(_overlap(words, gold.split(), rules) for gold in _gold_texts(golds, rules))
 
@@ -81,21 +70,21 @@ def _overlap(predicted: list[str], gold: list[str], rules: Rules) -> float:
     shared = (Counter(predicted) & Counter(gold)).total()
     if not shared:
         return 0.0
-    # In these steps, not as 2 * shared / (both lengths): the last digit would differ.
+    # As the official script; 2 * shared / (sum of lengths) would differ in the last digit.
     precision, recall = shared / len(predicted), shared / len(gold)
     return 2 * precision * recall / (precision + recall)
 
 
 @dataclass(frozen=True, slots=True)
 class QuestionScore:
-    """How right a prediction is.
+    """The scores of one prediction.
 
     Args:
-        exact: 0 or 1.
-        f1: 0 to 1.
-        has_answers: whether the question has gold answers; else it is impossible.
-        answered: whether the prediction is a text that is not empty.
-        missing: whether there is no prediction, not even an empty one; it is wrong then.
+        exact: exact match, 0 or 1.
+        f1: F1, from 0 to 1.
+        has_answers: whether the question has gold answers; otherwise it is impossible.
+        answered: whether the prediction is not empty.
+        missing: whether there is no prediction, not even an empty one; this counts as wrong.
     """
 
     exact: int
@@ -111,15 +100,16 @@ def judge(
     *,
     rules: Rules | None = None,
 ) -> list[QuestionScore]:
-    """The score of each question, from which sums, thresholds and significance tests are made.
+    """Score each question; sums, thresholds and significance tests are computed from the scores.
 
     Args:
-        examples: questions with gold answers.
-        predictions: a text for each, empty for no answer; ``None`` where one is missing.
-        rules: of which script; if not given, 2.0 where a question is impossible, else 1.1.
+        examples: labelled questions.
+        predictions: a text for each question, empty for no answer; ``None`` if it is missing.
+        rules: the version of the official script; by default 2.0 if any question is impossible,
+            else 1.1.
 
     Raises:
-        InputError: a question has no gold answers and is not marked as impossible.
+        InputError: a question is unlabelled.
     """
     if rules is None:
         rules = "2.0" if any(example.is_impossible for example in examples) else "1.1"
@@ -129,8 +119,8 @@ def judge(
 def _judge(example: SpanExample, prediction: str | None, rules: Rules) -> QuestionScore:
     if not example.is_labelled:
         raise InputError(
-            f"question {example.id!r}: expected gold answers or is_impossible, got neither; a test "
-            f"file can be predicted, but not scored"
+            f"question {example.id!r}: expected gold answers or is_impossible, got neither; an "
+            f"unlabelled file can be predicted, but not scored"
         )
     if prediction is None:
         return QuestionScore(0, 0.0, example.has_answers, answered=False, missing=True)
@@ -144,7 +134,7 @@ def _judge(example: SpanExample, prediction: str | None, rules: Rules) -> Questi
 
 @dataclass(frozen=True, slots=True)
 class Tally:
-    """Questions, and the sums of their exact matches and F1; add two to tally their union."""
+    """Number of questions, and sums of exact match and F1, which can be added up."""
 
     total: int = 0
     exact: int = 0
@@ -152,27 +142,28 @@ class Tally:
 
     @classmethod
     def of(cls, rows: Sequence[QuestionScore]) -> Tally:
-        """The sums over some questions."""
+        """Sum over questions."""
         return cls(len(rows), sum(row.exact for row in rows), sum(row.f1 for row in rows))
 
     def __add__(self, other: Tally) -> Tally:
         return Tally(self.total + other.total, self.exact + other.exact, self.f1 + other.f1)
 
     def as_dict(self, prefix: str = "") -> dict[str, float]:
-        """Means in per cent and the number of questions, under the official names."""
+        """Return means, in per cent, and the number of questions, under the official names."""
         exact, f1 = (100.0 * value / max(self.total, 1) for value in (self.exact, self.f1))
         return {f"{prefix}exact": exact, f"{prefix}f1": f1, f"{prefix}total": self.total}
 
 
 @dataclass(frozen=True, slots=True)
 class SpanScore:
-    """How good answers are, as sums; add two scores to score their union.
+    """Scores as sums over questions, which can be added up.
 
     Args:
-        overall: all questions; kept beside the parts, whose sum could differ in the last digit.
-        has_answers: those with gold answers.
-        no_answers: the impossible ones.
-        missing: how many had no prediction; they count as wrong.
+        overall: all questions; stored separately, since the sum of the two parts could differ in
+            the last digit.
+        has_answers: questions with gold answers.
+        no_answers: impossible questions.
+        missing: number of questions without a prediction, which count as wrong.
     """
 
     overall: Tally = Tally()
@@ -182,7 +173,7 @@ class SpanScore:
 
     @classmethod
     def of(cls, rows: Sequence[QuestionScore]) -> SpanScore:
-        """The sums over some questions."""
+        """Sum over questions."""
         return cls(
             overall=Tally.of(rows),
             has_answers=Tally.of([row for row in rows if row.has_answers]),
@@ -209,7 +200,7 @@ class SpanScore:
         return self.as_dict()["f1"]
 
     def as_dict(self) -> dict[str, float]:
-        """Every metric there are questions for, under the official names."""
+        """Return the metrics under the official names, without those of empty parts."""
         metrics = self.overall.as_dict()
         for prefix, part in (("HasAns_", self.has_answers), ("NoAns_", self.no_answers)):
             metrics |= part.as_dict(prefix) if part.total else {}
@@ -217,22 +208,22 @@ class SpanScore:
 
 
 @dataclass(frozen=True, slots=True)
-class Cut:
-    """A threshold, and the metric in per cent where the reader abstains above it."""
+class FittedThreshold:
+    """An abstention threshold, and the value of the metric at it, in per cent."""
 
     threshold: float
     value: float
 
 
 def abstains(null_odds: float, threshold: float) -> bool:
-    """Whether a reader gives no answer: an answer whose odds equal the threshold is given."""
+    """Return whether a reader abstains; at odds equal to the threshold it answers."""
     return null_odds > threshold
 
 
 def abstain(
     rows: Sequence[QuestionScore], null_odds: Sequence[float], threshold: float
 ) -> list[QuestionScore]:
-    """Scores after abstaining: right where the question is impossible, else wrong."""
+    """Score the questions anew, with no answer wherever the odds exceed the threshold."""
     return [
         replace(row, exact=int(not row.has_answers), f1=float(not row.has_answers), answered=False)
         if abstains(odds, threshold) and not row.missing
@@ -243,18 +234,18 @@ def abstain(
 
 def official_best(
     rows: Sequence[QuestionScore], null_odds: Sequence[float], *, metric: Metric = "f1"
-) -> Cut:
-    """The best value over thresholds, and the threshold, as the script of 2.0 defines them.
+) -> FittedThreshold:
+    """Return the best value over thresholds, and the threshold, as the script of 2.0 defines them.
 
-    Answers are let in one by one, by rising odds, equal odds in the order given; the first best
-    state counts, the state without any answer under the threshold 0. An answer to an impossible
-    question costs 1, whatever its text. So the value can lie above what any threshold reaches
-    (between equal odds) and the threshold can miss it; :func:`best_threshold` is the one to use.
+    The script adds answers one by one, by increasing odds, and keeps the first best state; before
+    the first answer, the threshold is 0.  An answer to an impossible question costs 1, even if its
+    text normalises to nothing.  As it also stops between equal odds, no threshold may reach the
+    value, and the returned one may miss it; use :func:`best_threshold` to fit a model.
 
     Args:
         rows: scores of the best spans, as if the reader never abstained.
-        null_odds: by how much no answer outscores the best span, for each.
-        metric: which.
+        null_odds: odds against an answer for each question.
+        metric: the metric to maximise.
     """
     pairs = [pair for pair in zip(rows, null_odds, strict=True) if not pair[0].missing]
     best = current = float(sum(not row.has_answers for row, _ in pairs))
@@ -263,18 +254,23 @@ def official_best(
         current += getattr(row, metric) if row.has_answers else -row.answered
         if current > best:
             best, threshold = current, odds
-    return Cut(threshold, 100.0 * best / max(len(rows), 1))
+    return FittedThreshold(threshold, 100.0 * best / max(len(rows), 1))
 
 
 def best_threshold(
     rows: Sequence[QuestionScore], null_odds: Sequence[float], *, metric: Metric = "f1"
-) -> Cut:
-    """The threshold that serves a metric best, found in one sweep (SG-Net's δ).
+) -> FittedThreshold:
+    """Find the threshold that maximises a metric, in one sweep over the odds (SG-Net's δ).
 
-    It lies halfway between the odds of the last answer given and of the first withheld, so that
-    rounding in another batch changes no decision; of equally good ones, it is the lowest.
-    Arguments as in :func:`official_best`, whose value it equals where no odds are equal and no
-    answer to an impossible question normalises to nothing.
+    It is halfway between the highest odds at which the reader answers and the lowest at which it
+    abstains, so that rounding errors change no decision.  Of equally good thresholds it is the
+    lowest.  Its value equals that of :func:`official_best` if no odds are equal, and no answer to
+    an impossible question normalises to nothing.
+
+    Args:
+        rows: scores of the best spans, as if the reader never abstained.
+        null_odds: odds against an answer for each question.
+        metric: the metric to maximise.
     """
     pairs = [pair for pair in zip(rows, null_odds, strict=True) if not pair[0].missing]
     pairs.sort(key=lambda pair: pair[1])
@@ -283,14 +279,14 @@ def best_threshold(
     kept = 0
     for given, (row, value) in enumerate(pairs, start=1):
         current += getattr(row, metric) - (not row.has_answers)
-        # No threshold separates equal odds.
+        # No threshold separates equal odds, so only the last of them is a candidate.
         if current > best and (given == len(odds) or odds[given] > value):
             best, kept = current, given
-    return Cut(_between(odds, kept), 100.0 * best / max(len(rows), 1))
+    return FittedThreshold(_between(odds, kept), 100.0 * best / max(len(rows), 1))
 
 
 def _between(odds: Sequence[float], kept: int) -> float:
-    """A threshold at or above the first ``kept`` of sorted odds and below the others."""
+    """Return a threshold at or above the first ``kept`` of sorted odds and below the others."""
     if not odds:
         return 0.0
     if kept == len(odds):
@@ -308,18 +304,19 @@ def evaluate_spans(
     null_odds: Mapping[str, float] | None = None,
     threshold: float = math.inf,
 ) -> dict[str, float]:
-    """The official metrics of a file of predictions, flat, under the official names.
+    """Compute the official metrics of a file of predictions, under the official names.
 
     Args:
-        examples: questions with gold answers.
-        predictions: texts by id; a missing one counts as wrong and as ``missing``.
-        null_odds: by id; with them come the ``best_`` metrics, which mean something where
-            ``predictions`` are the best spans even where the reader abstains.
-        threshold: abstain where the odds exceed it; the official script's default of 1 is for
+        examples: labelled questions.
+        predictions: text by question id; a missing one counts as wrong and as ``missing``.
+        null_odds: odds against an answer by question id; if given, the ``best_`` metrics are added.
+            These are meaningful only if ``predictions`` has the best span of every question, even
+            where the reader abstains.
+        threshold: abstain if the odds exceed it; the official script's default of 1 is for
             probabilities, not odds.
 
     Raises:
-        InputError: a question has no gold answers, or a prediction no odds.
+        InputError: a question is unlabelled, or a prediction has no odds.
     """
     rows = judge(examples, [predictions.get(example.id) for example in examples])
     if null_odds is None:
@@ -327,21 +324,22 @@ def evaluate_spans(
     for example, row in zip(examples, rows, strict=True):
         if not row.missing and example.id not in null_odds:
             raise InputError(
-                f"expected null odds for every prediction, got none for {example.id!r}"
+                f"expected null odds for every prediction, got none for {example.id!r}; write both "
+                f"files from the same predictions"
             )
     odds = [null_odds.get(example.id, 0.0) for example in examples]
     metrics = SpanScore.of(abstain(rows, odds, threshold)).as_dict()
-    # Equal odds are swept in the order of their file, not of the data.
-    place = {key: number for number, key in enumerate(null_odds)}
-    order = sorted(range(len(rows)), key=lambda i: place.get(examples[i].id, 0))
+    # The official script sweeps equal odds in the order of the odds file, not of the data.
+    rank = {key: number for number, key in enumerate(null_odds)}
+    order = sorted(range(len(rows)), key=lambda i: rank.get(examples[i].id, 0))
     return metrics | _best([rows[i] for i in order], [odds[i] for i in order])
 
 
 def score_answers(examples: Sequence[SpanExample], answers: Sequence[Answer]) -> dict[str, float]:
-    """The official metrics of a reader's answers: as given, and with the best thresholds.
+    """Compute the official metrics of a reader's answers, as given and at the best thresholds.
 
     Raises:
-        InputError: a question has no gold answers.
+        InputError: a question is unlabelled.
     """
     given = judge(examples, [answer.text for answer in answers])
     best = judge(examples, [best_text(answer) for answer in answers])

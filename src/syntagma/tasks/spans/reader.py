@@ -1,4 +1,4 @@
-"""A reader: give it passages and questions, get answers with their places in your text."""
+"""Answer questions about passages, with the character offsets of the answers."""
 
 from __future__ import annotations
 
@@ -25,20 +25,20 @@ from syntagma.tasks.spans.decode import WindowCandidates, best_spans, decode_ans
 from syntagma.tasks.spans.windows import SpanWindow, WindowMaker
 
 CHUNK = 256
-"""Questions that are read together."""
+"""Number of questions that are encoded and batched together."""
 
 
 class Reader(TextPredictor[SpanModel]):
-    """Answers questions about passages, or says that a passage holds no answer.
+    """Answers questions about passages, or abstains if a passage has no answer.
 
     Args:
         model: the scorer.
-        tokenizer: its encoder's fast tokenizer.
-        verifier: a second reader whose answerability scores are asked for.
-        options: of :class:`syntagma.tasks.predictor.TextPredictor`.
+        tokenizer: the encoder's fast tokenizer.
+        verifier: a second reader, whose answerability scores are combined with this one's.
+        options: see :class:`syntagma.tasks.predictor.TextPredictor`.
 
     Raises:
-        InputError: the model reads syntax and there is no source.
+        InputError: the model reads syntax, but no parse source is given.
     """
 
     model_class = SpanModel
@@ -55,12 +55,12 @@ class Reader(TextPredictor[SpanModel]):
     def from_pretrained(
         cls, name: ModelName = "default", *, device: str = "cpu", **options: Any
     ) -> Self:
-        """A saved reader.
+        """Load a saved reader, and its verifier if it has one.
 
         Args:
-            name: ``default`` (or ``default-reader``) or a reader's folder.
+            name: ``default`` (or ``default-reader``), or a reader's folder.
             device: where to compute.
-            options: of the constructor.
+            options: of the constructor, or ``parser``.
 
         Raises:
             InputError: there is no such reader.
@@ -68,26 +68,26 @@ class Reader(TextPredictor[SpanModel]):
         ref = find_model(DEFAULT_READER if name == "default" else name)
         reader = super().from_pretrained(ref, device=device, **options)
         if (verifier := reader.model.head.verifier) and reader.verifier is None:
-            own = ref.folder / verifier
-            place = find_model(own if own.is_dir() else verifier)
-            # A verifier reads the trees that it was trained with, unless others are asked for.
+            inside = ref.folder / verifier
+            verifier_ref = find_model(inside if inside.is_dir() else verifier)
+            # A verifier reads the parses that it was trained with, unless the caller names others.
             given = options.get("parser") or options.keys() & {"source", "cache"}
             shared: dict[str, Any] = {}
-            if given or read_config(place).parser == reader.model.config.parser:
+            if given or read_config(verifier_ref).parser == reader.model.config.parser:
                 shared = {"cache": reader.texts.cache} if reader.texts.cache else {}
             if "precision" in options:
                 shared["precision"] = options["precision"]
-            reader.verifier = Reader.from_pretrained(place, device=device, **shared)
+            reader.verifier = Reader.from_pretrained(verifier_ref, device=device, **shared)
         return reader
 
     def answer(self, passage: str, question: str, *, threshold: float | None = None) -> Answer:
-        """The answer to one question.
+        """Answer one question.
 
         Args:
             passage: any text.
-            question: any question about it.
-            threshold: abstain where the odds against an answer exceed it; the fitted one if not
-                given, infinity never to abstain.
+            question: a question about the passage.
+            threshold: abstain if the odds against an answer exceed it; by default the fitted
+                threshold.  With infinity, the reader never abstains.
 
         Raises:
             InputError: passage or question is empty.
@@ -97,33 +97,33 @@ class Reader(TextPredictor[SpanModel]):
     def answer_all(
         self, passage: str, questions: Sequence[str], *, threshold: float | None = None
     ) -> list[Answer]:
-        """The answers to several questions about one passage, in their order.
+        """Answer several questions about one passage, in their order.
 
         Args:
             passage: any text; it is parsed once.
-            questions: about it.
+            questions: questions about the passage.
             threshold: as for :meth:`answer`.
 
         Raises:
-            InputError: it is one question alone, or no list of them.
+            InputError: ``questions`` is a single string, or not a list.
         """
         if isinstance(questions, str):
-            raise InputError("answer_all: expected several questions, got one; ask it by answer()")
+            raise InputError("answer_all: expected a list of questions, got one; use answer()")
         require_several(questions, "questions")
         return list(self.stream(((passage, q) for q in questions), threshold=threshold))
 
     def stream(
         self, pairs: Iterable[tuple[str, str]], *, threshold: float | None = None
     ) -> Iterator[Answer]:
-        """Answer (passage, question) pairs as they come, many at a time, in constant memory.
+        """Lazily answer (passage, question) pairs in batches, in constant memory.
 
         Args:
-            pairs: a passage that follows itself is parsed once.
+            pairs: passages with questions; a repeated passage is parsed once per batch.
             threshold: as for :meth:`answer`.
 
         Raises:
-            InputError: a passage or a question is empty, or they are no pair; those before it are
-                answered. Or the threshold is no number.
+            InputError: the threshold is not a number; or an item is not a pair or has an empty
+                text, in which case the pairs before it are answered first.
         """
         require_several(pairs, "(passage, question)")
         if threshold is not None:
@@ -140,7 +140,7 @@ class Reader(TextPredictor[SpanModel]):
     def _answers(
         self, chunk: Sequence[tuple[str, str]], threshold: float | None
     ) -> Iterator[Answer]:
-        """The answers to some pairs together."""
+        """Yield the answers to some pairs, which are batched together."""
         if not chunk:
             return
         windows = self.windows(chunk)
@@ -163,10 +163,10 @@ class Reader(TextPredictor[SpanModel]):
         self.texts.forget()
 
     def windows(self, pairs: Sequence[tuple[str, str]]) -> list[SpanWindow]:
-        """The windows of (passage, question) pairs, all of a pair's before those of the next.
+        """Split (passage, question) pairs into windows, in the order of the pairs.
 
         Raises:
-            InputError: passage or question is empty.
+            InputError: a passage or question is empty.
         """
         for pair in pairs:
             if problem := _problem(pair):
@@ -179,7 +179,7 @@ class Reader(TextPredictor[SpanModel]):
         ]
 
     def lay_out(self, texts: TextPair) -> Layout:
-        """The window in which a question is read; of a long passage the first with ``place``."""
+        """Lay out one window, see :meth:`TextPredictor.lay_out`: the first one with ``place``."""
         windows = self.windows([(texts.first, texts.second)])
         chosen = windows[0]
         if texts.place is not None:
@@ -197,7 +197,7 @@ class Reader(TextPredictor[SpanModel]):
         return found._replace(batch=self.on_device(found.batch))
 
     def _verify(self, pairs: Sequence[tuple[str, str]]) -> list[float]:
-        """Logit of unanswerable minus logit of answerable for each pair."""
+        """Compute the verification score of each pair, the minimum over its windows."""
         windows = self.windows(pairs)
         scores = [float("inf")] * len(pairs)
         for window, found in zip(windows, self._candidates(windows), strict=True):
@@ -238,11 +238,11 @@ class Reader(TextPredictor[SpanModel]):
         ]
 
     def collate(self, items: Sequence[SpanWindow]) -> dict[str, Tensor]:
-        """A padded batch of windows with gold positions."""
+        """Build a padded batch of windows, with gold positions."""
         return self.maker.collate(items)
 
     def batch(self, windows: Sequence[SpanWindow]) -> dict[str, Tensor]:
-        """The tensors of some windows, on the model's device."""
+        """Build a padded batch without gold positions, on the model's device."""
         tensors = self.collate(windows)
         for name in ("start_positions", "end_positions"):
             del tensors[name]
@@ -250,11 +250,11 @@ class Reader(TextPredictor[SpanModel]):
 
 
 def verifier_of(head: SpanHead, precision: Precision = "auto") -> Reader | None:
-    """The verifier that a reader is to be trained with; ``None`` where it has none of its own.
+    """Load the verifier that a reader's settings name; ``None`` if they name none.
 
     Args:
         head: settings of the reader.
-        precision: of its computation.
+        precision: precision of the verifier's computation.
 
     Raises:
         InputError: there is no such verifier.
@@ -265,7 +265,7 @@ def verifier_of(head: SpanHead, precision: Precision = "auto") -> Reader | None:
 
 
 def _problem(pair: Any) -> str:
-    """What is wrong with a pair of texts; empty if nothing is."""
+    """Describe what is wrong with a (passage, question) pair; empty if nothing is."""
     names = ("passage", "question")
     if problem := row_problem(pair, *names):
         return problem

@@ -1,4 +1,4 @@
-"""A small data set of span questions: the answer is the last word of the sentence they quote."""
+"""A small SQuAD data set: each question quotes a sentence, whose last word is the answer."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from syntagma.tasks.sample import SENTENCES, Sample
 
 
 def write_squad(folder: Path, copies: int) -> str:
-    """Questions in the format of SQuAD 2.0, one of seven without an answer."""
+    """Write questions in the format of SQuAD 2.0, one in seven without an answer."""
     paragraphs = []
     for number in range(copies):
         passage = " ".join(SENTENCES[:6])

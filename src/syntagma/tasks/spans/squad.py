@@ -1,4 +1,4 @@
-"""SQuAD 1.1 and 2.0 files in, predictions in the official formats out and back in."""
+"""Read SQuAD 1.1 and 2.0 files; write and read predictions in the official formats."""
 
 from __future__ import annotations
 
@@ -15,37 +15,28 @@ from syntagma.files import read_json
 from syntagma.outputs import write_json
 from syntagma.tasks.spans.answers import Answer
 
-__all__ = [
-    "SkippedQuestions",
-    "SpanExample",
-    "best_text",
-    "read_null_odds",
-    "read_predictions",
-    "read_squad",
-    "write_predictions",
-]
-
 KINDS = {list: "a list", str: "a string", int: "a whole number", bool: "true or false"}
 LINES = (
     "; expected one object in the SQuAD format, {'data': […]}, not an object a line (JSON lines)"
 )
-"""Said where a file goes on behind its first object."""
-MOST = sys.float_info.max
+"""Hint in the error message if a file continues after its first object."""
+LARGEST = sys.float_info.max
+"""JSON has no infinity, so infinite odds are written as the largest float."""
 Examples = Sequence["SpanExample"]
 
 
 @dataclass(frozen=True, slots=True)
 class SpanExample:
-    """A question about a passage: answered, impossible, or with gold answers kept from us.
+    """A question about a passage: with answers, impossible, or unlabelled.
 
     Args:
         id: unique in its file; predictions are keyed by it.
-        passage: examples about the same passage share one string object.
-        question: as asked.
-        title: of the article, empty where the file gives none.
-        answers: gold answers as they stand in the passage, white space around them included.
-        answer_starts: character offset of each, ``passage.startswith(answer, start)``.
-        is_impossible: the passage does not answer the question (SQuAD 2.0).
+        passage: the passage.
+        question: the question.
+        title: title of the article; empty if the file has none.
+        answers: gold answers, exactly as in the passage, including white space around them.
+        answer_starts: character offset of each answer.
+        is_impossible: whether the passage does not answer the question (SQuAD 2.0).
     """
 
     id: str
@@ -58,25 +49,25 @@ class SpanExample:
 
     @property
     def has_answers(self) -> bool:
-        """Whether gold answers are known (``HasAns`` in the official metrics)."""
+        """Whether there are gold answers (``HasAns`` in the official metrics)."""
         return bool(self.answers)
 
     @property
     def is_labelled(self) -> bool:
-        """Whether it can be learned from and scored; false for test files without gold."""
+        """Whether the question has gold answers or is impossible; false in blind test files."""
         return self.has_answers or self.is_impossible
 
 
 @dataclass(frozen=True, slots=True)
 class SkippedQuestions:
-    """How many questions were left out for each reason, and the message about the first."""
+    """How many questions were skipped for each reason, and the message about the first."""
 
     reasons: Mapping[str, int] = field(default_factory=dict)
     first: str = ""
 
     @property
     def total(self) -> int:
-        """Questions left out."""
+        """Number of skipped questions."""
         return sum(self.reasons.values())
 
     def __str__(self) -> str:
@@ -101,7 +92,7 @@ def _get(record: Any, key: str, kind: type, where: str) -> Any:
     if key not in record:
         keys = ", ".join(record)
         raise InputError(f"{where}: expected {KINDS[kind]} as {key!r}, got only {keys[:60]!r}")
-    # True is an int to Python, not to JSON; hence no isinstance.
+    # Not isinstance: in Python, unlike in JSON, True is an integer.
     if type(record[key]) is not kind:
         got = _short(record[key])
         raise InputError(f"{where}: expected {KINDS[kind]} as {key!r}, got {got}")
@@ -111,17 +102,17 @@ def _get(record: Any, key: str, kind: type, where: str) -> Any:
 def _require_text(text: str, name: str, where: str) -> None:
     if not text.strip():
         raise _BadQuestion(f"empty {name}", f"{where}: the {name} is empty; write its text")
-    # JSON can spell half of a surrogate pair; neither tokenizers nor UTF-8 files can hold it.
+    # JSON can escape half of a surrogate pair, which neither tokenizers nor UTF-8 can represent.
     if not text.isascii() and text.encode("utf-8", "ignore").decode("utf-8") != text:
-        message = f"{where}: the {name} holds half of a surrogate pair; write the whole character"
+        message = f"{where}: the {name} has half of a surrogate pair; write the whole character"
         raise _BadQuestion(f"broken {name}", message)
 
 
 def _wrong_start(passage: str, text: str, start: int, where: str) -> _BadQuestion:
     at = max(start, 0)
-    places = {passage.rfind(text, 0, at + len(text)), passage.find(text, at)} - {-1}
-    nearest = min(places, key=lambda place: abs(place - start), default=None)
-    remedy = "it stands nowhere in the passage" if nearest is None else f"it stands at {nearest}"
+    offsets = {passage.rfind(text, 0, at + len(text)), passage.find(text, at)} - {-1}
+    nearest = min(offsets, key=lambda offset: abs(offset - start), default=None)
+    remedy = "it is not in the passage" if nearest is None else f"it is at {nearest}"
     here = passage[start : start + len(text)] if start >= 0 else ""
     message = f"expected the answer {_short(text)} at answer_start {start}, got {_short(here)}"
     return _BadQuestion("wrong answer_start", f"{where}: {message}; {remedy}")
@@ -150,14 +141,14 @@ def _example(path: str | Path, title: str, passage: str, record: Any, place: str
         raise _BadQuestion(
             f"{'' if impossible else 'not '}impossible with{'' if gold else 'out'} answers",
             f'{where}: expected either answers or `"is_impossible": true`, got '
-            f"{'both' if gold else 'neither'}; leave 'answers' out where they are not known",
+            f"{'both' if gold else 'neither'}; omit 'answers' if they are unknown",
         )
     texts, starts = zip(*gold, strict=True) if gold else ((), ())
     return SpanExample(key, passage, question, title, texts, starts, impossible)
 
 
 def _records(path: str | Path) -> Iterator[tuple[str, str, Any, str]]:
-    """Title, passage, question record and its place, for each question."""
+    """Yield title, passage, record and position of each question."""
     passages: dict[str, str] = {}
     articles = _get(read_json(path, extra=LINES), "data", list, f"{path}: not the SQuAD format")
     for a, article in enumerate(articles):
@@ -166,6 +157,7 @@ def _records(path: str | Path) -> Iterator[tuple[str, str, Any, str]]:
         for p, paragraph in enumerate(paragraphs):
             place = f"{path}: data[{a}].paragraphs[{p}]"
             passage = _get(paragraph, "context", str, place)
+            # Equal passages share one string object, which saves memory.
             passage = passages.setdefault(passage, passage)
             for q, record in enumerate(_get(paragraph, "qas", list, place)):
                 yield title, passage, record, f"{place}.qas[{q}]"
@@ -174,17 +166,20 @@ def _records(path: str | Path) -> Iterator[tuple[str, str, Any, str]]:
 def read_squad(
     path: str | Path, *, skip_bad: bool = False
 ) -> tuple[list[SpanExample], SkippedQuestions]:
-    """The questions of a SQuAD 1.1 or 2.0 file (or a ``.gz`` of one), and what was left out.
+    """Read the questions of a SQuAD 1.1 or 2.0 file.
 
     Args:
-        path: the file; ``plausible_answers`` in it are not read.
-        skip_bad: leave out questions that are not as the format says, instead of stopping at the
-            first. A file that is not SQuAD at all stops all the same.
+        path: the file, possibly gzipped; ``plausible_answers`` in it are ignored.
+        skip_bad: skip and count invalid questions instead of stopping at the first.
+
+    Returns:
+        The questions, and how many were skipped.
 
     Raises:
-        InputError: the file cannot be read, is not in the format (the place is named), or a
-            question is wrong (it is named): an answer that does not stand at its offset, an id
-            that occurs twice, an empty question or passage, answers against ``is_impossible``.
+        InputError: the file cannot be read or does not have the format; no valid question is left;
+            or ``skip_bad`` is false, and a question is invalid: its answer is not at its offset,
+            its id is not unique, its text or passage is empty, or its answers contradict
+            ``is_impossible``.
     """
     examples: dict[str, SpanExample] = {}
     reasons: Counter[str] = Counter()
@@ -193,7 +188,7 @@ def read_squad(
         try:
             example = _example(path, title, passage, record, place)
             if example.id in examples:
-                message = f"{path}: the id {_short(example.id)} occurs twice; give each its own"
+                message = f"{path}: the id {_short(example.id)} occurs twice; make ids unique"
                 raise _BadQuestion("duplicate id", message)
             examples[example.id] = example
         except InputError as error:
@@ -209,17 +204,17 @@ def read_squad(
 
 
 def best_text(answer: Answer) -> str:
-    """The text of the best span, whether or not the reader abstains."""
+    """Return the text of the best span, even if the reader abstains."""
     return answer.spans[0].text if answer.spans else answer.text
 
 
 def _nbest(answer: Answer) -> list[dict[str, Any]]:
-    left = max(0.0, 1.0 - math.fsum(span.probability for span in answer.spans))
+    rest = max(0.0, 1.0 - math.fsum(span.probability for span in answer.spans))
     rows = [
         {"text": s.text, "probability": s.probability, "score": s.score, "start": s.start}
         for s in answer.spans
     ]
-    rows.append({"text": "", "probability": left, "score": answer.null_score})
+    rows.append({"text": "", "probability": rest, "score": answer.null_score})
     return sorted(rows, key=lambda row: -row["score"])
 
 
@@ -227,7 +222,7 @@ Form = Literal["predictions", "best_predictions", "null_odds", "nbest"]
 FORMS: dict[Form, Callable[[Answer], Any]] = {
     "predictions": lambda answer: answer.text,
     "best_predictions": best_text,
-    "null_odds": lambda answer: max(-MOST, min(MOST, answer.null_odds)),  # JSON has no infinity.
+    "null_odds": lambda answer: max(-LARGEST, min(LARGEST, answer.null_odds)),
     "nbest": _nbest,
 }
 
@@ -235,16 +230,16 @@ FORMS: dict[Form, Callable[[Answer], Any]] = {
 def write_predictions(
     path: str | Path, examples: Examples, answers: Sequence[Answer], *, form: Form = "predictions"
 ) -> None:
-    """Write one of the official files, whole or not at all: an object with question ids as keys.
+    """Write one of the official files, atomically: an object with question ids as keys.
 
     Args:
         path: the file.
         examples: the questions.
-        answers: one for each, in the same order.
-        form: ``predictions``: texts, empty for no answer. ``best_predictions``: the best span's
-            even there, with which the official script finds thresholds over ``null_odds``.
-            ``nbest``: candidates, best first, with a ``score`` in place of the two logits and the
-            character offset of their ``start``.
+        answers: an answer to each question, in the same order.
+        form: ``predictions``: texts, empty for no answer.  ``best_predictions``: the text of the
+            best span even for no answer; from these, the official script finds thresholds over
+            ``null_odds``.  ``nbest``: candidates, best first, with a ``score`` instead of the
+            official two logits, and the character offset ``start``.
 
     Raises:
         InputError: the file cannot be written.
@@ -256,16 +251,16 @@ def write_predictions(
 def read_predictions(
     path: str | Path, examples: Examples, *, strict: bool = True
 ) -> dict[str, str]:
-    """Read ``predictions.json`` back, in the order of the file.
+    """Read ``predictions.json``, in the order of the file.
 
     Args:
         path: the file.
-        examples: the questions it should answer.
-        strict: whether ids must be those of the questions; if not, unknown ones are dropped and
-            missing ones stay missing, which the metrics count as wrong.
+        examples: the questions that it should answer.
+        strict: whether its ids must be exactly those of the questions; otherwise unknown ids are
+            dropped, and missing ones stay missing, which the metrics count as wrong.
 
     Raises:
-        InputError: the file cannot be read, is no object of texts, or has the wrong ids.
+        InputError: the file cannot be read, is not an object of texts, or has the wrong ids.
     """
     values = _read_by_id(path, examples, strict)
     return {key: _get(values, key, str, str(path)) for key in values}
@@ -274,10 +269,10 @@ def read_predictions(
 def read_null_odds(
     path: str | Path, examples: Examples, *, strict: bool = True
 ) -> dict[str, float]:
-    """Read ``null_odds.json`` back; arguments and errors as in :func:`read_predictions`."""
+    """Read ``null_odds.json``; for arguments and errors, see :func:`read_predictions`."""
     values = _read_by_id(path, examples, strict)
     for key, value in values.items():
-        if type(value) not in (int, float) or not abs(value) <= MOST:
+        if type(value) not in (int, float) or not abs(value) <= LARGEST:
             raise InputError(f"{path}: expected a finite number as {key!r}, got {_short(value)}")
     return {key: float(value) for key, value in values.items()}
 
@@ -289,8 +284,8 @@ def _read_by_id(path: str | Path, examples: Examples, strict: bool) -> dict[str,
     known = dict.fromkeys(example.id for example in examples)
     missing = [key for key in known if key not in values]
     unknown = [key for key in values if key not in known]
-    for ids, trouble in ((missing, "missing"), (unknown, "not in the data")):
+    for ids, problem in ((missing, "missing"), (unknown, "not in the data")):
         if ids and strict:
-            came = f"{len(ids)} {trouble}, for example {ids[0]!r}"
-            raise InputError(f"{path}: expected the data's {len(known)} questions, got {came}")
+            got = f"{len(ids)} {problem}, for example {ids[0]!r}"
+            raise InputError(f"{path}: expected the data's {len(known)} questions, got {got}")
     return {key: value for key, value in values.items() if key in known}

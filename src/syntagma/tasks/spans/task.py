@@ -1,4 +1,4 @@
-"""The task of reading comprehension by spans: SQuAD 1.1 and 2.0."""
+"""Extractive reading comprehension: SQuAD 1.1 and 2.0."""
 
 from __future__ import annotations
 
@@ -16,6 +16,7 @@ from syntagma.syntax.encode import EncodedText
 from syntagma.tasks.comparison.comparisons import ACCURACY, ComparedMetric
 from syntagma.tasks.comparison.properties import ANSWERS, QUESTION, length_of
 from syntagma.tasks.experiment import Experiment
+from syntagma.tasks.label_counts import accuracy_of
 from syntagma.tasks.new_model import new_model, training_options
 from syntagma.tasks.predictor import PredictorTask
 from syntagma.tasks.spans.answers import Answer
@@ -29,8 +30,9 @@ from syntagma.tasks.task import ErrorExample, Features
 log = logging.getLogger(__name__)
 
 VERIFIER = "verifier"
+"""Folder of the verifier in a reader's folder."""
 VERIFIER_WEIGHTS = (0.0, 0.25, 0.5, 1.0, 2.0, 4.0)
-
+"""The values of β₂ that are tried (eq. 14)."""
 
 EXACT = ComparedMetric(("exact", "f1"), "exact", "exact", "mcnemar")
 F1 = EXACT._replace(metric="f1", score="f1", test="t")
@@ -38,10 +40,10 @@ VERIFIED = ACCURACY._replace(test="mcnemar")
 
 
 class SpanTask(PredictorTask[SpanExample, Answer, Reader]):
-    """Answers as spans of the passage, with abstention.
+    """Answers questions with spans of the passage, or abstains.
 
-    Models are chosen by the F1 that they have once their threshold is fitted: at the one that they
-    begin with, a better reader may abstain more, or less, than it will.
+    The metric for model selection is F1 at the best threshold: at the initial threshold, a better
+    reader may abstain too often or too rarely, and the final threshold is fitted later anyway.
     """
 
     name = "spans"
@@ -63,7 +65,7 @@ class SpanTask(PredictorTask[SpanExample, Answer, Reader]):
 
     @classmethod
     def new(cls, experiment: Experiment, examples: Sequence[SpanExample]) -> Self:
-        """A new reader with the experiment's guides."""
+        """Create a reader with the experiment's encoder and guides."""
         model = new_model(SpanModel, experiment)
         options = training_options(model, experiment)
         verifier = verifier_of(model.head, experiment.training.precision)
@@ -71,7 +73,7 @@ class SpanTask(PredictorTask[SpanExample, Answer, Reader]):
 
     @classmethod
     def read(cls, path: str | Path, *, skip_bad: bool = False) -> list[SpanExample]:
-        """Questions of a SQuAD file."""
+        """Read the questions of a SQuAD file."""
         examples, skipped = read_squad(path, skip_bad=skip_bad)
         if skipped.total:
             log.warning("%s: %s", path, skipped)
@@ -79,29 +81,26 @@ class SpanTask(PredictorTask[SpanExample, Answer, Reader]):
 
     @classmethod
     def is_labelled(cls, example: SpanExample) -> bool:
-        """Whether it has gold answers, or is known to have none."""
+        """Return whether a question has gold answers or is impossible."""
         return example.is_labelled
 
     @classmethod
     def texts(cls, examples: Sequence[SpanExample]) -> Iterator[str]:
-        """Each passage once, before the questions about it."""
-        seen: set[str] = set()
-        for example in examples:
-            for text in (example.passage, example.question):
-                if text not in seen:
-                    seen.add(text)
-                    yield text
+        """Yield each distinct passage, before the questions about it."""
+        yield from dict.fromkeys(
+            text for example in examples for text in (example.passage, example.question)
+        )
 
     @classmethod
     def describe(cls, example: SpanExample) -> ErrorExample:
-        """The question, and the first gold answer in its passage."""
+        """Show the question, and the first gold answer in its passage."""
         first = zip(example.answer_starts[:1], example.answers[:1], strict=True)
         places = tuple((start, start + len(answer)) for start, answer in first)
         gold = tuple(dict.fromkeys(example.answers)) or ("",)
         return ErrorExample(example.question, gold, example.passage, places, asked_name="question")
 
     def features(self, examples: Sequence[SpanExample]) -> Features:
-        """Training windows; the gold span is the first answer's."""
+        """Encode the examples as training windows; the first gold answer is the target."""
         texts = self.predictor.texts.encode(
             [text for example in examples for text in (example.passage, example.question)]
         )
@@ -114,9 +113,9 @@ class SpanTask(PredictorTask[SpanExample, Answer, Reader]):
         return Features(items, padded=True)
 
     def predict(self, examples: Sequence[SpanExample]) -> list[Answer]:
-        """Answers; never the empty one where questions have answers and none is impossible.
+        """Answer the questions, without abstaining if the data has no impossible question.
 
-        So a reader that can abstain is still scored by the rules of SQuAD 1.1 on its files.
+        The rules of SQuAD 1.1, which apply to such data, know no abstention.
         """
         self.model.eval()
         always = any(example.has_answers for example in examples) and not any(
@@ -128,11 +127,13 @@ class SpanTask(PredictorTask[SpanExample, Answer, Reader]):
     def score(
         self, examples: Sequence[SpanExample], predictions: Sequence[Answer]
     ) -> dict[str, float]:
-        """The official metrics (:mod:`syntagma.tasks.spans.metrics`)."""
+        """Return the official metrics (:mod:`syntagma.tasks.spans.metrics`).
+
+        For a verifier, this is the accuracy of its answerability.
+        """
         labelled = self.labelled(examples, predictions)
         if self.model.head.objective == "answerability":
-            right = sum(map(_is_verified, labelled))
-            return {"accuracy": 100 * right / max(len(labelled), 1), "total": float(len(labelled))}
+            return accuracy_of(list(map(_is_verified, labelled)))
         return score_answers(
             [example for example, _ in labelled], [answer for _, answer in labelled]
         )
@@ -140,7 +141,7 @@ class SpanTask(PredictorTask[SpanExample, Answer, Reader]):
     def score_examples(
         self, examples: Sequence[SpanExample], predictions: Sequence[Answer]
     ) -> dict[str, dict[str, float]]:
-        """Exact match and F1 of each question; of a verifier, whether it is right."""
+        """Return exact match and F1 of each labelled question, or the accuracy of a verifier."""
         labelled = self.labelled(examples, predictions)
         if self.model.head.objective == "answerability":
             return {pair[0].id: {"accuracy": float(_is_verified(pair))} for pair in labelled}
@@ -153,7 +154,7 @@ class SpanTask(PredictorTask[SpanExample, Answer, Reader]):
     def fit_after_training(
         self, examples: Sequence[SpanExample], predictions: Sequence[Answer]
     ) -> dict[str, float]:
-        """Fit δ, and the verifier's β₂ where there is one, in one sweep each (eq. 14)."""
+        """Fit the threshold δ, together with β₂ if there is a verifier (journal eq. 14)."""
         labelled = self.labelled(examples, predictions)
         if all(example.has_answers for example, _ in labelled):
             return {}
@@ -169,40 +170,40 @@ class SpanTask(PredictorTask[SpanExample, Answer, Reader]):
                 for _, answer in labelled
             ]
             fits.append((best_threshold(rows, odds), weight))
-        cut, weight = max(fits, key=lambda fit: fit[0].value)
-        fitted = {"null_score_diff_threshold": cut.threshold, "answerability_weight": weight}
+        best, weight = max(fits, key=lambda fit: fit[0].value)
+        fitted = {"null_score_diff_threshold": best.threshold, "answerability_weight": weight}
         self.model.set_head(**fitted)
         return fitted
 
     def write_predictions(
         self, examples: Sequence[SpanExample], predictions: Sequence[Answer], path: Path
     ) -> None:
-        """Write ``predictions.json`` and beside it the official ``null_odds`` and ``nbest``."""
+        """Write ``predictions.json``, and the official ``null_odds`` and ``nbest`` next to it."""
         write_predictions(path, examples, predictions)
         for form in ("null_odds", "nbest"):
-            place = path.with_name(f"{path.stem}.{form}{path.suffix}")
-            write_predictions(place, examples, predictions, form=form)
+            other = path.with_name(f"{path.stem}.{form}{path.suffix}")
+            write_predictions(other, examples, predictions, form=form)
 
     def save(self, folder: Path, *, bits: int | None = None) -> None:
-        """Write the reader, its verifier beside it."""
+        """Write the reader, with its verifier in a subfolder."""
         if self.predictor.verifier is not None:
-            # From now on it is found beside the reader, wherever that goes.
+            # Must precede the saving: the relative path stays valid when the folder is moved.
             self.model.set_head(verifier=VERIFIER)
         super().save(folder, bits=bits)
         if self.predictor.verifier is not None:
-            place = folder / VERIFIER
-            place.mkdir(exist_ok=True)
-            type(self)(self.predictor.verifier).save(place, bits=bits)
+            subfolder = folder / VERIFIER
+            subfolder.mkdir(exist_ok=True)
+            type(self)(self.predictor.verifier).save(subfolder, bits=bits)
 
 
 def _is_verified(pair: tuple[SpanExample, Answer]) -> bool:
-    """Whether a verifier is right about whether a question has an answer."""
+    """Return whether a verifier is right about a question's answerability."""
     example, answer = pair
     return (answer.verification > 0) == example.is_impossible
 
 
 def _gold_pieces(example: SpanExample, passage: EncodedText) -> tuple[int, int] | None:
-    """First and last piece of the first gold answer, or ``None`` without one."""
+    """Return the first and last piece of the first gold answer; ``None`` if there is none."""
     if not example.answers:
         return None
     answer, begin = example.answers[0], example.answer_starts[0]
@@ -214,6 +215,7 @@ def _gold_pieces(example: SpanExample, passage: EncodedText) -> tuple[int, int] 
 
 
 def _with_gold(window: SpanWindow, gold: tuple[int, int] | None) -> SpanWindow:
+    """Set the gold positions of a window, if it contains the whole answer."""
     if gold is None or gold[0] < window.begin or gold[1] >= window.end:
         return window
     shift = window.offset - window.begin

@@ -1,4 +1,7 @@
-"""Questions about passages as windows that fit the encoder (SG-Net: passage first)."""
+"""Split passages into windows that fit the encoder, each with the question after the passage.
+
+The passage comes first, as in SG-Net and unlike in BERT's SQuAD script.
+"""
 
 from __future__ import annotations
 
@@ -14,22 +17,20 @@ from syntagma.syntax.encode import EncodedText
 from syntagma.syntax.sequences import Part, window_starts
 from syntagma.tasks.predictor import TextEncoder
 
-__all__ = ["SpanWindow", "WindowMaker"]
-
 
 @dataclass(frozen=True, slots=True, eq=False)
 class SpanWindow:
     """A part of a passage with a question.
 
     Args:
-        example: number of the example that the window belongs to.
-        passage: the passage's pieces.
-        question: the question's pieces.
-        begin: first piece of the passage in the window.
-        end: piece after the last.
-        offset: position in the sequence of the passage's first piece.
-        start: position of the gold answer's first piece, 0 where the window holds none.
-        last: position of the gold answer's last piece, 0 where the window holds none.
+        example: index of the example that the window belongs to.
+        passage: all pieces of the passage.
+        question: the pieces of the question.
+        begin: index of the first passage piece in the window.
+        end: index after the last passage piece in the window.
+        offset: position of the passage's first piece in the sequence.
+        start: position of the gold answer's first piece; 0 if it is not in the window.
+        last: position of the gold answer's last piece; 0 if it is not in the window.
     """
 
     example: int
@@ -42,27 +43,28 @@ class SpanWindow:
     last: int = 0
 
     def __len__(self) -> int:
+        # Plus a separator after each text; an encoder with two between texts has one more.
         return self.offset + self.end - self.begin + len(self.question) + 2
 
 
 class WindowMaker:
-    """Turns passages and questions into windows.
+    """Splits passages and questions into windows.
 
     Args:
-        texts: cuts texts into pieces.
-        head: lengths.
+        texts: tokenises and parses texts.
+        head: settings with the lengths.
 
     Raises:
-        InputError: the encoder cannot read sequences of ``max_length``, or puts no special piece
-            before texts, which is to stand for no answer.
+        InputError: the encoder cannot read sequences of ``max_length``, or has no special piece at
+            the start of a sequence, which represents "no answer".
     """
 
     def __init__(self, texts: TextEncoder, head: SpanHead) -> None:
         texts.check_length(head.max_length)
         if not len(texts.builder.prefix(2)):
             raise InputError(
-                "encoder: expected one that puts a special piece before texts (as BERT's [CLS]), "
-                "which stands for no answer; this one's tokenizer puts none"
+                "encoder: expected one whose sequences start with a special piece (as BERT's "
+                "[CLS]), which represents no answer; this one's tokenizer adds none"
             )
         self.texts = texts
         self.builder = texts.builder
@@ -71,7 +73,7 @@ class WindowMaker:
     def windows(
         self, example: int, passage: EncodedText, question: EncodedText
     ) -> list[SpanWindow]:
-        """The windows of one question over its passage."""
+        """Split the passage of one question into windows."""
         question = question.part(0, min(len(question), self.head.max_question_length))
         special = self.builder.n_special(2)
         room = self.head.max_length - special - len(question)
@@ -82,7 +84,7 @@ class WindowMaker:
         ]
 
     def collate(self, windows: Sequence[SpanWindow]) -> dict[str, Tensor]:
-        """A padded batch with the places where answers may stand and the gold positions."""
+        """Build a padded batch, with a mask of possible answer positions and the gold positions."""
         batch = self.builder.collate(
             [
                 (Part(w.passage, w.begin, w.end), Part(w.question, 0, len(w.question)))
@@ -90,7 +92,7 @@ class WindowMaker:
             ]
         )
         context = torch.zeros(batch["input_ids"].shape, dtype=torch.bool)
-        context[:, 0] = True
+        context[:, 0] = True  # The first piece represents "no answer".
         for row, window in enumerate(windows):
             context[row, window.offset : window.offset + window.end - window.begin] = True
         batch["context"] = context
