@@ -263,7 +263,7 @@ class TestLearning:
         assert found[0].passage != "Her cat."
         assert not found[0].is_impossible
 
-    def test_questions_without_a_positive_are_left_out_and_counted(self, task, caplog):
+    def test_questions_without_a_positive_are_skipped_and_counted(self, task, caplog):
         examples = [
             example(("gull",), "A gull cried."),
             example(("crew",), "A gull cried."),
@@ -274,7 +274,7 @@ class TestLearning:
             features = task.features(examples)
         assert len(features) == 1
         assert (
-            "left out 3 of 4 questions: 2 whose paragraphs do not contain an answer, 1 without "
+            "skipped 3 of 4 questions: 2 whose paragraphs do not contain an answer, 1 without "
             "paragraphs" in caplog.text
         )
         with pytest.raises(InputError, match=naming("question paragraph answer")):

@@ -1,1 +1,1 @@
-"""Open-domain questions, answered from many retrieved paragraphs."""
+"""Open-domain question answering over retrieved paragraphs."""

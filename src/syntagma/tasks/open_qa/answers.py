@@ -1,19 +1,19 @@
-"""One answer from many paragraphs: candidates of all of them are weighed together.
+"""Combine the answers from many paragraphs of one question.
 
-A reader's scores compare the spans of one paragraph with one another and with the empty answer;
-nothing in its training ties the scores of two paragraphs together (Clark & Gardner 2018). Odds
-against the empty answer can be compared, because what the scores of a paragraph have in common
-drops out of them. So the evidence for a span is SG-Net's odds (journal eq. 14) turned round,
+The scores of a reader are comparable within a paragraph, including the empty answer, but not across
+paragraphs, since training never compares two paragraphs (Clark & Gardner 2018).  Odds against the
+empty answer are comparable, since an offset common to all scores of a paragraph cancels.  So the
+evidence for a span is SG-Net's odds (journal eq. 14) with the opposite sign,
 
     e = β₁ · (score of the span − null score of its paragraph) − β₂ · verification,
 
-and all spans of all paragraphs share one softmax with one empty answer whose evidence is 0: the
-shared normalisation of Clark & Gardner, made from a reader of single paragraphs. A paragraph that
-answers nothing has a high null score, and all its spans count little.
+and all spans of all paragraphs share one softmax, with one empty answer whose evidence is 0.  This
+is the shared normalisation of Clark & Gardner, applied to a reader of single paragraphs.  An
+irrelevant paragraph has a high null score, which lowers the evidence for all of its spans.
 
-Spans that the official metrics take for the same answer, in one paragraph or in several, are one
-candidate. Lin et al. (2018) give two ways to count their evidence: ``sum`` adds their
-probabilities, so that paragraphs support one another; ``max`` takes the greatest.
+Spans that the official metrics treat as the same answer, in one or several paragraphs, are one
+candidate.  Lin et al. (2018) give two ways to aggregate their evidence: ``sum`` adds their
+probabilities, so that paragraphs support one another; ``max`` takes the maximum.
 """
 
 from __future__ import annotations
@@ -28,36 +28,34 @@ from syntagma.models.open_model import OpenHead
 from syntagma.tasks.spans.answers import Answer
 from syntagma.tasks.spans.metrics import normalise
 
-__all__ = ["Candidate", "OpenAnswer", "ReadParagraph", "pool"]
-
 
 class ReadParagraph(NamedTuple):
-    """What a reader found in one paragraph.
+    """The answer of a reader from one paragraph.
 
     Args:
-        place: of the paragraph in the list that was given, from 0.
-        pid: its id.
-        answer: the reader's, with its candidate spans.
+        paragraph: index of the paragraph in the list of paragraphs.
+        pid: id of the paragraph.
+        answer: the answer, with its candidate spans.
     """
 
-    place: int
+    paragraph: int
     pid: str
     answer: Answer
 
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
-    """An answer with its best place: ``paragraphs[paragraph][start:end] == text``.
+    """An answer, with its best occurrence: ``paragraphs[paragraph][start:end] == text``.
 
     Args:
-        text: as it stands at its best place.
-        paragraph: place of that paragraph in the list, from 0.
-        pid: its id.
-        start: character offset of the first character.
-        end: character offset after the last.
-        score: evidence of all places together, as log odds against the empty answer.
-        probability: share among the candidates of all paragraphs and the empty answer.
-        n_paragraphs: in how many paragraphs it is a candidate.
+        text: text of the best occurrence.
+        paragraph: index of its paragraph in the list of paragraphs.
+        pid: id of its paragraph.
+        start: character offset of its start.
+        end: character offset of its end (exclusive).
+        score: aggregated evidence of all occurrences, as log odds against the empty answer.
+        probability: softmax of the score over all candidates and the empty answer.
+        n_paragraphs: number of paragraphs with an occurrence.
     """
 
     text: str
@@ -72,18 +70,21 @@ class Candidate:
 
 @dataclass(frozen=True, slots=True)
 class OpenAnswer:
-    """The answer to a question that was asked of several paragraphs.
+    """The answer to a question from several paragraphs.
+
+    Without any candidate, ``text`` and ``pid`` are empty, ``paragraph``, ``start`` and ``end`` are
+    ``None``, and ``score`` is minus infinity.
 
     Args:
-        question: as asked.
-        text: the best candidate's, empty where there was nothing to read; so the others.
-        paragraph: place of its paragraph in the list, ``None`` without one.
-        pid: id of the paragraph, empty without one.
-        start: character offset in the paragraph, ``None`` without one.
-        end: character offset after the answer, ``None`` without one.
-        score: log odds against the empty answer, minus infinity without one.
-        probability: share among all candidates and the empty answer.
-        null_probability: of the empty answer: that no paragraph tells.
+        question: the question.
+        text: text of the best candidate.
+        paragraph: index of its paragraph in the list of paragraphs.
+        pid: id of its paragraph.
+        start: character offset of its start in the paragraph.
+        end: character offset of its end (exclusive).
+        score: log odds against the empty answer.
+        probability: softmax of the score over all candidates and the empty answer.
+        null_probability: probability that no paragraph has an answer.
         candidates: the best answers, best first.
     """
 
@@ -102,7 +103,7 @@ class OpenAnswer:
     def of(
         cls, question: str, candidates: Sequence[Candidate], null_probability: float
     ) -> OpenAnswer:
-        """The best of some candidates, which are given best first."""
+        """Build the answer from candidates, sorted best first."""
         if not candidates:
             return cls(
                 question, "", None, "", None, None, -np.inf, 0.0, null_probability, candidates=()
@@ -122,7 +123,9 @@ class OpenAnswer:
         )
 
 
-class _Place(NamedTuple):
+class _Occurrence(NamedTuple):
+    """An occurrence of an answer in a paragraph."""
+
     evidence: float
     paragraph: int
     pid: str
@@ -132,23 +135,24 @@ class _Place(NamedTuple):
 
 
 def pool(question: str, found: Sequence[ReadParagraph], head: OpenHead) -> OpenAnswer:
-    """Join what was found in the paragraphs of one question.
+    """Combine the answers from the paragraphs of one question.
 
     Args:
-        question: as asked.
-        found: one a paragraph.
-        head: how to weigh and to count.
+        question: the question.
+        found: the reader's answer from each paragraph.
+        head: settings with the weights and the aggregation.
     """
-    groups: dict[str, list[_Place]] = {}
+    groups: dict[str, list[_Occurrence]] = {}
     for read in found:
         answer = read.answer
         against = head.answerability_weight * answer.verification
         for span in answer.spans:
             if same := normalise(span.text):
                 evidence = head.span_weight * (span.score - answer.null_score) - against
-                place = _Place(evidence, read.place, read.pid, span.start, span.end, span.text)
-                groups.setdefault(same, []).append(place)
-    scores = np.array([0.0, *(_together(group, head) for group in groups.values())])
+                groups.setdefault(same, []).append(
+                    _Occurrence(evidence, read.paragraph, read.pid, span.start, span.end, span.text)
+                )
+    scores = np.array([0.0, *(_aggregate(group, head) for group in groups.values())])
     shares = np.exp(scores - scores.max())
     shares /= shares.sum()
     rows = zip(groups.values(), scores[1:].tolist(), shares[1:].tolist(), strict=True)
@@ -159,15 +163,15 @@ def pool(question: str, found: Sequence[ReadParagraph], head: OpenHead) -> OpenA
     return OpenAnswer.of(question, ranked[: head.n_best_size], float(shares[0]))
 
 
-def _together(group: Sequence[_Place], head: OpenHead) -> float:
-    """The evidence of all places of an answer."""
-    evidence = [place.evidence for place in group]
+def _aggregate(group: Sequence[_Occurrence], head: OpenHead) -> float:
+    """Aggregate the evidence of all occurrences of an answer."""
+    evidence = [each.evidence for each in group]
     return float(max(evidence) if head.aggregate == "max" else np.logaddexp.reduce(evidence))
 
 
-def _candidate(group: Sequence[_Place], score: float, share: float) -> Candidate:
-    # At equal evidence the paragraph that was retrieved first counts, and there the first place.
-    best = min(group, key=lambda place: (-place.evidence, place.paragraph, place.start))
+def _candidate(group: Sequence[_Occurrence], score: float, share: float) -> Candidate:
+    # Ties go to the paragraph that was retrieved first, then to the first occurrence in it.
+    best = min(group, key=lambda each: (-each.evidence, each.paragraph, each.start))
     return Candidate(
         text=best.text,
         paragraph=best.paragraph,
@@ -176,5 +180,5 @@ def _candidate(group: Sequence[_Place], score: float, share: float) -> Candidate
         end=best.end,
         score=score,
         probability=share,
-        n_paragraphs=len({place.paragraph for place in group}),
+        n_paragraphs=len({each.paragraph for each in group}),
     )

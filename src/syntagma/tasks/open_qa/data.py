@@ -1,22 +1,22 @@
-"""Questions with the paragraphs that were retrieved for them, in three layouts.
+"""Read questions with the paragraphs that were retrieved for them, in three formats.
 
-``dev.jsonl`` beside ``paragraphs.jsonl``
-    Each line a question, ``{"id", "question", "answers": […], "retrieved": [pid, …]}``, perhaps
-    with ``gold_pid``, the paragraph that was asked about; each line of the other file a paragraph,
-    ``{"pid", "text"}``, perhaps with a ``title``. A field ``has_answer`` is not read: which
-    paragraphs contain an answer is found anew, with its place.
-``dev.txt`` beside ``dev.json``
-    SearchQA, Quasar-T, TriviaQA and WebQuestions as Lin et al. (2018) lay them out: each line a
-    question, ``{"question", "answers": […]}`` (``answer`` in some of them), and the same line of
-    the other file the list of its paragraphs, ``[{"document": […]}, …]``, perhaps with an ``id``.
-``questions.jsonl`` beside ``questions.json``
-    DrQA's lists of questions, ``{"question", "answer": […]}``, with paragraphs in lists as above,
-    whose text may also be called ``text``. Answers are texts: the regular expressions of one of the
-    lists, CuratedTREC, are not read as such.
+``dev.jsonl`` and ``paragraphs.jsonl``
+    One question per line, ``{"id", "question", "answers": […], "retrieved": [pid, …]}``, with an
+    optional ``gold_pid``, the paragraph that the question is about; and one paragraph per line,
+    ``{"pid", "text"}``, with an optional ``title``.  A field ``has_answer`` is ignored: answers are
+    searched for in the paragraphs, since their offsets are needed.
+``dev.txt`` and ``dev.json``
+    SearchQA, Quasar-T, TriviaQA and WebQuestions in the format of Lin et al. (2018): one question
+    per line, ``{"question", "answers": […]}`` (or ``answer``), and in the same line of the other
+    file the list of its paragraphs, ``[{"document": […]}, …]``, with an optional ``id`` each.
+``questions.jsonl`` and ``questions.json``
+    DrQA's lists of questions, ``{"question", "answer": […]}``, with lists of paragraphs as above,
+    whose text may also be called ``text``.  Answers are plain text: the regular expressions of
+    CuratedTREC are not interpreted.
 
-Which layout it is, a field ``retrieved`` tells. Questions, answers and texts are strings, or lists
-of words, which are joined by single spaces. All files may be gzipped. Where the paragraphs lie
-elsewhere, or have another name, write both: ``dev.txt+paragraphs.json.gz``.
+The first format is recognised by the field ``retrieved``.  Questions, answers and texts are
+strings, or lists of words, which are joined by single spaces.  All files may be gzipped.  If the
+paragraphs are in another folder or have another name, give both: ``dev.txt+paragraphs.json.gz``.
 """
 
 from __future__ import annotations
@@ -29,9 +29,9 @@ from itertools import zip_longest
 from pathlib import Path
 from typing import Any
 
-from syntagma.errors import InputError, first_wrong
+from syntagma.errors import InputError
 from syntagma.files import read_lines, split_pair
-from syntagma.tasks.collect import InvalidRecordError, gather
+from syntagma.tasks.collect import Collected, InvalidRecordError, gather
 from syntagma.text.alignment import encodable
 
 BY_ID = "paragraphs.jsonl"
@@ -40,12 +40,12 @@ RETRIEVED = re.compile(r'"retrieved"\s*:')
 
 @dataclass(frozen=True, slots=True)
 class Paragraph:
-    """A retrieved text.
+    """A retrieved paragraph.
 
     Args:
-        id: as in its file; where there is none, the line and the place in its list.
-        text: questions about the same paragraph share one string object; may be blank.
-        title: of the article, or empty.
+        id: id in its file; if there is none, the line and the index in its list.
+        text: the paragraph; may be blank.
+        title: title of the article; may be empty.
     """
 
     id: str
@@ -58,11 +58,11 @@ class OpenExample:
     """A question with retrieved paragraphs.
 
     Args:
-        id: unique in its file; its line where the file gives none.
-        question: as asked.
-        answers: gold answers in words, wherever they stand; empty if unknown.
-        paragraphs: as retrieved, the best first; may be empty.
-        gold: the paragraph that was asked about, where that is known, retrieved or not.
+        id: unique in its file; the line number if the file has no ids.
+        question: the question.
+        answers: texts of the gold answers; empty if unlabelled.
+        paragraphs: the retrieved paragraphs, best first; may be empty.
+        gold: the paragraph that the question is about, retrieved or not; ``None`` if unknown.
     """
 
     id: str
@@ -75,56 +75,48 @@ class OpenExample:
 Found = Iterator["OpenExample | str"]
 
 
-def read_open_qa(
-    path: str | Path, *, skip_bad: bool = False
-) -> tuple[list[OpenExample], list[str]]:
-    """The questions of a file, and the paragraphs that they name.
+def read_open_qa(path: str | Path, *, skip_bad: bool = False) -> Collected[OpenExample]:
+    """Read the questions of a file, with their paragraphs.
 
     Args:
-        path: the questions, or ``QUESTIONS+PARAGRAPHS``; see the module.
-        skip_bad: leave out what is not as the layout says, instead of stopping.
-
-    Returns:
-        The examples, and what was wrong with the lines left out.
+        path: the questions, or ``QUESTIONS+PARAGRAPHS``, in one of the formats above.
+        skip_bad: skip invalid lines instead of stopping at the first.
 
     Raises:
-        InputError: a file is missing or cannot be read; files that correspond line by line are not
-            of one length; a line is not as the layout says, names a paragraph that there is not, or
-            repeats an id, and ``skip_bad`` is false; or no question is left.
+        InputError: a file is missing or cannot be read; files that should correspond line by line
+            differ in length; a line is invalid, names an unknown paragraph or repeats an id, and
+            ``skip_bad`` is false; or no valid question is left.
     """
     found = ((str(path), candidate) for candidate in _candidates(str(path)))
-    examples, wrong = gather(found, skip_bad=skip_bad)
-    if not examples:
-        raise InputError(f"{path}: no questions{first_wrong(wrong)}")
-    return examples, wrong
+    return gather(found, skip_bad=skip_bad).require_some(f"{path}: no questions")
 
 
 def _candidates(path: str) -> Found:
     first, second = split_pair(path)
     if any(RETRIEVED.search(line) for line in read_lines(first)):
-        return _by_id(first, second or _beside(first, BY_ID))
+        return _by_id(first, second or _paragraph_file(first, BY_ID))
     name = Path(first.removesuffix(".gz"))
     if not second and name.suffix not in (".txt", ".jsonl"):
         raise InputError(
             f"{first}: expected questions as .txt or .jsonl (also with .gz), or both files as "
             f"QUESTIONS+PARAGRAPHS"
         )
-    return _by_line(first, second or _beside(first, name.with_suffix(".json").name))
+    return _by_line(first, second or _paragraph_file(first, name.with_suffix(".json").name))
 
 
-def _beside(questions: str, name: str) -> str:
-    """The file of paragraphs in the folder of the questions."""
-    for place in (Path(questions).with_name(name), Path(questions).with_name(f"{name}.gz")):
-        if place.is_file():
-            return str(place)
+def _paragraph_file(questions: str, name: str) -> str:
+    """Find the file of paragraphs in the folder of the questions, gzipped or not."""
+    for path in (Path(questions).with_name(name), Path(questions).with_name(f"{name}.gz")):
+        if path.is_file():
+            return str(path)
     raise InputError(
-        f"{questions}: expected its paragraphs beside it as {name} (or {name}.gz); where they lie "
-        f"elsewhere, write {questions}+FILE"
+        f"{questions}: expected its paragraphs in the same folder as {name} (or {name}.gz); for "
+        f"another file, write {questions}+FILE"
     )
 
 
 def _by_id(questions: str, paragraphs: str) -> Found:
-    """Questions that name their paragraphs; only those that are named are kept in memory."""
+    """Read questions with ids of paragraphs; only these paragraphs are kept in memory."""
     rows: list[tuple[str, dict[str, Any]]] = []
     wanted: dict[str, Paragraph | None] = {}
     for number, line in _numbered(questions):
@@ -150,7 +142,7 @@ def _by_id(questions: str, paragraphs: str) -> Found:
 
 
 def _fetch(path: str, wanted: dict[str, Paragraph | None]) -> Iterator[str]:
-    """Fill in the paragraphs that are wanted; yields what is wrong with lines."""
+    """Fill in the wanted paragraphs, and yield messages about invalid lines."""
     for number, line in _numbered(path):
         try:
             row = _object(line, "pid and text")
@@ -171,30 +163,31 @@ def _fetch(path: str, wanted: dict[str, Paragraph | None]) -> Iterator[str]:
 def _named(key: str, paragraphs: dict[str, Paragraph | None], path: str) -> Paragraph:
     paragraph = paragraphs[key]
     if paragraph is None:
-        raise InvalidRecordError(f"names the paragraph {key!r}, which {path} does not have")
+        raise InvalidRecordError(f"names the paragraph {key!r}, which is not in {path}")
     return paragraph
 
 
 def _by_line(questions: str, paragraphs: str) -> Found:
-    """Questions and lists of paragraphs that correspond line by line."""
+    """Read questions and lists of paragraphs that correspond line by line."""
+    # Equal paragraphs share one string object, which saves memory.
     texts: dict[str, str] = {}
     pairs = zip_longest(read_lines(questions), read_lines(paragraphs))
-    for number, (line, beside) in enumerate(pairs, start=1):
-        if not (line or "").strip() and not (beside or "").strip():
+    for number, (line, listed) in enumerate(pairs, start=1):
+        if not (line or "").strip() and not (listed or "").strip():
             continue
-        if line is None or beside is None:
+        if line is None or listed is None:
             longer, shorter = (paragraphs, questions) if line is None else (questions, paragraphs)
             if number == 1:
                 raise InputError(f"{shorter}: is empty; expected a line for each of {longer}")
             raise InputError(
-                f"{longer}: goes on at line {number}, but {shorter} has only {number - 1}; the "
-                f"files must correspond line by line"
+                f"{longer}: has a line {number}, but {shorter} has only {number - 1}; the files "
+                f"must correspond line by line"
             )
         file = questions
         try:
             row = _object(line, "question and answer") | {"line": number}
             file = paragraphs
-            read = _listed(beside, number, texts)
+            read = _listed(listed, number, texts)
             file = questions
             yield _example(row, read)
         except InvalidRecordError as error:
@@ -202,12 +195,12 @@ def _by_line(questions: str, paragraphs: str) -> Found:
 
 
 def _listed(line: str, number: int, texts: dict[str, str]) -> list[Paragraph]:
-    """The paragraphs of one line."""
+    """Parse the list of paragraphs in one line."""
     rows = _parsed(line)
     if not isinstance(rows, list):
         raise InvalidRecordError(f"expected a list of paragraphs, got {rows!r:.40}")
     paragraphs = []
-    for place, row in enumerate(rows):
+    for index, row in enumerate(rows):
         if not isinstance(row, dict):
             raise InvalidRecordError(
                 f"expected paragraphs as objects with document, got {row!r:.40}"
@@ -217,7 +210,7 @@ def _listed(line: str, number: int, texts: dict[str, str]) -> list[Paragraph]:
                 f"expected text as 'document' or 'text', got only {', '.join(row)!r:.60}"
             )
         text = _text(row, "document" if "document" in row else "text")
-        parts = row.get("id", row.get("pid", [number, place]))
+        parts = row.get("id", row.get("pid", [number, index]))
         key = "-".join(map(str, parts)) if isinstance(parts, list) else str(parts)
         paragraphs.append(Paragraph(key, texts.setdefault(text, text)))
     return paragraphs
@@ -254,7 +247,7 @@ def _answers(row: dict[str, Any]) -> tuple[str, ...]:
 
 
 def _numbered(path: str) -> Iterator[tuple[int, str]]:
-    """The lines that are not blank, with their numbers."""
+    """Yield the lines that are not blank, with their numbers."""
     return ((number, line) for number, line in enumerate(read_lines(path), start=1) if line.strip())
 
 
@@ -284,7 +277,7 @@ def _list(row: dict[str, Any], name: str) -> list[Any]:
 
 
 def _key(value: Any, name: str) -> str:
-    # True is an int to Python, not to JSON; hence no isinstance.
+    # Not isinstance: in Python, unlike in JSON, True is an integer.
     if type(value) not in (int, str):
         raise InvalidRecordError(f"expected a number or a string as {name!r}, got {value!r:.40}")
     return str(value)
@@ -297,7 +290,7 @@ def _text(row: dict[str, Any], name: str) -> str:
 
 
 def _joined(value: Any, name: str) -> str:
-    """A string, or words as one."""
+    """Return a string unchanged, and a list of words joined by spaces."""
     words = [value] if isinstance(value, str) else value
     if not isinstance(words, list) or not all(isinstance(word, str) for word in words):
         raise InvalidRecordError(f"expected text or a list of words as {name}, got {value!r:.40}")

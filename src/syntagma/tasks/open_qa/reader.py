@@ -1,4 +1,4 @@
-"""A reader of many paragraphs: give it a question and what was retrieved, get one answer."""
+"""Answer a question from several retrieved paragraphs."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ from syntagma.tasks.open_qa.data import Paragraph
 from syntagma.tasks.spans.reader import Reader
 
 CHUNK = 64
-"""Questions whose paragraphs are read together."""
+"""Number of questions whose paragraphs are encoded and batched together."""
 
 Texts = Sequence["str | Paragraph"]
 
 
 class ParagraphReader(Reader):
-    """Reads single paragraphs, with the settings of open-domain question answering."""
+    """A reader of single paragraphs with the settings of open-domain question answering."""
 
     model_class = OpenModel
     task = ("open_qa", "spans")
@@ -32,7 +32,7 @@ class OpenReader:
     """Answers a question from several paragraphs.
 
     Args:
-        reader: of each paragraph.
+        reader: reads each paragraph.
     """
 
     def __init__(self, reader: ParagraphReader) -> None:
@@ -42,13 +42,13 @@ class OpenReader:
     def from_pretrained(
         cls, name: ModelName = "default", *, device: str = "cpu", **options: Any
     ) -> Self:
-        """A saved reader.
+        """Load a saved reader.
 
         Args:
             name: the folder of a model of the task ``open_qa`` or ``spans``; ``default`` is the
                 reader that comes with the package.
             device: where to compute.
-            options: of :class:`syntagma.tasks.spans.reader.Reader`.
+            options: see :meth:`syntagma.tasks.spans.reader.Reader.from_pretrained`.
 
         Raises:
             InputError: there is no such reader.
@@ -57,67 +57,67 @@ class OpenReader:
 
     @property
     def head(self) -> OpenHead:
-        """Its settings."""
+        """The settings of the model."""
         head = self.reader.model.head
         assert isinstance(head, OpenHead)
         return head
 
     def answer(self, question: str, paragraphs: Texts) -> OpenAnswer:
-        """The answer to one question.
+        """Answer one question.
 
         Args:
             question: any question.
-            paragraphs: texts, or paragraphs with ids; all are read, blank ones left out.
+            paragraphs: texts, or paragraphs with ids; blank ones are skipped.
 
         Raises:
             InputError: the question is empty, or the paragraphs are one string.
         """
         return next(self.stream([(question, paragraphs)]))
 
-    def stream(self, asked: Iterable[tuple[str, Texts]]) -> Iterator[OpenAnswer]:
-        """Answer questions as they come, many paragraphs at a time, in constant memory.
+    def stream(self, questions: Iterable[tuple[str, Texts]]) -> Iterator[OpenAnswer]:
+        """Lazily answer (question, paragraphs) pairs in batches, in constant memory.
 
-        A text that is given twice for one question is read and counted once.
+        A text that occurs twice among the paragraphs of a question is read and counted once.
 
         Raises:
-            InputError: one is something else, or cannot be answered, see :meth:`answer`.
+            InputError: an item is not such a pair, or :meth:`answer` would reject it.
         """
-        source = checked_rows(asked, "question", "paragraphs", called="question")
+        source = checked_rows(questions, "question", "paragraphs", called="question")
         while chunk := list(islice(source, CHUNK)):
             for question, _ in chunk:
                 require_text(question, "question")
             reads = [
-                (number, question, paragraph, place)
+                (number, question, paragraph, index)
                 for number, (question, paragraphs) in enumerate(chunk)
-                for paragraph, place in _different(paragraphs)
+                for paragraph, index in _distinct(paragraphs)
             ]
             answers = self.reader.stream(
                 ((paragraph.text, question) for _, question, paragraph, _ in reads),
                 threshold=math.inf,
             )
             found: list[list[ReadParagraph]] = [[] for _ in chunk]
-            for (number, _, paragraph, place), answer in zip(reads, answers, strict=True):
-                found[number].append(ReadParagraph(place, paragraph.id, answer))
+            for (number, _, paragraph, index), answer in zip(reads, answers, strict=True):
+                found[number].append(ReadParagraph(index, paragraph.id, answer))
             for (question, _), read in zip(chunk, found, strict=True):
                 yield pool(question, read, self.head)
 
 
-def _different(paragraphs: Texts) -> list[tuple[Paragraph, int]]:
-    """The different texts with something to read, and their places in the list.
+def _distinct(paragraphs: Texts) -> list[tuple[Paragraph, int]]:
+    """Return the distinct paragraphs that are not blank, with their indices in the list.
 
     Raises:
-        InputError: it is one text instead of several, or no list of them.
+        InputError: ``paragraphs`` is a single string, or not a list.
     """
     if isinstance(paragraphs, str):
         raise InputError("paragraphs: expected a list of texts, got one text; write [text]")
     require_several(paragraphs, "paragraphs")
     first: dict[str, tuple[Paragraph, int]] = {}
-    for place, given in enumerate(paragraphs):
+    for index, given in enumerate(paragraphs):
         if isinstance(given, Paragraph):
             paragraph = given
         else:
             require_string(given, "paragraph")
-            paragraph = Paragraph(str(place), given)
+            paragraph = Paragraph(str(index), given)
         if paragraph.text.strip():
-            first.setdefault(paragraph.text, (paragraph, place))
+            first.setdefault(paragraph.text, (paragraph, index))
     return list(first.values())

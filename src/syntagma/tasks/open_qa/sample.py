@@ -1,4 +1,4 @@
-"""A small data set of retrieved paragraphs: two of four hold the sentence that is asked about."""
+"""A small open-domain data set: two of four retrieved paragraphs contain the answer."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from syntagma.tasks.spans.sample import HEAD
 
 
 def write_open_qa(folder: Path, copies: int) -> str:
-    """Questions with the numbers of their paragraphs, which are in a file next to them."""
+    """Write questions, with ids of paragraphs that are in a second file."""
     paragraphs, questions = [], []
     n = len(SENTENCES)
     for number in range(n):

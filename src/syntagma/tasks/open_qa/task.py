@@ -1,4 +1,4 @@
-"""The task of open-domain question answering over retrieved paragraphs: SearchQA, Quasar-T."""
+"""Open-domain question answering over retrieved paragraphs: SearchQA, Quasar-T."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from syntagma.tasks.experiment import Experiment, TrainingSettings
 from syntagma.tasks.new_model import new_model, training_options
 from syntagma.tasks.open_qa.answers import OpenAnswer
 from syntagma.tasks.open_qa.data import OpenExample, Paragraph, read_open_qa
-from syntagma.tasks.open_qa.distant import AnswerFinder, Place
+from syntagma.tasks.open_qa.distant import AnswerFinder, AnswerSpan
 from syntagma.tasks.open_qa.reader import OpenReader, ParagraphReader
 from syntagma.tasks.open_qa.sample import SAMPLE
 from syntagma.tasks.spans.metrics import QuestionScore, Tally, exact_of, f1_of
@@ -36,18 +36,18 @@ from syntagma.tasks.task import ErrorExample, Features, Task
 log = logging.getLogger(__name__)
 
 MANY = 10
-"""From so many paragraphs with an answer on, questions are one group."""
+"""Questions with at least this many paragraphs with an answer are one group in the breakdown."""
 
 NO_PARAGRAPHS = "without paragraphs"
 NO_POSITIVE = "whose paragraphs do not contain an answer"
 
 
 class OpenQaTask(Task[OpenExample, OpenAnswer]):
-    """One answer from several paragraphs; trained by distant supervision.
+    """Answers questions from several paragraphs; trained by distant supervision.
 
     Args:
         reader: the reader to train or use.
-        seed: by which paragraphs to learn from are chosen.
+        seed: seed for sampling the training paragraphs.
     """
 
     name = "open_qa"
@@ -62,7 +62,7 @@ class OpenQaTask(Task[OpenExample, OpenAnswer]):
         self.reader = reader
         self.tokenizer = reader.reader.tokenizer
         self.seed = seed
-        # Training is that of single paragraphs: the empty answer where there is none.
+        # Training is on single paragraphs, as for SQuAD 2.0; negatives are impossible questions.
         self.spans = SpanTask(reader.reader)
 
     @property
@@ -74,7 +74,7 @@ class OpenQaTask(Task[OpenExample, OpenAnswer]):
 
     @classmethod
     def new(cls, experiment: Experiment, examples: Sequence[OpenExample]) -> Self:
-        """A new reader with the experiment's guides."""
+        """Create a reader with the experiment's encoder and guides."""
         model = new_model(OpenModel, experiment)
         options = training_options(model, experiment)
         verifier = verifier_of(model.head, experiment.training.precision)
@@ -90,7 +90,7 @@ class OpenQaTask(Task[OpenExample, OpenAnswer]):
         parser: str = "",
         precision: Precision | None = None,
     ) -> Self:
-        """A saved reader of this task, or of the task ``spans``."""
+        """Load a saved reader of this task, or of the task ``spans``."""
         reader = OpenReader.from_pretrained(
             name, device=device, parser=parser, precision=precision or "auto"
         )
@@ -98,19 +98,19 @@ class OpenQaTask(Task[OpenExample, OpenAnswer]):
 
     @classmethod
     def read(cls, path: str | Path, *, skip_bad: bool = False) -> list[OpenExample]:
-        """Questions with their paragraphs, see :mod:`syntagma.tasks.open_qa.data`."""
+        """Read questions with their paragraphs, see :mod:`syntagma.tasks.open_qa.data`."""
         examples, wrong = read_open_qa(path, skip_bad=skip_bad)
         warn_of_skipped(path, wrong, "lines")
         return examples
 
     @classmethod
     def is_labelled(cls, example: OpenExample) -> bool:
-        """Whether it has gold answers."""
+        """Return whether a question has gold answers."""
         return bool(example.answers)
 
     @classmethod
     def texts(cls, examples: Sequence[OpenExample]) -> Iterator[str]:
-        """Each paragraph and question once."""
+        """Yield each distinct paragraph and question."""
         seen: set[str] = set()
         for example in examples:
             paragraphs = [*example.paragraphs, *([example.gold] if example.gold else [])]
@@ -121,63 +121,62 @@ class OpenQaTask(Task[OpenExample, OpenAnswer]):
 
     @classmethod
     def describe(cls, example: OpenExample) -> ErrorExample:
-        """The question, with the paragraph that it was asked about, or the first one."""
+        """Show the question, with its gold paragraph or else the first one."""
         known = example.gold or next(iter(example.paragraphs), None)
         return ErrorExample(
             example.question, example.answers, known.text if known else "", asked_name="question"
         )
 
     def features(self, examples: Sequence[OpenExample]) -> Features:
-        """Training windows over some paragraphs of each question.
+        """Encode training windows over a sample of each question's paragraphs.
 
-        Of the paragraphs that contain an answer, ``train_positives`` are learned from, its first
-        place as the gold span; of the others ``train_negatives``, with the empty answer. Which ones
-        is drawn with the seed, but for the paragraph that was asked about: where the data name it
-        and it contains an answer, it always is one. Questions without a positive are left out, and
-        counted.
+        Positives are ``train_positives`` of the paragraphs with an answer, whose first occurrence
+        is the gold span; negatives are ``train_negatives`` of the others, with the empty answer.
+        The gold paragraph is always a positive if it contains an answer.  Questions without a
+        positive are skipped and counted.
 
         Raises:
-            InputError: a question has no gold answers, or no question is left.
+            InputError: a question is unlabelled, or no question is left.
         """
         chosen: list[SpanExample] = []
-        left_out: Counter[str] = Counter()
+        skipped: Counter[str] = Counter()
         for number, example in enumerate(examples):
             if not example.answers:
-                raise InputError(f"question {example.id}: has no answers to learn from")
+                raise InputError(f"question {example.id}: has no answers to train on")
             found = self.choose(example, np.random.default_rng((self.seed, number)))
             chosen += found
             if not found:
-                left_out[NO_POSITIVE if example.paragraphs else NO_PARAGRAPHS] += 1
-        if left_out:
-            reasons = ", ".join(f"{count} {reason}" for reason, count in left_out.items())
-            count = left_out.total()
-            log.warning("training: left out %d of %d questions: %s", count, len(examples), reasons)
+                skipped[NO_POSITIVE if example.paragraphs else NO_PARAGRAPHS] += 1
+        if skipped:
+            reasons = ", ".join(f"{count} {reason}" for reason, count in skipped.items())
+            count = skipped.total()
+            log.warning("training: skipped %d of %d questions: %s", count, len(examples), reasons)
         if not chosen:
-            raise InputError("nothing to learn from: no question has a paragraph with its answer")
+            raise InputError("no training examples: no question has a paragraph with its answer")
         return self.spans.features(chosen)
 
     def choose(self, example: OpenExample, random: np.random.Generator) -> list[SpanExample]:
-        """The paragraphs of one question to learn from; none if none contains an answer."""
+        """Sample the training paragraphs of one question; none if none contains an answer."""
         head = self.reader.head
         finder = AnswerFinder(example.answers)
         first = [example.gold] if example.gold is not None else []
         candidates: dict[str, Paragraph] = {}
         for paragraph in (*first, *example.paragraphs[: head.train_paragraphs]):
             candidates.setdefault(paragraph.text, paragraph)
-        positives: list[tuple[Paragraph, Place]] = []
+        positives: list[tuple[Paragraph, AnswerSpan]] = []
         negatives: list[Paragraph] = []
         for paragraph in candidates.values():
-            if (place := finder.find(paragraph.text)) is not None:
-                positives.append((paragraph, place))
+            if (span := finder.find(paragraph.text)) is not None:
+                positives.append((paragraph, span))
             elif paragraph.text.strip():
                 negatives.append(paragraph)
         if not positives:
             return []
-        asked_about = int(positives[0][0] is example.gold)
-        drawn = _draw(len(positives) - asked_about, head.train_positives - asked_about, random)
-        kept = [*positives[:asked_about], *(positives[asked_about + index] for index in drawn)]
+        n_gold = int(positives[0][0] is example.gold)
+        drawn = _draw(len(positives) - n_gold, head.train_positives - n_gold, random)
+        kept = [*positives[:n_gold], *(positives[n_gold + index] for index in drawn)]
         return [
-            *(_span_example(example, paragraph, place) for paragraph, place in kept),
+            *(_span_example(example, paragraph, span) for paragraph, span in kept),
             *(
                 _span_example(example, negatives[index])
                 for index in _draw(len(negatives), head.train_negatives, random)
@@ -185,25 +184,25 @@ class OpenQaTask(Task[OpenExample, OpenAnswer]):
         ]
 
     def collate(self, items: Sequence[SpanWindow]) -> dict[str, Tensor]:
-        """A padded batch with gold positions."""
+        """Build a padded batch with gold positions."""
         return self.spans.collate(items)
 
     def predict(self, examples: Sequence[OpenExample]) -> list[OpenAnswer]:
-        """Answers from the paragraphs that were retrieved first; never the empty one."""
+        """Answer the questions from their first ``head.paragraphs`` paragraphs; never abstain."""
         self.model.eval()
-        most = self.reader.head.paragraphs
-        return list(self.reader.stream((e.question, e.paragraphs[:most]) for e in examples))
+        n_read = self.reader.head.paragraphs
+        return list(self.reader.stream((e.question, e.paragraphs[:n_read]) for e in examples))
 
     def score(
         self, examples: Sequence[OpenExample], predictions: Sequence[OpenAnswer]
     ) -> dict[str, float]:
-        """Exact match and F1 by the rules of SQuAD 1.1, as the field scores these data.
+        """Return exact match and F1 by the rules of SQuAD 1.1, as usual for these data sets.
 
-        ``answerable`` is the share of questions of which a paragraph that was read contains an
-        answer, the most that exact match can reach but by chance; ``answerable_exact`` and
-        ``answerable_f1`` are the metrics of these.
+        ``answerable`` is the share of questions with an answer in a paragraph that was read, an
+        upper bound of exact match; ``answerable_exact`` and ``answerable_f1`` are the metrics on
+        these questions.
         """
-        labelled, rows = _judge(examples, predictions)
+        labelled, rows = self._judge(examples, predictions)
         answerable = [row for row, n in zip(rows, self._evidence(labelled), strict=True) if n]
         values = Tally.of(rows).as_dict()
         values["answerable"] = 100 * len(answerable) / max(len(rows), 1)
@@ -212,18 +211,18 @@ class OpenQaTask(Task[OpenExample, OpenAnswer]):
     def score_examples(
         self, examples: Sequence[OpenExample], predictions: Sequence[OpenAnswer]
     ) -> dict[str, dict[str, float]]:
-        """Exact match and F1 of each labelled question."""
+        """Return exact match and F1 of each labelled question."""
         return {
             example.id: {"exact": row.exact, "f1": row.f1}
-            for example, row in zip(*_judge(examples, predictions), strict=True)
+            for example, row in zip(*self._judge(examples, predictions), strict=True)
         }
 
     def breakdown(
         self, by: str, examples: Sequence[OpenExample], predictions: Sequence[OpenAnswer]
     ) -> dict[str, dict[str, float]]:
-        """By ``evidence``: in how many paragraphs that were read an answer stands."""
+        """Return the metrics by ``evidence``: the number of paragraphs read with an answer."""
         groups: dict[int, list[QuestionScore]] = {}
-        labelled, rows = _judge(examples, predictions)
+        labelled, rows = self._judge(examples, predictions)
         for row, count in zip(rows, self._evidence(labelled), strict=True):
             groups.setdefault(min(count, MANY), []).append(row)
         return {
@@ -232,7 +231,7 @@ class OpenQaTask(Task[OpenExample, OpenAnswer]):
         }
 
     def _evidence(self, examples: Sequence[OpenExample]) -> Iterator[int]:
-        """How many of the paragraphs that are read contain an answer."""
+        """Count, for each question, the paragraphs read that contain an answer."""
         for example in examples:
             finder = AnswerFinder(example.answers)
             paragraphs = example.paragraphs[: self.reader.head.paragraphs]
@@ -241,7 +240,7 @@ class OpenQaTask(Task[OpenExample, OpenAnswer]):
     def write_predictions(
         self, examples: Sequence[OpenExample], predictions: Sequence[OpenAnswer], path: Path
     ) -> None:
-        """Write texts by question id, as for SQuAD, and the candidates of each as ``nbest``."""
+        """Write texts by question id, as for SQuAD, and the candidates to a second file."""
         pairs = list(zip(examples, predictions, strict=True))
         write_json(path, {example.id: answer.text for example, answer in pairs})
         nbest: dict[str, list[dict[str, Any]]] = {
@@ -251,44 +250,41 @@ class OpenQaTask(Task[OpenExample, OpenAnswer]):
         write_json(path.with_name(f"{path.stem}.nbest{path.suffix}"), nbest)
 
     def save(self, folder: Path, *, bits: int | None = None) -> None:
-        """Write the reader, its verifier beside it."""
+        """Write the reader, with its verifier in a subfolder."""
         self.spans.save(folder, bits=bits)
 
-
-def _draw(n_items: int, most: int, random: np.random.Generator) -> list[int]:
-    """Places of some items, in their order."""
-    return sorted(random.permutation(n_items)[: max(most, 0)].tolist())
-
-
-def _span_example(
-    example: OpenExample, paragraph: Paragraph, place: Place | None = None
-) -> SpanExample:
-    return SpanExample(
-        id=f"{example.id} {paragraph.id}",
-        passage=paragraph.text,
-        question=example.question,
-        title=paragraph.title,
-        answers=() if place is None else (paragraph.text[place.start : place.end],),
-        answer_starts=() if place is None else (place.start,),
-        is_impossible=place is None,
-    )
-
-
-def _judge(
-    examples: Sequence[OpenExample], predictions: Sequence[OpenAnswer]
-) -> tuple[list[OpenExample], list[QuestionScore]]:
-    """The labelled questions and their scores; a missing answer is wrong."""
-    labelled, rows = [], []
-    for example, answer in zip(examples, predictions, strict=True):
-        if not example.answers:
-            continue
-        labelled.append(example)
-        rows.append(
+    @classmethod
+    def _judge(
+        cls, examples: Sequence[OpenExample], predictions: Sequence[OpenAnswer]
+    ) -> tuple[list[OpenExample], list[QuestionScore]]:
+        """Return the labelled questions and their scores; an empty answer is wrong."""
+        labelled = cls.labelled(examples, predictions)
+        rows = [
             QuestionScore(
                 exact=exact_of(answer.text, example.answers, rules="1.1") if answer.text else 0,
                 f1=f1_of(answer.text, example.answers, rules="1.1") if answer.text else 0.0,
                 has_answers=True,
                 answered=bool(answer.text),
             )
-        )
-    return labelled, rows
+            for example, answer in labelled
+        ]
+        return [example for example, _ in labelled], rows
+
+
+def _draw(n_items: int, size: int, random: np.random.Generator) -> list[int]:
+    """Draw indices of items without replacement, and sort them."""
+    return sorted(random.permutation(n_items)[: max(size, 0)].tolist())
+
+
+def _span_example(
+    example: OpenExample, paragraph: Paragraph, span: AnswerSpan | None = None
+) -> SpanExample:
+    return SpanExample(
+        id=f"{example.id} {paragraph.id}",
+        passage=paragraph.text,
+        question=example.question,
+        title=paragraph.title,
+        answers=() if span is None else (paragraph.text[span.start : span.end],),
+        answer_starts=() if span is None else (span.start,),
+        is_impossible=span is None,
+    )
