@@ -159,7 +159,7 @@ class TestStream:
 
     @pytest.mark.parametrize(
         ("copies", "text", "message"),
-        [(1, False, "corpus --no-text"), (0, True, "corpus sentence")],
+        [(1, False, "corpus --no-text"), (0, True, "corpus sentences")],
     )
     def test_a_corpus_with_nothing_to_read_is_refused_at_once(
         self, tmp_path, copies, text, message

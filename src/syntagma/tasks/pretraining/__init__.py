@@ -1,1 +1,1 @@
-"""Continued pre-training on words, heads and distances."""
+"""Continued pre-training on masked words, heads and distances."""

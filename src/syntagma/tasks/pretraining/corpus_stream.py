@@ -1,7 +1,7 @@
-"""An annotated corpus as an endless stream of training batches that can be taken up anywhere.
+"""An annotated corpus as an endless stream of training batches, which can resume anywhere.
 
-The order of the shards follows from seed and epoch, the order of the batches from the shards that
-are in memory together, so that a place in the stream is two numbers.
+The order of shards depends only on seed and epoch, and the order of batches only on seed and the
+shards in memory.  So two numbers are enough to store a position in the stream.
 """
 
 from __future__ import annotations
@@ -24,8 +24,6 @@ from syntagma.syntax.encode import EncodedText, concatenate, encode_texts
 from syntagma.syntax.sequences import Part
 from syntagma.tasks.stream import START, BatchStream, Place
 
-__all__ = ["CorpusStream", "Packing", "TrainingCorpus", "pack", "read_corpus"]
-
 log = logging.getLogger(__name__)
 
 Packing = Literal["documents", "full", "sentences"]
@@ -36,49 +34,50 @@ class TrainingCorpus:
     """A corpus to train on.
 
     Args:
-        corpus: with its text.
-        skip_bad: leave out damaged shards, with a warning, instead of stopping.
+        corpus: an annotated corpus that includes its text.
+        skip_bad: skip damaged shards, with a warning, instead of stopping.
     """
 
     corpus: AnnotatedCorpus
     skip_bad: bool = False
 
     def __len__(self) -> int:
-        """Shards."""
+        """Return the number of shards."""
         return len(self.corpus.manifest.shards)
 
     def shard(self, number: int) -> Shard | None:
-        """A shard, or ``None`` for a damaged one that is left out.
+        """Read a shard; ``None`` if it is damaged and ``skip_bad`` is true.
 
         Raises:
-            DamagedFileError: it is damaged or missing.
+            DamagedFileError: the shard is damaged or missing, and ``skip_bad`` is false.
         """
         try:
             return self.corpus.shard(number, verify=True)
         except DamagedFileError as error:
             if not self.skip_bad:
                 raise
-            log.warning("left out a shard: %s", error)
+            log.warning("skipped a shard: %s", error)
             return None
 
 
 @dataclass
 class CorpusStream(BatchStream):
-    """Batches of sequences, endless.
+    """An endless stream of batches of sequences.
 
-    Of several readers each takes every so manieth shard.
+    Each of ``world`` readers reads every world-size-th shard.
 
     Args:
-        corpora: what is read.
-        tokenizer: cuts sentences into pieces.
-        max_pieces: of a sequence, without special ones.
-        n_special: special pieces of a sequence.
-        budget: the most pieces in a batch, padding included.
-        packing: what a sequence holds.
-        seed: of the order.
-        shards_together: shards in memory at a time, whose sequences are mixed.
+        corpora: the corpora to read.
+        tokenizer: the encoder's fast tokenizer.
+        max_pieces: maximum number of pieces in a sequence, without special pieces.
+        n_special: number of special pieces in a sequence.
+        budget: maximum number of pieces in a batch, padding included.
+        packing: how sentences are packed into sequences: those of a document (``documents``),
+            all (``full``), or each alone (``sentences``).
+        seed: seed of the order.
+        shards_together: number of shards in memory, whose sequences are shuffled together.
         world: number of readers.
-        rank: of this reader.
+        rank: index of this reader.
     """
 
     corpora: Sequence[TrainingCorpus]
@@ -101,33 +100,34 @@ class CorpusStream(BatchStream):
         ]
 
     def part(self, world: int, rank: int) -> CorpusStream:
-        """The stream as one of several readers sees it."""
+        """Return the share of one of several readers."""
         return replace(self, world=world, rank=rank)
 
     def batches(self, place: Place = START) -> Iterator[tuple[list[tuple[Part]], Place]]:
-        """Batches from a place on, each with the place after it.
+        """Yield batches from a position on, each with the position after it.
 
         Raises:
-            DamagedFileError: a shard is damaged, and damaged ones are not left out.
+            DamagedFileError: a shard is damaged, and damaged shards are not skipped.
             InputError: none of the shards can be used.
         """
-        turn, given = place
+        turn, n_yielded = place
         empty = 0
         while True:
             sequences = self._read(turn)
             batches = self._mix(sequences, turn)
             after = self._after(turn)
+            # Without this count, the loop would never end if no shard has a usable sentence.
             empty = 0 if batches else empty + (after - turn) * self.world
             if empty >= len(self._shards) + self.shards_together * self.world:
                 raise InputError("data.train: none of the shards can be used")
-            for number in range(given, len(batches)):
+            for number in range(n_yielded, len(batches)):
                 last = number + 1 == len(batches)
                 items = [(sequences[index],) for index in batches[number]]
                 yield items, Place(after, 0) if last else Place(turn, number + 1)
-            turn, given = after, 0
+            turn, n_yielded = after, 0
 
     def one_pass(self) -> Iterator[list[tuple[Part]]]:
-        """Batches of all sequences once, in a fixed order, for evaluation."""
+        """Yield batches of all sequences once, in a fixed order, for evaluation."""
         for number, shard in self._shards:
             sequences = self._sequences(self.corpora[number].shard(shard))
             lengths = self._lengths(sequences)
@@ -135,9 +135,7 @@ class CorpusStream(BatchStream):
                 yield [(sequences[index],) for index in batch]
 
     def _after(self, turn: int) -> int:
-        """Where the next turn begins; none reaches into the next epoch, so that nothing is read
-        again as long as there is something new.
-        """
+        """Return where the next turn starts; turns end with the epoch, so none repeats a shard."""
         n_shards = len(self._shards)
         epoch = (turn * self.world + self.rank) // n_shards
         last = ((epoch + 1) * n_shards - 1 - self.rank) // self.world
@@ -162,7 +160,7 @@ class CorpusStream(BatchStream):
         )
 
     def _lengths(self, sequences: Sequence[Part]) -> NDArray[np.int64]:
-        """Pieces of each sequence, padding included."""
+        """Return the length of each sequence in pieces, padding included."""
         return np.array([padded_length(len(part) + self.n_special) for part in sequences], np.int64)
 
     def _mix(self, sequences: Sequence[Part], turn: int) -> list[NDArray[np.int64]]:
@@ -174,9 +172,9 @@ class CorpusStream(BatchStream):
 
 
 def encode_shard(shard: Shard, tokenizer: Any, packing: Packing) -> list[EncodedText]:
-    """The sentences of a shard as pieces with their syntax, ``[n_sentences]``.
+    """Encode the sentences of a shard as pieces with syntax, ``[n_sentences]``.
 
-    Those that do not begin their document are cut as after a space.
+    Sentences inside of a sequence are tokenised as after a space, as in running text.
     """
     assert shard.texts is not None
     labels = {name: Labels(names) for name, names in shard.labels.items()}
@@ -209,7 +207,7 @@ def encode_shard(shard: Shard, tokenizer: Any, packing: Packing) -> list[Encoded
 
 
 def _owners(shard: Shard, packing: Packing) -> list[int]:
-    """Number of the sequence's owner for each sentence: its document, itself, or one for all."""
+    """Number the unit that each sentence may be packed with: its document, itself, or the shard."""
     if packing == "sentences":
         return list(range(len(shard)))
     if packing == "full":
@@ -219,14 +217,14 @@ def _owners(shard: Shard, packing: Packing) -> list[int]:
 
 
 def pack(sentences: Sequence[EncodedText], owners: Sequence[int], room: int) -> list[Part]:
-    """Put the sentences of each owner one after another as far as they fit.
+    """Greedily pack consecutive sentences with the same owner into sequences.
 
-    A sentence that is longer than the room is cut into several sequences; nothing is left out.
+    A sentence longer than a sequence is split; no piece is dropped.
 
     Args:
-        sentences: encoded, ``[n_sentences]``.
-        owners: equal for neighbours that may stand together, ``[n_sentences]``.
-        room: pieces of a sequence.
+        sentences: encoded sentences, ``[n_sentences]``.
+        owners: equal for adjacent sentences that may share a sequence, ``[n_sentences]``.
+        room: maximum number of pieces in a sequence.
     """
     sequences: list[Part] = []
     waiting: list[EncodedText] = []
@@ -256,20 +254,18 @@ def pack(sentences: Sequence[EncodedText], owners: Sequence[int], room: int) -> 
 
 
 def read_corpus(path: str | Path, *, skip_bad: bool = False) -> TrainingCorpus:
-    """The corpus in a folder.
+    """Open the corpus in a folder.
 
     Raises:
-        InputError: it holds no finished corpus, or one without sentences or text.
-        DamagedFileError: a shard is missing or cut short, and damaged ones are not left out.
+        InputError: there is no finished corpus in it, or one without sentences or text.
+        DamagedFileError: a shard is missing or truncated, and ``skip_bad`` is false.
     """
     corpus = AnnotatedCorpus(path)
     if not len(corpus):
-        raise InputError(f"{path}: holds no sentence; annotate a text that has some")
+        raise InputError(f"{path}: has no sentences; annotate a text that is not empty")
     if not corpus.manifest.settings["text"]:
-        raise InputError(
-            f"{path}: holds no text, so there is nothing to read; annotate without --no-text"
-        )
+        raise InputError(f"{path}: has parses but no text to train on; annotate without --no-text")
     if not skip_bad:
-        # Found out now, and not after hours, when it is the shard's turn.
+        # Fail now, not hours later when the shard is read.
         corpus.check_sizes()
     return TrainingCorpus(corpus, skip_bad)

@@ -1,4 +1,4 @@
-"""The task of going on with pre-training, on an annotated corpus (SEPREM section 4.4)."""
+"""Continued pre-training on an annotated corpus (SEPREM section 4.4)."""
 
 from __future__ import annotations
 
@@ -33,21 +33,21 @@ from syntagma.tasks.pretraining.corpus_stream import CorpusStream, TrainingCorpu
 from syntagma.tasks.task import Features, Task
 
 SEED = 0
-"""Of what is hidden at evaluation, so that every model is asked the same."""
+"""Seed of the masking in evaluation, so that all models predict the same pieces."""
 
 
 @dataclass(frozen=True, slots=True)
 class ObjectiveSums:
-    """How well an objective was met; sums add up over batches.
+    """Scores of one pre-training objective as sums, which add up over batches.
 
     Args:
-        n: predictions.
+        n: number of predictions.
         loss: summed cross-entropy.
-        right: right predictions.
-        by_class: how often each class was right, ``[n_classes]``; empty for heads.
-        guessed: right predictions to be expected from guessing among the candidates, for heads.
-        hidden: predictions of arcs that the layers could not see.
-        hidden_right: right ones of them.
+        right: number of right predictions.
+        by_class: number of targets of each class, ``[n_classes]``; empty for heads.
+        guessed: expected number of right predictions when guessing uniformly, for heads.
+        hidden: number of predictions of arcs that were hidden from the layers.
+        hidden_right: number of right predictions among these.
     """
 
     n: int = 0
@@ -73,12 +73,12 @@ class ObjectiveSums:
 
     @classmethod
     def of(cls, found: ObjectiveScores) -> ObjectiveSums:
-        """The sums of a batch."""
+        """Sum over the predictions of a batch."""
         scores, targets, hidden = found.scores, found.targets, found.hidden
         right = scores.argmax(-1) == targets
         sums = cls(
             n=len(targets),
-            # Of all that was asked, so that models with other losses compare.
+            # Over all predictions, so that models trained on only the hidden arcs are comparable.
             loss=float(found._replace(only_hidden=False).loss) * len(targets),
             right=int(right.sum()),
         )
@@ -91,7 +91,7 @@ class ObjectiveSums:
 
     @property
     def scores(self) -> dict[str, float]:
-        """Loss, accuracy and what chance gives: the most frequent class, or a guess."""
+        """Loss, accuracy, and the accuracy of a baseline: the most frequent class, or a guess."""
         n = max(self.n, 1)
         chance = self.guessed if not len(self.by_class) else float(self.by_class.max())
         values = {
@@ -108,13 +108,13 @@ Sums = dict[str, ObjectiveSums]
 
 
 class PretrainingTask(Task[TrainingCorpus, Sums]):
-    """Continued pre-training; what it leaves is an encoder for other experiments.
+    """Continues pre-training; the saved model is an encoder for other experiments.
 
     Args:
-        model: encoder, guides and objectives.
-        tokenizer: the encoder's.
-        precision: of evaluation.
-        batch_tokens: the most pieces in a batch of evaluation.
+        model: encoder, guides and prediction heads.
+        tokenizer: the encoder's fast tokenizer.
+        precision: precision of evaluation.
+        batch_tokens: maximum number of pieces in an evaluation batch, padding included.
     """
 
     name = "pretraining"
@@ -141,33 +141,33 @@ class PretrainingTask(Task[TrainingCorpus, Sums]):
 
     @classmethod
     def new(cls, experiment: Experiment, examples: Sequence[TrainingCorpus]) -> Self:
-        """The experiment's encoder and guides, with new heads where it has none.
+        """Create a model with the experiment's encoder and guides, and heads where it has none.
 
         Raises:
-            InputError: a guide reveals what is to be predicted, or the encoder cannot read
-                sequences so long or has no mask token.
+            InputError: a guide reveals what is to be predicted, the encoder cannot read sequences
+                of ``head.max_length`` or has no mask token, or the corpora have different parses.
         """
         if experiment.head.mask_token_id >= 0:
-            raise InputError("head.mask_token_id: is that of the encoder; leave it out")
+            raise InputError("head.mask_token_id: is set from the encoder; omit it")
         parsers = sorted({str(e.corpus.manifest.settings["parser"]) for e in examples})
         if len(parsers) > 1:
             raise InputError(
-                f"data.train: corpora hold the parses of {' and '.join(parsers)}; annotate all "
-                f"with one"
+                f"data.train: the corpora have parses of {' and '.join(parsers)}; annotate all "
+                f"with the same parser"
             )
         for own in parsers:
             if experiment.parser not in (Experiment.parser, own):
                 raise InputError(
-                    f"parser {experiment.parser!r}: the corpus holds the parses of {own}; leave it "
-                    f"out here, or annotate the corpus with it"
+                    f"parser {experiment.parser!r}: the corpus has parses of {own}; omit parser, "
+                    f"or annotate the corpus with it"
                 )
-            # What is fine-tuned from the model is to read the same.
+            # Models that are fine-tuned from this one should use the same parser by default.
             experiment = replace(experiment, parser=own)
         tokenizer = load_tokenizer(experiment.encoder_ref)
         if tokenizer.mask_token_id is None and experiment.head.mlm:
             raise InputError(
-                f"encoder {experiment.encoder!r}: has no mask piece; pre-training hides pieces "
-                f"behind one, take a masked language model"
+                f"encoder {experiment.encoder!r}: has no mask token, which pre-training needs; use "
+                f"a masked language model"
             )
         head = replace(experiment.head, mask_token_id=tokenizer.mask_token_id or 0)
         model = new_model(PretrainingModel, replace(experiment, head=head))
@@ -175,8 +175,8 @@ class PretrainingTask(Task[TrainingCorpus, Sums]):
         task = cls(model, tokenizer, precision=experiment.training.precision)
         if model.head.heads and not len(task.builder.prefix(1)):
             raise InputError(
-                f"head.heads: roots point to the special piece that begins a sequence, and encoder "
-                f"{experiment.encoder!r} has none; set head.heads to 0"
+                f"head.heads: the head of a root is the special piece at the start of a sequence, "
+                f"and encoder {experiment.encoder!r} has none; set head.heads to 0"
             )
         return task
 
@@ -189,10 +189,10 @@ class PretrainingTask(Task[TrainingCorpus, Sums]):
         parser: str = "",
         precision: Precision | None = None,
     ) -> Self:
-        """A saved model.
+        """Load a saved model.
 
         Raises:
-            InputError: a parser is named: the parses come with the corpus.
+            InputError: ``parser`` is given; the parses come with the corpus.
         """
         ref = find_model(name)
         if parser:
@@ -205,20 +205,20 @@ class PretrainingTask(Task[TrainingCorpus, Sums]):
 
     @classmethod
     def read(cls, path: str | Path, *, skip_bad: bool = False) -> list[TrainingCorpus]:
-        """The corpus in a folder that ``syntagma annotate`` wrote."""
+        """Open the corpus in a folder that ``syntagma annotate`` wrote."""
         return [read_corpus(path, skip_bad=skip_bad)]
 
     @classmethod
     def texts(cls, examples: Sequence[TrainingCorpus]) -> Iterator[str]:
-        """Nothing: a corpus is parsed already."""
+        """Yield nothing, since a corpus is already parsed."""
         return iter(())
 
     def features(self, examples: Sequence[TrainingCorpus]) -> Features:
-        """Not for corpora, see :meth:`stream`."""
+        """Raise an error: corpora do not fit into memory, see :meth:`stream`."""
         raise NotImplementedError("corpora are streamed")
 
     def stream(self, examples: Sequence[TrainingCorpus], *, budget: int, seed: int) -> CorpusStream:
-        """Batches of packed sequences."""
+        """Return a stream of batches of packed sequences."""
         special = self.builder.n_special(1)
         return CorpusStream(
             examples,
@@ -231,11 +231,11 @@ class PretrainingTask(Task[TrainingCorpus, Sums]):
         )
 
     def collate(self, items: Sequence[tuple[Part]]) -> dict[str, Tensor]:
-        """A padded batch; the model hides what is to be predicted."""
+        """Build a padded batch; the model masks what is to be predicted."""
         return self.builder.collate(items)
 
     def predict(self, examples: Sequence[TrainingCorpus]) -> list[Sums]:
-        """How well each corpus is predicted; always the same is hidden.
+        """Score the predictions on each corpus, with the same masking each time.
 
         Raises:
             InputError: none of the shards of a corpus can be used.
@@ -250,7 +250,8 @@ class PretrainingTask(Task[TrainingCorpus, Sums]):
         with torch.random.fork_rng([device] if device.type == "cuda" else []):
             batches = self.stream([example], budget=self.batch_tokens, seed=SEED).one_pass()
             for number, batch in enumerate(batches):
-                # Pieces are drawn first: so all models are asked the same, whatever else they hide.
+                # The model draws pieces before arcs, so with this seed all models mask the same
+                # pieces, whichever objectives they have.
                 torch.manual_seed(SEED + number)
                 tensors = {name: part.to(device) for name, part in self.collate(batch).items()}
                 with autocast(device, self.precision):
@@ -264,9 +265,10 @@ class PretrainingTask(Task[TrainingCorpus, Sums]):
     def score(
         self, examples: Sequence[TrainingCorpus], predictions: Sequence[Sums]
     ) -> dict[str, float]:
-        """Loss, accuracy and chance of each objective.
+        """Return loss, accuracy and baseline of each objective.
 
-        ``loss`` is their weighted sum, ``log_likelihood`` the same with the sign turned.
+        ``loss`` is the weighted sum of losses, and ``log_likelihood`` its negative, since greater
+        must be better for model selection.
         """
         values: dict[str, float] = {}
         loss = 0.0
@@ -281,7 +283,7 @@ class PretrainingTask(Task[TrainingCorpus, Sums]):
     def score_examples(
         self, examples: Sequence[TrainingCorpus], predictions: Sequence[Sums]
     ) -> dict[str, dict[str, float]]:
-        """The accuracies on each corpus."""
+        """Return the accuracy of each objective on each corpus."""
         return {
             str(example.corpus.folder): {
                 name: part.scores["accuracy"] for name, part in sums.items()
@@ -312,9 +314,9 @@ def _check(model: PretrainingModel) -> None:
         if guide.reveals_tree and (head.distances or head.heads):
             raise InputError(
                 f"guides.{name}: reveals the trees whose distances and heads are to be predicted; "
-                f"set head.distances and head.heads to 0, or leave the guide out"
+                f"set head.distances and head.heads to 0, or remove the guide"
             )
         if guide.needs_two_texts:
             raise InputError(
-                f"guides.{name}: needs two texts, and pre-training reads one; leave it out"
+                f"guides.{name}: needs two texts, and pre-training reads one; remove the guide"
             )
