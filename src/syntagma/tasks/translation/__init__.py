@@ -1,1 +1,1 @@
-"""Translation, trained from scratch or from a pretrained model."""
+"""Machine translation, trained from scratch or from a pretrained model."""

@@ -1,4 +1,4 @@
-"""Parallel text: two files whose lines correspond, ``A.en+A.de``, each possibly gzipped."""
+"""Read parallel text: two files whose lines correspond, ``A.en+A.de``, each possibly gzipped."""
 
 from __future__ import annotations
 
@@ -10,8 +10,6 @@ from pathlib import Path
 from syntagma.errors import BadExampleError, InputError
 from syntagma.files import read_lines, split_pair
 
-__all__ = ["ParallelExample", "read_parallel"]
-
 log = logging.getLogger(__name__)
 
 
@@ -20,9 +18,9 @@ class ParallelExample:
     """A source and its translation.
 
     Args:
-        id: number of the line, from 1.
-        source: to translate.
-        target: the reference; empty where there is none.
+        id: line number, from 1.
+        source: the text to translate.
+        target: the reference; empty if there is none.
     """
 
     id: str
@@ -31,16 +29,16 @@ class ParallelExample:
 
 
 def read_parallel(path: str | Path, *, skip_bad: bool = False) -> list[ParallelExample]:
-    """The pairs of two files, or the sources of one.
+    """Read the pairs of two files, or the sources of one.
 
     Args:
         path: ``SOURCE+TARGET``, or ``SOURCE`` for text without references.
-        skip_bad: leave out pairs with an empty side, and count them; in text without references
-            leave empty lines as they are, so that translations keep their places.
+        skip_bad: skip and count pairs with an empty side; without references, empty lines are
+            kept, so that translations correspond to the source line by line.
 
     Raises:
-        InputError: a file cannot be read; they do not have equally many lines; a line is empty and
-            ``skip_bad`` is false; or none is left.
+        InputError: a file cannot be read; the files differ in length; a line is empty, and
+            ``skip_bad`` is false; or no pair is left.
     """
     source, target = split_pair(str(path))
     pairs = _zip(source, target) if target else [(line, "") for line in read_lines(source)]
@@ -51,15 +49,15 @@ def read_parallel(path: str | Path, *, skip_bad: bool = False) -> list[ParallelE
             examples.append(ParallelExample(str(number), one.strip(), other.strip()))
             continue
         if not skip_bad:
-            place = target if one.strip() else source
-            raise BadExampleError(f"{place}, line {number}: is empty, expected a sentence")
+            file = target if one.strip() else source
+            raise BadExampleError(f"{file}, line {number}: is empty, expected a sentence")
         empty += 1
         if not target:
             examples.append(ParallelExample(str(number), "", ""))
     if empty >= len(examples) and not any(example.source for example in examples):
         raise InputError(f"{path}: no sentence")
     if empty and target:
-        log.warning("%s: left out %d pairs with an empty side", path, empty)
+        log.warning("%s: skipped %d pairs with an empty side", path, empty)
     return examples
 
 

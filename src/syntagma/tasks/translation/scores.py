@@ -1,4 +1,4 @@
-"""BLEU of translations, by sacrebleu (Post 2018)."""
+"""Compute BLEU with sacrebleu (Post 2018)."""
 
 from __future__ import annotations
 
@@ -7,28 +7,26 @@ from typing import Any
 
 from syntagma.errors import MissingExtraError
 
-__all__ = ["bleu", "sentence_bleu", "signature"]
-
 
 def _metric(*, tokenized: bool, effective_order: bool = False) -> Any:
     try:
         from sacrebleu.metrics.bleu import BLEU
     except ImportError as error:
         raise MissingExtraError("BLEU", "mt") from error
-    # `force` keeps sacrebleu from warning that the text looks tokenised: it may be, on purpose.
+    # `force` silences the warning that the text looks tokenised, which may be intended.
     tokenize = "none" if tokenized else "13a"
     return BLEU(tokenize=tokenize, force=True, effective_order=effective_order)
 
 
 def bleu(hypotheses: Sequence[str], references: Sequence[str], *, tokenized: bool = False) -> float:
-    """Case-sensitive BLEU with four-grams over all sentences together, in per cent.
+    """Compute case-sensitive corpus BLEU with up to four-grams, in per cent.
 
     Args:
-        hypotheses: ``[n]``.
-        references: ``[n]``.
-        tokenized: whether both are words with spaces between them, which are kept (the number of
-            Moses' multi-bleu, but that it says 0 where no four words match); else mteval's ``13a``
-            tokenisation is applied to raw text.
+        hypotheses: translations, ``[n]``.
+        references: one reference each, ``[n]``.
+        tokenized: whether the texts are tokenised, with spaces between words; otherwise mteval's
+            ``13a`` tokenisation is applied.  The value then equals that of Moses' multi-bleu,
+            except that the latter is 0 if no four-gram matches.
 
     Raises:
         MissingExtraError: sacrebleu is not installed.
@@ -40,11 +38,11 @@ def bleu(hypotheses: Sequence[str], references: Sequence[str], *, tokenized: boo
 def sentence_bleu(
     hypotheses: Sequence[str], references: Sequence[str], *, tokenized: bool = False
 ) -> list[dict[str, float]]:
-    """What tests by sentence need.
+    """Compute the scores of single sentences, for significance tests.
 
     Returns:
-        For each sentence ``bleu``, over the orders that it has n-grams of, and the counts that
-        BLEU over many sentences is computed from: ``matches_1`` to ``matches_4``, ``totals_1`` to
+        For each sentence, ``bleu`` over the n-gram orders that it is long enough for, and the
+        counts from which corpus BLEU is computed: ``matches_1`` to ``matches_4``, ``totals_1`` to
         ``totals_4``, ``length`` and ``reference_length``.
     """
     metric = _metric(tokenized=tokenized, effective_order=True)
@@ -60,7 +58,7 @@ def sentence_bleu(
 
 
 def signature(*, tokenized: bool = False) -> str:
-    """How the score was computed, as sacrebleu writes it."""
+    """Return sacrebleu's signature, which records how the score is computed."""
     metric = _metric(tokenized=tokenized)
-    metric.corpus_score(["a"], [["a"]])
+    metric.corpus_score(["a"], [["a"]])  # The signature contains the number of references.
     return str(metric.get_signature())

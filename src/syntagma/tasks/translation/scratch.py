@@ -1,4 +1,4 @@
-"""Translation models that begin with nothing: their vocabulary, and weights at random."""
+"""Translation models from scratch: a new vocabulary and randomly initialised weights."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ from syntagma.tasks.translation.vocabulary import learn_vocabulary
 
 
 def from_scratch(experiment: Experiment, texts: Iterable[str]) -> tuple[TranslationModel, Any]:
-    """A model of the sizes in an experiment's head, and a tokenizer.
+    """Create a model of the size given in an experiment's head, and train its tokenizer.
 
     Args:
-        experiment: what is trained.
-        texts: of both languages, of which the vocabulary is learnt.
+        experiment: the settings.
+        texts: texts of both languages to train the vocabulary on.
 
     Raises:
-        InputError: a setting is impossible, or is one of pretrained models.
+        InputError: a setting is impossible, or is only meant for pretrained models.
     """
     _check(experiment)
     head = experiment.head
@@ -45,7 +45,7 @@ def from_scratch(experiment: Experiment, texts: Iterable[str]) -> tuple[Translat
     )
     vectors = model.both_sides.get_input_embeddings()
     with torch.no_grad():
-        # They are scaled up by the root of their width before they are read.
+        # The model multiplies embeddings by sqrt(hidden_size) (Vaswani et al. 2017, section 3.4).
         vectors.weight.normal_(std=head.hidden_size**-0.5)
         vectors.weight[tokenizer.pad_token_id] = 0
     return model, tokenizer
@@ -62,8 +62,8 @@ def _check(experiment: Experiment) -> None:
         if settings is not False and (copied := GUIDES[name].copies_pretrained(settings)):
             raise InputError(
                 f"guides.{name}.{copied}: {getattr(settings, copied)} copies pretrained weights, "
-                f"and encoder {SCRATCH!r} has none; leave it out"
+                f"and encoder {SCRATCH!r} has none; omit it"
             )
     for name, instead in (("hidden_dropout", "dropout"), ("attention_dropout",) * 2):
         if getattr(experiment, name) is not None:
-            raise InputError(f"{name}: is of a pretrained encoder; set head.{instead} instead")
+            raise InputError(f"{name}: is only for pretrained encoders; set head.{instead} instead")

@@ -1,4 +1,4 @@
-"""The task of translation (SG-Net, journal version, sections 3.4.3 and 5.2)."""
+"""Machine translation (SG-Net, journal version, sections 3.4.3 and 5.2)."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ from syntagma.tasks.translation.scratch import from_scratch
 log = logging.getLogger(__name__)
 
 CHUNK = 2048
-"""Sentences that are translated together."""
+"""Number of texts that are encoded and batched together."""
 
 
 class Translation(NamedTuple):
@@ -51,7 +51,7 @@ class Translation(NamedTuple):
 
     Args:
         text: the best hypothesis.
-        score: its log-probability over a power of its length.
+        score: its log-probability, divided by a power of its length.
     """
 
     text: str
@@ -60,12 +60,13 @@ class Translation(NamedTuple):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class SourceItem:
-    """A source, and its target where it is known.
+    """An encoded source, with its target in training.
 
     Args:
-        part: the source.
-        n_special: special pieces around it.
-        target: pieces, the last one its end, ``[n_target]``; empty where it is not known.
+        part: the pieces of the source.
+        n_special: number of special pieces around it.
+        target: pieces of the target, including the final end piece, ``[n_target]``; empty if it is
+            unknown.
     """
 
     part: Part
@@ -77,7 +78,7 @@ class SourceItem:
 
 
 class Translator(TextPredictor[TranslationModel]):
-    """Translates texts, sentence by sentence or longer."""
+    """Translates texts, which may be sentences or longer."""
 
     model_class = TranslationModel
     task = "translation"
@@ -86,31 +87,32 @@ class Translator(TextPredictor[TranslationModel]):
         set_languages(model, tokenizer)
         super().__init__(model, tokenizer, **options)
         ends = {tokenizer.pad_token_id, tokenizer.bos_token_id, tokenizer.eos_token_id}
-        # The unknown word is a word that is wrong, no mark to be left out.
+        # Special pieces are dropped from the output, except that of unknown words: it counts as a
+        # wrong word.
         silent = {*tokenizer.all_special_ids} - ({tokenizer.unk_token_id} - ends)
         self._silent = torch.tensor(sorted(silent), dtype=torch.long)
 
     @classmethod
     def mode(cls, model: TranslationModel) -> Mode:
-        """As the data are."""
+        """Return ``words`` if the model was trained on tokenised text, else ``raw``."""
         return "words" if model.head.tokenized else "raw"
 
     def translate(self, text: str) -> Translation:
-        """The translation of a text.
+        """Translate one text.
 
         Raises:
-            InputError: it is empty.
+            InputError: the text is empty.
         """
         require_text(text, "text")
         return next(self.stream([text]))
 
     def stream(self, texts: Iterable[str]) -> Iterator[Translation]:
-        """Translate texts as they come, many at a time, in constant memory.
+        """Lazily translate texts in batches, in constant memory.
 
         The translation of an empty text is empty.
 
         Raises:
-            InputError: it is one text alone, or one of them is none.
+            InputError: ``texts`` is a single string, or an item is not a string.
         """
         require_several(texts, "texts")
         source = iter(texts)
@@ -124,7 +126,7 @@ class Translator(TextPredictor[TranslationModel]):
     def items(
         self, sources: Sequence[str], targets: Sequence[str] | None = None
     ) -> list[SourceItem]:
-        """Texts as pieces; sources that are too long lose their end."""
+        """Encode texts; without targets, sources that are too long are truncated."""
         self.texts.check_length(self.model.head.max_length)
         encoded = self.texts.encode(sources)
         special = self.texts.builder.n_special(1)
@@ -133,11 +135,11 @@ class Translator(TextPredictor[TranslationModel]):
         if targets is not None:
             pieces = self.tokenizer(text_target=list(targets))["input_ids"]
             goals = [np.array(ids, np.int64) for ids in pieces]
-        n_cut = sum(len(encoded[text]) > room for text in sources)
-        if n_cut and targets is None:
+        n_long = sum(len(encoded[text]) > room for text in sources)
+        if n_long and targets is None:
             log.warning(
-                "%d of %d sources are longer than %d pieces and lose their end",
-                n_cut,
+                "%d of %d sources are longer than %d pieces and are truncated",
+                n_long,
                 len(sources),
                 room,
             )
@@ -151,7 +153,7 @@ class Translator(TextPredictor[TranslationModel]):
         ]
 
     def collate(self, items: Sequence[SourceItem]) -> dict[str, Tensor]:
-        """A padded batch, with targets where they are known."""
+        """Build a padded batch, with targets if all items have them."""
         batch = self.texts.builder.collate([(item.part,) for item in items])
         if all(len(item.target) for item in items):
             labels = torch.full((len(items), max(len(item.target) for item in items)), IGNORED)
@@ -163,7 +165,7 @@ class Translator(TextPredictor[TranslationModel]):
     @torch.inference_mode()
     def _search(self, items: Sequence[SourceItem]) -> list[Translation]:
         found: dict[int, Translation] = {}
-        # Each source has as many hypotheses as the search has beams.
+        # Beam search keeps `num_beams` hypotheses of each source in a batch.
         budget = max(self.batch_tokens // self.model.head.num_beams, 1)
         for batch in token_budget_batches([len(item) for item in items], budget):
             tensors = self.on_device(self.collate([items[index] for index in batch]))
@@ -183,7 +185,7 @@ class Translator(TextPredictor[TranslationModel]):
 
 
 class TranslationTask(PredictorTask[ParallelExample, Translation, Translator]):
-    """Sequences to sequences."""
+    """Translates with a sequence-to-sequence model, and scores by BLEU."""
 
     name = "translation"
     model_class = TranslationModel
@@ -196,13 +198,13 @@ class TranslationTask(PredictorTask[ParallelExample, Translation, Translator]):
 
     @classmethod
     def new(cls, experiment: Experiment, examples: Sequence[ParallelExample]) -> Self:
-        """A model from scratch with a vocabulary of the examples, or a pretrained one.
+        """Create a model from scratch, with a vocabulary from the examples, or a pretrained one.
 
         Raises:
             InputError: a setting is impossible, or there is no such model.
         """
         if experiment.data.dev:
-            signature()  # Fail now if sacrebleu is missing, not after an epoch.
+            signature()  # Fail now if sacrebleu is missing, not after the first epoch.
         if experiment.encoder == SCRATCH:
             texts = (text for example in examples for text in (example.source, example.target))
             model, tokenizer = from_scratch(experiment, texts)
@@ -220,29 +222,29 @@ class TranslationTask(PredictorTask[ParallelExample, Translation, Translator]):
 
     @classmethod
     def read(cls, path: str | Path, *, skip_bad: bool = False) -> list[ParallelExample]:
-        """Parallel text, see :func:`syntagma.tasks.translation.parallel_text.read_parallel`."""
+        """Read parallel text, see :mod:`syntagma.tasks.translation.parallel_text`."""
         return read_parallel(path, skip_bad=skip_bad)
 
     @classmethod
     def is_labelled(cls, example: ParallelExample) -> bool:
-        """Whether there is a reference."""
+        """Return whether there is a reference."""
         return bool(example.target)
 
     @classmethod
     def texts(cls, examples: Sequence[ParallelExample]) -> Iterator[str]:
-        """Each source once: only they are parsed."""
+        """Yield each distinct source; targets are not parsed."""
         yield from dict.fromkeys(example.source for example in examples)
 
     @classmethod
     def describe(cls, example: ParallelExample) -> ErrorExample:
-        """The source, which may not be English, and its reference."""
+        """Show the source, which may not be English, and its reference."""
         return ErrorExample(example.source, (example.target,))
 
     def features(self, examples: Sequence[ParallelExample]) -> Features:
-        """Training pairs; those that are too long are left out and counted.
+        """Encode the training pairs; those that are too long are skipped and counted.
 
         Raises:
-            InputError: an example has no reference, or none is short enough.
+            InputError: an example has no reference, or no pair is short enough.
         """
         for example in examples:
             if not example.target:
@@ -253,10 +255,10 @@ class TranslationTask(PredictorTask[ParallelExample, Translation, Translator]):
         longest = self.model.head.max_length
         kept = [item for item in items if len(item) <= longest]
         if not kept:
-            raise InputError(f"data.train: no pair is as short as head.max_length ({longest})")
+            raise InputError(f"data.train: all pairs are longer than head.max_length ({longest})")
         if len(kept) < len(items):
             log.warning(
-                "left out %d of %d pairs longer than %d pieces",
+                "training: skipped %d of %d pairs longer than head.max_length (%d pieces)",
                 len(items) - len(kept),
                 len(items),
                 longest,
@@ -264,18 +266,18 @@ class TranslationTask(PredictorTask[ParallelExample, Translation, Translator]):
         return Features(kept, padded=True)
 
     def predict(self, examples: Sequence[ParallelExample]) -> list[Translation]:
-        """The best hypotheses of a beam search."""
+        """Translate the sources by beam search."""
         self.model.eval()
         return list(self.predictor.stream(example.source for example in examples))
 
     def score(
         self, examples: Sequence[ParallelExample], predictions: Sequence[Translation]
     ) -> dict[str, float]:
-        """BLEU, in per cent.
+        """Return BLEU, in per cent.
 
-        ``bleu_13a`` applies mteval's tokenisation to the texts, ``bleu_words`` takes the words
-        between spaces as they are (multi-bleu's number where texts are tokenised); ``bleu`` is the
-        one that suits the data, see :attr:`signature`.
+        ``bleu_13a`` applies mteval's tokenisation, ``bleu_words`` only splits at spaces (as
+        multi-bleu does, for tokenised text); ``bleu`` is the one that suits the data, see
+        :attr:`signature`.
 
         Raises:
             InputError: an example has no reference.
@@ -292,7 +294,7 @@ class TranslationTask(PredictorTask[ParallelExample, Translation, Translator]):
     def breakdown(
         self, by: str, examples: Sequence[ParallelExample], predictions: Sequence[Translation]
     ) -> dict[str, dict[str, float]]:
-        """By ``length``: BLEU of sources of so many words, in steps of five (Fig. 5)."""
+        """Return BLEU by ``length`` of the source, in bins of five words (Fig. 5)."""
         groups: dict[int, list[int]] = {}
         for number, example in enumerate(examples):
             groups.setdefault((len(example.source.split()) - 1) // 5, []).append(number)
@@ -307,25 +309,25 @@ class TranslationTask(PredictorTask[ParallelExample, Translation, Translator]):
     def score_examples(
         self, examples: Sequence[ParallelExample], predictions: Sequence[Translation]
     ) -> dict[str, dict[str, float]]:
-        """BLEU of each sentence, for the sign test, and its counts, for the bootstrap."""
+        """Return each sentence's BLEU, for the sign test, and its counts, for the bootstrap."""
         hypotheses, references = _texts(examples, predictions)
         scores = sentence_bleu(hypotheses, references, tokenized=self.model.head.tokenized)
         return {example.id: score for example, score in zip(examples, scores, strict=True)}
 
     def speed(self, examples: Sequence[ParallelExample], seconds: float) -> dict[str, float]:
-        """Sentences a second."""
+        """Return the number of sentences per second."""
         return {"sentences_per_second": len(examples) / seconds}
 
     def write_predictions(
         self, examples: Sequence[ParallelExample], predictions: Sequence[Translation], path: Path
     ) -> None:
-        """Write a line a translation; what breaks lines inside of one becomes a space."""
+        """Write one translation per line; line breaks inside of one become spaces."""
         lines = (re.sub(r"\s*[\r\n]+\s*", " ", found.text) for found in predictions)
         write_text(path, "".join(f"{line}\n" for line in lines))
 
     @property
     def signature(self) -> str:  # type: ignore[override]
-        """How BLEU is computed, as sacrebleu writes it."""
+        """The signature of sacrebleu, which records how BLEU is computed."""
         return signature(tokenized=self.model.head.tokenized)
 
 
@@ -339,10 +341,11 @@ def _texts(
 
 
 def set_languages(model: TranslationModel, tokenizer: Any) -> None:
-    """Tell the tokenizer which languages it cuts, and the search with which one it begins.
+    """Set the languages of a multilingual tokenizer, and the first piece of the target.
 
     Raises:
-        InputError: the tokenizer knows no such language, or several and none is named.
+        InputError: the tokenizer does not know a language, or it needs a target language and none
+            is given.
     """
     if isinstance(tokenizer, MarianTokenizer):
         tokenizer.ask_for(model.head.target_language)
@@ -353,8 +356,8 @@ def set_languages(model: TranslationModel, tokenizer: Any) -> None:
             continue
         if tokenizer.convert_tokens_to_ids(language) in (None, tokenizer.unk_token_id):
             raise InputError(
-                f"head.{name}: the tokenizer has no piece {language!r}; give the code as the "
-                f"model's own page writes it, such as en_XX for mBART"
+                f"head.{name}: the tokenizer has no language code {language!r}; use the code given "
+                f"on the model's page, such as en_XX for mBART"
             )
         if hasattr(tokenizer, attribute):
             setattr(tokenizer, attribute, language)
@@ -364,6 +367,6 @@ def set_languages(model: TranslationModel, tokenizer: Any) -> None:
         model.speak(code, last=target[-1] == code)
     elif hasattr(tokenizer, "tgt_lang"):
         raise InputError(
-            "head.target_language: this model knows several languages and would take the target "
-            "for text of its first one; name it as the model's own page does, such as de_DE"
+            "head.target_language: this model is multilingual and would use its default language; "
+            "set the code given on the model's page, such as de_DE"
         )

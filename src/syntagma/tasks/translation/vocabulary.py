@@ -1,4 +1,4 @@
-"""Joint vocabularies of two languages, learnt from parallel text."""
+"""Train joint vocabularies of two languages on parallel text."""
 
 from __future__ import annotations
 
@@ -10,23 +10,21 @@ from transformers import PreTrainedTokenizerFast
 
 from syntagma.errors import InputError
 
-__all__ = ["learn_vocabulary"]
-
 PAD, UNKNOWN, END = "<pad>", "⁇", "</s>"
-"""An unknown word is written so that BLEU's tokenisation leaves it one word."""
+"""The unknown word is a single symbol, since BLEU's tokenisation would split ``<unk>``."""
 
 
 def learn_vocabulary(texts: Iterable[str], *, kind: Literal["bpe", "words"], size: int) -> Any:
-    """A fast tokenizer that ends every text with a piece of its own.
+    """Train a fast tokenizer that appends an end piece to every text.
 
     Args:
-        texts: of both languages.
-        kind: ``bpe``: byte pairs (Sennrich et al. 2016) over bytes, so that nothing is unknown;
-            ``words``: what stands between spaces, the most frequent ones.
-        size: the most entries.
+        texts: texts of both languages.
+        kind: ``bpe``: byte pair encoding (Sennrich et al. 2016) over bytes, so that no word is
+            unknown; ``words``: the most frequent words, split at spaces.
+        size: maximum number of entries.
 
     Raises:
-        InputError: there is no room for the marks, and for each byte or a word.
+        InputError: ``size`` has no room for the special pieces and all bytes, or one word.
     """
     special = [PAD, UNKNOWN, END]
     units = {"bpe": len(pre_tokenizers.ByteLevel.alphabet()), "words": 1}[kind]
