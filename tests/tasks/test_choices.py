@@ -1,4 +1,4 @@
-"""Multiple choice: every official format, what is read of a question, and what is scored."""
+"""Multiple choice: all official formats, the sequences that the model reads, and the scores."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def only(path, **options):
 
 
 class TestFormats:
-    def test_race_as_folder_archive_and_file(self, tmp_path):
+    def test_race_from_folder_archive_and_file(self, tmp_path):
         for part in ("train/high", "dev/high", "dev/middle"):
             folder = tmp_path / "RACE" / part
             folder.mkdir(parents=True)
@@ -55,7 +55,7 @@ class TestFormats:
         first, second = only(tmp_path / "RACE" / "dev" / "high" / "7.txt")
         assert (first.answer, second.answer) == (0, 2)
         assert second.options == ("river", "pier", "town")
-        # Wherever the folder lies and however much of it is given, a question has the same id.
+        # Ids depend neither on where the folder is nor on which part of it is read.
         assert {e.id for e in whole} == {e.id for e in only(archive)}
         assert {e.id for e in dev} == {e.id for e in only(tmp_path / "RACE" / "dev")}
         assert (first.id, first.subset) == ("dev/high/7-0", "high")
@@ -74,7 +74,7 @@ class TestFormats:
         assert example.passage == "M: Rain?\nW: No."
         assert (example.id, example.answer) == ("9-0", 1)
 
-    def test_cosmos_as_lines_and_as_a_table(self, tmp_path):
+    def test_cosmos_from_json_lines_and_csv(self, tmp_path):
         row = {"id": "a", "context": "Rain, again.", "question": "Why?", "label": 1}
         row |= {f"answer{n}": f"because {n}" for n in range(4)}
         lines, table = tmp_path / "valid.jsonl", tmp_path / "valid.csv"
@@ -86,7 +86,7 @@ class TestFormats:
         assert only(lines) == only(table)
         assert only(lines)[0].options[1] == "because 1"
 
-    def test_rows_of_another_shape_are_refused(self, tmp_path):
+    def test_rows_with_a_wrong_number_of_cells_are_rejected(self, tmp_path):
         path = tmp_path / "valid.csv"
         names = "id,context,question,answer0,answer1,label"
         for row, message in (
@@ -169,13 +169,13 @@ class TestFormats:
             ("a.jsonl", "\n", "a.jsonl questions"),
         ],
     )  # fmt: skip
-    def test_what_is_wrong_is_named(self, tmp_path, name, content, message):
+    def test_errors_name_position_and_problem(self, tmp_path, name, content, message):
         path = tmp_path / name.partition("#")[0]
         path.write_text(content)
         with pytest.raises(InputError, match=naming(message)):
             read_choices(tmp_path / name)
 
-    def test_bad_questions_are_left_out_and_counted(self, tmp_path, caplog):
+    def test_invalid_questions_are_skipped_and_counted(self, tmp_path, caplog):
         path = tmp_path / "1.txt"
         path.write_text(json.dumps(RACE | {"answers": ["A", "x"]}))
         with caplog.at_level(logging.WARNING):
@@ -197,7 +197,7 @@ class TestFormats:
         with pytest.raises(InputError, match=naming(path)):
             read_choices(path)
 
-    def test_a_cut_archive_is_named(self, tmp_path):
+    def test_a_truncated_archive_is_named(self, tmp_path):
         (tmp_path / "dev" / "high").mkdir(parents=True)
         for number in range(50):
             (tmp_path / "dev" / "high" / f"{number}.txt").write_text(json.dumps(RACE) * number)
@@ -208,7 +208,7 @@ class TestFormats:
         with pytest.raises(InputError, match=naming("RACE.tar.gz damaged")):
             read_choices(archive, skip_bad=True)
 
-    def test_bad_files_of_a_folder_are_left_out(self, tmp_path):
+    def test_invalid_files_in_a_folder_are_skipped(self, tmp_path):
         (tmp_path / "1.txt").write_text(json.dumps(RACE))
         (tmp_path / "2.txt").write_text("")
         (tmp_path / "3.txt").write_bytes(b"\xff\xfe")
@@ -224,12 +224,12 @@ class TestFormats:
         with pytest.raises(InputError, match=naming("2.txt empty")):
             read_choices(tmp_path)
 
-    def test_a_mark_of_byte_order_is_no_part_of_a_name(self, tmp_path):
+    def test_a_byte_order_mark_is_not_part_of_a_column_name(self, tmp_path):
         row = "\ufeffcontext,question,answer0,answer1,label\nx,y,a,b,1\n"
         (tmp_path / "a.csv").write_text(row)
         assert only(tmp_path / "a.csv")[0].answer == 1
 
-    def test_the_same_id_twice(self, tmp_path):
+    def test_duplicate_ids_are_rejected_or_skipped(self, tmp_path):
         path = tmp_path / "a.json"
         row = [["x"], [{"question": "q", "choice": ["a", "b"]}], "1"]
         path.write_text(json.dumps([row, row]))
@@ -238,7 +238,7 @@ class TestFormats:
         examples, wrong = read_choices(path, skip_bad=True)
         assert (len(examples), len(wrong)) == (1, 1)
 
-    def test_a_broken_archive_is_no_archive(self, tmp_path):
+    def test_a_broken_archive_is_rejected(self, tmp_path):
         path = tmp_path / "RACE.tar.gz"
         buffer = io.BytesIO(b"not an archive")
         path.write_bytes(gzip.compress(buffer.getvalue()))
@@ -281,27 +281,27 @@ def decoded(chooser, part):
         (("A gull.", "Who?", {"a": 1, "b": 2}), "list options {'a': 1, 'b': 2}"),
     ],
 )
-def test_what_is_no_question_with_options_is_refused(given, message, chooser):
+def test_stream_rejects_items_of_another_shape(given, message, chooser):
     with pytest.raises(InputError, match=naming(message)):
         next(chooser.stream([given]))
 
 
 class TestSequences:
-    def test_question_and_option_stand_after_the_passage(self, chooser):
+    def test_question_and_option_follow_the_passage(self, chooser):
         (item,) = chooser.items([("A gull cried.", "Who cried?", ["the gull", "nobody"])])
         passage, asked = item.sequences[1]
         assert decoded(chooser, passage) == decoded(chooser, item.sequences[0][0])
         assert decoded(chooser, asked) == "whocried?nobody"
         assert not item.truncated
 
-    def test_or_the_option_alone(self, tiny_encoder):
+    def test_only_the_option_follows_in_the_other_layout(self, tiny_encoder):
         other = new_chooser(tiny_encoder, layout="passage+question|option")
         (item,) = other.items([("A gull cried.", "Who cried?", ["the gull", "nobody"])])
         first, second = item.sequences[1]
         assert decoded(other, first) == "agullcried.whocried?"
         assert decoded(other, second) == "nobody"
 
-    def test_blanks_are_filled_where_that_is_asked(self, tiny_encoder):
+    def test_blanks_are_filled_if_the_setting_says_so(self, tiny_encoder):
         question = ("A gull cried.", "The _ cried.", ["gull", "crew"])
         for fill, expected in ((True, "thegullcried."), (False, "the_cried.gull")):
             chosen = new_chooser(tiny_encoder, fill_blank=fill)
@@ -309,7 +309,7 @@ class TestSequences:
             found = decoded(chosen, item.sequences[0][1]).replace("[UNK]", "_")
             assert found == expected
 
-    def test_only_the_passage_is_cut(self, chooser):
+    def test_only_the_passage_is_truncated(self, chooser):
         passage = " ".join(SENTENCES)
         (item,) = chooser.items([(passage, "Who cried?", ["a gull", SENTENCES[0]])])
         assert item.truncated
@@ -317,13 +317,13 @@ class TestSequences:
         for first, second in item.sequences:
             assert len(first) + len(second) == 57
         assert decoded(chooser, item.sequences[1][1]).endswith("dawn.")
-        # An option beyond all measure leaves a quarter to the passage.
+        # Even a very long option leaves a quarter of the sequence to the passage.
         (long,) = chooser.items([(passage, "Who?", ["a gull", passage])])
         assert len(long.sequences[1][0]) == 57 // 4
         assert long.length == 60
 
     @pytest.mark.parametrize("layout", ["passage|question+option", "passage+question|option"])
-    def test_a_long_question_leaves_the_options_whole(self, tiny_encoder, layout):
+    def test_a_long_question_does_not_truncate_the_options(self, tiny_encoder, layout):
         chooser = new_chooser(tiny_encoder, layout=layout)
         question = "Who " + "and who " * 60 + "cried?"
         (item,) = chooser.items([("A gull cried.", question, ["a gull", "nobody"])])
@@ -334,7 +334,7 @@ class TestSequences:
         one, two = chooser.choose("A gull cried.", question, ["a gull", "nobody"]).probabilities
         assert one != two
 
-    def test_any_number_of_options_and_no_question(self, chooser):
+    def test_questions_may_be_empty_and_differ_in_number_of_options(self, chooser):
         questions = [
             ("A gull cried.", "Who?", ["a", "b"]),
             ("Rain fell.", "", ["on the roofs", "on the town", "nowhere", "up", "down"]),
@@ -369,7 +369,7 @@ class TestSequences:
             (("p", "q", ["a"]), "two options 1"),
         ],
     )
-    def test_what_cannot_be_asked(self, chooser, question, message):
+    def test_invalid_questions_are_rejected(self, chooser, question, message):
         with pytest.raises(InputError, match=naming(message)):
             chooser.choose(*question)
 
@@ -402,7 +402,7 @@ def test_it_learns_and_predicts(tmp_path, tiny_encoder):
     assert all(sum(row["probabilities"]) == pytest.approx(1, abs=1e-4) for row in rows.values())
 
 
-def test_questions_without_an_answer(tmp_path, tiny_encoder):
+def test_unlabelled_questions_are_only_predicted(tmp_path, tiny_encoder):
     rows = [[["x y."], [{"question": "q", "choice": ["a", "b"]}], "1"]]
     path = tmp_path / "a.json"
     path.write_text(json.dumps(rows))

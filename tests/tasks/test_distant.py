@@ -1,4 +1,4 @@
-"""Where paragraphs contain answers."""
+"""Finding gold answers in paragraphs."""
 
 from __future__ import annotations
 
@@ -51,11 +51,11 @@ def found_in(text, *answers):
         ("日本の gull", "日本の", "日本の"),
     ],
 )
-def test_whole_words_as_the_metrics_see_them(text, answer, expected):
+def test_whole_normalised_words_match(text, answer, expected):
     assert found_in(text, answer) == expected
 
 
-def test_the_first_place_counts_and_there_the_longest_answer():
+def test_the_first_occurrence_is_found_and_the_longest_answer_there():
     text = "October came, then October 1973."
     assert found_in(text, "1973", "October 1973", "October") == "October"
     assert AnswerFinder(["October 1973", "October", "1973"]).find(text[8:]) == (11, 23)
@@ -63,28 +63,28 @@ def test_the_first_place_counts_and_there_the_longest_answer():
 
 
 @given(TEXTS, st.lists(st.sampled_from(WORDS), min_size=1, max_size=3).map(" ".join))
-def test_what_is_found_is_the_answer(text, answer):
+def test_the_span_found_normalises_to_the_answer(text, answer):
     normal, offsets = normalise_with_offsets(text)
     assert normal == normalise(text)
     assert len(offsets) == len(normal)
     finder = AnswerFinder([answer])
     place = finder.find(text)
     assert finder.is_in(text) == (place is not None)
-    # An oracle in plain loops: the words of the answer are words of the text, quotes apart.
+    # A naive oracle: the words of the answer are consecutive words of the text, ignoring quotes.
     words = [word.strip("“”") for word in normalise(text).split()]
     golds = [word.strip("“”") for word in normalise(answer).split()]
     sought = " ".join(golds) == normalise(answer)
     if sought and golds:
         starts = range(len(words) - len(golds) + 1)
-        stands = any(words[start : start + len(golds)] == golds for start in starts)
+        occurs = any(words[start : start + len(golds)] == golds for start in starts)
         if place is not None or "“" not in text:
-            assert stands == (place is not None)
+            assert occurs == (place is not None)
     if place is not None:
         written = text[place.start : place.end]
         assert written == written.strip()
         assert normalise(written) == normalise(answer)
 
 
-def test_answers_that_normalise_to_nothing_are_nowhere():
+def test_answers_that_normalise_to_nothing_are_never_found():
     assert found_in("the , a", "the", "!") is None
     assert not AnswerFinder([]).is_in("anything")

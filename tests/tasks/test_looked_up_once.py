@@ -39,12 +39,12 @@ def counting(calls: dict[Callable[..., Any], str]) -> Iterator[Counter[tuple[str
 
 @pytest.fixture
 def counted(monkeypatch):
-    # Named models that other tests have found would hide a lookup.
+    # Models that other tests have already looked up are cached, which would hide a lookup.
     monkeypatch.setattr(reference, "_named", {})
     return {reference.resolve: "name", reference._own_config: "folder", build: "kind"}
 
 
-def test_a_run_is_set_up_with_one_lookup_of_each_name(counted, tmp_path):
+def test_setting_up_a_run_looks_up_each_name_once(counted, tmp_path):
     data = str(pairs(tmp_path / "train.jsonl", copies=1))
     settings = {
         "task": "pairs",
@@ -62,7 +62,7 @@ def test_a_run_is_set_up_with_one_lookup_of_each_name(counted, tmp_path):
     assert set(counts.values()) == {1}, counts
 
 
-def test_the_reader_is_loaded_with_one_lookup_of_each_name(counted):
+def test_loading_the_reader_looks_up_each_name_once(counted):
     with counting(counted) as counts:
         Reader.from_pretrained("default-reader")
     assert counts["resolve", "default-reader"] == 1

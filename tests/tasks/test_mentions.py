@@ -1,4 +1,4 @@
-"""Texts with markers as sequences: what is read of long ones, and what the parser sees."""
+"""Sequences with markers: truncation of long texts, and what the parser reads."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from tests.messages import naming
 
 
 class Recorder:
-    """A parse source that remembers what it was asked."""
+    """A parse source that records the texts it parses."""
 
     fingerprint = "recorder"
 
@@ -45,7 +45,7 @@ def classifier(encoder, **changes):
 
 
 def shown(item, tokenizer, signs):
-    """A sequence as text, with its markers as they are written."""
+    """Decode a sequence, showing its markers as ``@`` and ``#``."""
     names = dict(zip(signs, "@#", strict=False))
     return " ".join(
         names.get(piece) or tokenizer.convert_ids_to_tokens(piece)
@@ -54,7 +54,7 @@ def shown(item, tokenizer, signs):
 
 
 @pytest.mark.parametrize("model_type", ["bert", "roberta", "xlm-roberta"])
-def test_the_marker_of_each_mention_is_found_in_the_batch(model_type, encoder_folders):
+def test_marker_positions_point_to_each_mentions_marker(model_type, encoder_folders):
     reader = classifier(encoder_folders[model_type], preset="seprem", parser="linear")
     reader.signs = [11, 12]
     text = SENTENCES[0]
@@ -68,7 +68,7 @@ def test_the_marker_of_each_mention_is_found_in_the_batch(model_type, encoder_fo
         [11, 12],
         [11, 12],
     ]
-    # The subject comes second in the first text: its marker is told first all the same.
+    # In the first text the subject comes after the object, but its marker is still listed first.
     assert batch["markers"][0, 0] > batch["markers"][0, 1]
     assert [len(first), len(second)] == batch["attention_mask"].sum(1).tolist()
     assert "labels" not in batch
@@ -79,12 +79,12 @@ def test_texts_are_parsed_without_markers(tiny_encoder):
     recorder = reader.texts.cache.source = Recorder(reader.texts.cache.source)
     text = "A white gull cried over Pier Nine."
     reader.relation(text, (2, 12), (24, 33))
-    # Two pairs of mentions in one text: it is parsed once.
+    # A second pair of mentions in the same text does not parse it again.
     reader.relation(text, (8, 12), (24, 33))
     assert recorder.seen == [text]
 
 
-def test_mentions_lose_white_space_and_surround_their_pieces(tiny_encoder):
+def test_white_space_around_mentions_is_stripped(tiny_encoder):
     reader = classifier(tiny_encoder)
     reader.signs = [11, 12]
     text = "the old ferry crossed"
@@ -93,7 +93,7 @@ def test_mentions_lose_white_space_and_surround_their_pieces(tiny_encoder):
     assert words == "the @ old @ # ferry # crossed"
 
 
-def test_a_blank_mention_is_a_place(tiny_encoder):
+def test_a_blank_mention_gets_adjacent_markers(tiny_encoder):
     reader = classifier(tiny_encoder)
     reader.signs = [11, 12]
     (item,) = reader.items([MarkedText("the old ferry", ((4, 4), (13, 13)))])
@@ -102,7 +102,7 @@ def test_a_blank_mention_is_a_place(tiny_encoder):
 
 
 class TestLongTexts:
-    def test_what_stands_around_the_mention_is_kept(self, tiny_encoder):
+    def test_context_on_both_sides_of_the_mention_is_kept(self, tiny_encoder):
         reader = typer(tiny_encoder, head={"max_length": 32})
         reader.signs = [11]
         text = "rain " * 100 + "ferry" + " rain" * 100
@@ -113,12 +113,12 @@ class TestLongTexts:
         place = item.markers[0] - 1
         assert item.text.pieces[place] == 11
         assert item.text.starts[place + 1] == start
-        # As much before it as behind it.
+        # Equal context on both sides.
         assert abs(place - (len(item.text) - place - 3)) <= 2
         assert reader.types(text, (start, start + 5)).truncated
 
     @pytest.mark.parametrize("where", [0, 999])
-    def test_at_an_end_the_other_side_has_the_room(self, where, tiny_encoder):
+    def test_a_mention_at_one_end_gets_all_context_from_the_other_side(self, where, tiny_encoder):
         reader = typer(tiny_encoder, head={"max_length": 32})
         text = "rain " * 200
         start = min(where, len(text) - 5)
@@ -127,7 +127,7 @@ class TestLongTexts:
         ends = item.text.starts[0], item.text.ends[-1]
         assert (ends[0] == 0) if where == 0 else (ends[1] == len(text) - 1)
 
-    def test_mentions_far_apart_are_both_read(self, tiny_encoder):
+    def test_distant_mentions_are_both_kept(self, tiny_encoder):
         reader = classifier(tiny_encoder, head={"max_length": 32}, preset="seprem", parser="linear")
         reader.signs = [11, 12]
         text = "ferry " + "rain " * 100 + "captain"
@@ -139,7 +139,7 @@ class TestLongTexts:
         assert [item.text.pieces[place - 1] for place in item.markers] == [11, 12]
         assert len(item.text.syntax["word"]) == len(item.text)
 
-    def test_the_encoder_must_read_that_much(self, tiny_encoder):
+    def test_max_length_is_limited_by_the_encoder(self, tiny_encoder):
         reader = typer(tiny_encoder, head={"max_length": 500})
         with pytest.raises(InputError, match=naming("head.max_length 500 160")):
             reader.types("A gull.", (2, 6))
@@ -153,7 +153,7 @@ class TestLongTexts:
         st.integers(4, 40),
     )
     @settings(deadline=None)
-    def test_markers_stay_and_the_room_is_used(self, text, room):
+    def test_all_markers_are_kept_and_all_room_is_used(self, text, room):
         n_pieces, markers = text
         kept = pieces_around(n_pieces, markers, room).tolist()
         assert len(kept) == min(n_pieces, room)
@@ -173,36 +173,36 @@ class TestLongTexts:
         ((1, 2), "mention without characters"),
     ],
 )
-def test_mentions_without_characters_are_named(mention, message):
+def test_invalid_mentions_are_named(mention, message):
     with pytest.raises(InputError, match=naming(message)):
         checked("A gull.", (2, 6), mention)
 
 
 @pytest.mark.parametrize("given", ["A gull.", ("A gull.",), ("A gull.", (0, 1), (2, 6))])
-def test_as_many_mentions_are_given_as_are_read(given, tiny_encoder):
+def test_the_number_of_mentions_is_checked(given, tiny_encoder):
     message = "(text, (start, end)) A gull."
     with pytest.raises(InputError, match=naming(message)):
         next(typer(tiny_encoder).stream([given]))
 
 
-def test_several_texts_are_a_list(tiny_encoder):
+def test_stream_takes_a_list(tiny_encoder):
     for predictor in (typer(tiny_encoder), classifier(tiny_encoder)):
         with pytest.raises(InputError, match=naming("list texts mentions None")):
             next(predictor.stream(None))
 
 
 @pytest.mark.parametrize("threshold", ["x", float("nan")])
-def test_a_threshold_is_a_number(threshold, tiny_encoder):
+def test_the_threshold_must_be_a_number(threshold, tiny_encoder):
     with pytest.raises(InputError, match=naming("threshold number")):
         typer(tiny_encoder).types("A gull.", (2, 6), threshold=threshold)
 
 
-def test_empty_texts_are_named(tiny_encoder):
+def test_empty_texts_are_rejected(tiny_encoder):
     with pytest.raises(InputError, match=naming("text empty")):
         typer(tiny_encoder).items([MarkedText(" ", ((0, 0),))])
 
 
-def test_ids_that_repeat_are_named():
+def test_duplicate_ids_are_named_or_skipped():
     rows = [(place, TypingExample("7", "x", (0, 1), ())) for place in ("here", "there")]
     with pytest.raises(InputError, match=naming("there id 7 here")):
         gather(iter(rows), skip_bad=False)

@@ -1,4 +1,4 @@
-"""Open-domain question answering: what is learned, how paragraphs are joined, what is scored."""
+"""Open-domain question answering: training examples, aggregation over paragraphs, scores."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def task(tiny_encoder):
 
 
 def read(place, *spans, null=0.0, verification=0.0, pid=None):
-    """What a reader found in a paragraph: texts with scores, all standing at 10 × their number."""
+    """Make a reader's output for a paragraph: texts with scores, each at offset 10 × its index."""
     found = tuple(
         Span(text, 10 * n, 10 * n + len(text), score, 0.0)
         for n, (text, score) in enumerate(sorted(spans, key=lambda span: -span[1]))
@@ -59,7 +59,7 @@ def read(place, *spans, null=0.0, verification=0.0, pid=None):
 
 
 class TestPool:
-    def test_candidates_of_one_answer_are_one(self):
+    def test_equal_answers_are_one_candidate(self):
         found = [
             read(0, ("The gull", 2.0), ("a crew", 1.0)),
             read(1, ("gull.", 1.0), ("crew", 1.5), null=1.0),
@@ -77,7 +77,7 @@ class TestPool:
 
     @pytest.mark.parametrize("aggregate", ["sum", "max"])
     @pytest.mark.parametrize("seed", range(4))
-    def test_against_plain_loops(self, aggregate, seed):
+    def test_pool_equals_a_naive_implementation(self, aggregate, seed):
         random = np.random.default_rng(seed)
         words = ["gull", "The gull", "crew", "a", "two crews", "pier!"]
         found = [
@@ -118,20 +118,20 @@ class TestPool:
                 )
             )  # fmt: skip
 
-    def test_a_paragraph_without_an_answer_counts_little(self):
+    def test_an_irrelevant_paragraph_has_little_weight(self):
         loud, sure = read(0, ("gull", 9.0), null=12.0), read(1, ("crew", 3.0), null=-3.0)
         answer = pool("?", [loud, sure], OpenHead())
         assert answer.text == "crew"
         assert answer.probability > 0.98
 
-    def test_nothing_to_read_and_nothing_to_say(self):
+    def test_no_paragraph_and_no_candidate_give_an_empty_answer(self):
         for found in ([], [read(0)], [read(0, ("the", 3.0), (",", 2.0))]):
             answer = pool("?", found, OpenHead())
             assert (answer.text, answer.paragraph, answer.start) == ("", None, None)
             assert answer.null_probability == 1.0
             assert answer.candidates == ()
 
-    def test_equals_keep_the_order_of_retrieval_and_scores_may_be_huge(self):
+    def test_ties_keep_retrieval_order_and_huge_scores_do_not_overflow(self):
         found = [
             read(3, ("crew", 900.0), pid="x"),
             read(4, ("gull", 900.0)),
@@ -142,7 +142,7 @@ class TestPool:
         assert answer.probability == pytest.approx(0.5)
         assert pool("?", found, OpenHead()).probability == pytest.approx(2 / 3)
 
-    def test_n_best_are_kept(self):
+    def test_n_best_size_limits_the_candidates(self):
         found = [read(0, *((f"gull {n}", float(n)) for n in range(9)))]
         assert len(pool("?", found, OpenHead(n_best_size=4)).candidates) == 4
 
@@ -157,10 +157,10 @@ class TestReader:
             text = self.PARAGRAPHS[candidate.paragraph]
             assert text[candidate.start : candidate.end] == candidate.text
             assert candidate.pid == str(candidate.paragraph)
-        # A text given twice is counted once, and a blank one not at all.
+        # A repeated text is counted once, and a blank one is not counted.
         assert {c.paragraph for c in answer.candidates} <= {1, 2, 3, 4}
 
-    def test_many_together_and_each_alone(self, task):
+    def test_batching_does_not_change_answers(self, task):
         asked = [
             (f"What is {'so ' * n}new?", [Paragraph(f"id{k}", SENTENCES[k]) for k in range(n % 5)])
             for n in range(70)
@@ -173,7 +173,7 @@ class TestReader:
             assert alone.probability == pytest.approx(together[one].probability, abs=1e-4)
             assert bool(alone.text) == bool(asked[one][1])
 
-    def test_what_cannot_be_asked_is_refused(self, task):
+    def test_invalid_questions_are_rejected(self, task):
         with pytest.raises(InputError, match=naming("paragraphs list text [text]")):
             task.reader.answer("Who?", "A gull cried.")
         for given in (None, {"p1": "A gull cried."}):
@@ -185,12 +185,12 @@ class TestReader:
         with pytest.raises(InputError, match=naming("question empty")):
             task.reader.answer(" ", ["A gull cried."])
 
-    def test_it_is_exported(self):
+    def test_the_reader_is_exported(self):
         assert syntagma.OpenReader is OpenReader
         with pytest.raises(AttributeError, match=naming("syntagma.tasks OpenRaeder")):
             _ = syntagma.tasks.OpenRaeder
 
-    def test_a_reader_of_single_passages_reads_several(self, tiny_encoder, tmp_path):
+    def test_a_model_for_spans_reads_several_paragraphs(self, tiny_encoder, tmp_path):
         model = SpanModel.from_encoder(tiny_encoder, task="spans", head=SIZES)
         SpanTask(Reader(model, load_tokenizer(tiny_encoder))).save(tmp_path)
         reader = OpenReader.from_pretrained(tmp_path)
@@ -217,7 +217,7 @@ class TestLearning:
         task = task_of(encoder, seed=seed, **head)
         return task.choose(item, np.random.default_rng((seed, number)))
 
-    def test_positives_have_spans_and_negatives_the_empty_one(self, tiny_encoder):
+    def test_positives_have_spans_and_negatives_are_impossible(self, tiny_encoder):
         found = self.chosen(tiny_encoder, example(("gull",), *self.TEXTS), train_positives=9,
                             train_negatives=9)  # fmt: skip
         assert [(e.passage, e.answers, e.is_impossible) for e in found] == [
@@ -231,7 +231,7 @@ class TestLearning:
         assert all(e.passage.startswith(e.answers[0], e.answer_starts[0]) for e in found[:3])
 
     @pytest.mark.parametrize(("positives", "negatives"), [(1, 0), (1, 2), (2, 1), (3, 3)])
-    def test_as_many_as_asked_for(self, tiny_encoder, positives, negatives):
+    def test_the_settings_limit_positives_and_negatives(self, tiny_encoder, positives, negatives):
         found = self.chosen(tiny_encoder, example(("gull",), *self.TEXTS),
                             train_positives=positives, train_negatives=negatives)  # fmt: skip
         assert Counter(e.is_impossible for e in found) == Counter(
@@ -240,7 +240,7 @@ class TestLearning:
         near = self.chosen(tiny_encoder, example(("gull",), *self.TEXTS), train_paragraphs=2)
         assert [e.passage for e in near] == ["A gull.", "The pier."]
 
-    def test_they_are_drawn_with_the_seed(self, tiny_encoder):
+    def test_sampling_depends_on_the_seed(self, tiny_encoder):
         item = example(("gull",), *(f"gull {n}" for n in range(10)))
         seen = [
             tuple(e.passage for e in self.chosen(tiny_encoder, item, seed=seed, train_positives=3))
@@ -249,7 +249,7 @@ class TestLearning:
         assert seen[0] == seen[1]
         assert len(set(seen)) > 2
 
-    def test_the_paragraph_that_was_asked_about_comes_first(self, tiny_encoder):
+    def test_the_gold_paragraph_is_always_a_positive(self, tiny_encoder):
         gold = Paragraph("x", "Her gull.")
         for seed in range(5):
             item = example(("gull",), *self.TEXTS, gold=gold)
@@ -315,7 +315,7 @@ class TestScores:
         OpenAnswer.of("?", (), 1),
     )
 
-    def test_official_metrics_and_the_bound(self, task):
+    def test_official_metrics_and_their_upper_bound(self, task):
         scores = task.score(self.EXAMPLES, self.ANSWERS)
         assert scores == {
             "exact": 50.0,
@@ -327,11 +327,11 @@ class TestScores:
             "answerable_total": 2,
         }
         rows = task.score_examples(self.EXAMPLES, self.ANSWERS)
-        # A question without paragraphs is answered wrong, whatever its answer normalises to.
+        # A question without paragraphs counts as wrong, even if its answer normalises to nothing.
         assert rows["d"] == {"exact": 0, "f1": 0.0}
         assert rows["c"] == {"exact": 1, "f1": 1.0}
 
-    def test_by_the_number_of_paragraphs_with_an_answer(self, task, tiny_encoder):
+    def test_breakdown_by_number_of_paragraphs_with_an_answer(self, task, tiny_encoder):
         groups = task.breakdown("evidence", self.EXAMPLES, self.ANSWERS)
         assert {key: group["total"] for key, group in groups.items()} == {"0": 2, "1": 1, "3": 1}
         assert groups["0"]["exact"] == 50.0
@@ -347,7 +347,7 @@ class TestScores:
         (answer,) = near.predict([example(("x",), *SENTENCES)])
         assert {candidate.paragraph for candidate in answer.candidates} == {0}
 
-    def test_questions_without_gold_answers_are_not_scored(self, task):
+    def test_unlabelled_questions_are_not_scored(self, task):
         answered, unanswered = (
             example(("gull",), "A gull."),
             replace(example((), "A gull."), id="r"),
@@ -359,7 +359,7 @@ class TestScores:
         with pytest.raises(InputError, match=naming("1 `syntagma predict`")):
             task.evaluate([unanswered])
 
-    def test_texts_are_given_once(self, task):
+    def test_texts_are_distinct(self, task):
         gold = Paragraph("x", "Rain.")
         items = [example(("x",), "A gull.", " ", gold=gold), example(("x",), "A gull.", "Rain.")]
         assert list(task.texts(items)) == ["A gull.", "Rain.", "Who cried?"]
@@ -390,7 +390,7 @@ def test_it_learns_and_predicts(runs):
     assert metrics["total"] == 24
     assert metrics["answerable"] == 100
     scores = evaluate(folder / "plain", [data], by=["evidence"])
-    # Trained in float32; scored in bfloat16 where the machine computes it fast.
+    # Training is in float32, but scoring in bfloat16 if the machine computes it fast.
     assert scores["f1"] == pytest.approx(metrics["f1"], abs=9)
     assert scores["evidence.2.total"] == 24
     count = predict(folder / "plain", [data], folder / "out.json")
@@ -421,7 +421,7 @@ def test_runs_are_compared_and_packed(runs, tmp_path):
     assert again.reader.head == OpenReader.from_pretrained(folder / "plain").head
 
 
-def test_dev_files_with_paragraphs_of_their_own(runs, tiny_encoder, tmp_path):
+def test_dev_files_have_separate_paragraphs(runs, tiny_encoder, tmp_path):
     folder, data = runs
     other = open_qa(tmp_path / "other.jsonl", copies=1)
     pairs = [f"{path}+{folder / 'paragraphs.jsonl'}" for path in (data, other)]
@@ -433,7 +433,7 @@ def test_dev_files_with_paragraphs_of_their_own(runs, tiny_encoder, tmp_path):
     assert '"eval_other.f1"' in records
 
 
-def test_a_model_may_be_asked_for_another_task(runs, tiny_encoder, tmp_path):
+def test_a_model_for_spans_is_scored_as_open_qa(runs, tiny_encoder, tmp_path):
     folder, data = runs
     model = SpanModel.from_encoder(tiny_encoder, task="spans", head=SIZES)
     SpanTask(Reader(model, load_tokenizer(tiny_encoder))).save(tmp_path)
@@ -445,7 +445,7 @@ def test_a_model_may_be_asked_for_another_task(runs, tiny_encoder, tmp_path):
         evaluate(tmp_path, [data], task="openqa")
 
 
-def test_a_verifier_is_asked_too(tiny_encoder, tmp_path):
+def test_a_verifier_is_used(tiny_encoder, tmp_path):
     data = open_qa(tmp_path / "train.jsonl")
     model = SpanModel.from_encoder(
         tiny_encoder, task="spans", head=SIZES | {"objective": "answerability"}

@@ -1,4 +1,4 @@
-"""Questions with retrieved paragraphs: three layouts, and what is wrong with a file."""
+"""Reading questions with retrieved paragraphs: three formats, and invalid files."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def lines(*rows):
 
 
 def write(folder, **files):
-    """Files by their names, ``_`` for the point; gzipped where the name says so."""
+    """Write files by name, with ``_`` for the dot; those with ``gz`` in the name are gzipped."""
     for name, content in files.items():
         path = folder / name.replace("_", ".")
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -47,7 +47,7 @@ def only(path):
 
 
 @pytest.mark.parametrize("end", ["", "_gz"])
-def test_questions_that_name_their_paragraphs(tmp_path, end):
+def test_questions_with_paragraph_ids(tmp_path, end):
     asked, texts = lines(WHO, "", WHAT), lines(GULLS, ROPES, LAMPS, {"pid": 8, "text": "x"}, "")
     write(tmp_path, **{f"dev_jsonl{end}": asked, f"paragraphs_jsonl{end}": texts})
     one, two = only(tmp_path / f"dev.jsonl{end.replace('_', '.')}")
@@ -58,11 +58,11 @@ def test_questions_that_name_their_paragraphs(tmp_path, end):
     ]
     assert one.gold is None
     assert (two.id, two.answers, two.gold.id) == ("2", ("ropes",), "9")
-    # Shared, not copied.
+    # Equal paragraphs share one object.
     assert one.paragraphs[1] is two.paragraphs[0]
 
 
-def test_paragraphs_that_lie_elsewhere(tmp_path):
+def test_paragraphs_in_another_folder(tmp_path):
     write(tmp_path / "a", dev_jsonl=lines(WHO))
     write(tmp_path / "b", texts_gz=lines(GULLS, ROPES))
     with pytest.raises(
@@ -71,14 +71,14 @@ def test_paragraphs_that_lie_elsewhere(tmp_path):
         read_open_qa(tmp_path / "a" / "dev.jsonl")
     (one,) = only(f"{tmp_path / 'a' / 'dev.jsonl'}+{tmp_path / 'b' / 'texts.gz'}")
     assert len(one.paragraphs) == 2
-    # A name may hold the sign itself.
+    # A file name may itself contain a plus.
     write(tmp_path / "a+b", dev_jsonl=lines(WHO), paragraphs_jsonl=lines(GULLS, ROPES))
     assert only(tmp_path / "a+b" / "dev.jsonl") == [one]
 
 
 @pytest.mark.parametrize("end", ["", "_gz"])
 @pytest.mark.parametrize("name", ["answer", "answers"])
-def test_the_layout_of_searchqa_and_quasar(tmp_path, end, name):
+def test_the_format_of_searchqa_and_quasar(tmp_path, end, name):
     texts = [
         {"id": [0, 0], "question": ["who", "?"], "document": ["two", "gulls", ",", "no", "more"]},
         {"id": [0, 1], "question": ["who", "?"], "document": []},
@@ -91,7 +91,7 @@ def test_the_layout_of_searchqa_and_quasar(tmp_path, end, name):
     assert (two.id, two.answers, two.paragraphs) == ("2", (), ())
 
 
-def test_the_layout_of_drqa(tmp_path):
+def test_the_format_of_drqa(tmp_path):
     text = "Two gulls cried."
     asked = lines({"question": ["Who", "cried?"], "answer": "gulls", "id": "a"},
                   {"question": "How many?", "answer": [["two"], "2"]})  # fmt: skip
@@ -105,7 +105,7 @@ def test_the_layout_of_drqa(tmp_path):
     assert not only(f"{tmp_path / 'dev.jsonl'}+{tmp_path / 'other.gz'}")[1].paragraphs
 
 
-def test_halves_of_characters_are_replaced(tmp_path):
+def test_lone_surrogates_are_replaced(tmp_path):
     row = WHO | {"retrieved": [1]}
     write(tmp_path, dev_jsonl=lines(row), paragraphs_jsonl='{"pid": 1, "text": "a \\ud83d b"}')
     assert only(tmp_path / "dev.jsonl")[0].paragraphs[0].text == "a ? b"
@@ -139,7 +139,7 @@ def test_halves_of_characters_are_replaced(tmp_path):
         ("\n", "", "dev.jsonl questions"),
     ],
 )  # fmt: skip
-def test_what_is_wrong_is_named(tmp_path, questions, paragraphs, message):
+def test_errors_name_position_and_problem(tmp_path, questions, paragraphs, message):
     texts = lines(GULLS, ROPES) + paragraphs
     write(tmp_path, dev_jsonl=questions, paragraphs_jsonl=texts, dev_json="")
     with pytest.raises(InputError, match=naming(message)) as raised:
@@ -169,14 +169,16 @@ def test_what_is_wrong_is_named(tmp_path, questions, paragraphs, message):
         ('{"question": "a"}\n{"question": "b"}\n', "[]\n\n", "dev.json line 2"),
     ],
 )
-def test_what_is_wrong_in_files_side_by_side(tmp_path, questions, paragraphs, message):
+def test_errors_in_parallel_files_name_position_and_problem(
+    tmp_path, questions, paragraphs, message
+):
     write(tmp_path, dev_txt=questions, dev_json=paragraphs)
     with pytest.raises(InputError, match=naming(message)):
         read_open_qa(tmp_path / "dev.txt")
 
 
 @pytest.mark.parametrize("skip_bad", [False, True])
-def test_files_side_by_side_are_of_one_length(tmp_path, skip_bad):
+def test_parallel_files_must_have_equal_length(tmp_path, skip_bad):
     question = '{"question": "a"}\n'
     write(tmp_path, dev_txt=3 * question, dev_json="[]\n[]\n")
     with pytest.raises(InputError, match=naming("dev.txt line 3 dev.json 2")):
@@ -187,12 +189,12 @@ def test_files_side_by_side_are_of_one_length(tmp_path, skip_bad):
     write(tmp_path, dev_json=5 * "[]\n")
     with pytest.raises(InputError, match=naming("dev.json line 4 dev.txt 3")):
         read_open_qa(tmp_path / "dev.txt", skip_bad=skip_bad)
-    # Blank lines at the end of one are no questions.
+    # Blank lines at the end of one file are ignored.
     write(tmp_path, dev_json=3 * "[]\n" + "\n\n")
     assert len(only(tmp_path / "dev.txt")) == 3
 
 
-def test_files_that_are_not_there_or_called_otherwise(tmp_path):
+def test_missing_files_and_unknown_suffixes(tmp_path):
     write(tmp_path, dev_txt='{"question": "a"}\n', dev_doc='{"question": "a"}\n')
     with pytest.raises(InputError, match=naming("dev.txt dev.json dev.json.gz dev.txt+FILE")):
         read_open_qa(tmp_path / "dev.txt")
@@ -204,7 +206,7 @@ def test_files_that_are_not_there_or_called_otherwise(tmp_path):
         read_open_qa(f"{tmp_path / 'dev.txt'}+{tmp_path / 'none.json'}")
 
 
-def test_bad_lines_are_left_out_and_counted(tmp_path, caplog):
+def test_invalid_lines_are_skipped_and_counted(tmp_path, caplog):
     asked = lines(WHO, "{", WHO, WHAT | {"retrieved": [3]}, WHAT)
     write(tmp_path, dev_jsonl=asked, paragraphs_jsonl=lines(GULLS, "[", ROPES, LAMPS))
     with caplog.at_level(logging.WARNING):

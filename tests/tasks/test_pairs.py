@@ -1,4 +1,4 @@
-"""Inference over pairs: the formats, pairs without a label, what is scored."""
+"""Text pairs: formats, unlabelled pairs, scores."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class TestFormats:
             ("3", "Three.", None),
         ]
 
-    def test_tables_with_quotes_of_their_own(self, tmp_path):
+    def test_tables_with_quotes_as_ordinary_characters(self, tmp_path):
         path = write(
             tmp_path / "dev.tsv",
             [
@@ -52,7 +52,7 @@ class TestFormats:
         )
         found = read_pairs(path).examples
         assert found[0].first == 'He said "no'
-        # An id that repeats is told apart by its line.
+        # The line is appended to repeated ids.
         assert [example.id for example in found] == ["0", "0@3", "3", "3@5"]
         assert [example.label for example in found][2:] == [None, None]
 
@@ -105,12 +105,12 @@ class TestFormats:
             ),
         ],
     )
-    def test_what_is_wrong_is_named(self, tmp_path, name, content, message):
+    def test_errors_name_position_and_problem(self, tmp_path, name, content, message):
         (tmp_path / name).write_text(content)
         with pytest.raises(InputError, match=naming(message)):
             read_pairs(tmp_path / name)
 
-    def test_what_was_left_out_is_counted(self, tmp_path, caplog):
+    def test_skipped_examples_are_counted(self, tmp_path, caplog):
         path = tmp_path / "a.jsonl"
         good = {"sentence1": "x", "sentence2": "y", "label": "no"}
         lines = [json.dumps(good), "{", json.dumps(good | {"label": "-"})]
@@ -134,7 +134,7 @@ def run(tmp_path_factory, tiny_encoder):
     return folder / "run", data
 
 
-def test_it_learns_and_says_what_it_confuses(run):
+def test_it_learns_and_breaks_down_its_errors(run):
     folder, data = run
     scores = evaluate(folder, [data], by=["label", "confusion"])
     assert scores["accuracy"] > 75
@@ -155,7 +155,7 @@ def test_predictions_are_a_table(run, tmp_path):
     assert {line.split("\t")[1] for line in lines[1:]} <= {"entailment", "contradiction"}
 
 
-def test_alone_and_in_company(run):
+def test_batching_does_not_change_predictions(run):
     classifier = PairClassifier.from_pretrained(run[0])
     asked = [("A gull cried.", "A bird."), ("Rain fell on the roofs of the town.", "No.")]
     for pair, together in zip(asked, classifier.stream(asked), strict=True):
@@ -169,7 +169,7 @@ def test_alone_and_in_company(run):
             next(classifier.stream([given]))
 
 
-def test_long_texts_are_cut_from_the_longer_one(run):
+def test_the_longer_text_is_truncated(run):
     classifier = PairClassifier.from_pretrained(run[0])
     (item,) = classifier.items([("gull " * 300, "a bird")])
     assert item.length == 64

@@ -1,4 +1,4 @@
-"""Parsing as a task: treebanks with one view or both, and what is scored on each."""
+"""The parsing task: treebanks with dependencies, phrases or both, and their scores."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def files(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def runs(tmp_path_factory, files, tiny_encoder):
-    """A parser for each way to learn phrases."""
+    """Train a parser for each way of learning phrases."""
     folder = tmp_path_factory.mktemp("runs")
     both = "+".join(files)
     heads = {
@@ -50,13 +50,13 @@ def runs(tmp_path_factory, files, tiny_encoder):
 
 
 @pytest.mark.parametrize("name", ["joint", "separate"])
-def test_both_views_are_learnt(runs, files, name):
+def test_both_views_are_learned(runs, files, name):
     scores = evaluate(runs / name, ["+".join(files)])
     assert scores["bracket_f1"] > 85
     assert scores["las"] > 80
 
 
-def test_one_view_alone_is_learnt_and_scored(runs, files):
+def test_a_single_view_is_learned_and_scored(runs, files):
     phrases = evaluate(runs / "constituents", [files[1]])
     assert phrases["bracket_f1"] > 85
     assert "uas" not in phrases
@@ -66,7 +66,7 @@ def test_one_view_alone_is_learnt_and_scored(runs, files):
     assert "bracket_f1" not in arcs
 
 
-def test_a_parser_of_phrases_alone_takes_its_heads_from_rules(runs, files):
+def test_a_phrase_parser_gets_heads_from_rules(runs, files):
     task = ParsingTask.from_pretrained(runs / "constituents")
     assert task.primary == "bracket_f1"
     for parse in task.predict(task.read(files[1])):
@@ -74,7 +74,7 @@ def test_a_parser_of_phrases_alone_takes_its_heads_from_rules(runs, files):
 
 
 @pytest.mark.parametrize("decoding", ["dependencies", "separate", "joint"])
-def test_arcs_that_were_never_learnt_are_not_shown(runs, decoding):
+def test_untrained_arcs_are_not_output(runs, decoding):
     parser = load_parser(runs / "constituents", decoding=decoding, max_words=5)
     (parse,) = parser.parse([Sentence.from_words(SENTENCES[0].split())])
     assert agree(parse.constituents, parse.heads)
@@ -90,7 +90,7 @@ def test_joint_decoding_gives_one_tree_in_two_views(runs, files):
         assert agree(parse.constituents, parse.heads)
 
 
-def test_phrases_alone_and_in_any_batch_are_the_same(runs, files):
+def test_batching_does_not_change_phrases(runs, files):
     sentences = [example.gold.sentence for example in read_treebank(files[0])[:8]]
     for decoding in ("joint", "separate"):
         parser = JointParser.from_pretrained(runs / "joint", decoding=decoding)
@@ -122,7 +122,7 @@ def test_a_long_sentence_does_not_change_how_others_are_decoded(runs, files, mon
         assert found.relations == alone.relations
 
 
-def test_sentences_parsed_in_parts_keep_their_phrases(runs, files):
+def test_sentences_split_into_parts_keep_their_phrases(runs, files):
     sentence = read_treebank(files[0])[1].gold.sentence
     parser = JointParser.from_pretrained(runs / "separate", decoding="separate", max_words=5)
     (parse,) = parser.parse([sentence])
@@ -130,7 +130,7 @@ def test_sentences_parsed_in_parts_keep_their_phrases(runs, files):
     assert {start // 5 for _, start, _ in parse.constituents} > {0}
 
 
-def test_predictions_in_either_format(runs, files, tmp_path):
+def test_predictions_in_both_formats(runs, files, tmp_path):
     count = predict(runs / "joint", [files[1]], tmp_path / "out.ptb")
     trees = list(read_brackets(tmp_path / "out.ptb"))
     assert len(trees) == count == 24
@@ -148,13 +148,13 @@ def test_scores_by_relation_and_by_length(runs, files):
         evaluate(runs / "joint", [files[0]], by=["size"])
 
 
-def test_a_parser_without_phrases_says_so(runs):
+def test_a_parser_without_phrases_rejects_phrase_decoding(runs):
     with pytest.raises(InputError, match=naming("phrases brackets dependencies")):
         JointParser.from_pretrained(runs / "dependencies", decoding="separate")
 
 
 class TestPairs:
-    def test_both_trees_of_each_sentence(self, files):
+    def test_pairs_have_both_trees_of_each_sentence(self, files):
         examples = read_treebank("+".join(files))
         assert len(examples) == 24
         assert all(example.agrees for example in examples)
@@ -166,10 +166,10 @@ class TestPairs:
         assert example.gold.heads.count(0) == 1
         assert example.gold.upos == ("_",) * len(example.gold)
 
-    def test_disagreement_is_counted(self, files, tmp_path, caplog):
+    def test_incompatible_trees_are_counted(self, files, tmp_path, caplog):
         lines = Path(files[1]).read_text().splitlines(keepends=True)
         words = [f"(NN {form})" for form in next(iter(read_brackets(files[1]))).forms]
-        # The third word hangs on the second, which is not the head of the phrase of the first two.
+        # The third word depends on the second, which is not the head of the phrase with the first.
         lines[0] = f"(TOP (S (X {words[0]} {words[1]}) {' '.join(words[2:])}))\n"
         other = tmp_path / "other.ptb"
         other.write_text("".join(lines))
@@ -178,7 +178,7 @@ class TestPairs:
         assert [example.agrees for example in examples] == [False] + [True] * 23
         assert says(caplog.text, "1 24 sentences")
 
-    def test_other_words(self, files, tmp_path):
+    def test_pairs_with_other_words_are_rejected(self, files, tmp_path):
         lines = Path(files[1]).read_text().splitlines(keepends=True)
         forms = next(iter(read_brackets(files[1]))).forms
         lines[0] = f"(TOP (S {' '.join(f'(NN {form}x)' for form in forms)}))\n"
@@ -189,7 +189,7 @@ class TestPairs:
         ):
             read_treebank(f"{files[0]}+{other}")
 
-    def test_another_number_of_words(self, files, tmp_path):
+    def test_pairs_with_another_number_of_words_are_rejected(self, files, tmp_path):
         short = tmp_path / "short.ptb"
         lines = Path(files[1]).read_text().splitlines(keepends=True)
         short.write_text("".join([lines[0], "(TOP (NN salt))\n", *lines[2:]]))
@@ -197,25 +197,25 @@ class TestPairs:
             read_treebank(f"{files[0]}+{short}")
         assert len(read_treebank(f"{files[0]}+{short}", skip_bad=True)) == 23
 
-    def test_another_number_of_sentences(self, files, tmp_path):
+    def test_pairs_with_another_number_of_sentences_are_rejected(self, files, tmp_path):
         short = tmp_path / "short.ptb"
         short.write_text("".join(Path(files[1]).read_text().splitlines(keepends=True)[:5]))
         with pytest.raises(InputError, match=naming("tides.conllu short.ptb")):
             read_treebank(f"{files[0]}+{short}")
 
-    def test_the_wrong_way_round(self, files):
+    def test_pairs_in_the_wrong_order_are_rejected(self, files):
         with pytest.raises(InputError, match=naming("tides.conllu .ptb train.conllu+train.ptb")):
             read_treebank(f"{files[1]}+{files[0]}")
 
 
-def test_dev_data_must_tell_what_models_are_chosen_by(files, tiny_encoder, tmp_path):
+def test_dev_data_must_have_the_primary_metric(files, tiny_encoder, tmp_path):
     settings = experiment("parsing", files[1], tiny_encoder, head={"views": "dependencies"})
     with pytest.raises(InputError, match=naming("data.dev las xpos")):
         train(settings, tmp_path / "run")
 
 
-def test_every_sentence_is_compared_by_what_is_told_of_it(runs, files):
-    """Also where treebanks number their sentences alike, or tell phrases alone."""
+def test_every_sentence_is_compared_on_its_annotation(runs, files):
+    """Also if treebanks have the same sentence ids, or only phrases."""
     task = ParsingTask.from_pretrained(runs / "joint")
     asked = [*task.read("+".join(files)), *task.read(files[0]), *task.read(files[1])]
     parses = task.predict(asked)
@@ -231,8 +231,8 @@ def test_every_sentence_is_compared_by_what_is_told_of_it(runs, files):
 
 @pytest.mark.parametrize("views", ["both", "constituents"])
 @pytest.mark.parametrize("which", ["+", "dependencies"])
-def test_whatever_can_learn_gets_gradients(files, tiny_encoder, views, which):
-    """Of several processes each waits for all gradients of the others, whatever their batches."""
+def test_every_trainable_parameter_gets_a_gradient(files, tiny_encoder, views, which):
+    """Under DDP every rank waits for all gradients, so no batch may skip a parameter."""
     examples = ParsingTask.read("+".join(files))
     settings = experiment("parsing", files[1], tiny_encoder, head={"views": views})
     task = ParsingTask.new(settings, examples)

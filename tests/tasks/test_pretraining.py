@@ -1,4 +1,4 @@
-"""Continued pre-training: what is hidden, what is asked, and which settings cannot be."""
+"""Continued pre-training: masking, objectives, and invalid settings."""
 
 from __future__ import annotations
 
@@ -82,7 +82,7 @@ def test_any_subset_of_objectives(chosen, corpus, tiny_encoder):
     assert ("as_head" in names) == ("heads" in chosen)
 
 
-def test_heads_may_be_asked_where_arcs_are_hidden_alone(corpus, tiny_encoder):
+def test_heads_may_be_predicted_only_for_hidden_arcs(corpus, tiny_encoder):
     head = {"asked_heads": "hidden", "hidden_distances": 0.5}
     task, examples = new_task(experiment(corpus, tiny_encoder, head=head))
     items, _ = next(task.stream(examples, budget=600, seed=1).batches())
@@ -92,7 +92,7 @@ def test_heads_may_be_asked_where_arcs_are_hidden_alone(corpus, tiny_encoder):
     found.loss.backward()
     assert not found.scores.grad[~found.hidden].any()
     assert found.scores.grad[found.hidden].any(1).all()
-    # What is reported is of all words, as of other models.
+    # The reported loss is over all words, so that models are comparable.
     found = found._replace(scores=found.scores.detach())
     everywhere = found._replace(only_hidden=False).loss.item()
     assert ObjectiveSums.of(found).scores["loss"] == pytest.approx(everywhere)
@@ -100,8 +100,8 @@ def test_heads_may_be_asked_where_arcs_are_hidden_alone(corpus, tiny_encoder):
 
 
 @pytest.mark.parametrize("direction", get_args(Direction))
-def test_what_is_hidden_does_not_leak(direction, corpus, tiny_encoder, tmp_path, monkeypatch):
-    """With every distance hidden the scores know nothing of the tree."""
+def test_hidden_arcs_do_not_leak(direction, corpus, tiny_encoder, tmp_path, monkeypatch):
+    """With every distance hidden, scores do not depend on the tree."""
     task, examples = new_task(
         experiment(
             corpus,
@@ -129,7 +129,7 @@ def test_what_is_hidden_does_not_leak(direction, corpus, tiny_encoder, tmp_path,
     assert torch.equal(hidden, targets > 0), "every arc is hidden"
 
 
-def test_what_is_not_hidden_is_read(corpus, tiny_encoder, tmp_path):
+def test_visible_arcs_are_used(corpus, tiny_encoder, tmp_path):
     task, examples = new_task(experiment(corpus, tiny_encoder, hidden_dropout=0.0))
     other = make_corpus(tmp_path, parser="linear")
     scores = []
@@ -147,7 +147,7 @@ def test_sums_add_up():
     assert (one + two).scores == {"loss": 1.5, "accuracy": 50.0, "chance": 37.5}
 
 
-def test_all_models_are_asked_the_same_pieces(corpus, tiny_encoder, monkeypatch):
+def test_all_models_mask_the_same_pieces(corpus, tiny_encoder, monkeypatch):
     asked = []
     hide = pretraining_model.hide_pieces
 
@@ -166,7 +166,7 @@ def test_all_models_are_asked_the_same_pieces(corpus, tiny_encoder, monkeypatch)
         assert torch.equal(one, other)
 
 
-def test_the_model_names_the_parser_of_its_corpus(corpus, tmp_path, tiny_encoder):
+def test_the_model_stores_the_parser_of_its_corpus(corpus, tmp_path, tiny_encoder):
     task, examples = new_task(experiment(corpus, tiny_encoder))
     assert task.model.config.parser == "random:3"
     other = make_corpus(tmp_path, parser="linear")
@@ -176,7 +176,7 @@ def test_the_model_names_the_parser_of_its_corpus(corpus, tmp_path, tiny_encoder
         )
 
 
-def test_evaluation_always_hides_the_same(corpus, tiny_encoder):
+def test_evaluation_masking_is_deterministic(corpus, tiny_encoder):
     task, examples = new_task(experiment(corpus, tiny_encoder))
     torch.manual_seed(1)
     one = task.evaluate(examples)
@@ -215,7 +215,7 @@ def test_impossible_settings_are_named(changes, message, corpus, tiny_encoder, t
         train(experiment(corpus, tiny_encoder, **changes), tmp_path / "run")
 
 
-def test_roots_need_a_special_piece_to_point_to(corpus, tiny_encoder, monkeypatch):
+def test_heads_need_a_special_piece_as_root(corpus, tiny_encoder, monkeypatch):
     monkeypatch.setattr(SequenceBuilder, "prefix", lambda self, n_texts: [])
     with pytest.raises(InputError, match=naming("head.heads special bert 0")):
         new_task(experiment(corpus, tiny_encoder))
@@ -223,8 +223,8 @@ def test_roots_need_a_special_piece_to_point_to(corpus, tiny_encoder, monkeypatc
 
 
 @pytest.mark.parametrize("model_type", [name for name in SITED if name in LM_HEADS])
-def test_a_pretrained_head_is_taken_over(model_type, tmp_path):
-    """Our scores of pieces are those of Transformers' own model."""
+def test_the_pretrained_head_is_reused(model_type, tmp_path):
+    """Scores equal those of the model in Transformers."""
     from transformers import AutoModelForMaskedLM
 
     from syntagma.encoders.lm_heads import lm_head_weights
@@ -233,8 +233,8 @@ def test_a_pretrained_head_is_taken_over(model_type, tmp_path):
     torch.manual_seed(0)
     config = tiny_config(model_type)
     model = AutoModelForMaskedLM.from_config(config).eval()
-    # Norms and biases as they are after training; weights stay small, as where smallness of the
-    # variance under a norm matters.
+    # Norms and biases as after training.  The weights stay small, so that the epsilon under a norm
+    # matters.
     for parameter in model.parameters():
         if parameter.ndim == 1:
             parameter.data += 0.1 * torch.randn_like(parameter)
@@ -250,7 +250,7 @@ def test_a_pretrained_head_is_taken_over(model_type, tmp_path):
     torch.testing.assert_close(found, expected, atol=1e-5, rtol=1e-5)
 
 
-def test_an_encoder_without_a_head_begins_afresh(tiny_encoder):
+def test_an_encoder_without_a_head_gets_a_new_one(tiny_encoder):
     from syntagma.encoders.lm_heads import lm_head_weights
     from syntagma.encoders.load import load_encoder_config
 

@@ -1,4 +1,4 @@
-"""Runs of pre-training: killed and resumed, in two processes, and gone on with."""
+"""Runs of pre-training: interrupted and resumed, in two processes, and used by other runs."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def corpus(tmp_path_factory):
     return make_corpus(tmp_path_factory.mktemp("pretraining"))
 
 
-def test_no_corpus_is_left_out_for_a_limit(corpus, tiny_encoder, tmp_path, caplog):
+def test_a_limit_skips_no_corpus(corpus, tiny_encoder, tmp_path, caplog):
     data = {"train": [str(corpus), str(corpus)], "dev": [str(corpus)], "limit": 1}
     settings = experiment(corpus, tiny_encoder, data=data, training={"max_steps": 1})
     with caplog.at_level(logging.WARNING):
@@ -40,7 +40,7 @@ def test_no_corpus_is_left_out_for_a_limit(corpus, tiny_encoder, tmp_path, caplo
     assert says(caplog.text, "data.limit data.dev_limit corpora")
 
 
-def test_a_start_that_failed_leaves_nothing_behind(corpus, tiny_encoder, tmp_path):
+def test_a_failed_start_leaves_no_folder(corpus, tiny_encoder, tmp_path):
     with pytest.raises(InputError, match=naming("training.max_steps")):
         train(experiment(corpus, tiny_encoder, training={"max_steps": None}), tmp_path / "run")
     assert not (tmp_path / "run").exists()
@@ -53,7 +53,7 @@ def test_a_start_that_failed_leaves_nothing_behind(corpus, tiny_encoder, tmp_pat
 
 
 @pytest.mark.parametrize("workers", [0, 1])
-def test_after_a_damaged_shard_one_may_go_on_without_it(tmp_path, tiny_encoder, workers):
+def test_a_run_can_resume_without_a_damaged_shard(tmp_path, tiny_encoder, workers):
     folder = make_corpus(tmp_path)
     path = sorted(folder.glob("*.parquet"))[1]
     data = bytearray(path.read_bytes())
@@ -108,7 +108,7 @@ def test_killed_and_resumed_gives_the_same_weights(corpus, tmp_path, tiny_encode
     assert losses("whole") == losses("broken")
 
 
-def test_two_processes_train_and_resume_with_as_many(corpus, tmp_path, tiny_encoder):
+def test_two_processes_train_and_resume(corpus, tmp_path, tiny_encoder):
     folder = tmp_path / "run"
     arguments = (corpus, tiny_encoder, folder, 0)
     run = ranks(pretrain, *arguments, folder=tmp_path)
@@ -130,7 +130,7 @@ def test_two_processes_train_and_resume_with_as_many(corpus, tmp_path, tiny_enco
 
 @pytest.fixture(scope="module")
 def chains(tmp_path_factory):
-    """A corpus in which each word hangs on the one before it: there is something to learn."""
+    """Annotate a corpus in which each word depends on the previous one, which can be learned."""
     return make_corpus(tmp_path_factory.mktemp("chains"), parser="linear")
 
 
@@ -157,7 +157,7 @@ def test_pretraining_learns_and_reports(pretrained, chains):
     assert metrics["heads_accuracy"] > metrics["heads_chance"] + 10
 
 
-def test_other_experiments_go_on_from_it(pretrained, tmp_path):
+def test_other_experiments_continue_from_the_model(pretrained, tmp_path):
     weights = load_file(pretrained / "model.safetensors")
     labels = {"labels": ["no", "yes"]}
     both = PairModel.from_encoder(
@@ -171,7 +171,7 @@ def test_other_experiments_go_on_from_it(pretrained, tmp_path):
     alone = PairModel.from_encoder(str(pretrained), task="pairs", labels=labels)
     assert torch.equal(alone.get_input_embeddings().weight, both.get_input_embeddings().weight)
     assert not hasattr(alone, "tree_distance")
-    # What is asked for otherwise than it was trained is not passed over.
+    # Settings that differ from those of the pretrained guides are not ignored.
     fixed = {"tree_distance": {"alpha": 0.5, "learn_alpha": False}}
     other = PairModel.from_encoder(str(pretrained), task="pairs", guides=fixed, labels=labels)
     assert other.tree_distance.alpha.item() == 0.5
@@ -183,7 +183,7 @@ def test_other_experiments_go_on_from_it(pretrained, tmp_path):
             str(pretrained), task="pairs", guides={"tree_distance": {"direction": "up"}},
             labels=labels,
         )  # fmt: skip
-    # What was trained before learns on at the rate of the encoder, what is new at its own.
+    # Pretrained guides train at the encoder's learning rate, new ones at their own.
     settings = TrainingSettings(learning_rate=1e-4, head_learning_rate=1e-3)
     rates = {
         id(weights): group["lr"]
@@ -193,12 +193,12 @@ def test_other_experiments_go_on_from_it(pretrained, tmp_path):
     for name, weight in both.named_parameters():
         is_known = name.startswith(("encoder.", "tree_distance."))
         assert rates[id(weight)] == (1e-4 if is_known else 1e-3), name
-    # A further pre-training also takes over the piece head.
+    # Further pre-training also reuses the head for masked pieces.
     again = PretrainingTask.new(experiment("", pretrained, preset="none"), []).model
     assert torch.equal(again.piece_head.dense.weight, weights["piece_head.dense.weight"])
 
 
-def test_new_guides_may_learn_at_a_rate_of_their_own(tiny_encoder):
+def test_new_guides_may_have_a_separate_learning_rate(tiny_encoder):
     model = PairModel.from_encoder(
         str(tiny_encoder),
         task="pairs",

@@ -1,4 +1,4 @@
-"""The stream that pre-training reads: packing, shuffling, damaged shards, places to resume from."""
+"""The stream of pre-training batches: packing, shuffling, damaged shards, resuming."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ class TestStream:
                 return found
         raise AssertionError
 
-    def test_every_place_is_a_place_to_go_on_from(self, corpus, tiny_encoder):
+    def test_the_stream_resumes_at_every_position(self, corpus, tiny_encoder):
         stream = self.stream(corpus, tiny_encoder, shards_together=2)
         whole = self.take(stream, 30)
         for after in range(0, 29, 3):
@@ -52,7 +52,7 @@ class TestStream:
 
     @pytest.mark.parametrize("packing", ["documents", "full", "sentences"])
     @pytest.mark.parametrize("world", [1, 2, 3])
-    def test_readers_together_see_every_piece_equally_often(
+    def test_readers_together_read_every_piece_equally_often(
         self, corpus, tiny_encoder, packing, world
     ):
         stream = self.stream(corpus, tiny_encoder, packing=packing, shards_together=1)
@@ -60,7 +60,7 @@ class TestStream:
         seen = Counter()
         for rank in range(world):
             part = stream.part(world, rank)
-            # As many turns as make a whole number of passes over all shards.
+            # Read until the reader has passed over all shards a whole number of times.
             for items, place in part.batches():
                 seen.update(
                     piece
@@ -75,7 +75,7 @@ class TestStream:
                 once.update(sentence.pieces.tolist())
         assert seen == Counter({piece: world * n for piece, n in once.items()})
 
-    def test_sequences_are_mixed_and_epochs_differ(self, corpus, tiny_encoder):
+    def test_sequences_are_shuffled_differently_in_each_epoch(self, corpus, tiny_encoder):
         stream = self.stream(corpus, tiny_encoder, shards_together=1)
         n_shards = len(stream.corpora[0])
         epochs = [[], []]
@@ -87,7 +87,7 @@ class TestStream:
         assert epochs[0] != epochs[1]
 
     @pytest.mark.parametrize("world", [1, 3])
-    def test_nothing_is_read_again_before_everything_was(self, tmp_path, tiny_encoder, world):
+    def test_no_shard_repeats_within_an_epoch(self, tmp_path, tiny_encoder, world):
         folder = make_corpus(tmp_path, copies=3, shard_characters=1000)
         stream = self.stream(folder, tiny_encoder, shards_together=4).part(world, world - 1)
         n_shards = len(stream.corpora[0])
@@ -100,30 +100,30 @@ class TestStream:
             assert len(epochs) == 1
             turn = after
 
-    def test_a_sequence_holds_neighbours_of_one_document(self, corpus, tiny_encoder):
+    def test_a_sequence_has_adjacent_sentences_of_one_document(self, corpus, tiny_encoder):
         shard = next(iter(read_corpus(corpus).corpus.shards()))
         sentences = encode_shard(shard, load_tokenizer(str(tiny_encoder)), "documents")
         owners = shard.document.tolist()
-        # How many pieces a sentence has is the tokenizer's affair.
+        # The number of pieces in a sentence depends on the tokenizer.
         room = 2 * max(map(len, sentences))
         found = pack(sentences, owners, room)
         assert sum(map(len, found)) == sum(map(len, sentences))
         assert max(map(len, found)) <= room
         assert min(len(part) for part in found) > 0
-        # Sentences of a sequence keep apart: their numbers rise, their intervals do not touch.
+        # Sentences in a sequence stay separate: word numbers increase, intervals are disjoint.
         joined = next(part.text for part in found if part.text.n_sentences > 1)
         sentence, enter = joined.syntax["sentence"], joined.syntax["enter"]
         assert (sentence[1:] >= sentence[:-1]).all()
         assert enter[sentence == 0].max() < enter[sentence == 1].min()
 
-    def test_a_long_sentence_is_cut_and_nothing_lost(self, corpus, tiny_encoder):
+    def test_a_long_sentence_is_split_without_loss(self, corpus, tiny_encoder):
         shard = next(iter(read_corpus(corpus).corpus.shards()))
         sentences = encode_shard(shard, load_tokenizer(str(tiny_encoder)), "documents")
         found = pack(sentences, list(range(len(sentences))), 5)
         assert max(map(len, found)) == 5
         assert sum(map(len, found)) == sum(map(len, sentences))
 
-    def test_a_damaged_shard_is_named_or_left_out(self, tmp_path, tiny_encoder, caplog):
+    def test_a_damaged_shard_is_named_or_skipped(self, tmp_path, tiny_encoder, caplog):
         folder = make_corpus(tmp_path)
         path = sorted(folder.glob("*.parquet"))[1]
         data = bytearray(path.read_bytes())
@@ -149,7 +149,7 @@ class TestStream:
             read_corpus(folder)
         assert len(read_corpus(folder, skip_bad=True))
 
-    def test_nothing_but_damaged_shards_is_an_error(self, tmp_path, tiny_encoder):
+    def test_a_stream_of_only_damaged_shards_is_an_error(self, tmp_path, tiny_encoder):
         folder = make_corpus(tmp_path, copies=1)
         for path in folder.glob("*.parquet"):
             path.write_bytes(b"")
@@ -161,13 +161,11 @@ class TestStream:
         ("copies", "text", "message"),
         [(1, False, "corpus --no-text"), (0, True, "corpus sentences")],
     )
-    def test_a_corpus_with_nothing_to_read_is_refused_at_once(
-        self, tmp_path, copies, text, message
-    ):
+    def test_an_empty_corpus_is_rejected_at_once(self, tmp_path, copies, text, message):
         with pytest.raises(InputError, match=naming(message)):
             read_corpus(make_corpus(tmp_path, copies=copies, text=text))
 
-    def test_nothing_is_scored_where_every_shard_is_damaged(self, tmp_path, corpus, tiny_encoder):
+    def test_evaluation_on_only_damaged_shards_is_an_error(self, tmp_path, corpus, tiny_encoder):
         task, _ = new_task(experiment(corpus, tiny_encoder))
         folder = make_corpus(tmp_path, copies=1)
         for path in folder.glob("*.parquet"):
@@ -176,8 +174,8 @@ class TestStream:
             task.predict([read_corpus(folder, skip_bad=True)])
 
 
-def test_sentences_go_on_as_in_running_text(corpus, encoder_folders):
-    """A byte-level vocabulary has other pieces for words after a space."""
+def test_sentences_are_tokenised_as_in_running_text(corpus, encoder_folders):
+    """A byte-level vocabulary has different pieces for words after a space."""
     name = encoder_folders["roberta"]
     task, examples = new_task(experiment(corpus, name))
     shard = next(iter(examples[0].corpus.shards()))
@@ -193,7 +191,7 @@ def test_sentences_go_on_as_in_running_text(corpus, encoder_folders):
             assert in_document.pieces.tolist() == by_itself.pieces.tolist()
 
 
-def test_full_sequences_go_on_with_the_next_document(corpus, encoder_folders):
+def test_full_sequences_cross_document_boundaries(corpus, encoder_folders):
     task, examples = new_task(experiment(corpus, encoder_folders["roberta"]))
     shard = next(iter(examples[0].corpus.shards()))
     sentences = encode_shard(shard, task.tokenizer, "full")
@@ -205,7 +203,7 @@ def test_full_sequences_go_on_with_the_next_document(corpus, encoder_folders):
         reader = CorpusStream(examples, task.tokenizer, packing=packing, **stream)
         lengths[packing] = [len(part) for (part,) in chain.from_iterable(reader.one_pass())]
     longest = max(len(sentence) for sentence in sentences)
-    # What is left of a sequence is too little for a sentence, but at the end of a shard.
+    # Except at the end of a shard, the room left in a sequence is too small for a sentence.
     too_short = [length for length in lengths["full"] if length + longest < 120]
     assert len(too_short) <= len(examples[0])
     assert len(lengths["full"]) < len(lengths["documents"])

@@ -1,4 +1,4 @@
-"""Probes of frozen vectors, and the sets that we make for them."""
+"""Probes of frozen sentence vectors, and generated probing sets."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from tests.messages import naming, says
 
 
 class TestFiles:
-    def test_parts_and_round_trip(self, tmp_path):
+    def test_splits_and_round_trip(self, tmp_path):
         examples = [
             ProbeExample("1", "tr", "NN", "A gull cried ."),
             ProbeExample("2", "va", "NNS", "Gulls cried ."),
@@ -47,19 +47,19 @@ class TestFiles:
             ("\n", "#te", "a.txt#te example"),
         ],
     )
-    def test_bad_files_are_named(self, tmp_path, text, part, message):
+    def test_invalid_files_are_named(self, tmp_path, text, part, message):
         (tmp_path / "a.txt").write_text(text)
         with pytest.raises(InputError, match=naming(message)):
             read_probe(f"{tmp_path / 'a.txt'}{part}")
 
-    def test_a_part_of_a_file_in_a_folder_with_a_sharp(self, tmp_path):
+    def test_a_split_of_a_file_in_a_folder_with_a_hash_sign(self, tmp_path):
         folder = tmp_path / "c#"
         folder.mkdir()
         (folder / "a.txt").write_text("tr\tNN\tA .\nte\tNN\tB .\n")
         assert len(read_probe(folder / "a.txt")) == 2
         assert [example.text for example in read_probe(f"{folder / 'a.txt'}#te")] == ["B ."]
 
-    def test_bad_lines_are_left_out_and_counted(self, tmp_path, caplog):
+    def test_invalid_lines_are_skipped_and_counted(self, tmp_path, caplog):
         (tmp_path / "a.txt").write_text("tr\tNN\tA .\nnonsense\n")
         assert len(read_probe(tmp_path / "a.txt", skip_bad=True)) == 1
         assert says(caplog.text, "1 lines")
@@ -92,7 +92,7 @@ def data(tmp_path_factory):
 
 @pytest.mark.parametrize("hidden", [0, 20])
 @pytest.mark.parametrize("preset", ["none", "sg-net", "seprem", "poi-net"])
-def test_a_probe_learns_and_changes_nothing(preset, hidden, data, tiny_encoder, tmp_path):
+def test_a_probe_learns_without_changing_the_encoder(preset, hidden, data, tiny_encoder, tmp_path):
     settings = experiment(data, tiny_encoder, preset=preset, head={"hidden": hidden})
     metrics = train(settings, tmp_path / "run")
     assert metrics["accuracy"] == 100
@@ -100,14 +100,14 @@ def test_a_probe_learns_and_changes_nothing(preset, hidden, data, tiny_encoder, 
     again = evaluate(tmp_path / "run", [f"{data}#te"], by=["label"])
     assert again["accuracy"] > 90
     assert again["label.gulls.total"] == again["label.words.total"] == again["total"] / 2
-    # The encoder is as it was.
+    # The encoder is unchanged.
     from syntagma.encoders.load import encoder_weights
 
     model = open_model(tmp_path / "run").model
     for name, weight in encoder_weights(tiny_encoder).items():
         assert torch.equal(model.encoder.state_dict()[name], weight)
     assert len(json.loads((tmp_path / "run" / "examples.json").read_text())) == metrics["total"]
-    # How states were scaled is kept with the model, and is no parameter.
+    # The scale of the states is saved with the model, but is not a parameter.
     numbers = read_numbers(tmp_path / "run")
     assert numbers is not None
     assert numbers.total == sum(weight.numel() for weight in model.parameters())
@@ -155,7 +155,7 @@ def test_impossible_settings_are_named(data, tiny_encoder):
 
 
 def test_the_best_of_several_classifiers_is_kept(data, tiny_encoder, tmp_path):
-    """One that can hardly learn stands beside one that can; each learns as if it were alone."""
+    """One candidate can learn and one hardly can; each is trained as if it were the only one."""
     heads = {"both": {"hidden": [0], "l2": [1e6, 0.0]}, "alone": {"hidden": 0, "l2": 0.0}}
     for name, head in heads.items():
         head |= {"dropout": 0.0}
@@ -196,7 +196,7 @@ def test_each_classifier_is_trained_as_if_alone(data, tiny_encoder):
     assert losses[3].item() == pytest.approx((plain + weights).item(), rel=1e-5)
 
 
-def test_sentences_that_lose_their_end_are_counted(data, tiny_encoder, tmp_path):
+def test_truncated_sentences_are_counted(data, tiny_encoder, tmp_path):
     settings = experiment(
         data, tiny_encoder, head={"max_length": 8}, training={"num_train_epochs": 1}
     )
@@ -209,9 +209,7 @@ def test_sentences_that_lose_their_end_are_counted(data, tiny_encoder, tmp_path)
     assert 0 < metrics["truncated"] == pytest.approx(100 * sum(cut) / len(cut))
 
 
-def test_labels_that_were_never_seen_are_missed_with_a_warning(
-    data, tiny_encoder, tmp_path, caplog
-):
+def test_unseen_labels_count_as_missed_with_a_warning(data, tiny_encoder, tmp_path, caplog):
     settings = experiment(data, tiny_encoder, training={"num_train_epochs": 1})
     task = ProbingTask.new(settings, ProbingTask.read(f"{data}#tr"))
     strange = [ProbeExample("1", "te", "terns", "A tern cried .")]
@@ -225,7 +223,7 @@ NOUNS = {"gull": "NN", "gulls": "NNS", "boat": "NN", "boats": "NNS", "crew": "NN
 
 
 def clause(subject, verb, extra=()):
-    """``the SUBJECT VERB quite often (EXTRA) .``: heads, relations, tags, a phrase of two words."""
+    """Make a parse of ``the SUBJECT VERB quite often (EXTRA) .`` with a phrase of two words."""
     forms = ("the", subject, verb, "quite", "often", *extra, ".")
     n = len(forms)
     heads = [2, 3, 0, 5, 3, *[3] * len(extra), 3]
@@ -245,7 +243,7 @@ def clause(subject, verb, extra=()):
 
 
 def coordinated(one, other):
-    """Two clauses, the second one's verb a conjunct of the first's."""
+    """Make a parse of two clauses; the second verb is a conjunct of the first."""
     a, b = clause(*one), clause(*other)
     n = len(a) - 1
     forms = (*a.sentence.forms[:-1], "and", *b.sentence.forms[:-1], ".")
@@ -279,7 +277,7 @@ def parses():
 
 class TestSets:
     @pytest.mark.parametrize("name", PROPERTIES)
-    def test_classes_are_even_and_splits_keep_apart(self, parses, name):
+    def test_classes_are_balanced_and_splits_disjoint(self, parses, name):
         examples = make_set(name, parses, size=200, seed=1)
         assert examples
         for split in ("tr", "va", "te"):
@@ -297,7 +295,7 @@ class TestSets:
         examples = make_set("tree_depth", parses, size=100)
         assert {example.label for example in examples} == {"6"}
 
-    def test_length_does_not_tell_the_depth(self):
+    def test_length_does_not_predict_the_depth(self):
         def deep(length, depth):
             forms = [f"w{place}" for place in range(length)]
             phrases = [Constituent("S", 0, length)] + [Constituent("X", 1, 2)] * (depth - 1)
@@ -319,7 +317,7 @@ class TestSets:
         assert len(lengths) == 7
         assert len({tuple(sorted(own)) for own in lengths.values()}) == 1
 
-    def test_numbers_and_tenses_are_those_of_the_words(self, parses):
+    def test_labels_of_number_and_tense_follow_the_words(self, parses):
         for example in make_set("subj_number", parses, size=200):
             assert example.label == NOUNS[example.text.split()[1]]
         for example in make_set("obj_number", parses, size=200):
@@ -328,13 +326,13 @@ class TestSets:
             past = VERBS[example.text.split()[2]] == "VBD"
             assert example.label == ("PAST" if past else "PRES")
 
-    def test_no_word_stands_in_two_splits(self, parses):
+    def test_no_word_is_in_two_splits(self, parses):
         splits = defaultdict(set)
         for example in make_set("past_present", parses, size=400):
             splits[example.text.split()[2]].add(example.split)
         assert max(map(len, splits.values())) == 1
 
-    def test_shifted_words_are_neighbours(self, parses):
+    def test_shifted_words_are_adjacent(self, parses):
         known = {" ".join(parse.sentence.forms) for parse in parses}
         for example in make_set("bigram_shift", parses, size=300):
             assert (example.text in known) == (example.label == "O")
@@ -352,7 +350,7 @@ class TestSets:
         for example in make_set("odd_man_out", parses, size=100):
             assert tuple(tags.get(form, form) for form in example.text.split()) in shapes
 
-    def test_capitals_do_not_tell_what_was_changed(self, parses):
+    def test_capitalisation_does_not_reveal_the_label(self, parses):
         def capital(parse, name):
             forms = [parse.sentence.forms[0].capitalize(), *parse.sentence.forms[1:]]
             if name:
@@ -376,7 +374,7 @@ class TestSets:
             relations = ("nsubj", "aux", "root", "advmod", "advmod", "punct")
             return Parse(Sentence.from_words(forms), (3, 3, 0, 3, 3, 3), relations, xpos, xpos)
 
-        # One participle with auxiliaries of both tenses: these are what must not be shared.
+        # A participle with auxiliaries of both tenses: splits must not share the auxiliary.
         made = [
             had(form, tag, verb)
             for form, tag in [("had", "VBD"), ("have", "VBP"), ("was", "VBD"), ("is", "VBZ"),
@@ -389,7 +387,7 @@ class TestSets:
         assert len(splits) == 6
         assert max(map(len, splits.values())) == 1
 
-    def test_clauses_change_places(self, parses):
+    def test_clauses_are_swapped(self, parses):
         examples = make_set("coordination_inversion", parses, size=200)
         known = {parse.sentence.forms for parse in parses}
         assert {example.label for example in examples} == {"O", "I"}
@@ -400,7 +398,7 @@ class TestSets:
             back = (*second, "and", *first, ".")
             assert (tuple(words) if example.label == "O" else back) in known
 
-    def test_top_phrases_are_read_off(self, parses):
+    def test_top_constituents_of_hand_made_trees(self, parses):
         found = {example.label for example in make_set("top_constituents", parses, size=100)}
         assert found == {"NP_VP_."}
 
@@ -412,15 +410,15 @@ def test_vectors_are_standardised_by_the_training_set(data, tiny_encoder):
     features = task.features(examples)
     vectors = torch.stack([features[index].vector for index in range(len(examples))])
     task.model.classifiers[0] = torch.nn.Identity()
-    # However small the batch, and the same when it learns as when it is asked.
+    # Independent of the batch size, and the same in training and evaluation.
     for model in (task.model.train(), task.model.eval()):
         normed = torch.cat([model(part).labels[:, 0] for part in vectors.split(3)])
         assert normed.mean(0).abs().max() < 1e-4
         assert (normed.std(0, correction=0) - 1).abs().max() < 0.01
 
 
-def test_the_sentences_are_words(data, tiny_encoder):
-    """Else words such as `ca n't` would be cut anew, and some sentences in two."""
+def test_sentences_are_not_tokenised_again(data, tiny_encoder):
+    """Otherwise words such as `ca n't` would be tokenised again, and some sentences split."""
     settings = experiment(data, tiny_encoder, preset="sg-net", parser="linear")
     task = ProbingTask.new(settings, ProbingTask.read(f"{data}#tr"))
     [parses] = task.predictor.texts.cache.source.parse_texts(["It ca n't . Go !"])

@@ -1,4 +1,4 @@
-"""Relations: the formats, the official scores by hand, what is written."""
+"""Relations: formats, official scores by hand, prediction files."""
 
 from __future__ import annotations
 
@@ -59,11 +59,11 @@ class TestFormats:
         assert first.text == "The crew left the old pier."
         assert shown(first) == ("crew", "old pier")
         assert (first.id, first.relation) == ("7", "Entity-Origin(e1,e2)")
-        # The tags say which is the subject, not the order; quotes of the sentence's own stay.
+        # The tags determine the subject, not the order; quotes inside the sentence are kept.
         assert second.text == 'A gull took "bread", twice.'
         assert shown(second) == ('"bread"', "gull")
 
-    def test_without_relations(self, tmp_path):
+    def test_unlabelled_examples_are_read(self, tmp_path):
         path = tmp_path / "TEST_FILE.txt"
         lines = [line for line in SEMEVAL.splitlines() if line[:1].isdigit()]
         path.write_text("\n".join(lines))
@@ -76,7 +76,7 @@ class TestFormats:
         first, second = found.examples
         assert first.text == "Ada Obi runs Obi Boats in ( Port Ann ) ."
         assert shown(first) == ("Ada Obi", "Port Ann")
-        # A name that the corpus has lost is a place in the text.
+        # A name that is missing in the corpus becomes an empty mention.
         assert second.text == "She left for Ann"
         assert shown(second) == ("", "Ann")
         assert second.subject == (9, 9)
@@ -133,13 +133,13 @@ class TestFormats:
             ("a.csv", "x", "a.csv .json .jsonl .txt TACRED SemEval KBP37"),
         ],
     )
-    def test_what_is_wrong_is_named(self, tmp_path, name, content, message):
+    def test_errors_name_position_and_problem(self, tmp_path, name, content, message):
         path = tmp_path / name
         path.write_text(content if isinstance(content, str) else json.dumps(content))
         with pytest.raises(InputError, match=naming(message)):
             read_relations(path)
 
-    def test_what_was_left_out_is_counted(self, tmp_path, caplog):
+    def test_skipped_examples_are_counted(self, tmp_path, caplog):
         path = tmp_path / "a.txt"
         path.write_text(KBP + '2\t"no tags"\nOther\n\n3\t"<e1>a</e1>"\nOther\n')
         with caplog.at_level(logging.WARNING):
@@ -154,36 +154,36 @@ class TestScores:
     GOLD = ("A(e1,e2)", "A(e1,e2)", "A(e2,e1)", "B(e1,e2)", "B(e1,e2)", "Other", "Other")
     FOUND = ("A(e1,e2)", "A(e2,e1)", "A(e2,e1)", "A(e1,e2)", "Other", "B(e1,e2)", "Other")
 
-    def test_micro_without_the_negative_class(self):
+    def test_micro_scores_exclude_the_negative_class(self):
         counts = count_relations(self.GOLD, self.FOUND, "Other")
         assert (counts.right, counts.predicted, counts.gold) == (2, 5, 5)
         assert counts.precision == counts.recall == counts.f1 == 40
-        # Without a negative class everything counts, and micro F1 is accuracy.
+        # Without a negative class all labels count, and micro F1 equals accuracy.
         assert count_relations(self.GOLD, self.FOUND, "").f1 == pytest.approx(100 * 3 / 7)
 
-    def test_macro_as_the_official_scorer(self):
-        # A: 2 right of 4 guesses, one of them in the wrong direction, and of 3 gold ones.
+    def test_macro_f1_by_hand(self):
+        # A: 2 right of 4 predictions, one of which has the wrong direction, and of 3 gold labels.
         a = 2 * (2 / 4) * (2 / 3) / (2 / 4 + 2 / 3)
-        # B: none right of 1 guess and 2 gold ones.
+        # B: none right of 1 prediction and 2 gold labels.
         assert macro_f1(self.GOLD, self.FOUND, "Other") == pytest.approx(100 * (a + 0) / 2)
 
-    def test_classes_that_are_not_gold_are_not_in_the_mean(self):
+    def test_classes_without_gold_labels_are_not_averaged(self):
         gold = ("A(e1,e2)", "Other")
         assert macro_f1(gold, ("A(e1,e2)", "C(e1,e2)"), "Other") == 100
-        # But its guess costs precision in the micro score.
+        # But predicting it lowers micro precision.
         assert count_relations(gold, ("A(e1,e2)", "C(e1,e2)"), "Other").precision == 50
         assert macro_f1(("Other",), ("Other",), "Other") == 0
 
-    def test_nothing_guessed(self):
+    def test_no_predicted_relation(self):
         counts = count_relations(("A(e1,e2)",), ("Other",), "Other")
         assert counts.precision == counts.recall == counts.f1 == 0
 
-    def test_by_relation(self):
+    def test_scores_by_relation(self):
         counts = score_by_relation(self.GOLD, self.FOUND)
         assert list(counts) == ["A(e1,e2)", "A(e2,e1)", "B(e1,e2)", "Other"]
         assert (counts["Other"].right, counts["Other"].predicted, counts["Other"].gold) == (1, 2, 2)
 
-    def test_names(self):
+    def test_negative_class_and_direction_are_recognised_by_name(self):
         assert find_negative(["per:title", "no_relation"]) == "no_relation"
         assert find_negative(["NA", "x"]) == "NA"
         assert find_negative(["per:title"]) == ""
@@ -197,8 +197,8 @@ LABELS = ["A(e1,e2)", "A(e2,e1)", "B(e1,e2)", "B(e2,e1)", "Other"]
 
 @given(st.lists(st.tuples(st.sampled_from(LABELS), st.sampled_from(LABELS)), max_size=20))
 @settings(deadline=None)
-def test_macro_f1_by_the_scorers_own_steps(pairs):
-    """Its confusion matrix with a column of its own for wrong directions, as it is printed."""
+def test_macro_f1_equals_the_official_scorers_steps(pairs):
+    """The official scorer uses a confusion matrix that also counts wrong directions."""
     matrix, wrong, proposed, actual = {}, {}, {}, {}
     for gold, found in pairs:
         one, other = gold.split("(")[0], found.split("(")[0]
@@ -234,7 +234,7 @@ def run(tmp_path_factory, tiny_encoder):
     return folder, data
 
 
-def test_it_learns_and_says_what_it_confuses(run):
+def test_it_learns_and_breaks_down_its_errors(run):
     folder, data = run
     scores = evaluate(folder / "seprem", [data], by=["label", "confusion"])
     assert scores["f1"] > 70
@@ -270,7 +270,7 @@ def test_runs_are_compared_by_micro_f1(run):
     assert comparison.n_examples == len(read_relations(run[1]).examples)
 
 
-def test_alone_and_in_company(run):
+def test_batching_does_not_change_predictions(run):
     classifier = RelationClassifier.from_pretrained(run[0] / "seprem")
     asked = [("A gull cried over Pier Nine.", (2, 6), (18, 27)), ("Rain fell.", (5, 9), (0, 4))]
     for triple, together in zip(asked, classifier.stream(asked), strict=True):
@@ -278,14 +278,14 @@ def test_alone_and_in_company(run):
         assert alone.label == together.label
         assert alone.probabilities == pytest.approx(together.probabilities, abs=1e-2)
         assert not alone.truncated
-    # Who is the subject makes a difference.
+    # Swapping subject and object changes the prediction.
     turned = classifier.relation("Rain fell.", (0, 4), (5, 9))
     assert turned.probabilities != together.probabilities
     with pytest.raises(InputError, match=naming("mention (0, 99) 10")):
         classifier.relation("Rain fell.", (0, 99), (0, 4))
 
 
-def test_trees_that_the_file_brings_along(tmp_path, tiny_encoder):
+def test_trees_from_the_data_file(tmp_path, tiny_encoder):
     other = TACRED | {"id": "a2", "relation": "no_relation", "obj_start": 6, "obj_end": 6}
     path = tmp_path / "train.json"
     path.write_text(json.dumps([TACRED, other]))
@@ -303,14 +303,14 @@ def test_trees_that_the_file_brings_along(tmp_path, tiny_encoder):
     assert open_model(tmp_path / "run").predictor.negative == "no_relation"
 
 
-def test_the_negative_class_may_be_named(run, tmp_path):
+def test_the_negative_class_can_be_set(run, tmp_path):
     task = open_model(run[0] / "plain")
     examples = task.read(run[1])
     gold = [MentionRelation(example.relation, (), False) for example in examples]
     none = [MentionRelation("Longer(e1,e2)", (), False) for _ in examples]
     assert task.score(examples, gold)["f1"] == 100
     task.model.set_head(negative="Longer(e1,e2)")
-    # Where everything is taken for the negative class, nothing is guessed.
+    # If every prediction is the negative class, no relation is predicted.
     assert task.score(examples, none)["f1"] == 0
     settings = experiment(
         "relations", run[1], str(task.model.config.base), head={"negative": "Othe"}
@@ -319,7 +319,7 @@ def test_the_negative_class_may_be_named(run, tmp_path):
         RelationTask.new(settings, examples)
 
 
-def test_unknown_relations_are_never_right_and_counted_once(run, caplog):
+def test_unknown_relations_are_missed_with_one_warning(run, caplog):
     task = open_model(run[0] / "plain")
     example = RelationExample("0", "A gull.", (2, 6), (0, 1), "Longer(e3,e4)")
     found = [MentionRelation("Longer(e1,e2)", (1.0, 0.0, 0.0), False)]
@@ -331,7 +331,7 @@ def test_unknown_relations_are_never_right_and_counted_once(run, caplog):
     assert "'Longer(e" in caplog.text
 
 
-def test_examples_without_a_relation_are_predicted_and_not_scored(run):
+def test_unlabelled_examples_are_predicted_but_not_scored(run):
     task = open_model(run[0] / "plain")
     examples = [RelationExample("0", "A gull.", (2, 6), (0, 1), "")]
     with pytest.raises(InputError, match=naming("1 `syntagma predict`")):

@@ -1,4 +1,4 @@
-"""The metrics against a second, naive implementation of their definitions."""
+"""The metrics compared with a naive implementation of their definitions."""
 
 import math
 import string
@@ -97,14 +97,14 @@ SCORES = [
     ("noon", ["midnight", "at noon"], "2.0", 0, 2 / 3),
     ("The Noon!", ["noon"], "2.0", 1, 1.0),
     ("bell bell", ["bell"], "2.0", 0, 2 / 3),
-    # Words count as often as they are there.
+    # Repeated words count repeatedly.
     ("bell bell", ["bell bell noon"], "2.0", 0, 4 / 5),
     ("bell noon bell", ["bell bell nine bell"], "1.1", 0, 4 / 7),
     ("", [], "2.0", 1, 1.0),
     ("the", [], "2.0", 1, 1.0),
     ("noon", [], "2.0", 0, 0.0),
     ("", ["noon"], "2.0", 0, 0.0),
-    # where the scripts differ
+    # The two official scripts differ here.
     ("a", ["the"], "2.0", 1, 1.0),
     ("a", ["the"], "1.1", 1, 0.0),
     ("a", ["the", "noon"], "2.0", 0, 0.0),
@@ -148,7 +148,7 @@ def test_metrics_by_hand():
     }
 
 
-def test_parts_without_questions_are_left_out():
+def test_empty_parts_have_no_metrics():
     assert "NoAns_f1" not in evaluate_spans([question(1, ["noon"])], {"q1": ""})
     assert "HasAns_f1" not in evaluate_spans([question(1, [])], {"q1": ""})
     assert SpanScore().as_dict() == {"exact": 0.0, "f1": 0.0, "total": 0}
@@ -161,7 +161,7 @@ def test_a_missing_prediction_is_wrong_and_counted():
     assert (metrics["total"], metrics["missing"]) == (3, 2)
 
 
-def test_what_cannot_be_scored_is_an_error():
+def test_unlabelled_questions_cannot_be_scored():
     with pytest.raises(InputError, match=naming("question q1 answers is_impossible")):
         judge([question(1, [], impossible=False)], ["noon"])
     with pytest.raises(InputError, match=naming("null odds q1")):
@@ -202,7 +202,7 @@ def best_by_trying(rows, odds, metric):
 
 
 def scored(answered, f1, has_answers, missing=False):
-    """A possible row: an answer to an impossible question is right only if it is empty."""
+    """Make a valid row: an answer to an impossible question is right only if it is empty."""
     if missing:
         return QuestionScore(0, 0.0, has_answers, answered=False, missing=True)
     if not has_answers:
@@ -227,7 +227,7 @@ rows_with_odds = st.lists(
 
 @given(rows_with_odds, st.sampled_from(["exact", "f1"]))
 @settings(max_examples=200)
-def test_the_fitted_threshold_is_the_best_there_is(data, metric):
+def test_no_threshold_is_better_than_the_fitted_one(data, metric):
     rows, odds = [row for row, _ in data], [value for _, value in data]
     fitted = best_threshold(rows, odds, metric=metric)
     assert math.isfinite(fitted.threshold)
@@ -246,7 +246,7 @@ def test_the_fitted_threshold_reaches_the_official_best_without_ties(data, metri
     official = official_best(rows, odds, metric=metric)
     assert fitted.value == pytest.approx(official.value)
     if official.value > mean_at(rows, odds, -math.inf, metric):
-        # The same questions are answered.
+        # Both thresholds answer the same questions.
         present = [value for value, row in distinct.items() if not row.missing]
         assert [abstains(value, fitted.threshold) for value in present] == [
             abstains(value, official.threshold) for value in present
@@ -255,7 +255,7 @@ def test_the_fitted_threshold_reaches_the_official_best_without_ties(data, metri
 
 @given(rows_with_odds, st.sampled_from(["exact", "f1"]))
 def test_the_official_best_is_its_definition(data, metric):
-    """For each number of questions answered, in order of odds, the total is counted afresh."""
+    """The naive version recounts the total for each number of questions answered, by odds."""
     rows, odds = [row for row, _ in data], [value for _, value in data]
     order = [i for i in sorted(range(len(rows)), key=lambda i: odds[i]) if not rows[i].missing]
     best, threshold = None, 0.0
@@ -279,16 +279,16 @@ def test_the_official_best_is_its_definition(data, metric):
 
 def test_the_official_best_where_no_threshold_reaches_it():
     right, wrong = scored(True, 1.0, True), scored(True, 0.0, False)
-    # Between equal odds, in the order given.
+    # The script stops between equal odds, in the order given.
     assert official_best([right, wrong], [0.5, 0.5]).value == 100.0
     assert official_best([wrong, right], [0.5, 0.5]).value == 50.0
     assert best_threshold([right, wrong], [0.5, 0.5]).value == 50.0
-    # Nothing better than to abstain always: the script says 0, at which this one is answered.
+    # Always abstaining is best: the script returns the threshold 0, at which this one is answered.
     assert official_best([wrong], [-1.0]).threshold == 0.0
     assert best_threshold([wrong], [-1.0]).threshold < -1.0
 
 
-def test_the_order_of_equal_odds_is_that_of_their_file():
+def test_equal_odds_are_swept_in_file_order():
     examples = [question(1, ["noon"]), question(2, [])]
     texts = {"q1": "noon", "q2": "noon"}
     forth = evaluate_spans(examples, texts, null_odds={"q1": 0.5, "q2": 0.5})
@@ -297,7 +297,7 @@ def test_the_order_of_equal_odds_is_that_of_their_file():
 
 
 @pytest.mark.parametrize("odds", [[1.0, math.nextafter(1.0, 2.0)], [-1e308, 1e308], [0.0, 5e-324]])
-def test_the_fitted_threshold_separates_what_lies_as_close_or_as_far_as_can_be(odds):
+def test_the_fitted_threshold_separates_very_close_and_very_distant_odds(odds):
     rows = [scored(True, 1.0, True), scored(True, 0.0, False)]
     threshold = best_threshold(rows, odds).threshold
     assert [abstains(value, threshold) for value in odds] == [False, True]
@@ -306,7 +306,7 @@ def test_the_fitted_threshold_separates_what_lies_as_close_or_as_far_as_can_be(o
 
 
 def reader_answer(text, null_odds, threshold):
-    """As a reader answers: abstain where the odds exceed the threshold."""
+    """Make a reader's answer: it abstains if the odds exceed the threshold."""
     given_up = null_odds > threshold
     return Answer(
         question="?",
@@ -341,15 +341,15 @@ def test_a_reader_with_the_fitted_threshold_reaches_best_f1(data):
         examples, [reader_answer(text, odds, fitted.threshold) for text, _, odds in data]
     )
     assert after["f1"] == pytest.approx(after["best_f1"])
-    # What is best does not depend on the threshold in use.
+    # The best value does not depend on the current threshold.
     assert {key: before[key] for key in before if key.startswith("best_")} == {
         key: after[key] for key in after if key.startswith("best_")
     }
 
 
-def test_a_reader_is_not_chosen_by_how_often_it_abstains_before_its_threshold_is_fitted():
+def test_model_selection_does_not_depend_on_the_initial_threshold():
     examples = [question(1, ["noon"]), question(2, ["dusk"]), question(3, []), question(4, [])]
-    # The one tells best which questions have no answer, but abstains from none yet.
+    # The better one separates impossible questions best, but does not yet abstain from any.
     better = [("noon", -9.0), ("dusk", -8.0), ("dawn", -3.0), ("dawn", -3.5)]
     worse = [("noon", -1.0), ("dawn", 1.0), ("dawn", 1.5), ("dawn", 2.0)]
     ours, theirs = (
@@ -361,7 +361,7 @@ def test_a_reader_is_not_chosen_by_how_often_it_abstains_before_its_threshold_is
 
 
 @given(answered_questions, st.floats(-5, 5))
-def test_answers_score_as_their_files_do(data, threshold):
+def test_answers_and_their_files_get_the_same_scores(data, threshold):
     examples = [question(number, golds) for number, (_, golds, _) in enumerate(data)]
     answers = [reader_answer(text, odds, threshold) for text, _, odds in data]
     files = evaluate_spans(

@@ -1,4 +1,4 @@
-"""Windows over passages and the way back from scores to answers."""
+"""Windows over passages, and decoding scores into answers."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ SMALL = {"max_length": 64, "doc_stride": 16, "max_question_length": 16, "max_ans
 
 
 def examples():
-    """A question for every two-word stretch of the passage, and an impossible one."""
+    """Make a question for every two consecutive words of the passage, and an impossible one."""
     words, start = [], 0
     for word in PASSAGE.split():
         start = PASSAGE.index(word, start)
@@ -42,7 +42,7 @@ def examples():
         start += len(word)
     found = [
         SpanExample(
-            f"q{number}", PASSAGE, "What stands here?",
+            f"q{number}", PASSAGE, "What is here?",
             answers=(PASSAGE[one[1] : two[1] + len(two[0])],), answer_starts=(one[1],),
         )
         for number, (one, two) in enumerate(itertools.pairwise(words))
@@ -57,7 +57,7 @@ def task_of(folder, **head) -> SpanTask:
 
 
 @pytest.mark.parametrize("seed", range(5))
-def test_best_spans_are_the_best_of_all(seed):
+def test_best_spans_equal_brute_force(seed):
     random = np.random.default_rng(seed)
     n, longest = 12, 4
     start = torch.tensor(random.normal(size=(2, n)).round(1))
@@ -76,7 +76,7 @@ def test_best_spans_are_the_best_of_all(seed):
             assert float(start[row, k] + end[row, e]) == float(score)
 
 
-def test_fewer_spans_than_asked_for_are_filled_up():
+def test_missing_spans_are_filled_with_minus_infinity():
     start = torch.tensor([[0.0, 1.0, -torch.inf]])
     scores, _, _ = best_spans(start, start, max_answer_length=2, n_best_size=5)
     assert scores[0].tolist() == [2.0] + [-math.inf] * 4
@@ -84,7 +84,7 @@ def test_fewer_spans_than_asked_for_are_filled_up():
 
 @pytest.mark.parametrize("model_type", ENCODERS)
 def test_gold_scores_decode_to_the_gold_answer(encoder_folders, model_type):
-    """Features and decoding are inverse, on every kind of tokenizer, over all windows."""
+    """Decoding inverts the features, for every kind of tokenizer and over all windows."""
     task = task_of(encoder_folders[model_type])
     questions = examples()
     features = task.features(questions)
@@ -113,7 +113,7 @@ def test_gold_scores_decode_to_the_gold_answer(encoder_folders, model_type):
             assert not answer.answered
             assert answer.text == ""
             continue
-        # A passage whose windows do not all hold the answer still answers: the least null counts.
+        # Windows without the answer do not make the reader abstain: the minimum null score counts.
         assert answer.answered
         assert (answer.start, answer.end) == (
             example.answer_starts[0],
@@ -165,7 +165,7 @@ def test_the_same_span_in_two_windows_counts_once():
     assert not decode_answer("?", "abc defg", [Window], [found(1, 30)], head).answered
 
 
-def test_alone_and_in_a_batch_the_answers_are_the_same(encoder_folders):
+def test_batching_does_not_change_answers(encoder_folders):
     task = task_of(encoder_folders["bert"])
     pairs = [(PASSAGE[: 40 * n + 30], f"What is {'so ' * n}new?") for n in range(6)]
     together = list(task.predictor.stream(pairs, threshold=math.inf))
@@ -175,7 +175,7 @@ def test_alone_and_in_a_batch_the_answers_are_the_same(encoder_folders):
         assert alone.score == pytest.approx(expected.score, abs=1e-4)
 
 
-def test_an_empty_text_in_a_stream_costs_no_answer_before_it(encoder_folders, monkeypatch):
+def test_answers_before_an_empty_text_are_yielded(encoder_folders, monkeypatch):
     monkeypatch.setattr("syntagma.tasks.spans.reader.CHUNK", 3)
     task = task_of(encoder_folders["bert"])
     pairs = [(PASSAGE, "Who?")] * 4 + [(" ", "Who?"), (PASSAGE, "When?")]
@@ -199,7 +199,7 @@ def test_an_empty_text_in_a_stream_costs_no_answer_before_it(encoder_folders, mo
         (None, "list (passage, question) None"),
     ],
 )  # fmt: skip
-def test_what_is_no_pair_is_refused(pairs, message, encoder_folders):
+def test_stream_rejects_items_that_are_not_pairs(pairs, message, encoder_folders):
     reader = task_of(encoder_folders["bert"]).predictor
     with pytest.raises(InputError, match=naming(message)):
         list(reader.stream(pairs))
@@ -212,27 +212,27 @@ def test_what_is_no_pair_is_refused(pairs, message, encoder_folders):
         ("runs/nosuch", "runs/nosuch default-parser default-reader"),
     ],
 )
-def test_what_is_no_model_is_named(name, message):
+def test_names_that_are_not_models_are_rejected(name, message):
     for load in (Reader.from_pretrained, open_model):
         with pytest.raises(InputError, match=naming(message)):
             load(name)
 
 
 @pytest.mark.parametrize("questions", [None, {"q1": "Who?"}])
-def test_several_questions_are_a_list(questions, encoder_folders):
+def test_answer_all_takes_a_list(questions, encoder_folders):
     reader = task_of(encoder_folders["bert"]).predictor
     with pytest.raises(InputError, match=naming("list questions")):
         reader.answer_all(PASSAGE, questions)
 
 
 @pytest.mark.parametrize("threshold", ["x", math.nan, True])
-def test_a_threshold_is_a_number(threshold, encoder_folders):
+def test_the_threshold_must_be_a_number(threshold, encoder_folders):
     reader = task_of(encoder_folders["bert"]).predictor
     with pytest.raises(InputError, match=naming(f"threshold number {threshold}")):
         reader.answer(PASSAGE, "Who?", threshold=threshold)
 
 
-def test_offsets_are_right_beside_astral_characters(encoder_folders):
+def test_offsets_are_right_next_to_astral_characters(encoder_folders):
     passage = "😀😀 Ada 👩‍🚀 met Zoë in 東京 yesterday."
     task = task_of(encoder_folders["roberta"])
     answer = task.predictor.answer(passage, "Who?", threshold=math.inf)
@@ -241,7 +241,7 @@ def test_offsets_are_right_beside_astral_characters(encoder_folders):
         assert passage[span.start : span.end] == span.text
 
 
-def test_a_long_question_is_cut_and_an_empty_one_refused(encoder_folders):
+def test_a_long_question_is_truncated_and_an_empty_one_rejected(encoder_folders):
     reader = task_of(encoder_folders["bert"]).predictor
     assert reader.answer(PASSAGE, "why " * 500, threshold=math.inf).answered
     with pytest.raises(InputError, match=naming("question empty")):
@@ -250,7 +250,7 @@ def test_a_long_question_is_cut_and_an_empty_one_refused(encoder_folders):
         reader.answer(" ", "Who?")
 
 
-def test_a_sequence_longer_than_the_encoder_reads_is_refused(encoder_folders):
+def test_a_sequence_longer_than_the_encoder_reads_is_rejected(encoder_folders):
     with pytest.raises(InputError, match=naming("head.max_length 300 160")):
         task_of(encoder_folders["bert"], max_length=300)
 
@@ -285,8 +285,8 @@ def test_maker_encodes_each_text_once(encoder_folders):
     assert list(texts) == [PASSAGE, "Who?"]
 
 
-def test_threshold_and_weight_are_fitted_where_they_serve(encoder_folders):
-    """The span scores say nothing about answerability, the verifier nearly everything."""
+def test_threshold_and_weight_are_fitted(encoder_folders):
+    """Span scores are uninformative about answerability, the verifier's almost perfect."""
     task = task_of(encoder_folders["bert"])
     random = np.random.default_rng(0)
     questions, answers = [], []
@@ -319,15 +319,15 @@ def test_threshold_and_weight_are_fitted_where_they_serve(encoder_folders):
 
 
 @pytest.mark.parametrize("span_weight", [0.5, 1.0, 2.0])
-def test_what_is_fitted_is_what_is_decided_by(encoder_folders, span_weight):
+def test_the_fitted_threshold_reaches_best_f1(encoder_folders, span_weight):
     task = task_of(encoder_folders["bert"], span_weight=span_weight)
     task.fit_after_training(examples(), task.predict(examples()))
     fitted = task.score(examples(), task.predict(examples()))
     assert fitted["f1"] == pytest.approx(fitted["best_f1"])
 
 
-def test_an_unlabelled_question_changes_no_answer_to_the_others(encoder_folders):
-    """Where none is impossible, all are answered."""
+def test_an_unlabelled_question_does_not_change_other_answers(encoder_folders):
+    """If no question is impossible, all are answered."""
     task = task_of(encoder_folders["bert"])
     task.model.set_head(null_score_diff_threshold=-math.inf)
     asked = examples()[:3]
@@ -337,7 +337,7 @@ def test_an_unlabelled_question_changes_no_answer_to_the_others(encoder_folders)
     assert not any(answer.text for answer in task.predict([secret]))
 
 
-def test_a_verifier_reads_the_trees_that_it_learnt(tiny_encoder, tmp_path):
+def test_a_verifier_reads_the_parses_it_was_trained_with(tiny_encoder, tmp_path):
     def saved(name, parser, **head):
         guides = resolve_guides("sg-net", {})
         model = SpanModel.from_encoder(
@@ -359,8 +359,8 @@ def test_a_verifier_reads_the_trees_that_it_learnt(tiny_encoder, tmp_path):
     assert other.verifier.texts.cache is other.texts.cache
 
 
-def test_questions_without_gold_are_left_out_of_every_score(encoder_folders):
-    """Else the empty answer would be right for them."""
+def test_unlabelled_questions_are_excluded_from_scores(encoder_folders):
+    """Otherwise the empty answer would count as right for them."""
     task = task_of(encoder_folders["bert"])
     secret = SpanExample("secret", PASSAGE, "Who knows?")
     asked = [*examples()[:2], examples()[-1], secret]
@@ -375,7 +375,7 @@ def test_questions_without_gold_are_left_out_of_every_score(encoder_folders):
         task.evaluate([secret])
 
 
-def test_verifiers_are_scored_by_what_they_tell_apart(encoder_folders):
+def test_verifiers_are_scored_by_accuracy(encoder_folders):
     task = task_of(encoder_folders["bert"], objective="answerability")
     asked = [*examples()[:2], examples()[-1], SpanExample("secret", PASSAGE, "Who knows?")]
     answers = [
@@ -396,6 +396,6 @@ def test_verifiers_are_scored_by_what_they_tell_apart(encoder_folders):
         ("Ann", (0, 3), "Ann"),
     ],
 )
-def test_answers_keep_the_marks_of_their_last_letter(passage, place, expected):
+def test_answers_keep_combining_marks_of_their_last_letter(passage, place, expected):
     start, end = answer_interval(passage, *place)
     assert passage[start:end] == expected

@@ -68,7 +68,7 @@ FILE = {
 
 
 def changed(path, value):
-    """The file with one value replaced; ``...`` removes it."""
+    """Copy the file with one value replaced; ``...`` removes it."""
     file = copy.deepcopy(FILE)
     *way, last = path
     place = file
@@ -184,7 +184,7 @@ WRONG_QUESTION = [
 
 @pytest.mark.parametrize(("value", "path", "message"), WRONG_FORMAT)
 @pytest.mark.parametrize("skip_bad", [False, True])
-def test_a_file_in_another_format_is_refused(save, value, path, message, skip_bad):
+def test_a_file_in_another_format_is_rejected(save, value, path, message, skip_bad):
     file = save(changed(path, value) if path else value)
     with pytest.raises(InputError, match=naming(message)) as error:
         read_squad(file, skip_bad=skip_bad)
@@ -193,7 +193,7 @@ def test_a_file_in_another_format_is_refused(save, value, path, message, skip_ba
 
 
 @pytest.mark.parametrize(("value", "path", "message", "reason"), WRONG_QUESTION)
-def test_a_wrong_question_is_named_or_skipped(save, value, path, message, reason):
+def test_an_invalid_question_is_named_or_skipped(save, value, path, message, reason):
     file = save(changed(path, value))
     with pytest.raises(BadExampleError, match=naming(message)) as error:
         read_squad(file)
@@ -206,7 +206,7 @@ def test_a_wrong_question_is_named_or_skipped(save, value, path, message, reason
     assert str(skipped).startswith(f"skipped 1 (1 {reason}")
 
 
-def test_an_empty_passage_costs_its_questions(save):
+def test_questions_about_an_empty_passage_are_skipped(save):
     file = save(changed((*PASSAGE, "context"), " "))
     with pytest.raises(InputError, match=naming("question h1 passage empty")):
         read_squad(file)
@@ -215,20 +215,20 @@ def test_an_empty_passage_costs_its_questions(save):
     assert skipped.reasons == {"empty passage": 2}
 
 
-def test_nothing_left_is_an_error_that_says_why(save):
+def test_a_file_without_valid_questions_is_an_error(save):
     file = save({"data": [{"paragraphs": [{"context": "x", "qas": [{"id": ""}, {}]}]}]})
     with pytest.raises(InputError, match=naming("data.json question none 2 id")):
         read_squad(file, skip_bad=True)
 
 
-def test_json_lines_are_told_from_squad(tmp_path):
+def test_json_lines_are_not_taken_for_squad(tmp_path):
     path = tmp_path / "dev.jsonl"
     path.write_text('{"question": "Who?"}\n{"question": "When?"}\n')
     with pytest.raises(InputError, match=naming("dev.jsonl line 2 SQuAD {'data': JSON lines")):
         read_squad(path)
 
 
-def test_nothing_skipped_says_nothing(save):
+def test_no_skipped_question_gives_no_message(save):
     assert str(read_squad(save(FILE), skip_bad=True)[1]) == ""
 
 
@@ -260,7 +260,7 @@ def answers():
     ]
 
 
-def test_predictions_come_back(examples, answers, tmp_path):
+def test_predictions_round_trip(examples, answers, tmp_path):
     path = tmp_path / "run" / "predictions.json"
     write_predictions(path, examples, answers)
     expected = {"h1": "nine", "h2": "", "o1": "", "t1": "nine"}
@@ -276,7 +276,7 @@ def test_best_predictions_do_not_abstain(examples, answers, tmp_path):
     assert [best_text(answer) for answer in answers] == list(expected.values())
 
 
-def test_null_odds_come_back_and_are_json(examples, answers, tmp_path):
+def test_null_odds_round_trip_as_json(examples, answers, tmp_path):
     path = tmp_path / "null_odds.json"
     write_predictions(path, examples, answers, form="null_odds")
     assert "Infinity" not in path.read_text()
@@ -296,7 +296,7 @@ def test_nbest_ranks_the_empty_answer_among_the_others(examples, answers, tmp_pa
     assert nbest["o1"] == [{"text": "", "probability": 1.0, "score": 1.5}]
 
 
-def test_every_question_needs_its_answer(examples, answers, tmp_path):
+def test_every_question_needs_an_answer(examples, answers, tmp_path):
     with pytest.raises(ValueError, match="shorter"):
         write_predictions(tmp_path / "x.json", examples, answers[:-1])
     assert not any(tmp_path.glob("x*"))
@@ -316,12 +316,12 @@ WRONG_PREDICTIONS = [
 
 
 @pytest.mark.parametrize(("read", "value", "message"), WRONG_PREDICTIONS)
-def test_wrong_predictions_are_refused(save, examples, read, value, message):
+def test_invalid_prediction_files_are_rejected(save, examples, read, value, message):
     with pytest.raises(InputError, match=naming(message)) as error:
         read(save(value, "predictions.json"), examples)
     assert "\n" not in str(error.value)
 
 
-def test_not_strict_takes_what_fits(save, examples):
+def test_without_strict_unknown_ids_are_dropped(save, examples):
     path = save({"z": "", "o1": "nine"}, "predictions.json")
     assert read_predictions(path, examples, strict=False) == {"o1": "nine"}

@@ -1,4 +1,4 @@
-"""Structural probes: trees that lie in the states are found, and counted as in plain Python."""
+"""Structural probes: trees encoded in the states are recovered, and scores are as by hand."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ TREE = [2, 0, 2, 5, 3, 2]
 
 
 def walk(heads):
-    """Distances by walking both ways, in plain Python."""
+    """Compute distances naively, by walking along the arcs."""
     n = len(heads)
     near = np.full((n, n), 99)
     for place, head in enumerate(heads):
@@ -96,12 +96,12 @@ def build_task(data, encoder, **changes):
     return StructuralTask.new(settings, StructuralTask.read(data))
 
 
-def test_scores_are_counted_by_hand(task):
+def test_scores_by_hand(task):
     tree = example(TREE, punctuation=[5])
     gold = ProbedSentence(gold_distances(tree))
     scores = task.score([tree], [gold])
     assert scores["uuas"] == scores["accuracy"] == 100
-    # Of the gold arcs 0-1, 1-2, 2-4, 3-4 neighbours have three.
+    # Of the gold arcs 0-1, 1-2, 2-4 and 3-4, three connect adjacent words.
     assert scores["chain_uuas"] == 75
     assert scores["spearman"] == pytest.approx(100)
     near = np.abs(np.subtract.outer(np.arange(6), np.arange(6))).astype(np.float32)
@@ -111,8 +111,8 @@ def test_scores_are_counted_by_hand(task):
     assert len(rows) == 2, "equal keys of a treebank stay apart"
 
 
-def test_what_is_tagged_as_a_word_is_no_punctuation(task):
-    """The per cent sign is punctuation to Unicode, and a noun to Penn."""
+def test_symbols_tagged_as_words_are_not_punctuation(task):
+    """The per cent sign is punctuation in Unicode, but a noun in Penn's tag set."""
     sentence = Sentence.from_words(["tides", "rose", "3", "%", "."])
     tags = ("NNS", "VBD", "CD", "NN", ".")
     for xpos, uuas in ((tags, 100 * 2 / 3), (("_",) * 5, 100)):
@@ -121,7 +121,7 @@ def test_what_is_tagged_as_a_word_is_no_punctuation(task):
         assert task.score([tree], [ProbedSentence(near)])["uuas"] == pytest.approx(uuas)
 
 
-def test_rank_correlation_is_that_of_scipy():
+def test_rank_correlation_equals_scipys():
     from scipy.stats import spearmanr
 
     random = np.random.default_rng(0)
@@ -160,7 +160,7 @@ def test_a_probe_learns_from_frozen_states(kind, preset, tmp_path, tiny_encoder)
     data = treebank(tmp_path / "tides.conllu")
     settings = experiment(data, tiny_encoder, head={"kind": kind}, preset=preset)
     metrics = train(settings, tmp_path / "run")
-    # Every word hangs on the one before it: positions tell.
+    # Every word depends on the previous one, so positions suffice to find the tree.
     if kind == "distance":
         assert metrics["chain_uuas"] == 100
         assert metrics["uuas"] > 40
@@ -178,7 +178,7 @@ def words_of(examples):
     return [example.gold.sentence.forms for example in examples]
 
 
-def test_the_control_knows_nothing_of_the_sentence(tmp_path, tiny_encoder):
+def test_the_control_is_independent_of_the_sentence(tmp_path, tiny_encoder):
     data = treebank(tmp_path / "tides.conllu")
     task = build_task(data, tiny_encoder, head={"states": "embeddings"})
     words = {}
@@ -199,7 +199,7 @@ def test_each_layer_of_an_encoder_can_be_read(preset, tmp_path, encoder_folders)
             sentences = words_of(task.read(data)[:4])
             read[layer] = torch.cat(task.predictor.word_states(sentences))
         assert not torch.equal(read[1], read[2]), name
-        # A norm after the last layer, where there is one, is no part of it.
+        # A norm after the last layer, if there is one, is not part of the layer.
         if name != "modernbert":
             assert torch.equal(read[2], read[None]), name
         task = build_task(data, encoder_folders[name], head={"layer": 9}, preset=preset)
@@ -222,7 +222,7 @@ def test_impossible_settings_are_named(head, message, tmp_path, tiny_encoder):
         train(experiment(data, tiny_encoder, head=head), tmp_path / "run")
 
 
-def test_in_sentences_that_are_too_long_nothing_is_found(tmp_path, tiny_encoder, caplog):
+def test_sentences_that_are_too_long_count_as_wrong(tmp_path, tiny_encoder, caplog):
     data = treebank(tmp_path / "tides.conllu")
     for kind in ("distance", "depth"):
         task = build_task(data, tiny_encoder, head={"kind": kind})
@@ -245,7 +245,7 @@ def test_in_sentences_that_are_too_long_nothing_is_found(tmp_path, tiny_encoder,
         assert all(row["arcs"] > 0 for row in rows)
 
 
-def test_a_learning_encoder_is_refused(tmp_path, tiny_encoder):
+def test_a_trainable_encoder_is_rejected(tmp_path, tiny_encoder):
     data = treebank(tmp_path / "tides.conllu")
     with pytest.raises(InputError, match=naming("training.encoder frozen full")):
         build_task(data, tiny_encoder, training={"encoder": "full"})
@@ -259,11 +259,11 @@ def test_guides_read_the_trees_of_the_named_source(tmp_path, tiny_encoder):
         sentences = words_of(task.read(data))
         states[parser] = torch.cat(task.predictor.word_states(sentences))
     assert not torch.equal(states["linear"], states["linear:right"])
-    # In this treebank each word hangs on the one before it.
+    # In this treebank each word depends on the previous one.
     assert torch.equal(states["linear"], states[f"conllu:{data}"])
 
 
-def test_a_frozen_probe_is_saved_as_it_is(tmp_path, tiny_encoder):
+def test_only_the_projection_is_saved(tmp_path, tiny_encoder):
     data = treebank(tmp_path / "tides.conllu")
     train(experiment(data, tiny_encoder, training={"num_train_epochs": 2}), tmp_path / "run")
     weights = load_file(tmp_path / "run" / "model.safetensors")

@@ -1,4 +1,4 @@
-"""Guided encoder-decoders: the model, its settings and its languages."""
+"""Guided encoder-decoders: model, settings and languages."""
 
 from __future__ import annotations
 
@@ -105,7 +105,7 @@ def test_a_step_lowers_the_loss_and_reaches_every_parameter(preset, model_type, 
     assert not unreached
 
 
-def test_without_guides_it_is_the_plain_model(pretrained, data):
+def test_without_guides_it_equals_the_plain_model(pretrained, data):
     name = pretrained("bart")
     plain = AutoModelForSeq2SeqLM.from_pretrained(name).eval()
     task, examples = new_task(experiment(data, encoder=name))
@@ -121,7 +121,7 @@ def test_without_guides_it_is_the_plain_model(pretrained, data):
 
 
 @pytest.mark.parametrize("preset", ["none", "sg-net"])
-def test_layers_begin_small_and_vectors_as_they_are_scaled(preset, data):
+def test_initial_weights_and_embedding_scale(preset, data):
     task, _ = new_task(experiment(data, preset=preset))
     model, width = task.model, SAMPLE.head["hidden_size"]
     linear = [part.weight for part in model.modules() if isinstance(part, torch.nn.Linear)]
@@ -135,8 +135,8 @@ def test_layers_begin_small_and_vectors_as_they_are_scaled(preset, data):
 
 
 @pytest.mark.parametrize("model_type", ["scratch", "bart", "marian", "t5"])
-def test_the_loss_of_training_is_that_over_all_pieces(model_type, pretrained, data):
-    """Though padding is not scored then."""
+def test_the_training_loss_equals_that_over_all_pieces(model_type, pretrained, data):
+    """In training, padding is not scored."""
     encoder = pretrained(model_type) if model_type != "scratch" else "scratch"
     task, examples = new_task(experiment(data, encoder=encoder, head={"label_smoothing": 0.1}))
     features = task.features(examples)
@@ -166,13 +166,13 @@ def test_saving_and_loading_changes_nothing(preset, data, tmp_path):
     with torch.no_grad():
         one, other = task.model.eval()(**batch), again.model.eval()(**batch)
     assert torch.equal(one.pieces, other.pieces)
-    # The piece vectors are shared by both sides and the scores, and stored once.
+    # Encoder, decoder and output layer share their embeddings, which are saved once.
     n_values = sum(parameter.numel() for parameter in task.model.parameters())
     assert (tmp_path / "model.safetensors").stat().st_size < 4.5 * n_values + 100_000
 
 
-def test_given_words_are_parsed_as_they_are(data):
-    """A line of words is one sentence, and no word is cut."""
+def test_tokenised_text_is_not_tokenised_again(data):
+    """A line of words is one sentence, and no word is split."""
     for tokenized, n_words, n_sentences in ((True, 5, 1), (False, 7, 2)):
         task, _ = new_task(experiment(data, preset="seprem", head={"tokenized": tokenized}))
         (encoded,) = task.predictor.texts.encode(["well-known cats . They sleep"]).values()
@@ -207,8 +207,8 @@ class TestLanguages:
             assert not (pieces == 7).any()
 
     @pytest.mark.parametrize("last", [True, False])
-    def test_the_search_begins_as_training_does(self, pretrained, data, tmp_path, last):
-        """The code of the language stands after the end of a target in some models."""
+    def test_search_starts_with_the_piece_used_in_training(self, pretrained, data, tmp_path, last):
+        """In some models, the language code follows the end piece of the target."""
         task, tokenizer = self.build(pretrained, data, tmp_path, target_language="de_DE")
         code, end = tokenizer.convert_tokens_to_ids(["de_DE", "</s>"])
         task.model.speak(code, last=last)
@@ -219,7 +219,7 @@ class TestLanguages:
         pieces, _ = task.model.search(**batch)
         assert reads[0 if last else 1] == pieces[0, 0 if last else 1] == code
 
-    def test_a_model_of_several_languages_must_be_told(self, pretrained, data, tmp_path):
+    def test_a_multilingual_model_needs_a_target_language(self, pretrained, data, tmp_path):
         from syntagma.tasks.translation.task import set_languages
 
         task, tokenizer = self.build(pretrained, data, tmp_path)
@@ -227,16 +227,14 @@ class TestLanguages:
         with pytest.raises(InputError, match=naming("head.target_language de_DE")):
             set_languages(task.model, tokenizer)
 
-    def test_a_language_that_it_does_not_know_is_named(self, pretrained, data, tmp_path):
+    def test_an_unknown_language_is_named(self, pretrained, data, tmp_path):
         with pytest.raises(InputError, match=naming("head.source_language fr en_XX")):
             self.build(pretrained, data, tmp_path, source_language="fr")
 
 
 @pytest.mark.parametrize("kept", ["packed", "frozen"])
-def test_what_is_stored_beside_a_pretrained_model_is_pretrained_keys(
-    kept, pretrained, data, tmp_path
-):
-    """The base is both sides then, and guides are read from beside it."""
+def test_a_guided_pretrained_translator_is_saved_and_continued(kept, pretrained, data, tmp_path):
+    """The base model then includes the decoder, and guides are saved separately."""
     settings = experiment(
         data, encoder=pretrained("bart"), preset="sg-net", head={"max_length": 120},
         training={"encoder": "frozen" if kept == "frozen" else "full"},
@@ -289,7 +287,7 @@ def test_a_guide_may_be_named_without_settings(value, n_guides, data):
     assert len(task.model.config.guides) == n_guides
 
 
-def test_long_sources_are_cut_with_a_warning(data, caplog):
+def test_long_sources_are_truncated_with_a_warning(data, caplog):
     task, _ = new_task(experiment(data))
     task.model.head = replace(task.model.head, max_length=20)
     with caplog.at_level(logging.WARNING):
@@ -297,8 +295,8 @@ def test_long_sources_are_cut_with_a_warning(data, caplog):
     assert says(caplog.text, "1 sources 19")
 
 
-def test_the_positions_are_sinusoids_after_all():
-    """Giving weights their first values must leave fixed ones as they are."""
+def test_initialisation_keeps_sinusoidal_positions():
+    """The initialisation of weights must not change fixed ones."""
     from syntagma.models.translation_model import TranslationHead, fresh_config
 
     tokenizer = learn_vocabulary(SENTENCES, kind="bpe", size=300)
@@ -319,7 +317,7 @@ def small_translator() -> TranslationModel:
 
 
 @pytest.mark.parametrize("bits", [4, 8, 32])
-def test_trained_vectors_with_several_names_are_kept(bits, tmp_path):
+def test_trained_tied_embeddings_are_saved(bits, tmp_path):
     published = small_translator()
     published.encoder.save_pretrained(tmp_path / "base")
     model = TranslationModel.from_encoder(str(tmp_path / "base"))
@@ -334,7 +332,7 @@ def test_trained_vectors_with_several_names_are_kept(bits, tmp_path):
         assert error <= (0 if bits == 32 else moved[name].abs().max() * 1.01 / (2**bits - 2)), name
 
 
-def test_layers_that_are_computed_again_drop_the_same():
+def test_recomputed_layers_use_the_same_dropout():
     inputs = {
         "input_ids": torch.arange(5, 45).view(4, 10),
         "attention_mask": torch.ones(4, 10, dtype=torch.long),

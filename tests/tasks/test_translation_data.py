@@ -1,4 +1,4 @@
-"""Parallel text, vocabularies that are learnt, and scores of translations."""
+"""Parallel text, trained vocabularies, and scores of translations."""
 
 from __future__ import annotations
 
@@ -29,14 +29,14 @@ class TestFiles:
         assert len(examples) == 2 * len(SENTENCES)
         assert examples[0] == ParallelExample("1", SENTENCES[0], upper(SENTENCES[0]))
 
-    def test_a_plus_may_stand_in_a_name(self, tmp_path):
+    def test_file_names_may_contain_a_plus(self, tmp_path):
         one, other = tmp_path / "c++.en", tmp_path / "c++.de"
         one.write_text("a\n")
         other.write_text("b\n")
         assert read_parallel(f"{one}+{other}") == [ParallelExample("1", "a", "b")]
         assert read_parallel(one) == [ParallelExample("1", "a", "")]
 
-    def test_sources_alone(self, data):
+    def test_sources_without_references(self, data):
         assert read_parallel(data.split("+")[0])[0].target == ""
 
     @pytest.mark.parametrize(
@@ -48,13 +48,13 @@ class TestFiles:
             ("", "", "other sentence"),
         ],
     )
-    def test_bad_files_are_named(self, tmp_path, one, other, message):
+    def test_invalid_files_are_named(self, tmp_path, one, other, message):
         for name, text in (("one", one), ("other", other)):
             (tmp_path / name).write_text(text)
         with pytest.raises(InputError, match=naming(message)):
             read_parallel(f"{tmp_path / 'one'}+{tmp_path / 'other'}")
 
-    def test_empty_lines_are_left_out_and_counted(self, tmp_path, caplog):
+    def test_empty_lines_are_skipped_and_counted(self, tmp_path, caplog):
         (tmp_path / "one").write_text("a\n\nb\n")
         (tmp_path / "other").write_text("c\nd\ne\n")
         with caplog.at_level(logging.WARNING):
@@ -65,7 +65,7 @@ class TestFiles:
 
 class TestVocabulary:
     @pytest.mark.parametrize("text", ["Zürich, 東京!", "a  b", "don't — ﬁ"])
-    def test_bytes_bring_back_any_text(self, text):
+    def test_byte_pairs_round_trip_any_text(self, text):
         tokenizer = learn_vocabulary(SENTENCES, kind="bpe", size=300)
         ids = tokenizer(text)["input_ids"]
         assert ids[-1] == tokenizer.eos_token_id
@@ -75,7 +75,7 @@ class TestVocabulary:
         )
         assert decoded.strip() == text
 
-    def test_words_are_what_stands_between_spaces(self):
+    def test_words_are_split_at_spaces(self):
         tokenizer = learn_vocabulary(["the cat . the dog"], kind="words", size=6)
         assert len(tokenizer) == 6
         ids = tokenizer("the dog sat .")["input_ids"]
@@ -84,19 +84,19 @@ class TestVocabulary:
         assert tokenizer.decode(kept, skip_special_tokens=True) == "the the"
 
     @pytest.mark.parametrize(("kind", "least"), [("bpe", 259), ("words", 4)])
-    def test_a_vocabulary_without_room_is_refused(self, kind, least):
+    def test_a_vocabulary_that_is_too_small_is_rejected(self, kind, least):
         assert len(learn_vocabulary(SENTENCES, kind=kind, size=least)) == least
         with pytest.raises(InputError, match=naming(f"head.vocab_size {least}")):
             learn_vocabulary(SENTENCES, kind=kind, size=least - 1)
 
 
 class TestScores:
-    def test_bleu_is_that_of_a_hand_count(self):
-        # 5 of 6 words, 3 of 5 pairs, 2 of 4 triples, 1 of 3 fours; as long as the reference.
+    def test_bleu_by_hand(self):
+        # 5 of 6 words, 3 of 5 bigrams, 2 of 4 trigrams, 1 of 3 four-grams; no brevity penalty.
         found = bleu(["the cat sat on a mat"], ["the cat sat on the mat"], tokenized=True)
         assert found == pytest.approx(100 * (5 / 6 * 3 / 5 * 2 / 4 * 1 / 3) ** 0.25)
 
-    def test_case_and_tokens_count(self):
+    def test_bleu_depends_on_case_and_tokenisation(self):
         assert bleu(["The end of it all."], ["The end of it all."]) == pytest.approx(100)
         assert bleu(["the end of it all."], ["The end of it all."]) < 100
         raw, reference = ["so it is the end."], ["so it is the end ."]
@@ -109,6 +109,6 @@ class TestScores:
         assert [row["matches_1"] for row in rows] == [1, 0]
         assert rows[0]["totals_2"] == 0
 
-    def test_the_signature_tells_how(self):
+    def test_the_signature_records_the_settings(self):
         assert "tok:13a" in signature()
         assert "tok:none" in signature(tokenized=True)

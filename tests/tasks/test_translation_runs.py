@@ -1,4 +1,4 @@
-"""Trained translators: what they translate, how they are scored, and what goes on from them."""
+"""Trained translators: translations, scores, and further training."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def test_it_learns_to_translate(runs, data, tmp_path):
 
 
 @pytest.mark.parametrize("preset", ["none", "sg-net"])
-def test_padding_and_batches_change_no_translation(preset, runs):
+def test_padding_and_batching_do_not_change_translations(preset, runs):
     translator = Translator.from_pretrained(runs / preset, precision="float32")
     together = list(translator.stream(SENTENCES))
     with pytest.raises(InputError, match=naming("list texts A gull.")):
@@ -68,8 +68,8 @@ def test_padding_and_batches_change_no_translation(preset, runs):
         assert alone.score == pytest.approx(found.score, abs=1e-4)
 
 
-def test_a_score_is_the_log_probability_by_length(runs):
-    """Computed piece by piece; the same with one beam, where a search tells nothing of its own."""
+def test_the_score_is_the_length_normalised_log_probability(runs):
+    """The score equals one computed piece by piece; also with one beam."""
     translator = Translator.from_pretrained(runs / "none", precision="float32")
     (item,) = translator.items([SENTENCES[0]])
     batch = translator.collate([item])
@@ -88,7 +88,7 @@ def test_a_score_is_the_log_probability_by_length(runs):
         assert scores.item() == pytest.approx(total / length**penalty, rel=1e-4)
 
 
-def test_an_unknown_word_is_not_left_out(runs):
+def test_an_unknown_word_is_kept_in_the_output(runs):
     translator = Translator.from_pretrained(runs / "none")
     known = translator.tokenizer.get_vocab()
     unknown = translator.tokenizer.unk_token_id
@@ -99,10 +99,10 @@ def test_an_unknown_word_is_not_left_out(runs):
     assert translator.translate("the").text == "THE ⁇ THE"
 
 
-def test_both_scores_and_their_signature_are_told(runs, data, tmp_path):
+def test_both_scores_and_their_signature_are_reported(runs, data, tmp_path):
     metrics = json.loads((runs / "none" / "metrics.json").read_text())
     assert metrics["bleu"] == metrics["bleu_words"]
-    # Of references whose full stops touch the words 13a sees no difference.
+    # For references with full stops attached to words, 13a makes no difference.
     (tmp_path / "a.en").write_text("".join(f"{text} .\n" for text in SENTENCES), encoding="utf-8")
     touching = "".join(f"{upper(text)}.\n" for text in SENTENCES)
     (tmp_path / "a.up").write_text(touching, encoding="utf-8")
@@ -122,7 +122,7 @@ def test_both_scores_and_their_signature_are_told(runs, data, tmp_path):
         compare_runs([runs / "none", other])
 
 
-def test_a_translator_is_pretrained_keys(runs, data, tmp_path):
+def test_a_translator_can_be_trained_further(runs, data, tmp_path):
     for preset in ("none", "sg-net"):
         settings = experiment(
             data, encoder=str(runs / preset), preset="saved",
@@ -133,8 +133,8 @@ def test_a_translator_is_pretrained_keys(runs, data, tmp_path):
         assert metrics["bleu"] == pytest.approx(before["bleu"], abs=5)
 
 
-def test_a_resumed_run_misses_no_weights(data, tmp_path, monkeypatch):
-    """Tied ones and sinusoids are not in a checkpoint; a warning about them would alarm."""
+def test_a_resumed_run_does_not_warn_of_missing_weights(data, tmp_path, monkeypatch):
+    """Checkpoints lack tied weights and sinusoids; a warning about them would be misleading."""
     settings = experiment(data, training={"num_train_epochs": 2, "save_steps": 1})
     with monkeypatch.context() as cut:
         cut.setattr(SyntagmaTrainer, "evaluate", Mock(side_effect=KeyboardInterrupt))
@@ -147,13 +147,13 @@ def test_a_resumed_run_misses_no_weights(data, tmp_path, monkeypatch):
     assert not [call for call in warned.mock_calls if "missing keys" in str(call)]
 
 
-def test_what_has_no_published_weights_is_not_stored_beside_them(runs, tmp_path):
+def test_a_model_from_scratch_cannot_be_packed(runs, tmp_path):
     with pytest.raises(InputError, match=naming("scratch")):
         pack(runs / "none", tmp_path / "small")
     assert not (tmp_path / "small").exists()
 
 
-def test_empty_lines_keep_their_places(runs, tmp_path):
+def test_empty_lines_stay_empty(runs, tmp_path):
     text = tmp_path / "a+b.txt"
     text.write_text(f"{SENTENCES[0]}\n\n{SENTENCES[1]}\n")
     with pytest.raises(InputError, match=naming("a+b.txt line 2 empty --skip-bad")):
@@ -174,8 +174,8 @@ def test_runs_are_compared_by_the_sign_test(runs):
     assert found.n_examples == 2 * len(SENTENCES)
 
 
-def test_a_translation_is_a_line(data, tmp_path):
-    """Pretrained models can give pieces that break lines."""
+def test_a_translation_is_one_line(data, tmp_path):
+    """Pretrained models can generate line breaks."""
     task, examples = new_task(experiment(data))
     texts = ["A gull\ncried.", "It \r\n left.", "Tides\u2028rose."]
     found = [Translation(text, 0.0) for text in texts]
@@ -184,7 +184,7 @@ def test_a_translation_is_a_line(data, tmp_path):
     assert lines == ["A gull cried.", "It left.", "Tides\u2028rose.", ""]
 
 
-def test_half_of_a_translator_is_no_encoder(runs, tmp_path):
+def test_a_translator_cannot_be_used_as_encoder(runs, tmp_path):
     with pytest.raises(InputError, match=naming("sg-net translation decoder")):
         GuidedEncoder.from_pretrained(str(runs / "sg-net"))
     with pytest.raises(InputError, match=naming("sg-net translation decoder")):
@@ -196,8 +196,8 @@ def test_scores_need_references(runs, data):
         evaluate(runs / "none", [data.split("+")[0]])
 
 
-def test_hypotheses_are_scored_in_parts_as_in_one(runs, monkeypatch):
-    """However many pieces there are, their scores are never all in memory."""
+def test_scoring_in_parts_does_not_change_scores(runs, monkeypatch):
+    """Scores over the whole vocabulary are never in memory for all pieces at once."""
     translator = Translator.from_pretrained(runs / "none", precision="float32")
     whole = [found.score for found in translator.stream(SENTENCES)]
     seen = []

@@ -1,4 +1,4 @@
-"""Entity typing: the files, the metrics by hand, the threshold, what is written."""
+"""Entity typing: formats, metrics by hand, threshold, prediction files."""
 
 from __future__ import annotations
 
@@ -61,13 +61,13 @@ class TestFormats:
             ("a.txt", "x", "a.txt .json .jsonl"),
         ],
     )
-    def test_what_is_wrong_is_named(self, tmp_path, name, content, message):
+    def test_errors_name_position_and_problem(self, tmp_path, name, content, message):
         path = tmp_path / name
         path.write_text(content if isinstance(content, str) else json.dumps(content))
         with pytest.raises(InputError, match=naming(message)):
             read_typing(path)
 
-    def test_what_was_left_out_is_counted(self, tmp_path, caplog):
+    def test_skipped_examples_are_counted(self, tmp_path, caplog):
         path = tmp_path / "a.json"
         path.write_text(json.dumps([ROW, ROW | {"end": 99}, ROW | {"sent": ""}]))
         with caplog.at_level(logging.WARNING):
@@ -79,15 +79,15 @@ class TestMetrics:
     GOLD = (("a",), ("a", "b"), (), ("c",), ())
     FOUND = (("a", "b"), ("b",), ("a",), (), ())
 
-    def test_by_hand(self):
+    def test_metrics_by_hand(self):
         values = TypingCounts.of_all(self.GOLD, self.FOUND).as_dict()
-        # Right: a of the first, b of the second; 4 are predicted, 4 are gold.
+        # Right: a of the first mention, b of the second; 4 types are predicted, 4 are gold.
         assert values["precision"] == values["recall"] == values["f1"] == 50
-        # Precisions 1/2, 1, 0, –, –; recalls 1, 1/2, –, 0, –; both over all five mentions.
+        # Precisions 1/2, 1, 0, –, –; recalls 1, 1/2, –, 0, –; both averaged over all five mentions.
         assert values["macro_precision"] == pytest.approx(100 * 1.5 / 5)
         assert values["macro_recall"] == pytest.approx(100 * 1.5 / 5)
         assert values["macro_f1"] == pytest.approx(30)
-        # Only the last set is right: empty, as it should be.
+        # Only the last set is right; it is empty.
         assert values["strict_accuracy"] == pytest.approx(20)
         assert values["total"] == 5
 
@@ -95,7 +95,7 @@ class TestMetrics:
         parts = [TypingCounts.of_all([g], [f]) for g, f in zip(self.GOLD, self.FOUND, strict=True)]
         assert sum(parts, TypingCounts()) == TypingCounts.of_all(self.GOLD, self.FOUND)
 
-    def test_nothing_found_and_nothing_there(self):
+    def test_empty_gold_and_predicted_sets(self):
         for gold, found in (((), ("a",)), (("a",), ()), ((), ())):
             values = TypingCounts.of(gold, found).as_dict()
             assert values["f1"] == values["macro_f1"] == 0
@@ -104,7 +104,7 @@ class TestMetrics:
         assert typing_f1(("a",), ()) == 0
         assert typing_f1(("a", "b"), ("b",)) == pytest.approx(2 / 3)
 
-    def test_by_type(self):
+    def test_scores_by_type(self):
         counts = score_by_type(self.GOLD, self.FOUND)
         assert list(counts) == ["a", "b", "c"]
         assert (counts["a"].right, counts["a"].predicted, counts["a"].gold) == (1, 2, 2)
@@ -175,7 +175,7 @@ def test_it_learns_and_fits_its_threshold(run):
     assert kept["f1"] == pytest.approx(scores["f1"])
 
 
-def test_models_are_chosen_by_what_they_score_with_their_threshold_fitted(run):
+def test_model_selection_uses_the_f1_at_the_best_threshold(run):
     folder, data = run
     task = open_model(folder / "plain")
     examples = task.read(data)
@@ -207,7 +207,7 @@ def test_runs_are_compared_by_micro_f1(run):
     assert 0 <= comparison.systems[1].p_value <= 1
 
 
-def test_alone_and_in_company(run):
+def test_batching_does_not_change_predictions(run):
     typer = EntityTyper.from_pretrained(run[0] / "seprem")
     asked = [("A gull cried over Pier Nine.", (2, 6)), ("Rain fell on the roofs.", (17, 22))]
     for pair, together in zip(asked, typer.stream(asked), strict=True):
@@ -225,7 +225,7 @@ def test_alone_and_in_company(run):
         typer.types("A gull.", (3, 3))
 
 
-def test_unknown_types_are_missed_and_counted_once(run, caplog):
+def test_unknown_types_are_missed_with_one_warning(run, caplog):
     task = open_model(run[0] / "plain")
     examples = [TypingExample(str(n), "A gull.", (2, 6), ("lung",)) for n in range(3)]
     found = [Types(("long",), (0.9, 0.1), False)] * 3
@@ -237,7 +237,7 @@ def test_unknown_types_are_missed_and_counted_once(run, caplog):
     assert "'long'" in caplog.text
 
 
-def test_examples_without_types_are_predicted_and_not_scored(run):
+def test_unlabelled_examples_are_predicted_but_not_scored(run):
     task = open_model(run[0] / "plain")
     examples = [TypingExample("0", "A gull.", (2, 6), None)]
     with pytest.raises(InputError, match=naming("1 `syntagma predict`")):
@@ -251,7 +251,7 @@ def test_examples_without_types_are_predicted_and_not_scored(run):
         TypingTask.new(settings, examples)
 
 
-def test_the_threshold_stays_where_it_is_told_to(run):
+def test_the_threshold_is_not_fitted_unless_set(run):
     folder, data = run
     task = open_model(folder / "plain")
     task.model.set_head(threshold=0.5, fit_threshold=False)

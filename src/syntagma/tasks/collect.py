@@ -62,19 +62,19 @@ def gather(rows: Iterable[tuple[str, Example | str]], *, skip_bad: bool) -> Coll
     """
     examples: list[Example] = []
     skipped: list[str] = []
-    places: dict[str, str] = {}
-    for place, example in rows:
+    first_seen: dict[str, str] = {}
+    for where, example in rows:
         if isinstance(example, str):
             problem = example
-        elif (first := places.get(example.id)) is not None:
+        elif (first := first_seen.get(example.id)) is not None:
             problem = (
-                f"{place}: two examples have the id {example.id!r}"
-                if first == place
-                else f"{place}: the id {example.id!r} is already used at {first}"
+                f"{where}: two examples have the id {example.id!r}"
+                if first == where
+                else f"{where}: the id {example.id!r} is already used at {first}"
             )
             problem += "; make ids unique"
         else:
-            places[example.id] = place
+            first_seen[example.id] = where
             examples.append(example)
             continue
         if not skip_bad:

@@ -114,7 +114,9 @@ class Chooser(TextPredictor[ChoiceModel]):
                 require_string(option, "option")
             if len(options) < 2:
                 raise InputError(f"expected at least two options, got {len(options)}")
-            rows.append([self._with_spacing(self.asked(question, option)) for option in options])
+            rows.append(
+                [self._with_spacing(self.question_texts(question, option)) for option in options]
+            )
         passages = self.texts.encode([passage for passage, _, _ in questions])
         # Texts that follow a space are tokenised differently, so the two kinds are encoded apart.
         wanted = dict.fromkeys(key for options in rows for row in options for key in row)
@@ -130,7 +132,7 @@ class Chooser(TextPredictor[ChoiceModel]):
             for (passage, _, _), options in zip(questions, rows, strict=True)
         ]
 
-    def asked(self, question: str, option: str) -> tuple[str, ...]:
+    def question_texts(self, question: str, option: str) -> tuple[str, ...]:
         """Return the texts to read for a question and an option; one if a blank is filled."""
         question, option = question.strip(), option.strip()
         if self.model.head.fill_blank and BLANK in question:
@@ -180,7 +182,7 @@ class Chooser(TextPredictor[ChoiceModel]):
             n_options = len(texts.options)
             raise InputError(f"expected an option from 1 to {n_options}, got {texts.option + 1}")
         item = self.items([(texts.first, texts.second, texts.options)])[0]
-        asked = self.asked(texts.second, texts.options[texts.option])
+        asked = self.question_texts(texts.second, texts.options[texts.option])
         names = ("question", "option") if len(asked) > 1 else ("question with option",)
         passage, others = ("passage", texts.first), list(zip(names, asked, strict=True))
         contents = [[passage], others]

@@ -49,9 +49,9 @@ def _numbered_rows(
 ) -> Iterator[tuple[str, Row | str]]:
     """Yield each row with its position, or a message about what is wrong with it."""
     for number, row in enumerate(rows, start=1):
-        place = f"{file}, row {number}"
+        where = f"{file}, row {number}"
         mistake = row_mistake(row, names)
-        yield place, f"{place}: {mistake}" if mistake else row
+        yield where, f"{where}: {mistake}" if mistake else row
 
 
 def _questions(
@@ -59,22 +59,22 @@ def _questions(
 ) -> Candidates:
     passages: dict[str, str] = {}
     stem = Path(file).name.split(".")[0]
-    for number, (place, row) in enumerate(rows, start=1):
+    for number, (where, row) in enumerate(rows, start=1):
         if isinstance(row, str):
             yield row
             continue
         try:
-            found = convert(place, row, f"{stem}-{number}")
+            found = convert(where, row, f"{stem}-{number}")
         except InvalidRecordError as error:
-            found = f"{place}: {error}"
+            found = f"{where}: {error}"
         if isinstance(found, ChoiceExample):
             found = replace(found, passage=passages.setdefault(found.passage, found.passage))
         yield found
 
 
-def _cosmos(place: str, row: Row, key: str) -> ChoiceExample | str:
+def _cosmos(where: str, row: Row, key: str) -> ChoiceExample | str:
     return checked(
-        place,
+        where,
         key=str(row.get("id") or key),
         passage=row.get("context"),
         question=row.get("question"),
@@ -83,9 +83,9 @@ def _cosmos(place: str, row: Row, key: str) -> ChoiceExample | str:
     )
 
 
-def _swag(place: str, row: Row, key: str) -> ChoiceExample | str:
+def _swag(where: str, row: Row, key: str) -> ChoiceExample | str:
     return checked(
-        place,
+        where,
         key=key,
         passage=row.get("sent1"),
         question=row.get("sent2"),

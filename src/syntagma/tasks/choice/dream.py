@@ -24,7 +24,7 @@ def dream(file: str) -> Candidates:
         yield from _dialogue(f"{file}, dialogue {number}", record)
 
 
-def _dialogue(place: str, record: Any) -> Candidates:
+def _dialogue(where: str, record: Any) -> Candidates:
     try:
         turns, questions, key = record
         if not isinstance(turns, list):
@@ -33,10 +33,10 @@ def _dialogue(place: str, record: Any) -> Candidates:
         passage = "\n".join(turns)
         rows = [(row["question"], row["choice"], row.get("answer")) for row in questions]
     except (TypeError, ValueError, KeyError, AttributeError) as error:
-        yield f"{place}: expected [turns, [{{question, choice, answer}}, …], id] ({error})"
+        yield f"{where}: expected [turns, [{{question, choice, answer}}, …], id] ({error})"
         return
     for number, (question, choices, answer) in enumerate(rows):
-        at = f"{place}, question {number + 1}"
+        at = f"{where}, question {number + 1}"
         listed = choices if isinstance(choices, list) else []
         if answer is not None and listed and answer not in listed:
             yield f"{at}: answer {answer!r:.40} is not a choice"

@@ -37,7 +37,7 @@ Candidates = Iterator["ChoiceExample | str"]
 
 
 def checked(
-    place: str,
+    where: str,
     *,
     key: str,
     passage: Any,
@@ -48,15 +48,15 @@ def checked(
 ) -> ChoiceExample | str:
     """Build an example, or return a message about what is wrong with it."""
     if not isinstance(passage, str) or not passage.strip():
-        return f"{place}: expected a passage, got {passage!r:.40}"
+        return f"{where}: expected a passage, got {passage!r:.40}"
     if not isinstance(question, str):
-        return f"{place}: expected a question, got {question!r:.40}"
+        return f"{where}: expected a question, got {question!r:.40}"
     if not isinstance(options, list) or len(options) < 2:
-        return f"{place}: expected at least two options, got {options!r:.60}"
+        return f"{where}: expected at least two options, got {options!r:.60}"
     if not all(isinstance(option, str) for option in options):
-        return f"{place}: expected options in words, got {options!r:.60}"
+        return f"{where}: expected options as strings, got {options!r:.60}"
     if answer is not None and not 0 <= answer < len(options):
-        return f"{place}: answer {answer} is out of range for {len(options)} options"
+        return f"{where}: answer {answer} is out of range for {len(options)} options"
     return ChoiceExample(key, passage, question, tuple(options), answer, subset)
 
 

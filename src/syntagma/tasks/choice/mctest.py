@@ -28,10 +28,10 @@ def mctest(file: str) -> Candidates:
             f"got {len(answers)}"
         )
     for number, line in enumerate(stories):
-        place = f"{file}, line {number + 1}"
+        where = f"{file}, line {number + 1}"
         cells = line.split("\t")
         if len(cells) < 8 or (len(cells) - 3) % 5:
-            yield f"{place}: expected id, properties, story, then a question and four answers each"
+            yield f"{where}: expected id, properties, story, then a question and four answers each"
             continue
         key, _, story, *rest = cells
         passage = story.replace("\\newline", "\n").replace("\\tab", "\t")
@@ -47,7 +47,7 @@ def mctest(file: str) -> Candidates:
             question, *options = rest[5 * which : 5 * which + 5]
             kind, _, text = question.partition(": ")
             if kind not in KINDS:
-                yield f"{place}: expected `one: ` or `multiple: ` before {question!r:.40}"
+                yield f"{where}: expected `one: ` or `multiple: ` before {question!r:.40}"
                 continue
             try:
                 answer = letter(letters[which].strip() if letters else None)
@@ -55,7 +55,7 @@ def mctest(file: str) -> Candidates:
                 yield f"{answer_file}, line {number + 1}: {error}"
                 continue
             yield checked(
-                f"{place}, question {which + 1}",
+                f"{where}, question {which + 1}",
                 key=f"{key}-{which}",
                 passage=passage,
                 question=text,

@@ -36,7 +36,7 @@ def race(file: str, part: str) -> Candidates:
         if isinstance(text, InputError):
             yield str(text)
         else:
-            subset, stem = _place(name, path)
+            subset, stem = _subset_and_name(name, path)
             yield from _passage(f"{file}: {name}", subset, stem, text)
     if not found:
         raise InputError(
@@ -81,20 +81,20 @@ def _text(path: Path) -> str | InputError:
         return error
 
 
-def _decoded(place: str, content: bytes) -> str | InputError:
+def _decoded(where: str, content: bytes) -> str | InputError:
     try:
-        with read_errors(place):
+        with read_errors(where):
             return content.decode("utf-8")
     except InputError as error:
         return error
 
 
-def _place(name: str, path: PurePath) -> tuple[str, str]:
+def _subset_and_name(name: str, path: PurePath) -> tuple[str, str]:
     """Return the subset of a file, and a name that does not depend on where the folder is.
 
-    >>> _place("1.txt", PurePosixPath("/data/RACE/dev/high/1.txt"))
+    >>> _subset_and_name("1.txt", PurePosixPath("/data/RACE/dev/high/1.txt"))
     ('high', 'dev/high/1')
-    >>> _place("mine/1.txt", PurePosixPath("/data/mine/1.txt"))
+    >>> _subset_and_name("mine/1.txt", PurePosixPath("/data/mine/1.txt"))
     ('', 'mine/1')
     """
     folders = path.parts[:-1]
@@ -105,7 +105,7 @@ def _place(name: str, path: PurePath) -> tuple[str, str]:
     return folders[-1], "/".join((*folders[first:], stem))
 
 
-def _passage(place: str, subset: str, stem: str, text: str) -> Candidates:
+def _passage(where: str, subset: str, stem: str, text: str) -> Candidates:
     try:
         record = json.loads(text.removeprefix(BYTE_ORDER_MARK))
         passage = record["article"]
@@ -119,12 +119,12 @@ def _passage(place: str, subset: str, stem: str, text: str) -> Candidates:
         rows = list(zip(questions, options, answers, strict=True))
     except (KeyError, TypeError, ValueError, AttributeError, RecursionError) as error:
         yield (
-            f"{place}: expected an object with article and as many questions, options and answers "
+            f"{where}: expected an object with article and as many questions, options and answers "
             f"({error})"
         )
         return
     for number, (question, choices, answer) in enumerate(rows):
-        at = f"{place}, question {number + 1}"
+        at = f"{where}, question {number + 1}"
         try:
             yield checked(
                 at,

@@ -73,7 +73,7 @@ def loose_macro_of_sums(sums: FloatArray) -> FloatArray:
     Args:
         sums: ``[…, 3]``: mentions, their summed precisions, their summed recalls.
     """
-    precision, recall = (sums[..., place] / np.maximum(sums[..., 0], 1) for place in (1, 2))
+    precision, recall = (sums[..., column] / np.maximum(sums[..., 0], 1) for column in (1, 2))
     values: FloatArray = 200 * precision * recall / np.maximum(precision + recall, 1e-12)
     return values
 
@@ -99,7 +99,7 @@ def class_sums(names: Iterable[str]) -> Sums:
             other keys are ignored.
     """
     classes = sorted({name.partition(":")[2] for name in names if ":" in name})
-    counts = tuple(f"{count}:{own}" for own in classes for count in MICRO_F1.names)
+    counts = tuple(f"{count}:{name}" for name in classes for count in MICRO_F1.names)
     return Sums(counts, macro_f1_of_sums)
 
 

@@ -142,7 +142,7 @@ class MentionClassifier(LabelPredictor[Model]):
         return [self._item(encoded[text], text, mentions) for text, mentions in texts]
 
     def _item(self, encoded: EncodedText, text: str, mentions: Sequence[Mention]) -> MentionItem:
-        marked, places = insert_markers(
+        marked, positions = insert_markers(
             encoded,
             [_trimmed(text, mention) for mention in mentions],
             self.signs,
@@ -150,8 +150,10 @@ class MentionClassifier(LabelPredictor[Model]):
         )
         builder = self.texts.builder
         room = self.model.head.max_length - builder.n_special(1)
-        kept = pieces_around(len(marked), [place for pair in places for place in pair], room)
-        before = np.searchsorted(kept, [opening for opening, _ in places])
+        kept = pieces_around(
+            len(marked), [position for pair in positions for position in pair], room
+        )
+        before = np.searchsorted(kept, [opening for opening, _ in positions])
         truncated = len(kept) < len(marked)
         return MentionItem(
             marked.take(kept) if truncated else marked,
@@ -224,6 +226,6 @@ def pieces_around(n_pieces: int, markers: Sequence[int], room: int) -> NDArray[n
     if context >= 0:
         begin = min(max(first - context // 2, 0), n_pieces - room)
         return np.arange(begin, begin + room)
-    places = np.arange(n_pieces)
-    distance = np.abs(places[:, None] - np.asarray(markers)).min(1)
+    positions = np.arange(n_pieces)
+    distance = np.abs(positions[:, None] - np.asarray(markers)).min(1)
     return np.sort(np.argsort(distance, kind="stable")[:room])

@@ -120,7 +120,7 @@ def _by_id(questions: str, paragraphs: str) -> Found:
     rows: list[tuple[str, dict[str, Any]]] = []
     wanted: dict[str, Paragraph | None] = {}
     for number, line in _numbered(questions):
-        place = f"{questions}, line {number}"
+        where = f"{questions}, line {number}"
         try:
             row = _object(line, "question, answers and retrieved") | {"line": number}
             row["retrieved"] = [_key(key, "retrieved") for key in _list(row, "retrieved")]
@@ -128,17 +128,17 @@ def _by_id(questions: str, paragraphs: str) -> Found:
                 row["gold_pid"] = _key(row["gold_pid"], "gold_pid")
                 wanted[row["gold_pid"]] = None
             wanted |= dict.fromkeys(row["retrieved"])
-            rows.append((place, row))
+            rows.append((where, row))
         except InvalidRecordError as error:
-            yield f"{place}: {error}"
+            yield f"{where}: {error}"
     yield from _fetch(paragraphs, wanted)
-    for place, row in rows:
+    for where, row in rows:
         try:
             named = [_named(key, wanted, paragraphs) for key in row["retrieved"]]
             gold = row.get("gold_pid")
             yield _example(row, named, None if gold is None else _named(gold, wanted, paragraphs))
         except InvalidRecordError as error:
-            yield f"{place}: {error}"
+            yield f"{where}: {error}"
 
 
 def _fetch(path: str, wanted: dict[str, Paragraph | None]) -> Iterator[str]:

@@ -111,13 +111,16 @@ class OpenQaTask(Task[OpenExample, OpenAnswer]):
     @classmethod
     def texts(cls, examples: Sequence[OpenExample]) -> Iterator[str]:
         """Yield each distinct paragraph and question."""
-        seen: set[str] = set()
-        for example in examples:
-            paragraphs = [*example.paragraphs, *([example.gold] if example.gold else [])]
-            for text in (*(paragraph.text for paragraph in paragraphs), example.question):
-                if text.strip() and text not in seen:
-                    seen.add(text)
-                    yield text
+        yield from dict.fromkeys(
+            text
+            for example in examples
+            for text in (
+                *(paragraph.text for paragraph in example.paragraphs),
+                *([example.gold.text] if example.gold else []),
+                example.question,
+            )
+            if text.strip()
+        )
 
     @classmethod
     def describe(cls, example: OpenExample) -> ErrorExample:

@@ -60,16 +60,16 @@ def read_pairs(path: str | Path, *, skip_bad: bool = False) -> Collected[PairExa
 def _with_unique_ids(path: str) -> Iterator[tuple[str, PairExample | str]]:
     """Yield the examples, with the line added to ids that repeat, as they do outside of SNLI."""
     seen: set[str] = set()
-    for place, row in _rows(path):
-        example = row if isinstance(row, str) else _example(row, place)
+    for where, row in _rows(path):
+        example = row if isinstance(row, str) else _example(row, where)
         if isinstance(example, PairExample):
-            line = place.rpartition(" ")[2]
+            line = where.rpartition(" ")[2]
             key = example.id or line
             while key in seen:
                 key = f"{key}@{line}"
             seen.add(key)
             example = replace(example, id=key)
-        yield place, example
+        yield where, example
 
 
 def _rows(path: str) -> Iterator[tuple[str, Mapping[str, Any] | str]]:
@@ -98,23 +98,23 @@ def _table_rows(path: str, separator: str) -> Iterator[tuple[str, Mapping[str, A
         )
     needed = [name for name in (*FIRST, *SECOND, *LABEL) if name in names]
     for number, row in enumerate(rows, start=2):
-        place = f"{path}, line {number}"
+        where = f"{path}, line {number}"
         mistake = row_mistake(row, needed)
-        yield place, f"{place}: {mistake}" if mistake else row
+        yield where, f"{where}: {mistake}" if mistake else row
 
 
 def _pick(row: Mapping[str, Any], names: tuple[str, ...]) -> Any:
     return next((row[name] for name in names if name in row), None)
 
 
-def _example(row: Mapping[str, Any], place: str) -> PairExample | str:
+def _example(row: Mapping[str, Any], where: str) -> PairExample | str:
     """Build the example of a row, or return a message about what is wrong with it."""
     first, second, label = (_pick(row, names) for names in (FIRST, SECOND, LABEL))
     for name, text in (("first", first), ("second", second)):
         if not isinstance(text, str) or not text.strip():
-            return f"{place}: expected a {name} sentence, got {text!r:.40}"
+            return f"{where}: expected a {name} sentence, got {text!r:.40}"
     if label is not None and (isinstance(label, bool) or not isinstance(label, str | int)):
-        return f"{place}: expected a label as words or a number, got {label!r:.40}"
+        return f"{where}: expected a label as words or a number, got {label!r:.40}"
     cleaned = "" if label is None else str(label).strip().lower()
     key = _pick(row, KEY)
     return PairExample(

@@ -139,9 +139,9 @@ class ParsingTask(Task[TreeExample, Parse]):
         ref = find_model(name)
         if parser:
             raise InputError(f"{ref.name}: is a parser itself; omit the parser {parser!r}")
-        own = JointParser.from_pretrained(ref, device=device, precision=precision or "float32")
-        own.decoding = _decoding(own.model)
-        return cls(own)
+        loaded = JointParser.from_pretrained(ref, device=device, precision=precision or "float32")
+        loaded.decoding = _decoding(loaded.model)
+        return cls(loaded)
 
     @classmethod
     def read(cls, path: str | Path, *, skip_bad: bool = False) -> list[TreeExample]:

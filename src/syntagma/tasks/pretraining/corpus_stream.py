@@ -143,10 +143,10 @@ class CorpusStream(BatchStream):
 
     def _read(self, turn: int) -> list[Part]:
         sequences: list[Part] = []
-        for own in range(turn, self._after(turn)):
-            epoch, place = divmod(own * self.world + self.rank, len(self._shards))
+        for step in range(turn, self._after(turn)):
+            epoch, index = divmod(step * self.world + self.rank, len(self._shards))
             order = np.random.default_rng((self.seed, epoch)).permutation(len(self._shards))
-            number, shard = self._shards[order[place]]
+            number, shard = self._shards[order[index]]
             sequences += self._sequences(self.corpora[number].shard(shard))
         return sequences
 
@@ -237,10 +237,10 @@ def pack(sentences: Sequence[EncodedText], owners: Sequence[int], room: int) -> 
             sequences.append(Part(concatenate(waiting), 0, filled))
         waiting, filled = [], 0
 
-    for own, sentence in zip(owners, sentences, strict=True):
-        if own != owner or filled + len(sentence) > room:
+    for new_owner, sentence in zip(owners, sentences, strict=True):
+        if new_owner != owner or filled + len(sentence) > room:
             finish()
-        owner = own
+        owner = new_owner
         if len(sentence) > room:
             sequences += [
                 Part(sentence, begin, min(begin + room, len(sentence)))

@@ -14,7 +14,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from syntagma.encoders.load import load_tokenizer, max_pieces
+from syntagma.encoders.load import load_tokenizer
 from syntagma.encoders.precision import Precision, autocast
 from syntagma.encoders.reference import ModelName, find_model
 from syntagma.errors import InputError
@@ -26,9 +26,10 @@ from syntagma.models.pretraining_model import (
     PretrainingScores,
 )
 from syntagma.outputs import write_json
-from syntagma.syntax.sequences import Part, SequenceBuilder
+from syntagma.syntax.sequences import Part
 from syntagma.tasks.experiment import Experiment
 from syntagma.tasks.new_model import new_model
+from syntagma.tasks.predictor import TextEncoder
 from syntagma.tasks.pretraining.corpus_stream import CorpusStream, TrainingCorpus, read_corpus
 from syntagma.tasks.pretraining.sample import SAMPLE
 from syntagma.tasks.task import Features, Task
@@ -136,10 +137,9 @@ class PretrainingTask(Task[TrainingCorpus, Sums]):
         self.tokenizer = tokenizer
         self.precision = precision
         self.batch_tokens = batch_tokens
-        self.longest = max_pieces(model.config.encoder)
-        self.builder = SequenceBuilder(
-            tokenizer, columns=model.syntax_columns, longest=self.longest
-        )
+        # Without a cache of parses, since these come with the corpus.
+        self.text_encoder = TextEncoder(model, tokenizer, None)
+        self.builder = self.text_encoder.builder
 
     @classmethod
     def new(cls, experiment: Experiment, examples: Sequence[TrainingCorpus]) -> Self:
@@ -157,14 +157,14 @@ class PretrainingTask(Task[TrainingCorpus, Sums]):
                 f"data.train: the corpora have parses of {' and '.join(parsers)}; annotate all "
                 f"with the same parser"
             )
-        for own in parsers:
-            if experiment.parser not in (Experiment.parser, own):
+        for name in parsers:
+            if experiment.parser not in (Experiment.parser, name):
                 raise InputError(
-                    f"parser {experiment.parser!r}: the corpus has parses of {own}; omit parser, "
+                    f"parser {experiment.parser!r}: the corpus has parses of {name}; omit parser, "
                     f"or annotate the corpus with it"
                 )
             # Models that are fine-tuned from this one should use the same parser by default.
-            experiment = replace(experiment, parser=own)
+            experiment = replace(experiment, parser=name)
         tokenizer = load_tokenizer(experiment.encoder_ref)
         if tokenizer.mask_token_id is None and experiment.head.mlm:
             raise InputError(
@@ -173,8 +173,9 @@ class PretrainingTask(Task[TrainingCorpus, Sums]):
             )
         head = replace(experiment.head, mask_token_id=tokenizer.mask_token_id or 0)
         model = new_model(PretrainingModel, replace(experiment, head=head))
-        _check(model)
+        _check_guides(model)
         task = cls(model, tokenizer, precision=experiment.training.precision)
+        task.text_encoder.check_length(model.head.max_length)
         if model.head.heads and not len(task.builder.prefix(1)):
             raise InputError(
                 f"head.heads: the head of a root is the special piece at the start of a sequence, "
@@ -304,16 +305,11 @@ class PretrainingTask(Task[TrainingCorpus, Sums]):
         write_json(path, values)
 
 
-def _check(model: PretrainingModel) -> None:
-    head, guides = model.head, model.config.guides
-    longest = max_pieces(model.config.encoder)
-    if head.max_length > longest:
-        raise InputError(
-            f"head.max_length {head.max_length} is longer than the encoder reads ({longest})"
-        )
-    for name in guides:
+def _check_guides(model: PretrainingModel) -> None:
+    """Check that no guide reveals what is to be predicted or needs a second text."""
+    for name in model.config.guides:
         guide = GUIDES[name]
-        if guide.reveals_tree and (head.distances or head.heads):
+        if guide.reveals_tree and (model.head.distances or model.head.heads):
             raise InputError(
                 f"guides.{name}: reveals the trees whose distances and heads are to be predicted; "
                 f"set head.distances and head.heads to 0, or remove the guide"

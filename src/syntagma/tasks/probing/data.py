@@ -67,13 +67,13 @@ def _lines(file: str) -> Iterator[tuple[str, ProbeExample | str]]:
     for number, line in enumerate(read_lines(file), start=1):
         if not line.strip():
             continue
-        place = f"{file}, line {number}"
+        where = f"{file}, line {number}"
         split, label, text = (*line.split("\t", 2), "", "")[:3]
         if split in SPLITS and label and text.strip():
-            yield place, ProbeExample(str(number), split, label, text.strip())
+            yield where, ProbeExample(str(number), split, label, text.strip())
             continue
         wanted = "tr, va or te, a label and a sentence"
-        yield place, f"{place}: expected {wanted}, separated by tabs, got {line[:40]!r}"
+        yield where, f"{where}: expected {wanted}, separated by tabs, got {line[:40]!r}"
 
 
 def write_probe(path: str | Path, examples: Iterable[ProbeExample]) -> None:

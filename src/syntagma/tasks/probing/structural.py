@@ -62,10 +62,15 @@ class ProbedSentence(NamedTuple):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class StatesItem:
-    """The states of a sentence's words, and what the probe should predict from them."""
+    """The states of a sentence's words, and what the probe should predict from them.
 
-    states: Tensor  # [n_words, width], in half precision
-    targets: FloatArray  # tree distances, [n_words, n_words], or depths, [n_words]
+    Args:
+        states: ``[n_words, width]``, in half precision.
+        targets: tree distances, ``[n_words, n_words]``, or depths, ``[n_words]``.
+    """
+
+    states: Tensor
+    targets: FloatArray
 
     def __len__(self) -> int:
         return len(self.states)
@@ -112,7 +117,7 @@ class StructuralProbe(TextPredictor[StructuralModel]):
         lengths = [len(encoded[texts[index]]) + special for index in fitting]
         for batch in token_budget_batches(lengths, self.batch_tokens):
             indices = [fitting[index] for index in batch.tolist()]
-            parts = [(Part(own := encoded[texts[index]], 0, len(own)),) for index in indices]
+            parts = [(Part(text := encoded[texts[index]], 0, len(text)),) for index in indices]
             tensors = self.on_device(self.texts.builder.collate(parts))
             with autocast(self.model.device, self.precision):
                 states = self.model.piece_states(**tensors).float().cpu()
@@ -133,9 +138,9 @@ class StructuralProbe(TextPredictor[StructuralModel]):
             if words is None:
                 found.append(ProbedSentence(np.zeros(0, np.float32)))
                 continue
-            own = words.float().unsqueeze(0).to(self.model.device)
-            inside = torch.ones(own.shape[:2], dtype=torch.bool, device=own.device)
-            found.append(ProbedSentence(self.model(own, inside).values[0].float().cpu().numpy()))
+            batch = words.float().unsqueeze(0).to(self.model.device)
+            inside = torch.ones(batch.shape[:2], dtype=torch.bool, device=batch.device)
+            found.append(ProbedSentence(self.model(batch, inside).values[0].float().cpu().numpy()))
         return found
 
 
@@ -220,8 +225,8 @@ class StructuralTask(PredictorTask[TreeExample, ProbedSentence, StructuralProbe]
             n = len(item)
             words[row, :n] = item.states.float()
             inside[row, :n] = True
-            own = targets[row, :n, :n] if item.targets.ndim == 2 else targets[row, :n]
-            own.copy_(torch.from_numpy(item.targets))
+            target = targets[row, :n, :n] if item.targets.ndim == 2 else targets[row, :n]
+            target.copy_(torch.from_numpy(item.targets))
         return {"words": words, "inside": inside, "targets": targets}
 
     def predict(self, examples: Sequence[TreeExample]) -> list[ProbedSentence]:
@@ -303,18 +308,12 @@ class StructuralTask(PredictorTask[TreeExample, ProbedSentence, StructuralProbe]
 
 def gold_distances(example: TreeExample) -> FloatArray:
     """Return the number of arcs between any two words of a tree, ``[n_words, n_words]``."""
-    heads = example.gold.heads
-    n_words = len(heads)
+    tour = tour_of(ParsedText.from_parses([example.gold]))
     # above[word, ancestor]; a word is its own ancestor.
-    above = np.zeros((n_words, n_words), bool)
-    for word in range(n_words):
-        ancestor = word + 1
-        while ancestor:
-            above[word, ancestor - 1] = True
-            ancestor = heads[ancestor - 1]
-    depth = above.sum(1)
+    above = (tour.enter <= tour.enter[:, None]) & (tour.enter[:, None] < tour.exit)
+    # The common ancestors of two words are those of the lowest one, which is `shared - 1` deep.
     shared = above.astype(int) @ above.T.astype(int)
-    return (depth[:, None] + depth[None] - 2 * shared).astype(np.float32)
+    return (tour.depth[:, None] + tour.depth - 2 * (shared - 1)).astype(np.float32)
 
 
 def gold_depths(example: TreeExample) -> FloatArray:

@@ -83,31 +83,31 @@ def read_relations(path: str | Path, *, skip_bad: bool = False) -> Collected[Rel
 
 
 def _tacred(path: str | Path) -> Iterator[tuple[str, RelationExample | str]]:
-    for number, (place, row) in enumerate(read_objects(path)):
-        yield place, row if isinstance(row, str) else _tacred_example(row, place, number)
+    for number, (where, row) in enumerate(read_objects(path)):
+        yield where, row if isinstance(row, str) else _tacred_example(row, where, number)
 
 
-def _tacred_example(row: dict[str, Any], place: str, number: int) -> RelationExample | str:
+def _tacred_example(row: dict[str, Any], where: str, number: int) -> RelationExample | str:
     """Build the example of a row, or return a message about what is wrong with it."""
     words = tacred_words(row)
     if words is None:
-        return f"{place}: expected a list of words as `token`, got {row.get('token')!r:.40}"
+        return f"{where}: expected a list of words as `token`, got {row.get('token')!r:.40}"
     text = " ".join(words.forms)
     mentions = []
     for name in ("subj", "obj"):
         first, last = row.get(f"{name}_start"), row.get(f"{name}_end")
         if type(first) is not int or type(last) is not int or not 0 <= first <= last < len(words):
             return (
-                f"{place}: expected words 0 to {len(words) - 1} as `{name}_start` and "
+                f"{where}: expected words 0 to {len(words) - 1} as `{name}_start` and "
                 f"`{name}_end`, got {first!r:.20} and {last!r:.20}"
             )
         mentions.append((words.starts[first], words.ends[last]))
         if problem := mention_problem(text, mentions[-1]):
-            return f"{place}: {problem}"
+            return f"{where}: {problem}"
     subject, object_ = mentions
     relation = row.get("relation", "")
     if not isinstance(relation, str):
-        return f"{place}: expected a string as `relation`, got {relation!r:.40}"
+        return f"{where}: expected a string as `relation`, got {relation!r:.40}"
     return RelationExample(row_id(row, number), text, subject, object_, relation)
 
 
@@ -115,14 +115,14 @@ class _Block(NamedTuple):
     """The lines of one example in SemEval's format.
 
     Args:
-        place: position of the first line.
+        where: position of the first line.
         id: id of the sentence.
         sentence: the sentence with its tags.
         relation: the relation; empty if there is no line for it.
         wrong: message about what is wrong; empty if nothing is.
     """
 
-    place: str
+    where: str
     id: str = ""
     sentence: str = ""
     relation: str = ""
@@ -131,28 +131,28 @@ class _Block(NamedTuple):
 
 def _tagged(path: str | Path) -> Iterator[tuple[str, RelationExample | str]]:
     for block in _blocks(path):
-        yield block.place, block.wrong or _tagged_example(block)
+        yield block.where, block.wrong or _tagged_example(block)
 
 
 def _blocks(path: str | Path) -> Iterator[_Block]:
     block: _Block | None = None
     for number, line in enumerate(read_lines(path), start=1):
-        place = f"{path}, line {number}"
+        where = f"{path}, line {number}"
         begins = BEGIN.fullmatch(line)
         if not line.strip() or line.lstrip().startswith("Comment:"):
             continue
         if begins:
             if block is not None:
                 yield block
-            block = _Block(place, *begins.groups())
+            block = _Block(where, *begins.groups())
         elif block is not None and not block.relation:
             block = block._replace(relation=line.strip())
         else:
-            wrong = f"{place}: expected an id, a tab and a sentence, got {line[:40]!r}"
+            wrong = f"{where}: expected an id, a tab and a sentence, got {line[:40]!r}"
             if block is not None:
                 yield block
             block = None
-            yield _Block(place, wrong=wrong)
+            yield _Block(where, wrong=wrong)
     if block is not None:
         yield block
 
@@ -166,11 +166,11 @@ def _tagged_example(block: _Block) -> RelationExample | str:
     for name in ("e1", "e2"):
         if [tag for tag in found if name in tag] != [f"<{name}>", f"</{name}>"]:
             return (
-                f"{block.place}: expected one <{name}> followed by one </{name}>, "
+                f"{block.where}: expected one <{name}> followed by one </{name}>, "
                 f"got {' '.join(found) or 'no tags'}"
             )
         if f"<{name}></{name}>" in sentence:
-            return f"{block.place}: the mention between <{name}> and </{name}> is empty"
+            return f"{block.where}: the mention between <{name}> and </{name}> is empty"
     text, offsets = (_untag_words if SPACED.search(sentence) else _untag)(sentence)
     return RelationExample(
         block.id,

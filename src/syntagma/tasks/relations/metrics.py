@@ -37,7 +37,7 @@ def is_directed(labels: Collection[str], negative: str) -> bool:
 def count_relations(gold: Sequence[str], predicted: Sequence[str], negative: str) -> LabelCounts:
     """Count labels of all relations except the negative one."""
     counts = score_by_relation(gold, predicted)
-    return sum((own for name, own in counts.items() if name != negative), LabelCounts())
+    return sum((each for name, each in counts.items() if name != negative), LabelCounts())
 
 
 def score_by_relation(gold: Sequence[str], predicted: Sequence[str]) -> dict[str, LabelCounts]:
@@ -59,10 +59,10 @@ def count_classes(
     excluded.
     """
     pooled: dict[str, LabelCounts] = {}
-    for label, own in score_by_relation(gold, predicted).items():
+    for label, each in score_by_relation(gold, predicted).items():
         if label != negative:
             name = DIRECTION.sub("", label)
-            pooled[name] = pooled.get(name, LabelCounts()) + own
+            pooled[name] = pooled.get(name, LabelCounts()) + each
     return pooled
 
 
@@ -78,5 +78,5 @@ def macro_f1(gold: Sequence[str], predicted: Sequence[str], negative: str) -> fl
         predicted: predicted labels, in the same order.
         negative: the negative class, which is excluded.
     """
-    scores = [own.f1 for own in count_classes(gold, predicted, negative).values() if own.gold]
+    scores = [each.f1 for each in count_classes(gold, predicted, negative).values() if each.gold]
     return sum(scores) / len(scores) if scores else 0.0

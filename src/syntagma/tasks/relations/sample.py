@@ -13,13 +13,13 @@ def write_relations(folder: Path, copies: int) -> str:
     for _ in range(copies):
         for text in SENTENCES:
             words = text.split()
-            for place in range(0, len(words) - 1, 3):
-                one, other = (len(word) for word in words[place : place + 2])
+            for first in range(0, len(words) - 1, 3):
+                one, other = (len(word) for word in words[first : first + 2])
                 relation = "Longer(e1,e2)" if one > other + 1 else "Other"
                 relation = "Longer(e2,e1)" if other > one + 1 else relation
                 marked = [*words]
-                marked[place] = f"<e1>{marked[place]}</e1>"
-                marked[place + 1] = f"<e2>{marked[place + 1]}</e2>"
+                marked[first] = f"<e1>{marked[first]}</e1>"
+                marked[first + 1] = f"<e2>{marked[first + 1]}</e2>"
                 lines.append(f'{len(lines) // 4 + 1}\t"{" ".join(marked)}"')
                 lines += [relation, "Comment:", ""]
     path = folder / "neighbours.txt"

@@ -227,7 +227,9 @@ class RelationTask(LabelTask[RelationExample, MentionRelation, RelationClassifie
         if by == "confusion":
             return confusion(pairs)
         counts = score_by_relation([gold for gold, _ in pairs], [found for _, found in pairs])
-        return {label: own.as_dict() | {"total": float(own.gold)} for label, own in counts.items()}
+        return {
+            label: each.as_dict() | {"total": float(each.gold)} for label, each in counts.items()
+        }
 
     def score_examples(
         self, examples: Sequence[RelationExample], predictions: Sequence[MentionRelation]
@@ -246,8 +248,8 @@ class RelationTask(LabelTask[RelationExample, MentionRelation, RelationClassifie
                 "accuracy": float(gold == found),
                 **count_relations(gold, found, negative).sums(),
             }
-            for name, own in count_classes(gold, found, negative).items() if has_macro else ():
-                row |= {f"{count}:{name}": value for count, value in own.sums().items() if value}
+            for name, each in count_classes(gold, found, negative).items() if has_macro else ():
+                row |= {f"{count}:{name}": value for count, value in each.sums().items() if value}
             rows[example.id] = row
         return rows
 

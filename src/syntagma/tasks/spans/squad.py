@@ -129,8 +129,8 @@ def _gold(passage: str, record: dict[str, Any], where: str) -> Iterator[tuple[st
         yield text, start
 
 
-def _example(path: str | Path, title: str, passage: str, record: Any, place: str) -> SpanExample:
-    key = _get(record, "id", str, place)
+def _example(path: str | Path, title: str, passage: str, record: Any, where: str) -> SpanExample:
+    key = _get(record, "id", str, where)
     where = f"{path}: question {_short(key)}"
     question = _get(record, "question", str, where)
     for name, text in (("id", key), ("question", question), ("passage", passage)):
@@ -155,12 +155,12 @@ def _records(path: str | Path) -> Iterator[tuple[str, str, Any, str]]:
         paragraphs = _get(article, "paragraphs", list, f"{path}: data[{a}]")
         title = _get(article, "title", str, f"{path}: data[{a}]") if "title" in article else ""
         for p, paragraph in enumerate(paragraphs):
-            place = f"{path}: data[{a}].paragraphs[{p}]"
-            passage = _get(paragraph, "context", str, place)
+            where = f"{path}: data[{a}].paragraphs[{p}]"
+            passage = _get(paragraph, "context", str, where)
             # Equal passages share one string object, which saves memory.
             passage = passages.setdefault(passage, passage)
-            for q, record in enumerate(_get(paragraph, "qas", list, place)):
-                yield title, passage, record, f"{place}.qas[{q}]"
+            for q, record in enumerate(_get(paragraph, "qas", list, where)):
+                yield title, passage, record, f"{where}.qas[{q}]"
 
 
 def read_squad(
@@ -184,9 +184,9 @@ def read_squad(
     examples: dict[str, SpanExample] = {}
     reasons: Counter[str] = Counter()
     first = ""
-    for title, passage, record, place in _records(path):
+    for title, passage, record, where in _records(path):
         try:
-            example = _example(path, title, passage, record, place)
+            example = _example(path, title, passage, record, where)
             if example.id in examples:
                 message = f"{path}: the id {_short(example.id)} occurs twice; make ids unique"
                 raise _BadQuestion("duplicate id", message)

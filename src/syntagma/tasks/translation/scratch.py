@@ -31,7 +31,9 @@ def from_scratch(experiment: Experiment, texts: Iterable[str]) -> tuple[Translat
     """
     _check(experiment)
     head = experiment.head
-    guides = {name: own for name, own in experiment.guides.items() if own is not False}
+    guides = {
+        name: settings for name, settings in experiment.guides.items() if settings is not False
+    }
     tokenizer = learn_vocabulary(texts, kind=head.vocabulary, size=head.vocab_size)
     model = TranslationModel(
         SyntagmaConfig(

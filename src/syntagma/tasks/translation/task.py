@@ -290,8 +290,8 @@ class TranslationTask(PredictorTask[ParallelExample, Translation, Translator]):
             name: bleu(hypotheses, references, tokenized=tokenized)
             for name, tokenized in kinds.items()
         }
-        own = "bleu_words" if self.model.head.tokenized else "bleu_13a"
-        return {"bleu": values[own], **values, "total": float(len(examples))}
+        suited = "bleu_words" if self.model.head.tokenized else "bleu_13a"
+        return {"bleu": values[suited], **values, "total": float(len(examples))}
 
     def breakdown(
         self, by: str, examples: Sequence[ParallelExample], predictions: Sequence[Translation]
@@ -338,7 +338,7 @@ def _texts(
 ) -> tuple[list[str], list[str]]:
     references = [example.target for example in examples]
     if not all(references):
-        raise InputError("there are no references to score against; name both files, SOURCE+TARGET")
+        raise InputError("an example has no reference; name both files, SOURCE+TARGET")
     return [found.text for found in predictions], references
 
 

@@ -57,23 +57,23 @@ def read_typing(path: str | Path, *, skip_bad: bool = False) -> Collected[Typing
 
 
 def _examples(path: str | Path) -> Iterator[tuple[str, TypingExample | str]]:
-    for number, (place, row) in enumerate(read_objects(path)):
-        yield place, row if isinstance(row, str) else _example(row, place, number)
+    for number, (where, row) in enumerate(read_objects(path)):
+        yield where, row if isinstance(row, str) else _example(row, where, number)
 
 
-def _example(row: dict[str, Any], place: str, number: int) -> TypingExample | str:
+def _example(row: dict[str, Any], where: str, number: int) -> TypingExample | str:
     """Build the example of a row, or return a message about what is wrong with it."""
     text, start, end = (row.get(name) for name in ("sent", "start", "end"))
     if not isinstance(text, str) or not text.strip():
-        return f"{place}: expected a sentence as `sent`, got {text!r:.40}"
+        return f"{where}: expected a sentence as `sent`, got {text!r:.40}"
     if type(start) is not int or type(end) is not int:
-        return f"{place}: expected numbers as `start` and `end`, got {start!r:.20} and {end!r:.20}"
+        return f"{where}: expected numbers as `start` and `end`, got {start!r:.20} and {end!r:.20}"
     if problem := mention_problem(text, (start, end)):
-        return f"{place}: {problem}"
+        return f"{where}: {problem}"
     labels = row.get("labels")
     if labels is not None:
         names = labels if isinstance(labels, list) else [None]
         if not all(isinstance(name, str) and name.strip() for name in names):
-            return f"{place}: expected a list of non-empty strings as `labels`, got {labels!r:.40}"
+            return f"{where}: expected a list of non-empty strings as `labels`, got {labels!r:.40}"
         labels = tuple(dict.fromkeys(labels))
     return TypingExample(row_id(row, number), text, (start, end), labels)

@@ -190,7 +190,7 @@ class TypingTask(PredictorTask[TypingExample, Types, EntityTyper]):
                 raise InputError(f"mention {example.id}: has no labels to train on")
             gold.append(tuple(codes[label] for label in example.labels))
         items = self.predictor.items([MarkedText(e.text, (e.mention,)) for e in examples])
-        items = [replace(item, labels=own) for item, own in zip(items, gold, strict=True)]
+        items = [replace(item, labels=each) for item, each in zip(items, gold, strict=True)]
         return Features(items, padded=True)
 
     def predict(self, examples: Sequence[TypingExample]) -> list[Types]:
@@ -221,7 +221,9 @@ class TypingTask(PredictorTask[TypingExample, Types, EntityTyper]):
         """Return precision, recall and F1 of each type, and the number of mentions with it."""
         gold_sets, found = self._gold_and_found(examples, predictions)
         counts = score_by_type(gold_sets, [types.labels for types in found])
-        return {label: own.as_dict() | {"total": float(own.gold)} for label, own in counts.items()}
+        return {
+            label: each.as_dict() | {"total": float(each.gold)} for label, each in counts.items()
+        }
 
     def score_examples(
         self, examples: Sequence[TypingExample], predictions: Sequence[Types]
