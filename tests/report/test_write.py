@@ -28,8 +28,8 @@ from syntagma.models.guided_encoder import GuidedEncoder
 from syntagma.parse.sources.load import load_parser
 from syntagma.report import write
 from syntagma.report.case_cards import CasePictures, case_card
-from syntagma.report.case_part import write_cases
-from syntagma.report.report_parts import groups_part, metric_shown, speed_rows
+from syntagma.report.case_section import write_cases
+from syntagma.report.report_sections import groups_section, metric_shown, speed_rows
 from syntagma.report.write import write_report
 from syntagma.runs.log import Speed, read_speed
 from syntagma.tasks import find_task
@@ -156,7 +156,7 @@ def page_of(out):
     return page
 
 
-def test_a_comparison_has_all_parts(both, drawn_plots, tmp_path):
+def test_a_comparison_has_all_sections(both, drawn_plots, tmp_path):
     out = tmp_path / "new" / "report"
     write_report(both, out, n_cases=4, n_pictures=2, noise=("heads",), sources=("own", "random"))
     found = Balanced(page_of(out))
@@ -179,7 +179,7 @@ def test_a_comparison_has_all_parts(both, drawn_plots, tmp_path):
         "--noise heads --source own --source random",
         "exact (%) by question_length, one group per value",
         "exact (%) by question_length, groups of equal range",
-        "sg-net-1 against none-1: wrong tags",
+        "sg-net-1 compared with none-1: wrong tags",
     ):
         assert words in found.text
     files = sorted(path.name for path in out.iterdir())
@@ -271,7 +271,7 @@ def test_the_same_runs_give_the_same_bytes(both, drawn_plots, tmp_path):
 def test_dev_files_are_read_once(both, tmp_path, monkeypatch):
     read, reads = RunScores.read_examples, []
     monkeypatch.setattr(RunScores, "read_examples", lambda run: reads.append(run) or read(run))
-    found = groups_part(read_systems(both), tmp_path, parser="linear")
+    found = groups_section(read_systems(both), tmp_path, parser="linear")
     assert len(found.values) > 3
     assert len(reads) == 1
 
