@@ -26,7 +26,7 @@ def page(folder: Path) -> Path:
     return folder / "index.html"
 
 
-def test_parts_notices_and_anchors(tmp_path):
+def test_sections_notices_and_anchors(tmp_path):
     text = page(tmp_path).read_text(encoding="utf-8")
     assert '<a href="#groups-of-examples">Groups of examples</a>' in text
     assert 'id="groups-of-examples"' in text

@@ -88,12 +88,12 @@ class Balanced(HTMLParser):
 
 @pytest.fixture
 def drawn_plots():
-    """Asked for by a test that looks at plots."""
+    """Requested by tests that look at plots."""
 
 
 @pytest.fixture(autouse=True)
 def _empty_plots(request, monkeypatch):
-    """Elsewhere plots are empty: to draw them takes longer than all else of a report."""
+    """In other tests plots are empty, because drawing takes longer than the rest of a report."""
     if "drawn_plots" not in request.fixturenames:
         monkeypatch.setattr(
             Figure, "savefig", lambda self, path, **_: Path(path).write_text("<svg/>")
@@ -292,7 +292,7 @@ def test_seeds_are_one_system(spans, drawn_plots, tmp_path):
     assert "4 runs" in found.text
     assert "±" in found.text
     assert "none, sg-net" in found.text
-    # Without pictures nothing is said of them.
+    # Without attention maps the page does not mention them.
     assert says(found.text, "seeds")
     curves = (tmp_path / "report" / "curves.svg").read_text()
     assert curves.count(">sg-net<") == 1

@@ -103,7 +103,8 @@ def cases_section(
     counts = "; ".join(
         _count_shown(kind, system, n, baseline) for (kind, system), n in found.counts.items()
     )
-    hint = f'<p class="hint">{escape(counts)}. The {len(cards)} cases below are a random sample (seed 0).'
+    hint = f'<p class="hint">{escape(counts)}. '
+    hint += f"The {len(cards)} cases below are a random sample (seed 0)."
     if len(systems[0].runs) > 1:
         seeds = ", ".join(dict.fromkeys(str(system.runs[0].seed) for system in systems))
         hint += " Scores are means over seeds; the answers of all seeds are shown"
