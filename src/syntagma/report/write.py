@@ -27,7 +27,7 @@ from syntagma.report.report_sections import (
 
 
 def write_report(
-    runs: Sequence[str | Path],
+    folders: Sequence[str | Path],
     out: str | Path,
     *,
     data: Sequence[str] = (),
@@ -41,7 +41,7 @@ def write_report(
     """Write a report on runs.
 
     Args:
-        runs: folders of runs with the same dev data.  Runs that differ only in their seed form one
+        folders: run folders with the same dev data.  Runs that differ only in their seed form one
             system; the first system is the baseline.
         out: folder to write ``index.html``, the plots and ``report.json`` with all values to.
         data: files to evaluate on; defaults to the saved scores on the dev files.
@@ -67,8 +67,8 @@ def write_report(
         with suppress(MissingExtraError):  # Reported on the page, not an error.
             check_sources([source])
     if data:
-        runs = score_runs(runs, data, metric=metric, device=device)
-    systems = read_systems(runs, metric=metric)
+        folders = score_runs(folders, data, metric=metric, device=device)
+    systems = read_systems(folders, metric=metric)
     options = {
         "--data": data,
         "--cases": [str(n_cases)],
