@@ -1,4 +1,4 @@
-"""Parts of speech at the boundaries of answers, and properties that a parser measures."""
+"""Tags at the boundaries of answers, and properties measured on parses."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ QUESTIONS = {
 
 
 class Shapes(ChainSource):
-    """Tags by the look of words, so that the counts can be read off."""
+    """A parser that derives tags from word shapes, so that counts can be checked by eye."""
 
     def parse_texts(self, texts):
         for parses in super().parse_texts(texts):
@@ -92,20 +92,20 @@ def test_both_boundaries_are_counted_and_seeds_averaged(runs):
     plain = boundary_tags([runs / "plain"])
     assert plain.n_questions == 4
     assert counts(plain, plain.gold) == {"NNP": 4, "CD": 2, "DT": 1, "NN": 1}
-    # "in", "1931 with", nothing, and "The ferry" at its other place.
+    # Answers: "in", "1931 with", none, and "The ferry" at its other occurrence.
     assert counts(plain, plain.predicted["plain"]) == {"NN": 4, "CD": 1, "DT": 1}
     assert counts(plain, plain.errors["plain"]) == {"NNP": 2, "CD": 1}
     guided = boundary_tags([runs / "guided-1", runs / "guided-2"])
     assert counts(guided, guided.predicted["guided"]) == {"NNP": 4, "CD": 2, "NN": 2}
-    # "ferry" and "The ferry" are one answer to the official metrics.
+    # "ferry" and "The ferry" are equal under the official metrics.
     assert counts(guided, guided.errors["guided"]) == {}
     assert guided.rows()[0] == ["tag", "gold", "guided", "guided, wrong tag"]
     assert guided.rows()[-1] == ["all", "8", "8", "0"]
 
 
-def test_what_share_of_wrong_tags_and_answers_is_gone(runs):
+def test_reduction_of_wrong_tags_and_answers(runs):
     found = boundary_tags([runs / name for name in ("plain", "guided-1")])
-    # Of three wrong tags none is left, of three wrong answers one.
+    # All of three wrong tags are corrected, and two of three wrong answers.
     assert found.corrected() == {"guided-1": (100.0, pytest.approx(200 / 3))}
     assert found.lines() == [
         "guided-1 compared with plain: wrong tags -100.00 %, wrong answers -66.67 %."
@@ -115,7 +115,7 @@ def test_what_share_of_wrong_tags_and_answers_is_gone(runs):
     assert "wrong tags +0.00 %" in same.lines()[0]
 
 
-def test_the_nearest_gold_answer_is_the_one_that_was_missed():
+def test_errors_are_counted_against_the_nearest_gold_answer():
     example = SpanExample(
         "a", PASSAGE, "When?", answers=("1931", "in 1931 with oranges"), answer_starts=(25, 22)
     )
@@ -128,14 +128,14 @@ def test_rare_tags_are_not_shown(runs):
     assert [row[0] for row in found.rows(least=0.2)] == ["tag", "NNP", "CD", "all"]
 
 
-def test_a_run_without_predictions_is_named(runs):
+def test_a_run_without_predictions_is_rejected(runs):
     (runs / "plain" / "predictions.nbest.json").unlink()
     with pytest.raises(InputError, match=naming("plain predictions.nbest.json")):
         boundary_tags([runs / "plain"])
 
 
 @pytest.mark.parametrize("start", ["x", -1, 10_000_000])
-def test_a_place_outside_the_passage_is_named(runs, start):
+def test_offsets_outside_the_passage_are_rejected(runs, start):
     path = runs / "plain" / "predictions.nbest.json"
     found = json.loads(path.read_text())
     found["what"][1]["start"] = start
@@ -152,7 +152,7 @@ def test_verifiers_have_no_boundaries(runs):
         boundary_tags([runs / "plain"])
 
 
-def test_trees_are_measured_on_what_is_asked():
+def test_parses_of_questions_and_pairs_are_measured():
     question = SpanExample("a", PASSAGE, "Who slept?")
     pair = PairExample("b", "One two three four.", "Five. Six seven.", "entailment")
     found = measure_parses([question, pair], source=ChainSource())
@@ -160,7 +160,7 @@ def test_trees_are_measured_on_what_is_asked():
     assert found["parse_confidence"] == {"a": 100, "b": 100}
 
 
-def test_depths_are_read_from_the_store(tmp_path, monkeypatch):
+def test_depths_are_computed_from_cached_parses(tmp_path, monkeypatch):
     monkeypatch.setenv("SYNTAGMA_CACHE", str(tmp_path))
     asked = []
 
@@ -176,7 +176,7 @@ def test_depths_are_read_from_the_store(tmp_path, monkeypatch):
     assert asked == [["Who slept?"]]
 
 
-def test_runs_are_split_by_measured_properties(runs, monkeypatch):
+def test_runs_are_broken_down_by_measured_properties(runs, monkeypatch):
     monkeypatch.setattr(
         breakdown, "measure_parses",
         lambda examples, names: {"dependency_depth": {e.id: len(e.question) for e in examples}},

@@ -1,4 +1,4 @@
-"""What models are seen to do while they read, and the pictures of it."""
+"""Attention weights and co-attention scores of models, and figures of them."""
 
 from __future__ import annotations
 
@@ -86,9 +86,7 @@ def text(tmp_path):
 
 class TestWatching:
     @pytest.mark.parametrize("model_type", ENCODERS)
-    def test_every_encoder_shows_its_weights_and_is_left_as_it_was(
-        self, encoder_folders, model_type
-    ):
+    def test_every_encoder_returns_weights_and_is_restored(self, encoder_folders, model_type):
         model = GuidedEncoder.from_encoder(str(encoder_folders[model_type]))
         ids = torch.randint(5, 60, (2, 12), generator=torch.Generator().manual_seed(0))
         mask = torch.ones_like(ids)
@@ -106,8 +104,8 @@ class TestWatching:
             assert torch.allclose(weights.sum(-1), torch.ones(2, 4, 12), atol=1e-5)
             assert not weights[1, :, :9, 9:].any()
 
-    def test_they_are_the_weights_of_the_layer(self, tiny_encoder):
-        """Computed again from the states that the last layer reads."""
+    def test_weights_equal_those_computed_from_the_states(self, tiny_encoder):
+        """Recompute the weights from the input of the last layer."""
         model = GuidedEncoder.from_encoder(tiny_encoder)
         ids = torch.randint(5, 60, (1, 12), generator=torch.Generator().manual_seed(0))
         mask = torch.ones_like(ids)
@@ -123,7 +121,7 @@ class TestWatching:
         expected = (query @ key.mT / 8**0.5).softmax(-1)
         assert torch.allclose(layers[-1][0], expected, atol=1e-5)
 
-    def test_an_encoder_is_left_as_it_was_after_an_error_too(self, tiny_encoder):
+    def test_an_encoder_is_restored_after_an_error(self, tiny_encoder):
         model = GuidedEncoder.from_encoder(tiny_encoder)
         before = model.encoder.config._attn_implementation
         with pytest.raises(RuntimeError), watch_attention(model.trunk):
@@ -134,7 +132,7 @@ class TestWatching:
 
 
 def spelled(predictor, layout):
-    """The pieces of each stretch, read from the batch."""
+    """Return the pieces of each text in the batch."""
     ids = layout.batch["input_ids"][0]
     return [
         predictor.tokenizer.decode(ids[s.begin : s.begin + len(s.pieces)])
@@ -149,13 +147,13 @@ def plain(text):
 
 
 class TestLayingOut:
-    def test_a_reader(self, tiny_encoder):
+    def test_the_input_of_a_reader(self, tiny_encoder):
         found = reader(tiny_encoder)
         layout = found.lay_out(TextPair(SENTENCES[0], SENTENCES[4]))
         assert [stretch.text for stretch in layout.stretches] == [SENTENCES[0], SENTENCES[4]]
         assert spelled(found, layout) == [plain(SENTENCES[0]), plain(SENTENCES[4])]
 
-    def test_the_window_of_a_place(self, tiny_encoder):
+    def test_the_window_contains_the_requested_span(self, tiny_encoder):
         found = reader(tiny_encoder, max_length=90, doc_stride=20)
         start = PASSAGE.index(SENTENCES[4])
         place = (start, start + 10)
@@ -166,20 +164,20 @@ class TestLayingOut:
         assert other.starts[0] <= place[0] < place[1] <= other.ends[-1]
 
     @pytest.mark.parametrize("layout", ["passage|question+option", "passage+question|option"])
-    def test_a_chooser(self, tiny_encoder, layout):
+    def test_the_input_of_a_multiple_choice_model(self, tiny_encoder, layout):
         found = chooser(tiny_encoder, layout=layout)
         options = ("a gull", "the crew")
         layout = found.lay_out(TextPair(SENTENCES[4], "Who tied the ropes?", options, 1))
         expected = [plain(SENTENCES[4]), "whotiedtheropes?", "thecrew"]
         assert spelled(found, layout) == expected
-        # A passage that does not fit is cut, what is asked is not.
+        # A passage that is too long is truncated; the question is not.
         long = found.lay_out(TextPair(" ".join(SENTENCES), "Who tied the ropes?", options, 1))
         assert spelled(found, long)[1:] == expected[1:]
         with pytest.raises(InputError, match=naming("option 1 2 3")):
             found.lay_out(TextPair(SENTENCES[4], "Who?", options, 2))
 
     @pytest.mark.parametrize("layout", ["passage|question+option", "passage+question|option"])
-    def test_a_question_that_was_cut(self, tiny_encoder, layout):
+    def test_the_input_with_a_truncated_question(self, tiny_encoder, layout):
         found = chooser(tiny_encoder, layout=layout)
         question = "who of the many people there " * 12 + "tied the ropes?"
         layout = found.lay_out(TextPair(SENTENCES[4], question, ("a gull", "the crew"), 1))
@@ -190,7 +188,7 @@ class TestLayingOut:
         assert 20 < len(asked) < len(plain(question))
         assert option == "thecrew"
 
-    def test_a_chooser_that_fills_blanks(self, tiny_encoder):
+    def test_the_input_of_a_fill_in_question(self, tiny_encoder):
         found = chooser(tiny_encoder, fill_blank=True)
         layout = found.lay_out(TextPair(SENTENCES[4], "A _ cried.", ("gull", "crew")))
         assert spelled(found, layout) == [plain(SENTENCES[4]), "agullcried."]
@@ -205,17 +203,17 @@ class TestAttention:
             observe_reading("m", predictor, texts), shown, layer=layer, head=head
         )
 
-    def test_the_guided_layer_sees_ancestors_only(self, tiny_encoder):
+    def test_the_guided_layer_attends_to_ancestors_only(self, tiny_encoder):
         found = self.seen(reader(tiny_encoder, "sg-net"), head=2)
         assert found.title == "m: guided layer, head 2 of 4"
         assert found.rows == found.columns == tuple("Who counted the crates of oranges ?".split())
         weights = np.array(found.weights)
-        # In a chain the ancestors of a word are the words before it.
+        # If each word depends on the previous one, its ancestors are all words before it.
         assert np.array_equal(weights > 0, np.tri(7, dtype=bool))
         assert weights.sum(1) == pytest.approx(np.ones(7), abs=1e-3)
         assert max(found.elsewhere) < 1e-3
 
-    def test_the_plain_layer_gives_some_to_the_passage(self, tiny_encoder):
+    def test_the_plain_layer_attends_to_the_passage(self, tiny_encoder):
         found = self.seen(reader(tiny_encoder))
         assert found.title == "m: layer 2 of 2, mean of 4 heads"
         assert min(found.elsewhere) > 0.05
@@ -226,7 +224,7 @@ class TestAttention:
         first = self.seen(reader(tiny_encoder), layer=1)
         assert np.abs(np.array(first.weights) - np.array(found.weights)).max() > 1e-4
 
-    def test_from_a_word_the_mean_to_a_word_the_sum(self, tiny_encoder):
+    def test_rows_are_means_over_pieces_and_columns_sums(self, tiny_encoder):
         predictor = reader(tiny_encoder)
         seen = observe_reading("m", predictor, TextPair(PASSAGE, QUESTION))
         (question,) = sentences_of([predictor], QUESTION)
@@ -245,7 +243,7 @@ class TestAttention:
         found = attention_matrix(seen, [(QUESTION, question)], head=1).weights
         assert np.array(found) == pytest.approx(np.array(expected), abs=1e-4)
 
-    def test_what_there_is_not(self, tiny_encoder):
+    def test_unknown_layers_and_heads_are_rejected(self, tiny_encoder):
         for options, message in (
             ({"layer": 3}, "m layer 1 2 3"),
             ({"layer": "guided"}, "m guided none layer 1 2"),
@@ -263,7 +261,7 @@ class TestAttention:
         sentences = [(t, s) for t in (SENTENCES[0], SENTENCES[4]) for s in sentences_of([], t)]
         found = attention_matrix(seen, sentences)
         assert len(found.rows) == sum(len(sentence) for _, sentence in sentences)
-        # All words are shown: what is left goes to [CLS] and [SEP].
+        # All words are shown, so the rest is attention to [CLS] and [SEP].
         assert 0 < max(found.elsewhere) < 0.5
 
 
@@ -288,19 +286,19 @@ class TestTurns:
                 words = [score for part in found for score in part.scores[turn] if score == score]
                 assert max(words) - min(words) > 0.1
 
-    def test_words_that_were_cut_off_have_no_score(self, tiny_encoder):
+    def test_truncated_words_have_no_score(self, tiny_encoder):
         predictor = reader(tiny_encoder, "poi-net", max_length=90)
         seen = observe_reading("m", predictor, TextPair(PASSAGE, QUESTION))
         parts = [sentences_of([predictor], s.text) for s in seen.layout.stretches]
         passage = turn_scores(seen, parts)[0]
         assert not np.isnan(passage.scores[0][0])
-        # Behind the words stands the piece that ends the text, which was read.
+        # The words are followed by the separator token.
         assert passage.words[0] == "[CLS]"
         assert passage.words[-1] == "[SEP]"
         assert np.isnan([turn[-2] for turn in passage.scores]).all()
         assert not np.isnan([turn[-1] for turn in passage.scores]).any()
 
-    def test_special_pieces_stand_where_they_were_read(self, tiny_encoder):
+    def test_special_tokens_are_at_their_position(self, tiny_encoder):
         predictor = reader(tiny_encoder, "poi-net")
         seen = observe_reading("m", predictor, TextPair(SENTENCES[4], QUESTION))
         parts = [sentences_of([predictor], s.text) for s in seen.layout.stretches]
@@ -310,14 +308,14 @@ class TestTurns:
         first = seen.observed.turns[:, 0, 0].tolist()
         assert [turn[0] for turn in passage.scores] == pytest.approx(first, abs=1e-4)
 
-    def test_where_readers_find_answers(self, tiny_encoder):
+    def test_answer_scores_of_readers(self, tiny_encoder):
         predictor = reader(tiny_encoder)
         seen = observe_reading("m", predictor, TextPair(SENTENCES[4], QUESTION))
         sentences = sentences_of([predictor], SENTENCES[4])
         found = answer_scores(seen, sentences)
         assert found.names == ("start", "end")
         assert len(found.words) == sum(map(len, sentences))
-        # What is missing from 1 is that there is no answer.
+        # The rest to 1 is the probability of no answer.
         for row in found.scores:
             assert 0 < sum(row) < 1
         best = predictor.answer(SENTENCES[4], QUESTION, threshold=float("inf")).spans[0]
@@ -329,21 +327,21 @@ class TestTurns:
         with pytest.raises(InputError, match=naming("m reader")):
             answer_scores(pair, sentences)
 
-    def test_models_without(self, tiny_encoder):
+    def test_models_without_scores_are_rejected(self, tiny_encoder):
         seen = observe_reading("m", reader(tiny_encoder), TextPair(PASSAGE, QUESTION))
         with pytest.raises(InputError, match=naming("m coattention iterative poi-net")):
             turn_scores(seen, [])
 
 
 class TestDrawing:
-    def test_one_guided_model_is_drawn_beside_its_own_last_layer(self, folders, text, tmp_path):
+    def test_one_guided_model_is_drawn_with_its_last_encoder_layer(self, folders, text, tmp_path):
         out = tmp_path / "one.svg"
         titles = draw_attention([folders["sg-net"]], text, QUESTION, out=out, head=1)
         assert titles == ["sg-net: layer 2 of 2, head 1 of 4", "sg-net: guided layer, head 1 of 4"]
         for word in (*titles, "oranges", "elsewhere"):
             assert f">{word}<" in out.read_text()
 
-    def test_two_models_the_same_words(self, folders, text, tmp_path):
+    def test_two_models_are_drawn_with_the_same_words(self, folders, text, tmp_path):
         out = tmp_path / "two.svg"
         models = [folders["none"], folders["seprem"]]
         titles = draw_attention(models, text, QUESTION, out=out, show="2", layer="1")
@@ -354,7 +352,7 @@ class TestDrawing:
         assert again.read_bytes() == out.read_bytes()
 
     @pytest.mark.parametrize("show", ["answer", "both", "all"])
-    def test_other_words(self, folders, text, tmp_path, show):
+    def test_other_words_can_be_shown(self, folders, text, tmp_path, show):
         out = tmp_path / "words.svg"
         draw_attention([folders["none"]], text, QUESTION, out=out, show=show)
         asked = QUESTION.split()[0]
@@ -362,7 +360,7 @@ class TestDrawing:
         words = [word for word in ("gull", "ferry", "engines") if f">{word}<" in out.read_text()]
         assert len(words) == 3 if show == "all" else len(words) < 3
 
-    def test_turns(self, folders, text, tmp_path):
+    def test_turns_are_drawn(self, folders, text, tmp_path):
         out = tmp_path / "turns.svg"
         draw_turns([folders["poi-net"]], text, QUESTION, out=out)
         assert out.read_text().count(">turn 3<") > 1
@@ -381,14 +379,14 @@ class TestDrawing:
             ({"models": ["default-parser"]}, "default-parser parsing spans choice pairs"),
         ],
     )
-    def test_bad_input_leaves_nothing(self, folders, text, tmp_path, changes, message):
+    def test_bad_input_writes_no_file(self, folders, text, tmp_path, changes, message):
         given = {"models": [folders["none"]], "passage": text, "out": "a.svg"} | changes
         given["out"] = tmp_path / "new" / given["out"]
         with pytest.raises(InputError, match=naming(message)):
             draw_attention(question=QUESTION, **given)
         assert not (tmp_path / "new").exists()
 
-    def test_models_of_one_name_are_told_apart(self, folders, text, tmp_path):
+    def test_models_with_the_same_name_are_distinguished(self, folders, text, tmp_path):
         models = [tmp_path / name / "run" for name in ("one", "two")]
         for model in models:
             shutil.copytree(folders["none"], model)
@@ -396,7 +394,7 @@ class TestDrawing:
         assert [title.partition(":")[0] for title in titles] == ["one/run", "two/run"]
 
     @pytest.mark.parametrize("ignored", [["--layer", "2"], ["--head", "1"], ["--show", "all"]])
-    def test_turns_have_no_layers(self, text, tmp_path, ignored):
+    def test_layers_and_turns_exclude_each_other(self, text, tmp_path, ignored):
         found = CliRunner().invoke(app, [
             "attention", "nowhere", "--passage", str(text), "--question", QUESTION,
             "--out", str(tmp_path / "a.svg"), "--turns", *ignored,

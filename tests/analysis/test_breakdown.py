@@ -1,4 +1,4 @@
-"""Examples in groups, and the scores of systems by them."""
+"""Grouping of examples, and scores of systems by group."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ EXAMPLES = [question(k, " ".join(["why"] * n)) for k, n in enumerate(LENGTHS)]
 
 
 class TestGroups:
-    def test_equal_ranges_have_equal_steps(self):
+    def test_groups_of_equal_range_have_equal_widths(self):
         found = group_by("question_length", EXAMPLES, QUESTIONS, cut="range", n_groups=4)
         assert [(group.low, group.high, len(group.keys)) for group in found.groups] == [
             (1, 5, 8),
@@ -47,13 +47,13 @@ class TestGroups:
             (20, 20, 1),
         ]
 
-    def test_equal_sizes_are_equal(self):
+    def test_groups_of_equal_size_have_equal_sizes(self):
         found = group_by("question_length", EXAMPLES, QUESTIONS, cut="size", n_groups=5)
         assert [(group.name, group.mean, len(group.keys)) for group in found.groups] == [
             ("1", 1.0, 2), ("1", 1.0, 2), ("2–3", 2.5, 2), ("4–5", 4.5, 2), ("9–20", 14.5, 2),
         ]  # fmt: skip
 
-    def test_few_values_stand_together(self):
+    def test_equal_values_stay_together_if_there_are_few(self):
         found = group_by("question_length", EXAMPLES, QUESTIONS, cut="size", n_groups=8)
         assert [(group.low, group.high) for group in found.groups][:2] == [(1, 1), (2, 2)]
         assert [len(group.keys) for group in found.groups][:2] == [4, 1]
@@ -62,7 +62,7 @@ class TestGroups:
 
     @pytest.mark.parametrize("cut", ["size", "range"])
     def test_groups_do_not_depend_on_the_order_of_the_data(self, cut):
-        """Many questions are of equal length; which group they are in must not be chance."""
+        """Many questions have the same length; their group must not depend on the file order."""
         mixed = [EXAMPLES[place] for place in np.random.default_rng(1).permutation(len(EXAMPLES))]
         found, other = (
             group_by("question_length", examples, QUESTIONS, cut=cut, n_groups=3)
@@ -70,7 +70,7 @@ class TestGroups:
         )
         assert [set(g.keys) for g in found.groups] == [set(g.keys) for g in other.groups]
 
-    def test_names_have_the_digits_that_tell_groups_apart(self):
+    def test_names_have_enough_digits_to_distinguish_groups(self):
         values = {str(k): 99.9 + k / 1000 for k in range(100)}
         examples = [question(k, "why") for k in range(100)]
         found = group_by("parse_confidence", examples, QUESTIONS, values=values, n_groups=4)
@@ -78,7 +78,7 @@ class TestGroups:
             "99.9–99.92", "99.93–99.95", "99.95–99.97", "99.98–100",
         ]  # fmt: skip
 
-    def test_what_groups_are_is_said(self):
+    def test_groupings_are_described(self):
         described = {
             n: group_by("question_length", EXAMPLES, QUESTIONS, n_groups=n).described()
             for n in (5, 8, 30)
@@ -91,7 +91,7 @@ class TestGroups:
         equal = group_by("question_length", EXAMPLES, QUESTIONS, cut="range", n_groups=30)
         assert equal.described() == "groups of equal range"
 
-    def test_what_an_example_does_not_have_is_not_zero(self):
+    def test_examples_without_a_number_are_in_no_group(self):
         examples = [question(1, "why", ""), question(2, "why", "the pier"), question(3, "why")]
         found = group_by("answer_length", examples, QUESTIONS)
         assert [(group.name, group.keys) for group in found.groups] == [
@@ -99,7 +99,7 @@ class TestGroups:
             ("2", ("2",)),
         ]
 
-    def test_twenty_groups_of_many_examples_are_even(self):
+    def test_twenty_groups_of_many_examples_have_equal_sizes(self):
         values = {str(k): float(v) for k, v in enumerate(np.random.default_rng(0).random(1000))}
         examples = [question(k, "why") for k in range(1000)]
         found = group_by("confidence", examples, QUESTIONS, values=values)
@@ -143,26 +143,26 @@ class TestGroups:
         (group,) = group_by("answer_type", [question(1, "why", answer)], QUESTIONS).groups
         assert group.name == expected
 
-    def test_kinds_come_by_their_size(self):
+    def test_categories_are_ordered_by_size(self):
         examples = [PairExample(str(k), "a b", "c", "no" if k % 3 else "yes") for k in range(9)]
         found = group_by("label", examples, PAIRS)
         assert [(group.name, len(group.keys)) for group in found.groups] == [("no", 6), ("yes", 3)]
         assert "premise_length" in PAIRS
         assert "question_length" not in PAIRS
 
-    def test_unknown_properties_are_named(self):
+    def test_unknown_properties_are_rejected(self):
         with pytest.raises(InputError, match=naming("question_lenght question_length")):
             group_by("question_lenght", EXAMPLES, QUESTIONS)
         with pytest.raises(InputError, match=naming("range size half")):
             group_by("question_length", EXAMPLES, QUESTIONS, cut="half")
 
-    def test_the_trend_is_the_weighted_line(self):
+    def test_the_trend_is_a_weighted_least_squares_fit(self):
         found = group_by("question_length", EXAMPLES, QUESTIONS, cut="range", n_groups=4)
         scores = [50.0, 40.0, 45.0]
-        # Where questions are, not in the middle of the range: most of the first group are short.
+        # The group mean, not the middle of its range: most questions of the first group are short.
         x, n = np.array([sum(LENGTHS[:8]) / 8, 9, 20]), np.array([8, 1, 1])
         slope, height = trend(found, scores)
-        # The normal equations of least squares, each group n times.
+        # Solve the normal equations of least squares with each group repeated n times.
         mean_x, mean_y = np.average(x, weights=n), np.average(scores, weights=n)
         expected = (n * (x - mean_x) * (scores - mean_y)).sum() / (n * (x - mean_x) ** 2).sum()
         assert slope == pytest.approx(expected)
@@ -191,7 +191,7 @@ def runs(tmp_path):
     ]
 
 
-def test_scores_are_those_of_the_groups(runs):
+def test_scores_are_means_over_groups(runs):
     found = break_down(runs, "question_word")
     by_name = {group.name: number for number, group in enumerate(found.grouping.groups)}
     assert found.systems["plain"][by_name["who"]] == 100
@@ -211,7 +211,7 @@ def test_scores_are_those_of_the_groups(runs):
     assert break_down(runs, "question_word", metric="f1").caption == "f1 (%) by question_word"
 
 
-def test_groups_of_one_run_need_no_other(runs, tmp_path):
+def test_one_run_can_be_broken_down(runs, tmp_path):
     out = tmp_path / "groups.json"
     command = ["compare", str(runs[1]), "--by", "question_word", "--json", str(out)]
     found = CliRunner().invoke(app, command)
@@ -223,7 +223,7 @@ def test_groups_of_one_run_need_no_other(runs, tmp_path):
     assert says(str(alone.exception), "two run folders")
 
 
-def test_seeds_of_one_system_keep_their_table_beside_groups(runs, tmp_path):
+def test_seeds_of_one_system_have_a_table_and_groups(runs, tmp_path):
     seeds = []
     for seed in (1, 2):
         seeds.append(tmp_path / f"sg-net-{seed}")
@@ -251,7 +251,7 @@ def test_seeds_of_one_system_keep_their_table_beside_groups(runs, tmp_path):
         (["--data", "dev.json", "--metric", "bogus"], "exact bogus"),
     ],
 )
-def test_what_cannot_be_done_is_known_first(runs, monkeypatch, options, message):
+def test_arguments_are_checked_before_runs_are_read(runs, monkeypatch, options, message):
     pytest.importorskip("matplotlib")
     monkeypatch.setattr(compare, "compare_runs", None)
     monkeypatch.setattr(breakdown, "break_down_by", None)
@@ -274,7 +274,7 @@ def test_trees_are_parsed_once_for_all_groups(runs, monkeypatch):
     assert asked == [["dependency_depth", "parse_confidence"]]
 
 
-def test_the_picture_shows_both_systems(runs, tmp_path):
+def test_the_figure_shows_both_systems(runs, tmp_path):
     pytest.importorskip("matplotlib")
     found = [break_down(runs, name) for name in ("question_word", "question_length")]
     write_breakdowns(found, tmp_path / "groups.svg")
@@ -285,8 +285,8 @@ def test_the_picture_shows_both_systems(runs, tmp_path):
         write_breakdowns(found, tmp_path / "groups.bmp")
 
 
-def test_many_kinds_lie_under_one_another(tmp_path):
-    """Long names of thirty relations beside one another could not be read."""
+def test_many_categories_have_horizontal_bars(tmp_path):
+    """Thirty long names do not fit side by side under vertical bars."""
     pytest.importorskip("matplotlib")
     for count, turned in ((12, True), (30, False)):
         groups = tuple(Group(f"org:founded_by_{n}", n, n, n, (str(n),)) for n in range(count))
@@ -298,13 +298,13 @@ def test_many_kinds_lie_under_one_another(tmp_path):
         assert all(("rotate(-45" in line) == turned for line in labels)
 
 
-def test_data_that_has_changed_is_refused(runs, tmp_path):
+def test_changed_data_is_rejected(runs, tmp_path):
     squad(tmp_path / "harbour.json", copies=1)
     with pytest.raises(InputError, match=naming("plain harbour.json")):
         break_down(runs, "question_word")
 
 
-def test_a_property_that_no_example_has_is_named(tmp_path):
+def test_a_property_without_examples_is_rejected(tmp_path):
     data = tmp_path / "dev.json"
     asked = {"id": "1", "question": "Why?", "answers": [], "is_impossible": True}
     paragraph = {"context": "The pier.", "qas": [asked]}
@@ -313,8 +313,8 @@ def test_a_property_that_no_example_has_is_named(tmp_path):
         break_down([run(tmp_path / "plain", str(data), {"1": True})], "answer_length")
 
 
-def test_gold_classes_are_shown_by_how_many_are_right(tmp_path):
-    """F1 within a class would be blind to what was wrongly taken for another one."""
+def test_gold_classes_are_scored_by_accuracy(tmp_path):
+    """F1 within a gold class would miss its false positives, which are in other classes."""
     data = tmp_path / "dev.json"
     relations = ["no_relation", "no_relation", "per:origin"]
     rows = [

@@ -1,4 +1,4 @@
-"""Comparisons of runs: seeds together, the right test, other data refused."""
+"""Comparisons of runs: seeds are grouped, the right test is used, other data is rejected."""
 
 from __future__ import annotations
 
@@ -64,8 +64,8 @@ def test_seeds_of_one_experiment_are_one_system(tmp_path):
     assert found.markdown().count("\n") == 3
 
 
-def test_means_over_seeds_do_not_differ_by_the_order_of_the_seeds(tmp_path):
-    """Three thirds, summed in another order, are another number in floating point."""
+def test_means_do_not_depend_on_the_order_of_seeds(tmp_path):
+    """Floating-point sums depend on the order of summation."""
     scores = [[0.1, 0.2, 0.3], [0.7, 0.1, 0.3]] * 3
     folders = []
     for preset, order in (("none", (0, 1, 2)), ("sg-net", (1, 2, 0))):
@@ -78,8 +78,8 @@ def test_means_over_seeds_do_not_differ_by_the_order_of_the_seeds(tmp_path):
     assert (system.gained, system.lost, system.p_value, system.p_resampled) == (0, 0, 1.0, 1.0)
 
 
-def test_micro_f1_is_tested_as_what_it_is(tmp_path):
-    """Two systems equally often right, of which one finds more: accuracy would see nothing."""
+def test_micro_f1_is_tested_by_randomisation(tmp_path):
+    """Two systems with equal accuracy but different micro F1."""
     gold = [1, 1, 1, 1, 0, 0, 0, 0]
     found = {"plain": [1, 0, 0, 0, 0, 0, 0, 0], "seprem": [1, 1, 1, 1, 1, 1, 1, 0]}
     folders = []
@@ -97,7 +97,7 @@ def test_micro_f1_is_tested_as_what_it_is(tmp_path):
     _, system = table.systems
     assert (system.gained, system.lost) == (3, 3)
     assert system.difference == pytest.approx(800 / 11 - 40)
-    # Of the six examples that differ, a of the found and b of the wrongly found are exchanged.
+    # Of the six differing examples, exchange a correct predictions and b false positives.
     exact = sum(
         comb(3, a) * comb(3, b) / 64
         for a in range(4)
@@ -116,7 +116,7 @@ def test_micro_f1_is_tested_as_what_it_is(tmp_path):
 
 
 def relation_run(folder, gold, found):
-    """Relations of two classes in both directions, and the negative one."""
+    """Relations of two classes in both directions, and the negative class."""
     written_run(folder, [1.0], task="relations", preset=PRESETS[folder.name])
     rows = {}
     for number, (a, b) in enumerate(zip(gold, found, strict=True)):
@@ -131,8 +131,8 @@ def relation_run(folder, gold, found):
     return folder
 
 
-def test_macro_f1_is_tested_as_what_it_is(tmp_path):
-    """One rare class decides: micro F1 hardly moves, macro F1 by as much as the class weighs."""
+def test_macro_f1_is_tested_by_randomisation(tmp_path):
+    """An error in a rare class changes macro F1 much more than micro F1."""
     gold = ["A(e1,e2)"] * 9 + ["B(e2,e1)"] + ["Other"] * 4
     plain = ["A(e1,e2)"] * 10 + ["Other"] * 4
     better = ["A(e1,e2)"] * 9 + ["B(e2,e1)"] + ["Other"] * 3 + ["B(e1,e2)"]
@@ -145,7 +145,7 @@ def test_macro_f1_is_tested_as_what_it_is(tmp_path):
     assert system.difference == pytest.approx(
         macro_f1(gold, better, "Other") - macro_f1(gold, plain, "Other")
     )
-    # Of the two examples that differ each is exchanged or not.
+    # Each of the two differing examples is exchanged or not.
     exchanged = []
     for first in (False, True):
         for second in (False, True):
@@ -164,7 +164,7 @@ def test_macro_f1_is_tested_as_what_it_is(tmp_path):
         compare_runs(folders, metric="macro_f1")
 
 
-def test_another_metric_is_tested_by_its_own_test(tmp_path):
+def test_another_metric_has_another_test(tmp_path):
     folders = []
     for name, f1 in (("plain", [0.5, 0, 1, 0.2]), ("sg-net", [1, 0.5, 1, 0])):
         folders.append(written_run(tmp_path / name, [0, 0, 1, 0], preset=PRESETS[name]))
@@ -194,14 +194,14 @@ def test_several_comparisons_are_corrected(tmp_path):
     assert "p (Holm)" not in compare_runs(folders[:2]).table()
 
 
-def test_a_run_beside_itself_differs_in_nothing(tmp_path):
+def test_a_run_does_not_differ_from_itself(tmp_path):
     plain = written_run(tmp_path / "plain", BASE)
     found = compare_runs([plain, plain])
     assert found.systems[1].p_value == found.systems[1].p_resampled == 1
     assert found.systems[1].difference == 0
 
 
-def test_seeds_of_one_system_have_a_mean_and_no_test(tmp_path):
+def test_seeds_of_one_system_have_means_but_no_test(tmp_path):
     folders = [written_run(tmp_path / f"plain-{seed}", BASE, seed=seed) for seed in (1, 2, 3)]
     for folder, exact in zip(folders, (50, 60, 55), strict=True):
         (folder / "metrics.json").write_text(json.dumps({"exact": exact, "f1": exact}))
@@ -211,7 +211,7 @@ def test_seeds_of_one_system_have_a_mean_and_no_test(tmp_path):
     assert says(found.table(), "no test one system n = 10")
 
 
-def test_what_cannot_be_compared_is_named(tmp_path):
+def test_incomparable_runs_are_rejected(tmp_path):
     plain = written_run(tmp_path / "plain-1", BASE)
     cases = {
         "compare two": [plain],
@@ -249,7 +249,7 @@ def test_what_cannot_be_compared_is_named(tmp_path):
             compare_runs(folders)
 
 
-def test_examples_that_changed_behind_their_ids_are_seen(tmp_path):
+def test_changed_examples_with_equal_ids_are_detected(tmp_path):
     plain = written_run(tmp_path / "plain", BASE)
     other = written_run(tmp_path / "other", BETTER, preset="sg-net")
     for folder, text in ((plain, "a"), (other, "b")):
@@ -261,8 +261,8 @@ def test_examples_that_changed_behind_their_ids_are_seen(tmp_path):
     assert compare_runs([plain, other]).n_examples == 10
 
 
-def test_runs_without_answers_are_read_and_not_compared(tmp_path):
-    """Pre-training scores whole corpora, by no metric that is compared."""
+def test_runs_without_answers_are_read_but_not_compared(tmp_path):
+    """Pre-training is scored on whole corpora, without metrics that can be compared."""
     folders = []
     for preset in ("none", "seprem"):
         folders.append(written_run(tmp_path / preset, BASE, task="pretraining", preset=preset))
@@ -272,13 +272,13 @@ def test_runs_without_answers_are_read_and_not_compared(tmp_path):
         compare_runs(folders)
 
 
-def test_a_gzipped_file_holds_the_same_data(tmp_path):
+def test_a_gzipped_file_counts_as_the_same_data(tmp_path):
     plain = written_run(tmp_path / "plain", BASE)
     other = written_run(tmp_path / "other", BETTER, preset="sg-net", dev="dev.json.gz")
     assert compare_runs([plain, other]).n_examples == 10
 
 
-def test_a_run_without_dev_files_says_so(tmp_path):
+def test_a_run_without_dev_files_is_rejected(tmp_path):
     plain, other = written_run(tmp_path / "plain", BASE), written_run(tmp_path / "other", BASE)
     (other / "examples.json").unlink()
     with pytest.raises(InputError, match=naming("other examples.json")):
@@ -290,7 +290,7 @@ def test_a_run_without_dev_files_says_so(tmp_path):
         compare_runs([plain, other])
 
 
-def test_settings_that_came_later_do_not_part_runs(tmp_path):
+def test_settings_of_later_versions_do_not_separate_runs(tmp_path):
     folders = [
         written_run(tmp_path / f"{preset}-{seed}", right, preset=preset, seed=seed)
         for preset, right in (("none", BASE), ("sg-net", BETTER))
@@ -327,7 +327,7 @@ def test_settings_that_came_later_do_not_part_runs(tmp_path):
         ("experiment.yaml", "task: spans\ndata: {dev: [1]}", "experiment.yaml data.dev 1"),
     ],
 )
-def test_what_a_damaged_run_has_wrong_is_named(tmp_path, name, text, message):
+def test_damaged_runs_are_rejected(tmp_path, name, text, message):
     folders = [written_run(tmp_path / preset, BASE, preset=preset) for preset in ("none", "sg-net")]
     for folder in folders:
         (folder / name).write_text(text)
@@ -335,14 +335,14 @@ def test_what_a_damaged_run_has_wrong_is_named(tmp_path, name, text, message):
         compare_runs(folders)
 
 
-def test_a_metric_that_is_no_number_and_not_tested_is_left_out(tmp_path):
+def test_undefined_metrics_are_skipped_unless_tested(tmp_path):
     folders = [written_run(tmp_path / preset, BASE, preset=preset) for preset in ("none", "sg-net")]
     for folder in folders:
         (folder / "metrics.json").write_text('{"exact": 50, "spread": null}')
     assert compare_runs(folders).systems[0].metrics == {"exact": 50}
 
 
-def test_runs_that_are_scored_by_other_metrics_are_refused(tmp_path):
+def test_runs_with_different_metrics_are_rejected(tmp_path):
     reader, verifier = (
         written_run(tmp_path / "reader", BASE),
         written_run(tmp_path / "verifier", BETTER),
@@ -367,7 +367,7 @@ def test_verifiers_are_compared_by_accuracy(tmp_path):
     assert found.systems[1].p_value == pytest.approx(sign_test(4, 1))
 
 
-def test_parsers_of_phrases_alone_are_compared_by_brackets(tmp_path):
+def test_constituency_parsers_are_compared_by_brackets(tmp_path):
     folders = []
     heads = {"plain": {}, "joint": {"arc_width": 8}}
     for name, matched in (("plain", [1, 2, 3, 0]), ("joint", [3, 2, 3, 3])):

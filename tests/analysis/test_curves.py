@@ -1,4 +1,4 @@
-"""Curves of runs: what is read, and that the picture holds it."""
+"""Training curves: values that are read, and their figure."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def run(folder, values):
         for number, value in enumerate(values)
     ]
     text = "".join(json.dumps(row) + "\n" for row in rows)
-    # A killed run may leave half a line.
+    # A killed run may leave an incomplete last line.
     (folder / "metrics.jsonl").write_text(text + '{"step": 99, "eval_acc', encoding="utf-8")
     return folder
 
@@ -35,7 +35,7 @@ def test_a_curve_is_read_from_the_evaluations(tmp_path):
         read_curve(tmp_path, "accuracy")
 
 
-def test_a_line_that_is_no_record_is_named(tmp_path):
+def test_invalid_records_are_rejected(tmp_path):
     folder = run(tmp_path / "one", [30.0])
     assert is_cut(folder)
     log = folder / "metrics.jsonl"
@@ -53,14 +53,14 @@ def test_a_line_that_is_no_record_is_named(tmp_path):
             read_curve(folder, "accuracy")
 
 
-def test_the_picture_names_runs_and_chance(tmp_path):
+def test_the_figure_labels_runs_and_chance(tmp_path):
     pytest.importorskip("matplotlib")
     runs = [run(tmp_path / "plain", [30.0, 40.0]), run(tmp_path / "guided", [35.0, 50.0])]
     write_curves(runs, PANELS, tmp_path / "curves.svg")
     picture = (tmp_path / "curves.svg").read_text()
     for word in ("plain", "guided", "chance", "accuracy", "steps"):
         assert f">{word}<" in picture
-    # No run was evaluated for loss: no panel.
+    # No run has an evaluation loss, so there is no panel.
     assert ">loss<" not in picture
     write_curves(runs, PANELS, tmp_path / "again.svg")
     assert (tmp_path / "again.svg").read_bytes() == (tmp_path / "curves.svg").read_bytes()

@@ -1,4 +1,4 @@
-"""Scores over the share of syntax that is replaced."""
+"""Scores with noisy parses and with parses of other sources."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ from tests.messages import naming, says
 
 @pytest.fixture(scope="module")
 def runs(tmp_path_factory, tiny_encoder, tiny_parser):
-    """Runs of a plain encoder and of guided ones whose parses are those of an untrained parser."""
+    """Runs of a plain encoder and of guided encoders with an untrained parser."""
     folder = tmp_path_factory.mktemp("runs")
     data = pairs(folder / "pairs.jsonl", copies=2)
     for preset in ("none", "sg-net", "poi-net"):
@@ -43,7 +43,7 @@ def runs(tmp_path_factory, tiny_encoder, tiny_parser):
     return folder
 
 
-def test_only_what_reads_noise_bends(runs, monkeypatch):
+def test_only_models_that_read_the_noise_change(runs, monkeypatch):
     asked = []
 
     def note(run, examples, parser, metric, device):
@@ -71,8 +71,8 @@ def test_only_what_reads_noise_bends(runs, monkeypatch):
     assert asked[-1][1].startswith("noisy_tags:0.2,0:/")
 
 
-def test_noise_of_the_training_is_no_part_of_the_axis(retold, monkeypatch, tiny_parser):
-    """A run that was trained on noise is scored on the shares that are said, of clean parses."""
+def test_noise_of_the_training_is_removed_first(retold, monkeypatch, tiny_parser):
+    """For a run trained on noise, shares refer to clean parses."""
     asked: list[str] = []
 
     def note(run, examples, parser, metric, device):
@@ -88,7 +88,7 @@ def test_noise_of_the_training_is_no_part_of_the_axis(retold, monkeypatch, tiny_
     assert asked == [inner, f"noisy:0.2,0:{inner}"]
 
 
-def test_the_curve_begins_with_the_score_of_the_runs(runs, tmp_path):
+def test_the_curve_starts_at_the_saved_score(runs, tmp_path):
     names = [runs / name for name in ("none", "sg-net")]
     curve = noise_curve(names, shares=(0.0, 1.0))
     for name in names:
@@ -114,7 +114,7 @@ def test_models_are_scored_in_the_precision_of_their_training(runs, monkeypatch)
         assert asked[-1] == "float32"
 
 
-def test_the_examples_are_those_that_the_run_was_scored_on(tmp_path, tiny_encoder, tiny_parser):
+def test_the_scored_examples_are_scored_again(tmp_path, tiny_encoder, tiny_parser):
     data = pairs(tmp_path / "pairs.jsonl", copies=2)
     settings = experiment(
         "pairs",
@@ -133,7 +133,7 @@ def test_the_examples_are_those_that_the_run_was_scored_on(tmp_path, tiny_encode
     assert everything.n_examples == 32
 
 
-def test_sources_stand_side_by_side(runs):
+def test_sources_are_compared_in_a_table(runs):
     names = [runs / name for name in ("none", "sg-net")]
     found = parser_table(names, ["own", "random", "linear"])
     assert found.rows()[0] == ["accuracy", "own", "random", "linear"]
@@ -169,7 +169,7 @@ def test_sources_are_drawn_as_bars(tmp_path):
         (["none"], "heads", "heads none nothing ancestor_attention tree_distance"),
     ],
 )  # fmt: skip
-def test_what_no_model_reads_is_not_replaced(runs, retold, names, kind, message):
+def test_noise_that_no_model_reads_is_rejected(runs, retold, names, kind, message):
     folders = [runs / name for name in names]
     with pytest.raises(InputError, match=naming(message)):
         noise_curve(folders, kind=kind)
@@ -178,7 +178,7 @@ def test_what_no_model_reads_is_not_replaced(runs, retold, names, kind, message)
         training_noise_curve([*folders, noisy], kind=kind)
 
 
-def test_without_a_reader_of_parses_no_other_source_is_asked(runs):
+def test_sources_are_rejected_if_no_model_reads_parses(runs):
     with pytest.raises(
         InputError, match=naming("heads tags none nothing tree_distance pos_embedding")
     ):
@@ -220,7 +220,7 @@ def test_runs_trained_on_noise_make_a_curve(runs, tmp_path, tiny_encoder, tiny_p
 
 @pytest.fixture
 def retold(runs, tmp_path):
-    """Makes copies of a run that say of themselves another parser, seed and score."""
+    """Make copies of a run with another parser, seed and score in their files."""
 
     def make(name, parser, accuracy, *, seed=1, of="sg-net"):
         folder = tmp_path / name
@@ -245,7 +245,7 @@ def test_draws_of_training_noise_are_averaged(retold, tiny_parser):
     assert curve.systems == {"clean": (90.0, 75.0)}
     assert curve.deviations["clean"] == pytest.approx((0.0, 50**0.5))
     assert says(curve.summary(), "drawn 2 same noise")
-    # A name without a number means draw 0.
+    # A name without a seed means seed 0.
     again = retold("again", f"noisy:0.40,0:{tiny_parser}", 60.0)
     with pytest.raises(
         InputError, match=naming("again first --set parser=noisy:SHARE,SEED:SOURCE")
@@ -289,15 +289,13 @@ def test_other_trees_reach_the_model(runs):
         ({"shares": (0.0, 2.0)}, "0 1 2.0"),
     ],
 )
-def test_what_cannot_be_asked_is_known_before_models_are_scored(
-    runs, monkeypatch, options, message
-):
+def test_arguments_are_checked_before_models_are_scored(runs, monkeypatch, options, message):
     monkeypatch.setattr(rescoring, "_score", None)
     with pytest.raises(InputError, match=naming(message)):
         noise_curve([runs / "none", runs / "sg-net"], **options)
 
 
-def test_a_metric_of_a_part_of_other_files_may_be_asked(runs, monkeypatch):
+def test_a_metric_of_a_subset_of_other_files_is_accepted(runs, monkeypatch):
     monkeypatch.setattr(rescoring, "_score", lambda run, examples, parser, metric, device: 1.0)
     data = [str(runs / "pairs.jsonl")]
     curve = noise_curve([runs / "sg-net"], data, metric="hard_accuracy")
@@ -324,15 +322,15 @@ def test_flags_are_checked_before_models_are_scored(runs, monkeypatch, options, 
     assert re.search(naming(message), str(found.exception))
 
 
-def test_what_is_asked_twice_is_scored_once(runs, monkeypatch):
+def test_duplicates_are_scored_once(runs, monkeypatch):
     monkeypatch.setattr(rescoring, "_score", lambda run, examples, parser, metric, device: 1.0)
     assert noise_curve([runs / "sg-net"], shares=(0.5, 0.5, 0)).shares == (0, 0.5)
     assert parser_table([runs / "sg-net"], ["own", "linear", "own"]).parsers == ("own", "linear")
 
 
-def test_a_model_without_syntax_takes_no_parser(runs, tiny_parser):
+def test_a_model_without_syntax_rejects_a_parser(runs, tiny_parser):
     data = [str(runs / "pairs.jsonl")]
     with pytest.raises(InputError, match=naming("none parser linear")):
         evaluate(runs / "none", data, parser="linear")
-    with pytest.raises(InputError, match=naming("parser0 linear")):
+    with pytest.raises(InputError, match=naming(f"{tiny_parser} linear")):
         evaluate(tiny_parser, data, parser="linear")

@@ -1,4 +1,4 @@
-"""Runs that are scored on other files than their dev files, once."""
+"""Runs are scored once on other files than their dev files."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from tests.messages import naming
 
 @pytest.fixture(scope="module")
 def made(tmp_path_factory, tiny_encoder):
-    """Two seeds of a plain encoder and two of a guided one; files to score on beside them."""
+    """Two seeds each of a plain and a guided encoder, and files to score them on."""
     folder = tmp_path_factory.mktemp("scored")
     data = pairs(folder / "pairs.jsonl", copies=2)
     pairs(folder / "test.jsonl", copies=1)
@@ -47,7 +47,7 @@ def runs(made, tmp_path):
     return [tmp_path / name for name in ("none-1", "none-2", "sg-net-1", "sg-net-2")]
 
 
-def test_scores_are_those_of_evaluate(made, runs):
+def test_scores_equal_those_of_evaluate(made, runs):
     test = str(made / "test.jsonl")
     scored = score_runs(runs, [test])
     for run, folder in zip(runs, scored, strict=True):
@@ -67,7 +67,7 @@ def test_no_run_is_scored_twice(made, runs, tmp_path, monkeypatch):
     test = made / "test.jsonl"
     first = score_runs(runs, [test])
     monkeypatch.setattr(evaluation, "open_model", None)
-    # The same examples in another place, of which one system is asked: seeds still are one system.
+    # The same examples at another path: runs that differ in the seed are still one system.
     moved = tmp_path / "elsewhere" / "test.jsonl"
     moved.parent.mkdir()
     shutil.copy(test, moved)
@@ -88,7 +88,7 @@ def test_scores_on_other_files_are_not_mixed(made, runs):
         compare_runs([runs[0], scored[1]])
 
 
-def test_a_report_and_its_commands_are_of_these_files(made, runs, tmp_path):
+def test_a_report_and_its_commands_use_these_files(made, runs, tmp_path):
     test = str(made / "test.jsonl")
     write_report(runs, tmp_path / "page", data=[test], n_cases=1, n_pictures=0)
     page = (tmp_path / "page" / "index.html").read_text()
@@ -99,7 +99,7 @@ def test_a_report_and_its_commands_are_of_these_files(made, runs, tmp_path):
     assert "test.jsonl" not in (tmp_path / "page/settings/none-1.yaml").read_text()
 
 
-def test_what_cannot_be_scored_is_named(made, runs, tmp_path):
+def test_runs_that_cannot_be_scored_are_rejected(made, runs, tmp_path):
     test = made / "test.jsonl"
     with pytest.raises(InputError, match=naming("nowhere syntagma train")):
         score_runs([tmp_path / "nowhere"], [test])

@@ -1,4 +1,4 @@
-"""Each statistic against a case computed by hand, or against scipy and sacrebleu themselves."""
+"""Each test against a manually computed case, or against scipy and sacrebleu."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from syntagma.analysis.significance import (
 from syntagma.tasks.comparison.metric_sums import ARCS, BLEU, MICRO_F1
 
 
-def test_the_sign_test_is_the_binomial_tail_twice():
+def test_the_sign_test_is_twice_the_binomial_tail():
     # 9 gained, 2 lost: P(X ≤ 2) of 11 fair coins, twice.
     expected = 2 * sum(comb(11, k) for k in range(3)) / 2**11
     assert sign_test(9, 2) == pytest.approx(expected)
@@ -30,7 +30,7 @@ def test_the_sign_test_is_the_binomial_tail_twice():
     assert sign_test(5, 5) == 1
 
 
-def test_the_t_test_is_the_formula():
+def test_the_t_test_follows_the_formula():
     ours, theirs = [3.0, 5, 4, 8, 7], [2.0, 4, 5, 5, 6]
     differences = np.subtract(ours, theirs)
     t = differences.mean() / (differences.std(ddof=1) / np.sqrt(5))
@@ -38,13 +38,13 @@ def test_the_t_test_is_the_formula():
 
     assert paired_t_test(ours, theirs) == pytest.approx(2 * distribution.sf(t, 4))
     assert paired_t_test(ours, ours) == 1
-    # All differ by one: the variance is 0, and t is not defined.
+    # All differ by one: the variance is 0, and t is undefined.
     assert paired_t_test([1, 1], [0, 0]) == sign_test(2, 0) == 0.5
-    # So do these, but for the rounding of their differences.
+    # The same up to rounding errors of the differences.
     assert paired_t_test([0.3, 0.4, 0.5], [0.2, 0.3, 0.4]) == sign_test(3, 0)
 
 
-def test_welchs_test_is_the_formula():
+def test_welchs_test_follows_the_formula():
     ours, theirs = [59.9, 59.6, 59.1], [57.8, 58.9, 59.3]
     parts = [np.var(runs, ddof=1) / 3 for runs in (ours, theirs)]
     t = (np.mean(ours) - np.mean(theirs)) / np.sqrt(sum(parts))
@@ -53,7 +53,7 @@ def test_welchs_test_is_the_formula():
 
     assert welch_test(ours, theirs) == pytest.approx(2 * distribution.sf(t, freedom))
     assert welch_test(ours, theirs) > 0.05
-    # One run says nothing of other seeds, nor do runs that are all alike.
+    # Undefined for a single run, and for runs without any variation.
     assert welch_test([59.9], theirs) is None
     assert welch_test([59.9, 59.9], [58.0, 58.0]) is None
     assert welch_test([0.1 + 0.2, 0.3], [1, 1]) is None
@@ -71,7 +71,7 @@ def test_the_permutation_test_is_exact_for_few_examples():
 
 
 @pytest.mark.parametrize("n_examples", [8, 400])
-def test_the_permutation_test_is_that_of_scipy(n_examples):
+def test_the_permutation_test_agrees_with_scipy(n_examples):
     from scipy import stats
 
     random = np.random.default_rng(3)
@@ -87,7 +87,7 @@ def test_the_permutation_test_is_that_of_scipy(n_examples):
     assert permutation_test(theirs.tolist(), theirs.tolist()) == 1.0
 
 
-def test_the_permutation_test_repeats_itself_and_sees_a_difference():
+def test_the_permutation_test_is_deterministic_and_detects_a_difference():
     random = np.random.default_rng(1)
     theirs = random.random(400)
     ours = theirs + 0.02 + 0.1 * random.standard_normal(400)
@@ -96,13 +96,13 @@ def test_the_permutation_test_repeats_itself_and_sees_a_difference():
     assert p_value == pytest.approx(paired_t_test(ours.tolist(), theirs.tolist()), abs=5e-3)
 
 
-def test_holm_is_that_of_a_hand_count():
+def test_holm_agrees_with_a_manual_computation():
     assert holm([0.01, 0.04, 0.03, 0.005]) == pytest.approx([0.03, 0.06, 0.06, 0.02])
     assert holm([0.5, 0.9]) == pytest.approx([1.0, 1.0])
     assert holm([]) == []
 
 
-def test_bleu_of_sums_is_that_of_sacrebleu():
+def test_bleu_from_sums_agrees_with_sacrebleu():
     metrics = pytest.importorskip("sacrebleu.metrics")
     from syntagma.tasks.translation.scores import sentence_bleu
 
@@ -120,7 +120,7 @@ def test_bleu_of_sums_is_that_of_sacrebleu():
     counts = np.array([[row[name] for name in BLEU.names] for row in rows])
     expected = metrics.BLEU(tokenize="none", force=True).corpus_score(hypotheses, [references])
     assert BLEU.value(counts.sum(0)) == pytest.approx(expected.score)
-    # Of few words some have no match of four, or of three.
+    # Short sentences may have no matching 4-gram or 3-gram.
     for number in range(3):
         expected = metrics.BLEU(tokenize="none", force=True).corpus_score(
             hypotheses[number : number + 1], [references[number : number + 1]]
@@ -164,20 +164,20 @@ def test_the_bootstrap_agrees_with_sacrebleu():
         test_type="bs",
         n_samples=1000,
     )()
-    # Theirs counts the differences on the side of the observed one only.
+    # The test of sacrebleu is one-sided.
     assert found == pytest.approx(2 * tested["BLEU"][1].p_value, abs=0.05)
     assert paired_bootstrap([counts[0]], [counts[0]], BLEU) == 1
 
 
-def test_micro_f1_of_sums_is_that_of_scikit_learns_definition():
+def test_micro_f1_from_sums_follows_the_definition():
     sums = np.array([[3.0, 5, 4], [0, 0, 0], [2, 2, 6]])
     # 2 · 3 / (5 + 4), nothing found of nothing, 2 · 2 / (2 + 6).
     assert MICRO_F1.value(sums).tolist() == pytest.approx([600 / 9, 0, 50])
     assert float(MICRO_F1.value(sums.sum(0))) == pytest.approx(1000 / 17)
 
 
-def test_approximate_randomisation_is_the_exact_test_for_few_examples():
-    """Over all 2⁶ exchanges of a small case, computed one by one."""
+def test_approximate_randomisation_is_close_to_the_exact_test():
+    """The exact p-value of this small case is computed over all 2⁶ exchanges."""
     ours = np.array([[2.0, 2, 2], [1, 1, 3], [1, 2, 1], [0, 1, 1], [2, 3, 2], [1, 1, 1]])
     theirs = np.array([[1.0, 2, 2], [0, 1, 3], [1, 3, 1], [0, 2, 1], [1, 3, 2], [1, 1, 1]])
 
@@ -193,7 +193,7 @@ def test_approximate_randomisation_is_the_exact_test_for_few_examples():
     assert randomisation_test([ours], [ours], MICRO_F1) == 1
 
 
-def test_over_sentences_of_equal_length_it_is_the_permutation_test():
+def test_randomisation_equals_the_permutation_test_for_equal_lengths():
     random = np.random.default_rng(5)
     theirs = random.integers(3, 9, 40).astype(float)
     ours = np.minimum(theirs + random.integers(-1, 3, 40), 10)
@@ -202,8 +202,8 @@ def test_over_sentences_of_equal_length_it_is_the_permutation_test():
     assert randomisation_test(*rows, ARCS) == pytest.approx(expected, abs=0.01)
 
 
-def test_seeds_count_with_their_examples():
-    """Exchanged together: a second seed that says the same changes nothing."""
+def test_seeds_are_exchanged_with_their_examples():
+    """Seeds of an example are exchanged together: an identical second seed changes nothing."""
     random = np.random.default_rng(6)
     ours, theirs = random.integers(0, 4, (2, 60, 3)).astype(float)
     once = randomisation_test([ours], [theirs], MICRO_F1)

@@ -32,7 +32,7 @@ def elements(svg: str, tag: str, **attributes: str) -> list[ElementTree.Element]
 
 
 def tips(svg: str) -> list[str]:
-    """The tooltip of each cell."""
+    """Return the tooltip of each cell."""
     cells = (cell.find(f"{SVG}title") for cell in elements(svg, "rect"))
     return [title.text or "" for title in cells if title is not None]
 
@@ -193,7 +193,7 @@ class TestPhrases:
             *ferry.sentence.forms,
         ]
 
-    def test_what_is_no_tree_is_refused(self, ferry):
+    def test_invalid_phrases_are_rejected(self, ferry):
         with pytest.raises(ValueError, match=naming("constituents decoding separate joint")):
             phrase_svg(ferry)
         crossing = (Constituent("A", 0, 3), Constituent("B", 2, 5))

@@ -117,7 +117,7 @@ def test_the_legend_shows_every_kind_of_marker(tmp_path, monkeypatch):
     assert asked == [[{Line2D, BarContainer}]]
 
 
-def test_what_cannot_be_drawn_is_known_before(tmp_path, monkeypatch):
+def test_figures_are_checked_before_drawing(tmp_path, monkeypatch):
     with pytest.raises(InputError, match=naming("x.txt .svg .pdf .png")):
         require_picture(tmp_path / "x.txt")
     (tmp_path / "folder.svg").mkdir()

@@ -148,7 +148,7 @@ def test_arcs_of_projective_trees_never_cross(heads: list[int]) -> None:
 
 
 @given(trees())
-def test_legs_stand_on_head_and_dependent(heads: list[int]) -> None:
+def test_legs_are_at_head_and_dependent(heads: list[int]) -> None:
     sizes = [20.0] * len(heads)
     layout = lay_out_tree(heads, word_widths=sizes, label_widths=sizes)
 
@@ -164,7 +164,7 @@ def test_legs_stand_on_head_and_dependent(heads: list[int]) -> None:
 
 
 @pytest.mark.parametrize("heads", [[2, 3], [1], [0, -1]])
-def test_impossible_heads_are_named(heads: list[int]) -> None:
+def test_invalid_heads_are_rejected(heads: list[int]) -> None:
     with pytest.raises(ValueError, match=naming(f"heads 0 {len(heads)}")):
         arc_levels(heads)
 

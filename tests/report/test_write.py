@@ -28,8 +28,8 @@ from syntagma.models.guided_encoder import GuidedEncoder
 from syntagma.parse.sources.load import load_parser
 from syntagma.report import write
 from syntagma.report.case_cards import CasePictures, case_card
-from syntagma.report.case_part import write_cases
-from syntagma.report.report_parts import groups_part, metric_shown, speed_rows
+from syntagma.report.case_section import write_cases
+from syntagma.report.report_sections import groups_section, metric_shown, speed_rows
 from syntagma.report.write import write_report
 from syntagma.runs.log import Speed, read_speed
 from syntagma.tasks import find_task
@@ -88,12 +88,12 @@ class Balanced(HTMLParser):
 
 @pytest.fixture
 def drawn_plots():
-    """Asked for by a test that looks at plots."""
+    """Requested by tests that look at plots."""
 
 
 @pytest.fixture(autouse=True)
 def _empty_plots(request, monkeypatch):
-    """Elsewhere plots are empty: to draw them takes longer than all else of a report."""
+    """In other tests plots are empty, because drawing takes longer than the rest of a report."""
     if "drawn_plots" not in request.fixturenames:
         monkeypatch.setattr(
             Figure, "savefig", lambda self, path, **_: Path(path).write_text("<svg/>")
@@ -156,7 +156,7 @@ def page_of(out):
     return page
 
 
-def test_a_comparison_has_all_parts(both, drawn_plots, tmp_path):
+def test_a_comparison_has_all_sections(both, drawn_plots, tmp_path):
     out = tmp_path / "new" / "report"
     write_report(both, out, n_cases=4, n_pictures=2, noise=("heads",), sources=("own", "random"))
     found = Balanced(page_of(out))
@@ -179,7 +179,7 @@ def test_a_comparison_has_all_parts(both, drawn_plots, tmp_path):
         "--noise heads --source own --source random",
         "exact (%) by question_length, one group per value",
         "exact (%) by question_length, groups of equal range",
-        "sg-net-1 against none-1: wrong tags",
+        "sg-net-1 compared with none-1: wrong tags",
     ):
         assert words in found.text
     files = sorted(path.name for path in out.iterdir())
@@ -271,7 +271,7 @@ def test_the_same_runs_give_the_same_bytes(both, drawn_plots, tmp_path):
 def test_dev_files_are_read_once(both, tmp_path, monkeypatch):
     read, reads = RunScores.read_examples, []
     monkeypatch.setattr(RunScores, "read_examples", lambda run: reads.append(run) or read(run))
-    found = groups_part(read_systems(both), tmp_path, parser="linear")
+    found = groups_section(read_systems(both), tmp_path, parser="linear")
     assert len(found.values) > 3
     assert len(reads) == 1
 
@@ -292,7 +292,7 @@ def test_seeds_are_one_system(spans, drawn_plots, tmp_path):
     assert "4 runs" in found.text
     assert "±" in found.text
     assert "none, sg-net" in found.text
-    # Without pictures nothing is said of them.
+    # Without attention maps the page does not mention them.
     assert says(found.text, "seeds")
     curves = (tmp_path / "report" / "curves.svg").read_text()
     assert curves.count(">sg-net<") == 1

@@ -239,7 +239,7 @@ def test_wrong_tags_are_drawn_as_bars(setting):
     assert cells["NN", "Baseline"].paper == 866
     for name, each in zip(("Baseline", "POI-Net"), counted.errors.values(), strict=True):
         assert cells["all", name].ours == sum(each)
-    assert found.measured.lines[0].startswith("POI-Net against Baseline: wrong tags")
+    assert found.measured.lines[0].startswith("POI-Net compared with Baseline: wrong tags")
     (picture,) = found.measured.pictures
     drawn = Path(picture).read_text(encoding="utf-8")
     for word in (*counted.frequent(), "Baseline", "POI-Net", "tag of the gold word"):

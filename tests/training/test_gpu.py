@@ -1,4 +1,4 @@
-"""On a GPU the same is computed as on the processor, but for rounding."""
+"""Results on a GPU equal those on the CPU up to rounding."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def wanted(task, preset, folder, encoder, **changes):
 
 @pytest.mark.parametrize("preset", ["none", "sg-net", "poi-net", "seprem"])
 @pytest.mark.parametrize("name", DATA)
-def test_a_training_step_is_that_of_the_processor(name, preset, tmp_path, tiny_encoder):
+def test_a_training_step_equals_that_of_the_cpu(name, preset, tmp_path, tiny_encoder):
     settings = wanted(name, preset, tmp_path, tiny_encoder)
     torch.manual_seed(0)
     task = find_task(name).new(settings, find_task(name).read(*settings.data.train))
@@ -60,7 +60,7 @@ def test_a_training_step_is_that_of_the_processor(name, preset, tmp_path, tiny_e
         torch.testing.assert_close(gradients[key], gradient, atol=1e-4, rtol=1e-3, msg=key)
 
 
-def test_a_run_is_trained_scored_and_resumed_there(tmp_path, tiny_encoder):
+def test_a_run_is_trained_scored_and_resumed_on_a_gpu(tmp_path, tiny_encoder):
     settings = wanted("pairs", "sg-net", tmp_path, tiny_encoder)
     metrics = train(settings, tmp_path / "run")
     (data,) = settings.data.dev
@@ -72,7 +72,7 @@ def test_a_run_is_trained_scored_and_resumed_there(tmp_path, tiny_encoder):
     )
 
 
-def test_a_parser_finds_the_same_trees_there(tiny_parser):
+def test_a_parser_finds_the_same_trees_on_a_gpu(tiny_parser):
     one, other = (
         load_parser(tiny_parser, device=device, precision="float32").parse_texts(SENTENCES)
         for device in ("cpu", DEVICE)

@@ -1,4 +1,4 @@
-"""Runs shared out between processes."""
+"""Several processes train a list of runs."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from tests.messages import naming
 
 @pytest.fixture
 def trained(monkeypatch):
-    """Names of folders in the order in which they are trained; nothing is trained indeed."""
+    """Record the order in which folders are trained, without training anything."""
     names: list[str] = []
 
     def train(experiment, folder, *, resume):
@@ -39,7 +39,7 @@ def experiment(**changes):
     return Experiment(task="spans", data=DataSettings(train=["a.json"]), **changes)
 
 
-def test_runs_come_after_those_that_they_need(trained, tmp_path):
+def test_runs_are_trained_after_those_that_they_need(trained, tmp_path):
     first, second, third = (tmp_path / name for name in ("first", "second", "third"))
     jobs = [Job(experiment(), second, (first,)), Job(experiment(), third), Job(experiment(), first)]
     said: list[str] = []
@@ -51,12 +51,12 @@ def test_runs_come_after_those_that_they_need(trained, tmp_path):
     assert said[-1] == f"3/3 done   {first}"
 
 
-def test_what_no_run_makes_is_named(trained, tmp_path):
+def test_missing_requirements_are_named(trained, tmp_path):
     with pytest.raises(InputError, match=naming(f"{tmp_path / 'a'} nowhere")):
         train_all([Job(experiment(), tmp_path / "a", (tmp_path / "nowhere",))])
 
 
-def test_finished_runs_of_other_settings_are_not_taken(trained, tmp_path):
+def test_finished_runs_with_other_settings_are_rejected(trained, tmp_path):
     train_all([Job(experiment(), tmp_path / "a")])
     with pytest.raises(
         InputError, match=naming("guides.ancestor_attention.aggregate_special=False None --out")
@@ -64,7 +64,7 @@ def test_finished_runs_of_other_settings_are_not_taken(trained, tmp_path):
         train_all([Job(experiment(preset="sg-net"), tmp_path / "a")])
 
 
-def test_a_claim_leaves_nothing_behind(tmp_path):
+def test_a_lock_is_released_without_a_trace(tmp_path):
     run = RunFolder(tmp_path / "runs" / "a")
     with run.claimed():
         with (
@@ -79,7 +79,7 @@ def test_a_claim_leaves_nothing_behind(tmp_path):
     assert not any(run.path.parent.iterdir())
 
 
-def test_one_at_a_time_holds_a_claim(tmp_path):
+def test_only_one_process_holds_a_lock(tmp_path):
     run, inside, most, n_claims = RunFolder(tmp_path / "a"), [], [], []
 
     def claim():
@@ -100,7 +100,7 @@ def test_one_at_a_time_holds_a_claim(tmp_path):
     assert not any(tmp_path.iterdir())
 
 
-def test_where_no_run_can_be_is_named(tmp_path):
+def test_folders_that_cannot_be_written_are_rejected(tmp_path):
     (tmp_path / "file").write_text("")
     with (
         pytest.raises(InputError, match=naming(f"{tmp_path / 'file'}/a")),
@@ -109,7 +109,7 @@ def test_where_no_run_can_be_is_named(tmp_path):
         pass
 
 
-def test_another_process_is_waited_for(trained, tmp_path):
+def test_other_processes_are_waited_for(trained, tmp_path):
     held, free = tmp_path / "held", tmp_path / "free"
     released = threading.Event()
 

@@ -1,4 +1,4 @@
-"""Two processes learn what one learns that accumulates over two batches."""
+"""Two processes train the same model as one that accumulates gradients over two batches."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def settings(data, encoder, *, gradient_accumulation_steps):
         parser="linear",
         hidden_dropout=0.0,
         attention_dropout=0.0,
-        # A question a batch, and an even number of batches.
+        # One question per batch, and an even number of batches.
         training={
             "num_train_epochs": 2,
             "gradient_accumulation_steps": gradient_accumulation_steps,
@@ -51,7 +51,7 @@ def settings(data, encoder, *, gradient_accumulation_steps):
 
 
 def train_each(data, encoder, folder):
-    """One of two processes."""
+    """Run one of two processes."""
     train(settings(data, encoder, gradient_accumulation_steps=1), folder)
 
 
@@ -61,7 +61,7 @@ def test_two_processes_agree_with_one(tmp_path, tiny_encoder):
         process.require_success()
     for run, accumulate in (("one", 2), ("other", 1)):
         train(settings(data, tiny_encoder, gradient_accumulation_steps=accumulate), tmp_path / run)
-    # Adam makes full steps of gradients that are rounding errors, so weights differ a little.
+    # Adam turns gradients that are only rounding errors into full steps, so weights differ a bit.
     weights = {run: load_file(tmp_path / run / "model.safetensors") for run in RUNS}
     two = flat(weights["two"])
     assert (two - flat(weights["one"])).norm() < 0.005 * (two - flat(weights["other"])).norm()
@@ -78,7 +78,7 @@ test_processes.train_each(*sys.argv[1:])
 
 
 @pytest.mark.slow
-def test_torchrun_starts_two_that_agree_with_one(tmp_path, tiny_encoder):
+def test_torchrun_with_two_processes_agrees_with_one(tmp_path, tiny_encoder):
     data = squad(tmp_path / "harbour.json", copies=2)
     (tmp_path / "script.py").write_text(SCRIPT)
     command = [
@@ -97,13 +97,13 @@ def command_each(arguments):
 
 
 def killed_each(arguments):
-    """Gone once everything is trained, before the run is finished."""
+    """Kill the processes after training, before the run is finished."""
     run_module._finish = lambda *args, **kwargs: os._exit(1)
     command_each(arguments)
 
 
 @pytest.mark.slow
-def test_two_processes_that_were_killed_at_the_end_go_no_step_further(tmp_path, tiny_encoder):
+def test_two_processes_killed_at_the_end_do_no_further_step(tmp_path, tiny_encoder):
     data = squad(tmp_path / "harbour.json", copies=2)
     config, out = tmp_path / "reader.yaml", tmp_path / "run"
     training = {"max_steps": 10, "batch_tokens": 100, "precision": "float32"}
@@ -124,7 +124,7 @@ def verify_each(data, encoder, folder):
     predict = SpanTask.predict
 
     def slowly(self, examples):
-        # The other process has written its record of the evaluation before.
+        # The first process has already written its record of the evaluation.
         time.sleep(0.5 * int(os.environ["RANK"]))
         return predict(self, examples)
 
@@ -145,7 +145,7 @@ def verifier(data, encoder):
 
 @pytest.mark.slow
 def test_two_processes_stop_together(tmp_path, tiny_encoder):
-    """A verifier, whose span scores get no gradients that the other could wait for."""
+    """A verifier: its span scores get no gradients, which DDP must not wait for."""
     data = squad(tmp_path / "harbour.json", copies=2)
     for process in ranks(verify_each, data, tiny_encoder, tmp_path / "run", folder=tmp_path):
         process.require_success()
@@ -155,7 +155,7 @@ def test_two_processes_stop_together(tmp_path, tiny_encoder):
     assert (tmp_path / "run" / "metrics.json").is_file()
 
 
-def test_as_many_processes_go_on_as_have_begun(tmp_path):
+def test_a_run_is_resumed_by_the_same_number_of_processes(tmp_path):
     run = RunFolder(tmp_path / "run")
     run.checkpoint(20).mkdir(parents=True)
     assert run.last_checkpoint() is None, "it was not written to its end"
@@ -166,13 +166,13 @@ def test_as_many_processes_go_on_as_have_begun(tmp_path):
         run.last_checkpoint()
 
 
-def test_runs_are_not_shared_out_by_torchrun(monkeypatch):
+def test_many_runs_cannot_be_trained_by_torchrun(monkeypatch):
     monkeypatch.setenv("WORLD_SIZE", "2")
     with pytest.raises(InputError, match=naming("torchrun 2 CUDA_VISIBLE_DEVICES")):
         train_all([])
 
 
-def test_a_loss_that_is_no_number_ends_the_training(tmp_path, tiny_encoder):
+def test_a_nan_loss_stops_the_training(tmp_path, tiny_encoder):
     data = squad(tmp_path / "harbour.json", copies=1)
     training = {"num_train_epochs": 60, "learning_rate": 1e18, "warmup_ratio": 0.0}
     wild = experiment("spans", data, tiny_encoder, training=training)
@@ -180,7 +180,7 @@ def test_a_loss_that_is_no_number_ends_the_training(tmp_path, tiny_encoder):
         train(wild, tmp_path / "run")
 
 
-def test_training_stops_where_nothing_gets_better(tmp_path, tiny_encoder):
+def test_training_stops_early_without_improvement(tmp_path, tiny_encoder):
     data = squad(tmp_path / "harbour.json", copies=1)
     changes = {"num_train_epochs": 30, "learning_rate": 1e-12, "early_stopping_patience": 3}
     train(experiment("spans", data, tiny_encoder, training=changes), tmp_path / "run")
@@ -205,7 +205,7 @@ def test_a_verifier_learns(tmp_path, tiny_encoder):
     assert train(settings, tmp_path / "verifier")["accuracy"] > 90
 
 
-def test_a_verifier_is_asked_and_carried_along(tmp_path, tiny_encoder):
+def test_a_verifier_is_used_and_saved_with_its_reader(tmp_path, tiny_encoder):
     data = squad(tmp_path / "harbour.json", copies=2)
     head, training = {"objective": "answerability"}, {"num_train_epochs": 1}
     verifier = experiment("spans", data, tiny_encoder, training=training, head=head)
@@ -213,14 +213,14 @@ def test_a_verifier_is_asked_and_carried_along(tmp_path, tiny_encoder):
     head = {"verifier": str(tmp_path / "verifier")}
     reader = experiment("spans", data, tiny_encoder, training=training, head=head)
     assert train(reader, tmp_path / "reader")["total"] == 14
-    # The reader carries its verifier along.
+    # The verifier is saved with the reader.
     (tmp_path / "verifier").rename(tmp_path / "gone")
     answer = Reader.from_pretrained(tmp_path / "reader").answer("A gull cried.", "Who sang?")
     assert answer.verification != 0
 
 
 @pytest.mark.parametrize("objective", ["both"])
-def test_one_encoder_may_do_both(tmp_path, tiny_encoder, objective):
+def test_one_encoder_can_read_and_verify(tmp_path, tiny_encoder, objective):
     data = squad(tmp_path / "harbour.json", copies=2)
     settings_ = experiment(
         "spans", data, tiny_encoder, training={"num_train_epochs": 2}, head={"objective": objective}
@@ -230,7 +230,7 @@ def test_one_encoder_may_do_both(tmp_path, tiny_encoder, objective):
     assert "answerability_weight" in config["head"]
 
 
-def test_a_process_that_is_left_alone_says_so(tmp_path, monkeypatch):
+def test_the_end_of_a_peer_process_is_reported(tmp_path, monkeypatch):
     def end(*_, **__):
         raise RuntimeError("[pair.cc:553] Connection closed by peer [127.0.0.1]:26519.")
 

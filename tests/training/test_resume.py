@@ -1,4 +1,4 @@
-"""What a killed run comes to when it goes on, and what a training that breaks leaves."""
+"""Resumed runs equal uninterrupted ones; failed trainings leave no model."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from tests.messages import naming
 
 
 class KilledError(Exception):
-    """Stands for a kill."""
+    """Simulates a kill."""
 
 
 def kill(*args, **kwargs):
@@ -32,13 +32,13 @@ def wanted(tmp_path, encoder, **training):
 
 
 def records(run, key):
-    """Step and value of each record that has the key."""
+    """Return step and value of each record that has the key."""
     rows = map(json.loads, (run / "metrics.jsonl").read_text().splitlines())
     return [(row["step"], row[key]) for row in rows if key in row]
 
 
 def given_scores(scores):
-    """Evaluations that tell these scores, by how many there were before."""
+    """Make evaluations report the accuracy that ``scores`` returns for a trainer."""
     score_dev = SyntagmaTrainer._score_dev
 
     def found(self):
@@ -64,9 +64,7 @@ def assert_same(folder, other):
 
 
 @pytest.mark.parametrize("dev", [True, False])
-def test_a_run_that_is_killed_at_its_end_goes_no_step_further(
-    tmp_path, tiny_encoder, monkeypatch, dev
-):
+def test_a_run_killed_at_its_end_does_no_further_step(tmp_path, tiny_encoder, monkeypatch, dev):
     asked = wanted(
         tmp_path, tiny_encoder, num_train_epochs=1.5, lr_scheduler_type="constant_with_warmup"
     )
@@ -78,7 +76,7 @@ def test_a_run_that_is_killed_at_its_end_goes_no_step_further(
     assert max(step for step, _ in records(tmp_path / "killed", "loss")) == 21
 
 
-def test_a_run_that_patience_ended_has_ended(tmp_path, tiny_encoder, monkeypatch):
+def test_a_run_that_stopped_early_is_not_continued(tmp_path, tiny_encoder, monkeypatch):
     asked = wanted(
         tmp_path, tiny_encoder, num_train_epochs=5, early_stopping_patience=1, save_steps=1
     )
@@ -90,8 +88,8 @@ def test_a_run_that_patience_ended_has_ended(tmp_path, tiny_encoder, monkeypatch
     assert_same(tmp_path / "whole", tmp_path / "killed")
 
 
-def test_the_best_weights_are_those_of_the_records(tmp_path, tiny_encoder, monkeypatch):
-    """An evaluation behind the checkpoint may come out otherwise when it is done again."""
+def test_the_best_weights_match_the_records(tmp_path, tiny_encoder, monkeypatch):
+    """An evaluation after the checkpoint may have another result when it is repeated."""
     scores = {14: 80.0, 28: 80.2, 42: 10.0, 56: 10.0}
     by_step = given_scores(lambda self: scores[self.state.global_step])
     monkeypatch.setattr(SyntagmaTrainer, "_score_dev", by_step)
@@ -121,7 +119,7 @@ def test_the_best_weights_are_those_of_the_records(tmp_path, tiny_encoder, monke
 def test_a_run_resumed_in_a_later_epoch_sees_the_batches_of_this_epoch(
     tmp_path, tiny_encoder, monkeypatch
 ):
-    """Each epoch has an order of its own, and the run goes on in it where it was killed."""
+    """Each epoch has its own order, in which the run resumes where it was killed."""
     compute_loss = SyntagmaTrainer.compute_loss
     seen: dict[int, list[list[int]]] = {}
     last_step = 1000
@@ -149,7 +147,7 @@ def test_a_run_resumed_in_a_later_epoch_sees_the_batches_of_this_epoch(
     assert_same(tmp_path / "whole", tmp_path / "killed")
 
 
-def test_weights_that_were_beaten_make_room(tmp_path):
+def test_superseded_weights_are_removed(tmp_path):
     run = RunFolder(tmp_path)
     with pytest.raises(DamagedFileError, match=naming("checkpoints best weights")):
         run.best()
@@ -170,9 +168,7 @@ def test_weights_that_were_beaten_make_room(tmp_path):
     assert run.best().read_text() == "4"
 
 
-def test_checkpoints_may_come_at_other_steps_in_a_run_that_goes_on(
-    tmp_path, tiny_encoder, monkeypatch, caplog
-):
+def test_a_resumed_run_may_save_at_other_steps(tmp_path, tiny_encoder, monkeypatch, caplog):
     asked = wanted(tmp_path, tiny_encoder, save_steps=8)
     saved: list[int] = []
     mark_complete = RunFolder.mark_complete
@@ -193,9 +189,7 @@ def test_checkpoints_may_come_at_other_steps_in_a_run_that_goes_on(
 
 
 @pytest.mark.parametrize("dev", [True, False])
-def test_a_loss_that_is_no_number_in_the_last_steps_ends_in_no_model(
-    tmp_path, tiny_encoder, monkeypatch, dev
-):
+def test_a_nan_loss_in_the_last_steps_saves_no_model(tmp_path, tiny_encoder, monkeypatch, dev):
     compute_loss = SyntagmaTrainer.compute_loss
 
     def breaking(self, *args, **kwargs):
@@ -214,9 +208,7 @@ def test_a_loss_that_is_no_number_in_the_last_steps_ends_in_no_model(
     assert not (tmp_path / "run" / "model.safetensors").exists()
 
 
-def test_a_gradient_that_is_no_number_is_found_at_the_last_step(
-    tmp_path, tiny_encoder, monkeypatch
-):
+def test_a_nan_gradient_is_detected_at_the_last_step(tmp_path, tiny_encoder, monkeypatch):
     compute_loss = SyntagmaTrainer.compute_loss
 
     def breaking(self, *args, **kwargs):
@@ -233,7 +225,7 @@ def test_a_gradient_that_is_no_number_is_found_at_the_last_step(
         train(wanted(tmp_path, tiny_encoder, max_steps=10), tmp_path / "run")
 
 
-def test_an_empty_folder_that_was_there_stays_empty_where_training_cannot_begin(
+def test_an_existing_empty_folder_stays_empty_if_training_cannot_start(
     tmp_path, tiny_encoder, monkeypatch
 ):
     asked = wanted(tmp_path, tiny_encoder, max_steps=2)

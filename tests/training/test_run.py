@@ -1,4 +1,4 @@
-"""A run leaves a whole folder, and a killed run goes on as if it had not been."""
+"""A run writes a complete folder; a killed run resumes as if it had not been killed."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def test_a_parser_learns(parser_run):
     assert len(rows) == 3 * len(SENTENCES)
 
 
-def test_what_the_tokenizer_says_is_not_set(tmp_path, tiny_encoder):
+def test_pieces_of_the_tokenizer_cannot_be_set(tmp_path, tiny_encoder):
     data = treebank(tmp_path / "tides.conllu", copies=1)
     with pytest.raises(InputError, match=naming("head.mask_token_id")):
         train(
@@ -80,14 +80,14 @@ def test_an_experiment_is_loaded_first(tmp_path):
     assert not any(tmp_path.iterdir())
 
 
-def test_a_place_that_is_taken_is_refused_before_data_are_read(tmp_path):
+def test_an_existing_folder_is_rejected_before_data_is_read(tmp_path):
     (tmp_path / "a").write_text("")
     with pytest.raises(InputError, match=naming(f"{tmp_path / 'a'} file new folder")):
         train(experiment("pairs", "nowhere.jsonl", "no/encoder"), tmp_path / "a")
     assert [path.name for path in tmp_path.iterdir()] == ["a"]
 
 
-def test_resuming_with_other_settings_is_refused(parser_run, tiny_encoder):
+def test_resuming_with_other_settings_is_rejected(parser_run, tiny_encoder):
     run, data = parser_run
     training = PARSER_TRAINING | {"num_train_epochs": 2}
     asked = experiment("parsing", data, tiny_encoder, training=training)
@@ -95,7 +95,7 @@ def test_resuming_with_other_settings_is_refused(parser_run, tiny_encoder):
         train(asked, run, resume=True)
 
 
-def test_a_run_from_before_a_setting_came_can_be_resumed(tmp_path, tiny_encoder):
+def test_a_run_from_before_a_setting_existed_can_be_resumed(tmp_path, tiny_encoder):
     data = treebank(tmp_path / "tides.conllu", copies=1)
     settings = experiment("parsing", data, tiny_encoder, training={"num_train_epochs": 1})
     run = RunFolder(tmp_path / "run")
@@ -107,7 +107,7 @@ def test_a_run_from_before_a_setting_came_can_be_resumed(tmp_path, tiny_encoder)
     run.begin(settings, resume=True)
 
 
-def test_a_default_that_is_said_is_the_same_setting(tmp_path, tiny_encoder):
+def test_an_explicit_default_is_the_same_setting(tmp_path, tiny_encoder):
     data = treebank(tmp_path / "tides.conllu", copies=1)
     run = RunFolder(tmp_path / "run")
     run.begin(experiment("parsing", data, tiny_encoder), resume=False)
@@ -117,7 +117,7 @@ def test_a_default_that_is_said_is_the_same_setting(tmp_path, tiny_encoder):
         run.begin(experiment("parsing", data, tiny_encoder, head={"pooling": "mean"}), resume=True)
 
 
-def test_a_default_of_a_guide_that_is_said_is_the_same_setting(tmp_path, tiny_encoder):
+def test_an_explicit_default_of_a_guide_is_the_same_setting(tmp_path, tiny_encoder):
     data = pairs(tmp_path / "pairs.jsonl", copies=1)
 
     def asked(preset, guides):
@@ -134,7 +134,7 @@ def test_a_default_of_a_guide_that_is_said_is_the_same_setting(tmp_path, tiny_en
     )
 
 
-def test_guides_of_a_saved_model_keep_what_is_not_changed(tmp_path, tiny_encoder):
+def test_guides_of_a_saved_model_keep_other_settings(tmp_path, tiny_encoder):
     guides = {
         "coattention": {"turns": 5, "integration": "average"},
         "ancestor_attention": {"aggregation": "guided_only", "alpha": 0.25},
@@ -162,7 +162,7 @@ def test_resuming_a_finished_run_changes_nothing(parser_run, tiny_encoder):
     assert {path.name: path.stat().st_mtime_ns for path in run.iterdir()} == before
 
 
-def test_without_a_checkpoint_the_records_begin_again_too(tmp_path, tiny_encoder):
+def test_without_a_checkpoint_records_start_again(tmp_path, tiny_encoder):
     data = treebank(tmp_path / "tides.conllu", copies=1)
     settings = experiment("parsing", data, tiny_encoder, training={"num_train_epochs": 1})
     train(settings, tmp_path / "whole")
@@ -213,14 +213,14 @@ def test_a_guided_reader_learns_to_answer_and_to_abstain(reader_run):
     assert evaluate(run, [data])["f1"] == pytest.approx(metrics["f1"])
 
 
-def test_the_model_of_another_task_is_refused(reader_run, parser_run):
+def test_the_model_of_another_task_is_rejected(reader_run, parser_run):
     from syntagma.parse.sources.load import load_parser
 
     with pytest.raises(InputError, match=naming("spans parsing")):
         load_parser(str(reader_run[0]))
 
 
-def test_damaged_and_foreign_folders_are_named(parser_run, tmp_path):
+def test_damaged_and_unrelated_folders_are_rejected(parser_run, tmp_path):
     run, _ = parser_run
     folder = tmp_path / "copy"
     folder.mkdir()
@@ -253,7 +253,7 @@ def train_parser(data, encoder, folder):
     )
 
 
-def test_a_full_device_is_one_line(tmp_path, tiny_encoder, monkeypatch):
+def test_out_of_memory_is_reported_in_one_line(tmp_path, tiny_encoder, monkeypatch):
     data = pairs(tmp_path / "harbour.jsonl", copies=1)
 
     def train_nothing(self, **options):
@@ -309,8 +309,8 @@ def test_killed_and_resumed_gives_the_same_weights(tmp_path, tiny_encoder):
     assert losses("whole") == losses("broken")
 
 
-def test_a_model_is_pretrained_keys(tmp_path, tiny_encoder):
-    """With its head where that was for the same task, and a fresh one where it was not."""
+def test_a_run_can_start_from_a_saved_model(tmp_path, tiny_encoder):
+    """The head is kept for the same task, and initialised anew for another."""
     data = squad(tmp_path / "harbour.json", copies=1)
     still = {"num_train_epochs": 1, "learning_rate": 1e-12}
     train(
@@ -327,12 +327,12 @@ def test_a_model_is_pretrained_keys(tmp_path, tiny_encoder):
         moved = [name for name in heads if not torch.allclose(found[name], first[name], atol=1e-6)]
         assert heads
         assert bool(moved) != same
-        # What it is packed as a difference to is the encoder that all began from.
+        # It is packed as a difference to the encoder that all runs started from.
         assert json.loads((tmp_path / preset / "config.json").read_text())["base"] == tiny_encoder
 
 
 def test_metrics_are_moved_into_place_last(tmp_path, tiny_encoder, monkeypatch):
-    """A run that was killed as its results were put into place is not taken for a finished one."""
+    """A run killed while its results are moved into place does not count as finished."""
     data = squad(tmp_path / "harbour.json", copies=1)
     settings = experiment("spans", data, tiny_encoder, training={"num_train_epochs": 1})
     moved = []
@@ -355,8 +355,8 @@ def test_metrics_are_moved_into_place_last(tmp_path, tiny_encoder, monkeypatch):
     assert not list((tmp_path / "run").glob(".kept.*"))
 
 
-def test_a_run_tells_on_which_examples_it_was_scored(tmp_path, tiny_encoder):
-    """By what they say, not by where the file lies."""
+def test_a_run_saves_hashes_of_its_dev_examples(tmp_path, tiny_encoder):
+    """Hashes depend on the examples, not on the path of the file."""
     prints = []
     for name, text in (("a", "dawn"), ("b", "dawn"), ("c", "dusk")):
         (tmp_path / name).mkdir()
@@ -376,9 +376,7 @@ def test_a_run_tells_on_which_examples_it_was_scored(tmp_path, tiny_encoder):
     ("eval_steps", "epochs"),
     [(None, [1, 2, 3]), (2 / 3, [2, 3]), (1 / 6, [0.5, 1, 1.5, 2, 2.5, 3]), (1000, [3])],
 )
-def test_dev_files_are_scored_as_often_as_the_setting_says(
-    eval_steps, epochs, tmp_path, tiny_encoder
-):
+def test_dev_files_are_scored_every_eval_steps(eval_steps, epochs, tmp_path, tiny_encoder):
     settings = experiment(
         "pairs",
         pairs(tmp_path / "a.jsonl"),
@@ -391,8 +389,8 @@ def test_dev_files_are_scored_as_often_as_the_setting_says(
     assert found == pytest.approx(epochs, abs=0.1)
 
 
-def test_what_the_best_weights_said_is_not_asked_again(tmp_path, tiny_encoder, monkeypatch):
-    """The kept predictions are those of the first evaluation, after which it got worse."""
+def test_predictions_of_the_best_weights_are_kept(tmp_path, tiny_encoder, monkeypatch):
+    """The kept predictions are those of the first evaluation, since later ones are worse."""
     data = pairs(tmp_path / "a.jsonl")
     settings = experiment(
         "pairs", data, tiny_encoder,
@@ -421,7 +419,7 @@ def test_what_the_best_weights_said_is_not_asked_again(tmp_path, tiny_encoder, m
     ]
 
 
-def test_a_whole_number_and_one_with_a_point_are_the_same_setting(tmp_path):
+def test_integers_and_equal_floats_are_the_same_setting(tmp_path):
     path = tmp_path / "pairs.yaml"
     found = []
     for value in ("2", "2.0"):

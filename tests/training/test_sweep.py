@@ -1,4 +1,4 @@
-"""Sweeps: a space is read, searched, and gone on with after a kill."""
+"""Sweeps: a space is parsed, searched, and the search is resumed after a kill."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def sweep(tmp_path, tiny_encoder, tiny_parser):
     return Sweep(config, tmp_path / "sweep", read_space(SPACE))
 
 
-def test_a_place_that_cannot_be_written_is_known_before_a_trial(sweep, tmp_path):
+def test_an_unwritable_folder_is_rejected_before_a_trial(sweep, tmp_path):
     command = [
         "sweep",
         str(sweep.config),
@@ -56,7 +56,7 @@ def test_a_place_that_cannot_be_written_is_known_before_a_trial(sweep, tmp_path)
     assert not sweep.folder.exists()
 
 
-def test_a_space_is_read():
+def test_a_search_space_is_parsed():
     rate, preset, epochs = read_space(SPACE)
     assert rate == Dimension("training.learning_rate", low=1e-4, high=1e-2, log=True)
     assert preset.choices == ("none", "sg-net")
@@ -82,7 +82,7 @@ def test_a_space_is_read():
         (["a=1,2", "a=3,4"], "--space a twice"),
     ],
 )
-def test_a_space_that_is_none_is_refused(texts, message):
+def test_invalid_search_spaces_are_rejected(texts, message):
     with pytest.raises(InputError, match=naming(message)):
         read_space(texts)
 
@@ -128,14 +128,14 @@ def fake(score):
     return train
 
 
-def test_the_first_trials_are_not_alike(sweep, monkeypatch):
+def test_the_first_trials_differ(sweep, monkeypatch):
     monkeypatch.setattr("syntagma.training.run.train", fake(lambda preset, rate, seed: rate))
     wide = replace(sweep, space=read_space(["training.learning_rate=1e-5..1e-1:log"]))
     rates = [trial.value for trial in run_sweep(wide, 4).trials]
     assert max(rates) > 10 * min(rates)
 
 
-def test_the_mean_over_seeds_is_raised(sweep, monkeypatch):
+def test_the_mean_over_seeds_is_maximised(sweep, monkeypatch):
     rate = {1: 10.0, 2: 30.0}
     monkeypatch.setattr("syntagma.training.run.train", fake(lambda p, r, seed: rate[seed]))
     (trial,) = run_sweep(replace(sweep, seeds=2), 1).trials
@@ -143,7 +143,7 @@ def test_the_mean_over_seeds_is_raised(sweep, monkeypatch):
     assert [folder.rpartition("/")[2] for folder in trial.folders] == ["trial-000-1", "trial-000-2"]
 
 
-def test_what_is_better_is_tried_more_often(sweep, monkeypatch):
+def test_better_values_are_proposed_more_often(sweep, monkeypatch):
     monkeypatch.setattr(
         "syntagma.training.run.train", fake(lambda preset, r, s: 10.0 * (preset == "sg-net") - r)
     )
@@ -152,7 +152,7 @@ def test_what_is_better_is_tried_more_often(sweep, monkeypatch):
     assert later.count("sg-net") > 10
 
 
-def test_a_trial_that_fails_is_counted_and_the_first_must_not(sweep, monkeypatch):
+def test_failed_trials_count_but_the_first_aborts(sweep, monkeypatch):
     def score(preset, rate, seed):
         if preset == "sg-net":
             raise InputError("no trees today")
@@ -174,7 +174,7 @@ def test_a_trial_that_fails_is_counted_and_the_first_must_not(sweep, monkeypatch
         run_sweep(other, 3)
 
 
-def test_a_first_trial_that_diverges_has_failed_and_the_next_is_made(sweep, monkeypatch):
+def test_a_first_trial_that_diverges_does_not_abort(sweep, monkeypatch):
     rates: list[float] = []
 
     def score(preset, rate, seed):
@@ -206,18 +206,18 @@ def test_a_first_trial_that_diverges_has_failed_and_the_next_is_made(sweep, monk
         ("preset=1..3", "--space preset=1..3 preset text 1"),
     ],
 )
-def test_a_space_that_no_trial_could_take_is_refused_at_once(sweep, text, message):
+def test_a_space_without_valid_trials_is_rejected_at_once(sweep, text, message):
     with pytest.raises(InputError, match=naming(message)):
         run_sweep(replace(sweep, space=read_space([*SPACE[:1], text])), 1)
     assert not sweep.folder.exists()
 
 
-def test_an_experiment_that_is_wrong_itself_is_not_the_fault_of_the_space(sweep):
+def test_an_invalid_experiment_is_not_blamed_on_the_space(sweep):
     with pytest.raises(InputError, match=naming("head max_lenght max_length")):
         run_sweep(replace(sweep, overrides=("head.max_lenght=32",)), 1)
 
 
-def test_a_value_that_is_impossible_beside_some_others_is_tried(sweep, monkeypatch):
+def test_a_value_that_is_invalid_with_some_others_is_tried(sweep, monkeypatch):
     monkeypatch.setattr("syntagma.training.run.train", fake(lambda *a: 50.0))
     pieces = "guides.ancestor_attention.pieces=share,first_piece"
     both = replace(sweep, overrides=("guides.tree_distance=true",))
@@ -232,7 +232,7 @@ def test_a_value_that_is_impossible_beside_some_others_is_tried(sweep, monkeypat
     assert len(run_sweep(replace(both, space=space), 1).trials) == 1
 
 
-def test_a_metric_that_is_not_there_costs_no_second_training(sweep, monkeypatch):
+def test_an_unknown_metric_costs_no_second_training(sweep, monkeypatch):
     begun = []
 
     def train(experiment, folder, *, resume):
@@ -250,7 +250,7 @@ def test_a_metric_that_is_not_there_costs_no_second_training(sweep, monkeypatch)
     found = run_sweep(replace(sweep, metric="accuracy"), 1)
     assert [trial.value for trial in found.trials] == [50.0]
     assert len(begun) == 1
-    # What lies there is taken for nothing else.
+    # Other files in the folder are not removed.
     (sweep.folder / module.SETTINGS).unlink()
     (sweep.folder / module.JOURNAL).unlink()
     with pytest.raises(
@@ -260,7 +260,7 @@ def test_a_metric_that_is_not_there_costs_no_second_training(sweep, monkeypatch)
 
 
 @pytest.mark.parametrize("error", [InputError, DiskError, BusyError])
-def test_a_first_trial_that_fails_leaves_nothing_in_the_way(sweep, monkeypatch, error):
+def test_a_failed_first_trial_leaves_no_files(sweep, monkeypatch, error):
     def train(experiment, folder, *, resume):
         RunFolder(Path(folder)).begin(experiment, resume=resume)
         raise error("the loss is nan")
@@ -269,7 +269,7 @@ def test_a_first_trial_that_fails_leaves_nothing_in_the_way(sweep, monkeypatch, 
     with pytest.raises(error, match="the loss is nan"):
         run_sweep(sweep, 1)
     if error is BusyError:
-        # Another process is at work there: what is its is left alone.
+        # Another process works there: its files are not removed.
         assert (sweep.folder / module.SETTINGS).is_file()
         assert (sweep.folder / "trial-000").is_dir()
         return
@@ -278,7 +278,7 @@ def test_a_first_trial_that_fails_leaves_nothing_in_the_way(sweep, monkeypatch, 
     assert run_sweep(replace(sweep, space=read_space(["preset=none,sg-net"])), 1).trials
 
 
-def test_a_full_disk_uses_no_trial_up(sweep, monkeypatch):
+def test_a_full_disk_does_not_count_as_a_trial(sweep, monkeypatch):
     monkeypatch.setattr("syntagma.training.run.train", fake(lambda *a: 50.0))
     run_sweep(sweep, 1)
 
@@ -310,7 +310,7 @@ def test_a_run_of_an_earlier_call_is_not_removed(sweep, monkeypatch):
     monkeypatch.setattr("syntagma.training.run.train", fail)
     with pytest.raises(InputError, match="no data today"):
         run_sweep(sweep, 1)
-    # The same proposal comes again, and goes on with it.
+    # The same trial is proposed again and resumed.
     monkeypatch.setattr("syntagma.training.run.train", stop)
     with pytest.raises(KeyboardInterrupt):
         run_sweep(sweep, 1)
@@ -318,18 +318,18 @@ def test_a_run_of_an_earlier_call_is_not_removed(sweep, monkeypatch):
 
 
 def search(config, folder):
-    """Three trials, printed."""
+    """Run three trials and print them."""
     for trial in run_sweep(Sweep(config, folder, read_space(SPACE)), 3).trials:
         print("TRIAL", trial.number, sorted(trial.values.items()), trial.value)
 
 
-def test_killed_and_called_again_gives_the_same_trials(sweep, tmp_path):
+def test_a_killed_and_resumed_sweep_makes_the_same_trials(sweep, tmp_path):
     def start(name):
         return Child(search, sweep.config, tmp_path / name, folder=tmp_path)
 
     broken = start("broken")
     deadline = time.monotonic() + 120
-    # In the middle of the second trial.
+    # Kill the process in the middle of the second trial.
     while not (tmp_path / "broken/trial-001/experiment.yaml").is_file():
         assert broken.is_running, broken.err.read_text()[-2000:]
         assert time.monotonic() < deadline
@@ -345,7 +345,7 @@ def test_killed_and_called_again_gives_the_same_trials(sweep, tmp_path):
     assert len(list((tmp_path / "broken").glob("trial-*/"))) == 3
 
 
-def test_a_trial_without_all_its_settings_is_left_out(sweep, monkeypatch):
+def test_a_trial_without_all_its_values_is_skipped(sweep, monkeypatch):
     monkeypatch.setattr("syntagma.training.run.train", fake(lambda *a: 50.0))
     run_sweep(sweep, 1)
     journal = optuna.storages.journal.JournalFileBackend(str(sweep.folder / module.JOURNAL))
@@ -355,7 +355,7 @@ def test_a_trial_without_all_its_settings_is_left_out(sweep, monkeypatch):
     assert [trial.number for trial in found.trials] in ([0, 2], [2, 0])
 
 
-def test_a_missing_optuna_is_named(sweep, monkeypatch):
+def test_missing_optuna_is_reported(sweep, monkeypatch):
     monkeypatch.setitem(sys.modules, "optuna", None)
     with pytest.raises(InputError, match=naming("syntagma[sweep]")):
         run_sweep(sweep, 1)

@@ -20,7 +20,7 @@ MIN_ARC = 16.0
 MARGIN = 12.0
 
 Leg = tuple[int, int]
-"""A leg of an arc: the word it stands on, and the arc, identified by its dependent."""
+"""A leg of an arc: the word that it belongs to, and the arc, identified by its dependent."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,7 +141,7 @@ def lay_out_tree(
 
 
 def _leg_offsets(heads: Sequence[int]) -> dict[Leg, float]:
-    """Compute how far to the right of the middle of its word each leg stands.
+    """Compute how far to the right of the middle of its word each leg is.
 
     Arcs to the left leave on the left, arcs to the right on the right, and the root marker is
     between them.  On either side, longer arcs leave closer to the middle, so that they do not touch
@@ -166,7 +166,7 @@ def _free_stretches(
 
     Legs of higher arcs that come down inside an arc cut its line into stretches; these are the legs
     of crossing arcs and of the root marker.  The label goes onto the stretch that spans most words.
-    The label of the root stands over its only leg.
+    The label of the root is above its only leg.
     """
     higher: dict[int, list[tuple[float, int, int]]] = {}
     for (word, arc), offset in offsets.items():

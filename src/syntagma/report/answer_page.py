@@ -11,7 +11,6 @@ from __future__ import annotations
 import base64
 import hashlib
 from collections.abc import Sequence
-from importlib.resources import files
 from string import Template
 
 from syntagma.drawing.svg import escape
@@ -22,6 +21,7 @@ from syntagma.report.answer_cards import (
     question_list,
     selection_css,
 )
+from syntagma.report.page import render_page, resource
 from syntagma.report.page_data import RowWeights, json_block, page_data, sentences_of
 from syntagma.report.passage_marks import passage_html, tokens_of
 from syntagma.tasks.spans.answers import Answer
@@ -68,28 +68,27 @@ def answer_page(
     tokens = tokens_of(passage, parses)
     data = page_data(parses, answers, attention)
     numbers = range(1, len(answers) + 1)
-    script = _resource("answer_page.js")
-    return Template(_resource("answer_page.html")).substitute(
-        title=escape(title),
-        summary=_summary(parses, answers),
-        style=_resource("page.css") + _resource("answer_page.css") + selection_css(len(answers)),
-        script=script,
-        # The Content-Security-Policy of the page allows only the script with this hash.
-        script_hash=base64.b64encode(hashlib.sha256(script.encode()).digest()).decode(),
-        data=json_block(data),
+    script = resource("answer_page.js")
+    # The policy of the page allows only the script with this hash.
+    script_hash = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
+    content = Template(resource("answer_page.html")).substitute(
         questions=question_list(answers),
         cards="\n".join(answer_card(number, answers) for number in numbers),
         passage=passage_html(passage, tokens, answers),
         attention_note=escape(attention_note) if attention else "",
         question_trees="\n".join(map(_question_trees, numbers, answers, question_parses)),
         passage_trees=_passage_trees(passage, parses, answers),
-        note=escape(note),
     )
-
-
-def _resource(name: str) -> str:
-    """Read a file that ships with this package."""
-    return files("syntagma.report").joinpath(name).read_text("utf-8")
+    return render_page(
+        content.rstrip("\n"),
+        title=title,
+        summary=_summary(parses, answers),
+        note=note,
+        style=resource("answer_page.css") + selection_css(len(answers)),
+        policy=f"script-src 'sha256-{script_hash}'",
+        scripts=f'<script type="application/json" id="page-data">{json_block(data)}</script>\n'
+        f"<script>{script}</script>",
+    )
 
 
 def _summary(parses: Sequence[Parse], answers: Sequence[Answer]) -> str:

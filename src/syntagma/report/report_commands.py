@@ -1,4 +1,4 @@
-"""The part of a report with the commands that reproduce its runs and the report itself."""
+"""The section of a report with the commands that reproduce its runs and the report itself."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from pathlib import Path
 from syntagma.analysis.systems import System
 from syntagma.files import read_text
 from syntagma.outputs import write_text
-from syntagma.report.report_page import Part, commands
+from syntagma.report.report_page import Section, commands
 from syntagma.runs.folder import read_experiment
 from syntagma.runs.names import SETTINGS as RUN_SETTINGS
 from syntagma.settings import flatten, to_dict
@@ -24,9 +24,9 @@ PATH_STARTS = (("runs",), ("..",))
 """First components that occur in paths, but not in names on the Hugging Face Hub."""
 
 
-def commands_part(
+def commands_section(
     systems: Sequence[System], draft: Path, out: str | Path, *, options: Sequence[str] = ()
-) -> tuple[Part, list[str]]:
+) -> tuple[Section, list[str]]:
     """List the commands that reproduce everything in new folders, from settings saved here.
 
     Args:
@@ -36,7 +36,7 @@ def commands_part(
         options: command-line options of the report.
 
     Returns:
-        The part, and notices about runs that cannot be reproduced.
+        The section, and notices about runs that cannot be reproduced.
     """
     notices: list[str] = []
     # Folder name under `again/` by path; reserve the report's own name first.
@@ -69,7 +69,7 @@ def commands_part(
             f" The runs were scored on {shown} examples of each dev file "
             "(<code>data.dev_limit</code>); <code>evaluate</code> scores them all."
         )
-    return Part("Commands", f'{commands(lines)}<p class="hint">{hint}</p>'), notices
+    return Section("Commands", f'{commands(lines)}<p class="hint">{hint}</p>'), notices
 
 
 def _as_trained(experiment: Experiment) -> list[str]:

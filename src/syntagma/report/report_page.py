@@ -1,4 +1,4 @@
-"""Write a self-contained report page: parts with tables, plots and cases, and what was skipped.
+"""Write a self-contained report page: sections with tables, plots and cases, and what was skipped.
 
 The page needs neither network nor script.  Plots are embedded as data, and also saved as files next
 to the page.
@@ -8,20 +8,19 @@ from __future__ import annotations
 
 import base64
 from collections.abc import Sequence
-from importlib.resources import files
 from pathlib import Path
-from string import Template
 from typing import NamedTuple
 
 from syntagma.drawing.svg import escape
+from syntagma.report.page import render_page, resource
 
 
-class Part(NamedTuple):
-    """A part of the page.
+class Section(NamedTuple):
+    """A section of the page.
 
     Args:
-        name: heading of the part.
-        body: content as HTML; a part without content is not shown.
+        name: heading of the section.
+        body: content as HTML; a section without content is not shown.
     """
 
     name: str
@@ -29,46 +28,49 @@ class Part(NamedTuple):
 
     @property
     def anchor(self) -> str:
-        """Id of the part, the target of links to it."""
+        """Id of the section, the target of links to it."""
         return "-".join(self.name.lower().split())
 
 
 def report_page(
-    *, title: str, summary: str, parts: Sequence[Part], notices: Sequence[str] = (), note: str = ""
+    *,
+    title: str,
+    summary: str,
+    sections: Sequence[Section],
+    notices: Sequence[str] = (),
+    note: str = "",
 ) -> str:
     """Render the page.
 
     Args:
         title: title of the page.
         summary: a line that describes the runs.
-        parts: the parts in order; those without a body are skipped.
+        sections: the sections in order; those without a body are skipped.
         notices: what was skipped, and why.
         note: a line at the end of the page.
 
     Returns:
         The page as HTML.
     """
-    shown = [part for part in parts if part.body]
-    links = "".join(f'<li><a href="#{part.anchor}">{escape(part.name)}</a></li>' for part in shown)
-    sections = "\n".join(
-        f'<section class="part" id="{part.anchor}"><h2>{escape(part.name)}</h2>\n{part.body}\n'
+    shown = [section for section in sections if section.body]
+    links = "".join(
+        f'<li><a href="#{section.anchor}">{escape(section.name)}</a></li>' for section in shown
+    )
+    content = "\n".join(
+        f'<section class="section" id="{each.anchor}"><h2>{escape(each.name)}</h2>\n{each.body}\n'
         "</section>"
-        for part in shown
+        for each in shown
     )
-    return Template(_resource("report_page.html")).substitute(
-        title=escape(title),
-        summary=escape(summary),
-        style=_resource("page.css") + _resource("report_page.css"),
-        contents=f"<ul>{links}</ul>",
-        notices=_notices(notices),
-        sections=sections,
-        note=escape(note),
+    return render_page(
+        f"<main>\n{content}\n</main>",
+        title=title,
+        summary=summary,
+        note=note,
+        style=resource("report_page.css"),
+        # Plots are embedded as data.
+        policy="img-src data:",
+        header=f'<nav aria-label="Sections"><ul>{links}</ul></nav>\n{_notices(notices)}',
     )
-
-
-def _resource(name: str) -> str:
-    """Read a file that ships with this package."""
-    return files("syntagma.report").joinpath(name).read_text("utf-8")
 
 
 def _notices(notices: Sequence[str]) -> str:

@@ -13,21 +13,21 @@ from syntagma.encoders.default import DEFAULT_PARSER
 from syntagma.errors import InputError, MissingExtraError
 from syntagma.evaluation import score_runs
 from syntagma.outputs import require_absent, write_folder, write_json, write_text
-from syntagma.report.case_part import cases_part
-from syntagma.report.parse_parts import noise_part, sources_part, training_noise_parts
-from syntagma.report.report_commands import commands_part
+from syntagma.report.case_section import cases_section
+from syntagma.report.parse_sections import noise_section, sources_section, training_noise_sections
+from syntagma.report.report_commands import commands_section
 from syntagma.report.report_page import report_page
-from syntagma.report.report_parts import (
-    groups_part,
-    models_part,
-    results_part,
-    tags_part,
-    training_part,
+from syntagma.report.report_sections import (
+    groups_section,
+    models_section,
+    results_section,
+    tags_section,
+    training_section,
 )
 
 
 def write_report(
-    runs: Sequence[str | Path],
+    folders: Sequence[str | Path],
     out: str | Path,
     *,
     data: Sequence[str] = (),
@@ -41,7 +41,7 @@ def write_report(
     """Write a report on runs.
 
     Args:
-        runs: folders of runs with the same dev data.  Runs that differ only in their seed form one
+        folders: run folders with the same dev data.  Runs that differ only in their seed form one
             system; the first system is the baseline.
         out: folder to write ``index.html``, the plots and ``report.json`` with all values to.
         data: files to evaluate on; defaults to the saved scores on the dev files.
@@ -67,8 +67,8 @@ def write_report(
         with suppress(MissingExtraError):  # Reported on the page, not an error.
             check_sources([source])
     if data:
-        runs = score_runs(runs, data, metric=metric, device=device)
-    systems = read_systems(runs, metric=metric)
+        folders = score_runs(folders, data, metric=metric, device=device)
+    systems = read_systems(folders, metric=metric)
     options = {
         "--data": data,
         "--cases": [str(n_cases)],
@@ -79,17 +79,17 @@ def write_report(
     }
     with write_folder(out) as draft:
         made = [
-            results_part(systems),
-            groups_part(systems, draft, parser=DEFAULT_PARSER),
-            tags_part(systems, parser=DEFAULT_PARSER),
-            *(noise_part(systems, kind, draft, device=device) for kind in noise),
-            *training_noise_parts(systems, draft),
-            sources_part(systems, sources, draft, device=device),
-            training_part(systems, draft),
-            models_part(systems),
-            cases_part(systems, n_cases, n_pictures, device=device),
+            results_section(systems),
+            groups_section(systems, draft, parser=DEFAULT_PARSER),
+            tags_section(systems, parser=DEFAULT_PARSER),
+            *(noise_section(systems, kind, draft, device=device) for kind in noise),
+            *training_noise_sections(systems, draft),
+            sources_section(systems, sources, draft, device=device),
+            training_section(systems, draft),
+            models_section(systems),
+            cases_section(systems, n_cases, n_pictures, device=device),
         ]
-        commands, lacking = commands_part(systems, draft, out, options=_as_words(options))
+        commands, lacking = commands_section(systems, draft, out, options=_as_words(options))
         names = ", ".join(system.name for system in systems)
         first = systems[0].runs[0]
         n_runs = sum(len(system.runs) for system in systems)
@@ -97,15 +97,15 @@ def write_report(
             title=f"Report: {names}",
             summary=f"Task {first.task}, {n_runs} run{'s' * (n_runs != 1)}, "
             f"{len(first.rows):,} examples ({', '.join(first.data)})",
-            parts=[
-                *(each.part for each in made),
+            sections=[
+                *(each.section for each in made),
                 commands,
             ],
             notices=[*(notice for each in made for notice in each.notices), *lacking],
             note=f"Written by Syntagma {syntagma.__version__}.",
         )
         write_text(draft / "index.html", page)
-        values = {each.part.anchor: each.values for each in made}
+        values = {each.section.anchor: each.values for each in made}
         write_json(draft / "report.json", values)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from syntagma.analysis.cases import GAINED, Case, read_answers
 from syntagma.analysis.systems import read_systems
-from syntagma.report.case_part import write_cases
+from syntagma.report.case_section import write_cases
 from syntagma.reproduce.plan import EntryPlan
 from syntagma.reproduce.result import Cell, Measurement, ResultTable
 from syntagma.tasks import find_task

@@ -1,4 +1,4 @@
-"""Report parts that score models again with noisy parses or with other parse sources."""
+"""Report sections that score models again with noisy parses or with other parse sources."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ from syntagma.drawing.svg import escape
 from syntagma.drawing.tables import html_table
 from syntagma.errors import InputError
 from syntagma.parse.sources.load import read_noise
-from syntagma.report.report_page import Part, plot, plots
-from syntagma.report.report_parts import Made
+from syntagma.report.report_page import Section, plot, plots
+from syntagma.report.report_sections import SectionResult
 
 
-def noise_part(systems: Sequence[System], kind: str, out: Path, *, device: str) -> Made:
+def noise_section(systems: Sequence[System], kind: str, out: Path, *, device: str) -> SectionResult:
     """Plot scores over the share of heads or tags replaced.
 
     Args:
@@ -36,7 +36,7 @@ def noise_part(systems: Sequence[System], kind: str, out: Path, *, device: str) 
         device: device to run the models on.
     """
     metric = systems[0].compared.metric
-    return _curve_part(
+    return _curve_section(
         f"Noise: {kind} replaced",
         partial(noise_curve, _folders(systems), kind=kind, metric=metric, device=device),
         f"The models are scored again with the given share of {kind} replaced at random",
@@ -44,7 +44,7 @@ def noise_part(systems: Sequence[System], kind: str, out: Path, *, device: str) 
     )
 
 
-def training_noise_parts(systems: Sequence[System], out: Path) -> list[Made]:
+def training_noise_sections(systems: Sequence[System], out: Path) -> list[SectionResult]:
     """Plot the scores of runs over the share of noise that they were trained with, if any.
 
     Args:
@@ -55,7 +55,7 @@ def training_noise_parts(systems: Sequence[System], out: Path) -> list[Made]:
     parsers = {run.experiment.parser for system in systems for run in system.runs}
     kinds = {noise.what for parser in parsers if (noise := read_noise(parser))}
     return [
-        _curve_part(
+        _curve_section(
             f"Noise in training: {kind} replaced",
             partial(training_noise_curve, _folders(systems), kind=kind, metric=metric),
             f"Scores of models trained and evaluated with the given share of {kind} replaced at "
@@ -66,44 +66,46 @@ def training_noise_parts(systems: Sequence[System], out: Path) -> list[Made]:
     ]
 
 
-def _curve_part(name: str, make: Callable[[], NoiseCurve], hint: str, path: Path) -> Made:
-    """Build the part of a noise curve.
+def _curve_section(
+    name: str, make: Callable[[], NoiseCurve], hint: str, path: Path
+) -> SectionResult:
+    """Build the section of a noise curve.
 
     Args:
-        name: heading of the part.
+        name: heading of the section.
         make: computes the curve.
         hint: description of the measurement, without a full stop.
         path: path of the plot.
     """
     try:
         curve = make()
-    # A part that cannot be computed (missing models, data or extras) must not fail the report.
+    # A section that cannot be computed (missing models, data or extras) must not fail the report.
     except InputError as error:
-        return Made(Part(name, ""), {}, [f"{name}: {error}"])
-    return _plot_part(name, hint, curve, path, lambda: write_noise_curves([curve], path))
+        return SectionResult(Section(name, ""), {}, [f"{name}: {error}"])
+    return _plot_section(name, hint, curve, path, lambda: write_noise_curves([curve], path))
 
 
-def sources_part(
+def sources_section(
     systems: Sequence[System], sources: Sequence[str], out: Path, *, device: str
-) -> Made:
+) -> SectionResult:
     """Compare scores with the parses of several sources.
 
     Args:
         systems: the systems.
-        sources: names of the parse sources; without any, the part is empty.
+        sources: names of the parse sources; without any, the section is empty.
         out: folder to write the plot to.
         device: device to run the models on.
     """
     name = "Sources of parses"
     if not sources:
-        return Made(Part(name, ""), {}, [])
+        return SectionResult(Section(name, ""), {}, [])
     try:
         metric = systems[0].compared.metric
         found = parser_table(_folders(systems), sources, metric=metric, device=device)
     except InputError as error:
-        return Made(Part(name, ""), {}, [f"{name}: {error}"])
+        return SectionResult(Section(name, ""), {}, [f"{name}: {error}"])
     path = out / "sources.svg"
-    return _plot_part(
+    return _plot_section(
         name,
         f"The models are scored again with the parses of each source; {OWN} denotes the source "
         "that a model was trained with",
@@ -117,15 +119,15 @@ def _folders(systems: Sequence[System]) -> list[Path]:
     return [folder for system in systems for folder in system.folders]
 
 
-def _plot_part(
+def _plot_section(
     name: str, hint: str, found: NoiseCurve | ParserTable, path: Path, draw: Callable[[], None]
-) -> Made:
-    """Build a part with a plot, its table, and a description.
+) -> SectionResult:
+    """Build a section with a plot, its table, and a description.
 
     A plot that cannot be drawn is reported as a notice; the table is shown all the same.
 
     Args:
-        name: heading of the part.
+        name: heading of the section.
         hint: description of the measurement, without a full stop.
         found: the values.
         path: path of the plot.
@@ -138,4 +140,4 @@ def _plot_part(
     except InputError as error:
         notices.append(f"plots: {error}")
     hint = f'<p class="hint">{escape(f"{hint} ({found.summary()}).")}</p>'
-    return Made(Part(name, hint + body), asdict(found), notices)
+    return SectionResult(Section(name, hint + body), asdict(found), notices)

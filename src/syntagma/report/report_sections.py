@@ -1,4 +1,4 @@
-"""Report parts built from saved results: scores, settings, groups, training, parameters."""
+"""Report sections built from saved results: scores, settings, groups, training, parameters."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from syntagma.drawing.tables import html_table, spread
 from syntagma.encoders.default import DEFAULT_PARSER
 from syntagma.errors import InputError
 from syntagma.parse.sources.load import load_source
-from syntagma.report.report_page import Part, commands, details, plot, plots
+from syntagma.report.report_page import Section, commands, details, plot, plots
 from syntagma.runs.log import Speed, is_cut, read_speed
 from syntagma.settings import flatten, to_dict
 from syntagma.tasks import find_task
@@ -32,21 +32,21 @@ MAX_GROUPS = 60
 """Maximum number of groups that fit into a plot."""
 
 
-class Made(NamedTuple):
-    """A part of the page with its values.
+class SectionResult(NamedTuple):
+    """A section of the page with its values.
 
     Args:
-        part: the part.
+        section: the section.
         values: the same results as plain values, for ``report.json``.
         notices: what was skipped, and why.
     """
 
-    part: Part
+    section: Section
     values: Any
     notices: list[str]
 
 
-def results_part(systems: Sequence[System]) -> Made:
+def results_section(systems: Sequence[System]) -> SectionResult:
     """Show scores with significance tests, all metrics, and the settings that differ."""
     notices: list[str] = []
     body, values = "", None
@@ -68,7 +68,9 @@ def results_part(systems: Sequence[System]) -> Made:
     shown = html_table(rows)
     body += details("All metrics", shown) if body else shown
     body += _settings(systems)
-    return Made(Part("Results", body), {"comparison": values, "metrics": metrics}, notices)
+    return SectionResult(
+        Section("Results", body), {"comparison": values, "metrics": metrics}, notices
+    )
 
 
 def _metrics(systems: Sequence[System]) -> dict[str, dict[str, list[float]]]:
@@ -116,7 +118,9 @@ def _settings(systems: Sequence[System]) -> str:
     return body
 
 
-def groups_part(systems: Sequence[System], out: Path, *, parser: str = DEFAULT_PARSER) -> Made:
+def groups_section(
+    systems: Sequence[System], out: Path, *, parser: str = DEFAULT_PARSER
+) -> SectionResult:
     """Break scores down by properties of the examples and of their parses.
 
     Numeric properties are binned into groups of equal size and into groups of equal range.
@@ -130,7 +134,7 @@ def groups_part(systems: Sequence[System], out: Path, *, parser: str = DEFAULT_P
     try:
         examples = systems[0].runs[0].examples()
     except InputError as error:
-        return Made(Part(name, ""), {}, [f"groups of examples: {error}"])
+        return SectionResult(Section(name, ""), {}, [f"groups of examples: {error}"])
     notices: list[str] = []
     figures, tables, values = [], [], {}
     measured: dict[str, dict[str, float]] = {}
@@ -164,16 +168,16 @@ def groups_part(systems: Sequence[System], out: Path, *, parser: str = DEFAULT_P
         except InputError as error:
             notices.append(f"plots: {error}")
     if not values:
-        return Made(Part(name, ""), {}, notices)
+        return SectionResult(Section(name, ""), {}, notices)
     hint = (
         '<p class="hint">Numeric properties are binned into at most 20 groups of equal size and of '
         "equal range (properties with fewer values have one group per value). Their trend line is "
         "a least-squares fit through the group means, weighted by the number of examples.</p>"
     )
-    return Made(Part(name, hint + plots(figures) + "".join(tables)), values, notices)
+    return SectionResult(Section(name, hint + plots(figures) + "".join(tables)), values, notices)
 
 
-def tags_part(systems: Sequence[System], *, parser: str = DEFAULT_PARSER) -> Made:
+def tags_section(systems: Sequence[System], *, parser: str = DEFAULT_PARSER) -> SectionResult:
     """Count part-of-speech tags at the boundaries of answers, for readers.
 
     Args:
@@ -182,11 +186,11 @@ def tags_part(systems: Sequence[System], *, parser: str = DEFAULT_PARSER) -> Mad
     """
     name = "Answer boundaries"
     if systems[0].runs[0].task != "spans":
-        return Made(Part(name, ""), {}, [])
+        return SectionResult(Section(name, ""), {}, [])
     try:
         found = tags_of_systems(systems, parser=parser)
     except InputError as error:
-        return Made(Part(name, ""), {}, [f"tags at answer boundaries: {error}"])
+        return SectionResult(Section(name, ""), {}, [f"tags at answer boundaries: {error}"])
     hint = (
         '<p class="hint">How often each Penn tag occurs at the first or last word of the gold '
         "answer and of the answers of each system; and, by the tag of the gold word, how often a "
@@ -196,7 +200,7 @@ def tags_part(systems: Sequence[System], *, parser: str = DEFAULT_PARSER) -> Mad
     )
     body = html_table(found.rows())
     body += "".join(f"<p>{escape(line)}</p>" for line in found.lines())
-    return Made(Part(name, hint + body), asdict(found), [])
+    return SectionResult(Section(name, hint + body), asdict(found), [])
 
 
 def _group_plot(found: Sequence[Breakdown], out: Path) -> str:
@@ -208,7 +212,7 @@ def _group_plot(found: Sequence[Breakdown], out: Path) -> str:
     return plot(path, caption, wide=len(found) > 1)
 
 
-def training_part(systems: Sequence[System], out: Path) -> Made:
+def training_section(systems: Sequence[System], out: Path) -> SectionResult:
     """Show training curves and training speed.
 
     Args:
@@ -244,7 +248,7 @@ def training_part(systems: Sequence[System], out: Path) -> Made:
         values = {name: [speed.as_json() for speed in found] for name, found in speeds.items()}
     except InputError as error:
         notices.append(f"training speed: {error}")
-    return Made(Part("Training", body), values, notices)
+    return SectionResult(Section("Training", body), values, notices)
 
 
 def _evaluated(systems: Sequence[System]) -> str:
@@ -282,7 +286,7 @@ def speed_rows(speeds: dict[str, list[Speed]]) -> list[list[str]]:
     return rows
 
 
-def models_part(systems: Sequence[System]) -> Made:
+def models_section(systems: Sequence[System]) -> SectionResult:
     """Show numbers of parameters, and learned values of the guides, of the saved models."""
     notices: list[str] = []
     numbers: dict[str, list[ModelNumbers]] = {}
@@ -300,7 +304,7 @@ def models_part(systems: Sequence[System]) -> Made:
             else:
                 numbers.setdefault(system.name, []).append(found)
     if not numbers:
-        return Made(Part("Models", ""), {}, notices)
+        return SectionResult(Section("Models", ""), {}, notices)
     body = html_table(_parameter_rows(numbers))
     every = [each for group in numbers.values() for each in group]
     names = dict.fromkeys(name for each in every for name in each.learned)
@@ -316,16 +320,17 @@ def models_part(systems: Sequence[System]) -> Made:
         name: [{"parameters": n.parameters, "learned": n.learned} for n in group]
         for name, group in numbers.items()
     }
-    return Made(Part("Models", body), plain, notices)
+    return SectionResult(Section("Models", body), plain, notices)
 
 
 def _parameter_rows(numbers: dict[str, list[ModelNumbers]]) -> list[list[str]]:
     """Build the table of parameters; the seeds of a system have the same, so one run is enough."""
     first = {name: group[0] for name, group in numbers.items()}
-    parts = dict.fromkeys(part for found in first.values() for part in found.parameters)
+    modules = dict.fromkeys(name for found in first.values() for name in found.parameters)
     rows = [["parameters", *first]]
-    for part in parts:
-        rows.append([part, *(f"{found.parameters.get(part, 0):,}" for found in first.values())])
+    for module in modules:
+        counts = (found.parameters.get(module, 0) for found in first.values())
+        rows.append([module, *(f"{count:,}" for count in counts)])
     base = next(iter(first.values())).total
     totals = [found.total for found in first.values()]
     rows.append(["total", *(f"{total:,}" for total in totals)])

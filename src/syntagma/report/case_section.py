@@ -1,4 +1,4 @@
-"""The part of a report that shows cases, and pages of cases alone: answers, trees, attention."""
+"""Build the section of a report that shows cases, and pages that show only cases."""
 
 from __future__ import annotations
 
@@ -28,29 +28,29 @@ from syntagma.outputs import write_text
 from syntagma.parse.parser import JointParser
 from syntagma.parse.sources.load import load_parser
 from syntagma.report.case_cards import CasePictures, case_card
-from syntagma.report.report_page import Part, report_page
-from syntagma.report.report_parts import Made
+from syntagma.report.report_page import Section, report_page
+from syntagma.report.report_sections import SectionResult
 from syntagma.tasks import find_task
 from syntagma.tasks.layout import TextPair
 from syntagma.text.sentence import Parse, Sentence
 
 DRAWN = 3
-"""Systems whose attention is drawn, at most."""
+"""Maximum number of systems whose attention is drawn."""
 WIDEST = 45
-"""Words of a sentence whose attention is drawn, at most."""
+"""Maximum number of words of a sentence whose attention is drawn."""
 
 
 def write_cases(
     cases: Sequence[Case], out: Path, *, title: str, baseline: str, parser: str
 ) -> None:
-    """Write one page about some cases: what was asked, all answers, and the trees.
+    """Write a page of cases: the question, all answers, and the trees of each.
 
     Args:
-        cases: of one task.
-        out: the page.
-        title: of the page.
-        baseline: the name of the system that is shown first.
-        parser: makes the trees, see :func:`syntagma.parse.sources.load.load_parser`.
+        cases: cases of one task.
+        out: path of the page.
+        title: title of the page.
+        baseline: name of the system that the others are compared with.
+        parser: the parser of the trees, see :func:`syntagma.parse.sources.load.load_parser`.
     """
     notices: list[str] = []
     painter = _Painter({}, notices, parser)
@@ -61,31 +61,34 @@ def write_cases(
     page = report_page(
         title=title,
         summary=f"{len(cards)} cases",
-        parts=[Part("Cases", "".join(cards))],
+        sections=[Section("Cases", "".join(cards))],
         notices=notices,
         note=f"Written by Syntagma {syntagma.__version__}.",
     )
     write_text(out, page)
 
 
-def cases_part(systems: Sequence[System], n_cases: int, n_pictures: int, *, device: str) -> Made:
-    """The cases with their pictures.
+def cases_section(
+    systems: Sequence[System], n_cases: int, n_pictures: int, *, device: str
+) -> SectionResult:
+    """Sample cases and show them with their figures.
 
     Args:
-        systems: the baseline first.
-        n_cases: to draw.
-        n_pictures: of these, how many with pictures of attention; 0 opens no model of a run.
-        device: where to compute.
+        systems: the systems, the baseline first.
+        n_cases: number of cases.
+        n_pictures: number of these to show with attention; with 0, no model is loaded for them.
+        device: device to run the models on.
     """
     if not n_cases:
-        return Made(Part("Cases", ""), [], [])
+        return SectionResult(Section("Cases", ""), [], [])
     try:
         found = find_cases(systems, most=n_cases)
     except InputError as error:
-        return Made(Part("Cases", ""), [], [f"cases: {error}"])
+        return SectionResult(Section("Cases", ""), [], [f"cases: {error}"])
     if not found.cases:
-        same = "the systems differ on no example" if len(systems) > 1 else "every example is right"
-        return Made(Part("Cases", ""), [], [f"cases: {same}"])
+        several = len(systems) > 1
+        same = "the systems do not differ on any example" if several else "all examples are right"
+        return SectionResult(Section("Cases", ""), [], [f"cases: {same}"])
     notices: list[str] = []
     observable = reads_pairs(find_task(systems[0].runs[0].task))
     predictors = _open(systems, device, notices) if n_pictures and observable else {}
@@ -100,19 +103,20 @@ def cases_part(systems: Sequence[System], n_cases: int, n_pictures: int, *, devi
     counts = "; ".join(
         _count_shown(kind, system, n, baseline) for (kind, system), n in found.counts.items()
     )
-    hint = f'<p class="hint">{escape(counts)}. Shown are {len(cards)}, drawn at random (seed 0).'
+    hint = f'<p class="hint">{escape(counts)}. '
+    hint += f"The {len(cards)} cases below are a random sample (seed 0)."
     if len(systems[0].runs) > 1:
         seeds = ", ".join(dict.fromkeys(str(system.runs[0].seed) for system in systems))
-        hint += " Scores are means over seeds, answers those of all seeds"
-        hint += f"; pictures of attention show the model of seed {seeds}." if predictors else "."
+        hint += " Scores are means over seeds; the answers of all seeds are shown"
+        hint += f"; attention is that of the model with seed {seeds}." if predictors else "."
     if predictors:
         hint += (
-            " Maps show the mean over all heads; the attention to a word is the sum over its "
-            "pieces, from a word the mean over its pieces; elsewhere are special pieces and words "
-            "that are not shown."
+            " Attention maps show the mean over all heads. The attention to a word is the sum over "
+            "its tokens, the attention from a word the mean over its tokens; “elsewhere” stands "
+            "for special tokens and for words that are not shown."
         )
     body = hint + "</p>" + "".join(cards)
-    return Made(Part("Cases", body), [asdict(case) for case in found.cases], notices)
+    return SectionResult(Section("Cases", body), [asdict(case) for case in found.cases], notices)
 
 
 def _count_shown(kind: str, system: str, count: int, baseline: str) -> str:
@@ -123,7 +127,7 @@ def _count_shown(kind: str, system: str, count: int, baseline: str) -> str:
 
 
 def _mixed(cases: Sequence[Case]) -> list[Case]:
-    """One of each kind after another, so that the first ones show all kinds."""
+    """Alternate between the kinds, because only the first cases are shown with attention."""
     groups: dict[tuple[str, str], list[Case]] = {}
     for case in cases:
         groups.setdefault((case.kind, case.system), []).append(case)
@@ -132,11 +136,11 @@ def _mixed(cases: Sequence[Case]) -> list[Case]:
 
 
 def _open(systems: Sequence[System], device: str, notices: list[str]) -> dict[str, Predictor]:
-    """The model of each system, that of its first seed, where it is there."""
+    """Open the model of the first run of each system, if it still exists."""
     found: dict[str, Predictor] = {}
     for system in systems[:DRAWN]:
         folder = system.runs[0].path
-        # Models that were removed are named where their parameters are missing.
+        # The section on models already has a notice about models that were removed.
         if (folder / WEIGHTS).is_file():
             try:
                 found[system.name] = open_predictor(folder, device=device)
@@ -146,12 +150,12 @@ def _open(systems: Sequence[System], device: str, notices: list[str]) -> dict[st
 
 
 class _Painter:
-    """Makes the pictures of cases.
+    """Draws the figures of cases.
 
     Args:
-        predictors: the models by system.
-        notices: gets what could not be drawn.
-        parser: of texts that no model parses.
+        predictors: the model of each system.
+        notices: list to append to if something cannot be drawn.
+        parser: the parser to use if no model reads syntax.
     """
 
     def __init__(
@@ -166,9 +170,9 @@ class _Painter:
         self.parser = cache(lambda: load_parser(parser).with_phrases())
 
     def pictures(self, case: Case, *, attention: bool) -> CasePictures:
-        """What there is to draw of a case."""
+        """Collect trees, and attention if requested."""
         example = case.example
-        # What is asked about a passage need not be a text that can be parsed.
+        # What is asked about a passage is parsed only if the task names it: it may not be a text.
         name = example.asked_name or ("" if example.passage else "text")
         try:
             passage = _best(self.parses(example.passage), case) if example.passage.strip() else None
@@ -185,10 +189,10 @@ class _Painter:
         return self._with_attention(case, pictures, [parse.sentence for parse in asked], name)
 
     def _parses(self, text: str) -> tuple[Parse, ...]:
-        """The sentences as the first model that reads syntax sees them; else the default parser."""
+        """Parse a text with the parser of the first model that reads syntax, or with our own."""
         for predictor in self.predictors.values():
             if (found := predictor.texts.cache) is not None:
-                # Cached parses have no phrases.
+                # Parse again instead of reading the cache, since cached parses have no phrases.
                 parser = found.source
                 parser = parser.with_phrases() if isinstance(parser, JointParser) else parser
                 return tuple(next(iter(parser.parse_texts([text]))))
@@ -208,26 +212,26 @@ class _Painter:
         except InputError as error:
             self.notices.append(f"pictures of case {case.key}: {error}")
             return pictures
-        shown = [(name, [(example.asked, part) for part in asked])]
+        shown = [(name, [(example.asked, each) for each in asked])]
         if sentence is not None and len(sentence) <= WIDEST:
             shown.append(("sentence", [(example.passage, sentence)]))
         maps = tuple((title, tuple(attention_matrices(seen, words))) for title, words in shown)
         turns = tuple(
-            part for each in seen if each.observed.turns is not None for part in self._turns(each)
+            text for each in seen if each.observed.turns is not None for text in self._turns(each)
         )
         return CasePictures(sentence, pictures.trees, maps, turns)
 
     def _turns(self, seen: Observation) -> list[TurnScores]:
         models = list(self.predictors.values())
-        parts = [sentences_of(models, stretch.text) for stretch in seen.layout.stretches]
-        return turn_scores(seen, parts)
+        sentences = [sentences_of(models, each.text) for each in seen.layout.stretches]
+        return turn_scores(seen, sentences)
 
 
 def _best(parses: Sequence[Parse], case: Case) -> Parse | None:
-    """The sentence of a passage to show.
+    """Choose the sentence of a passage to show.
 
-    That of the gold answer; else the one from which a system answered; else the one that has most
-    of the longer words of question and gold answer.
+    It is the sentence with the gold answer, or else with the answer of a system, or else the one
+    that shares most words of more than three letters with the question and the gold answer.
     """
     example = case.example
     starts = [start for start, _ in example.places]
@@ -239,7 +243,7 @@ def _best(parses: Sequence[Parse], case: Case) -> Parse | None:
                 return parse
     wanted = {word.lower() for text in (example.asked, *example.gold) for word in text.split()}
 
-    def likeness(parse: Parse) -> int:
+    def n_shared(parse: Parse) -> int:
         return len({form.lower() for form in parse.sentence.forms if len(form) > 3} & wanted)
 
-    return max(parses, key=likeness, default=None)
+    return max(parses, key=n_shared, default=None)
