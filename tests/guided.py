@@ -17,7 +17,7 @@ GUIDES: dict[str, dict[str, object]] = {
 
 
 def guided(model_type: str, **guides) -> GuidedEncoder:
-    """An encoder with guides and random weights, which evaluates."""
+    """Build an encoder with guides and random weights, in evaluation mode."""
     torch.manual_seed(0)
     config = SyntagmaConfig(encoder=tiny_config(model_type), guides=resolve_guides("none", guides))
     model = GuidedEncoder(config)
@@ -26,7 +26,7 @@ def guided(model_type: str, **guides) -> GuidedEncoder:
 
 
 def batch(n: int = 9, rows: int = 3) -> dict[str, torch.Tensor]:
-    """A special piece, a chain of four words, a flat tree of three, a special piece."""
+    """Return a special token, a chain of four words, a flat tree of three, a special token."""
     torch.manual_seed(1)
     enter = torch.tensor([-1, 0, 1, 2, 3, 4, 5, 6, -9])
     exit_ = torch.tensor([0, 4, 4, 4, 4, 7, 6, 7, -8])
@@ -41,7 +41,7 @@ def batch(n: int = 9, rows: int = 3) -> dict[str, torch.Tensor]:
 
 
 def whole_batch() -> dict[str, torch.Tensor]:
-    """The same with depths, sentences and tags: what any guide reads of one text."""
+    """Return the same with depths, sentences and tags: all columns that guides read of one text."""
     depth = torch.tensor([-1, 0, 1, 2, 3, 0, 1, 1, -1]).expand(3, 9)
     sentence = torch.tensor([-1, 0, 0, 0, 0, 1, 1, 1, -1]).expand(3, 9)
     return {**batch(), "depth": depth, "sentence": sentence, "tag": sentence + 2}

@@ -18,10 +18,10 @@ from tests.messages import naming
 @pytest.fixture(autouse=True)
 def registered():
     register()
-    register()  # twice does no harm
+    register()  # must be idempotent
 
 
-def test_a_guided_encoder_is_loaded_by_the_auto_classes(tiny_encoder, tmp_path):
+def test_a_guided_encoder_can_be_loaded_by_auto_classes(tiny_encoder, tmp_path):
     model = GuidedEncoder.from_pretrained(tiny_encoder, guides={"tree_distance": {}})
     model.save_pretrained(tmp_path)
     load_tokenizer(tiny_encoder).save_pretrained(tmp_path)
@@ -35,13 +35,13 @@ def test_a_guided_encoder_is_loaded_by_the_auto_classes(tiny_encoder, tmp_path):
     assert AutoModel.from_pretrained(tmp_path, dtype=torch.bfloat16).dtype == torch.bfloat16
 
 
-def test_the_model_is_that_of_the_task(tiny_encoder, tmp_path):
+def test_auto_classes_choose_the_model_of_the_task(tiny_encoder, tmp_path):
     labels = {"labels": ["no", "yes"]}
     PairModel.from_pretrained(tiny_encoder, task="pairs", labels=labels).save_pretrained(tmp_path)
     assert type(AutoModel.from_pretrained(tmp_path)) is PairModel
 
 
-def test_a_fresh_model_of_a_configuration(tiny_encoder):
+def test_a_new_model_can_be_built_from_a_configuration(tiny_encoder):
     guides = {"tree_distance": {"alpha": 0.25}}
     labels = {"labels": ["no", "yes"]}
     model = PairModel.from_pretrained(tiny_encoder, task="pairs", guides=guides, labels=labels)
@@ -53,19 +53,19 @@ def test_a_fresh_model_of_a_configuration(tiny_encoder):
     assert not torch.equal(found.get_input_embeddings().weight, model.get_input_embeddings().weight)
 
 
-def test_every_task_has_its_model():
+def test_every_task_has_a_model():
     for task in TASKS.values():
         assert issubclass(task.model_class, SyntagmaModel)
         assert is_dataclass(task.model_class.head_class)
 
 
-def test_a_model_for_no_task_is_told(tiny_encoder, tmp_path):
+def test_a_model_for_an_unknown_task_is_reported(tiny_encoder, tmp_path):
     GuidedEncoder.from_pretrained(tiny_encoder, task="rides").save_pretrained(tmp_path)
     with pytest.raises(InputError, match=naming("rides choice spans typing")):
         AutoModel.from_pretrained(tmp_path)
 
 
-def test_what_cannot_be_loaded_is_told(tiny_encoder, tmp_path):
+def test_a_missing_model_is_reported(tiny_encoder, tmp_path):
     GuidedEncoder.from_pretrained(tiny_encoder).save_pretrained(tmp_path)
     with pytest.raises(InputError, match=naming("dtype device_map .to(device)")):
         AutoModel.from_pretrained(tmp_path, device_map="cpu")

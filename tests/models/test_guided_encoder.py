@@ -1,4 +1,4 @@
-"""Guides on any encoder: parity with the plain one, oracles, gradients."""
+"""Guides on any encoder: equality without guides, oracles, gradients."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def model_of(model_type: str, **guide) -> GuidedEncoder:
 
 
 @pytest.mark.parametrize("model_type", ENCODERS)
-def test_without_guides_it_is_the_plain_encoder_bit_for_bit(encoder_folders, model_type):
+def test_without_guides_states_equal_the_encoders_bit_for_bit(encoder_folders, model_type):
     plain = AutoModel.from_pretrained(encoder_folders[model_type]).eval()
     guided = GuidedEncoder.from_encoder(str(encoder_folders[model_type]))
     inputs = batch()
@@ -68,12 +68,12 @@ def test_a_step_lowers_the_loss_and_reaches_every_parameter(model_type, aggregat
     without = {
         name for name, p in model.named_parameters() if p.grad is None or not p.grad.abs().sum() > 0
     }
-    # What the encoder itself does not use for these inputs (its position of padding and the like).
+    # Parameters that the encoder does not use for these inputs, such as positions of padding.
     assert not {name for name in without if not name.startswith("encoder.")}, without
 
 
-def test_an_encoder_for_ones_own_loop_begins_as_those_of_tasks_do(encoder_folders):
-    """Guides begin near the plain encoder, not at what torch gives fresh weights."""
+def test_a_bare_guided_encoder_is_initialised_like_task_models(encoder_folders):
+    """Guides have their own initialisation, not torch's."""
     guides = {
         "pos_embedding": {"initialise": "zero"},
         "tree_distance": {"alpha": 0.0},
@@ -131,7 +131,7 @@ def test_the_guided_layer_agrees_with_the_equations():
     torch.testing.assert_close(found, expected, atol=1e-5, rtol=1e-5)
 
 
-def test_special_pieces_keep_the_encoders_states_unless_asked():
+def test_special_tokens_keep_the_encoders_states_by_default():
     inputs = batch()
     model = model_of("bert")
     with torch.no_grad():
@@ -145,8 +145,8 @@ def test_special_pieces_keep_the_encoders_states_unless_asked():
     assert not torch.allclose(aggregated[:, 0], plain[:, 0])
 
 
-def test_a_masked_word_is_not_read():
-    """Changing the state of a word changes its own row and those below it, and no others."""
+def test_a_word_attends_only_to_its_ancestors():
+    """Changing the state of a word changes its own row and those of its descendants."""
     model = model_of("bert", aggregation="guided_only")
     guide = model.ancestor_attention
     inputs = batch(rows=1)
@@ -192,7 +192,7 @@ def test_padding_on_either_side_changes_nothing(aggregation):
 
 
 @pytest.mark.parametrize("model_type", [name for name in ENCODERS if name != "modernbert"])
-def test_a_copied_layer_computes_what_the_last_layer_does(encoder_folders, model_type):
+def test_a_copied_layer_computes_the_same_as_the_last_layer(encoder_folders, model_type):
     if model_type == "deberta-v2":
         pytest.skip("its attention adds relative positions, which the copy leaves out")
     if model_type == "mpnet":
@@ -216,7 +216,7 @@ def test_a_copied_layer_computes_what_the_last_layer_does(encoder_folders, model
     torch.testing.assert_close(found, hidden[-1], atol=1e-5, rtol=1e-5)
 
 
-def test_copying_a_layer_of_another_kind_is_refused(encoder_folders):
+def test_copying_a_layer_of_another_structure_is_rejected(encoder_folders):
     guides = {"ancestor_attention": {"initialise": "last_layer"}}
     with pytest.raises(InputError, match=naming("guides.ancestor_attention.initialise=random")):
         GuidedEncoder.from_encoder(
@@ -233,7 +233,7 @@ def test_the_control_without_a_mask_reads_no_syntax():
         assert torch.equal(model(**bare).last_hidden_state, model(**inputs).last_hidden_state)
 
 
-def test_missing_syntax_is_named():
+def test_missing_syntax_is_reported():
     inputs = batch()
     del inputs["enter"]
     with pytest.raises(InputError, match=naming("enter preset none")):
@@ -263,7 +263,7 @@ ROWLESS = {
 
 @pytest.mark.parametrize("model_type", ROWLESS)
 def test_guides_that_need_no_site_work_on_an_encoder_without_a_row(model_type, caplog):
-    """Among them one without attention, and one without a longest sequence."""
+    """One of them has no attention, another one no maximum length."""
     config = ROWLESS[model_type]
     model = GuidedEncoder(
         SyntagmaConfig(encoder=config, guides=resolve_guides("sg-net", {}))
@@ -297,13 +297,13 @@ def test_a_layer_is_not_copied_from_an_encoder_without_a_row():
         ("sg-net", {"ancestor_attention": 3}, "guides.ancestor_attention `key: value` false 3"),
     ],
 )
-def test_impossible_settings_are_named(preset, guides, message):
+def test_invalid_guides_are_reported(preset, guides, message):
     with pytest.raises(InputError, match=naming(message)):
         resolve_guides(preset, guides)
 
 
 @pytest.mark.parametrize("aggregation", ["concatenation", "bi_attention"])
-def test_linear_aggregations_begin_as_the_mean(encoder_folders, aggregation):
+def test_linear_aggregations_are_initialised_to_the_mean(encoder_folders, aggregation):
     guides = resolve_guides("sg-net", {"ancestor_attention": {"aggregation": aggregation}})
     model = GuidedEncoder.from_encoder(str(encoder_folders["bert"]), guides=guides)
     model.post_init()
@@ -315,7 +315,7 @@ def test_linear_aggregations_begin_as_the_mean(encoder_folders, aggregation):
     assert not project.bias.any()
 
 
-def test_a_model_keeps_the_cache_of_kernels_small(tiny_encoder, monkeypatch):
+def test_a_model_limits_the_cache_of_compiled_kernels(tiny_encoder, monkeypatch):
     name = "ONEDNN_PRIMITIVE_CACHE_CAPACITY"
     monkeypatch.delenv(name, raising=False)
     GuidedEncoder.from_pretrained(tiny_encoder)
@@ -325,7 +325,7 @@ def test_a_model_keeps_the_cache_of_kernels_small(tiny_encoder, monkeypatch):
     assert os.environ[name] == "256", "who sets it is asked"
 
 
-def test_threads_do_not_read_each_others_trees(tiny_encoder):
+def test_threads_read_only_their_own_trees(tiny_encoder):
     guides = {"tree_distance": {"alpha": 0.9}, "pos_embedding": {}}
     torch.manual_seed(1)
     model = GuidedEncoder.from_pretrained(tiny_encoder, guides=guides)
@@ -348,7 +348,7 @@ def test_threads_do_not_read_each_others_trees(tiny_encoder):
         assert torch.equal(copied(**batches[0]).last_hidden_state, alone[0])
 
 
-def test_states_after_a_layer_are_those_of_the_thread():
+def test_threads_get_only_their_own_states_of_a_layer():
     model = model_of("bert", guided=False)
     batches = [{"input_ids": torch.full((1, 4), n), "attention_mask": torch.ones(1, 4)}
                for n in range(5, 13)]  # fmt: skip
@@ -364,7 +364,7 @@ def test_states_after_a_layer_are_those_of_the_thread():
     assert all(torch.equal(states, expected[n % 8]) for n, states in enumerate(found))
 
 
-def test_compiled_code_of_the_plain_encoder_is_not_taken_for_the_guided_one(encoder_folders):
+def test_compiled_code_without_guides_is_not_reused_with_guides(encoder_folders):
     folder = str(encoder_folders["bert"])
     plain = GuidedEncoder.from_pretrained(folder)
     guided = GuidedEncoder.from_pretrained(folder, guides={"tree_distance": {"alpha": 0.5}})

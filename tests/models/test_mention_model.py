@@ -1,4 +1,4 @@
-"""Mentions are classified by the state of the marker before them."""
+"""Mentions are classified by the states of their opening markers."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def states_of(model, batch):
     return model.encoder(**batch).last_hidden_state
 
 
-def test_a_type_is_read_from_the_first_marker():
+def test_types_are_scored_from_the_opening_marker():
     model, batch = model_of(TypingModel), inputs()
     gold = torch.tensor([[1.0, 0.0, 1.0], [0.0, 0.0, 0.0]])
     with torch.no_grad():
@@ -42,12 +42,12 @@ def test_a_type_is_read_from_the_first_marker():
         states = states_of(model, batch)
         expected = model.label_scores(torch.stack([states[0, 3], states[1, 1]]))
     torch.testing.assert_close(found.labels, expected)
-    # Each label by itself, the mean over all.
+    # Labels are scored independently; the loss is a mean over all.
     right = torch.where(gold > 0, expected.sigmoid(), 1 - expected.sigmoid())
     torch.testing.assert_close(found.loss, -right.log().mean())
 
 
-def test_a_relation_is_read_from_both_first_markers_the_subjects_first():
+def test_relations_are_scored_from_both_opening_markers():
     model, batch = model_of(RelationModel), inputs()
     with torch.no_grad():
         found = model(**batch, markers=torch.tensor([[6, 2], [1, 4]]), labels=torch.tensor([2, 0]))
@@ -82,7 +82,7 @@ def test_settings_are_checked(kind, values, message):
         kind(**values)
 
 
-def test_unknown_settings_are_named():
+def test_unknown_settings_are_reported():
     with pytest.raises(InputError, match=naming("head.markers head special tail")):
         model_of(TypingModel, markers="tail")
     with pytest.raises(InputError, match=naming("head threshold")):

@@ -1,4 +1,4 @@
-"""Hidden pieces, hidden distances and heads, against plain Python."""
+"""Masked pieces, masked distances and heads, against oracles in plain Python."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ PIECES = [[1, 1, 2, 1], [1, 3, 1]]
 
 
 def columns():
-    """Enter, exit, depth and word of a sequence with a special piece at both ends."""
+    """Return enter, exit, depth and word of a sequence with a special token at both ends."""
     heads = np.array([head for sentence in HEADS for head in sentence], np.int32)
     sentences = np.repeat(np.arange(2), [len(sentence) for sentence in HEADS]).astype(np.int32)
     trees = tour(heads, sentences)
@@ -35,7 +35,7 @@ def columns():
 
 
 def first_places():
-    """Place of the first piece of each word in the sequence."""
+    """Return the position of the first piece of each word in the sequence."""
     counts = [count for sentence in PIECES for count in sentence]
     return [1 + sum(counts[:word]) for word in range(len(counts))]
 
@@ -55,7 +55,7 @@ class TestPieces:
         assert (read[chosen] == 3).sum() / n == pytest.approx(0.8, abs=0.02)
         assert (read[chosen] == 7).sum() / n == pytest.approx(0.1, abs=0.02)
 
-    def test_others_are_hidden_each_time(self):
+    def test_each_call_masks_other_pieces(self):
         torch.manual_seed(0)
         ids, candidates = torch.arange(1000).view(1, -1), torch.ones(1, 1000, dtype=torch.bool)
         reads = [
@@ -67,7 +67,7 @@ class TestPieces:
 
 class TestDistances:
     @pytest.mark.parametrize("direction", ["down", "up", "both", "undirected"])
-    def test_all_pieces_of_a_word_share_its_fate_in_both_directions(self, direction):
+    def test_all_pieces_of_a_word_are_treated_alike_in_both_directions(self, direction):
         tree = columns()
         distances, word = tree_distances(*tree, direction=direction), tree[3]
         torch.manual_seed(1)
@@ -116,7 +116,7 @@ class TestDistances:
         assert others.max() == 8
 
 
-def test_heads_are_first_pieces_and_roots_point_to_the_beginning():
+def test_heads_are_first_pieces_and_roots_point_to_the_first_token():
     tree = columns()
     found = head_places(tree_distances(*tree, direction="up"), tree[3], tree[2])
     first = first_places()
@@ -130,8 +130,8 @@ def test_heads_are_first_pieces_and_roots_point_to_the_beginning():
     assert found.candidates[0].nonzero().squeeze(1).tolist() == [0, *first]
 
 
-def test_words_whose_head_was_cut_off_have_no_head_to_find():
-    # Of the first sentence only the first word is left, whose head comes second.
+def test_words_whose_head_was_truncated_have_no_target():
+    # Only the first word of the first sentence remains; its head would be the second.
     tree = tuple(column[:, :2] for column in columns())
     found = head_places(tree_distances(*tree, direction="up"), tree[3], tree[2])
     assert found.targets.tolist() == [[IGNORED, IGNORED]]

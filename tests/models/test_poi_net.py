@@ -1,4 +1,4 @@
-"""POI-Net's parts against naive code written from the paper, on every encoder, at the edges."""
+"""The parts of POI-Net against naive code written from the paper, on every encoder."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def scale(scores):
 
 
 def naive(states, domain, turns, how):
-    """Sections 2.2 and 2.3 for one sequence, a piece at a time."""
+    """Compute sections 2.2 and 2.3 for one sequence, piece by piece."""
     passage = [i for i, d in enumerate(domain) if d == 0]
     question = [i for i, d in enumerate(domain) if d == 1]
     scaled = {i: states[i] for i in passage + question}
@@ -58,7 +58,7 @@ def naive(states, domain, turns, how):
             alpha = [math.prod(b[: t + 1]) for t in range(turns)]
             weight = sum(x * y for x, y in zip(s, alpha, strict=True)) / sum(alpha)
         else:
-            # R and the bold s of section 2.3, with the bold s of the first turn its own score.
+            # R and the bold s of section 2.3; in the first turn, the bold s is the score itself.
             bold = s[0]
             for t in range(1, turns):
                 bold = (bold + b[t - 1] * s[t - 1]) / (1 + b[t - 1])
@@ -69,7 +69,7 @@ def naive(states, domain, turns, how):
 
 @pytest.mark.parametrize("turns", [1, 2, 3, 4, 5])
 @pytest.mark.parametrize("how", INTEGRATIONS)
-def test_co_attention_is_that_of_the_paper(turns, how):
+def test_co_attention_agrees_with_the_paper(turns, how):
     torch.manual_seed(turns)
     states = torch.randn(2, 9, 6)
     domain = torch.tensor([[0, 0, 0, 0, 0, 1, 1, 1, -1], [0, 0, 1, 1, 1, 1, 1, 1, 1]])
@@ -84,7 +84,7 @@ def test_co_attention_is_that_of_the_paper(turns, how):
     assert (found.scores[:, 0, -1] == 0).all()
 
 
-def test_ways_of_integration_part_at_the_second_and_third_turn():
+def test_integrations_differ_from_the_second_or_third_turn_on():
     torch.manual_seed(0)
     states, domain = torch.randn(2, 9, 6), torch.tensor([[0] * 5 + [1] * 4, [0] * 3 + [1] * 6])
     one, two, three = (
@@ -101,7 +101,7 @@ def test_ways_of_integration_part_at_the_second_and_third_turn():
     assert all(not torch.allclose(a, b) for i, a in enumerate(three) for b in three[:i])
 
 
-def test_no_turn_changes_nothing():
+def test_zero_turns_change_nothing():
     states = torch.randn(1, 4, 6)
     found = IterativeCoAttention(turns=0)(states, torch.tensor([[0, 0, 1, 1]]))
     assert found.states is states
@@ -113,7 +113,7 @@ def test_no_turn_changes_nothing():
     "domain",
     [
         [0, 1, -1, -1],  # one piece each
-        [0, 0, 0, 0],  # the question was cut off
+        [0, 0, 0, 0],  # the question was truncated
         [1, 1, 1, 1],
         [0, 0, 0, 1],
         [-1, -1, -1, -1],
@@ -132,12 +132,12 @@ def test_degenerate_domains_give_finite_states_and_gradients(how, domain, equal)
     assert states.grad.isfinite().all()
     if equal:
         inside = torch.tensor([domain]) >= 0
-        # A domain of equal scores keeps its states.
+        # The states of a domain with equal scores do not change.
         torch.testing.assert_close(found.states[inside], states.detach()[inside])
 
 
 @pytest.mark.parametrize("how", INTEGRATIONS)
-def test_gradients_are_those_of_finite_differences(how):
+def test_gradients_agree_with_finite_differences(how):
     torch.manual_seed(3)
     states = torch.randn(1, 6, 4, dtype=torch.double, requires_grad=True)
     domain = torch.tensor([[0, 0, 0, 0, 1, 1]])
@@ -157,7 +157,7 @@ def test_scores_are_not_rounded_in_mixed_precision():
     torch.testing.assert_close(found.scores, expected.scores)
 
 
-def test_padding_and_company_change_nothing():
+def test_padding_and_other_sequences_change_nothing():
     torch.manual_seed(0)
     attention = IterativeCoAttention(turns=3)
     short, long = torch.randn(1, 5, 8), torch.randn(1, 9, 8)
@@ -179,7 +179,7 @@ def inputs(n: int = 7) -> dict[str, torch.Tensor]:
 
 
 @pytest.mark.parametrize("model_type", ["deberta-v2", "electra", "albert", "mobilebert"])
-def test_tags_are_as_wide_as_what_the_norm_reads(model_type):
+def test_tag_embeddings_have_the_width_of_the_norm(model_type):
     config = tiny_config(model_type, embedding_size=16)
     model = GuidedEncoder(SyntagmaConfig(encoder=config, guides={"pos_embedding": {}}))
     ids = torch.tensor([[2, 5, 6, 3]])
@@ -189,7 +189,7 @@ def test_tags_are_as_wide_as_what_the_norm_reads(model_type):
 
 @pytest.mark.parametrize("model_type", SITED)
 class TestPosEmbedding:
-    def test_it_is_added_to_the_piece_vectors_before_the_norm(self, model_type):
+    def test_tags_are_added_to_the_embeddings_before_the_norm(self, model_type):
         model = guided(model_type, pos_embedding={})
         batch = inputs()
         words = model.encoder.get_submodule(SITES[model_type].word_embeddings)
@@ -201,7 +201,7 @@ class TestPosEmbedding:
             ).last_hidden_state
         torch.testing.assert_close(found, expected)
 
-    def test_beginning_at_zero_it_is_the_plain_encoder(self, model_type):
+    def test_initialised_with_zeros_the_states_equal_the_encoders(self, model_type):
         model = guided(model_type, pos_embedding={"initialise": "zero"})
         batch = inputs()
         with torch.no_grad():
@@ -218,7 +218,7 @@ class TestPosEmbedding:
         assert set(used.nonzero().flatten().tolist()) == set(inputs()["tag"].flatten().tolist())
 
 
-def test_nothing_stays_behind_in_the_encoder():
+def test_no_tag_embedding_remains_in_the_encoder():
     model = guided("bert", pos_embedding={})
     batch = inputs() | {"tag": torch.full((2, 7), N_TAGS)}
     with pytest.raises(IndexError):
@@ -227,7 +227,7 @@ def test_nothing_stays_behind_in_the_encoder():
     assert not norm._forward_pre_hooks
 
 
-def test_missing_tensors_are_named():
+def test_missing_tensors_are_reported():
     for guide, name in (("pos_embedding", "tag"), ("coattention", "domain")):
         batch = inputs()
         del batch[name]
@@ -235,7 +235,7 @@ def test_missing_tensors_are_named():
             guided("bert", **{guide: {}})(**batch)
 
 
-def test_an_unknown_encoder_takes_co_attention_but_no_embedding():
+def test_an_encoder_without_a_row_supports_co_attention_but_not_tags():
     config = tiny_config("bert")
     config.model_type = "unheard-of"
     with pytest.raises(InputError, match=naming("unheard-of albert bert")):
@@ -245,7 +245,7 @@ def test_an_unknown_encoder_takes_co_attention_but_no_embedding():
         )
 
 
-def test_poi_net_adds_only_the_table_of_tags():
+def test_poi_net_adds_only_the_tag_embeddings_as_parameters():
     plain, poi = guided("bert"), guided("bert", pos_embedding={}, coattention={})
     counts = [sum(p.numel() for p in model.parameters()) for model in (plain, poi)]
     assert counts[1] - counts[0] == N_TAGS * 32
@@ -266,7 +266,7 @@ def test_multi_head_attends_to_the_other_domain_only(turns):
         changed = states.clone()
         changed[0, 1] += 1.0
         other = attention(changed, domain)
-        # Piece 0 does not see piece 1 of its own domain, pieces 2 and 3 do.
+        # Piece 0 does not attend to piece 1 of its own domain; pieces 2 and 3 do.
         torch.testing.assert_close(found[0, 0], other[0, 0])
         assert not torch.allclose(found[0, 2], other[0, 2])
     alone = attention(states, torch.tensor([[0, 0, 0, 0, 0]]))
@@ -275,7 +275,7 @@ def test_multi_head_attends_to_the_other_domain_only(turns):
         assert torch.equal(found, states)
 
 
-def test_scores_of_every_turn_on_request():
+def test_scores_of_every_turn_are_returned_on_request():
     model = guided("bert", coattention={"turns": 4}, ancestor_attention=False)
     observed = model(**inputs(), observe=True).observed
     assert observed["coattention"].shape == (4, 2, 7)
@@ -302,7 +302,7 @@ def test_settings_are_checked():
     assert nn.Module not in [type(guide) for guide in guided("bert").guides]
 
 
-def test_the_first_piece_does_not_stand_for_a_sequence_behind_co_attention():
+def test_the_first_piece_cannot_represent_a_sequence_after_co_attention():
     weighs = read_guides({"coattention": {}})
     assert find_pooling("auto", weighs) == "max"
     assert find_pooling("mean", weighs) == "mean"

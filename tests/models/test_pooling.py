@@ -28,7 +28,7 @@ OTHERS = ["It left.", "Who waved at whom?"]
         ({"ancestor_attention": {}, "coattention": {}}, "max"),
     ],
 )
-def test_the_first_piece_is_read_only_where_guides_reach_it(guides, expected):
+def test_the_first_piece_is_pooled_only_if_guides_reach_it(guides, expected):
     guides = read_guides(guides)
     assert find_pooling("auto", guides) == expected
     if expected != "first":
@@ -38,7 +38,7 @@ def test_the_first_piece_is_read_only_where_guides_reach_it(guides, expected):
 
 @pytest.mark.parametrize("preset", ["sg-net", "poi-net", "seprem"])
 @pytest.mark.parametrize("objective", ["pairs", "answerability", "both"])
-def test_every_guide_learns_from_a_vector_of_the_sequence(preset, objective, tiny_encoder):
+def test_every_guide_gets_gradients_from_the_pooled_vector(preset, objective, tiny_encoder):
     guides = resolve_guides(preset, {})
     torch.manual_seed(1)
     if objective == "pairs":
@@ -66,7 +66,7 @@ def test_every_guide_learns_from_a_vector_of_the_sequence(preset, objective, tin
         assert not parameters or any(p.grad is not None and p.grad.any() for p in parameters)
 
 
-def test_markers_without_a_place_are_refused_behind_a_guided_layer(tiny_encoder):
+def test_special_markers_are_rejected_with_ancestor_attention(tiny_encoder):
     options = {"labels": LABELS, "head": {"markers": "special"}}
     with pytest.raises(InputError, match=naming("head.markers ancestor_attention head special")):
         TypingModel.from_pretrained(tiny_encoder, guides="sg-net", **options)

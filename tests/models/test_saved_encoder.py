@@ -1,4 +1,4 @@
-"""Guided encoders as they are made, saved and found again."""
+"""Building, saving and loading of guided encoders."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from tests.guided import batch, guided
 from tests.messages import naming
 
 
-def test_a_model_is_made_saved_and_found_again(encoder_folders, tmp_path):
+def test_a_model_can_be_built_saved_and_loaded(encoder_folders, tmp_path):
     guides = resolve_guides("sg-net", {})
     model = GuidedEncoder.from_pretrained(encoder_folders["bert"], guides=guides)
     model.save_pretrained(tmp_path)
@@ -32,7 +32,7 @@ def test_a_model_is_made_saved_and_found_again(encoder_folders, tmp_path):
         GuidedEncoder.from_pretrained(tmp_path, guides=guides)
 
 
-def test_of_a_tasks_model_the_encoder_is_taken_with_its_guides(encoder_folders, tmp_path):
+def test_the_guided_encoder_of_a_task_model_can_be_loaded(encoder_folders, tmp_path):
     model = SpanModel.from_encoder(
         str(encoder_folders["bert"]), guides={"tree_distance": {}}, task="spans"
     )
@@ -50,13 +50,13 @@ def test_of_a_tasks_model_the_encoder_is_taken_with_its_guides(encoder_folders, 
         SpanModel.load_saved(find_model(tmp_path / "encoder"), task="spans")
 
 
-def test_an_encoder_does_not_go_without_its_decoder(tmp_path):
+def test_the_encoder_of_a_translation_model_is_rejected(tmp_path):
     SyntagmaConfig(encoder=tiny_config("marian"), task="translation").save_pretrained(tmp_path)
     with pytest.raises(InputError, match=naming("translation Translator.from_pretrained")):
         GuidedEncoder.from_pretrained(tmp_path)
 
 
-def test_transformers_own_saving_is_read_too(encoder_folders, tmp_path):
+def test_transformers_arguments_of_saving_are_accepted(encoder_folders, tmp_path):
     model = GuidedEncoder.from_pretrained(
         encoder_folders["bert"], guides=resolve_guides("sg-net", {})
     )
@@ -93,7 +93,7 @@ def test_settings_of_a_new_model_are_checked(tiny_encoder, tmp_path):
     assert GuidedEncoder.from_pretrained(tmp_path / "new" / "folder").guides
 
 
-def test_an_encoder_with_more_pieces_is_kept(encoder_folders, tmp_path):
+def test_resized_embeddings_are_saved(encoder_folders, tmp_path):
     model = GuidedEncoder.from_pretrained(str(encoder_folders["bert"]))
     model.resize_token_embeddings(model.config.encoder.vocab_size + 3)
     model.save_pretrained(tmp_path)
@@ -107,8 +107,10 @@ def test_an_encoder_with_more_pieces_is_kept(encoder_folders, tmp_path):
 
 
 @pytest.mark.parametrize("bits", [4, 32])
-def test_a_model_beside_another_encoder_is_refused(bits, encoder_folders, tmp_path, monkeypatch):
-    """Its encoder is found from wherever one stands, if it is that which it was."""
+def test_a_model_with_another_base_encoder_is_rejected(
+    bits, encoder_folders, tmp_path, monkeypatch
+):
+    """The base is found from any working directory, if its weights have not changed."""
     shutil.copytree(encoder_folders["bert"], tmp_path / "encoder")
     monkeypatch.chdir(tmp_path)
     GuidedEncoder.from_pretrained("encoder").save_pretrained("model", bits=bits)
@@ -128,28 +130,28 @@ def test_a_model_beside_another_encoder_is_refused(bits, encoder_folders, tmp_pa
         GuidedEncoder.from_pretrained(tmp_path / "model")
 
 
-def test_a_model_that_ships_gives_its_encoder(tmp_path):
+def test_a_shipped_model_provides_its_encoder(tmp_path):
     model = GuidedEncoder.from_pretrained("default-reader")
     assert model.config.guides["ancestor_attention"]
-    # Written whole, it no longer needs the encoder that it was stored as a difference to.
+    # Saved with all weights, it no longer needs its base encoder.
     model.save_pretrained(tmp_path)
     assert not json.loads((tmp_path / "config.json").read_text())["storage"]
 
 
 @pytest.mark.parametrize("bits", [16, 3, "4"])
-def test_weights_are_not_rounded_to_odd_numbers_of_bits(bits, tmp_path):
+def test_other_numbers_of_bits_are_rejected(bits, tmp_path):
     with pytest.raises(InputError, match=naming(f"bits 4 8 32 None {bits}")):
         guided("bert").save_pretrained(tmp_path / "new", bits=bits)
     assert not (tmp_path / "new").exists()
 
 
 @pytest.mark.parametrize("guides", [["sg-net"], None, 3])
-def test_guides_that_are_none_are_told(guides, encoder_folders):
+def test_invalid_guides_of_a_new_model_are_reported(guides, encoder_folders):
     with pytest.raises(InputError, match=naming(f"guides preset {guides}")):
         GuidedEncoder.from_pretrained(str(encoder_folders["bert"]), guides=guides)
 
 
-def test_weights_are_saved_so_that_they_are_read_back(encoder_folders, tmp_path):
+def test_saved_weights_are_loaded_unchanged(encoder_folders, tmp_path):
     model = GuidedEncoder.from_pretrained(str(encoder_folders["bert"]), guides="sg-net")
     with pytest.raises(
         InputError, match=naming("save_pretrained max_shard_size variant model.safetensors")

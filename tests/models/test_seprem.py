@@ -1,4 +1,4 @@
-"""SEPREM's distances by walking parents, and its layer against the equation, on every encoder."""
+"""SEPREM's distances against walks over parents, and its layer against the equation."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ NAMES = ("enter", "exit", "depth", "word")
 
 @st.composite
 def forests(draw):
-    """Trees over one or two sentences, projective or not, and the word of each piece."""
+    """Draw trees of one or two sentences, projective or not, and the word of each piece."""
     sentences = []
     for _ in range(draw(st.integers(1, 2))):
         n_words = draw(st.integers(1, 6))
@@ -52,7 +52,7 @@ def columns(sentences, words):
     word_of_piece = np.array([-100 if word < 0 else word for word in words])
     syntax = piece_syntax(ParsedText.from_parses(parses), word_of_piece)
     rows = {name: torch.from_numpy(syntax[name].copy()) for name in NAMES}
-    # Pieces without a word stand apart, as the builder of sequences sets them.
+    # Pieces without a word have isolated intervals, as the sequence builder sets them.
     apart = torch.arange(len(words)).int()
     alone = rows["word"] < 0
     rows["enter"] = torch.where(alone, -1 - apart, rows["enter"])
@@ -99,14 +99,14 @@ def walk(sentences, words, direction):
 
 @pytest.mark.parametrize("direction", ["down", "up", "both", "undirected"])
 @given(forests())
-def test_distances_by_walking_parents(direction, forest):
+def test_distances_agree_with_walks_over_parents(direction, forest):
     found = tree_distances(*columns(*forest), direction=direction)
     assert torch.equal(found[0].float(), walk(*forest, direction))
 
 
 @pytest.mark.parametrize("direction", ["down", "up", "both", "undirected"])
 @given(forests(), st.data())
-def test_distances_where_a_sentence_is_cut(direction, forest, data):
+def test_distances_in_a_truncated_sentence(direction, forest, data):
     sentences, words = forest
     begin = data.draw(st.integers(0, len(words) - 1))
     end = data.draw(st.integers(begin + 1, len(words)))
@@ -123,8 +123,8 @@ def test_long_paths_are_exact_in_half_precision():
     assert torch.equal(found, (places.unsqueeze(0) - places.unsqueeze(1)).abs().int())
 
 
-def test_the_papers_example():
-    """my dog is playing frisbee outside the room: playing → outside is 2 arcs down, not back."""
+def test_example_of_the_paper():
+    """In *my dog is playing frisbee outside the room*, *outside* is 2 arcs below *playing*."""
     heads = [2, 4, 4, 0, 4, 8, 8, 4]
     found = tree_distances(*columns([heads], list(range(8))))[0]
     assert found[3, 5] == 2
@@ -133,7 +133,7 @@ def test_the_papers_example():
     assert found[3].tolist() == [2, 1, 1, 0, 1, 2, 2, 1]
 
 
-def test_strength_is_the_inverse_normalised_by_rows():
+def test_strength_is_the_inverse_distance_normalised_by_rows():
     distances = torch.tensor([[[0, 1, 2], [0, 0, 0], [4, 0, 0]]])
     found = normalised_strength(distances)[0]
     expected = torch.tensor([[0, 2 / 3, 1 / 3], [0, 0, 0], [1.0, 0, 0]])
@@ -154,7 +154,7 @@ def inputs(n: int = 9):
 
 @pytest.mark.parametrize("model_type", SITED)
 class TestLayer:
-    def test_with_alpha_zero_it_is_the_plain_encoder_bit_for_bit(self, model_type):
+    def test_with_alpha_zero_states_equal_the_encoders_bit_for_bit(self, model_type):
         model = guided(model_type, tree_distance={"alpha": 0.0})
         batch = inputs()
         with torch.no_grad():
@@ -164,7 +164,7 @@ class TestLayer:
             ).last_hidden_state
         assert torch.equal(found, expected)
 
-    def test_every_layer_reads_what_the_equation_says(self, model_type):
+    def test_the_input_of_every_layer_agrees_with_the_equation(self, model_type):
         model = guided(model_type, tree_distance={"alpha": 0.3})
         batch = inputs()
         strength = normalised_strength(tree_distances(*(batch[name] for name in NAMES)))
@@ -174,7 +174,7 @@ class TestLayer:
 
         def before(module, arguments):
             layer = guide.layers[list(modules).index(module)]
-            # Behind the pieces an encoder may have padding of its own.
+            # The encoder may have appended padding.
             states, padding = arguments[0].split([9, arguments[0].shape[1] - 9], dim=1)
             mixed = states @ layer.own.weight.T + layer.own.bias
             mixed = mixed + strength @ (states @ layer.related.weight.T)
@@ -189,8 +189,8 @@ class TestLayer:
         register = model._guided_layers
 
         with torch.no_grad():
-            # Ours is hooked in between: `before` sees what the layer would have read, `after`
-            # what it reads.
+            # The guide's hook runs in between: `before` gets the original input of the layer,
+            # `after` the changed one.
             from contextlib import contextmanager
 
             @contextmanager
@@ -216,8 +216,8 @@ class TestLayer:
 
 
 @pytest.mark.parametrize("model_type", ["big_bird", "longformer"])
-def test_padding_that_an_encoder_adds_by_itself_changes_nothing(model_type):
-    """45 pieces: more than fit one window, and no whole number of windows or blocks."""
+def test_padding_appended_by_the_encoder_changes_nothing(model_type):
+    """45 pieces are more than one window, and not a multiple of windows or blocks."""
     guides = {"pos_embedding": {}, "tree_distance": {"alpha": 0.3}}
     model = guided(model_type, **guides)
     batch = {name: column.repeat(1, 5) for name, column in inputs().items()}
@@ -234,7 +234,7 @@ def test_padding_that_an_encoder_adds_by_itself_changes_nothing(model_type):
 
 
 @pytest.mark.parametrize("model_type", ["bart", "m2m_100", "marian", "mbart", "t5"])
-def test_of_models_with_a_decoder_the_encoder_is_guided(model_type, tmp_path):
+def test_the_encoder_of_an_encoder_decoder_can_be_guided(model_type, tmp_path):
     sizes = {"vocab_size": 100, "d_model": 32, "pad_token_id": 1}
     if model_type == "t5":
         sizes |= {"num_layers": 2, "num_heads": 4, "d_ff": 48, "d_kv": 8}
@@ -257,13 +257,13 @@ def test_of_models_with_a_decoder_the_encoder_is_guided(model_type, tmp_path):
     assert all(layer.related.weight.grad.any() for layer in model.tree_distance.layers)
 
 
-def test_alpha_may_stay_as_it_is():
+def test_alpha_can_be_fixed():
     model = guided("bert", tree_distance={"learn_alpha": False, "alpha": 0.2})
     assert not model.tree_distance.alpha.requires_grad
     assert float(model.tree_distance.alpha) == pytest.approx(0.2)
 
 
-def test_no_hook_stays_behind():
+def test_no_hook_remains_after_a_forward_pass():
     model = guided("bert", tree_distance={})
     model(**inputs())
     with pytest.raises(InputError, match=naming("depth preset none")):
@@ -271,7 +271,7 @@ def test_no_hook_stays_behind():
     assert all(not layer._forward_pre_hooks for layer in model.encoder.encoder.layer)
 
 
-def test_half_precision_sums_rows_in_full():
+def test_strength_is_computed_in_single_precision():
     model = guided("bert", tree_distance={})
     with torch.no_grad(), torch.autocast("cpu", torch.bfloat16):
         assert model(**inputs()).last_hidden_state.isfinite().all()

@@ -25,20 +25,20 @@ def tokenizer(tiny_encoder):
     return SyntaxTokenizer.from_pretrained(tiny_encoder, parser="linear")
 
 
-def test_a_guided_encoder_reads_what_it_gives(tokenizer, tiny_encoder):
+def test_a_guided_encoder_reads_the_batch(tokenizer, tiny_encoder):
     guides = {name: {} for name in GUIDES}
     model = GuidedEncoder.from_pretrained(tiny_encoder, guides=guides)
     batch = tokenizer(FIRST, SECOND)
     states = model(**batch).last_hidden_state
     assert states.shape == (*batch["input_ids"].shape, model.config.encoder.hidden_size)
     assert batch.to("cpu") is batch
-    # The tree is read: another one gives other states.
+    # Another tree gives other states.
     other = SyntaxTokenizer.from_pretrained(tiny_encoder, parser="linear:right")(FIRST, SECOND)
     assert torch.equal(other["input_ids"], batch["input_ids"])
     assert not torch.allclose(model(**other).last_hidden_state, states)
 
 
-def test_its_tensors_are_those_of_the_tasks(tokenizer, tiny_encoder):
+def test_tensors_equal_those_of_tasks(tokenizer, tiny_encoder):
     model = PairModel.from_pretrained(
         tiny_encoder,
         guides={name: {} for name in GUIDES},
@@ -63,13 +63,13 @@ def test_one_text_is_a_batch_of_one(tokenizer):
     assert set(alone["domain"][0, :n].tolist()) == {0}
 
 
-def test_longer_texts_are_cut(tokenizer):
+def test_longer_texts_are_truncated(tokenizer):
     batch = tokenizer(FIRST[0], SECOND[0], max_length=12)
     assert int(batch["attention_mask"].sum()) == 12
     assert (batch["input_ids"][0, 11] == batch["input_ids"][0, 6:12]).any()
 
 
-def test_a_saved_model_names_its_own_parser(tiny_encoder, tmp_path):
+def test_the_parser_of_a_saved_model_is_used(tiny_encoder, tmp_path):
     guides = {"ancestor_attention": {"pieces": "first_piece"}}
     model = GuidedEncoder.from_pretrained(tiny_encoder, guides=guides, parser="linear:right")
     model.save_pretrained(tmp_path)
@@ -91,9 +91,9 @@ def test_a_saved_model_names_its_own_parser(tiny_encoder, tmp_path):
         (5, None, {}, "text list 5"),
         ({"a": 1}, None, {}, "text list {'a': 1}"),
         ([("a", "b")], None, {}, "next argument [('a', 'b')]"),
-        ([["a", "b c"]], None, {}, "words space 'b c'"),
-        ([["a", ""]], None, {}, "words space ''"),
-        ([["a", 1]], None, {}, "words space 1"),
+        ([["a", "b c"]], None, {}, "words whitespace 'b c'"),
+        ([["a", ""]], None, {}, "words whitespace ''"),
+        ([["a", 1]], None, {}, "words whitespace 1"),
         (FIRST, None, {"parses": []}, "parses sentences 2 0"),
         (FIRST, None, {"parses": ["a", "b"]}, "parses `parse_text` 'a'"),
         ("a b", None, {"parses": [[tree("a b", 2, 1)]]}, "heads 2, 1 'a b'"),
@@ -122,12 +122,12 @@ def test_a_saved_model_names_its_own_parser(tiny_encoder, tmp_path):
         (FIRST, None, {"max_length": 10**6}, "max_length 2 160 1000000"),
     ],
 )
-def test_bad_input_is_told(tokenizer, texts, others, options, message):
+def test_invalid_input_is_reported(tokenizer, texts, others, options, message):
     with pytest.raises(InputError, match=naming(message)):
         tokenizer(texts, others, **options)
 
 
-def test_it_reads_as_the_guides_of_a_model_want(tiny_encoder):
+def test_the_rule_for_pieces_comes_from_the_guides(tiny_encoder):
     guides = {"ancestor_attention": {"pieces": "first_piece"}}
     model = GuidedEncoder.from_pretrained(tiny_encoder, guides=guides, parser="linear")
     found = SyntaxTokenizer.for_model(model)(FIRST)
@@ -138,8 +138,8 @@ def test_it_reads_as_the_guides_of_a_model_want(tiny_encoder):
     assert not torch.equal(found["exit"], other["exit"])
 
 
-def test_a_tokenizer_beside_the_model_is_the_models(tiny_encoder, tmp_path):
-    """One to which a word was added, of an encoder that is no longer where it was."""
+def test_the_tokenizer_of_a_saved_model_is_used(tiny_encoder, tmp_path):
+    """It has an additional word, and the base encoder no longer exists."""
     moved = tmp_path / "encoder"
     shutil.copytree(tiny_encoder, moved)
     model = GuidedEncoder.from_pretrained(str(moved), guides="sg-net", parser="linear")
@@ -156,7 +156,7 @@ def test_a_tokenizer_beside_the_model_is_the_models(tiny_encoder, tmp_path):
     assert again(**found).last_hidden_state.isfinite().all()
 
 
-def test_lengths_that_others_set_on_the_tokenizer_do_not_matter(tokenizer):
+def test_truncation_and_padding_of_the_tokenizer_are_ignored(tokenizer):
     expected = tokenizer(FIRST)
     own = tokenizer.tokenizer
     own(FIRST, truncation=True, max_length=4)
@@ -165,7 +165,7 @@ def test_lengths_that_others_set_on_the_tokenizer_do_not_matter(tokenizer):
     assert all(torch.equal(found[name], expected[name]) for name in expected)
 
 
-def test_offsets_lead_back_to_the_text(tokenizer):
+def test_offsets_locate_pieces_in_the_text(tokenizer):
     batch = tokenizer(FIRST, SECOND, return_offsets_mapping=True)
     offsets, domain, ids = batch["offset_mapping"], batch["domain"], batch["input_ids"]
     assert offsets.shape == (*ids.shape, 2)
@@ -180,7 +180,7 @@ def test_offsets_lead_back_to_the_text(tokenizer):
     assert not offsets[special].any()
 
 
-def test_offsets_are_cut_with_the_text(tokenizer):
+def test_offsets_are_truncated_with_the_text(tokenizer):
     batch = tokenizer(FIRST[0], max_length=8, return_offsets_mapping=True)
     whole = tokenizer(FIRST[0], return_offsets_mapping=True)
     assert batch["offset_mapping"][0, 1:7].equal(whole["offset_mapping"][0, 1:7])
@@ -190,8 +190,8 @@ def test_offsets_are_cut_with_the_text(tokenizer):
 WORDS = [["Do", "n't", "wave", "at", "Fr.", "O'Neil", "(", "or", "his", "dog", ")"], ["Go", "."]]
 
 
-def test_words_are_left_as_they_are(tiny_encoder):
-    """Each piece names its word, for one's own labels; and one line is one sentence."""
+def test_given_words_are_kept(tiny_encoder):
+    """Each piece has the number of its word, and a list of words is one sentence."""
     given = SyntaxTokenizer.from_pretrained(tiny_encoder, parser="linear:right", mode="words")
     batch = given(WORDS, return_offsets_mapping=True)
     for row, words in enumerate(WORDS):
@@ -203,20 +203,20 @@ def test_words_are_left_as_they_are(tiny_encoder):
                 found[int(word)] = found.get(int(word), "") + text[start:end]
                 assert sentence == 0
         assert list(found.values()) == words
-        # Each word hangs on the one after it.
+        # The head of each word is the word after it.
         first = [(batch["word"][row] == word).nonzero()[0, 0] for word in range(len(words))]
         assert batch["depth"][row, first].tolist() == list(range(len(words)))[::-1]
     assert all(torch.equal(batch[name], same) for name, same in given(
         [" ".join(words) for words in WORDS]).items())  # fmt: skip
 
 
-def test_given_parses_are_read(tokenizer, tiny_encoder):
+def test_given_parses_replace_the_source(tokenizer, tiny_encoder):
     right = load_source("linear:right")
     parses, others = (list(right.parse_texts(texts)) for texts in (FIRST, SECOND))
     expected = SyntaxTokenizer.from_pretrained(tiny_encoder, parser="linear:right")(FIRST, SECOND)
     found = tokenizer(FIRST, SECOND, parses=parses, other_parses=others)
     assert all(torch.equal(found[name], expected[name]) for name in expected)
-    # Of what is not given the source is asked; the same text may have another tree each time.
+    # Second texts are parsed by the source; equal texts may have different given trees.
     parses += load_source("linear").parse_texts(FIRST[:1])
     found = tokenizer([*FIRST, FIRST[0]], [*SECOND, SECOND[0]], parses=parses)
     plain = tokenizer(FIRST, SECOND)

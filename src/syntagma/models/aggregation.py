@@ -1,14 +1,14 @@
-"""How guided states H' join the encoder's states H (SG-Net section 3.3 and its ablations).
+"""Aggregate guided states H' with the encoder's states H (SG-Net section 3.3 and its ablations).
 
 ``dual``           ``αH + (1 − α)H'`` (eq. 4/9)
-``learned``        ``γ(s₁H + s₂H')``, s a softmax over two learned numbers, γ a learned scale
-``concatenation``  a linear map of ``[H; H']`` back to the width of H
-``bi_attention``   attention flow from H to H' and back (Seo et al. 2017), mapped back likewise
+``learned``        ``γ(s₁H + s₂H')``; s is a softmax over two trained numbers, γ a trained scale
+``concatenation``  linear map of ``[H; H']`` to the width of H
+``bi_attention``   attention flow from H to H' and back (Seo et al. 2017), then such a linear map
 ``guided_only``    ``H'``
-``vanilla_only``   ``H'`` of a layer without the ancestor mask: the control for its parameters
+``vanilla_only``   ``H'`` of a layer without the ancestor mask: a control for its parameters
 
-The linear maps begin as the mean of the two states that they join: H and H', of ``bi_attention`` H
-and what it has read of H'.
+The linear maps are initialised to a mean: of H and H', or, for ``bi_attention``, of H and the
+states of H' that it attends to.
 """
 
 from __future__ import annotations
@@ -24,11 +24,11 @@ Aggregation = Literal[
 
 
 class Aggregator(nn.Module):
-    """Joins two sequences of states.
+    """Aggregates two sequences of states.
 
     Args:
-        kind: see the module.
-        width: of the states.
+        kind: kind of aggregation, see the module docstring.
+        width: width of the states.
         alpha: share of H in ``dual``.
     """
 
@@ -48,7 +48,7 @@ class Aggregator(nn.Module):
 
     @torch.no_grad()
     def reset(self) -> None:
-        """Start from the mean of H and H'."""
+        """Initialise the linear map to the mean of its first two inputs."""
         if not hasattr(self, "project"):
             return
         width = self.project.out_features
@@ -57,7 +57,7 @@ class Aggregator(nn.Module):
         self.project.bias.zero_()
 
     def forward(self, plain: Tensor, guided: Tensor, attention_mask: Tensor) -> Tensor:
-        """The states that the task reads.
+        """Aggregate both states.
 
         Args:
             plain: H, ``[batch, n, width]``.
@@ -65,7 +65,7 @@ class Aggregator(nn.Module):
             attention_mask: 0 at padding, ``[batch, n]``.
 
         Returns:
-            ``[batch, n, width]``.
+            The states that the task reads, ``[batch, n, width]``.
         """
         if self.kind in ("guided_only", "vanilla_only"):
             return guided
@@ -80,12 +80,14 @@ class Aggregator(nn.Module):
         return self._bi_attention(plain, guided, attention_mask)
 
     def _bi_attention(self, plain: Tensor, guided: Tensor, attention_mask: Tensor) -> Tensor:
+        """Let H and H' attend to each other (Seo et al. 2017, section 2, attention flow)."""
         width = plain.shape[-1]
         on_plain, on_guided, on_product = self.similarity.weight[0].split(width)
         # w·[h; h'; h∘h'] without building the n×n×3·width tensor: [batch, n, n]
         scores = (plain * on_product) @ guided.mT
         scores = scores + (plain @ on_plain).unsqueeze(2) + (guided @ on_guided).unsqueeze(1)
         padding = attention_mask == 0
+        # The softmax is in float32, as in torch's fused attention.
         scores = scores.float().masked_fill(padding.unsqueeze(1), -torch.inf)
         to_guided = scores.softmax(-1).to(guided.dtype) @ guided
         best = scores.amax(-1).masked_fill(padding, -torch.inf).softmax(-1)

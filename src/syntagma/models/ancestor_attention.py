@@ -1,8 +1,9 @@
-"""The guided layer of SG-Net: one Transformer layer whose attention sees ancestors only.
+"""The guided layer of SG-Net: a Transformer layer in which words attend only to their ancestors.
 
-Zhang et al. 2020, section 3.1, eqs. 1–3: the layer has the encoder's own shape and stands on its
-last hidden states.  The papers write ``softmax(M · QKᵀ/√d)``; taken literally that leaves masked
-pairs a weight, while their figures and released code show none.  Masked pairs get none here.
+Zhang et al. 2020, section 3.1, eqs. 1–3: the layer has the same shape as the encoder's layers and
+reads its last hidden states.  The papers write ``softmax(M · QKᵀ/√d)``.  Taken literally, masked
+pairs would keep some weight (the exponential of 0), but in the papers' figures and released code
+they have none.  Here, too, masked pairs get the weight 0.
 """
 
 from __future__ import annotations
@@ -18,16 +19,19 @@ from syntagma.errors import InputError
 
 
 class AncestorAttentionLayer(nn.Module):
-    """A post-norm Transformer layer that takes its attention mask as an argument.
+    """A post-norm Transformer layer whose attention mask is an argument.
 
     Args:
-        width: of the hidden states.
-        n_heads: attention heads.
-        inner_width: of the feed-forward part.
-        activation: name of the activation, as Transformers names it.
-        norm_eps: of both norms.
-        dropout_prob: on the outputs of both parts.
-        attention_dropout_prob: on attention weights.
+        width: width of the hidden states.
+        n_heads: number of attention heads.
+        inner_width: inner width of the feed-forward part.
+        activation: Transformers' name of the activation.
+        norm_eps: epsilon of both norms.
+        dropout_prob: dropout probability of the outputs of both parts.
+        attention_dropout_prob: dropout probability of attention weights.
+
+    Raises:
+        InputError: the number of heads does not divide the width.
     """
 
     def __init__(
@@ -43,7 +47,7 @@ class AncestorAttentionLayer(nn.Module):
     ) -> None:
         super().__init__()
         if width % n_heads:
-            raise InputError(f"{n_heads} heads do not divide a width of {width}")
+            raise InputError(f"n_heads: expected a divisor of the width {width}, got {n_heads}")
         self.n_heads = n_heads
         self.attention_dropout_prob = attention_dropout_prob
         self.query = nn.Linear(width, width)
@@ -61,14 +65,14 @@ class AncestorAttentionLayer(nn.Module):
         return states.unflatten(-1, (self.n_heads, -1)).transpose(1, 2)  # [batch, heads, n, width]
 
     def forward(self, states: Tensor, mask: Tensor) -> Tensor:
-        """The guided states H'.
+        """Compute the guided states.
 
         Args:
-            states: the encoder's H, ``[batch, n, width]``.
-            mask: ``[batch, n, n]`` or ``[batch, 1, n]``, true where a row may attend to a column.
+            states: the encoder's states H, ``[batch, n, width]``.
+            mask: true where a row may attend to a column, ``[batch, n, n]`` or ``[batch, 1, n]``.
 
         Returns:
-            ``[batch, n, width]``.
+            The guided states H', ``[batch, n, width]``.
         """
         dropout = self.attention_dropout_prob if self.training else 0.0
         attended = attend(
@@ -85,11 +89,11 @@ class AncestorAttentionLayer(nn.Module):
         return normed
 
     def weights(self, states: Tensor, mask: Tensor) -> Tensor:
-        """The attention weights A' (eq. 2), for looking at.
+        """Compute the attention weights A' (eq. 2) for inspection; :meth:`forward` does not.
 
         Args:
-            states: as :meth:`forward`.
-            mask: as :meth:`forward`.
+            states: the encoder's states H, ``[batch, n, width]``.
+            mask: true where a row may attend to a column, ``[batch, n, n]`` or ``[batch, 1, n]``.
 
         Returns:
             ``[batch, n_heads, n, n]``; rows sum to 1, masked pairs are 0.
@@ -100,6 +104,7 @@ class AncestorAttentionLayer(nn.Module):
 
 
 INNER_WIDTHS = ("intermediate_size", "hidden_dim", "encoder_ffn_dim", "d_ff")
+"""Configuration keys of the inner width of a layer."""
 ACTIVATIONS = (
     "hidden_act",
     "hidden_activation",
@@ -107,25 +112,27 @@ ACTIVATIONS = (
     "activation_function",
     "dense_act_fn",
 )
-"""What configurations call the width inside a layer, and its activation."""
+"""Configuration keys of the activation."""
 
 
 def layer_like(encoder: PretrainedConfig, sites: Sites | None) -> AncestorAttentionLayer:
-    """A fresh layer of an encoder's own shape.
+    """Build a new layer of the same shape as an encoder's layers.
 
     Args:
-        encoder: its configuration.
-        sites: its row in the table, which names its dropouts; ``None`` for 0.1.
+        encoder: the encoder's configuration.
+        sites: the encoder's row in the table, which names its dropout settings; with ``None``, all
+            dropout probabilities are 0.1.
     """
 
     def setting(*names: str, default: object) -> object:
+        # Configurations may have a key with the value None, so `getattr` alone is not enough.
         for name in names:
             value = getattr(encoder, name, None)
             if value is not None:
                 return value
         return default
 
-    # FNet has no attention, and so no heads; those of some T5 do not divide the width.
+    # FNet has no attention heads; those of some T5 models do not divide the width.
     n_heads = getattr(encoder, "num_attention_heads", None) or max(encoder.hidden_size // 64, 1)
     while encoder.hidden_size % n_heads:
         n_heads -= 1
@@ -150,14 +157,19 @@ def layer_like(encoder: PretrainedConfig, sites: Sites | None) -> AncestorAttent
 
 @torch.no_grad()
 def copy_layer(layer: AncestorAttentionLayer, encoder: nn.Module, sites: Sites) -> None:
-    """Begin as a copy of the encoder's last layer.
+    """Copy the weights of the encoder's last layer.
+
+    Args:
+        layer: layer that receives the weights.
+        encoder: the encoder.
+        sites: the encoder's row in the table.
 
     Raises:
-        InputError: the encoder's layers are of another kind (pre-norm, gated).
+        InputError: the encoder's layers have another structure (pre-norm, gated).
     """
     if sites.layer_parts is None:
         raise InputError(
-            "this encoder's layers are no plain post-norm layers and cannot be copied; set "
+            "this encoder's layers are not plain post-norm layers and cannot be copied; set "
             "guides.ancestor_attention.initialise=random"
         )
     source = last_layer(encoder, sites)

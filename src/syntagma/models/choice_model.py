@@ -1,6 +1,6 @@
-"""A guided encoder that scores each option of a question by itself.
+"""A guided encoder for multiple choice.
 
-SG-Net section 3.4.1 and POI-Net section 2.4.1: a sequence an option, one score a sequence, softmax
+SG-Net section 3.4.1 and POI-Net section 2.4.1: one sequence and one score per option, and a softmax
 over the options.
 """
 
@@ -26,12 +26,12 @@ class ChoiceHead:
     """Settings of multiple choice.
 
     Args:
-        max_length: pieces of a sequence, special ones included; longer passages lose their end.
-        layout: which texts stand on which side of the separator (POI-Net; SG-Net).
-        fill_blank: put the option in the place of ``_`` in questions that have one, as in RACE's
-            cloze questions, instead of behind the question.
+        max_length: tokens per sequence, with special tokens; longer passages are truncated.
+        layout: which texts precede and follow the separator (POI-Net's layout; SG-Net's).
+        fill_blank: if a question has a blank ``_``, as RACE's cloze questions have, insert the
+            option there, not after the question.
         pooling: how a sequence becomes one vector.
-        dropout: on that vector.
+        dropout: dropout probability of that vector.
     """
 
     max_length: int = 512
@@ -51,8 +51,8 @@ class ChoiceScores(NamedTuple):
     """Scores of a batch of questions.
 
     Args:
-        options: ``[n_questions, most_options]``, minus infinity where there is no option.
-        loss: where gold answers were given.
+        options: logits, ``[n_questions, most_options]``; minus infinity beyond the last option.
+        loss: cross-entropy, if gold answers were given.
     """
 
     options: Tensor
@@ -60,7 +60,7 @@ class ChoiceScores(NamedTuple):
 
 
 class ChoiceModel(GuidedEncoder):
-    """A guided encoder with one score for each sequence."""
+    """A guided encoder with one score per sequence."""
 
     head_class = ChoiceHead
     head: ChoiceHead
@@ -80,19 +80,20 @@ class ChoiceModel(GuidedEncoder):
         answers: Tensor | None = None,
         **tensors: Any,
     ) -> ChoiceScores:
-        """Score the options of a batch of questions, their sequences one after another.
+        """Score the options of a batch of questions.
 
         Args:
-            input_ids: ``[n_sequences, n]``.
-            attention_mask: ``[n_sequences, n]``.
-            n_options: sequences of each question, ``[n_questions]``.
-            answers: positions of the right options, ``[n_questions]``.
+            input_ids: one sequence per option, in the order of the questions, ``[n_sequences, n]``.
+            attention_mask: 0 at padding, ``[n_sequences, n]``.
+            n_options: number of options of each question, ``[n_questions]``.
+            answers: indices of the gold options, ``[n_questions]``.
             tensors: token types and syntax, see :meth:`GuidedEncoder.encode`.
         """
         states = self.encode(input_ids, attention_mask, **tensors).last_hidden_state
         pooled = pool_states(states, attention_mask, self.pooling)
         scores = self.option_score(self.dropout(pooled)).squeeze(-1).float()
         place = torch.arange(int(n_options.max()), device=scores.device)
+        # Questions may have different numbers of options.
         options = scores.new_full((len(n_options), len(place)), -torch.inf)
         options = options.masked_scatter(place < n_options.unsqueeze(1), scores)
         loss = None if answers is None else F.cross_entropy(options, answers)

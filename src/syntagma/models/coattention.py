@@ -1,11 +1,13 @@
-"""Iterative co-attention of POI-Net: passage and question weigh each other's pieces, in turns.
+"""Iterative co-attention of POI-Net: passage and question weight each other's pieces in turns.
 
-Section 2.2: each domain is pooled into one vector; the cosine of every piece with the *other*
-domain's vector, scaled to [0, 1] inside the piece's domain, is its score ŝ; turn t pools the pieces
-scaled by the scores of turn t − 1, and always compares with the original states E.  Section 2.3:
-the scores of all turns are joined into one and multiply E.  There is nothing to learn.
+Section 2.2: each domain (passage or question) is pooled into one vector.  The score ŝ of a piece is
+its cosine with the *other* domain's vector, scaled to [0, 1] within its own domain.  Turn t pools
+the pieces scaled by the scores of turn t − 1, and compares them with the original states E.
+Section 2.3: the scores of all turns are integrated into one, which E is multiplied with.  There are
+no parameters.
 
-The paper leaves open what a domain of equal scores gets: 1, so that it keeps its states.
+The paper does not define the scaling of a domain with equal scores.  Here they become 1, so that
+its states do not change.
 """
 
 from __future__ import annotations
@@ -30,14 +32,13 @@ Integration = Literal["average", "weighted", "forgetting", "intuition"]
 
 @dataclass(frozen=True)
 class CoAttention:
-    """POI-Net: passage and question weigh each other, after the last layer.
+    """POI-Net: passage and question weight each other's pieces, after the last layer.
 
     Args:
         kind: ``iterative``, without parameters; or ``multi_head``, the paper's baseline, in which
-            the pieces of each domain attend to those of the other with one layer of the encoder's
-            shape.
-        turns: number of turns; 0 leaves the states as they are.
-        integration: how the scores of the turns are joined, for ``iterative``.
+            the pieces of each domain attend to those of the other in a Transformer layer.
+        turns: number of turns; 0 does not change the states.
+        integration: how ``iterative`` integrates the scores of all turns.
     """
 
     kind: Literal["iterative", "multi_head"] = "iterative"
@@ -50,10 +51,10 @@ class CoAttention:
 
 
 class CoAttentionStates(NamedTuple):
-    """What co-attention gives.
+    """Result of iterative co-attention.
 
     Args:
-        states: R, ``[batch, n, width]``.
+        states: weighted states R, ``[batch, n, width]``.
         scores: ŝ of each turn, ``[n_turns, batch, n]``; 0 at padding.
     """
 
@@ -62,16 +63,16 @@ class CoAttentionStates(NamedTuple):
 
 
 class IterativeCoAttention(nn.Module):
-    """Scores in turns, joined by one of four strategies.
+    """Weights pieces by their scores of several turns.
 
     Args:
-        turns: T; 0 leaves the states as they are.
-        integration: how the scores of the turns are joined:
+        turns: number of turns T; 0 does not change the states.
+        integration: how the scores of the turns are integrated:
 
             ``average``: their mean;
-            ``weighted``: weighted by the confidence β of each turn;
-            ``forgetting``: each turn's joined with the next one's, weighted by β;
-            ``intuition``: weighted by the product of β up to the turn.
+            ``weighted``: their mean weighted by the confidence β of each turn;
+            ``forgetting``: a running mean, in which each new turn is weighted by its β;
+            ``intuition``: their mean weighted by the product of β up to each turn.
     """
 
     def __init__(self, *, turns: int = 3, integration: Integration = "forgetting") -> None:
@@ -80,23 +81,22 @@ class IterativeCoAttention(nn.Module):
         self.integration = integration
 
     def forward(self, states: Tensor, domain: Tensor) -> CoAttentionStates:
-        """Let the domains weigh each other.
+        """Weight the pieces of both domains.
 
         Args:
-            states: E, ``[batch, n, width]``.
-            domain: 0 for pieces of the passage, 1 for those of the question, negative for padding,
-                ``[batch, n]``.
+            states: the encoder's states E, ``[batch, n, width]``.
+            domain: 0 for the passage, 1 for the question, negative for padding, ``[batch, n]``.
         """
         if self.turns == 0:
             return CoAttentionStates(states, states.new_zeros(0, *domain.shape))
         # Both domains at once, the passage first: [batch, 2, n].
         inside = domain.unsqueeze(1) == torch.arange(2, device=domain.device).unsqueeze(1)
         scores, confidences = [], []
-        # 1.0 before the first turn (section 2.3), so that β of the first turn is 1.
+        # 1.0 before the first turn (section 2.3), so that β is 1 in the first turn.
         highest = states.new_ones(len(states), 2, dtype=_exact(states))
         scaled = states
         for _ in range(self.turns):
-            # A domain is weighed by the other one's pool, and by the confidence of that pool.
+            # The other domain's pool scores the pieces; its confidence is the other's too.
             pools = _pool(scaled, inside).flip(1)
             cosines = _cosines(states, pools)  # [batch, 2, n]
             confidences.append((highest.flip(1) + 1) / 2)
@@ -109,15 +109,7 @@ class IterativeCoAttention(nn.Module):
         return CoAttentionStates(states * weight, torch.stack(scores).sum(2))
 
     def _integrate(self, scores: Tensor, confidences: Tensor) -> Tensor:
-        """One score a piece from those of all turns.
-
-        Args:
-            scores: ŝ, ``[n_turns, batch, 2, n]``.
-            confidences: β, ``[n_turns, batch, 2, 1]``.
-
-        Returns:
-            ``[batch, 2, n]``.
-        """
+        """Integrate ŝ, ``[n_turns, batch, 2, n]``, with β, ``[n_turns, batch, 2, 1]``."""
         if self.integration == "average":
             return scores.mean(0)
         if self.integration == "forgetting":
@@ -130,14 +122,14 @@ class IterativeCoAttention(nn.Module):
 
 
 class MultiHeadCoAttention(nn.Module):
-    """The baseline of section 4.4: each domain attends to the other with a Transformer layer.
+    """The baseline of section 4.4: each domain attends to the other in a Transformer layer.
 
-    The layer is the same for both domains and in every turn; a piece whose other domain is empty
-    attends to itself.
+    Both domains and all turns share the layer.  If the other domain is empty, a piece attends to
+    itself.
 
     Args:
-        layer: of the encoder's shape.
-        turns: how often.
+        layer: layer of the same shape as the encoder's.
+        turns: number of turns.
     """
 
     def __init__(self, layer: AncestorAttentionLayer, *, turns: int = 1) -> None:
@@ -149,8 +141,11 @@ class MultiHeadCoAttention(nn.Module):
         """Let the domains attend to each other.
 
         Args:
-            states: E, ``[batch, n, width]``.
-            domain: as for :class:`IterativeCoAttention`, ``[batch, n]``.
+            states: the encoder's states E, ``[batch, n, width]``.
+            domain: 0 for the passage, 1 for the question, negative for padding, ``[batch, n]``.
+
+        Returns:
+            ``[batch, n, width]``.
         """
         other = (domain.unsqueeze(2) != domain.unsqueeze(1)) & (domain >= 0).unsqueeze(1)
         itself = torch.eye(domain.shape[1], dtype=torch.bool, device=domain.device)
@@ -164,8 +159,8 @@ class CoAttentionGuide(StateGuide):
     """Co-attention as a guide.
 
     Args:
-        settings: of the guide.
-        attention: iterative or multi-head.
+        settings: settings of the guide.
+        attention: iterative or multi-head co-attention.
     """
 
     name = "coattention"
@@ -182,14 +177,16 @@ class CoAttentionGuide(StateGuide):
 
     @classmethod
     def first_piece(cls, settings: CoAttention) -> FirstPiece | None:
-        """The piece that fits the other text least has the weight 0, and the first may be it."""
+        """Return a reason: the lowest score in a domain is 0, and may be the first piece's."""
         if settings.kind != "iterative" or settings.turns == 0:
             return None
-        return FirstPiece("iterative co-attention, which may weight the first piece with 0", "max")
+        return FirstPiece(
+            "iterative co-attention, which may give the first piece the weight 0", "max"
+        )
 
     @classmethod
     def build(cls, settings: CoAttention, encoder: PretrainedConfig) -> Self:
-        """The kind that the settings name."""
+        """Build the kind of co-attention that the settings name."""
         if settings.kind == "multi_head":
             layer = layer_like(encoder, SITES.get(encoder.model_type))
             return cls(settings, MultiHeadCoAttention(layer, turns=settings.turns))
@@ -199,16 +196,16 @@ class CoAttentionGuide(StateGuide):
     def forward(
         self, states: Tensor, syntax: Syntax, observed: dict[str, Any] | None = None
     ) -> Tensor:
-        """Let passage and question attend to each other.
+        """Weight the pieces of both domains, or let the domains attend to each other.
 
         Args:
-            states: ``[batch, n, width]``.
-            syntax: ``domain`` is read.
-            observed: ``observed["coattention"]`` gets the scores of each turn,
-                ``[n_turns, batch, n]``, where the kind has scores.
+            states: the encoder's states, ``[batch, n, width]``.
+            syntax: tensors of the batch; ``domain`` is read.
+            observed: if given, iterative co-attention stores the scores of each turn under
+                ``coattention``, ``[n_turns, batch, n]``.
 
         Raises:
-            InputError: the domains are missing.
+            InputError: ``domain`` is missing.
         """
         result = self.attention(states, syntax.require("domain"))
         if not isinstance(result, CoAttentionStates):
@@ -219,7 +216,7 @@ class CoAttentionGuide(StateGuide):
 
 
 def _pool(states: Tensor, inside: Tensor) -> Tensor:
-    """Max pooling of each domain, ``[batch, 2, width]``; zeros for a domain without pieces."""
+    """Pool each domain by maximum, ``[batch, 2, width]``; zeros for a domain without pieces."""
     pools = [
         states.masked_fill(~part.unsqueeze(-1), -torch.inf).amax(1) for part in inside.unbind(1)
     ]
@@ -228,9 +225,9 @@ def _pool(states: Tensor, inside: Tensor) -> Tensor:
 
 
 def _cosines(states: Tensor, pools: Tensor) -> Tensor:
-    """Cosine of every piece with each pool, ``[batch, 2, n]``.
+    """Compute the cosine of every piece with each pool, ``[batch, 2, n]``.
 
-    Not in bfloat16: a third of the pieces of a passage would share their score with another one.
+    Not in bfloat16, in which a third of the pieces of a passage would have the score of another.
     """
     exact = _exact(states)
     with torch.autocast(states.device.type, enabled=False):
@@ -238,18 +235,18 @@ def _cosines(states: Tensor, pools: Tensor) -> Tensor:
 
 
 def _exact(states: Tensor) -> torch.dtype:
-    """The type that scores are computed in: float32 at least."""
+    """Return the dtype of scores: float32, or more for more precise states."""
     return torch.promote_types(states.dtype, torch.float32)
 
 
 def _highest(cosines: Tensor, inside: Tensor) -> Tensor:
-    """The highest score of each domain, ``[batch, 2]``; 0 for a domain without pieces."""
+    """Return the highest cosine of each domain, ``[batch, 2]``; 0 for a domain without pieces."""
     highest = cosines.masked_fill(~inside, -torch.inf).amax(-1)
     return highest.masked_fill(~inside.any(-1), 0.0)
 
 
 def _min_max(cosines: Tensor, inside: Tensor) -> Tensor:
-    """Scores scaled to [0, 1] inside their domain, 0 outside, ``[batch, 2, n]``."""
+    """Scale cosines to [0, 1] within each domain, ``[batch, 2, n]``; 0 outside of it."""
     low = cosines.masked_fill(~inside, torch.inf).amin(-1, keepdim=True)
     high = cosines.masked_fill(~inside, -torch.inf).amax(-1, keepdim=True)
     width = high - low

@@ -1,7 +1,7 @@
 """The syntax-aware layer of SEPREM, before every layer of the encoder (section 4.1, eqs. 1 and 5).
 
-``H ← (1 − α)H + α·σ(W¹H + W²D̃H)``; α is one learnable number for the model, σ the encoder's own
-activation.  With α = 0 the encoder is the plain one, bit for bit.
+``H ← (1 − α)H + α·σ(W¹H + W²D̃H)``, where α is one trainable number for the whole model and σ the
+encoder's activation.  With α = 0 the states are those of the encoder alone, bit for bit.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ class TreeDistance:
     """SEPREM: tree distances mixed into the states before every layer.
 
     Args:
-        direction: of the paths that count (:mod:`syntagma.syntax.distances`).
+        direction: direction of the paths (:mod:`syntagma.syntax.distances`).
         alpha: initial value of α, the share of the mixed states.
         learn_alpha: whether α is trained.
     """
@@ -39,14 +39,14 @@ class TreeDistance:
 
     def __post_init__(self) -> None:
         if not 0 <= self.alpha <= 1:
-            raise InputError(f"alpha is a share from 0 to 1, got {self.alpha}")
+            raise InputError(f"alpha must be a share from 0 to 1, got {self.alpha}")
 
 
 class DistanceLayer(nn.Module):
-    """``W¹H + W²D̃H`` of one layer.
+    """Computes ``W¹H + W²D̃H`` before one layer.
 
     Args:
-        width: of the states.
+        width: width of the states.
     """
 
     def __init__(self, width: int) -> None:
@@ -55,7 +55,7 @@ class DistanceLayer(nn.Module):
         self.related = nn.Linear(width, width, bias=False)
 
     def forward(self, states: Tensor, strength: Tensor) -> Tensor:
-        """Mix each state with those that it is related to.
+        """Mix each state with those of related words.
 
         Args:
             states: H, ``[batch, n, width]``.
@@ -64,6 +64,7 @@ class DistanceLayer(nn.Module):
         Returns:
             ``[batch, n, width]``.
         """
+        # Under autocast the product converts both itself.
         if not torch.is_autocast_enabled(states.device.type):
             strength = strength.to(states.dtype)
         mixed: Tensor = self.own(states) + self.related(strength @ states)
@@ -73,13 +74,13 @@ class DistanceLayer(nn.Module):
 class DistanceLayers(LayerGuide):
     """A distance layer before each layer of an encoder.
 
-    Layers that an encoder uses several times (ALBERT) share theirs.
+    If an encoder uses a layer several times (ALBERT), the distance layer is reused too.
 
     Args:
-        settings: of the guide.
-        n_layers: layers of the encoder.
-        width: of its states.
-        activation: name of σ, as Transformers names it.
+        settings: settings of the guide.
+        n_layers: number of different layers in the encoder.
+        width: width of its states.
+        activation: Transformers' name of σ.
     """
 
     name = "tree_distance"
@@ -97,7 +98,8 @@ class DistanceLayers(LayerGuide):
 
     @classmethod
     def build(cls, settings: TreeDistance, encoder: PretrainedConfig) -> Self:
-        """As many layers as the encoder has."""
+        """Build as many distance layers as the encoder has layers."""
+        # Fails for an encoder whose layers are unknown, before anything is built.
         find_sites(encoder.model_type, purpose="a guide before every layer")
         n_layers = getattr(encoder, "num_hidden_groups", None) or encoder.num_hidden_layers
         named = (getattr(encoder, name, None) for name in ACTIVATIONS)
@@ -108,23 +110,23 @@ class DistanceLayers(LayerGuide):
 
     @classmethod
     def pieces_of(cls, settings: TreeDistance) -> PieceMode:
-        """Distances are between words, and the same for all of their pieces."""
+        """Return ``share``: distances are between words, and the same for all of their pieces."""
         return "share"
 
     @classmethod
     def learned_numbers(
         cls, settings: TreeDistance, weights: Mapping[str, Callable[[], list[float]]]
     ) -> dict[str, float]:
-        """α (SEPREM, Table 6)."""
+        """Return α (SEPREM, Table 6)."""
         return {"α, share of the mixed states (tree_distance)": weights["alpha"]()[0]}
 
     @torch.no_grad()
     def load_trained(self, weights: dict[str, Tensor], trained: TreeDistance) -> None:
-        """Take over trained layers; α too, unless it is to begin elsewhere."""
+        """Load trained layers; α too, unless its initial value was changed."""
         if trained.direction != self.settings.direction:
             raise InputError(
-                f"guides.tree_distance.direction: the layers were trained on paths "
-                f"{trained.direction!r}, not {self.settings.direction!r}"
+                f"guides.tree_distance.direction: expected {trained.direction!r}, with which the "
+                f"layers were trained, got {self.settings.direction!r}"
             )
         super().load_trained(weights, trained)
         if trained.alpha != self.settings.alpha:
@@ -132,14 +134,20 @@ class DistanceLayers(LayerGuide):
 
     @torch.no_grad()
     def reset(self) -> None:
-        """Small weights, and α as it is set."""
+        """Set α to its initial value; Transformers initialises the linear maps."""
         self.alpha.fill_(self.settings.alpha)
 
     def prepare(self, syntax: Syntax) -> Tensor:
-        """D̃ of a batch, once for all layers, ``[batch, n, n]``.
+        """Compute D̃ of a batch, once for all layers.
+
+        Args:
+            syntax: tensors of the batch; ``distances`` is read, or the columns of the tree.
+
+        Returns:
+            ``[batch, n, n]``.
 
         Raises:
-            InputError: the syntax tensors are missing.
+            InputError: syntax tensors are missing.
         """
         distances = syntax.distances
         if distances is None:
@@ -150,17 +158,20 @@ class DistanceLayers(LayerGuide):
         strength = normalised_strength(distances)
         device = strength.device.type
         if torch.is_autocast_enabled(device):
-            # Rounded here, and kept for the backward half once instead of once a layer.
+            # Rounded here, so that it is saved once for the backward pass, not once per layer.
             return strength.to(torch.get_autocast_dtype(device))
         return strength
 
     def before_layer(self, index: int, states: Tensor, prepared: Tensor) -> Tensor:
-        """The states that the encoder's layer reads.
+        """Compute the states that a layer of the encoder reads (eq. 5).
 
         Args:
-            index: of the layer.
+            index: index of the layer.
             states: H, ``[batch, n, width]``.
             prepared: D̃, ``[batch, n, n]``.
+
+        Returns:
+            ``[batch, n, width]``.
         """
         mixed = self.activation(self.layers[index](states, prepared))
         changed: Tensor = (1 - self.alpha) * states + self.alpha * mixed

@@ -1,7 +1,7 @@
-"""The base classes of guides: mechanisms that bring syntax into an encoder, at one of its sites.
+"""The base classes of guides, which bring syntax into an encoder at one of its sites.
 
 A guide acts on the sum of embeddings before their norm, on the input of every layer, or on the last
-hidden states. Guides at the same site act in the order of :data:`syntagma.models.guides.GUIDES`.
+hidden states.  Guides at the same site act in the order of :data:`syntagma.models.guides.GUIDES`.
 """
 
 from __future__ import annotations
@@ -17,21 +17,21 @@ from syntagma.syntax.encode import PieceMode
 
 
 class Syntax(NamedTuple):
-    """The tensors of a batch that guides read, ``[batch, n]`` each.
+    """The tensors of a batch that guides read, ``[batch, n]`` unless stated otherwise.
 
     Args:
         attention_mask: 0 at padding.
-        enter: start of each piece's interval; see :class:`syntagma.syntax.encode.PieceSyntax`.
+        enter: start of each piece's interval, see :class:`syntagma.syntax.encode.PieceSyntax`.
         exit: end of the interval.
-        point: what is looked up in the intervals; ``enter`` if not given.
-        depth: arcs to the root of the sentence.
+        point: position looked up in the intervals; ``enter`` if ``None``.
+        depth: number of arcs to the root of the sentence.
         sentence: number of the sentence.
-        word: number of the word, negative for pieces without one.
-        tag: see :mod:`syntagma.syntax.tags`.
-        domain: 0 for pieces of the first text and the special ones up to its end, 1 for those
-            after, negative for padding.
-        distances: tree distances that are read in place of those of the tree, ``[batch, n, n]``;
-            see :func:`syntagma.models.objectives.hide_distances`.
+        word: number of the word, negative for pieces without a word.
+        tag: part-of-speech tag, see :mod:`syntagma.syntax.tags`.
+        domain: 0 up to and including the special token that ends the first text, 1 after it,
+            negative for padding.
+        distances: tree distances that replace those of the tree, ``[batch, n, n]``; see
+            :func:`syntagma.models.objectives.hide_distances`.
     """
 
     attention_mask: Tensor
@@ -47,31 +47,34 @@ class Syntax(NamedTuple):
 
     @property
     def n_pieces(self) -> int:
-        """Pieces of a sequence, padding to the longest one included."""
+        """Length of the sequences, with padding."""
         return self.attention_mask.shape[1]
 
     def require(self, name: str) -> Tensor:
-        """A tensor that a guide cannot do without.
+        """Return a tensor that a guide needs.
+
+        Args:
+            name: name of the tensor.
 
         Raises:
-            InputError: it is missing.
+            InputError: the tensor is missing.
         """
         value: Tensor | None = getattr(self, name)
         if value is None:
             raise InputError(
-                f"this model reads syntax: pass {name} (encode with a parse source), or train it "
-                f"with preset: none"
+                f"this model reads syntax, but {name} is missing; encode texts with a parse "
+                f"source, or train a model with preset: none"
             )
         return value
 
 
 class FirstPiece(NamedTuple):
-    """Why the state of the first piece cannot stand for the whole sequence behind a guide.
+    """Why the state of the first piece cannot represent a sequence after a guide.
 
     Args:
-        reason: as the end of a sentence that begins with "behind".
-        pooling: what represents the sequence instead.
-        unguided: special pieces keep the encoder's own state: nothing of the guide reaches them.
+        reason: the guide and the reason, as the end of a sentence that begins with "after".
+        pooling: pooling that represents the sequence.
+        unguided: whether special tokens keep the encoder's states, which the guide does not change.
     """
 
     reason: str
@@ -80,20 +83,19 @@ class FirstPiece(NamedTuple):
 
 
 class Guide(nn.Module):
-    """A guide. Everything that the rest of the package must know about it is said here.
+    """Base class of guides; it describes all that the rest of the package needs to know of one.
 
     A subclass sets the attributes, implements :meth:`build` and the methods of its site
-    (:class:`EmbeddingGuide`, :class:`LayerGuide` or :class:`StateGuide`), and is made available
-    with :func:`syntagma.models.guides.register_guide`.
+    (:class:`EmbeddingGuide`, :class:`LayerGuide` or :class:`StateGuide`), and is registered with
+    :func:`syntagma.models.guides.register_guide`.
 
     Attributes:
-        name: as written in settings and model folders; the model's attribute of the same name
-            holds the guide.
-        settings_class: a frozen dataclass of its settings.
-        settings: this guide's.
-        columns: the tensors of :class:`Syntax` that it reads.
-        reveals_tree: whether it shows the model trees that pre-training asks it to predict and
-            cannot hide from it.
+        name: name in settings and model folders; also the model's attribute with the guide.
+        settings_class: frozen dataclass of the settings.
+        settings: settings of this guide.
+        columns: names of the tensors of :class:`Syntax` that it reads.
+        reveals_tree: whether the model sees trees through it that pre-training lets the model
+            predict and cannot hide.
         needs_two_texts: whether it compares the two texts of a sequence.
     """
 
@@ -106,74 +108,89 @@ class Guide(nn.Module):
 
     @classmethod
     def build(cls, settings: Any, encoder: PretrainedConfig) -> Self:
-        """A new guide for an encoder.
+        """Build a new guide for an encoder.
 
         Args:
             settings: an instance of :attr:`settings_class`.
             encoder: the encoder's configuration.
 
         Raises:
-            InputError: the guide needs a site that is not known for this encoder.
+            InputError: the guide needs a site that is unknown for this encoder.
         """
         raise NotImplementedError
 
     @classmethod
     def columns_of(cls, settings: Any) -> tuple[str, ...]:
-        """The columns that a guide with these settings reads."""
+        """Return the columns that a guide with these settings reads."""
         return cls.columns
 
     @classmethod
     def pieces_of(cls, settings: Any) -> PieceMode | None:
-        """How the pieces of a word take its place in the tree; ``None`` if any way will do."""
+        """Return the rule for transferring the tree to pieces; ``None`` if any rule works."""
         return None
 
     @classmethod
     def first_piece(cls, settings: Any) -> FirstPiece | None:
-        """Why pooling cannot take the first piece's state behind this guide, if it cannot."""
+        """Return why pooling cannot use the first piece after this guide; ``None`` if it can."""
         return None
 
     @classmethod
     def copies_pretrained(cls, settings: Any) -> str:
-        """The setting by which :meth:`start_from` copies pretrained weights; empty if none does."""
+        """Return the setting that makes :meth:`start_from` copy weights; empty if none does."""
         return ""
 
     @classmethod
     def learned_numbers(
         cls, settings: Any, weights: Mapping[str, Callable[[], list[float]]]
     ) -> dict[str, float]:
-        """The few single numbers of a trained guide that a report shows, by what they are.
+        """Return the single numbers of a trained guide that a report shows.
 
         Args:
-            settings: of the guide.
-            weights: by their names in the guide, functions that read them.
+            settings: settings of the guide.
+            weights: functions that read the weights, by their names in the guide.
+
+        Returns:
+            Numbers by their descriptions.
         """
         return {}
 
     def start_from(self, encoder: nn.Module, config: PretrainedConfig) -> None:
-        """Initialise a new guide from the encoder's pretrained weights, where it wants to."""
-
-    def load_trained(self, weights: dict[str, Tensor], trained: Any) -> None:
-        """Take over the weights of a trained guide.
+        """Initialise a new guide from the encoder's pretrained weights; by default, do nothing.
 
         Args:
-            weights: by their names in the guide.
-            trained: the settings that it was trained with.
+            encoder: the encoder with its pretrained weights.
+            config: the encoder's configuration.
+        """
+
+    def load_trained(self, weights: dict[str, Tensor], trained: Any) -> None:
+        """Load the weights of a trained guide.
+
+        Args:
+            weights: weights by their names in the guide.
+            trained: settings that they were trained with.
 
         Raises:
-            InputError: under this guide's own settings the weights mean something else.
-            RuntimeError: their shapes do not fit.
+            InputError: with this guide's settings, the weights would have another meaning.
+            RuntimeError: the shapes do not fit.
         """
         self.load_state_dict(weights)
 
     def reset(self) -> None:
-        """Initialise weights for which the encoder's own initialisation does not do."""
+        """Initialise weights that need other values than the encoder's initialisation gives."""
 
 
 class EmbeddingGuide(Guide):
     """Adds to the embeddings, before their norm."""
 
     def forward(self, syntax: Syntax) -> Tensor:
-        """What is added, ``[batch, n, embedding_width]``."""
+        """Compute the summand.
+
+        Args:
+            syntax: tensors of the batch.
+
+        Returns:
+            ``[batch, n, embedding_width]``.
+        """
         raise NotImplementedError
 
 
@@ -181,16 +198,23 @@ class LayerGuide(Guide):
     """Changes the input of every layer of the encoder."""
 
     def prepare(self, syntax: Syntax) -> Tensor:
-        """What every layer needs of a batch, computed once per forward pass."""
+        """Compute what all layers need of a batch, once per forward pass.
+
+        Args:
+            syntax: tensors of the batch.
+        """
         raise NotImplementedError
 
     def before_layer(self, index: int, states: Tensor, prepared: Tensor) -> Tensor:
-        """The states that a layer reads.
+        """Compute the states that a layer reads.
 
         Args:
-            index: of the layer, in the order of :func:`syntagma.encoders.sites.layers`.
-            states: what it would read, ``[batch, n, width]``.
-            prepared: from :meth:`prepare`.
+            index: index of the layer in :func:`syntagma.encoders.sites.layers`.
+            states: the original input of the layer, ``[batch, n, width]``.
+            prepared: result of :meth:`prepare`.
+
+        Returns:
+            ``[batch, n, width]``.
         """
         raise NotImplementedError
 
@@ -201,13 +225,13 @@ class StateGuide(Guide):
     def forward(
         self, states: Tensor, syntax: Syntax, observed: dict[str, Any] | None = None
     ) -> Tensor:
-        """The guided states.
+        """Compute the guided states.
 
         Args:
-            states: ``[batch, n, width]``.
-            syntax: of the pieces.
-            observed: a dictionary to add inspection data to, under the guide's name; with ``None``
-                none is computed.
+            states: the encoder's states, ``[batch, n, width]``.
+            syntax: tensors of the batch.
+            observed: dictionary to store data for inspection in, under the guide's name; ``None``
+                to compute none.
 
         Returns:
             ``[batch, n, width]``.

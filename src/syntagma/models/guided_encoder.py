@@ -1,4 +1,4 @@
-"""Any encoder with guides: mechanisms that bring syntax in, at the places where they act."""
+"""An encoder with guides, which bring syntax in at its sites."""
 
 from __future__ import annotations
 
@@ -26,20 +26,20 @@ from syntagma.errors import InputError
 from syntagma.models.guide import EmbeddingGuide, Guide, LayerGuide, StateGuide, Syntax
 from syntagma.models.guides import GUIDES, read_guides, resolve_guides
 
-# Guides inside an encoder hang on hooks.  Compiled code of an encoder without them must not be
-# taken for that of one with them, as torch would by default.
+# Guides inside an encoder are hooks.  By default torch ignores hooks when it decides whether
+# compiled code can be reused, and would run code compiled without guides.
 torch._dynamo.config.skip_nnmodule_hook_guards = False
 
 _LOCKS: WeakKeyDictionary[nn.Module, AbstractContextManager[Any]] = WeakKeyDictionary()
-"""One for each encoder; not in the model, which is to be copied and pickled."""
+"""One lock per encoder.  It is not an attribute of the model: locks cannot be copied or pickled."""
 
 
 class GuidedStates(NamedTuple):
-    """What a guided encoder gives.
+    """Output of a guided encoder.
 
     Args:
         last_hidden_state: the states that a task reads, ``[batch, n, width]``.
-        observed: what guides left to look at, by their names, where asked for.
+        observed: data for inspection by the guides' names; empty unless requested.
     """
 
     last_hidden_state: Tensor
@@ -47,7 +47,7 @@ class GuidedStates(NamedTuple):
 
 
 class GuidedEncoder(SyntagmaModel):
-    """An encoder with the guides of its configuration; without any it is the plain encoder.
+    """An encoder with the guides of its configuration; without guides, the encoder alone.
 
     Attributes:
         pretrained_keys: parameters outside the encoder that were loaded from a trained model.
@@ -58,11 +58,11 @@ class GuidedEncoder(SyntagmaModel):
         self.pretrained_keys: set[str] = set()
         for name, settings in config.read_guides(read_guides).items():
             self.add_module(name, GUIDES[name].build(settings, config.encoder))
-        # Of an encoder that knows one type only, a tokenizer may give two all the same.
+        # An encoder with one token type would fail on the two that its tokenizer may return.
         self.reads_token_types = "token_type_ids" in _forward_parameters(self.trunk) and (
             getattr(config.encoder, "type_vocab_size", None) not in (0, 1)
         )
-        # Models of tasks have more parts, and say themselves when all are there.
+        # Task models have further parts, and call it themselves once all parts exist.
         if type(self) is GuidedEncoder:
             self.post_init()
 
@@ -73,9 +73,9 @@ class GuidedEncoder(SyntagmaModel):
         return [guide for guide in found if isinstance(guide, Guide)]
 
     def post_init(self) -> None:
-        """Initialise the weights.
+        """Initialise the weights, those of guides last.
 
-        Transformers skips modules without parameters of their own, so guides come after it.
+        Transformers does not call its hook for modules without own parameters, as guides may be.
         """
         super().post_init()
         for guide in self.guides:
@@ -83,43 +83,44 @@ class GuidedEncoder(SyntagmaModel):
 
     @classmethod
     def from_encoder(cls, name: ModelName, **settings: Any) -> Self:
-        """A new model on a pretrained encoder.
+        """Build a new model on a pretrained encoder.
 
         Args:
             name: as for :meth:`SyntagmaModel.from_encoder`.
-            settings: as there; ``guides`` as in an experiment, or the name of a preset.
+            settings: as for :meth:`SyntagmaModel.from_encoder`; ``guides`` may be settings as in an
+                experiment, or the name of a preset.
 
         Raises:
-            InputError: there is no such encoder, or a setting is unknown or impossible.
+            InputError: there is no such encoder, or a setting is unknown or invalid.
         """
         guides = settings.pop("guides", {})
         if isinstance(guides, str):
             guides = resolve_guides(guides, {})
         if not isinstance(guides, Mapping):
             raise InputError(
-                f"guides: expected the name of a preset, or settings by the name of the guide as "
-                f'in {{"tree_distance": {{}}}}; got {guides!r}'
+                f"guides: expected the name of a preset, or the settings of each guide as in "
+                f'{{"tree_distance": {{}}}}; got {guides!r}'
             )
         return super().from_encoder(name, guides=resolve_guides("none", guides), **settings)
 
     @classmethod
     def load_saved(cls, ref: ModelRef, *, task: str | tuple[str, ...] | None = None) -> Self:
-        """A saved model; of one for a task, the encoder with its guides and without the head.
+        """Load a saved model; this class omits the head of a task model.
 
         Args:
-            ref: as for :meth:`SyntagmaModel.load_saved`.
-            task: as there; classes of a task keep the head.
+            ref: the model.
+            task: the task or tasks that it may have, see :func:`read_config`.
 
         Raises:
-            InputError: as there, or its encoder is half of a translation model.
-            DamagedFileError: as there.
+            InputError: as for :func:`read_config`, or the encoder belongs to a translation model.
+            DamagedFileError: the weights are damaged or do not fit the configuration.
         """
         config = read_config(ref, task=task)
         if cls is not GuidedEncoder or not config.task:
             return super().load_saved(ref, task=task)
         if config.task == "translation":
             raise InputError(
-                f"{ref.name}: a model for 'translation', whose encoder cannot be used without its "
+                f"{ref.name}: the encoder of a model for 'translation' cannot be used without its "
                 f"decoder; load it with Translator.from_pretrained"
             )
         weights = saved_weights(ref, encoder_weights=encoder_weights)
@@ -129,17 +130,17 @@ class GuidedEncoder(SyntagmaModel):
         return cls.with_weights(config, weights, ref)
 
     def set_head(self, **values: Any) -> None:
-        """Change settings of the task's head, in the model and in what is saved."""
+        """Change settings of the task's head, in the model and in its configuration."""
         self.head = self.config.head = replace(self.head, **values)
 
     def after_encoder_loaded(self, ref: ModelRef) -> None:
-        """Initialise new guides from the encoder, and take over those that were trained with it.
+        """Initialise new guides from the encoder, and load guides that were trained with it.
 
         Args:
-            ref: the encoder, or a saved model whose encoder it is.
+            ref: the encoder, or the saved model that the encoder was taken from.
 
         Raises:
-            InputError: a guide does not fit the trained one.
+            InputError: a trained guide does not fit the settings.
         """
         for guide in self.guides:
             guide.start_from(self.trunk, self.config.encoder)
@@ -147,10 +148,12 @@ class GuidedEncoder(SyntagmaModel):
             self._take_guides(ref, self._saved(ref))
 
     def _saved(self, ref: ModelRef) -> dict[str, Tensor]:
+        """Return all weights of a saved model."""
         load = functools.partial(encoder_weights, auto=self.encoder_class)
         return saved_weights(ref, encoder_weights=load)
 
     def _take_guides(self, ref: ModelRef, weights: Mapping[str, Tensor]) -> None:
+        """Load the weights of the guides that a saved model shares with this one."""
         trained = read_guides(ref.settings["guides"])
         for name in self.config.guides:
             own = {
@@ -165,13 +168,13 @@ class GuidedEncoder(SyntagmaModel):
                 guide.load_trained(own, trained[name])
             except RuntimeError as error:
                 raise InputError(
-                    f"guides.{name}: does not fit the trained one in {ref.name}; give it the "
-                    f"settings in the {CONFIG} there, or start from another encoder"
+                    f"guides.{name}: the trained weights in {ref.name} do not fit; use the "
+                    f"settings in its {CONFIG}, or start from another encoder"
                 ) from error
             self.pretrained_keys |= {f"{name}.{key}" for key in own}
 
     def take_head(self, ref: ModelRef) -> None:
-        """Continue with the head of a saved model, if it is for the same task and labels.
+        """Load the head of a saved model if it has the same task and labels.
 
         Args:
             ref: the saved model.
@@ -192,20 +195,20 @@ class GuidedEncoder(SyntagmaModel):
 
     @property
     def syntax_columns(self) -> tuple[str, ...]:
-        """Names of the tensors that the guides read; empty without guides."""
+        """Names of the tensors of :class:`Syntax` that the guides read; empty without guides."""
         read = {column for guide in self.guides for column in guide.columns}
         return tuple(name for name in Syntax._fields if name in read)
 
     @property
     def reads_syntax(self) -> bool:
-        """Whether a guide needs parses; domains are known without."""
+        """Whether a guide needs parses; domains are known without them."""
         return bool(set(self.syntax_columns) - {"domain"})
 
     def _alone(self, *, watched: bool = False) -> AbstractContextManager[Any]:
-        """One thread at a time: what guides add hangs on the encoder during a forward.
+        """Admit one thread at a time if the forward pass needs hooks.
 
-        Args:
-            watched: so does what else reads along.
+        Hooks are attached to the encoder during one forward pass: with a second thread, its states
+        would get the guides of both.  ``watched`` means that hooks other than guides' are attached.
         """
         inside = any(isinstance(guide, EmbeddingGuide | LayerGuide) for guide in self.guides)
         if not inside and not watched:
@@ -213,7 +216,7 @@ class GuidedEncoder(SyntagmaModel):
         return _LOCKS.setdefault(self.trunk, threading.RLock())
 
     def _computed_in(self, device: str) -> AbstractContextManager[Any]:
-        """The precision of the encoder: what is asked for, where it can."""
+        """Turn autocast off for an encoder that must compute in float32."""
         sites = SITES.get(self.config.encoder.model_type)
         if sites is not None and sites.float32:
             return torch.autocast(device, enabled=False)
@@ -221,13 +224,13 @@ class GuidedEncoder(SyntagmaModel):
 
     @contextmanager
     def _guided_embeddings(self, syntax: Syntax) -> Iterator[None]:
-        """Add to the input of the norm over the embeddings what guides have to add."""
+        """Add the summands of guides to the embeddings, inside a ``with`` block."""
         guides = [guide for guide in self.guides if isinstance(guide, EmbeddingGuide)]
         if not guides:
             yield
             return
         sites = find_sites(self.config.encoder.model_type, purpose="a guide at the embeddings")
-        # Where there is no norm over the embeddings the first layer reads their sum.
+        # Without a norm over the embeddings, the first layer reads their sum.
         place = sites.embedding_norm
         norm = self.trunk.get_submodule(place) if place else layers(self.trunk, sites)[0]
 
@@ -244,7 +247,7 @@ class GuidedEncoder(SyntagmaModel):
 
     @contextmanager
     def _guided_layers(self, syntax: Syntax) -> Iterator[None]:
-        """Let guides change what each layer reads."""
+        """Let guides change the input of each layer, inside a ``with`` block."""
         guides = [guide for guide in self.guides if isinstance(guide, LayerGuide)]
         if not guides:
             yield
@@ -270,19 +273,24 @@ class GuidedEncoder(SyntagmaModel):
     def states_after(
         self, layer: int, input_ids: Tensor, attention_mask: Tensor, **tensors: Any
     ) -> Tensor:
-        """The states that one of the encoder's layers leaves, ``[batch, n, width]``.
+        """Return the output of one of the encoder's layers.
+
+        A hook reads it: not all encoders can return the states of all layers.
 
         Args:
-            layer: from 1.
+            layer: number of the layer, from 1.
             input_ids: ``[batch, n]``.
-            attention_mask: ``[batch, n]``.
-            tensors: as for :meth:`encode`.
+            attention_mask: 0 at padding, ``[batch, n]``.
+            tensors: token types and syntax, see :meth:`encode`.
+
+        Returns:
+            ``[batch, n, width]``.
 
         Raises:
-            InputError: there is no such layer, or it is not known where this encoder's layers are.
+            InputError: there is no such layer, or the layers of this encoder are unknown.
         """
-        sites = find_sites(self.config.encoder.model_type, purpose="the states after a layer")
-        # A layer that is used several times leaves something each time.
+        sites = find_sites(self.config.encoder.model_type, purpose="reading the states of a layer")
+        # A layer that is used several times (ALBERT) has an output each time.
         left: list[Tensor] = []
 
         def keep(_: nn.Module, __: tuple[Any, ...], output: Any) -> None:
@@ -297,7 +305,7 @@ class GuidedEncoder(SyntagmaModel):
                 for hook in hooks:
                     hook.remove()
         if not 1 <= layer <= len(left):
-            raise InputError(f"layer {layer}: the encoder has layers 1 to {len(left)}")
+            raise InputError(f"layer: expected 1 to {len(left)}, got {layer}")
         return left[layer - 1]
 
     def encode(
@@ -322,18 +330,18 @@ class GuidedEncoder(SyntagmaModel):
         Args:
             input_ids: ``[batch, n]``.
             attention_mask: 0 at padding, ``[batch, n]``.
-            token_type_ids: ``[batch, n]``; left out where the encoder has none.
-            enter: ``[batch, n]``, and so the others; see :class:`syntagma.models.guide.Syntax`.
-            exit: end of the interval.
-            point: what is looked up in the intervals.
-            depth: arcs to the root.
-            sentence: number of the sentence.
-            word: number of the word.
-            tag: part of speech.
-            domain: which of two texts.
-            distances: read in place of those of the tree, ``[batch, n, n]``.
-            observe: whether guides are to leave what there is to look at, such as attention
-                weights.
+            token_type_ids: ``[batch, n]``; ignored if the encoder has none.
+            enter: start of each piece's interval, ``[batch, n]``; for this and the following see
+                :class:`syntagma.models.guide.Syntax`.
+            exit: end of the interval, ``[batch, n]``.
+            point: position looked up in the intervals, ``[batch, n]``.
+            depth: number of arcs to the root, ``[batch, n]``.
+            sentence: number of the sentence, ``[batch, n]``.
+            word: number of the word, ``[batch, n]``.
+            tag: part-of-speech tag, ``[batch, n]``.
+            domain: 0 for the first text, 1 for the second, ``[batch, n]``.
+            distances: tree distances that replace those of the tree, ``[batch, n, n]``.
+            observe: whether guides store data for inspection, such as attention weights.
 
         Raises:
             InputError: a guide needs syntax tensors that are missing.
@@ -360,11 +368,18 @@ class GuidedEncoder(SyntagmaModel):
         return GuidedStates(states, observed or {})
 
     def forward(self, input_ids: Tensor, attention_mask: Tensor, **tensors: Any) -> GuidedStates:
-        """As :meth:`encode`; a ``num_items_in_batch``, which Trainer hands on, is passed over."""
+        """Run the encoder and its guides, see :meth:`encode`.
+
+        Args:
+            input_ids: ``[batch, n]``.
+            attention_mask: 0 at padding, ``[batch, n]``.
+            tensors: token types and syntax.
+        """
+        # Transformers' Trainer passes this to every model.
         tensors.pop("num_items_in_batch", None)
         return self.encode(input_ids, attention_mask, **tensors)
 
 
 def _forward_parameters(encoder: nn.Module) -> set[str]:
-
+    """Return the names of the parameters of an encoder's ``forward``."""
     return set(inspect.signature(encoder.forward).parameters)

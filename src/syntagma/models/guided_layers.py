@@ -1,4 +1,4 @@
-"""SG-Net after the last layer: guided layers, and the aggregation of their states."""
+"""SG-Net as a guide after the last layer: guided layers, and the aggregation of their states."""
 
 from __future__ import annotations
 
@@ -24,10 +24,11 @@ class AncestorAttention:
     """SG-Net: attention restricted to a word's ancestors, after the last layer.
 
     Args:
-        pieces: how the pieces of a word take its place in the tree (:mod:`syntagma.syntax.encode`).
-        aggregation: how the guided states join the encoder's (:mod:`syntagma.models.aggregation`).
-        alpha: weight of the encoder's states in ``dual`` (eq. 4: 0.5).
-        aggregate_special: whether special pieces are aggregated too, as in the authors' released
+        pieces: rule for transferring the tree to pieces (:mod:`syntagma.syntax.encode`).
+        aggregation: how guided states are aggregated with the encoder's
+            (:mod:`syntagma.models.aggregation`).
+        alpha: weight of the encoder's states in ``dual`` (0.5 in eq. 4).
+        aggregate_special: whether special tokens are aggregated too, as in the authors' released
             code; in the paper they keep the encoder's states.
         initialise: ``random``, or ``last_layer`` to start as a copy of the encoder's last layer.
         num_layers: number of guided layers.
@@ -42,18 +43,18 @@ class AncestorAttention:
 
     def __post_init__(self) -> None:
         if not 0 <= self.alpha <= 1:
-            raise InputError(f"alpha is a share from 0 to 1, got {self.alpha}")
+            raise InputError(f"alpha must be a share from 0 to 1, got {self.alpha}")
         if self.num_layers < 1:
             raise InputError(f"num_layers must be at least 1, got {self.num_layers}")
 
 
 class SyntaxGuidedLayers(StateGuide):
-    """Layers whose attention sees ancestors only, joined with the encoder's states.
+    """Layers with attention to ancestors only, aggregated with the encoder's states.
 
     Args:
-        settings: of the guide.
+        settings: settings of the guide.
         layers: the guided layers.
-        aggregator: joins their states with the encoder's.
+        aggregator: aggregates their states with the encoder's.
     """
 
     name = "ancestor_attention"
@@ -74,7 +75,7 @@ class SyntaxGuidedLayers(StateGuide):
 
     @classmethod
     def build(cls, settings: AncestorAttention, encoder: PretrainedConfig) -> Self:
-        """Layers of the encoder's own shape."""
+        """Build layers of the same shape as the encoder's."""
         return cls(
             settings,
             layers=[
@@ -88,19 +89,19 @@ class SyntaxGuidedLayers(StateGuide):
 
     @classmethod
     def pieces_of(cls, settings: AncestorAttention) -> PieceMode:
-        """As the settings say."""
+        """Return the rule that the settings name."""
         return settings.pieces
 
     @classmethod
     def copies_pretrained(cls, settings: AncestorAttention) -> str:
-        """``initialise: last_layer`` does."""
+        """Return ``initialise`` if it is ``last_layer``."""
         return "initialise" if settings.initialise == "last_layer" else ""
 
     @classmethod
     def learned_numbers(
         cls, settings: AncestorAttention, weights: Mapping[str, Callable[[], list[float]]]
     ) -> dict[str, float]:
-        """α as it is set, or the trained shares of H and H' and their scale γ."""
+        """Return the configured α, or the trained shares of H and H' and their scale γ."""
         if settings.aggregation == "dual":
             return {"α, share of H, set (ancestor_attention)": settings.alpha}
         if "aggregator.scalars" not in weights:
@@ -114,16 +115,18 @@ class SyntaxGuidedLayers(StateGuide):
 
     @classmethod
     def first_piece(cls, settings: AncestorAttention) -> FirstPiece | None:
-        """Special pieces attend to nothing but themselves, unless there is no mask."""
+        """Return a reason: special tokens attend only to themselves, unless there is no mask."""
         if settings.aggregation == "vanilla_only":
             return None
         return FirstPiece(
-            "ancestor_attention, where the first piece attends to no other", "mean", unguided=True
+            "ancestor_attention, in which the first piece attends only to itself",
+            "mean",
+            unguided=True,
         )
 
     @classmethod
     def columns_of(cls, settings: AncestorAttention) -> tuple[str, ...]:
-        """The tensors that the mask is made of; none for the control without a mask."""
+        """Return the tensors that the mask needs; none for the control without a mask."""
         if settings.aggregation == "vanilla_only":
             return ()
         if settings.pieces == "projection":
@@ -132,11 +135,15 @@ class SyntaxGuidedLayers(StateGuide):
 
     @property
     def columns(self) -> tuple[str, ...]:  # type: ignore[override]
-        """As :meth:`columns_of`."""
+        """Names of the tensors that this guide reads, which depend on its settings."""
         return self.columns_of(self.settings)
 
     def start_from(self, encoder: nn.Module, config: PretrainedConfig) -> None:
-        """Begin as copies of the last layer where the settings ask for it.
+        """Copy the encoder's last layer into each guided layer, if the settings say so.
+
+        Args:
+            encoder: the encoder with its pretrained weights.
+            config: the encoder's configuration.
 
         Raises:
             InputError: the encoder's layers cannot be copied.
@@ -149,21 +156,25 @@ class SyntaxGuidedLayers(StateGuide):
             copy_layer(layer, encoder, sites)
 
     def reset(self) -> None:
-        """Start from the mean of both states."""
+        """Initialise the aggregation; the encoder's initialisation would make it random."""
         self.aggregator.reset()
 
     def forward(
         self, states: Tensor, syntax: Syntax, observed: dict[str, Any] | None = None
     ) -> Tensor:
-        """Guide the encoder's states; ``observed["ancestor_attention"]`` has the weights.
+        """Compute the guided states and aggregate them with the encoder's.
 
         Args:
-            states: H, ``[batch, n, width]``.
-            syntax: ``enter``, ``exit`` and ``word`` are read.
-            observed: gets the attention weights of each layer, ``[batch, n_heads, n, n]``.
+            states: the encoder's states H, ``[batch, n, width]``.
+            syntax: tensors of the batch; :meth:`columns_of` names those that are read.
+            observed: if given, the attention weights of each layer are stored under
+                ``ancestor_attention``, ``[batch, n_heads, n, n]`` each.
+
+        Returns:
+            ``[batch, n, width]``.
 
         Raises:
-            InputError: the syntax tensors are missing.
+            InputError: syntax tensors are missing.
         """
         plain_layer = self.settings.aggregation == "vanilla_only"
         if plain_layer:
@@ -182,5 +193,6 @@ class SyntaxGuidedLayers(StateGuide):
         joined: Tensor = self.aggregator(states, guided, syntax.attention_mask)
         if self.settings.aggregate_special or plain_layer:
             return joined
+        # In the paper special tokens keep the encoder's states.
         is_word = syntax.require("word") >= 0
         return joined.where(is_word.unsqueeze(-1), states.to(joined.dtype))

@@ -1,4 +1,4 @@
-"""The guides by name, and the presets that combine them into the papers' systems."""
+"""The registry of guides, and presets that combine them into the papers' systems."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ GUIDES: Registry[type[Guide]] = Registry(
         "coattention": "syntagma.models.coattention:CoAttentionGuide",
     },
 )
-"""Each guide's module. Guides at the same site act in this order."""
+"""The class of each guide, imported on first use.  Guides at the same site act in this order."""
 
 PRESETS: dict[str, dict[str, dict[str, Any]]] = {
     "none": {},
@@ -30,11 +30,14 @@ PRESETS: dict[str, dict[str, dict[str, Any]]] = {
 """The guides of each published system."""
 
 GuideSettings = Mapping[str, Any]
-"""The settings dataclass of each guide by the guide's name, in the order in which guides act."""
+"""The settings dataclass of each guide by its name, in the order in which guides act."""
 
 
 def register_guide(guide: type[Guide]) -> type[Guide]:
-    """Make a guide available to settings under its :attr:`Guide.name`; also a class decorator.
+    """Register a guide under its :attr:`Guide.name`; also a class decorator.
+
+    Args:
+        guide: class of the guide.
 
     Raises:
         InputError: another guide has this name.
@@ -44,14 +47,14 @@ def register_guide(guide: type[Guide]) -> type[Guide]:
 
 
 def read_guides(guides: Mapping[str, Any]) -> dict[str, Any]:
-    """The settings of each guide as its dataclass, in the order in which guides act.
+    """Build the settings of guides, in the order in which guides act.
 
     Args:
-        guides: by the name of the guide its dataclass, or a mapping of its settings.
+        guides: a dataclass or a mapping of settings for each guide, by its name.
 
     Raises:
-        InputError: a guide or one of its keys is unknown, a value impossible, or two guides do not
-            go together.
+        InputError: a guide or setting is unknown, a value is invalid, or two guides cannot be
+            combined.
     """
     for name in guides:
         GUIDES.find(name, where="guides")
@@ -60,6 +63,7 @@ def read_guides(guides: Mapping[str, Any]) -> dict[str, Any]:
         for name in GUIDES
         if name in guides
     }
+    # All guides of a model read the same columns, which follow one rule for pieces.
     modes = {name: mode for name, own in settings.items() if (mode := GUIDES[name].pieces_of(own))}
     if len({*modes.values()}) > 1:
         sharing = [name for name, mode in modes.items() if mode == "share"]
@@ -68,40 +72,41 @@ def read_guides(guides: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _read(name: str, values: Any) -> Any:
+    """Build the settings of one guide, unless they are built already."""
     kind = GUIDES[name].settings_class
     return values if isinstance(values, kind) else build(kind, values, where=f"guides.{name}")
 
 
 def require_shared_pieces(guides: GuideSettings, who: str) -> None:
-    """Check that all pieces of a word take the word's place in the tree.
+    """Check that all pieces of a word share its position in the tree.
 
     Args:
-        guides: of the model.
-        who: needs it, for the message.
+        guides: settings of the model's guides.
+        who: what needs this, as the subject of the error message.
 
     Raises:
-        InputError: a guide gives each piece a place of its own.
+        InputError: a guide gives each piece its own position.
     """
     for name, own in guides.items():
         if (mode := GUIDES[name].pieces_of(own)) not in (None, "share"):
             raise InputError(
-                f"{who} needs the pieces of a word to share its place in the tree, and "
-                f"guides.{name}.pieces is {mode!r}; set it to share"
+                f"{who} needs guides.{name}.pieces=share, so that the pieces of a word share its "
+                f"position in the tree; got {mode!r}"
             )
 
 
 def resolve_guides(
     preset: str, guides: Mapping[str, Any], *, others: Sequence[str] = ()
 ) -> dict[str, Any]:
-    """The settings of a preset's guides with changes applied.
+    """Return the settings of a preset's guides with changes applied.
 
     Args:
         preset: a name from :data:`PRESETS`.
         guides: changes by the name of the guide; ``false`` removes a guide from the preset.
-        others: further names that the setting ``preset`` takes, to suggest where it is unknown.
+        others: further values of the setting ``preset``, suggested in the error message.
 
     Raises:
-        InputError: a name is unknown, or a value impossible.
+        InputError: a name is unknown, or a value is invalid.
 
     >>> resolve_guides("sg-net", {"ancestor_attention": False})
     {}
@@ -112,14 +117,14 @@ def resolve_guides(
 
 
 def change_guides(before: Mapping[str, Any], guides: Mapping[str, Any]) -> dict[str, Any]:
-    """The settings of guides with changes applied; what is not named stays.
+    """Return settings of guides with changes applied; other settings are kept.
 
     Args:
-        before: by the name of the guide its dataclass, or a mapping of its settings.
-        guides: the changes, ``false`` for a guide that is removed.
+        before: a dataclass or a mapping of settings for each guide, by its name.
+        guides: changes by the name of the guide; ``false`` removes a guide.
 
     Raises:
-        InputError: a name is unknown, or a value impossible.
+        InputError: a name is unknown, or a value is invalid.
 
     >>> change_guides({"coattention": {"integration": "average"}}, {"coattention": {"turns": 2}})
     {'coattention': CoAttention(kind='iterative', turns=2, integration='average')}

@@ -1,8 +1,8 @@
-"""A guided encoder that classifies mentions by their markers (SEPREM sections 5.1 and 5.3).
+"""Guided encoders that classify mentions by their markers (SEPREM sections 5.1 and 5.3).
 
-Entity typing reads the state of the marker ``@`` before a mention and scores every type by itself;
-relation classification reads those of ``@`` before the subject and ``#`` before the object, joined,
-and chooses one relation.
+Entity typing reads the state of the marker ``@`` before a mention, and scores each type
+independently.  Relation classification concatenates the states of ``@`` before the subject and
+``#`` before the object, and chooses one relation.
 """
 
 from __future__ import annotations
@@ -23,13 +23,13 @@ from syntagma.syntax.markers import MarkerPlace
 
 @dataclass(frozen=True)
 class MentionHead:
-    """Settings of the classification of mentions.
+    """Settings of mention classification.
 
     Args:
-        max_length: pieces of a sequence, special ones and markers included; longer texts keep what
-            stands around the mentions.
-        markers: where markers stand in the tree (:mod:`syntagma.syntax.markers`).
-        dropout: on the vector that is classified.
+        max_length: tokens per sequence, with special tokens and markers; of longer texts, the part
+            around the mentions is kept.
+        markers: position of markers in the tree (:mod:`syntagma.syntax.markers`).
+        dropout: dropout probability of the classified vector.
     """
 
     max_length: int = 256
@@ -48,11 +48,12 @@ class TypingHead(MentionHead):
     """Settings of entity typing.
 
     Args:
-        threshold: a type is given where its probability reaches this; fitted on dev data when
-            training ends.
-        fit_threshold: whether it is; without, it stays as it is set (0.5 as in ERNIE's script).
-        at_least_one: whether the most probable type is given below the threshold too, as ERNIE's
-            script does for FIGER.
+        threshold: lowest probability at which a type is predicted; fitted on dev data after
+            training.
+        fit_threshold: whether the threshold is fitted; if not, the setting is used (0.5 in ERNIE's
+            script).
+        at_least_one: whether the most probable type is predicted even below the threshold, as in
+            ERNIE's script for FIGER.
     """
 
     threshold: float = 0.5
@@ -62,7 +63,7 @@ class TypingHead(MentionHead):
     def __post_init__(self) -> None:
         super().__post_init__()
         if not 0 <= self.threshold <= 1:
-            raise InputError(f"threshold is a probability from 0 to 1, got {self.threshold}")
+            raise InputError(f"threshold must be a probability from 0 to 1, got {self.threshold}")
 
 
 @dataclass(frozen=True)
@@ -70,8 +71,8 @@ class RelationHead(MentionHead):
     """Settings of relation classification.
 
     Args:
-        negative: the relation that says that there is none; found by its name if not given
-            (``no_relation``, ``Other``, ``NA``).
+        negative: label of mentions without a relation; if empty, ``no_relation``, ``Other`` or
+            ``NA``, whichever is among the labels.
     """
 
     negative: str = ""
@@ -82,7 +83,7 @@ class MentionScores(NamedTuple):
 
     Args:
         labels: logits, ``[batch, n_labels]``.
-        loss: where gold labels were given.
+        loss: the loss, if gold labels were given.
     """
 
     labels: Tensor
@@ -90,10 +91,10 @@ class MentionScores(NamedTuple):
 
 
 class MentionModel(GuidedEncoder):
-    """A guided encoder with a classifier of markers; ``config.labels["labels"]`` are its labels.
+    """A guided encoder with a classifier of markers; the labels are ``config.labels["labels"]``.
 
     Attributes:
-        signs: the characters that mark each mention.
+        signs: the marker character of each mention.
     """
 
     head_class: ClassVar[type[MentionHead]]
@@ -106,8 +107,8 @@ class MentionModel(GuidedEncoder):
             found = GUIDES[name].first_piece(settings)
             if self.head.markers == "special" and found and found.unguided:
                 raise InputError(
-                    f"head.markers: in {name} special pieces attend to no other, and the markers' "
-                    f"states are what is classified; expected head, got special"
+                    f"head.markers: expected head, got special; with {name}, special tokens attend "
+                    f"only to themselves, so that classified markers would see no text"
                 )
         width = len(self.signs) * config.encoder.hidden_size
         self.dropout = nn.Dropout(self.head.dropout)
@@ -126,8 +127,8 @@ class MentionModel(GuidedEncoder):
 
         Args:
             input_ids: ``[batch, n]``.
-            attention_mask: ``[batch, n]``.
-            markers: place of the marker before each mention, ``[batch, n_mentions]``.
+            attention_mask: 0 at padding, ``[batch, n]``.
+            markers: position of the marker before each mention, ``[batch, n_mentions]``.
             labels: gold labels, see :meth:`loss`.
             tensors: token types and syntax, see :meth:`GuidedEncoder.encode`.
         """
@@ -138,7 +139,7 @@ class MentionModel(GuidedEncoder):
         return MentionScores(scores, None if labels is None else self.loss(scores, labels))
 
     def loss(self, scores: Tensor, labels: Tensor) -> Tensor:
-        """The loss of a batch, a mean over its examples.
+        """Compute the loss of a batch, a mean over its examples.
 
         Args:
             scores: logits, ``[batch, n_labels]``.
@@ -148,32 +149,32 @@ class MentionModel(GuidedEncoder):
 
 
 class TypingModel(MentionModel):
-    """The types of a mention, each scored by itself."""
+    """A model that scores the types of a mention independently."""
 
     head_class = TypingHead
     signs = ("@",)
 
     def loss(self, scores: Tensor, labels: Tensor) -> Tensor:
-        """Binary cross-entropy.
+        """Compute the binary cross-entropy.
 
         Args:
             scores: logits, ``[batch, n_labels]``.
-            labels: 1 for each type that a mention has, ``[batch, n_labels]``.
+            labels: 1 for each gold type of a mention, else 0, ``[batch, n_labels]``.
         """
         return F.binary_cross_entropy_with_logits(scores, labels)
 
 
 class RelationModel(MentionModel):
-    """The one relation between two mentions, subject first."""
+    """A model that chooses the relation between two mentions, of which the subject comes first."""
 
     head_class = RelationHead
     signs = ("@", "#")
 
     def loss(self, scores: Tensor, labels: Tensor) -> Tensor:
-        """Cross-entropy.
+        """Compute the cross-entropy.
 
         Args:
             scores: logits, ``[batch, n_labels]``.
-            labels: code of the relation, ``[batch]``.
+            labels: index of the gold relation, ``[batch]``.
         """
         return F.cross_entropy(scores, labels)

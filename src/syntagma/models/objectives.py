@@ -1,7 +1,7 @@
-"""What SEPREM pre-trains on: hidden pieces, hidden tree distances, and heads (section 4.4).
+"""Inputs and targets of SEPREM's pre-training: masked pieces, masked tree distances, and heads.
 
-Everything is chosen on the device where the model computes, from its random numbers; a model that
-is saved and resumed with their state makes the same choices.
+Section 4.4.  All random choices are made on the model's device, with its random generator, so that
+a run resumed with the generator's state makes the same choices.
 """
 
 from __future__ import annotations
@@ -13,18 +13,18 @@ from torch import Tensor
 from torch.nn import functional as F
 
 IGNORED = -100
-"""The target of what is not to be predicted."""
+"""Target of pieces that are not predicted."""
 
 HIDDEN, REPLACED = 0.8, 0.9
-"""Of what is chosen 80 % is hidden, 10 % replaced at random, 10 % kept."""
+"""Bounds of the shares of chosen pieces: 80 % are masked, 10 % replaced at random, 10 % kept."""
 
 
 class HiddenPieces(NamedTuple):
-    """Pieces as the encoder reads them, and what they were.
+    """Masked pieces and their targets.
 
     Args:
-        input_ids: ``[batch, n]``.
-        targets: the pieces that are to be predicted, else :data:`IGNORED`, ``[batch, n]``.
+        input_ids: pieces as the encoder reads them, ``[batch, n]``.
+        targets: original ids of pieces to predict, else :data:`IGNORED`, ``[batch, n]``.
     """
 
     input_ids: Tensor
@@ -32,13 +32,12 @@ class HiddenPieces(NamedTuple):
 
 
 class HiddenDistances(NamedTuple):
-    """Tree distances as the layers read them, and what they were.
+    """Masked tree distances and their targets.
 
     Args:
-        distances: ``[batch, n, n]``.
-        places: row of the batch and both pieces of each distance that is to be predicted,
-            ``[n_targets, 3]``.
-        targets: those distances, ``[n_targets]``.
+        distances: distances as the layers read them, ``[batch, n, n]``.
+        places: batch index and both pieces of each distance to predict, ``[n_targets, 3]``.
+        targets: the original distances, ``[n_targets]``.
     """
 
     distances: Tensor
@@ -47,13 +46,13 @@ class HiddenDistances(NamedTuple):
 
 
 class HeadPlaces(NamedTuple):
-    """Where heads stand.
+    """Positions of heads.
 
     Args:
-        candidates: the first pieces of words, and the special piece that begins the sequence,
-            which stands for the head of roots, ``[batch, n]``.
-        targets: place of the first piece of each word's head; :data:`IGNORED` for all pieces but
-            the first of a word, and for words whose head is not in the sequence, ``[batch, n]``.
+        candidates: true at possible heads, ``[batch, n]``: first pieces of words, and the first
+            special token, which represents the head of roots.
+        targets: position of the first piece of each word's head, ``[batch, n]``; :data:`IGNORED`
+            for later pieces of words, and for words whose head is not in the sequence.
     """
 
     candidates: Tensor
@@ -63,13 +62,13 @@ class HeadPlaces(NamedTuple):
 def hide_pieces(
     input_ids: Tensor, candidates: Tensor, *, share: float, mask_token_id: int, n_pieces: int
 ) -> HiddenPieces:
-    """Hide pieces for the masked language model, others each time (RoBERTa's dynamic masking).
+    """Mask pieces for the masked language model, anew in each call (RoBERTa's dynamic masking).
 
     Args:
         input_ids: ``[batch, n]``.
-        candidates: which pieces may be chosen, ``[batch, n]``.
-        share: of the candidates that is chosen.
-        mask_token_id: the piece that stands for a hidden one.
+        candidates: true at pieces that may be chosen, ``[batch, n]``.
+        share: share of the candidates that is chosen.
+        mask_token_id: id of the mask token.
         n_pieces: size of the vocabulary that replacements are drawn from.
     """
     chosen = (torch.rand(input_ids.shape, device=input_ids.device) < share) & candidates
@@ -83,16 +82,16 @@ def hide_pieces(
 def hide_distances(
     distances: Tensor, word: Tensor, *, share: float, longest: int
 ) -> HiddenDistances:
-    """Hide tree distances from the layers.
+    """Mask tree distances that the layers would read.
 
-    What is chosen is a pair of words, in both directions: all pieces of a word share its fate, so
-    that none of them tells what is hidden from another.
+    Pairs of words are chosen, in both directions.  All pieces of a word are treated alike;
+    otherwise one piece would reveal what is masked for another.
 
     Args:
         distances: D, ``[batch, n, n]``; see :func:`syntagma.syntax.distances.tree_distances`.
-        word: number of the word of each piece, negative without one, ``[batch, n]``.
-        share: of the pairs of words with a path that is chosen.
-        longest: replacements are drawn from 1 to this.
+        word: number of each piece's word, negative without a word, ``[batch, n]``.
+        share: share of the pairs with a path that is chosen.
+        longest: largest distance that replacements are drawn from.
     """
     batch, n = word.shape
     first = _first_pieces(word)
@@ -101,14 +100,14 @@ def hide_distances(
     others = (size * longest).to(distances.dtype) + 1
     read = distances.masked_fill(chosen & (fate < HIDDEN), 0)
     read = torch.where(chosen & (fate >= HIDDEN) & (fate < REPLACED), others, read)
-    # One target a pair of words: that of their first pieces.
+    # One target per pair of words: the distance of their first pieces.
     is_first = first == torch.arange(n, device=word.device).expand(batch, n)
     places = (chosen & is_first.unsqueeze(1) & is_first.unsqueeze(2)).nonzero()
     return HiddenDistances(read, places, distances[tuple(places.T)].long())
 
 
 def _first_pieces(word: Tensor) -> Tensor:
-    """Place of the first piece of each piece's word; a piece without a word stands for itself."""
+    """Return the position of the first piece of each piece's word; without a word, its own."""
     n = word.shape[1]
     begins = (word < 0) | (word != F.pad(word, (1, 0), value=-1)[:, :-1])
     places = torch.arange(n, device=word.device)
@@ -116,7 +115,7 @@ def _first_pieces(word: Tensor) -> Tensor:
 
 
 def _draw_pairs(first: Tensor) -> Tensor:
-    """A random number for each pair of words, the same in both directions, ``[batch, n, n]``."""
+    """Draw a number for each pair of words, the same in both directions, ``[batch, n, n]``."""
     batch, n = first.shape
     drawn = torch.rand(batch, n, n, device=first.device)
     drawn = drawn.triu() + drawn.triu(1).mT
@@ -125,17 +124,17 @@ def _draw_pairs(first: Tensor) -> Tensor:
 
 
 def head_places(up: Tensor, word: Tensor, depth: Tensor) -> HeadPlaces:
-    """Where the head of each word stands.
+    """Find the position of each word's head.
 
     Args:
         up: distances from dependent to head, ``[batch, n, n]``.
-        word: number of the word, ``[batch, n]``.
-        depth: arcs between the word and its root, ``[batch, n]``.
+        word: number of each piece's word, negative without a word, ``[batch, n]``.
+        depth: number of arcs to the root, ``[batch, n]``.
     """
     is_head = up == 1
     first = _first_pieces(word) == torch.arange(word.shape[1], device=word.device)
     first &= word >= 0
-    # Where a sentence is cut, the head of a word may be gone.
+    # The head of a word may be missing from a truncated sentence.
     known = is_head.any(2) | (depth == 0)
     places = torch.where(is_head.any(2), is_head.int().argmax(2), 0)
     candidates = first.clone()

@@ -1,4 +1,4 @@
-"""What there is to look at in a guided encoder: attention of its layers, turns of co-attention."""
+"""Record what a guided encoder computes inside: attention weights and scores of co-attention."""
 
 from __future__ import annotations
 
@@ -13,12 +13,13 @@ from syntagma.models.guided_encoder import GuidedEncoder
 
 
 class Observed(NamedTuple):
-    """What was seen while a batch was encoded.
+    """Data recorded while a batch was encoded.
 
     Args:
         layers: attention weights of each of the encoder's layers, ``[batch, n_heads, n, n]``.
-        guided: the same of each layer of ancestor attention; empty without that guide.
-        turns: scores of iterative co-attention, ``[n_turns, batch, n]``; ``None`` without.
+        guided: attention weights of each layer of ancestor attention, ``[batch, n_heads, n, n]``;
+            empty without this guide.
+        turns: scores of iterative co-attention, ``[n_turns, batch, n]``; ``None`` without it.
     """
 
     layers: tuple[Tensor, ...]
@@ -28,14 +29,14 @@ class Observed(NamedTuple):
 
 @torch.inference_mode()
 def observe(model: GuidedEncoder, batch: Mapping[str, Tensor]) -> Observed:
-    """Encode a batch and keep what there is to look at.
+    """Encode a batch and record attention weights and scores.
 
     Args:
-        model: in evaluation mode.
-        batch: the tensors that its ``encode`` names.
+        model: the model, in evaluation mode.
+        batch: the arguments of :meth:`GuidedEncoder.encode`.
 
     Raises:
-        InputError: the encoder gives no attention weights, or syntax tensors are missing.
+        InputError: the encoder returns no attention weights, or syntax tensors are missing.
     """
     with watch_attention(model.trunk) as layers:
         found = model.encode(**batch, observe=True).observed

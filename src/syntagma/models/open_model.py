@@ -1,4 +1,4 @@
-"""A span model with the settings of reading many paragraphs a question."""
+"""The span model with settings for open-domain question answering."""
 
 from __future__ import annotations
 
@@ -13,15 +13,16 @@ Aggregate = Literal["sum", "max"]
 
 @dataclass(frozen=True)
 class OpenHead(SpanHead):
-    """Settings of open-domain question answering, beside those of reading one paragraph.
+    """Settings of open-domain question answering, in addition to those of :class:`SpanHead`.
 
     Args:
-        paragraphs: the most that are read to answer a question, those retrieved first.
-        aggregate: what several places of one answer count together: ``sum`` or ``max``
-            (:mod:`syntagma.tasks.open_qa.answers`).
-        train_paragraphs: the most from which those to learn from are chosen, those retrieved first.
-        train_positives: the most with an answer that are learned from, a question.
-        train_negatives: the most without one, a question.
+        paragraphs: maximum number of retrieved paragraphs that are read per question.
+        aggregate: how the scores of several occurrences of one answer are combined: ``sum`` or
+            ``max`` (:mod:`syntagma.tasks.open_qa.answers`).
+        train_paragraphs: maximum number of retrieved paragraphs that training examples are chosen
+            from, per question.
+        train_positives: maximum number of training paragraphs with an answer, per question.
+        train_negatives: maximum number of training paragraphs without an answer, per question.
     """
 
     paragraphs: int = 10
@@ -36,13 +37,15 @@ class OpenHead(SpanHead):
             if getattr(self, name) < 1:
                 raise InputError(f"{name} must be at least 1, got {getattr(self, name)}")
         if self.train_negatives < 0:
-            raise InputError(f"train_negatives must not be negative, got {self.train_negatives}")
+            raise InputError(f"train_negatives must be at least 0, got {self.train_negatives}")
         if self.objective == "answerability":
-            raise InputError("objective answerability learns no answers; write spans or both")
+            raise InputError(
+                "objective: expected spans or both, which train answers, got answerability"
+            )
 
 
 class OpenModel(SpanModel):
-    """The span model under the settings above; that of the task ``spans`` can be loaded as one."""
+    """The span model with these settings; saved models of the task ``spans`` can be loaded too."""
 
     head_class = OpenHead
     head: OpenHead

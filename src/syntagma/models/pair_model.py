@@ -1,4 +1,4 @@
-"""A guided encoder that tells how two texts relate (SG-Net section 3.4.2)."""
+"""A guided encoder that classifies the relation of two texts (SG-Net section 3.4.2)."""
 
 from __future__ import annotations
 
@@ -19,12 +19,11 @@ class PairHead:
     """Settings of sentence-pair classification.
 
     Args:
-        max_length: pieces of a sequence, special ones included; the longer text loses its end
-            first.
-        pooling: how a sequence becomes one vector; ``auto`` is ``first``, but ``max`` behind
-            iterative co-attention and ``mean`` behind ancestor attention, which change or spare
-            the first piece.
-        dropout: on that vector.
+        max_length: tokens per sequence, with special tokens; the longer text is truncated first.
+        pooling: how a sequence becomes one vector; ``auto`` is ``first``, except ``max`` after
+            iterative co-attention, which may set the first piece to 0, and ``mean`` after ancestor
+            attention, which does not change it.
+        dropout: dropout probability of that vector.
     """
 
     max_length: int = 128
@@ -43,7 +42,7 @@ class PairScores(NamedTuple):
 
     Args:
         labels: logits, ``[batch, n_labels]``.
-        loss: where gold labels were given.
+        loss: cross-entropy, if gold labels were given.
     """
 
     labels: Tensor
@@ -51,7 +50,7 @@ class PairScores(NamedTuple):
 
 
 class PairModel(GuidedEncoder):
-    """A guided encoder with a classifier of pairs; ``config.labels["labels"]`` are their names."""
+    """A guided encoder with a classifier of pairs; the labels are ``config.labels["labels"]``."""
 
     head_class = PairHead
     head: PairHead
@@ -74,7 +73,7 @@ class PairModel(GuidedEncoder):
 
         Args:
             input_ids: ``[batch, n]``.
-            attention_mask: ``[batch, n]``.
+            attention_mask: 0 at padding, ``[batch, n]``.
             labels: gold labels, ``[batch]``.
             tensors: token types and syntax, see :meth:`GuidedEncoder.encode`.
         """

@@ -1,4 +1,4 @@
-"""Scores of pieces from states: the head of a masked language model."""
+"""The head of a masked language model, which scores the pieces of the vocabulary."""
 
 from __future__ import annotations
 
@@ -15,18 +15,18 @@ from syntagma.encoders.sites import embedding_width
 from syntagma.models.ancestor_attention import ACTIVATIONS
 
 NORM_EPS = ("layer_norm_eps", "norm_eps", "layer_norm_epsilon")
-"""What they call the smallest variance that a norm divides by."""
+"""Configuration keys of the epsilon of norms."""
 
 
 class PieceHead(nn.Module):
-    """A dense layer, an activation, a norm, and products with the encoder's own piece vectors.
+    """A dense layer, an activation, a norm, and a product with the encoder's embeddings.
 
     Args:
-        width: of the states.
-        embedding_width: of the piece vectors.
+        width: width of the states.
+        embedding_width: width of the embeddings.
         n_pieces: size of the vocabulary.
-        activation: as Transformers names it.
-        norm_eps: of the norm.
+        activation: Transformers' name of the activation.
+        norm_eps: epsilon of the norm.
     """
 
     def __init__(
@@ -46,7 +46,11 @@ class PieceHead(nn.Module):
 
     @classmethod
     def build(cls, encoder: PretrainedConfig) -> Self:
-        """A head for an encoder."""
+        """Build a head for an encoder.
+
+        Args:
+            encoder: the encoder's configuration.
+        """
         names = ("classifier_activation", *ACTIVATIONS)
         named = (getattr(encoder, name, None) for name in names)
         eps = (getattr(encoder, name, None) for name in NORM_EPS)
@@ -59,10 +63,10 @@ class PieceHead(nn.Module):
         )
 
     def start_from(self, weights: Mapping[str, Tensor]) -> None:
-        """Take over a pretrained head; biases that it does not have are zero.
+        """Load a pretrained head; biases that it lacks become zero.
 
         Args:
-            weights: see :func:`syntagma.encoders.lm_heads.lm_head_weights`; may be empty.
+            weights: weights from :func:`syntagma.encoders.lm_heads.lm_head_weights`, or none.
         """
         if weights:
             nn.init.zeros_(self.dense.bias)
@@ -70,14 +74,14 @@ class PieceHead(nn.Module):
         self.load_state_dict(weights, strict=False)
 
     def forward(self, states: Tensor, piece_vectors: Tensor) -> Tensor:
-        """Scores of all pieces.
+        """Score all pieces of the vocabulary.
 
         Args:
             states: ``[n_states, width]``.
-            piece_vectors: the encoder's table, ``[n_pieces, embedding_width]``.
+            piece_vectors: the encoder's embeddings, ``[n_pieces, embedding_width]``.
 
         Returns:
-            ``[n_states, n_pieces]``.
+            Logits, ``[n_states, n_pieces]``.
         """
         hidden = self.norm(self.activation(self.dense(states)))
         return F.linear(hidden, piece_vectors, self.bias)

@@ -1,4 +1,4 @@
-"""One vector for a sequence, from the states of its pieces."""
+"""Pool the states of a sequence into one vector."""
 
 from __future__ import annotations
 
@@ -15,21 +15,21 @@ AnyPooling = Literal["auto", "first", "max", "mean"]
 
 
 def find_pooling(how: AnyPooling, guides: GuideSettings) -> Pooling:
-    """How sequences are pooled behind some guides.
+    """Choose how sequences are pooled after the guides of a model.
 
     Args:
-        how: the setting; ``auto`` is ``first`` where the first piece can represent the sequence,
-            else what the last guide that prevents it takes instead
+        how: the setting; ``auto`` is ``first`` if the first piece can represent the sequence, else
+            the pooling that the last guide requires
             (:meth:`syntagma.models.guide.Guide.first_piece`).
-        guides: of the model.
+        guides: settings of the model's guides.
 
     Raises:
-        InputError: ``first`` was asked for, and a guide prevents it.
+        InputError: the setting is ``first``, but the first piece cannot represent the sequence.
     """
     obstacles = [found for name, own in guides.items() if (found := GUIDES[name].first_piece(own))]
     if how == "first" and obstacles:
         raise InputError(
-            f"head.pooling: behind {obstacles[-1].reason}, expected max or mean, got first"
+            f"head.pooling: expected max or mean after {obstacles[-1].reason}; got first"
         )
     if how == "auto":
         return obstacles[-1].pooling if obstacles else "first"
@@ -37,13 +37,13 @@ def find_pooling(how: AnyPooling, guides: GuideSettings) -> Pooling:
 
 
 def pool_states(states: Tensor, attention_mask: Tensor, how: Pooling) -> Tensor:
-    """The vector that stands for each sequence.
+    """Pool the states of each sequence.
 
     Args:
         states: ``[batch, n, width]``.
         attention_mask: 0 at padding, ``[batch, n]``.
-        how: ``first``: the state of the first piece; ``max``: the greatest value of each unit
-            (POI-Net, section 2.4.1); ``mean``: their mean.
+        how: ``first``: the state of the first piece; ``max``: the maximum of each dimension
+            (POI-Net, section 2.4.1); ``mean``: the mean.
 
     Returns:
         ``[batch, width]``.

@@ -1,4 +1,4 @@
-"""Part-of-speech embedding of POI-Net (section 2.1): a vector for each tag, before the norm."""
+"""Part-of-speech embedding of POI-Net (section 2.1), added before the norm over the embeddings."""
 
 from __future__ import annotations
 
@@ -19,20 +19,20 @@ class PosEmbedding:
     """POI-Net: a vector for each part of speech, added to the embeddings before their norm.
 
     Args:
-        initialise: ``random`` like the encoder's own embedding tables, or ``zero``, so that the
-            model starts as the plain encoder.
+        initialise: ``random`` like the encoder's embeddings, or ``zero``, so that the guide changes
+            nothing before training.
     """
 
     initialise: Literal["random", "zero"] = "random"
 
 
 class TagEmbedding(EmbeddingGuide):
-    """Adds a vector for the tag of each piece's word to the sum of embeddings.
+    """Adds an embedding of the tag of each piece's word to the sum of embeddings.
 
     Args:
-        settings: of the guide.
-        width: of the embeddings.
-        deviation: of the first values.
+        settings: settings of the guide.
+        width: width of the embeddings.
+        deviation: standard deviation of random initial values.
     """
 
     name = "pos_embedding"
@@ -48,24 +48,30 @@ class TagEmbedding(EmbeddingGuide):
 
     @classmethod
     def build(cls, settings: PosEmbedding, encoder: PretrainedConfig) -> Self:
-        """A table as wide as the encoder's embeddings, which may be narrower than its states."""
+        """Build a table as wide as the encoder's embeddings, which may be narrower than states."""
         sites = find_sites(encoder.model_type, purpose="a part-of-speech embedding")
         width = encoder.hidden_size if sites.widened else embedding_width(encoder)
         return cls(settings, width=width, deviation=getattr(encoder, "initializer_range", 0.02))
 
     @torch.no_grad()
     def reset(self) -> None:
-        """Begin at zero, as the plain encoder, or at random."""
+        """Initialise the table with zeros or at random."""
         if self.settings.initialise == "zero":
             self.table.weight.zero_()
         else:
             self.table.weight.normal_(std=self.deviation)
 
     def forward(self, syntax: Syntax) -> Tensor:
-        """The vectors of the tags.
+        """Look up the embeddings of tags.
+
+        Args:
+            syntax: tensors of the batch; ``tag`` is read.
+
+        Returns:
+            ``[batch, n, width]``.
 
         Raises:
-            InputError: the tags are missing.
+            InputError: ``tag`` is missing.
         """
         vectors: Tensor = self.table(syntax.require("tag"))
         return vectors

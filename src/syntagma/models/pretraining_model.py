@@ -1,4 +1,4 @@
-"""An encoder that goes on pre-training with syntax: SEPREM's three objectives (section 4.4)."""
+"""Continued pre-training of an encoder with SEPREM's three objectives (section 4.4)."""
 
 from __future__ import annotations
 
@@ -38,19 +38,19 @@ class PretrainingHead:
 
     Args:
         mlm: weight of the masked language model's loss; 0 turns the objective off.
-        distances: weight of distance prediction.
-        heads: weight of head prediction.
-        asked_heads: of ``all`` words, or of those alone whose arc is ``hidden`` from the layers,
-            which can read the heads of the others.
-        max_length: pieces of a sequence, special ones included.
-        sequences: ``documents`` packs the sentences of a document one after another as far as they
-            fit; ``full`` goes on with the next document, so that every place of a sequence is
-            learnt; ``sentences`` reads each by itself.
-        mlm_probability: share of the pieces that is chosen.
-        hidden_distances: share of the distances that is chosen.
-        longest: longer distances count as this long.
-        head_width: of the vectors by which words find their heads.
-        mask_token_id: the piece that stands for a hidden one; found in the tokenizer.
+        distances: weight of the loss of distance prediction; 0 turns it off.
+        heads: weight of the loss of head prediction; 0 turns it off.
+        asked_heads: words whose heads are predicted: ``all``, or only those whose arc is ``hidden``
+            from the layers; of other words, the layers can read the heads.
+        max_length: tokens per sequence, with special tokens.
+        sequences: ``documents`` packs consecutive sentences of a document into a sequence; ``full``
+            continues with the next document, so that every position of a sequence is trained;
+            ``sentences`` makes each sentence a sequence.
+        mlm_probability: share of the pieces that is masked.
+        hidden_distances: share of the distances that is masked.
+        longest: largest distance class; longer distances belong to it too.
+        head_width: width of the vectors that are compared to find heads.
+        mask_token_id: id of the mask token; set from the tokenizer.
     """
 
     mlm: float = 1.0
@@ -68,30 +68,32 @@ class PretrainingHead:
     def __post_init__(self) -> None:
         for name in OBJECTIVES:
             if not 0 <= getattr(self, name) < math.inf:
-                raise InputError(f"{name} is a weight of at least 0, got {getattr(self, name)}")
+                raise InputError(f"{name} must be at least 0, got {getattr(self, name)}")
         if not any(getattr(self, name) for name in OBJECTIVES):
             raise InputError("every objective has weight 0; set mlm, distances or heads to 1")
         for name in ("mlm_probability", "hidden_distances"):
             if not 0 < getattr(self, name) <= 1:
-                raise InputError(f"{name} is a share above 0, got {getattr(self, name)}")
+                raise InputError(f"{name} must lie in (0, 1], got {getattr(self, name)}")
         for name in ("longest", "head_width"):
             if getattr(self, name) < 1:
                 raise InputError(f"{name} must be at least 1, got {getattr(self, name)}")
         if self.asked_heads == "hidden" and not self.distances:
-            raise InputError("asked_heads is hidden, but arcs are hidden for the distances alone, "
-                             "which have weight 0; set asked_heads to all")  # fmt: skip
+            raise InputError(
+                "asked_heads=hidden needs distance prediction, which hides the arcs, but "
+                "distances=0; set asked_heads=all"
+            )
         if self.max_length < 8:
             raise InputError(f"max_length must be at least 8, got {self.max_length}")
 
 
 class ObjectiveScores(NamedTuple):
-    """The scores of an objective, and what they should have been.
+    """Scores and targets of one objective.
 
     Args:
-        scores: ``[n_targets, n_classes]``.
-        targets: the right classes, ``[n_targets]``.
-        hidden: for heads, which arcs were hidden from the layers, ``[n_targets]``.
-        only_hidden: the loss is that of the hidden ones.
+        scores: logits, ``[n_targets, n_classes]``.
+        targets: gold classes, ``[n_targets]``.
+        hidden: for head prediction, true at arcs hidden from the layers, ``[n_targets]``.
+        only_hidden: whether the loss includes only hidden arcs.
     """
 
     scores: Tensor
@@ -101,22 +103,23 @@ class ObjectiveScores(NamedTuple):
 
     @property
     def loss(self) -> Tensor:
-        """Mean cross-entropy, 0 where there is nothing to predict."""
+        """Mean cross-entropy; 0 if there are no targets."""
         scores, targets = self.scores, self.targets
         if self.only_hidden:
             assert self.hidden is not None
             scores, targets = scores[self.hidden], targets[self.hidden]
         if not len(targets):
+            # A zero with gradients: under DDP every parameter needs one.
             return scores.sum()
         return cross_entropy(scores, targets)
 
 
 class PretrainingScores(NamedTuple):
-    """What a batch gives.
+    """Scores and loss of a batch.
 
     Args:
-        objectives: by their names in :data:`OBJECTIVES`, those with a weight.
-        loss: the weighted sum of their losses.
+        objectives: scores of the objectives with a weight, by their names in :data:`OBJECTIVES`.
+        loss: weighted sum of their losses.
     """
 
     objectives: dict[str, ObjectiveScores]
@@ -124,9 +127,9 @@ class PretrainingScores(NamedTuple):
 
 
 class PretrainingModel(GuidedEncoder):
-    """A guided encoder with the heads of the objectives.
+    """A guided encoder with a head for each objective.
 
-    The distances that are to be predicted are hidden in what the distance layers read.
+    Distances that are to be predicted are masked in the input of the distance layers.
     """
 
     head_class = PretrainingHead
@@ -140,7 +143,8 @@ class PretrainingModel(GuidedEncoder):
         if self.head.mlm:
             self.piece_head = PieceHead.build(config.encoder)
         if self.head.distances:
-            # Linear over the states of both pieces put together, one part a piece.
+            # A linear map of two concatenated states, split into one map per state: the product is
+            # computed once per piece in place of once per pair.
             self.upper = nn.Linear(width, self.head.longest)
             self.lower = nn.Linear(width, self.head.longest, bias=False)
         if self.head.heads:
@@ -149,7 +153,7 @@ class PretrainingModel(GuidedEncoder):
         self.post_init()
 
     def after_encoder_loaded(self, ref: ModelRef) -> None:
-        """Also take over the checkpoint's own language-model head, where it has one."""
+        """Also load the language-model head of the checkpoint, if it has one."""
         super().after_encoder_loaded(ref)
         if self.head.mlm:
             weights = lm_head_weights(ref, self.config.encoder)
@@ -158,7 +162,7 @@ class PretrainingModel(GuidedEncoder):
 
     @property
     def syntax_columns(self) -> tuple[str, ...]:
-        """What guides and objectives read."""
+        """Names of the tensors that guides and objectives read."""
         read = {*super().syntax_columns, "enter", "exit", "depth", "word"}
         return tuple(name for name in Syntax._fields if name in read)
 
@@ -169,13 +173,14 @@ class PretrainingModel(GuidedEncoder):
         token_type_ids: Tensor | None = None,
         **syntax: Any,
     ) -> PretrainingScores:
-        """Hide, read, predict.
+        """Mask pieces and distances, encode, and predict them and the heads.
 
         Args:
             input_ids: ``[batch, n]``.
-            attention_mask: ``[batch, n]``.
+            attention_mask: 0 at padding, ``[batch, n]``.
             token_type_ids: ``[batch, n]``.
-            syntax: ``enter``, ``exit``, ``depth`` and ``word``, and what guides read besides.
+            syntax: ``enter``, ``exit``, ``depth`` and ``word``, and further tensors that guides
+                read, ``[batch, n]`` each.
         """
         word = syntax["word"]
         read, targets = input_ids, None
@@ -206,6 +211,7 @@ class PretrainingModel(GuidedEncoder):
         return PretrainingScores(objectives, torch.stack(losses).sum())
 
     def _hide_distances(self, syntax: dict[str, Tensor]) -> HiddenDistances:
+        """Mask distances in the direction that the guide reads."""
         guide = getattr(self, "tree_distance", None)
         direction: Direction = "down"
         if isinstance(guide, DistanceLayers):
@@ -219,11 +225,13 @@ class PretrainingModel(GuidedEncoder):
         )
 
     def _score_pieces(self, states: Tensor, targets: Tensor) -> ObjectiveScores:
+        """Predict masked pieces; only their scores are computed, as the vocabulary is large."""
         chosen = targets != IGNORED
         vectors = self.get_input_embeddings().weight
         return ObjectiveScores(self.piece_head(states[chosen], vectors), targets[chosen])
 
     def _score_distances(self, states: Tensor, hidden: HiddenDistances) -> ObjectiveScores:
+        """Predict masked distances as classes."""
         row, one, other = hidden.places.T
         scores = self.upper(states)[row, one] + self.lower(states)[row, other]
         return ObjectiveScores(scores, hidden.targets.clamp(max=self.head.longest) - 1)
@@ -231,6 +239,7 @@ class PretrainingModel(GuidedEncoder):
     def _score_heads(
         self, states: Tensor, syntax: dict[str, Tensor], hidden: HiddenDistances | None
     ) -> ObjectiveScores:
+        """Predict heads by comparing each dependent with all candidates of its sequence."""
         word = syntax["word"]
         up = tree_distances(*_tree(syntax), direction="up")
         candidates, targets = head_places(up, word, syntax["depth"])
@@ -242,6 +251,7 @@ class PretrainingModel(GuidedEncoder):
         targets = targets[asked]
         unseen = None
         if hidden is not None:
+            # The layers see an arc in one direction or the other; roots (target 0) have none.
             read = hidden.distances
             seen = read[row, place, targets] + read[row, targets, place] > 0
             unseen = ~seen & (targets > 0)
@@ -249,4 +259,5 @@ class PretrainingModel(GuidedEncoder):
 
 
 def _tree(syntax: dict[str, Tensor]) -> tuple[Tensor, Tensor, Tensor, Tensor]:
+    """Return the tensors that distances are computed from."""
     return syntax["enter"], syntax["exit"], syntax["depth"], syntax["word"]

@@ -1,9 +1,8 @@
-"""Small classifiers of frozen sentence vectors, tuned on dev files (SentEval).
+"""Small classifiers of frozen sentence vectors, tuned on dev data (SentEval).
 
-Conneau & Kiela (2018), Conneau et al. (2018).
-
-Unlike SentEval's, they read vectors that are standardised by the mean and variance of the training
-set, so that encoders whose states differ in size are asked alike.
+Conneau & Kiela (2018), Conneau et al. (2018).  In contrast to SentEval, vectors are standardised by
+the mean and variance of the training set, so that encoders with states of different scale are
+compared fairly.
 """
 
 from __future__ import annotations
@@ -26,16 +25,17 @@ from syntagma.models.pooling import Pooling, pool_states
 class ProbeHead:
     """Settings of a probe.
 
-    A classifier is trained for every combination of ``hidden``, ``dropout`` and ``l2``, all at
-    once, and the one that is best on the dev files is kept.
+    A classifier is trained for every combination of ``hidden``, ``dropout`` and ``l2``, all of them
+    together, and the best one on the dev data is kept.
 
     Args:
         pooling: how a sentence becomes one vector.
-        hidden: units of a classifier's hidden layer; 0 for logistic regression.
-        dropout: before the hidden layer's sigmoid, or before the scores of logistic regression.
-        l2: weight of the squared weights in the loss.
-        chosen: number of the classifier that is used; training chooses it.
-        max_length: pieces of a sentence, special ones included; longer ones lose their end.
+        hidden: widths of the hidden layer; 0 for logistic regression.
+        dropout: dropout probabilities, before the sigmoid of the hidden layer or, in logistic
+            regression, before the linear layer.
+        l2: weights of the L2 penalty in the loss.
+        chosen: index of the classifier in use; set by training.
+        max_length: tokens per sentence, with special tokens; longer sentences are truncated.
     """
 
     pooling: Pooling = "mean"
@@ -49,7 +49,7 @@ class ProbeHead:
         for name in ("hidden", "dropout", "l2"):
             values = getattr(self, name)
             if not values:
-                raise InputError(f"{name} needs a value")
+                raise InputError(f"{name}: expected at least one value, got none")
             if min(values) < 0:
                 raise InputError(f"{name} must be at least 0, got {min(values)}")
         if max(self.dropout) >= 1:
@@ -59,7 +59,7 @@ class ProbeHead:
 
     @property
     def candidates(self) -> list[tuple[int, float, float]]:
-        """Units, dropout and L2 of each classifier."""
+        """Hidden width, dropout and L2 weight of each classifier."""
         return list(product(self.hidden, self.dropout, self.l2))
 
 
@@ -67,9 +67,9 @@ class ProbeScores(NamedTuple):
     """Scores of a batch of sentence vectors.
 
     Args:
-        labels: logits, ``[batch, n_classifiers, n_labels]``; of the chosen classifier alone, where
-            there is one.
-        loss: where gold labels were given, summed over classifiers.
+        labels: logits, ``[batch, n_classifiers, n_labels]``; only of the chosen classifier, if one
+            is chosen.
+        loss: sum of the losses of all classifiers, if gold labels were given.
     """
 
     labels: Tensor
@@ -77,7 +77,7 @@ class ProbeScores(NamedTuple):
 
 
 class ProbeModel(GuidedEncoder):
-    """A frozen encoder with its guides, and classifiers of its sentence vectors."""
+    """A frozen guided encoder, and classifiers of its sentence vectors."""
 
     head_class = ProbeHead
     head: ProbeHead
@@ -85,7 +85,7 @@ class ProbeModel(GuidedEncoder):
     def __init__(self, config: SyntagmaConfig) -> None:
         super().__init__(config)
         width, n_labels = config.encoder.hidden_size, len(config.labels["labels"])
-        # Vectors of different encoders have different scales.
+        # Buffers for mean and variance, which are saved with the model.
         self.norm = nn.BatchNorm1d(width, affine=False)
         self.classifiers = nn.ModuleList(
             _classifier(width, n_labels, hidden, dropout)
@@ -96,21 +96,24 @@ class ProbeModel(GuidedEncoder):
             parameter.requires_grad_(name.startswith("classifiers."))
 
     def sentence_vectors(self, input_ids: Tensor, attention_mask: Tensor, **tensors: Any) -> Tensor:
-        """The vector of each sentence, ``[batch, width]``.
+        """Encode sentences and pool their states.
 
         Args:
             input_ids: ``[batch, n]``.
-            attention_mask: ``[batch, n]``.
+            attention_mask: 0 at padding, ``[batch, n]``.
             tensors: token types and syntax, see :meth:`GuidedEncoder.encode`.
+
+        Returns:
+            ``[batch, width]``.
         """
         states = self.encode(input_ids, attention_mask, **tensors).last_hidden_state
         return pool_states(states.float(), attention_mask, self.head.pooling)
 
     def standardise_by(self, vectors: Tensor) -> None:
-        """Standardise all vectors by the mean and variance of some.
+        """Set the mean and variance by which vectors are standardised.
 
         Args:
-            vectors: of the training set, ``[n, width]``.
+            vectors: vectors of the training set, ``[n, width]``.
         """
         assert self.norm.running_mean is not None
         assert self.norm.running_var is not None
@@ -123,9 +126,10 @@ class ProbeModel(GuidedEncoder):
         """Score the labels of sentence vectors.
 
         Args:
-            vectors: from :meth:`sentence_vectors`, ``[batch, width]``.
+            vectors: vectors from :meth:`sentence_vectors`, ``[batch, width]``.
             labels: gold labels, ``[batch]``.
         """
+        # The function, because the module would use batch statistics in training.
         normed = F.batch_norm(vectors, self.norm.running_mean, self.norm.running_var)
         chosen = self.head.chosen
         numbers = range(len(self.classifiers)) if chosen is None else [chosen]
@@ -141,7 +145,7 @@ class ProbeModel(GuidedEncoder):
 
 
 def _classifier(width: int, n_labels: int, hidden: int, dropout: float) -> nn.Sequential:
-    """SentEval's network with one hidden layer, or none."""
+    """Build SentEval's network with one hidden layer or none."""
     if not hidden:
         return nn.Sequential(nn.Dropout(dropout), nn.Linear(width, n_labels))
     return nn.Sequential(

@@ -1,7 +1,7 @@
-"""A guided encoder that points at the answer in a passage, and says whether there is one.
+"""A guided encoder that finds the answer to a question in a passage, and whether there is one.
 
-SG-Net section 3.4.1 (journal eqs. 10–14): start and end scores are linear in the final states; the
-verifier is a linear classifier on the state of the first piece.
+SG-Net section 3.4.1 (journal version, eqs. 10–14): start and end scores are linear in the last
+states; the verifier is a linear classifier of the state of the first piece.
 """
 
 from __future__ import annotations
@@ -21,21 +21,21 @@ from syntagma.models.pooling import find_pooling, pool_states
 
 @dataclass(frozen=True)
 class SpanHead:
-    """Settings of reading comprehension by spans.
+    """Settings of extractive reading comprehension.
 
     Args:
-        max_length: pieces of a sequence, special ones included.
-        doc_stride: pieces by which the window over a long passage advances.
-        max_question_length: pieces after which a question is cut off.
-        max_answer_length: pieces of the longest answer.
-        n_best_size: candidates kept a question.
-        objective: what is learned: ``spans``, ``answerability`` (a verifier), or ``both`` with
-            one encoder.
-        verifier: folder of a model trained for answerability that is asked too.
-        null_score_diff_threshold: δ: abstain where the odds against an answer exceed it; fitted
-            on dev data.
-        span_weight: β₁ of the verifier's formula (eq. 14); what is fitted is β₂ beside it.
-        answerability_weight: β₂; fitted on dev data.
+        max_length: tokens per sequence, with special tokens.
+        doc_stride: tokens between the starts of two windows over a long passage.
+        max_question_length: tokens after which a question is truncated.
+        max_answer_length: tokens of the longest answer.
+        n_best_size: number of candidate answers per question.
+        objective: what is trained: ``spans``, ``answerability`` (a verifier), or ``both`` with one
+            encoder.
+        verifier: folder of a model trained for answerability, whose scores are added.
+        null_score_diff_threshold: δ: the model abstains if the score against an answer exceeds it;
+            fitted on dev data.
+        span_weight: β₁ in the verifier's formula (eq. 14); it is fixed while β₂ is fitted.
+        answerability_weight: β₂ in the same formula; fitted on dev data.
     """
 
     max_length: int = 384
@@ -62,9 +62,9 @@ class SpanHead:
         room = self.max_length - self.max_question_length - 8
         if self.doc_stride > room:
             raise InputError(
-                f"doc_stride {self.doc_stride} is longer than the {room} pieces that max_length "
-                f"{self.max_length} leaves for the passage beside a question of "
-                f"{self.max_question_length}; pieces would be skipped"
+                f"doc_stride: expected at most {room}, so that windows cover the passage "
+                f"(max_length {self.max_length} minus max_question_length "
+                f"{self.max_question_length} minus 8 special tokens), got {self.doc_stride}"
             )
 
 
@@ -72,10 +72,11 @@ class SpanScores(NamedTuple):
     """Scores of a batch of windows.
 
     Args:
-        start: ``[batch, n]``, minus infinity where no answer may begin.
-        end: ``[batch, n]``, minus infinity where no answer may end.
-        answerability: logits of (answerable, unanswerable), ``[batch, 2]``, or ``None``.
-        loss: where gold positions were given.
+        start: logits, ``[batch, n]``; minus infinity where no answer can begin.
+        end: logits, ``[batch, n]``; minus infinity where no answer can end.
+        answerability: logits of answerable and unanswerable, ``[batch, 2]``; ``None`` for the
+            objective ``spans``.
+        loss: the loss, if gold positions were given.
     """
 
     start: Tensor
@@ -97,7 +98,7 @@ class SpanModel(GuidedEncoder):
         self.answerability = nn.Linear(width, 2) if self.head.objective != "spans" else None
         self.pooling = find_pooling("auto", config.guides)
         if self.head.objective == "answerability":
-            # Several processes wait for the gradients of all that can learn.
+            # DDP waits for the gradients of all trainable parameters.
             self.span_scores.requires_grad_(False)
         self.post_init()
 
@@ -115,12 +116,14 @@ class SpanModel(GuidedEncoder):
 
         Args:
             input_ids: ``[batch, n]``.
-            attention_mask: ``[batch, n]``.
-            context: true at the passage's pieces and at the first piece, which stands for "no
+            attention_mask: 0 at padding, ``[batch, n]``.
+            context: true at the passage's pieces and at the first piece, which represents "no
                 answer", ``[batch, n]``.
-            start_positions: gold start of the answer, 0 for none in this window, ``[batch]``.
-            end_positions: gold last piece of the answer, 0 for none, ``[batch]``.
-            impossible: whether the window holds no answer, ``[batch]``.
+            start_positions: first piece of the gold answer; 0 if it is not in the window,
+                ``[batch]``.
+            end_positions: last piece of the gold answer; 0 if it is not in the window, ``[batch]``.
+            impossible: whether the question has no answer; by default, whether the window has none,
+                ``[batch]``.
             tensors: token types and syntax, see :meth:`GuidedEncoder.encode`.
         """
         states = self.encode(input_ids, attention_mask, **tensors).last_hidden_state

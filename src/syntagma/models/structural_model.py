@@ -1,7 +1,7 @@
-"""Structural probes: trees in the geometry of frozen states (Hewitt & Manning 2019).
+"""Structural probes, which find trees in the geometry of frozen states (Hewitt & Manning 2019).
 
-A linear map is learnt under which the squared distance of two words is their distance in the tree,
-or the squared length of a word is its depth.
+A linear map is trained so that the squared distance of two words approximates their distance in the
+tree, or the squared norm of a word its depth.
 """
 
 from __future__ import annotations
@@ -23,13 +23,12 @@ class StructuralHead:
 
     Args:
         kind: ``distance`` between words, or ``depth`` of words.
-        rank: of the linear map.
-        states: ``hidden`` ones, or ``embeddings`` of the pieces, which know nothing of the
-            sentence: the control.
-        layer: of the encoder, from 1, whose hidden states are read; without one they are those that
-            a task reads, behind all guides.
-        max_length: pieces of a sentence, special ones included. Of longer sentences nothing is
-            learnt, and nothing is found in them.
+        rank: rank of the linear map.
+        states: ``hidden`` states, or ``embeddings`` of the pieces, a control without context.
+        layer: number of the encoder's layer whose states are read, from 1; by default the states
+            that a task reads, after all guides.
+        max_length: tokens per sentence, with special tokens; longer sentences are skipped in
+            training, and no tree is found for them.
     """
 
     kind: Literal["distance", "depth"] = "distance"
@@ -42,19 +41,19 @@ class StructuralHead:
         if self.rank < 1:
             raise InputError(f"rank must be at least 1, got {self.rank}")
         if self.layer is not None and self.layer < 1:
-            raise InputError(f"layer is one of the encoder's, from 1, got {self.layer}")
+            raise InputError(f"layer must be at least 1, got {self.layer}")
         if self.layer is not None and self.states == "embeddings":
             raise InputError(
-                f"layer {self.layer} leaves hidden states; leave out states: embeddings"
+                f"states: expected hidden with layer {self.layer}, got embeddings; omit one of them"
             )
 
 
 class StructuralScores(NamedTuple):
-    """What the probe sees in a batch of sentences.
+    """Output of the probe for a batch of sentences.
 
     Args:
-        values: squared distances, ``[batch, n, n]``, or squared lengths, ``[batch, n]``.
-        loss: where targets were given: the mean over sentences of the mean absolute error.
+        values: squared distances, ``[batch, n, n]``, or squared norms, ``[batch, n]``.
+        loss: mean over sentences of the mean absolute error, if targets were given.
     """
 
     values: Tensor
@@ -62,7 +61,7 @@ class StructuralScores(NamedTuple):
 
 
 class StructuralModel(GuidedEncoder):
-    """A frozen encoder with its guides, and a linear map of the states of its words."""
+    """A frozen guided encoder, and a linear map of its word states."""
 
     head_class = StructuralHead
     head: StructuralHead
@@ -75,12 +74,15 @@ class StructuralModel(GuidedEncoder):
             parameter.requires_grad_(name.startswith("projection."))
 
     def piece_states(self, input_ids: Tensor, attention_mask: Tensor, **tensors: Any) -> Tensor:
-        """What is probed, ``[batch, n, width]``.
+        """Compute the states that are probed.
 
         Args:
             input_ids: ``[batch, n]``.
-            attention_mask: ``[batch, n]``.
+            attention_mask: 0 at padding, ``[batch, n]``.
             tensors: token types and syntax, see :meth:`GuidedEncoder.encode`.
+
+        Returns:
+            ``[batch, n, width]``.
         """
         if self.head.states == "embeddings":
             states: Tensor = self.get_input_embeddings()(input_ids)
@@ -92,10 +94,10 @@ class StructuralModel(GuidedEncoder):
     def forward(  # type: ignore[override]
         self, words: Tensor, inside: Tensor, targets: Tensor | None = None
     ) -> StructuralScores:
-        """Measure words.
+        """Compute squared distances or norms of words.
 
         Args:
-            words: their states, ``[batch, n, width]``.
+            words: states of words, ``[batch, n, width]``.
             inside: false at padding, ``[batch, n]``.
             targets: tree distances, ``[batch, n, n]``, or depths, ``[batch, n]``.
         """

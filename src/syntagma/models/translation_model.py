@@ -1,6 +1,6 @@
 """An encoder-decoder whose encoder is guided (SG-Net, journal version, section 3.4.3).
 
-The decoder, the search and the loss are those of Transformers; guides act on the encoder alone.
+Decoder and beam search are those of Transformers; guides act only on the encoder.
 """
 
 from __future__ import annotations
@@ -27,35 +27,37 @@ from syntagma.errors import InputError
 from syntagma.models.guided_encoder import GuidedEncoder
 
 SCRATCH = "scratch"
-"""The name of an encoder that is not pretrained."""
+"""Name of a model that is trained from scratch."""
 
 IGNORED = -100
 SCORED = 2**26
-"""Logits that are held at once when hypotheses are scored, a quarter of a GiB in float32."""
+"""Number of logits computed at once when hypotheses are scored: 256 MiB in float32."""
 
 
 @dataclass(frozen=True)
 class TranslationHead:
-    """Settings of translation; the first ones only for a model that is trained from scratch.
+    """Settings of translation; sizes, dropout and vocabulary only of models trained from scratch.
 
     The defaults are those of the paper (Transformer base of Vaswani et al. 2017).
 
     Args:
-        hidden_size: of the states.
-        num_hidden_layers: of the encoder, and of the decoder.
-        num_attention_heads: of the attention.
-        intermediate_size: inside a layer.
-        dropout: on states.
-        attention_dropout: on the weights of attention; it costs processors their fast kernels.
-        vocabulary: ``bpe``, byte pairs learnt from both languages together, or ``words``.
-        vocab_size: the most entries.
-        max_length: pieces of a text; longer pairs are left out of the training, longer sources cut.
-        tokenized: whether the references are words with spaces between them, as BLEU wants them.
-        label_smoothing: share of the probability that goes to all pieces alike.
-        num_beams: of the search.
-        length_penalty: power of the length that a hypothesis' score is divided by.
-        source_language: its code, for a pretrained model of several languages (``en_XX``).
-        target_language: the same (``de_DE``; ``>>deu<<`` of a Marian model).
+        hidden_size: width of the states.
+        num_hidden_layers: number of layers, each of encoder and decoder.
+        num_attention_heads: number of attention heads.
+        intermediate_size: inner width of a layer.
+        dropout: dropout probability of states.
+        attention_dropout: dropout probability of attention weights; above 0, attention on CPUs
+            is slow.
+        vocabulary: ``bpe`` for byte-pair encoding trained on both languages together, or ``words``.
+        vocab_size: maximum size of the vocabulary.
+        max_length: tokens per text; longer pairs are omitted from training, and longer source texts
+            truncated.
+        tokenized: whether references are tokenized already, as words separated by spaces, for BLEU.
+        label_smoothing: share of the probability that is spread over all tokens.
+        num_beams: beam size of the search.
+        length_penalty: exponent of the length by which the score of a hypothesis is divided.
+        source_language: code of the source language for pretrained multilingual models (``en_XX``).
+        target_language: code of the target language (``de_DE``; ``>>deu<<`` for Marian).
     """
 
     hidden_size: int = 512
@@ -89,8 +91,8 @@ class TranslationHead:
             raise InputError(f"max_length must be at least 4, got {self.max_length}")
         if self.hidden_size % self.num_attention_heads:
             raise InputError(
-                f"hidden_size {self.hidden_size} does not divide into {self.num_attention_heads} "
-                f"heads; set num_attention_heads to one of its divisors"
+                f"num_attention_heads: expected a divisor of hidden_size {self.hidden_size}, got "
+                f"{self.num_attention_heads}"
             )
         for name in ("dropout", "attention_dropout", "label_smoothing"):
             if not 0 <= getattr(self, name) < 1:
@@ -101,9 +103,9 @@ class TranslationScores(NamedTuple):
     """Scores of a batch of sentence pairs.
 
     Args:
-        pieces: logits, ``[batch, n_target, n_pieces]``; in training none, as those of padding are
-            not computed.
-        loss: where targets were given, the mean over their pieces.
+        pieces: logits, ``[batch, n_target, n_pieces]``; ``None`` in training, in which those of
+            padding are not computed.
+        loss: mean over the targets' pieces, if targets were given.
     """
 
     pieces: Tensor | None
@@ -111,15 +113,15 @@ class TranslationScores(NamedTuple):
 
 
 def fresh_config(head: TranslationHead, tokenizer: Any) -> PretrainedConfig:
-    """The configuration of an encoder-decoder that is trained from scratch.
+    """Return the configuration of an encoder-decoder that is trained from scratch.
 
-    Its layers begin as small as those of 512 states do everywhere in Transformers. Twice as large
-    ones make all states of a sentence alike within some hundred steps, and a decoder that cannot
-    tell them apart learns hardly anything of the source.
+    The standard deviation of initial weights is 0.02, Transformers' default, for a width of 512,
+    and scaled for other widths.  With twice that, all states of a sentence become alike within a
+    few hundred steps, and the decoder learns hardly anything about the source.
 
     Args:
-        head: its sizes.
-        tokenizer: of both languages.
+        head: sizes of the model.
+        tokenizer: tokenizer of both languages.
     """
     sizes: dict[str, Any] = {}
     for side in ("encoder", "decoder"):
@@ -149,7 +151,7 @@ def fresh_config(head: TranslationHead, tokenizer: Any) -> PretrainedConfig:
 
 
 class TranslationModel(GuidedEncoder):
-    """A model of sequences to sequences with guides on its encoder."""
+    """An encoder-decoder with guides on its encoder."""
 
     encoder_class = AutoModelForSeq2SeqLM
     head_class = TranslationHead
@@ -160,21 +162,22 @@ class TranslationModel(GuidedEncoder):
         self.post_init()
 
     def after_encoder_loaded(self, ref: ModelRef) -> None:
-        """Take over the pretrained model's generation settings too."""
+        """Also load the generation settings of the pretrained model."""
         super().after_encoder_loaded(ref)
         self._take_generation(ref)
 
     def _take_generation(self, ref: ModelRef) -> None:
+        """Load generation settings, which are not part of the configuration."""
         try:
             with quiet(), hub.access(ref.place):
                 found = GenerationConfig.from_pretrained(ref.place)
         except OSError:
-            return  # Models from scratch have none, nor do those that never generate.
+            return  # Models from scratch have no file, nor have plain encoders.
         self.both_sides.generation_config = found
 
     @classmethod
     def load_saved(cls, ref: ModelRef, *, task: str | tuple[str, ...] | None = None) -> Self:
-        """A saved model, see :meth:`syntagma.encoders.model.SyntagmaModel.load_saved`."""
+        """Load a saved model, see :meth:`syntagma.encoders.model.SyntagmaModel.load_saved`."""
         model = super().load_saved(ref, task=task)
         model._take_generation(ref)
         return model
@@ -184,24 +187,29 @@ class TranslationModel(GuidedEncoder):
     ) -> None:
         """Write configuration, weights and generation settings into a folder.
 
+        Args:
+            save_directory: the folder.
+            bits: as for :meth:`SyntagmaModel.save_pretrained`.
+            options: as for :meth:`SyntagmaModel.save_pretrained`.
+
         Raises:
-            InputError: differences are to be stored, and the model has no published one.
+            InputError: ``bits`` is given, but the model was trained from scratch.
         """
         if bits is not None and self.config.base == SCRATCH:
             raise InputError(
-                "a model that was trained from scratch differs from no published one; keep the run "
-                "folder as it is"
+                "a model trained from scratch has no base that differences could be stored to; use "
+                "bits=None, or the run folder itself"
             )
         super().save_pretrained(save_directory, bits=bits, **options)
         self.both_sides.generation_config.save_pretrained(save_directory)
 
     def speak(self, code: int, *, last: bool) -> None:
-        """Let every target be of a language, as models of several languages want it.
+        """Set the target language of a multilingual model.
 
         Args:
-            code: the piece that stands for the language.
-            last: whether targets end with it, as those of the first mBART do: then the decoder
-                reads it before the first piece; else it is the first piece.
+            code: id of the token that represents the language.
+            last: whether targets end with this token, as in the first mBART, whose decoder then
+                reads it before the first piece; otherwise it is the first piece.
         """
         generation = self.both_sides.generation_config
         generation.forced_bos_token_id = None if last else code
@@ -209,17 +217,17 @@ class TranslationModel(GuidedEncoder):
             generation.decoder_start_token_id = code
 
     def _init_weights(self, module: nn.Module) -> None:
-        # Embeddings whose vectors are scaled up begin small; the rest as everywhere here.
+        # Transformers' private method: embeddings that the model scales up need small values.
         self.both_sides._init_weights(module)
 
     @property
     def both_sides(self) -> Any:
-        """Encoder and decoder, a model of Transformers."""
+        """The encoder-decoder, a model of Transformers."""
         return self.encoder
 
     @property
     def trunk(self) -> nn.Module:
-        """The encoder of the two."""
+        """The encoder of the encoder-decoder."""
         trunk: nn.Module = self.both_sides.get_encoder()
         return trunk
 
@@ -234,12 +242,12 @@ class TranslationModel(GuidedEncoder):
         """Score the pieces of the targets.
 
         Args:
-            input_ids: source, ``[batch, n]``.
+            input_ids: source text, ``[batch, n]``.
             attention_mask: 0 at padding, ``[batch, n]``.
-            labels: target, negative at padding, ``[batch, n_target]``.
-            decoder_input_ids: what the decoder reads, ``[batch, n_target]``; the target, shifted,
-                where it is not given.
-            tensors: syntax of the source, see :meth:`GuidedEncoder.encode`.
+            labels: target text, negative at padding, ``[batch, n_target]``.
+            decoder_input_ids: input of the decoder, ``[batch, n_target]``; by default the target
+                shifted by one.
+            tensors: syntax of the source text, see :meth:`GuidedEncoder.encode`.
         """
         if decoder_input_ids is None:
             assert labels is not None
@@ -260,16 +268,15 @@ class TranslationModel(GuidedEncoder):
             return TranslationScores(
                 None, cross_entropy(scores, labels[wanted], smoothing=smoothing)
             )
-        # Label smoothing is for learning; scores are compared without.
+        # Label smoothing is for training; without it, losses of evaluations can be compared.
         scores, given = scores.float(), labels != IGNORED
         return TranslationScores(scores, cross_entropy(scores[given], labels[given]))
 
     @contextmanager
     def _scored(self, wanted: Tensor | None) -> Iterator[None]:
-        """Let the decoder's states at some places alone be scored, as ``[n_wanted, n_pieces]``.
+        """Compute logits only at wanted positions, as ``[n_wanted, n_pieces]``.
 
-        Args:
-            wanted: ``[batch, n_target]``; ``None`` for all as they are.
+        A hook selects the input of the output layer, whose logits need most of the memory.
         """
         if wanted is None:
             yield
@@ -282,8 +289,9 @@ class TranslationModel(GuidedEncoder):
             hook.remove()
 
     def _shifted(self, labels: Tensor) -> Tensor:
-        """What the decoder reads to give the targets, ``[batch, n_target]``."""
+        """Return the input of the decoder for given targets, ``[batch, n_target]``."""
         model = self.both_sides
+        # mBART, for example, moves the language token from the end to the beginning.
         if hasattr(model, "prepare_decoder_input_ids_from_labels"):
             shifted: Tensor = model.prepare_decoder_input_ids_from_labels(labels)
             return shifted
@@ -294,26 +302,26 @@ class TranslationModel(GuidedEncoder):
     def search(
         self, input_ids: Tensor, attention_mask: Tensor, **tensors: Any
     ) -> tuple[Tensor, Tensor]:
-        """The best targets that beam search finds, at most twice as long as the longest source.
+        """Find the best translations with beam search.
 
         Args:
-            input_ids: source, ``[batch, n]``.
+            input_ids: source text, ``[batch, n]``.
             attention_mask: 0 at padding, ``[batch, n]``.
-            tensors: syntax of the source.
+            tensors: syntax of the source text.
 
         Returns:
-            Pieces, ``[batch, n_target]``, and their log-probabilities over the length's power,
-            ``[batch]``.
+            Pieces, ``[batch, n_target]``, and their log-probabilities divided by a power of the
+            length, ``[batch]``.
         """
         states = self.encode(input_ids, attention_mask, **tensors).last_hidden_state
         encoded = BaseModelOutput(last_hidden_state=states)
         several = {"early_stopping": True, "length_penalty": self.head.length_penalty}
-        # The scores of each step would take far more memory than all else.
+        # `output_scores` would keep all logits of every step; hypotheses are scored again below.
         pieces = self.both_sides.generate(
             encoder_outputs=encoded,
             attention_mask=attention_mask,
             num_beams=self.head.num_beams,
-            # A model that has not learnt to end would go on to the last piece.
+            # An untrained model does not end its sentences, and would search up to max_length.
             max_new_tokens=min(self.head.max_length, 2 * input_ids.shape[1] + 20),
             do_sample=False,
             **(several if self.head.num_beams > 1 else {}),
@@ -333,7 +341,7 @@ class TranslationModel(GuidedEncoder):
         return pieces, torch.cat(list(parts))
 
     def _score(self, states: Tensor, attention_mask: Tensor, pieces: Tensor) -> Tensor:
-        """Log-probabilities of targets over the length's power, ``[batch]``."""
+        """Compute log-probabilities of targets divided by a power of their length, ``[batch]``."""
         logits = self.both_sides(
             encoder_outputs=BaseModelOutput(last_hidden_state=states),
             attention_mask=attention_mask,
@@ -342,7 +350,7 @@ class TranslationModel(GuidedEncoder):
         ).logits
         targets = pieces[:, 1:]
         scores = -F.cross_entropy(logits.float().flatten(0, 1), targets.flatten(), reduction="none")
-        # What ends early is filled up, with padding or with further ends.
+        # Targets that end early are padded, with the padding token or with further end tokens.
         ends = targets == self.both_sides.config.eos_token_id
         ended = ends.cumsum(-1) - ends.long() > 0
         inside = ~ended & (targets != self.both_sides.config.pad_token_id)

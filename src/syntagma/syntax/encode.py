@@ -119,11 +119,11 @@ class EncodedText:
 
 
 def piece_mode(guides: Mapping[str, Any]) -> PieceMode:
-    """How the pieces of a word take its place in the tree, as the guides of a model read it.
+    """Return the rule for transferring the tree to pieces that the guides of a model need.
 
     Args:
-        guides: the settings of each guide, dataclasses or as they are saved. Those of a model do
-            not contradict one another: :func:`syntagma.models.guides.read_guides` checks it.
+        guides: settings of each guide, as dataclasses or as plain values.  Guides of one model have
+            the same rule, as :func:`syntagma.models.guides.read_guides` checks.
     """
     for settings in guides.values():
         values = settings if isinstance(settings, Mapping) else vars(settings)

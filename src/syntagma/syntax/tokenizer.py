@@ -1,4 +1,4 @@
-"""Texts as the tensors that a guided encoder reads, in one call."""
+"""Turn texts into the tensors that a guided encoder reads, in one call."""
 
 from __future__ import annotations
 
@@ -24,14 +24,14 @@ from syntagma.text.sentence import Parse
 
 
 class SyntaxTokenizer:
-    """Cuts texts into pieces as an encoder's tokenizer does, and gives each its place in the tree.
+    """Tokenizes texts as an encoder's tokenizer does, and adds the syntax of each piece.
 
     Args:
         tokenizer: the encoder's fast tokenizer.
-        source: parses the texts.
-        longest: pieces that the encoder reads at most, special ones included.
-        pieces: how a word's place in the tree reaches its pieces (:mod:`syntagma.syntax.encode`).
-        cache: folder where parses are kept; without one none are.
+        source: parse source for the texts.
+        longest: maximum number of pieces that the encoder reads, with special tokens.
+        pieces: rule for transferring the tree to pieces (:mod:`syntagma.syntax.encode`).
+        cache: folder in which parses are cached; ``None`` for no cache.
     """
 
     def __init__(
@@ -59,15 +59,16 @@ class SyntaxTokenizer:
         device: str = "cpu",
         cache: str | Path | None = None,
     ) -> Self:
-        """For an encoder, or for a saved model with the parser and pieces that it was trained with.
+        """Build the tokenizer of an encoder, or of a saved model with its parser and rule.
 
         Args:
             name: ``default``, a folder, or a hub name.
-            parser: where trees come from (:func:`syntagma.parse.sources.load.load_source`).
-            pieces: as for the class.
-            mode: ``raw`` for running text, ``words`` for texts whose words are given.
-            device: where the parser computes.
-            cache: as for the class.
+            parser: parse source (:func:`syntagma.parse.sources.load.load_source`); by default that
+                of the saved model, or the default parser.
+            pieces: rule for transferring the tree to pieces; by default that of the saved model.
+            mode: ``raw`` for running text, ``words`` for texts that are tokenized already.
+            device: device of the parser.
+            cache: folder in which parses are cached.
 
         Raises:
             InputError: there is no such encoder or parser.
@@ -92,16 +93,15 @@ class SyntaxTokenizer:
         device: str = "cpu",
         cache: str | Path | None = None,
     ) -> Self:
-        """For a guided encoder: its tokenizer, its parser, and pieces as its guides read them.
-
-        The tokenizer is the one beside the saved model, or else that of the encoder it began from.
+        """Build the tokenizer of a guided encoder, with its parser and the rule of its guides.
 
         Args:
-            model: a :class:`syntagma.models.guided_encoder.GuidedEncoder`.
-            parser: instead of the model's, which is the default parser where none is named.
-            mode: as for :meth:`from_pretrained`.
-            device: where the parser computes.
-            cache: as for the class.
+            model: a :class:`syntagma.models.guided_encoder.GuidedEncoder`; if it has no saved
+                tokenizer, that of its base encoder is used.
+            parser: parse source; by default that of the model, or the default parser.
+            mode: ``raw`` for running text, ``words`` for texts that are tokenized already.
+            device: device of the parser.
+            cache: folder in which parses are cached.
 
         Raises:
             InputError: there is no such tokenizer or parser.
@@ -125,35 +125,35 @@ class SyntaxTokenizer:
         other_parses: Sequence[Sequence[Parse]] | None = None,
         return_offsets_mapping: bool = False,
     ) -> BatchEncoding:
-        """A padded batch, for ``model(**batch)``.
+        """Build a padded batch for ``model(**batch)``.
 
         Args:
-            texts: ``[batch]``, or one. Each a text, or a list of its words, which is read as the
-                words with a space between them (``mode="words"`` parses these words).
-            others: the second text of each sequence, as many.
-            max_length: pieces of a sequence, special ones included; the longer of two texts loses
-                its end first. The longest that the encoder reads if not given.
-            parses: the sentences of each text where they are known, ``[batch]``; offsets index
-                into the text. The source is not asked then.
-            other_parses: of the second texts.
-            return_offsets_mapping: add ``offset_mapping``, ``[batch, n_pieces, 2]``: the characters
-                of each piece in its text, 0 and 0 at special pieces and padding. It is not for the
-                model: ``pop`` it before.
+            texts: one text, or several, ``[batch]``.  A text may be a list of words, which are
+                joined with spaces (with ``mode="words"`` they are also the words of the parse).
+            others: second text of each sequence, ``[batch]``.
+            max_length: tokens per sequence, with special tokens; the longer of two texts is
+                truncated first.  By default the longest sequence that the encoder reads.
+            parses: sentences of each text, ``[batch]``, with offsets into the text; replaces the
+                parse source.
+            other_parses: sentences of each second text, ``[batch]``.
+            return_offsets_mapping: whether to add ``offset_mapping``, ``[batch, n_pieces, 2]``:
+                start and end of each piece in its text; zeros for special tokens and padding.  The
+                model does not accept it, so ``pop`` it first.
 
         Returns:
-            ``input_ids``, ``attention_mask``, ``token_type_ids`` and the integers that guides read
-            (:class:`syntagma.models.guide.Syntax`), ``[batch, n_pieces]`` each. ``word`` counts the
-            words of both texts from 0 on, and is -1 at special pieces and padding; ``domain`` is 0
-            in the first text, 1 in the second.
+            ``input_ids``, ``attention_mask``, ``token_type_ids`` and the tensors that guides read
+            (:class:`syntagma.models.guide.Syntax`), ``[batch, n_pieces]`` each.  ``word`` numbers
+            the words of both texts from 0, and is −1 for special tokens and padding; ``domain`` is
+            0 for the first text, 1 for the second.
 
         Raises:
-            InputError: the numbers of texts or of parses differ, there is none, a parse does not
-                fit its text, or ``max_length`` is more than the encoder reads or has no room.
+            InputError: no text is given, the numbers of texts or parses differ, a parse does not
+                fit its text, or ``max_length`` is too large or too small.
         """
         firsts = _listed(texts)
         seconds = [] if others is None else _listed(others)
         if not firsts:
-            raise InputError("expected a text or several, got none")
+            raise InputError("expected one text or several, got none")
         if others is not None and len(seconds) != len(firsts):
             raise InputError(
                 f"expected as many second texts as first ones; got {len(firsts)} and {len(seconds)}"
@@ -161,8 +161,8 @@ class SyntaxTokenizer:
         longest, n_special = self._builder.longest, self._builder.n_special(2 if seconds else 1)
         if max_length is not None and not n_special < max_length <= longest:
             raise InputError(
-                f"max_length: expected more than {n_special} and at most {longest}, what the "
-                f"encoder reads; got {max_length}"
+                f"max_length: expected more than {n_special} (special tokens) and at most "
+                f"{longest} (read by the encoder); got {max_length}"
             )
         given = [
             *_given(firsts, parses, "parses"),
@@ -184,9 +184,10 @@ class SyntaxTokenizer:
         return BatchEncoding(batch)
 
     def _encoded(self, texts: list[str], given: list[Sequence[Parse] | None]) -> list[EncodedText]:
-        """Each text as pieces; what comes more than once is cut once."""
+        """Encode each text; equal texts with the same parse are encoded once."""
         asked = [text for text, parses in zip(texts, given, strict=True) if parses is None]
         parsed = dict(zip(asked, self._cache.parsed(asked), strict=True))
+        # A cache without a folder would grow with every batch.
         self._cache.forget()
         keyed = [
             (text, parsed[text] if parses is None else ParsedText.from_parses(parses))
@@ -200,7 +201,7 @@ class SyntaxTokenizer:
         return [found[text, id(parse)] for text, parse in keyed]
 
     def _offsets(self, sequences: Sequence[Sequence[Part]], *, width: int) -> Tensor:
-        """The characters of each piece, ``[batch, width, 2]``."""
+        """Return start and end of each piece in its text, ``[batch, width, 2]``."""
         offsets = torch.zeros(len(sequences), width, 2, dtype=torch.int64)
         for row, parts in enumerate(sequences):
             for begin, (text, start, end) in zip(self._builder.begins(parts), parts, strict=True):
@@ -211,11 +212,7 @@ class SyntaxTokenizer:
 
 
 def _listed(texts: Any) -> list[str]:
-    """Texts as a list; words that are given with a space between them.
-
-    Raises:
-        InputError: they are none.
-    """
+    """Return texts as a list of strings; words are joined with spaces."""
     if isinstance(texts, str):
         return [texts]
     found = list(texts) if isinstance(texts, Iterable) and not isinstance(texts, Mapping) else None
@@ -223,42 +220,34 @@ def _listed(texts: Any) -> list[str]:
         return [_joined(words) for words in found]
     if found is None or not all(isinstance(text, str) for text in found):
         raise InputError(
-            f"expected a text or a list of texts, or of lists of words; second ones as the next "
-            f"argument; got {texts!r:.80}"
+            f"expected a text, a list of texts, or a list of lists of words (second texts are the "
+            f"next argument); got {texts!r:.80}"
         )
     return found
 
 
 def _joined(words: Sequence[Any]) -> str:
-    """Words with a space between them.
-
-    Raises:
-        InputError: one of them is no word.
-    """
+    """Join words with spaces."""
     for word in words:
         if not isinstance(word, str) or word.split() != [word]:
-            raise InputError(f"expected words without white space, got {word!r:.80}")
+            raise InputError(f"expected words without whitespace, got {word!r:.80}")
     return " ".join(words)
 
 
 def _given(
     texts: list[str], parses: Sequence[Sequence[Parse]] | None, name: str
 ) -> Sequence[Sequence[Parse] | None]:
-    """The parses of each text that are known.
-
-    Raises:
-        InputError: they do not fit the texts.
-    """
+    """Check the given parses of texts; ``None`` stands for a text without one."""
     if parses is None:
         return [None] * len(texts)
     if len(parses) != len(texts):
         raise InputError(
-            f"{name}: expected the sentences of each of {len(texts)} texts, got {len(parses)}"
+            f"{name}: expected the sentences of {len(texts)} texts, got those of {len(parses)}"
         )
     for text, sentences in zip(texts, parses, strict=True):
         if isinstance(sentences, Parse) or not all(isinstance(part, Parse) for part in sentences):
             raise InputError(
-                f"{name}: expected a list of sentences for each text, as `parse_text` gives it; "
+                f"{name}: expected a list of sentences for each text, as `parse_text` returns it; "
                 f"got {sentences!r:.60}"
             )
         require_trees(sentences, text)
@@ -267,14 +256,17 @@ def _given(
 
 
 def _require_words(text: str, sentences: Sequence[Parse], name: str) -> None:
-    """Refuse the parse of another text; brackets, quotes and dashes may be written otherwise."""
+    """Reject the parse of another text.
+
+    Only letters and digits are compared: parsers may write brackets, quotes and dashes differently.
+    """
     for parse in sentences:
         for word in parse.sentence.words:
             read = text[word.start : word.end]
             plain = all(part.isascii() and part.isalnum() for part in (read, word.form))
             if plain and len(read) == len(word.form) and read.lower() != word.form.lower():
                 raise InputError(
-                    f"{name}: the word {word.form!r} is to stand at {word.start}, where the text "
-                    f"has {read!r}; offsets count characters of the text, as "
+                    f"{name}: expected {word.form!r} at character {word.start} of the text, got "
+                    f"{read!r}; give offsets into the whole text, as "
                     f"Sentence.from_words(…, offset={word.start}) does"
                 )
