@@ -40,7 +40,7 @@ def code(text: str) -> list[str]:
 
 
 def mentions(pattern: str) -> list[tuple[str, str, str]]:
-    """Find code: the document, the first group of the match, and the rest up to the next command."""
+    """Find code: its document, the first group of the match, and the rest of the command."""
     found = []
     for path in DOCUMENTS:
         for line in code(path.read_text(encoding="utf-8")):
