@@ -1,4 +1,4 @@
-"""What the documents tell a user to type can be typed: commands, options, files, Python."""
+"""What the documents say to type works: commands, options, files, Python."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ needs_default = pytest.mark.skipif(
 
 
 def code(text: str) -> list[str]:
-    """Indented and fenced lines and what stands between backticks, without comments."""
+    """Indented lines, fenced lines and inline code, without comments."""
     # What is broken in the middle of a line of prose is one command.
     spans = [" ".join(span.split()) for span in re.findall(r"(?<!`)`([^`]+)`(?!`)", text)]
     indented = re.findall(r"^ {4}(.+(?:\\\n.+)*)", text, re.MULTILINE)
@@ -40,7 +40,7 @@ def code(text: str) -> list[str]:
 
 
 def mentions(pattern: str) -> list[tuple[str, str, str]]:
-    """Document, what matched first, and the rest of the code up to the next command."""
+    """Find code: its document, the first group of the match, and the rest of the command."""
     found = []
     for path in DOCUMENTS:
         for line in code(path.read_text(encoding="utf-8")):
@@ -87,7 +87,7 @@ def anchors(page: Path) -> set[str]:
 
 def test_files_of_this_repository_are_there():
     for document, name, _ in mentions(r"\b((?:experiments|examples|benchmarks|docs)/[\w*.$/-]+\w)"):
-        # A variable of a shell stands for a part of some names.
+        # A shell variable may be part of a name.
         assert list(ROOT.glob(re.sub(r"\$\w+", "*", name))), f"{document}: {name}"
     for path in DOCUMENTS:
         text = path.read_text(encoding="utf-8")
@@ -176,7 +176,7 @@ def blocks(document: str) -> list[str]:
 
 
 def model(folder: Path, task: str, path: str, encoder: str, **changes) -> None:
-    """A model that has learnt nothing, in the place of a run's."""
+    """Save an untrained model as if a run had made it."""
     task_class = find_task(task)
     settings = experiment(task, path, encoder, **{"parser": "linear"} | changes)
     folder.mkdir(parents=True)
@@ -185,7 +185,7 @@ def model(folder: Path, task: str, path: str, encoder: str, **changes) -> None:
 
 @pytest.fixture(scope="module")
 def user(tmp_path_factory, tiny_encoder) -> tuple[Path, dict[str, object]]:
-    """Where a reader of the documents types, and what she has at hand."""
+    """A folder with the files that the documents use, and the variables of their Python."""
     place = tmp_path_factory.mktemp("user")
     data = {
         "choice": dream(place / "dialogues.json", copies=1),
