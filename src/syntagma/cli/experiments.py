@@ -13,8 +13,12 @@ from syntagma.errors import InputError
 
 @app.command()
 def reproduce(
-    paper: Annotated[str, typer.Argument(help="sg-net, seprem, poi-net, …; see --list.")] = "",
-    table: Annotated[str, typer.Argument(help="table3, figure4, section7.6, …")] = "",
+    paper: Annotated[
+        str, typer.Argument(help="sg-net, seprem, poi-net, …; see --list. With --settings: a base.")
+    ] = "",
+    table: Annotated[
+        str, typer.Argument(help="table3, figure4, section7.6, … With --settings: a system.")
+    ] = "",
     listing: Annotated[
         bool, typer.Option("--list", help="Print the index, or a paper's part of it.")
     ] = False,
@@ -29,6 +33,10 @@ def reproduce(
     overrides: Annotated[
         list[str] | None, typer.Option("--set", help="Change a setting of every run.")
     ] = None,
+    only_settings: Annotated[
+        bool,
+        typer.Option("--settings", help="Print the settings of BASE SYSTEM, for syntagma train."),
+    ] = False,
     dry_run: Annotated[
         bool, typer.Option("--dry-run", help="List runs and what will differ.")
     ] = False,
@@ -37,20 +45,28 @@ def reproduce(
     """Train what a table or figure of a paper needs and print it beside the paper's numbers."""
     from syntagma.reproduce.index import index_lines
 
-    if json_file is not None and (listing or dry_run):
-        raise InputError("--json: only what was measured is written; leave out --list or --dry-run")
+    if json_file is not None and (listing or dry_run or only_settings):
+        raise InputError(
+            "--json: only what was measured is written; leave out --list, --dry-run or --settings"
+        )
     if listing:
         for line in index_lines(data, paper, table):
             typer.echo(line)
         return
-    if not paper or not table:
-        raise InputError("expected PAPER TABLE, as in sg-net table3, or --list")
-    from syntagma.reproduce import work
     from syntagma.reproduce.runs import Setting
 
     setting = Setting(
         data or Path("data"), out, scale, encoder, parser, seeds, tuple(overrides or ())
     )
+    if only_settings:
+        from syntagma.reproduce.own_runs import settings_of
+
+        typer.echo(settings_of(paper, table, setting).rstrip())
+        return
+    if not paper or not table:
+        raise InputError("expected PAPER TABLE, as in sg-net table3, or --list")
+    from syntagma.reproduce import work
+
     plan = work.plan_entry(paper, table, setting)
     if dry_run:
         for line in work.plan_lines(plan):
