@@ -1,4 +1,4 @@
-"""Does learning phrases and dependencies together help both?  Four ways to train, with several seeds.
+"""Does training on phrases and dependencies together help both?
 
     python experiments/parser_views.py --seeds 1 2 3 --out runs/parser_views
 

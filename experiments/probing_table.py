@@ -5,8 +5,8 @@
 Each model is probed with its own guides; accuracy on the test part, `++` and `+` where it is above
 the first model by the paired t-test with p < 0.01 and p < 0.05, `--` and `-` where it is below.
 The first two rows are the accuracy of the most frequent label, and of the most frequent label of
-sentences of that length.  An interrupted table is resumed.  `syntagma reproduce sg-net table8` makes
-this table for the systems of the paper; this script takes any models.
+sentences of that length.  An interrupted table is resumed.  `syntagma reproduce sg-net table8` does
+this for the systems of the paper; this script takes any models.
 """
 
 from __future__ import annotations

@@ -4,10 +4,10 @@
     python experiments/record_results.py runs/reproduce/cpu/results/sg-net_table3/result.json
     python experiments/record_results.py --json records.json   # also all numbers, one record each
 
-With result files of `syntagma reproduce`, their numbers are recorded first.  The other numbers are in
-`experiments/results/NAME.yaml`, and the text around them in `NAME.md`, where `{{squad10k.plain.exact}}`
-is a cell of a table, `{{table squad10k}}` a table with its conditions, and `{{NAME}}` a value of its
-own.  `{{A - B}}` is a difference; a format may follow, as in `{{A - B:.1f}}`.
+With result files of `syntagma reproduce`, their numbers are recorded first.  The other numbers are
+in `experiments/results/NAME.yaml`, and the text around them in `NAME.md`.  In a text,
+`{{squad10k.plain.exact}}` is a cell of a table, `{{table squad10k}}` a table with its conditions,
+`{{NAME}}` a single value, `{{A - B}}` a difference; a format may follow, as in `{{A - B:.1f}}`.
 """
 
 from __future__ import annotations
@@ -26,6 +26,7 @@ from syntagma.errors import InputError, in_one_line
 from syntagma.files import read_text
 from syntagma.outputs import write_json, write_text
 from syntagma.reproduce.index import record
+from syntagma.reproduce.pages import reproduce_pages
 
 ROOT = Path(__file__).parent.parent
 RECORDS = Path(__file__).parent / "results"
@@ -211,7 +212,8 @@ def result_pages(folder: Path = RECORDS) -> dict[str, str]:
         name = "results.md" if path.stem == SUMMARY else f"results/{path.name}"
         text = filled(read_text(path), records, summary)
         title, _, rest = text.partition("\n")
-        note = f"<!-- Written by experiments/record_results.py from experiments/results/{path.name} -->"
+        source = f"experiments/results/{path.name}"
+        note = f"<!-- Written by experiments/record_results.py from {source} -->"
         pages[name] = f"{title}\n\n{note}\n{rest}"
     return pages
 
@@ -223,9 +225,9 @@ def main() -> None:
     options = parser.parse_args()
     for name in record(options.results):
         print(name)
-    for name in record(options.results, ROOT / "docs" / "reproduce.md"):
+    for name in record(options.results):
         print(name)
-    for name, text in result_pages().items():
+    for name, text in {**result_pages(), **reproduce_pages()}.items():
         write_text(ROOT / "docs" / name, text)
     if options.json:
         write_json(options.json, list(read_records().flat()))

@@ -4,10 +4,10 @@
         --train data/treebanks/ewt/en_ewt-ud-train.conllu.gz \
         --dev data/treebanks/ewt/en_ewt-ud-dev.conllu.gz plain=default
 
-The control reads the vectors of the pieces, which know nothing of the sentence; neighbours are words
-next to each other.  Each model is read with its own guides; the last column is what a task reads,
-after all of them.  Scores are of the dev file, which also stops training.  An interrupted table is
-resumed.
+The control reads the vectors of the pieces, which know nothing of the sentence; neighbours are
+words next to each other.  Each model is read with its own guides; the last column is what a task
+reads, after all of them.  Scores are of the dev file, which also stops training.  An interrupted
+table is resumed.
 """
 
 from __future__ import annotations

@@ -41,7 +41,9 @@ def main() -> None:
     make_files(ordered, setting, print)
     train_runs(ordered, print)
     if len(options.systems) > 1:
-        folders = [runs[system, seed].folder for system in options.systems for seed in options.seeds]
+        folders = [
+            runs[system, seed].folder for system in options.systems for seed in options.seeds
+        ]
         found = compare_runs(folders)
         print(f"\n{found.markdown()}\n\n{found.test}, n = {found.n_examples:,}")
 

@@ -7,6 +7,7 @@ from typing import Any
 
 import yaml
 
+from syntagma.encoders.default import DEFAULT
 from syntagma.errors import InputError
 from syntagma.reproduce.bases import read_bases, read_shared
 from syntagma.reproduce.runs import Run, Setting, make_run
@@ -31,8 +32,7 @@ def find_run(base: str, system: str, setting: Setting, *, seed: int = 1) -> Run:
     ):
         if name not in known:
             raise InputError(f"unknown {what} {name!r}; {nearest(name, known)}")
-    given = {"encoder": setting.encoder} if setting.encoder else {}
-    return make_run(base, system, setting, seed=seed, **given)
+    return make_run(base, system, setting, encoder=setting.encoder or DEFAULT, seed=seed)
 
 
 def settings_of(base: str, system: str, setting: Setting) -> str:
@@ -52,7 +52,10 @@ def settings_of(base: str, system: str, setting: Setting) -> str:
 
     run = find_run(base, system, setting)
     values = to_dict(run.experiment)
-    required = {"task": values["task"], "data": {key: values["data"][key] for key in ("train", "dev")}}
+    required = {
+        "task": values["task"],
+        "data": {key: values["data"][key] for key in ("train", "dev")},
+    }
     defaults = to_dict(build(Experiment, required, where="defaults"))
     changed = required | _changed(values, defaults) | {"encoder": values["encoder"]}
     changed["data"] = required["data"] | changed.get("data", {})
