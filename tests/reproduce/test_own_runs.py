@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import sys
+
 import pytest
 from typer.testing import CliRunner
 
+from experiments import table
 from syntagma.cli import app
 from syntagma.errors import InputError
 from syntagma.reproduce.own_runs import find_run, settings_of
@@ -12,6 +15,7 @@ from syntagma.reproduce.plan import in_order
 from syntagma.reproduce.runs import Setting, make_run
 from syntagma.tasks.experiment import load_experiment
 from tests.messages import naming
+from tests.reproduce.conftest import TINY
 
 RUNS = [
     ("squad1", "sg-net"),
@@ -63,3 +67,18 @@ def test_runs_follow_those_that_they_start_from(everything):
     runs = [make_run("dream", "poi-net", setting, seed=seed) for seed in (1, 2)]
     names = [f"{run.base}/{run.folder.name}" for run in in_order(runs)]
     assert names == ["squad1/poi-net-1", "dream/poi-net-1", "dream/poi-net-2"]
+
+
+def test_a_table_of_ones_own_is_trained_and_compared(
+    data, tiny_encoder, tmp_path, monkeypatch, capsys
+):
+    pytest.importorskip("scipy")
+    given = [f"encoder={tiny_encoder}", "parser=linear", "head.max_length=64", *TINY]
+    options = [word for setting in given for word in ("--set", setting)]
+    options += ["--seeds", "1", "--data", str(data), "--out", str(tmp_path), "--scale", "tiny"]
+    monkeypatch.setattr(sys, "argv", ["table.py", "nli", "plain", "sg-net", *options])
+    table.main()
+    assert (tmp_path / "tiny" / "nli" / "sg-net-1" / "metrics.json").is_file()
+    shown = capsys.readouterr().out
+    assert "| sg-net-1 |" in shown
+    assert "n = " in shown
