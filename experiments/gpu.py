@@ -9,9 +9,9 @@ There, from the source tree:
     PYTHONPATH=src python experiments/gpu.py run .carry OUT sg-net/table6 poi-net/table8 \\
         --seeds 3 --set squad1/data.limit=null
 
-Each entry leaves its table and its result in OUT, as `syntagma reproduce` writes them; `--pack
-squad1/sg-net-1` leaves that run's model there too.  What was cut goes on, as long as the machine
-keeps its files.
+The table and the result of each entry are written to OUT, as by `syntagma reproduce`; `--pack
+squad1/sg-net-1` also writes the model of that run.  Interrupted runs are resumed as long as the
+machine keeps its files.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ RUNS = Path(tempfile.gettempdir()) / "syntagma-runs"
 
 
 def prepare(carry: Path, data: Path, folders: list[str]) -> None:
-    """The encoder in float16, and folders of data as they are."""
+    """Pack the encoder in float16, and folders of data unchanged."""
     from safetensors.torch import load_file, save_file
 
     from syntagma.encoders.default import find_default
@@ -54,7 +54,7 @@ def prepare(carry: Path, data: Path, folders: list[str]) -> None:
 
 
 def run(carry: Path, out: Path, options: argparse.Namespace) -> None:
-    """Reproduce entries one after another, and keep what each leaves."""
+    """Reproduce entries one after another, and copy their results."""
     place = Path(tempfile.gettempdir()) / "syntagma-carried"
     if not place.is_dir():
         with tarfile.open(carry / ARCHIVE) as archive:

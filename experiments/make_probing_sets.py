@@ -1,9 +1,9 @@
-"""Make SentEval-style probing sets from text, parsed with the parser that ships, or treebanks.
+"""Make SentEval-style probing sets from text or treebanks.
 
     python experiments/make_probing_sets.py --out runs/probing FILE.txt.gz FILE.conllu FILE.ptb
 
-One file a property, in SentEval's format; the rules are in `syntagma.datasets.probing`.
-Sentences are taken from the files in turn.
+One file per property, in SentEval's format; the rules are in `syntagma.datasets.probing`.  Text is
+parsed with `--parser`; sentences are taken from the files in turn.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ def main() -> None:
         seed=options.seed,
     )
     for name, count in counts.items():
-        print(f"{name}: {count:,} examples" if count else f"{name}: the files give no example")
+        print(f"{name}: {count:,} examples" if count else f"{name}: no example in these files")
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""Write questions that their passage does not answer, made from a SQuAD file.
+"""Make questions that their passage does not answer from a SQuAD file.
 
     python experiments/make_unanswerable.py data/squad/train-v1.1.json.gz --out runs/made.json
 

@@ -1,8 +1,8 @@
-"""Does learning phrases and dependencies together help both?  Four ways to learn, some seeds each.
+"""Does training on phrases and dependencies together help both?
 
     python experiments/parser_views.py --seeds 1 2 3 --out runs/parser_views
 
-Goes on where it was stopped.  Every model that learnt both views is decoded both ways.
+An interrupted table is resumed.  A model with both views is decoded both ways.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ METRICS = ("uas_without_punctuation", "uas", "bracket_f1", "xpos")
 
 
 def scores_of(folder: Path, dev: tuple[str, ...]) -> dict[str, dict[str, float]]:
-    """The scores of a trained parser by decoding; kept beside it."""
+    """The scores of a trained parser by decoding, cached in its folder."""
     kept = folder / "decodings.json"
     if kept.is_file():
         found: dict[str, dict[str, float]] = read_json(kept)
@@ -46,7 +46,7 @@ def scores_of(folder: Path, dev: tuple[str, ...]) -> dict[str, dict[str, float]]
         task.parser.decoding = decoding
         values = task.score(examples, task.predict(examples))
         if task.model.head.views == "constituents":
-            # Its heads come from rules of another scheme than the treebank's.
+            # Its heads follow head rules, not the scheme of the treebank.
             values = {key: value for key, value in values.items() if not key.startswith("uas")}
         scores[decoding] = values
     write_json(kept, scores)
@@ -69,7 +69,7 @@ def main() -> None:
             dev = load_experiment(EXPERIMENT).data.dev
             for decoding, values in scores_of(folder, dev).items():
                 table.setdefault((way, NAMES.get(decoding, "–")), []).append(values)
-    print(f"\n| learnt | decoded | {' | '.join(METRICS)} |")
+    print(f"\n| trained on | decoded | {' | '.join(METRICS)} |")
     print("|---" * (2 + len(METRICS)) + "|")
     for (way, decoding), runs in table.items():
         cells = []

@@ -1,9 +1,9 @@
-"""Annotate text files for pre-training, a paragraph a line, and keep some of it apart.
+"""Annotate text files for pre-training, one paragraph per line, and split off a dev corpus.
 
     python experiments/pretraining_corpus.py --out runs/corpora FILE.txt.gz FILE.txt.gz
 
 Every fiftieth paragraph goes to `dev`, all others to `train`; both are folders of Parquet shards.
-Goes on where it was stopped.
+An interrupted corpus is resumed.
 """
 
 from __future__ import annotations

@@ -4,8 +4,9 @@
 
 Each model is probed with its own guides; accuracy on the test part, `++` and `+` where it is above
 the first model by the paired t-test with p < 0.01 and p < 0.05, `--` and `-` where it is below.
-Above the models stand what the most frequent label gives, and the most frequent label of sentences
-of that length.  Goes on where it was stopped.
+The first two rows are the accuracy of the most frequent label, and of the most frequent label of
+sentences of that length.  An interrupted table is resumed.  `syntagma reproduce sg-net table8` does
+this for the systems of the paper; this script takes any models.
 """
 
 from __future__ import annotations
@@ -24,14 +25,18 @@ from syntagma.tasks.experiment import Experiment, load_experiment
 from syntagma.tasks.probing.data import ProbeExample, read_probe
 from syntagma.training.run import train
 
-HERE = Path(__file__).parent
+EXPERIMENT = Path(__file__).parent / "probe_tree_depth.yaml"
 
 
 def experiment(name: str, encoder: str, overrides: Sequence[str]) -> Experiment:
     """The probe of a model for a property."""
     preset = "saved" if find_model(encoder).kind == "model" else "none"
-    changes = [f"encoder={encoder}", f"preset={preset}", *overrides]
-    return load_experiment(HERE / f"probe_{name}.yaml", changes)
+    # The settings of all properties are the same, and their files are in one folder.
+    data = load_experiment(EXPERIMENT).data
+    files = {"train": data.train[0], "dev": data.dev[0]}
+    changes = [f"data.{key}={path.replace('tree_depth', name)}" for key, path in files.items()]
+    changes += [f"encoder={encoder}", f"preset={preset}", *overrides]
+    return load_experiment(EXPERIMENT, changes)
 
 
 def part(settings: Experiment, name: str) -> list[ProbeExample]:

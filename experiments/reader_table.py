@@ -1,10 +1,10 @@
-"""Readers on files that they were not chosen by: the first is the baseline, the others beside it.
+"""Score readers on files that did not choose them, and compare them with the first.
 
     python experiments/reader_table.py runs/reader_plain runs/reader_sg-net default-reader \
         --data data/squad/dev-v1.1.json.gz runs/v2_held.json
 
-Where questions without an answer are among a file's, the last columns are EM and F1 if the reader
-may not abstain.
+For files with unanswerable questions, the last columns are EM and F1 if the reader may not abstain,
+which `syntagma compare --data` does not show.
 """
 
 from __future__ import annotations

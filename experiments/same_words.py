@@ -3,9 +3,9 @@
     python experiments/same_words.py default runs/seprem_pretrain_small \
         --data data/squad/dev-v1.1.json.gz
 
-Readers of passages match words. For each piece of a question that also stands in its passage: is
-the nearest state of the passage (by cosine) one of the same piece? Beside it, how much attention
-it pays to the same pieces in the passage, as a mean over heads and layers.
+Readers of passages match words.  For each piece of a question that also occurs in its passage: does
+the nearest state of the passage (by cosine) belong to the same piece?  The last column is the
+attention that it pays to the same pieces in the passage, as a mean over heads and layers.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from syntagma.tasks.spans.task import SpanTask
 
 
 class Found(NamedTuple):
-    """Counts over pieces of questions that stand in their passage too."""
+    """Counts over pieces of questions that also occur in their passage."""
 
     pieces: int
     nearest: int
@@ -33,7 +33,7 @@ class Found(NamedTuple):
 
 
 def same_words(model: GuidedEncoder, batch: dict[str, Tensor], common: set[int]) -> Found:
-    """What is found in one question and its passage, ``[1, n]``."""
+    """Count the pieces of one question and its passage, ``[1, n]``."""
     ids, word, domain = (batch[name][0] for name in ("input_ids", "word", "domain"))
     passage = (word >= 0) & (domain == 0)
     question = (word >= 0) & (domain == 1)
@@ -56,7 +56,7 @@ def main() -> None:
     arguments.add_argument("models", nargs="+")
     arguments.add_argument("--data", required=True, help="in the format of SQuAD")
     arguments.add_argument("--questions", type=int, default=200)
-    arguments.add_argument("--alpha", type=float, help="instead of the learnt one")
+    arguments.add_argument("--alpha", type=float, help="instead of the learned one")
     options = arguments.parse_args()
     examples = SpanTask.read(options.data)
     examples = random.Random(1).sample(examples, min(options.questions, len(examples)))
@@ -66,10 +66,10 @@ def main() -> None:
         if options.alpha is not None:
             guide = getattr(model, "tree_distance", None)
             if guide is None:
-                raise InputError(f"{name}: has no distance layers; leave --alpha out")
+                raise InputError(f"{name}: has no distance layers; remove --alpha")
             guide.alpha.data.fill_(options.alpha)
         tokenizer = SyntaxTokenizer.for_model(model, parser="default-parser")
-        # Words without content stand anywhere.
+        # Function words occur anywhere.
         words = "the of a an in to and is was what who when where how which did for by on ? , . '"
         common = set(tokenizer.tokenizer(words, add_special_tokens=False)["input_ids"])
         found = [

@@ -1,8 +1,8 @@
-"""Put some sentences of a SemEval-2010 Task 8 file into one file, the others into another.
+"""Split a SemEval-2010 Task 8 file into a train and a dev file.
 
     python experiments/split_relations.py TRAIN_FILE.TXT.gz --out runs/train.txt runs/dev.txt
 
-The corpus has no development set.  Which sentences go where follows from the seed alone.
+The corpus has no development set.  The split depends on the seed only.
 """
 
 from __future__ import annotations

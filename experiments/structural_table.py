@@ -4,11 +4,10 @@
         --train data/treebanks/ewt/en_ewt-ud-train.conllu.gz \
         --dev data/treebanks/ewt/en_ewt-ud-dev.conllu.gz plain=default
 
-The control reads the vectors of the pieces, which know nothing of the sentence; neighbours are the
-words beside one another.  Each model is read with its own guides; the last column is what a task
-reads, behind all of them.  Scores are of the dev file, which also says when to stop.
-
-Goes on where it was stopped.
+The control reads the vectors of the pieces, which know nothing of the sentence; neighbours are
+words next to each other.  Each model is read with its own guides; the last column is what a task
+reads, after all of them.  Scores are of the dev file, which also stops training.  An interrupted
+table is resumed.
 """
 
 from __future__ import annotations
@@ -22,12 +21,12 @@ from syntagma.errors import in_one_line
 from syntagma.tasks.experiment import load_experiment
 from syntagma.training.run import train
 
-HERE = Path(__file__).parent
+EXPERIMENT = Path(__file__).parent / "structural_distance.yaml"
 SHOWN = {"distance": ("uuas", "spearman"), "depth": ("root_accuracy", "spearman")}
 
 
 def columns(encoder: str) -> dict[str, list[str]]:
-    """What is read of a model: the settings of each column."""
+    """The settings of each column."""
     n_layers = load_encoder_config(encoder).num_hidden_layers
     layers = {str(layer): [f"head.layer={layer}"] for layer in range(1, n_layers + 1)}
     last = ["head.layer=null"]
@@ -59,10 +58,11 @@ def main() -> None:
                 f"data.dev={options.dev}",
                 f"encoder={encoder}",
                 f"preset={'saved' if find_model(encoder).kind == 'model' else 'none'}",
+                f"head.kind={options.kind}",
                 *settings,
                 *options.overrides,
             ]
-            experiment = load_experiment(HERE / f"structural_{options.kind}.yaml", changes)
+            experiment = load_experiment(EXPERIMENT, changes)
             scores.append(train(experiment, folder, resume=folder.exists()))
         for name in shown:
             cells = " | ".join(f"{values[name]:.1f}" for values in scores)

@@ -39,7 +39,7 @@ from syntagma.text.segmentation.shapes import Shape
 
 BATCH_SIZE = 256
 PEAK_LEARNING_RATE = 5e-3
-# So often a known word is trained as an unknown one.
+# Share of known words that are trained as unknown ones.
 UNKNOWN_SHARE = 0.1
 
 
@@ -57,7 +57,7 @@ class GapClassifier(nn.Module):
         self.hidden = nn.Linear(2 * WINDOW * width, hidden_width)
         self.output = nn.Linear(hidden_width, 1)
         self.dropout = nn.Dropout(dropout_prob)
-        # Rare words start near zero: what is not learned should not speak.
+        # Rare words start near zero, so that what is hardly trained has little effect.
         for table, scale in (
             (self.words, 0.05),
             (self.suffixes, 0.05),
@@ -68,10 +68,10 @@ class GapClassifier(nn.Module):
             nn.init.normal_(table.weight, std=scale)
 
     def forward(self, windows: Tensor, contexts: Tensor) -> Tensor:
-        """Scores of gaps.
+        """Return the scores of gaps.
 
         Args:
-            windows: word, shape, suffix and space of the words around, ``[n, 2 * WINDOW, 4]``.
+            windows: word, shape, suffix and space of the surrounding words, ``[n, 2 * WINDOW, 4]``.
             contexts: ``[n, 6]``.
         """
         words, shapes, suffixes, spaces = windows.unbind(-1)
@@ -86,7 +86,7 @@ class GapClassifier(nn.Module):
         return self.output(self.dropout(torch.relu(hidden))).squeeze(-1)
 
     def weights(self, vocabulary: list[int]) -> dict[str, np.ndarray]:
-        """What :class:`syntagma.text.segmentation.splitter.Splitter` reads, in half precision."""
+        """Weights for :class:`syntagma.text.segmentation.splitter.Splitter`, in half precision."""
         tensors: dict[str, Any] = {
             "words": self.words.weight,
             "shapes": self.shapes.weight,
@@ -163,7 +163,7 @@ def main() -> None:
     """Parse the flags, train, write."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("treebanks", nargs="+", help="CoNLL-U files to train on")
-    parser.add_argument("--out", required=True, help="where the weights go (.safetensors)")
+    parser.add_argument("--out", required=True, help="file of the weights (.safetensors)")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--epochs", type=int, default=4)
     parser.add_argument("--width", type=int, default=24, help="of a word vector")
@@ -205,7 +205,7 @@ def main() -> None:
         "made_by": "experiments/train_splitter.py",
         "scores": "benchmarks/segmentation.py",
     }
-    # One entry: safetensors writes several in no fixed order.
+    # A single entry, because safetensors writes several in no fixed order.
     save_file(model.weights(vocabulary), flags.out, metadata={"card": json.dumps(card)})
 
 

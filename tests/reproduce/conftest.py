@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from syntagma.reproduce.datasets import read_datasets
 from syntagma.reproduce.runs import Setting
 from tests.builders import dream, open_qa, pairs, relations, squad, typing
 
@@ -48,3 +49,14 @@ def setting(data, tmp_path, tiny_encoder, tiny_parser):
         return Setting(data, tmp_path / "out", overrides=(*TINY, *overrides), **values)
 
     return make
+
+
+@pytest.fixture
+def everything(tmp_path):
+    """Create a folder with every file of every dataset, all of them empty."""
+    for dataset in read_datasets().values():
+        for files in dataset.choices:
+            for path in files.needed:
+                (tmp_path / path).parent.mkdir(parents=True, exist_ok=True)
+                (tmp_path / path).touch()
+    return tmp_path

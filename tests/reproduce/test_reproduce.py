@@ -17,8 +17,8 @@ from syntagma.parse.sources.controls import NoisySource
 from syntagma.reproduce import index
 from syntagma.reproduce.entries import Row, find_entry
 from syntagma.reproduce.figures import folders_of
-from syntagma.reproduce.index import index_page
 from syntagma.reproduce.measurements import paper_table
+from syntagma.reproduce.pages import reproduce_pages
 from syntagma.reproduce.plan import make_plan
 from syntagma.reproduce.result import Cell, Measurement, Reproduction
 from syntagma.reproduce.work import plan_entry, reproduce, run_lines
@@ -290,36 +290,58 @@ def test_decimals_of_the_paper_and_headings_of_rows_are_kept(setting):
 def test_a_result_is_recorded_in_the_index(tmp_path, monkeypatch):
     monkeypatch.setattr(index, "RECORDED", str(tmp_path / "recorded.json"))
     old = {"scale": "cpu", "date": "2026-11-22", "encoder": "default", "seeds": 1, "differs": []}
-    old |= {"summary": "SEPREM 60.0", "missing": [], "settings": []}
+    old |= {"cells": [{"at": [9, 2], "row": "SEPREM", "ours": 60.0}], "missing": [], "settings": []}
     old |= {"remark": "measured with other rates"}
+    entry = find_entry("seprem", "table2")
+    place = [row.name for row in entry.rows].index("SEPREM")
+    old["cells"][0]["at"][0] = place
     (tmp_path / "recorded.json").write_text(json.dumps({"seprem table2": old}))
     index.recorded.cache_clear()
-    expected = "SEPREM 60.0 (cpu, encoder default, 1 seed, 2026-11-22); measured with other rates"
-    assert any(line.endswith(expected) for line in index.index_lines())
-    value = {"paper": "seprem", "id": "table2", "scale": "cpu", "date": "2026-11-30"}
-    value |= {"encoder": "default", "seeds": 1, "summary": "SEPREM 70.1", "missing": ["FIGER"]}
-    value |= {"differs": ["seeds: 1; the paper uses 3"], "runs": []}
-    value |= {"settings": ["typing/data.limit=9"]}
-    result, page = tmp_path / "result.json", tmp_path / "page.md"
+    expected = (
+        "SEPREM 60.00 (Mi-F1) (cpu, encoder default, 1 seed, 2026-11-22; measured with other rates)"
+    )
+    (line,) = index.index_lines(None, "seprem", "table2")
+    assert expected in line
+    assert "; not measured: RoBERTa-large, " in line
+    assert "[table2](reproduce/seprem.md#table2)" in reproduce_pages()["reproduce.md"]
+    cell = Cell("SEPREM", "Mi-F1", 70.1, 0.5, 78.9, at=(place, 2))
+    skipped = Cell("RoBERTa-large", "Mi-F1", None, None, 70.0, at=(0, 2))
+    found = Measurement((), (cell, skipped))
+    settings = ("typing/data.limit=9",)
+    value = Reproduction(
+        "seprem", "table2", "", "cpu", 1, "default", "2026-11-30", found,
+        ("seeds: 1; the paper uses 3",), (), ("FIGER",), settings,
+    ).as_json()  # fmt: skip
+    result = tmp_path / "result.json"
     result.write_text(json.dumps(value))
     try:
-        assert index.record([result], page) == ["seprem table2"]
+        assert index.record([result]) == ["seprem table2"]
+        assert index.recorded()["seprem table2"]["cells"] == [
+            {"at": [place, 2], "row": "SEPREM", "ours": 70.1, "spread": 0.5}
+        ]
+        page = reproduce_pages()["reproduce/seprem.md"]
         made = "cpu --set typing/data.limit=9, encoder default, 1 seed, 2026-11-30"
-        line = f"SEPREM 70.1 ({made}); without FIGER"
-        assert line in page.read_text()
-        assert "- `table2`: seeds: 1; the paper uses 3" in page.read_text()
-        assert any(line in shown for shown in index.index_lines())
-        assert "other rates" not in page.read_text()
+        assert f"{made}; without FIGER" in page
+        paper = entry.rows[place].paper[2]
+        assert f"| SEPREM | Mi-F1 | {paper:g} | 70.10 ± 0.50 | {70.1 - paper:+.2f} |" in page
+        assert "\n- seeds: 1; the paper uses 3\n" in page
+        assert "other rates" not in page
         result.write_text(json.dumps(value | {"scale": "tiny"}))
         with pytest.raises(InputError, match=naming("result.json --scale tiny cpu paper")):
-            index.record([result], page)
+            index.record([result])
     finally:
         index.recorded.cache_clear()
 
 
-def test_the_page_of_the_index_is_up_to_date():
-    page = Path(__file__).parent.parent.parent / "docs" / "reproduce.md"
-    assert page.read_text(encoding="utf-8") == index_page(), "run experiments/record_results.py"
+def test_the_pages_are_up_to_date():
+    docs = Path(__file__).parent.parent.parent / "docs"
+    pages = reproduce_pages()
+    assert {docs / name for name in pages} == {docs / "reproduce.md", *docs.glob("reproduce/*.md")}
+    for name, text in pages.items():
+        assert (docs / name).read_text(encoding="utf-8") == text, (
+            "run experiments/record_results.py"
+        )
+        assert max(map(len, text.splitlines())) < 700
 
 
 def test_rows_with_the_same_name_are_compared_by_heading(setting):

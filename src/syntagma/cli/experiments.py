@@ -20,9 +20,12 @@ from syntagma.errors import InputError
 )
 def reproduce(
     paper: Annotated[
-        str, typer.Argument(help="sg-net, seprem, poi-net, …; --list shows all.")
+        str,
+        typer.Argument(help="sg-net, seprem, poi-net, …; see --list. With --settings: a base."),
     ] = "",
-    table: Annotated[str, typer.Argument(help="table3, figure4, section7.6, …")] = "",
+    table: Annotated[
+        str, typer.Argument(help="table3, figure4, section7.6, … With --settings: a system.")
+    ] = "",
     listing: Annotated[
         bool, typer.Option("--list", help="List all entries, or those of PAPER.")
     ] = False,
@@ -45,6 +48,10 @@ def reproduce(
         list[str] | None,
         typer.Option("--set", help="Change a setting of all runs, KEY=VALUE; repeatable."),
     ] = None,
+    only_settings: Annotated[
+        bool,
+        typer.Option("--settings", help="Print the settings of BASE SYSTEM, for syntagma train."),
+    ] = False,
     dry_run: Annotated[
         bool,
         typer.Option(
@@ -59,20 +66,28 @@ def reproduce(
     """
     from syntagma.reproduce.index import index_lines
 
-    if json_file is not None and (listing or dry_run):
-        raise InputError("--json writes measured results; omit it, or omit --list and --dry-run")
+    if json_file is not None and (listing or dry_run or only_settings):
+        raise InputError(
+            "--json writes measured results; omit it, or omit --list, --dry-run and --settings"
+        )
     if listing:
         for line in index_lines(data, paper, table):
             typer.echo(line)
         return
-    if not paper or not table:
-        raise InputError("expected PAPER TABLE, such as sg-net table3, or --list")
-    from syntagma.reproduce import work
     from syntagma.reproduce.runs import Setting
 
     setting = Setting(
         data or Path("data"), out, scale, encoder, parser, seeds, tuple(overrides or ())
     )
+    if only_settings:
+        from syntagma.reproduce.own_runs import settings_of
+
+        typer.echo(settings_of(paper, table, setting).rstrip())
+        return
+    if not paper or not table:
+        raise InputError("expected PAPER TABLE, such as sg-net table3, or --list")
+    from syntagma.reproduce import work
+
     plan = work.plan_entry(paper, table, setting)
     if dry_run:
         for line in work.plan_lines(plan):

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from syntagma.analysis.cases import GAINED, Case, read_answers
+from dataclasses import replace
+from pathlib import Path
+
+from syntagma.analysis.cases import GAINED, find_cases
 from syntagma.analysis.systems import read_systems
 from syntagma.report.case_section import write_cases
 from syntagma.reproduce.plan import EntryPlan
 from syntagma.reproduce.result import Cell, Measurement, ResultTable
-from syntagma.tasks import find_task
 
 MAX_CHARACTERS = 100
 """Length at which texts are cut in the table."""
@@ -21,29 +23,17 @@ def find_gains(plan: EntryPlan) -> Measurement:
     Args:
         plan: plan of the entry, with finished runs of the baseline and of one system.
     """
-    folders = [(row.name, runs[0].folder) for row, runs in plan.row_runs()]
-    (first, _), (second, _) = folders
-    systems = read_systems([folder for _, folder in folders])
-    baseline, system = (each.runs[0] for each in systems)
-    before, after = read_answers(baseline), read_answers(system)
-    task, score = find_task(baseline.task), systems[0].compared.score
-    gains = [
-        example
-        for example in baseline.examples()
-        if system.rows[example.id][score] > baseline.rows[example.id][score]
+    first, second = names = [row.name for row, _ in plan.row_runs()]
+    systems = [
+        replace(system, name=name)
+        for name, system in zip(names, read_systems(_first_runs(plan)), strict=True)
     ]
-    cases = [
-        Case(
-            example.id,
-            shown,
-            {first: (before[example.id],), second: (after[example.id],)},
-            {first: baseline.rows[example.id][score], second: system.rows[example.id][score]},
-            GAINED,
-            second,
-        )
-        for example in gains[: plan.entry.options["n_cases"]]
-        if (shown := task.describe(example)) is not None
-    ]
+    baseline = systems[0].runs[0]
+    n_examples = len(baseline.rows)
+    drawn = {case.key: case for case in find_cases(systems, most=2 * n_examples).cases}
+    # The first ones of the data, because those of the paper were chosen.
+    gains = [drawn[key] for key in baseline.rows if key in drawn and drawn[key].kind == GAINED]
+    cases = gains[: plan.entry.options["n_cases"]]
     rows = [["example", "gold", first, second]]
     for case in cases:
         cells = (case.example.asked, case.example.gold[0], *(a for (a,) in case.answers.values()))
@@ -55,10 +45,15 @@ def find_gains(plan: EntryPlan) -> Measurement:
     )  # fmt: skip
     cell = Cell(second, "better than the baseline", float(len(gains)), digits=0)
     line = (
-        f"{len(gains)} of {len(baseline.rows)} examples are gains, with seed {baseline.seed}; "
+        f"{len(gains)} of {n_examples} examples are gains, with seed {baseline.seed}; "
         f"their trees are in cases.html."
     )
     return Measurement((ResultTable("", rows),), (cell,), (line,), pictures=(str(page),))
+
+
+def _first_runs(plan: EntryPlan) -> list[Path]:
+    """Return the folder of the first run of each row."""
+    return [runs[0].folder for _, runs in plan.row_runs()]
 
 
 def _short(text: str) -> str:

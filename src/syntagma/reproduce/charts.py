@@ -92,50 +92,36 @@ def charts_of(cells: Sequence[Cell], options: dict[str, Any]) -> list[Chart]:
     >>> chart.places, chart.systems
     (('0 %', '20 %'), {'SG-Net': (73.9, 73.8), 'plain': (73.3, 73.3)})
     """
-    measured = [cell for cell in cells if cell.ours is not None]
-    if options["along"] == "columns":
-        by_place = {(cell.row, cell.column): cell for cell in measured}
-        return [_chart("", by_place, level="")] if by_place else []
-    # Rows below the same heading form a line; without headings, all rows form one line.
-    titles = dict.fromkeys(cell.column for cell in measured)
+    # Per panel, our cells by the names of their line and of their place on the axis.
+    by_panel: dict[str, dict[tuple[str, str], Cell]] = {}
+    for cell in cells:
+        if cell.ours is None:
+            continue
+        if options["along"] == "columns":
+            by_panel.setdefault("", {})[cell.row, cell.column] = cell
+        else:
+            # Rows below the same heading form a line; without headings, all rows form one line.
+            line = cell.heading or options.get("line", "")
+            by_panel.setdefault(cell.column, {})[line, cell.row] = cell
+    level = options.get("level", "")
     return [
-        _chart(
-            title if len(titles) > 1 else "",
-            {
-                (cell.heading or options.get("line", ""), cell.row): cell
-                for cell in measured
-                if cell.column == title
-            },
-            level=options.get("level", ""),
-        )
-        for title in titles
+        _chart(title if len(by_panel) > 1 else "", each, level) for title, each in by_panel.items()
     ]
 
 
-def _chart(title: str, cells: dict[tuple[str, str], Cell], *, level: str) -> Chart:
-    """Arrange the cells of one panel.
-
-    Args:
-        title: title of the panel.
-        cells: the cells, by the names of their line and of their place on the axis.
-        level: name of the cell that is drawn as a horizontal line.
-    """
-    places = tuple(dict.fromkeys(place for _, place in cells if place != level))
+def _chart(title: str, cells: dict[tuple[str, str], Cell], level: str) -> Chart:
+    """Arrange the cells of one panel; the cell of the place ``level`` is a horizontal line."""
+    places = [place for place in dict.fromkeys(place for _, place in cells) if place != level]
     lines: dict[str, list[Cell | None]] = {}
     for line, place in cells:
-        if place == level:
-            lines[level] = [cells[line, place]] * len(places)
-        else:
-            lines.setdefault(line, [cells.get((line, each)) for each in places])
-    return Chart(
-        title,
-        places,
-        {
-            name: tuple(nan if cell is None or cell.ours is None else cell.ours for cell in line)
-            for name, line in lines.items()
-        },
-        {
-            name: tuple((cell and cell.spread) or 0.0 for cell in line)
-            for name, line in lines.items()
-        },
-    )
+        is_level = bool(level) and place == level
+        lines.setdefault(
+            level if is_level else line,
+            [cells[line, place] if is_level else cells.get((line, each)) for each in places],
+        )
+    scores, deviations = {}, {}
+    for line, found in lines.items():
+        scores[line] = tuple(nan if cell is None or cell.ours is None else cell.ours
+                             for cell in found)  # fmt: skip
+        deviations[line] = tuple((cell and cell.spread) or 0.0 for cell in found)
+    return Chart(title, tuple(places), scores, deviations)

@@ -1,31 +1,32 @@
-"""The index of all tables and figures: the data that each needs, and our recorded results."""
+"""The list of all tables and figures: the data that each needs, and our recorded results."""
 
 from __future__ import annotations
 
 import functools
+import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from syntagma.drawing.tables import markdown
 from syntagma.errors import InputError
-from syntagma.files import read_json, read_text
-from syntagma.outputs import write_json, write_text
+from syntagma.files import read_json
+from syntagma.outputs import write_text
 from syntagma.reproduce.bases import data_of
 from syntagma.reproduce.datasets import find_files, read_datasets
-from syntagma.reproduce.entries import Column, Entry, find_entries, package_file, read_papers
-from syntagma.reproduce.equivalents import equivalent_entries
-from syntagma.reproduce.result import changed
+from syntagma.reproduce.entries import Column, Entry, find_entries, package_file
+from syntagma.reproduce.equivalents import measured_cells, with_cells
+from syntagma.reproduce.result import changed, summary_of
 
-RECORDED, INTRODUCTION = "recorded.json", "index.md"
-KEPT = ("scale", "date", "encoder", "seeds", "summary", "missing", "differs", "settings")
+RECORDED = "recorded.json"
+KEPT = ("scale", "date", "encoder", "seeds", "missing", "differs", "settings")
 
 
 @functools.cache
 def recorded() -> dict[str, dict[str, Any]]:
     """Return the results that ship with the package, by entry.
 
-    A result has the fields ``KEPT`` of ``result.json``.  It may also have a ``remark`` that was
+    A result has the fields ``KEPT`` of ``result.json`` and the ``cells`` with our numbers, those of
+    a table by the indices of row and column.  It may also have a ``remark`` that was
     added by hand, for example that the entry is measured differently now.  Recording the entry
     again drops the remark.
     """
@@ -51,28 +52,26 @@ def _datasets(entry: Entry) -> Iterator[list[str]]:
                 yield data_of(base, column.system_of(row))
 
 
-def _status(entry: Entry, data: Path | None) -> str:
+def status(entry: Entry, data: Path | None) -> str:
     """Describe an entry: its recorded result, an equivalent entry, or the data that it needs."""
-    if result := recorded().get(entry.name):
-        seeds = f"{result['seeds']} seed{'s' if result['seeds'] > 1 else ''}"
-        scale = " ".join((result["scale"], *changed(result["settings"])))
-        made = ", ".join((scale, f"encoder {result['encoder']}", seeds, result["date"]))
-        missing = ", ".join(result["missing"])
-        line = f"{result['summary']} ({made})"
-        line += f"; without {missing} (data missing)" if missing else ""
-        return f"{line}; {result['remark']}" if "remark" in result else line
-    if equivalents := equivalent_entries(entry, recorded()):
-        return f"measured: see {', '.join(equivalents)}"
+    measured = measured_cells(entry, recorded())
+    rest = f"; not measured: {', '.join(measured.unmeasured)}" if measured.unmeasured else ""
+    if entry.name in recorded():
+        numbers = summary_of(measured.cells, drawn=True)
+        return f"{numbers} ({made_with(entry.name)}){rest}"
+    if measured.sources:
+        part = "measured in part" if measured.unmeasured else "measured"
+        return f"{part}: see {', '.join(measured.sources)}{rest}"
     needed = datasets_of(entry)
     if data is None:
-        return f"not measured; needs {_titles(needed)}"
+        return f"not measured; needs {titles(needed)}"
     absent = [name for name in needed if not find_files(name, data, data)]
     if not absent:
         return "not measured; all data found"
     # An entry can be measured in part, unless every number needs a missing dataset.
     if all(set(absent) & {*names} for names in _datasets(entry)):
-        return f"not measured; needs {_titles(absent)}"
-    return f"not measured; data found, except for the columns of {_titles(absent)}"
+        return f"not measured; needs {titles(absent)}"
+    return f"not measured; data found, except for the columns of {titles(absent)}"
 
 
 def index_lines(data: Path | None = None, paper: str = "", name: str = "") -> Iterator[str]:
@@ -87,50 +86,30 @@ def index_lines(data: Path | None = None, paper: str = "", name: str = "") -> It
         InputError: there is no such paper or entry.
     """
     for entry in find_entries(paper, name):
-        yield f"{entry.paper:<12}  {entry.id:<10}  {entry.caption}: {_status(entry, data)}"
+        yield f"{entry.paper:<12}  {entry.id:<10}  {entry.caption}: {status(entry, data)}"
 
 
-def index_page() -> str:
-    """Return the index as Markdown, the content of ``docs/reproduce.md``."""
-    blocks = [read_text(package_file(INTRODUCTION)).strip()]
-    for name, paper in read_papers().items():
-        blocks.append(f"## {paper.title}")
-        blocks.append(f"*{paper.document}*, `{name}`.")
-        rows, notes = [["", "content", "our result"]], []
-        for entry in paper.entries.values():
-            rows.append([f"`{entry.id}`", entry.caption, _status(entry, None)])
-            differs = recorded().get(entry.name, {}).get("differs", [])
-            notes += [f"- `{entry.id}`: {'; '.join(differs)}"] if differs else []
-        blocks.append(markdown(rows))
-        if notes:
-            blocks += ["Differences from the paper:", "\n".join(notes)]
-        others = ", ".join(f"{id} ({what})" for id, what in paper.others.items())
-        blocks.append(f"Without results: {others}.")
-    blocks += ["## Data", markdown(_data_rows())]
-    return "\n\n".join(blocks) + "\n"
+def made_with(name: str) -> str:
+    """Describe how a recorded result was measured.
+
+    Args:
+        name: name of the recorded entry.
+    """
+    result = recorded()[name]
+    seeds = f"{result['seeds']} seed{'s' if result['seeds'] > 1 else ''}"
+    scale = " ".join((result["scale"], *changed(result["settings"])))
+    made = ", ".join((scale, f"encoder {result['encoder']}", seeds, result["date"]))
+    missing = ", ".join(result["missing"])
+    made += f"; without {missing} (data missing)" if missing else ""
+    return f"{made}; {result['remark']}" if "remark" in result else made
 
 
-def _data_rows() -> list[list[str]]:
-    """Return a row for each dataset: name, source, files, substitutes."""
-    rows: dict[str, list[str]] = {}
-    files: dict[str, dict[str, None]] = {}
-    for dataset in read_datasets().values():
-        official, *others = dataset.choices
-        source = f"<{dataset.source}>" if "://" in dataset.source else f"`{dataset.source}`"
-        instead = "; ".join(f"{each.differs}: {_listed(each.needed)}" for each in others)
-        rows[dataset.title] = [dataset.title, source, "", instead]
-        tests = [path.partition("#")[0] for text in official.test for path in text.split("+")]
-        files.setdefault(dataset.title, {}).update(dict.fromkeys((*official.needed, *tests)))
-    for title, row in rows.items():
-        row[2] = _listed(files[title])
-    return [["", "source", "files under `--data`, plain or `.gz`", "substitutes"], *rows.values()]
+def titles(names: Iterable[str]) -> str:
+    """List datasets by their titles.
 
-
-def _listed(paths: Iterable[str]) -> str:
-    return ", ".join(f"`{path}`" for path in dict.fromkeys(paths))
-
-
-def _titles(names: Iterable[str]) -> str:
+    Args:
+        names: names of the datasets.
+    """
     found = (read_datasets()[name] for name in names)
     return ", ".join(
         dict.fromkeys(
@@ -140,12 +119,11 @@ def _titles(names: Iterable[str]) -> str:
     )
 
 
-def record(results: Sequence[Path], page: Path) -> list[str]:
-    """Add results to the recorded ones, and update the page of the index.
+def record(results: Sequence[Path]) -> list[str]:
+    """Add results to the recorded ones.
 
     Args:
         results: paths of ``result.json`` files.
-        page: path of ``docs/reproduce.md``.
 
     Returns:
         The names of the entries.
@@ -156,16 +134,49 @@ def record(results: Sequence[Path], page: Path) -> list[str]:
     known, names = dict(recorded()), []
     for path in results:
         value: Mapping[str, Any] = read_json(path)
-        if not {"paper", "id", *KEPT} <= value.keys():
+        if not {"paper", "id", "measured", *KEPT} <= value.keys():
             raise InputError(f"{path}: not a result of reproduce; give a result.json")
         if value["scale"] == "tiny":
             raise InputError(
                 f"{path}: numbers of --scale tiny are meaningless; run --scale cpu or paper"
             )
         name = f"{value['paper']} {value['id']}"
-        known[name] = {key: value[key] for key in KEPT}
+        known[name] = {key: value[key] for key in KEPT} | {"cells": with_cells(value)}
         names.append(name)
-    write_json(package_file(RECORDED), known)
-    recorded.cache_clear()
-    write_text(page, index_page())
+    if names:
+        write_text(package_file(RECORDED), one_item_a_line(known))
+        recorded.cache_clear()
     return names
+
+
+def one_item_a_line(results: Mapping[str, Mapping[str, Any]]) -> str:
+    """Format recorded results as JSON with a line for each number, so that changes are easy to see.
+
+    Args:
+        results: results by the name of their entry.
+
+    >>> print(one_item_a_line({"sg-net table4": {"seeds": 3, "cells": [{"ours": 73.41}]}}), end="")
+    {
+    "sg-net table4": {
+      "seeds": 3,
+      "cells": [
+        {"ours": 73.41}
+      ]
+    }
+    }
+    """
+
+    def field(key: str, value: Any) -> str:
+        text = json.dumps(value, ensure_ascii=False)
+        if isinstance(value, list) and value:
+            items = (f"    {json.dumps(item, ensure_ascii=False)}" for item in value)
+            text = "[\n" + ",\n".join(items) + "\n  ]"
+        return f"  {json.dumps(key)}: {text}"
+
+    entries = (
+        f"{json.dumps(name)}: {{\n"
+        + ",\n".join(field(key, value) for key, value in result.items())
+        + "\n}"
+        for name, result in results.items()
+    )
+    return "{\n" + ",\n".join(entries) + "\n}\n"

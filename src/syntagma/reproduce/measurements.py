@@ -67,7 +67,9 @@ def paper_table(
             measured = ours(row, place) if (at, place) in plan.cells else None
             value, spread = measured or (None, None)
             digits = 4 if column.metric == ALPHA else 2
-            cell = Cell(row.name, column.name, value, spread, paper, headings[at], digits)
+            cell = Cell(
+                row.name, column.name, value, spread, paper, headings[at], digits, (at, place)
+            )  # fmt: skip
             line.append(cell.shown(decimals[place]))
             if value is not None or paper is not None:
                 cells.append(cell)

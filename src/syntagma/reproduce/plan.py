@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -12,6 +12,24 @@ from syntagma.reproduce.bases import base_at, data_of, read_bases
 from syntagma.reproduce.datasets import missing_line
 from syntagma.reproduce.entries import Column, Entry, Row, read_papers
 from syntagma.reproduce.runs import Run, Setting, make_run
+
+
+def in_order(runs: Iterable[Run]) -> list[Run]:
+    """Return runs and those that they start from, each once and after those that it needs.
+
+    Args:
+        runs: the runs.
+    """
+    ordered: dict[Path, Run] = {}
+
+    def add(run: Run) -> None:
+        for needed in run.needs:
+            add(needed)
+        ordered.setdefault(run.folder, run)
+
+    for run in runs:
+        add(run)
+    return list(ordered.values())
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,17 +63,10 @@ class EntryPlan:
 
     def runs(self) -> list[Run]:
         """Return all runs: each after those that it needs, and all systems seed by seed."""
-        ordered: dict[Path, Run] = {}
-
-        def add(run: Run) -> None:
-            for needed in run.needs:
-                add(needed)
-            ordered.setdefault(run.folder, run)
-
-        for seed in range(self.setting.seeds):
-            for runs in self.cells.values():
-                add(runs[min(seed, len(runs) - 1)])
-        return list(ordered.values())
+        by_seed = range(self.setting.seeds)
+        return in_order(
+            runs[min(seed, len(runs) - 1)] for seed in by_seed for runs in self.cells.values()
+        )
 
     def row_runs(self, column: int = 0) -> Iterator[tuple[Row, tuple[Run, ...]]]:
         """Yield the rows to run, with their runs in one column.

@@ -25,6 +25,7 @@ class Cell:
         paper: the paper's number; ``None`` if it has none.
         heading: heading above the row; empty if there is none.
         digits: number of decimals of our number.
+        at: indices of row and column in the entry; ``None`` for other tables.
     """
 
     row: str
@@ -34,6 +35,7 @@ class Cell:
     paper: float | None = None
     heading: str = ""
     digits: int = 2
+    at: tuple[int, int] | None = None
 
     def shown(self, decimals: int = 1) -> str:
         """Format our number, followed by the paper's in parentheses.
@@ -112,6 +114,51 @@ def changed(settings: Iterable[str]) -> list[str]:
     return [f"--set {shlex.quote(setting)}" for setting in settings]
 
 
+def row_names(cells: Sequence[Cell]) -> dict[tuple[str, str], str]:
+    """Return the name of each row, with its heading if another row has the same name.
+
+    Args:
+        cells: the cells.
+
+    Returns:
+        The names by heading and row.
+    """
+    headings: dict[str, set[str]] = {}
+    for cell in cells:
+        headings.setdefault(cell.row, set()).add(cell.heading)
+    return {
+        (cell.heading, cell.row): (
+            f"{cell.heading}, {cell.row}" if len(headings[cell.row]) > 1 else cell.row
+        )
+        for cell in cells
+    }
+
+
+def summary_of(cells: Iterable[Cell], *, drawn: bool = False) -> str:
+    """Format our numbers in one line, row by row.
+
+    If there is only one column, its name comes last.
+
+    Args:
+        cells: the cells; those without our number are skipped.
+        drawn: whether there are pictures, which is said if there are no numbers.
+
+    >>> summary_of([Cell("plain", "EM", 1.0), Cell("SG-Net", "EM", 2.0)])
+    'plain 1.00; SG-Net 2.00 (EM)'
+    """
+    measured = [(cell, cell.ours) for cell in cells if cell.ours is not None]
+    if not measured:
+        return "drawn" if drawn else ""
+    names = row_names([cell for cell, _ in measured])
+    by_row: dict[str, list[str]] = {}
+    for cell, ours in measured:
+        # The option z turns a rounded -0.00 into 0.00.
+        by_row.setdefault(names[cell.heading, cell.row], []).append(f"{ours:z.{cell.digits}f}")
+    shown = [f"{row} {' / '.join(values)}" for row, values in by_row.items()]
+    columns = {cell.column for cell, _ in measured}
+    return "; ".join(shown) + (f" ({columns.pop()})" if len(columns) == 1 else "")
+
+
 @dataclass(frozen=True, slots=True)
 class Reproduction:
     """A reproduced entry.
@@ -151,26 +198,8 @@ class Reproduction:
 
     @property
     def summary(self) -> str:
-        """Our numbers in one line, row by row.
-
-        The name of a row includes its heading if another row has the same name.  If there is only
-        one column, its name comes last.
-        """
-        measured = [(cell, cell.ours) for cell in self.measured.cells if cell.ours is not None]
-        if not measured:
-            return "drawn" if self.measured.pictures else ""
-        headings: dict[str, set[str]] = {}
-        for cell, _ in measured:
-            headings.setdefault(cell.row, set()).add(cell.heading)
-        by_row: dict[str, list[str]] = {}
-        for cell, ours in measured:
-            is_ambiguous = len(headings[cell.row]) > 1
-            name = f"{cell.heading}, {cell.row}" if is_ambiguous else cell.row
-            # The option z turns a rounded -0.00 into 0.00.
-            by_row.setdefault(name, []).append(f"{ours:z.{cell.digits}f}")
-        shown = [f"{row} {' / '.join(values)}" for row, values in by_row.items()]
-        columns = {cell.column for cell, _ in measured}
-        return "; ".join(shown) + (f" ({columns.pop()})" if len(columns) == 1 else "")
+        """Our numbers in one line, see :func:`summary_of`."""
+        return summary_of(self.measured.cells, drawn=bool(self.measured.pictures))
 
     def table(self) -> str:
         """Format the result for a terminal."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from datetime import date
 from pathlib import Path
 
@@ -93,15 +93,9 @@ def reproduce(plan: EntryPlan, *, say: Say = lambda line: None) -> Reproduction:
     """
     measure = find_kind(plan.entry.kind)
     trained = plan.runs() if plan.entry.trains else []
-    all_runs = trained or [run for cell in plan.cells.values() for run in cell]
-    made = plan.setting.made
-    with disk_errors(made):
-        made.mkdir(parents=True, exist_ok=True)
-        # If another process is generating files, wait for it rather than generate them twice.
-        with FileLock(made / ".lock"):
-            for run in all_runs:
-                _make_files(run, plan.setting, say)
-    train_all([_job(run) for run in trained], say=say)
+    untrained = [] if trained else [run for cell in plan.cells.values() for run in cell]
+    make_files([*trained, *untrained], plan.setting, say)
+    train_runs(trained, say)
     measured = measure(plan)
     runs = tuple(str(run.folder) for run in trained)
     reproduction = Reproduction(
@@ -122,12 +116,38 @@ def reproduce(plan: EntryPlan, *, say: Say = lambda line: None) -> Reproduction:
     return reproduction
 
 
-def _job(run: Run) -> Job:
-    return Job(run.experiment, run.folder, tuple(needed.folder for needed in run.needs))
+def train_runs(runs: Sequence[Run], say: Say) -> None:
+    """Train the runs that are not finished; several processes share them.
+
+    Args:
+        runs: the runs, each after those that it needs.
+        say: reports progress.
+    """
+    jobs = [
+        Job(run.experiment, run.folder, tuple(needed.folder for needed in run.needs))
+        for run in runs
+    ]
+    train_all(jobs, say=say)
+
+
+def make_files(runs: Iterable[Run], setting: Setting, say: Say) -> None:
+    """Generate the files of runs that are generated and do not exist yet.
+
+    Args:
+        runs: the runs.
+        setting: what was requested.
+        say: reports progress.
+    """
+    with disk_errors(setting.made):
+        setting.made.mkdir(parents=True, exist_ok=True)
+        # If another process is generating files, wait for it rather than generate them twice.
+        with FileLock(setting.made / ".lock"):
+            for run in runs:
+                _make_files(run, setting, say)
 
 
 def _make_files(run: Run, setting: Setting, say: Say) -> None:
-    """Generate the files of a run that are generated and do not exist yet."""
+    """Generate the missing files of one run."""
     paths = [
         Path(path.partition("#")[0])
         for text in (*run.files.train, *run.files.dev, *run.files.test)

@@ -1,0 +1,84 @@
+"""Single runs of the registry: their settings as a file, and tables of one's own."""
+
+from __future__ import annotations
+
+import sys
+
+import pytest
+from typer.testing import CliRunner
+
+from experiments import table
+from syntagma.cli import app
+from syntagma.errors import InputError
+from syntagma.reproduce.own_runs import find_run, settings_of
+from syntagma.reproduce.plan import in_order
+from syntagma.reproduce.runs import Setting, make_run
+from syntagma.tasks.experiment import load_experiment
+from tests.messages import naming
+from tests.reproduce.conftest import TINY
+
+RUNS = [
+    ("squad1", "sg-net"),
+    ("squad1", "sg-net_seprem_distances"),
+    ("dream", "sg-net_poi-net"),
+    ("nli", "sg-net_learned"),
+    ("relations", "seprem_fine_tuning"),
+    ("searchqa", "poi-net"),
+    ("pretraining", "layers_mlm_heads"),
+    ("subj_number", "probe_plain"),
+    ("translation", "sg-net_from_scratch"),
+]
+
+
+@pytest.mark.parametrize(("base", "system"), RUNS)
+def test_printed_settings_are_those_of_the_run(base, system, everything, tmp_path):
+    setting = Setting(everything, everything / "out")
+    path = tmp_path / "run.yaml"
+    path.write_text(settings_of(base, system, setting), encoding="utf-8")
+    assert load_experiment(path) == make_run(base, system, setting).experiment
+
+
+def test_printed_settings_name_the_run_to_start_from(everything):
+    setting = Setting(everything, everything / "out")
+    text = settings_of("dream", "poi-net", setting)
+    start = everything / "out" / "cpu" / "squad1" / "poi-net-1"
+    assert f"# starts from {start}: syntagma reproduce --settings squad1 poi-net\n" in text
+    assert "weight_decay" not in text  # A default.
+
+
+def test_unknown_names_are_corrected(everything):
+    setting = Setting(everything, everything / "out")
+    with pytest.raises(InputError, match=naming("base squad squad1")):
+        find_run("squad", "plain", setting)
+    with pytest.raises(InputError, match=naming("system sgnet sg-net")):
+        find_run("squad1", "sgnet", setting)
+
+
+def test_the_command_prints_settings(everything):
+    arguments = ["reproduce", "--settings", "nli", "plain", "--data", str(everything)]
+    result = CliRunner().invoke(app, [*arguments, "--set", "training.learning_rate=1e-5"])
+    assert result.exit_code == 0
+    assert result.stdout.startswith("# The system plain on nli, at the scale cpu\ntask: pairs\n")
+    assert "learning_rate: 1.0e-05" in result.stdout
+
+
+def test_runs_follow_those_that_they_start_from(everything):
+    setting = Setting(everything, everything / "out")
+    runs = [make_run("dream", "poi-net", setting, seed=seed) for seed in (1, 2)]
+    names = [f"{run.base}/{run.folder.name}" for run in in_order(runs)]
+    assert names == ["squad1/poi-net-1", "dream/poi-net-1", "dream/poi-net-2"]
+
+
+def test_a_table_of_ones_own_is_trained_and_compared(
+    data, tiny_encoder, tmp_path, monkeypatch, capsys
+):
+    pytest.importorskip("scipy")
+    given = [f"encoder={tiny_encoder}", "parser=linear", "head.max_length=64", *TINY]
+    options = [word for setting in given for word in ("--set", setting)]
+    options += ["--seeds", "1", "--data", str(data), "--out", str(tmp_path), "--scale", "tiny"]
+    monkeypatch.setattr(sys, "argv", ["table.py", "nli", "plain", "sg-net", *options])
+    table.main()
+    assert (tmp_path / "tiny" / "nli" / "sg-net-1" / "metrics.json").is_file()
+    shown = capsys.readouterr().out
+    assert "| sg-net-1 |" in shown
+    assert "n = " in shown
