@@ -2,7 +2,7 @@
 
     python scripts/save_format_examples.py 0.1
 
-Run it once, when a release changes a format, with the new version; folders of earlier versions are
+Run it when a release changes a format or adds a task, with the new version; a folder that exists is
 never written again. The models are not trained: the test compares what they predict.
 """
 
@@ -74,6 +74,8 @@ if __name__ == "__main__":
         sys.exit("usage: python scripts/save_format_examples.py VERSION, such as 0.1")
     for each in TASKS:
         place = ROOT / "tests" / "data" / "formats" / sys.argv[1] / each
+        if place.exists():
+            continue
         save_example(each, place)
         size = sum(path.stat().st_size for path in place.iterdir())
         print(f"{place.relative_to(ROOT)}: {size / 1000:.0f} kB")

@@ -1,4 +1,4 @@
-"""The pages on writing a guide and a task say what works: their code is run as it is written."""
+"""The pages on writing a guide and a task are right: their code runs as it is written."""
 
 from __future__ import annotations
 
@@ -10,43 +10,67 @@ from types import ModuleType
 import pytest
 
 from syntagma.encoders.default import find_default
+from syntagma.errors import InputError
 from syntagma.evaluation import evaluate, open_model
 from syntagma.models.guides import GUIDES
 from syntagma.report.write import write_report
+from syntagma.tasks import TASKS
+from tests.messages import naming
 
 ROOT = Path(__file__).parents[1]
-pytestmark = pytest.mark.skipif(
-    find_default() is None, reason="no default encoder: `syntagma download default`"
-)
 
 
-def run_page(name: str, folder: Path, monkeypatch) -> ModuleType:
-    """Run the Python blocks of a page as the module that a reader would make of them."""
-    text = (ROOT / "docs" / name).read_text(encoding="utf-8")
-    blocks = re.findall(r"^```python\n(.*?)^```", text, re.MULTILINE | re.DOTALL)
-    file = folder / f"{name.removesuffix('.md').replace('-', '_')}.py"
-    file.write_text("\n".join(blocks), encoding="utf-8")
-    monkeypatch.syspath_prepend(folder)
-    return import_module(file.stem)
-
-
-@pytest.fixture
-def place(tmp_path, monkeypatch):
+@pytest.fixture(params=["tiny", pytest.param("default", marks=pytest.mark.slow)])
+def run_page(request, tmp_path, monkeypatch, tiny_encoder):
+    """Run the Python blocks of a page in an empty folder, as the module that a reader makes."""
+    if request.param == "default" and find_default() is None:
+        pytest.skip("no default encoder: `syntagma download default`")
     monkeypatch.chdir(tmp_path)
-    return tmp_path
+    monkeypatch.syspath_prepend(tmp_path)
+
+    def run(name: str) -> ModuleType:
+        text = (ROOT / "docs" / name).read_text(encoding="utf-8")
+        code = "\n".join(re.findall(r"^```python\n(.*?)^```", text, re.MULTILINE | re.DOTALL))
+        assert '"default"' in code
+        if request.param == "tiny":
+            code = code.replace('"default"', repr(tiny_encoder))
+        module = f"{name.removesuffix('.md').replace('-', '_')}_{request.param}"
+        (tmp_path / f"{module}.py").write_text(code, encoding="utf-8")
+        return import_module(module)
+
+    yield run
+    GUIDES.unregister("depth_embedding")
+    TASKS.unregister("sentences")
 
 
-def test_the_first_guide(place, capsys, monkeypatch):
-    try:
-        page = run_page("your-first-guide.md", place, monkeypatch)
-        printed = capsys.readouterr().out
-        assert "depth" in printed
-        assert "DepthSettings(deepest=8)" in printed
-        assert page.task.model.depth_embedding.table.weight.abs().sum() > 0
-        scores = evaluate("runs/depth", [page.data])
-        assert scores["total"] == 32
-        assert "depth_embedding" not in dict(open_model("runs/plain").model.named_children())
-        write_report(["runs/plain", "runs/depth"], place / "report")
-        assert "depth" in (place / "report" / "index.html").read_text(encoding="utf-8")
-    finally:
-        GUIDES.unregister("depth_embedding")
+def test_the_first_guide(run_page, capsys):
+    page = run_page("your-first-guide.md")
+    printed = capsys.readouterr().out
+    assert "depth" in printed
+    assert "DepthSettings(deepest=8)" in printed
+    assert page.task.model.depth_embedding.table.weight.abs().sum() > 0
+    assert evaluate("runs/depth", [page.data])["total"] == 32
+    assert "depth_embedding" not in dict(open_model("runs/plain").model.named_children())
+    write_report(["runs/plain", "runs/depth"], "report")
+    assert "depth" in Path("report", "index.html").read_text(encoding="utf-8")
+    with pytest.raises(InputError, match=naming("deepest 0")):
+        page.DepthSettings(0)
+
+
+def test_the_first_task(run_page, capsys):
+    page = run_page("your-first-task.md")
+    printed = capsys.readouterr().out
+    assert "sg-net" in printed
+    assert '"label.question.accuracy"' in printed
+    assert len(Path("predictions.tsv").read_text(encoding="utf-8").splitlines()) == 36
+    scores = evaluate("runs/sg-net", [page.data])
+    assert scores["total"] == 36
+    assert scores["accuracy"] > 60  # one of three labels by chance
+    assert scores["parser"] == "linear"
+    write_report(["runs/none", "runs/sg-net"], "report")
+    text = Path("report", "index.html").read_text(encoding="utf-8")
+    assert "sentence_length" in text or "sentence length" in text
+    Path("bad.tsv").write_text("question\tWho is there?\nNo label here.\n", encoding="utf-8")
+    with pytest.raises(InputError, match=naming("line 2 tab 'No label here.'")):
+        page.SentenceTask.read("bad.tsv")
+    assert len(page.SentenceTask.read("bad.tsv", skip_bad=True)) == 1

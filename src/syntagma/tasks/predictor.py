@@ -181,6 +181,11 @@ class TextPredictor(Generic[Model]):
 class LabelPredictor(TextPredictor[Model]):
     """A predictor whose model gives each item a score for every label."""
 
+    @property
+    def labels(self) -> list[str]:
+        """The names of the labels."""
+        return list(self.model.config.labels["labels"])
+
     @abstractmethod
     def collate(self, items: Sequence[Any]) -> dict[str, Tensor]:
         """A padded batch."""

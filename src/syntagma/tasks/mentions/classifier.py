@@ -89,11 +89,6 @@ class MentionClassifier(LabelPredictor[Model]):
         super().__init__(model, tokenizer, **options)
         self.signs = marker_pieces(tokenizer, model.signs)
 
-    @property
-    def labels(self) -> list[str]:
-        """The names of the labels."""
-        return list(self.model.config.labels["labels"])
-
     def all_checked(self, given: Any) -> Iterator[MarkedText]:
         """Lazily check several texts with mentions.
 

@@ -71,11 +71,6 @@ class PairClassifier(LabelPredictor[PairModel]):
     model_class = PairModel
     task = "pairs"
 
-    @property
-    def labels(self) -> list[str]:
-        """The names of the labels."""
-        return list(self.model.config.labels["labels"])
-
     def classify(self, first: str, second: str) -> Relation:
         """Classify one pair.
 
