@@ -225,8 +225,6 @@ def main() -> None:
     options = parser.parse_args()
     for name in record(options.results):
         print(name)
-    for name in record(options.results):
-        print(name)
     for name, text in {**result_pages(), **reproduce_pages()}.items():
         write_text(ROOT / "docs" / name, text)
     if options.json:

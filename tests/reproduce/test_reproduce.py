@@ -72,6 +72,11 @@ def test_a_table_stands_beside_the_papers_and_is_not_trained_twice(setting, monk
     assert again.measured.cells == found.measured.cells
     saved = json.loads((plan.folder / "result.json").read_text())
     assert saved["summary"].startswith("baseline ")
+    assert {*saved["sources"]} == {*saved["runs"]}
+    assert all(len(made["encoder"]["digest"]) == 64 for made in saved["sources"].values())
+    assert {made["parser"]["name"] for made in saved["sources"].values() if "parser" in made} == {
+        plan.setting.parser
+    }
     assert "| baseline |" in (plan.folder / "table.md").read_text()
 
 

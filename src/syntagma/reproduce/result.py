@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Iterable, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -176,6 +176,7 @@ class Reproduction:
         runs: run folders.
         missing: titles of missing datasets.
         settings: settings that were changed from those of the scale, as ``key=value``.
+        sources: name, version and digest of the encoder and the parser of each run, by its folder.
     """
 
     paper: str
@@ -190,6 +191,7 @@ class Reproduction:
     runs: tuple[str, ...]
     missing: tuple[str, ...] = ()
     settings: tuple[str, ...] = ()
+    sources: dict[str, dict[str, dict[str, str]]] = field(default_factory=dict)
 
     @property
     def title(self) -> str:

@@ -21,6 +21,7 @@ from syntagma.reproduce.plan import EntryPlan, make_plan
 from syntagma.reproduce.recipes import RECIPES
 from syntagma.reproduce.result import Reproduction, listed
 from syntagma.reproduce.runs import Run, Setting
+from syntagma.runs.folder import read_sources
 from syntagma.training.job_queue import Job, train_all
 
 Say = Callable[[str], None]
@@ -111,6 +112,7 @@ def reproduce(plan: EntryPlan, *, say: Say = lambda line: None) -> Reproduction:
         runs=runs,
         missing=tuple(read_datasets()[read_bases()[base].data].title for base in plan.missing),
         settings=plan.setting.overrides,
+        sources={str(run.folder): read_sources(run.folder) for run in trained},
     )
     reproduction.write(plan.folder)
     return reproduction
