@@ -82,7 +82,7 @@ def evaluate(
         by: also score groups, see :meth:`syntagma.tasks.task.Task.evaluate`.
         device: where to compute.
         precision: of the computation, see :func:`open_model`.
-        skip_bad: leave out bad examples and count them.
+        skip_bad: skip bad examples and count them.
 
     Raises:
         InputError: model or data cannot be used.
@@ -130,7 +130,7 @@ def predict(
         parser: another one than in training, see :func:`open_model`.
         device: where to compute.
         precision: of the computation, see :func:`open_model`.
-        skip_bad: leave out bad examples and count them.
+        skip_bad: skip bad examples and count them.
 
     Returns:
         How many examples there were.
@@ -156,7 +156,7 @@ def score_runs(
 
     Args:
         folders: of runs.
-        data: files in a format of their task; bad examples are left out if the run's
+        data: files in a format of their task; bad examples are skipped if the run's
             ``data.skip_bad`` says so.
         metric: by which they will be compared, if not that of their task's paper.
         device: where to compute, in the precision of the training.
@@ -167,7 +167,7 @@ def score_runs(
         twice on the same examples.
 
     Raises:
-        InputError: a folder is no finished run, it cannot be written to, or its task has no scores
+        InputError: a folder is not a finished run or not writable, or its task has no scores
             on such files, or no test of the metric.
     """
     files = list(map(str, data))
@@ -185,7 +185,7 @@ def score_runs(
         if task_class.streams:
             raise InputError(
                 f"{run.path}: runs of the task {name} are only scored in training, on data.dev; "
-                f"leave out the files"
+                f"omit the files"
             )
         if (name, skip_bad) not in known:
             known[name, skip_bad] = task_class.read_parts(files, skip_bad=skip_bad)

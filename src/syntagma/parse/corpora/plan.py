@@ -55,7 +55,7 @@ class AnnotationPlan:
             numbers: indices of its files.
 
         Raises:
-            InputError: the input is no longer the one that a finished shard was made from.
+            InputError: the input has changed since a finished shard was made from it.
         """
         for chunk in split_into_chunks(
             self.paths,
