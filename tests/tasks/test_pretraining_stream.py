@@ -13,7 +13,12 @@ pytest.importorskip("pyarrow")
 
 from syntagma.encoders.load import load_tokenizer
 from syntagma.errors import DamagedFileError, InputError
-from syntagma.tasks.pretraining.corpus_stream import CorpusStream, encode_shard, pack, read_corpus
+from syntagma.tasks.pretraining.corpus_stream import (
+    CorpusStream,
+    encode_shard,
+    pack_sentences,
+    read_corpus,
+)
 from syntagma.tasks.stream import Place
 from tests.builders import new_task
 from tests.corpora import make_corpus
@@ -106,7 +111,7 @@ class TestStream:
         owners = shard.document.tolist()
         # The number of pieces in a sentence depends on the tokenizer.
         room = 2 * max(map(len, sentences))
-        found = pack(sentences, owners, room)
+        found = pack_sentences(sentences, owners, room)
         assert sum(map(len, found)) == sum(map(len, sentences))
         assert max(map(len, found)) <= room
         assert min(len(part) for part in found) > 0
@@ -119,7 +124,7 @@ class TestStream:
     def test_a_long_sentence_is_split_without_loss(self, corpus, tiny_encoder):
         shard = next(iter(read_corpus(corpus).corpus.shards()))
         sentences = encode_shard(shard, load_tokenizer(str(tiny_encoder)), "documents")
-        found = pack(sentences, list(range(len(sentences))), 5)
+        found = pack_sentences(sentences, list(range(len(sentences))), 5)
         assert max(map(len, found)) == 5
         assert sum(map(len, found)) == sum(map(len, sentences))
 

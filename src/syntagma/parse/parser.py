@@ -7,13 +7,13 @@ import functools
 import logging
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain, islice
-from typing import Any, Literal, Self, get_args
+from typing import Any, Literal, Self, get_args, overload
 
 import numpy as np
 import torch
 from torch import Tensor
 
-from syntagma.batches import token_budget_batches
+from syntagma.batches import batched, token_budget_batches
 from syntagma.checks import require_several, require_string
 from syntagma.encoders.default import DEFAULT_PARSER, WEIGHTS
 from syntagma.encoders.load import load_tokenizer, max_pieces
@@ -128,6 +128,24 @@ class JointParser:
         other.decoding = "separate"
         return other
 
+    # A string is an iterable of strings as well; this signature comes first.
+    @overload
+    def __call__(self, text: str) -> list[Parse]: ...  # type: ignore[overload-overlap]
+
+    @overload
+    def __call__(self, text: Iterable[str]) -> list[list[Parse]]: ...
+
+    def __call__(self, text: str | Iterable[str]) -> list[Parse] | list[list[Parse]]:
+        """Parse a running text, or several.
+
+        Args:
+            text: one text, as for :meth:`parse_text`, or several, as for :meth:`parse_texts`.
+
+        Returns:
+            The parses of the sentences; a list of such lists for several texts.
+        """
+        return self.parse_text(text) if isinstance(text, str) else list(self.parse_texts(text))
+
     def parse_text(
         self, text: str, *, mode: Literal["raw", "lines", "words"] = "raw"
     ) -> list[Parse]:
@@ -177,8 +195,7 @@ class JointParser:
         return self._parse_texts(texts)
 
     def _parse_texts(self, texts: Iterable[str]) -> Iterator[list[Parse]]:
-        source = iter(texts)
-        while chunk := list(islice(source, TEXTS_PER_CHUNK)):
+        for chunk in batched(texts, TEXTS_PER_CHUNK):
             for text in chunk:
                 require_string(text, "text")
             sentences = [segment(text) for text in chunk]
@@ -207,7 +224,7 @@ class JointParser:
             InputError: an element is not a :class:`~syntagma.text.sentence.Sentence`.
         """
         source = _checked(sentences)
-        while chunk := list(islice(source, SENTENCES_PER_CHUNK)):
+        for chunk in batched(source, SENTENCES_PER_CHUNK):
             yield from self._parse_chunk(chunk)
 
     def _parse_chunk(self, sentences: Sequence[Sentence]) -> list[Parse]:

@@ -73,6 +73,42 @@ class TextEncoder:
             self.cache.forget()
 
 
+class OneOrMany:
+    """Makes a predictor callable with one input or with several.
+
+    Attributes:
+        inputs: names of what the predictor reads for one prediction.
+    """
+
+    inputs: ClassVar[tuple[str, ...]]
+    stream: Any  # Each predictor defines it, over inputs of its own kind.
+
+    def __call__(self, *given: Any, **options: Any) -> Any:
+        """Predict for one input, or for several in batches.
+
+        One prediction takes its :attr:`inputs` as arguments, by position or by name:
+        ``reader(passage, question)``.  Several take one iterable of them and give a list:
+        ``reader([(passage, question), ...])``.
+
+        Args:
+            given: the inputs of one prediction, or one iterable.
+            options: further arguments of ``stream``.
+
+        Raises:
+            InputError: an input is missing, or ``stream`` would reject it.
+        """
+        named = [name for name in self.inputs[len(given) :] if name in options]
+        if len(given) == 1 and not named and not isinstance(given[0], str):
+            return list(self.stream(given[0], **options))
+        row = (*given, *(options.pop(name) for name in named))
+        if len(row) != len(self.inputs):
+            raise InputError(
+                f"expected {', '.join(self.inputs)}, or a list of such inputs; "
+                f"got {len(row)} of {len(self.inputs)} arguments"
+            )
+        return next(self.stream([row if len(row) > 1 else row[0]], **options))
+
+
 class TextPredictor(Generic[Model]):
     """A model with the tokenizer and the parses that it needs to read texts.
 

@@ -7,9 +7,9 @@ libraries are optional and only imported when a pipeline is loaded.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from itertools import islice
 from typing import Any, Self
 
+from syntagma.batches import batched
 from syntagma.errors import InputError, MissingExtraError
 from syntagma.text.alignment import encodable
 from syntagma.text.sentence import Parse, Sentence
@@ -193,8 +193,7 @@ class StanzaSource:
         Raises:
             InputError: the pipeline has no dependency parser.
         """
-        source = iter(texts)
-        while batch := list(islice(source, BATCH_SIZE)):
+        for batch in batched(texts, BATCH_SIZE):
             for document in self.pipeline.bulk_process(batch):
                 yield [self._parse(sentence) for sentence in document.sentences]
 

@@ -15,7 +15,6 @@ import logging
 import os
 import time
 from collections.abc import Iterable, Iterator, Sequence
-from itertools import islice
 from pathlib import Path
 
 import numpy as np
@@ -25,6 +24,7 @@ from numpy.typing import NDArray
 from safetensors.numpy import load as load_tensors
 from safetensors.numpy import save as save_tensors
 
+from syntagma.batches import batched
 from syntagma.outputs import disk_errors, write_file
 from syntagma.parse.columns import Labels, ParsedText, require_trees
 from syntagma.parse.sources.source import ParseSource
@@ -97,7 +97,7 @@ class ParseCache:
         if new:
             few = len(new) < self.group
             with progress_bar(total=len(new), desc="parsing", unit="text", disable=few) as bar:
-                pending = list(_groups(new.items(), self.group))
+                pending = list(batched(new.items(), self.group))
                 while pending:
                     locked = []
                     for group in pending:
@@ -191,17 +191,10 @@ class CachedSource:
         Args:
             texts: any texts.
         """
-        source = iter(texts)
-        while group := list(islice(source, self.cache.group)):
+        for group in batched(texts, self.cache.group):
             for text, parsed in zip(group, self.cache.parsed(group), strict=True):
                 yield parsed.parses(text)
             self.cache.forget()
-
-
-def _groups(items: Iterable[tuple[str, str]], size: int) -> Iterator[list[tuple[str, str]]]:
-    source = iter(items)
-    while group := list(islice(source, size)):
-        yield group
 
 
 def _write(folder: Path, columns: dict[str, ParsedText], labels: dict[str, Labels]) -> Path:

@@ -5,9 +5,10 @@ from __future__ import annotations
 import html
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
-from itertools import chain, islice
+from itertools import chain
 from typing import TYPE_CHECKING
 
+from syntagma.batches import batched
 from syntagma.text.segmentation.segment import segment
 from syntagma.text.sentence import Parse, Sentence
 
@@ -43,8 +44,7 @@ class GivenWordsSource:
         Args:
             texts: texts with words separated by spaces.
         """
-        source = iter(texts)
-        while batch := list(islice(source, BATCH_SIZE)):
+        for batch in batched(texts, BATCH_SIZE):
             sentences = [segment(text, mode="words") for text in batch]
             parses = self.parser.parse_stream(map(_unescape, chain.from_iterable(sentences)))
             for sentences_of_text in sentences:

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
-from itertools import chain, islice
+from itertools import chain
 from pathlib import Path
 from typing import NamedTuple
 
+from syntagma.batches import batched
 from syntagma.errors import InputError
 from syntagma.files import BYTE_ORDER_MARK, read_lines
 from syntagma.parse.parser import JointParser
@@ -71,8 +72,7 @@ def _parse_treebank(
     sentences: Iterable[TreebankSentence], parser: JointParser
 ) -> Iterator[ParsedSentence]:
     """Parse the words of treebank sentences."""
-    source = iter(sentences)
-    while chunk := list(islice(source, SENTENCES_PER_CHUNK)):
+    for chunk in batched(sentences, SENTENCES_PER_CHUNK):
         parses = parser.parse(sentence.sentence() for sentence in chunk)
         yield from map(ParsedSentence, parses, chunk)
 

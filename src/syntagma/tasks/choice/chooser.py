@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import islice
 from typing import NamedTuple
 
 import torch
 from torch import Tensor
 
-from syntagma.batches import padded_length, token_budget_batches
+from syntagma.batches import batched, padded_length, token_budget_batches
 from syntagma.checks import checked_rows, require_several, require_string, require_text
 from syntagma.encoders.precision import autocast
 from syntagma.errors import InputError
@@ -18,7 +17,7 @@ from syntagma.models.choice_model import ChoiceModel
 from syntagma.syntax.encode import EncodedText, concatenate
 from syntagma.syntax.sequences import Part
 from syntagma.tasks.layout import Layout, TextPair, lay_out_parts
-from syntagma.tasks.predictor import TextPredictor
+from syntagma.tasks.predictor import OneOrMany, TextPredictor
 
 CHUNK = 256
 """Number of questions that are encoded and batched together."""
@@ -67,11 +66,12 @@ class ChoiceItem:
         return padded_length(self.length) * len(self.sequences)
 
 
-class Chooser(TextPredictor[ChoiceModel]):
+class Chooser(OneOrMany, TextPredictor[ChoiceModel]):
     """Chooses among options, reading each together with passage and question."""
 
     model_class = ChoiceModel
     task = "choice"
+    inputs = ("passage", "question", "options")
 
     def choose(self, passage: str, question: str, options: Sequence[str]) -> Choice:
         """Answer one question.
@@ -93,7 +93,7 @@ class Chooser(TextPredictor[ChoiceModel]):
             InputError: an item is not such a triple, or :meth:`choose` would reject it.
         """
         source = checked_rows(questions, "passage", "question", "options", called="question")
-        while chunk := list(islice(source, CHUNK)):
+        for chunk in batched(source, CHUNK):
             items = self.items(chunk)
             scores = self._score(items)
             for (_, _, options), item, score in zip(chunk, items, scores, strict=True):

@@ -99,7 +99,6 @@ class ChoiceTask(PredictorTask[ChoiceExample, Choice, Chooser]):
 
     def predict(self, examples: Sequence[ChoiceExample]) -> list[Choice]:
         """Choose an option for each question."""
-        self.model.eval()
         return list(
             self.predictor.stream(
                 (example.passage, example.question, example.options) for example in examples

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import islice
 from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
@@ -12,6 +11,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
+from syntagma.batches import batched
 from syntagma.checks import require_several, require_text
 from syntagma.errors import InputError
 from syntagma.models.mention_model import MentionModel
@@ -118,8 +118,7 @@ class MentionClassifier(LabelPredictor[Model]):
 
     def score_stream(self, texts: Iterable[MarkedText]) -> Iterator[ScoredMention]:
         """Lazily score texts in batches, in constant memory."""
-        source = iter(texts)
-        while chunk := list(islice(source, CHUNK)):
+        for chunk in batched(texts, CHUNK):
             items = self.items(chunk)
             for item, scores in zip(items, self.label_scores(items), strict=True):
                 yield ScoredMention(scores, item.truncated)

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Iterator, Sequence
-from itertools import islice
 from typing import Any, Self
 
+from syntagma.batches import batched
 from syntagma.checks import checked_rows, require_several, require_string, require_text
 from syntagma.encoders.reference import ModelName
 from syntagma.errors import InputError
 from syntagma.models.open_model import OpenHead, OpenModel
 from syntagma.tasks.open_qa.answers import OpenAnswer, ReadParagraph, pool
 from syntagma.tasks.open_qa.data import Paragraph
+from syntagma.tasks.predictor import OneOrMany
 from syntagma.tasks.spans.reader import Reader
 
 CHUNK = 64
@@ -28,12 +29,14 @@ class ParagraphReader(Reader):
     task = ("open_qa", "spans")
 
 
-class OpenReader:
+class OpenReader(OneOrMany):
     """Answers a question from several paragraphs.
 
     Args:
         reader: reads each paragraph.
     """
+
+    inputs = ("question", "paragraphs")
 
     def __init__(self, reader: ParagraphReader) -> None:
         self.reader = reader
@@ -83,7 +86,7 @@ class OpenReader:
             InputError: an item is not such a pair, or :meth:`answer` would reject it.
         """
         source = checked_rows(questions, "question", "paragraphs", called="question")
-        while chunk := list(islice(source, CHUNK)):
+        for chunk in batched(source, CHUNK):
             for question, _ in chunk:
                 require_text(question, "question")
             reads = [

@@ -192,7 +192,6 @@ class OpenQaTask(Task[OpenExample, OpenAnswer]):
 
     def predict(self, examples: Sequence[OpenExample]) -> list[OpenAnswer]:
         """Answer the questions from their first ``head.paragraphs`` paragraphs; never abstain."""
-        self.model.eval()
         n_read = self.reader.head.paragraphs
         return list(self.reader.stream((e.question, e.paragraphs[:n_read]) for e in examples))
 

@@ -5,13 +5,13 @@ from __future__ import annotations
 import logging
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from itertools import islice
 from pathlib import Path
 from typing import Any, NamedTuple, Self
 
 import torch
 from torch import Tensor
 
+from syntagma.batches import batched
 from syntagma.checks import checked_rows, require_text
 from syntagma.errors import InputError
 from syntagma.models.pair_model import PairModel
@@ -26,7 +26,7 @@ from syntagma.tasks.layout import Layout, TextPair, lay_out_parts
 from syntagma.tasks.new_model import new_model, training_options
 from syntagma.tasks.pairs.data import PairExample, read_pairs
 from syntagma.tasks.pairs.sample import SAMPLE
-from syntagma.tasks.predictor import LabelPredictor
+from syntagma.tasks.predictor import LabelPredictor, OneOrMany
 from syntagma.tasks.task import ErrorExample, Features
 
 log = logging.getLogger(__name__)
@@ -65,11 +65,12 @@ class PairItem:
         return self.length
 
 
-class PairClassifier(LabelPredictor[PairModel]):
+class PairClassifier(OneOrMany, LabelPredictor[PairModel]):
     """Classifies the relation between two texts."""
 
     model_class = PairModel
     task = "pairs"
+    inputs = ("first", "second")
 
     def classify(self, first: str, second: str) -> Relation:
         """Classify one pair.
@@ -89,9 +90,9 @@ class PairClassifier(LabelPredictor[PairModel]):
         Raises:
             InputError: an item is not a pair of texts, or a text is empty.
         """
-        source = checked_rows(pairs, "first text", "second text", called="pair")
         names = self.labels
-        while chunk := list(islice(source, CHUNK)):
+        source = checked_rows(pairs, "first text", "second text", called="pair")
+        for chunk in batched(source, CHUNK):
             for row in self.label_scores(self.items(chunk)):
                 yield Relation(names[int(row.argmax())], tuple(row.softmax(-1).tolist()))
             self.texts.forget()
@@ -200,7 +201,6 @@ class PairTask(LabelTask[PairExample, Relation, PairClassifier]):
 
     def predict(self, examples: Sequence[PairExample]) -> list[Relation]:
         """Predict the most probable label of each pair."""
-        self.model.eval()
         return list(self.predictor.stream((e.first, e.second) for e in examples))
 
     def write_predictions(

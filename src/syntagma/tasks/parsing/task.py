@@ -219,7 +219,6 @@ class ParsingTask(Task[TreeExample, Parse]):
 
     def predict(self, examples: Sequence[TreeExample]) -> list[Parse]:
         """Parse sentences whose words are those of the treebank."""
-        self.model.eval()
         return self.parser.parse(example.gold.sentence for example in examples)
 
     def score(

@@ -153,7 +153,7 @@ class CorpusStream(BatchStream):
     def _sequences(self, shard: Shard | None) -> list[Part]:
         if shard is None:
             return []
-        return pack(
+        return pack_sentences(
             encode_shard(shard, self.tokenizer, self.packing),
             _owners(shard, self.packing),
             self.max_pieces,
@@ -216,7 +216,9 @@ def _owners(shard: Shard, packing: Packing) -> list[int]:
     return np.cumsum(new).tolist()
 
 
-def pack(sentences: Sequence[EncodedText], owners: Sequence[int], room: int) -> list[Part]:
+def pack_sentences(
+    sentences: Sequence[EncodedText], owners: Sequence[int], room: int
+) -> list[Part]:
     """Greedily pack consecutive sentences with the same owner into sequences.
 
     A sentence longer than a sequence is split; no piece is dropped.

@@ -243,7 +243,6 @@ class PretrainingTask(Task[TrainingCorpus, Sums]):
         Raises:
             InputError: none of the shards of a corpus can be used.
         """
-        self.model.eval()
         return [self._sums(example) for example in examples]
 
     @torch.inference_mode()

@@ -5,14 +5,13 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import islice
 from pathlib import Path
 from typing import NamedTuple, Self
 
 import torch
 from torch import Tensor
 
-from syntagma.batches import token_budget_batches
+from syntagma.batches import batched, token_budget_batches
 from syntagma.encoders.precision import autocast
 from syntagma.errors import InputError
 from syntagma.models.probe_model import ProbeModel
@@ -24,7 +23,7 @@ from syntagma.tasks.comparison.properties import LABEL, length_of
 from syntagma.tasks.experiment import Experiment
 from syntagma.tasks.label_task import LabelTask
 from syntagma.tasks.new_model import new_model, require_frozen, training_options
-from syntagma.tasks.predictor import TextPredictor
+from syntagma.tasks.predictor import OneOrMany, TextPredictor
 from syntagma.tasks.probing.data import SPLITS, ProbeExample, read_probe
 from syntagma.tasks.probing.sample import SAMPLE
 from syntagma.tasks.task import ErrorExample, Features
@@ -77,11 +76,12 @@ class VectorItem:
         return 1
 
 
-class Probe(TextPredictor[ProbeModel]):
+class Probe(OneOrMany, TextPredictor[ProbeModel]):
     """Computes sentence vectors, and predicts properties from them."""
 
     model_class = ProbeModel
     task = "probing"
+    inputs = ("text",)
 
     @classmethod
     def mode(cls, model: ProbeModel) -> Mode:
@@ -95,8 +95,7 @@ class Probe(TextPredictor[ProbeModel]):
 
     def stream(self, texts: Iterable[str]) -> Iterator[Property]:
         """Lazily probe sentences in batches, in constant memory."""
-        source = iter(texts)
-        while chunk := list(islice(source, CHUNK)):
+        for chunk in batched(texts, CHUNK):
             yield from self.classify(self.vectors(chunk))
 
     @torch.inference_mode()

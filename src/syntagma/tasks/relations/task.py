@@ -24,6 +24,7 @@ from syntagma.tasks.label_task import LabelTask, confusion
 from syntagma.tasks.mentions.classifier import MarkedText, MentionClassifier
 from syntagma.tasks.mentions.data import Mention
 from syntagma.tasks.new_model import new_model, training_options
+from syntagma.tasks.predictor import OneOrMany
 from syntagma.tasks.relations.data import RelationExample, read_relations
 from syntagma.tasks.relations.metrics import (
     count_classes,
@@ -53,11 +54,12 @@ class MentionRelation(NamedTuple):
     truncated: bool
 
 
-class RelationClassifier(MentionClassifier[RelationModel]):
+class RelationClassifier(OneOrMany, MentionClassifier[RelationModel]):
     """Classifies the relation between two mentions in a text."""
 
     model_class = RelationModel
     task = "relations"
+    inputs = ("text", "subject", "object")
 
     @property
     def negative(self) -> str:
@@ -194,7 +196,6 @@ class RelationTask(LabelTask[RelationExample, MentionRelation, RelationClassifie
 
     def predict(self, examples: Sequence[RelationExample]) -> list[MentionRelation]:
         """Predict the most probable relation of each pair."""
-        self.model.eval()
         return list(self.predictor.classify(map(_marked, examples)))
 
     def score(

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from itertools import islice
 from typing import Any, ClassVar, Self
 
 import numpy as np
 import torch
 from torch import Tensor
 
+from syntagma.batches import batched
 from syntagma.checks import require_number, require_several, row_problem, text_problem
 from syntagma.encoders.config import read_config
 from syntagma.encoders.default import DEFAULT_READER
@@ -19,7 +19,7 @@ from syntagma.errors import InputError
 from syntagma.models.span_model import SpanHead, SpanModel
 from syntagma.syntax.sequences import Part
 from syntagma.tasks.layout import Layout, TextPair, lay_out_parts
-from syntagma.tasks.predictor import TextPredictor
+from syntagma.tasks.predictor import OneOrMany, TextPredictor
 from syntagma.tasks.spans.answers import Answer
 from syntagma.tasks.spans.decode import WindowCandidates, best_spans, decode_answer
 from syntagma.tasks.spans.windows import SpanWindow, WindowMaker
@@ -28,7 +28,7 @@ CHUNK = 256
 """Number of questions that are encoded and batched together."""
 
 
-class Reader(TextPredictor[SpanModel]):
+class Reader(OneOrMany, TextPredictor[SpanModel]):
     """Answers questions about passages, or abstains if a passage has no answer.
 
     Args:
@@ -43,6 +43,7 @@ class Reader(TextPredictor[SpanModel]):
 
     model_class = SpanModel
     task: ClassVar[str | tuple[str, ...]] = "spans"
+    inputs = ("passage", "question")
 
     def __init__(
         self, model: SpanModel, tokenizer: Any, *, verifier: Reader | None = None, **options: Any
@@ -128,8 +129,8 @@ class Reader(TextPredictor[SpanModel]):
         require_several(pairs, "(passage, question)")
         if threshold is not None:
             require_number(threshold, "threshold")
-        source, n_read = iter(pairs), 0
-        while chunk := list(islice(source, CHUNK)):
+        n_read = 0
+        for chunk in batched(pairs, CHUNK):
             bad = [(number, what) for number, pair in enumerate(chunk) if (what := _problem(pair))]
             yield from self._answers(chunk[: bad[0][0]] if bad else chunk, threshold)
             if bad:

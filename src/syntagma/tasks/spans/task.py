@@ -117,7 +117,6 @@ class SpanTask(PredictorTask[SpanExample, Answer, Reader]):
 
         The rules of SQuAD 1.1, which apply to such data, know no abstention.
         """
-        self.model.eval()
         always = any(example.has_answers for example in examples) and not any(
             example.is_impossible for example in examples
         )

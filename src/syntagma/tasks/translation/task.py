@@ -6,7 +6,6 @@ import logging
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import islice
 from pathlib import Path
 from typing import Any, NamedTuple, Self
 
@@ -15,7 +14,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from syntagma.batches import token_budget_batches
+from syntagma.batches import batched, token_budget_batches
 from syntagma.checks import require_several, require_string, require_text
 from syntagma.encoders.load import load_tokenizer
 from syntagma.encoders.marian import MarianTokenizer
@@ -34,7 +33,7 @@ from syntagma.tasks.comparison.metric_sums import BLEU
 from syntagma.tasks.comparison.properties import length_of
 from syntagma.tasks.experiment import Experiment
 from syntagma.tasks.new_model import new_model, training_parses
-from syntagma.tasks.predictor import PredictorTask, TextPredictor
+from syntagma.tasks.predictor import OneOrMany, PredictorTask, TextPredictor
 from syntagma.tasks.task import ErrorExample, Features
 from syntagma.tasks.translation.parallel_text import ParallelExample, read_parallel
 from syntagma.tasks.translation.sample import SAMPLE
@@ -78,11 +77,12 @@ class SourceItem:
         return max(len(self.part) + self.n_special, len(self.target))
 
 
-class Translator(TextPredictor[TranslationModel]):
+class Translator(OneOrMany, TextPredictor[TranslationModel]):
     """Translates texts, which may be sentences or longer."""
 
     model_class = TranslationModel
     task = "translation"
+    inputs = ("text",)
 
     def __init__(self, model: TranslationModel, tokenizer: Any, **options: Any) -> None:
         set_languages(model, tokenizer)
@@ -116,8 +116,7 @@ class Translator(TextPredictor[TranslationModel]):
             InputError: ``texts`` is a single string, or an item is not a string.
         """
         require_several(texts, "texts")
-        source = iter(texts)
-        while chunk := list(islice(source, CHUNK)):
+        for chunk in batched(texts, CHUNK):
             for text in chunk:
                 require_string(text, "text")
             found = iter(self._search(self.items([text for text in chunk if text.strip()])))
@@ -269,7 +268,6 @@ class TranslationTask(PredictorTask[ParallelExample, Translation, Translator]):
 
     def predict(self, examples: Sequence[ParallelExample]) -> list[Translation]:
         """Translate the sources by beam search."""
-        self.model.eval()
         return list(self.predictor.stream(example.source for example in examples))
 
     def score(

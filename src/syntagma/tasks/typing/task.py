@@ -23,7 +23,7 @@ from syntagma.tasks.label_task import UnknownLabels
 from syntagma.tasks.mentions.classifier import MarkedText, MentionClassifier
 from syntagma.tasks.mentions.data import Mention
 from syntagma.tasks.new_model import new_model, training_options
-from syntagma.tasks.predictor import PredictorTask
+from syntagma.tasks.predictor import OneOrMany, PredictorTask
 from syntagma.tasks.task import ErrorExample, Features
 from syntagma.tasks.typing.data import TypingExample, read_typing
 from syntagma.tasks.typing.metrics import (
@@ -50,11 +50,12 @@ class Types(NamedTuple):
     truncated: bool
 
 
-class EntityTyper(MentionClassifier[TypingModel]):
+class EntityTyper(OneOrMany, MentionClassifier[TypingModel]):
     """Predicts the types of the entity that a mention refers to."""
 
     model_class = TypingModel
     task = "typing"
+    inputs = ("text", "mention")
 
     def types(self, text: str, mention: Mention, *, threshold: float | None = None) -> Types:
         """Predict the types of one mention.
@@ -195,7 +196,6 @@ class TypingTask(PredictorTask[TypingExample, Types, EntityTyper]):
 
     def predict(self, examples: Sequence[TypingExample]) -> list[Types]:
         """Predict types at the model's threshold."""
-        self.model.eval()
         return list(self.predictor.stream((e.text, e.mention) for e in examples))
 
     def score(

@@ -114,7 +114,7 @@ def fingerprint(form: str) -> int:
     return zlib.crc32(form.lower().encode("utf-8", "surrogatepass"))
 
 
-def pack(form: str, rows: dict[int, int]) -> int:
+def pack_features(form: str, rows: dict[int, int]) -> int:
     """Pack the splitter's features of a word (row, suffix, shape) into one integer.
 
     One integer per word is cheap to cache and to gather into arrays.

@@ -14,7 +14,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from syntagma.text.segmentation.gaps import pack
+from syntagma.text.segmentation.gaps import pack_features
 from syntagma.text.segmentation.words import cut_run
 
 Integers = npt.NDArray[np.int64]
@@ -66,7 +66,7 @@ class _PackCache(dict[str, int]):
         self._rows = rows
 
     def __missing__(self, form: str) -> int:
-        packed = pack(form, self._rows)
+        packed = pack_features(form, self._rows)
         # Starting over is cheaper than tracking use, and frequent words come back at once.
         if len(self) >= _MAX_CACHED:
             self.clear()
