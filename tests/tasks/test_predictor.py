@@ -37,7 +37,8 @@ def predictor(request) -> tuple[OneOrMany, list[tuple]]:
 def test_one_input_is_predicted_as_in_a_list(predictor):
     predictor, rows = predictor
     several = predictor(row if len(row) > 1 else row[0] for row in rows)
-    assert isinstance(several, list) and len(several) == len(rows)
+    assert isinstance(several, list)
+    assert len(several) == len(rows)
     for row in rows:
         names = predictor.inputs
         (expected,) = predictor([row if len(row) > 1 else row[0]])
