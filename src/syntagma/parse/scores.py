@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import unicodedata
+from collections import Counter
 from dataclasses import dataclass, fields
 from typing import Self
 
@@ -142,6 +143,37 @@ class AttachmentScore:
     def exact(self) -> float:
         """Percentage of sentences in which all heads are correct."""
         return self._percentage(self.correct_trees, self.sentences)
+
+
+SUBJECTS = ("nsubj", "csubj")
+OUTER = ":outer"
+"""Subtype of the subject of a clause that is itself a predicate, which may have its own subject."""
+
+
+def double_arguments(parse: Parse) -> dict[str, int]:
+    """Count the words with more subjects or objects than a clause can have.
+
+    A word has at most one subject and one direct object in Universal Dependencies; a parser that
+    scores each head by itself may find two ("In which town was she born?", with both ``town`` and
+    ``she`` as subjects).
+
+    Args:
+        parse: parse with universal relations.
+
+    Returns:
+        ``two_subjects`` and ``two_objects``, numbers of words.
+    """
+    subjects: Counter[int] = Counter()
+    objects: Counter[int] = Counter()
+    for head, relation in zip(parse.heads, parse.relations, strict=True):
+        if _universal(relation) in SUBJECTS and not relation.endswith(OUTER):
+            subjects[head] += 1
+        elif _universal(relation) == "obj":
+            objects[head] += 1
+    return {
+        "two_subjects": sum(count > 1 for count in subjects.values()),
+        "two_objects": sum(count > 1 for count in objects.values()),
+    }
 
 
 LENGTHS = (10, 20, 30, 40)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -24,7 +25,13 @@ from syntagma.parse.encode import EncodedSentence
 from syntagma.parse.parser import JointParser
 from syntagma.parse.phrases import collapse_chains
 from syntagma.parse.scorer import ParserModel
-from syntagma.parse.scores import AttachmentScore, by_length, by_relation, group_order
+from syntagma.parse.scores import (
+    AttachmentScore,
+    by_length,
+    by_relation,
+    double_arguments,
+    group_order,
+)
 from syntagma.tasks.comparison.comparisons import ComparedMetric
 from syntagma.tasks.comparison.metric_sums import ARCS, BRACKETS, HEADS
 from syntagma.tasks.experiment import Experiment
@@ -80,7 +87,7 @@ class ParsingTask(Task[TreeExample, Parse]):
     name = "parsing"
     model_class = ParserModel
     primary = "las"
-    breakdowns = ("relation", "length")
+    breakdowns = ("relation", "length", "arguments")
     comparisons = (LAS, BRACKET_F1, LAS._replace(metric="uas", score="uas", sums=HEADS))
     sample = SAMPLE
     predictions_file = "predictions.conllu"
@@ -268,7 +275,18 @@ class ParsingTask(Task[TreeExample, Parse]):
     def breakdown(
         self, by: str, examples: Sequence[TreeExample], predictions: Sequence[Parse]
     ) -> dict[str, dict[str, float]]:
-        """Return attachment scores by gold relation, or by sentence length."""
+        """Return attachment scores by gold relation or by sentence length, or count double arguments.
+
+        ``arguments`` counts the words with two subjects or two objects in the treebank and in the
+        predicted trees, see :func:`syntagma.parse.scores.double_arguments`.
+        """
+        if by == "arguments":
+            pairs = zip(examples, predictions, strict=True)
+            annotated = [(example.gold, parse) for example, parse in pairs if example.source]
+            return {
+                "gold": _double_arguments(gold for gold, _ in annotated),
+                "predicted": _double_arguments(parse for _, parse in annotated),
+            }
         groups: dict[str, AttachmentScore] = {}
         for example, parse in zip(examples, predictions, strict=True):
             if example.source is None:
@@ -342,6 +360,13 @@ def _brackets(example: TreeExample, parse: Parse) -> BracketScore:
 def _total(pairs: Iterable[tuple[Parse, Parse]], *, punctuation: bool = True) -> AttachmentScore:
     scores = (AttachmentScore.of(gold, parse, punctuation=punctuation) for gold, parse in pairs)
     return sum(scores, AttachmentScore())
+
+
+def _double_arguments(parses: Iterable[Parse]) -> dict[str, float]:
+    counts = Counter(two_subjects=0, two_objects=0)
+    for parse in parses:
+        counts.update(double_arguments(parse))
+    return {name: float(count) for name, count in counts.items()}
 
 
 def _decoding(model: ParserModel) -> DecodingMode:
