@@ -275,7 +275,7 @@ class ParsingTask(Task[TreeExample, Parse]):
     def breakdown(
         self, by: str, examples: Sequence[TreeExample], predictions: Sequence[Parse]
     ) -> dict[str, dict[str, float]]:
-        """Return attachment scores by gold relation or by sentence length, or count double arguments.
+        """Score attachments by gold relation or sentence length, or count double arguments.
 
         ``arguments`` counts the words with two subjects or two objects in the treebank and in the
         predicted trees, see :func:`syntagma.parse.scores.double_arguments`.
