@@ -96,7 +96,8 @@ def test_systems_on_a_base_are_trained_and_compared(data, tiny_encoder, tmp_path
         (["nli", "--systems", "plain,plain"], "--systems plain twice"),
         (["nli", "--systems", "plain,sgnet"], "system sgnet sg-net"),
         (["nli", "--systems", "plain", "--set", "race/head.pooling=max"], "race nli"),
-        (["nli", "--systems", "plain", "--settings"], "--systems --settings"),
+        (["nli", "--systems", "plain", "--settings"], "--systems squad1 --systems plain,sg-net"),
+        (["--systems", "plain"], "base squad1"),
     ],
 )
 def test_wrong_systems_are_errors_before_training(arguments, message, everything):

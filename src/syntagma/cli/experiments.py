@@ -89,17 +89,15 @@ def reproduce(
     setting = Setting(
         data or Path("data"), out, scale, encoder, parser, seeds, tuple(overrides or ())
     )
-    if systems and only_settings:
-        raise InputError("--systems trains, --settings prints; give one of the two")
+    if systems:
+        if table or only_settings:
+            raise InputError("--systems: expected one base, as in squad1 --systems plain,sg-net")
+        _compare_systems(paper, systems.split(","), setting, dry_run=dry_run, json_file=json_file)
+        return
     if only_settings:
         from syntagma.reproduce.own_runs import settings_of
 
         typer.echo(settings_of(paper, table, setting).rstrip())
-        return
-    if systems:
-        if not paper or table:
-            raise InputError("--systems: expected one base, as in squad1 --systems plain,sg-net")
-        _compare_systems(paper, systems.split(","), setting, dry_run=dry_run, json_file=json_file)
         return
     if not paper or not table:
         raise InputError("expected PAPER TABLE, such as sg-net table3, or --list")
