@@ -20,11 +20,20 @@ from syntagma.cli.app import (
     write_json_file,
 )
 from syntagma.encoders.default import require_encoder
+from syntagma.tasks import BREAKDOWNS
 
 Model = Annotated[
     str, typer.Argument(help="Folder of a model or run, default-parser, or default-reader.")
 ]
 DataFiles = Annotated[list[str], typer.Argument(help="Data files in a format of the model's task.")]
+
+
+def _breakdowns() -> str:
+    """List the groups of each task, tasks with the same ones together."""
+    tasks: dict[tuple[str, ...], list[str]] = {}
+    for task, names in BREAKDOWNS.items():
+        tasks.setdefault(names, []).append(task)
+    return "; ".join(f"{', '.join(each)}: {', '.join(names)}" for names, each in tasks.items())
 
 
 @app.command(
@@ -113,11 +122,7 @@ def evaluate(
     ] = None,
     by: Annotated[
         list[str] | None,
-        typer.Option(
-            help="Also score groups; repeatable. parsing: relation, length; choice: subset; "
-            "open_qa: evidence; pairs, relations: label, confusion; typing, probing: label; "
-            "translation: length."
-        ),
+        typer.Option(help=f"Also score groups; repeatable. {_breakdowns()}."),
     ] = None,
     task: ModelTask = "",
     parser: OtherParser = "",
