@@ -12,6 +12,7 @@ from syntagma.cli.app import (
     ModelTask,
     OtherParser,
     OtherPrecision,
+    OtherThreshold,
     SkipBad,
     app,
     examples,
@@ -127,6 +128,7 @@ def evaluate(
     task: ModelTask = "",
     parser: OtherParser = "",
     precision: OtherPrecision = "",
+    threshold: OtherThreshold = None,
     skip_bad: SkipBad = False,
     device: Device = "cpu",
 ) -> None:
@@ -138,7 +140,7 @@ def evaluate(
 
     require_once(data)
     require_apart(json_file, data)
-    how: dict[str, Any] = {"precision": precision or None}
+    how: dict[str, Any] = {"precision": precision or None, "threshold": threshold}
     metrics = run(
         model, data, task=task, parser=parser, by=by or (), device=device, skip_bad=skip_bad, **how
     )
@@ -159,6 +161,7 @@ def predict(
     task: ModelTask = "",
     parser: OtherParser = "",
     precision: OtherPrecision = "",
+    threshold: OtherThreshold = None,
     skip_bad: SkipBad = False,
     device: Device = "cpu",
 ) -> None:
@@ -168,7 +171,7 @@ def predict(
     from syntagma.files import require_once
 
     require_once(data)
-    how: dict[str, Any] = {"precision": precision or None}
+    how: dict[str, Any] = {"precision": precision or None, "threshold": threshold}
     count = run(model, data, out, task=task, parser=parser, device=device, skip_bad=skip_bad, **how)
     typer.echo(f"{count} predictions → {out}")
 

@@ -145,6 +145,8 @@ class Task(ABC, Generic[Example, Prediction]):
         curves: metrics that a report plots over the training steps, instead of the primary one: the
             title of each panel, with its metric and the metric of the chance level (or empty).
         streams: whether an example is a whole corpus, which is read as a stream.
+        threshold: the setting of the head with the fitted threshold of predictions; empty for tasks
+            without one.
         sample: a small data set; ``None`` where one cannot be made without other tools.
         signature: how the primary metric is computed, where tools differ in that.
         model: the model.
@@ -160,6 +162,7 @@ class Task(ABC, Generic[Example, Prediction]):
     groupings: ClassVar[Mapping[str, ExampleProperty]] = {}
     curves: ClassVar[Mapping[str, tuple[str, str]]] = {}
     streams: ClassVar[bool] = False
+    threshold: ClassVar[str] = ""
     sample: ClassVar[Sample | None] = None
     signature: str = ""
     model: SyntagmaModel

@@ -132,6 +132,7 @@ class TypingTask(PredictorTask[TypingExample, Types, EntityTyper]):
         F1._replace(metric="strict_accuracy", score="strict_accuracy", test="t", sums=None),
     )
     groupings = {"text_length": length_of("text")}  # noqa: RUF012
+    threshold = "threshold"
     sample = SAMPLE
 
     def __init__(self, predictor: EntityTyper) -> None:
