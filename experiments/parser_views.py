@@ -2,7 +2,8 @@
 
     python experiments/parser_views.py --seeds 1 2 3 --out runs/parser_views
 
-An interrupted table is resumed.  A model with both views is decoded both ways.
+An interrupted table is resumed.  A model with both views is decoded both ways, while
+`syntagma compare` has the scores of the decoding that it was trained for.
 """
 
 from __future__ import annotations

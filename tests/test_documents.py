@@ -11,10 +11,14 @@ from pathlib import Path
 import pytest
 import torch
 import typer
+import yaml
 
 from syntagma.cli import app
+from syntagma.drawing.svg import escape
 from syntagma.encoders.default import find_default
+from syntagma.settings import to_dict
 from syntagma.tasks import find_task
+from syntagma.tasks.experiment import load_experiment
 from tests.builders import dream, experiment, pairs, parallel, relations, translation, typing
 from tests.corpora import make_corpus
 
@@ -168,6 +172,18 @@ def test_settings_that_are_named_are_there():
         if key in ("data.json", "data.py"):  # Names of files.
             continue
         assert key.rpartition(".")[2] in known, f"{document}: {key}"
+
+
+def test_the_commands_of_the_example_report_can_be_run():
+    page = ROOT / "docs" / "squad10k"
+    text = (page / "index.html").read_text(encoding="utf-8")
+    trained = re.findall(r"^(?:.*<code>)?syntagma train (\S+)", text, re.MULTILINE)
+    assert {ROOT / path for path in trained} == {*(page / "settings").glob("*.yaml")}
+    for path in trained:
+        settings = load_experiment(ROOT / path)
+        shown = escape(yaml.safe_dump(to_dict(settings), sort_keys=False).rstrip())
+        if path.endswith("-1.yaml") and settings.task == "spans":
+            assert shown in text, path
 
 
 def blocks(document: str) -> list[str]:

@@ -10,6 +10,7 @@ from typing import Any
 import yaml
 from filelock import FileLock
 
+from syntagma.checks import require_number
 from syntagma.encoders.config import read_config
 from syntagma.encoders.precision import Precision
 from syntagma.encoders.reference import ModelName, find_model
@@ -32,6 +33,7 @@ def open_model(
     parser: str = "",
     device: str = "cpu",
     precision: Precision | None = None,
+    threshold: float | None = None,
 ) -> Task[Any, Any]:
     """The task around a saved model.
 
@@ -43,13 +45,26 @@ def open_model(
         device: where to compute.
         precision: of the computation: ``training.precision`` of a run gives its own scores again;
             if not given float32 for parsers, ``auto`` for other models.
+        threshold: of predictions, instead of the fitted one: with infinity a reader never abstains.
 
     Raises:
-        InputError: there is no such model, it cannot do the task, or it reads no parses.
+        InputError: there is no such model, it cannot do the task, it reads no parses, or its task
+            has no threshold.
     """
     ref = find_model(name)
     task_class = find_task(task or read_config(ref).task)
-    return task_class.from_pretrained(ref, device=device, parser=parser, precision=precision)
+    setting = task_class.threshold
+    if threshold is not None:
+        require_number(threshold, "threshold")
+        if not setting:
+            raise InputError(
+                f"threshold {threshold:g}: models of the task {task_class.name} have no threshold; "
+                f"omit it"
+            )
+    opened = task_class.from_pretrained(ref, device=device, parser=parser, precision=precision)
+    if threshold is not None:
+        opened.model.set_head(**{setting: threshold})
+    return opened
 
 
 def _read(task: Task[Any, Any], data: Sequence[str | Path], skip_bad: bool) -> list[Any]:
@@ -67,6 +82,7 @@ def evaluate(
     by: Sequence[str] = (),
     device: str = "cpu",
     precision: Precision | None = None,
+    threshold: float | None = None,
     skip_bad: bool = False,
 ) -> dict[str, Any]:
     """The official metrics of a model's task on some files, numbers by their names.
@@ -82,13 +98,16 @@ def evaluate(
         by: also score groups, see :meth:`syntagma.tasks.task.Task.evaluate`.
         device: where to compute.
         precision: of the computation, see :func:`open_model`.
+        threshold: another one than the fitted one, see :func:`open_model`.
         skip_bad: skip bad examples and count them.
 
     Raises:
         InputError: model or data cannot be used.
     """
     ref = find_model(name)
-    opened = open_model(ref, task=task, parser=parser, device=device, precision=precision)
+    opened = open_model(
+        ref, task=task, parser=parser, device=device, precision=precision, threshold=threshold
+    )
     values: dict[str, Any] = opened.evaluate(_read(opened, data, skip_bad), by=by)
     if opened.signature:
         values["signature"] = opened.signature
@@ -118,6 +137,7 @@ def predict(
     parser: str = "",
     device: str = "cpu",
     precision: Precision | None = None,
+    threshold: float | None = None,
     skip_bad: bool = False,
 ) -> int:
     """Write a model's predictions in the task's official format.
@@ -130,6 +150,7 @@ def predict(
         parser: another one than in training, see :func:`open_model`.
         device: where to compute.
         precision: of the computation, see :func:`open_model`.
+        threshold: another one than the fitted one, see :func:`open_model`.
         skip_bad: skip bad examples and count them.
 
     Returns:
@@ -139,7 +160,9 @@ def predict(
         InputError: model or data cannot be used, or the file cannot be written.
     """
     require_apart(out, data)
-    opened = open_model(name, task=task, parser=parser, device=device, precision=precision)
+    opened = open_model(
+        name, task=task, parser=parser, device=device, precision=precision, threshold=threshold
+    )
     examples = _read(opened, data, skip_bad)
     opened.write_predictions(examples, opened.predict(examples), out)
     return len(examples)

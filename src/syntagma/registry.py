@@ -7,7 +7,6 @@ from importlib import import_module
 from typing import Generic, TypeVar
 
 from syntagma.errors import InputError
-from syntagma.settings import nearest
 
 T = TypeVar("T")
 
@@ -63,6 +62,9 @@ class Registry(Mapping[str, T], Generic[T]):
             InputError: there is no such part; the nearest name is suggested.
         """
         if name not in self:
+            # Imported here, because a help lists names and needs no YAML.
+            from syntagma.settings import nearest
+
             prefix = f"{where}: " if where else ""
             raise InputError(f"{prefix}unknown {self.kind} {name!r}; {nearest(name, list(self))}")
         return self[name]

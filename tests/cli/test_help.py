@@ -9,6 +9,7 @@ import pytest
 import typer
 
 from syntagma.cli import app
+from syntagma.tasks import TASKS
 
 COMMANDS = typer.main.get_command(app).commands
 
@@ -41,3 +42,12 @@ def test_the_overview_shows_whole_sentences(run):
     lines = shown.partition("Commands:\n")[2].partition("\n\n")[0].splitlines()
     assert len(lines) == len(COMMANDS)
     assert all(line.endswith(".") and not line.endswith("...") for line in lines)
+
+
+def test_the_help_lists_the_groups_of_every_task(run):
+    _, shown, _ = run("evaluate", "--help")
+    listed = " ".join(shown.split()).partition("repeatable. ")[2].partition(". --")[0]
+    parts = [part.split(": ") for part in listed.split("; ")]
+    found = {task: names for tasks, names in parts for task in tasks.split(", ")}
+    said = {name: ", ".join(task.breakdowns) for name, task in TASKS.items()}
+    assert found == {name: names for name, names in said.items() if names}

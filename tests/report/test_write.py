@@ -29,7 +29,12 @@ from syntagma.parse.sources.load import load_parser
 from syntagma.report import write
 from syntagma.report.case_cards import CasePictures, case_card
 from syntagma.report.case_section import write_cases
-from syntagma.report.report_sections import groups_section, metric_shown, speed_rows
+from syntagma.report.report_sections import (
+    groups_section,
+    metric_shown,
+    speed_rows,
+    training_section,
+)
 from syntagma.report.write import write_report
 from syntagma.runs.log import Speed, read_speed
 from syntagma.tasks import find_task
@@ -609,3 +614,23 @@ def test_questions_of_other_tasks():
         RelationExample("1", "A gull saw a boat.", (13, 17), (2, 6), "seen")
     )
     assert (described.asked, described.places) == ("boat → gull", ((13, 17), (2, 6)))
+
+
+def test_pretraining_curves_show_each_objective_with_chance(drawn_plots, tmp_path):
+    heads = {"eval_heads_accuracy": 40.0, "eval_heads_chance": 10.0}
+    for name, values in (("mlm", {}), ("both", heads)):
+        folder = written_run(
+            tmp_path / name, [1.0], task="pretraining", head={"heads": float(name == "both")}
+        )
+        row = {"step": 10, "eval_mlm_accuracy": 30.0, "eval_mlm_chance": 5.0} | values
+        (folder / "metrics.jsonl").write_text(json.dumps(row) + "\n")
+    systems = read_systems([tmp_path / "mlm", tmp_path / "both"])
+    found = training_section(systems, tmp_path)
+    assert found.notices == []
+    curves = (tmp_path / "curves.svg").read_text()
+    for title in ("hidden pieces, accuracy", "heads, accuracy"):
+        assert title in curves
+    assert curves.count(">chance<") == 2
+    # No run has these.
+    assert "distances" not in curves
+    assert "log_likelihood" not in curves

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import sys
+import json
 
 import pytest
 from typer.testing import CliRunner
 
-from experiments import table
 from syntagma.cli import app
 from syntagma.errors import InputError
 from syntagma.reproduce.own_runs import find_run, settings_of
@@ -69,16 +68,39 @@ def test_runs_follow_those_that_they_start_from(everything):
     assert names == ["squad1/poi-net-1", "dream/poi-net-1", "dream/poi-net-2"]
 
 
-def test_a_table_of_ones_own_is_trained_and_compared(
-    data, tiny_encoder, tmp_path, monkeypatch, capsys
-):
+def test_systems_on_a_base_are_trained_and_compared(data, tiny_encoder, tmp_path):
     pytest.importorskip("scipy")
     given = [f"encoder={tiny_encoder}", "parser=linear", "head.max_length=64", *TINY]
     options = [word for setting in given for word in ("--set", setting)]
-    options += ["--seeds", "1", "--data", str(data), "--out", str(tmp_path), "--scale", "tiny"]
-    monkeypatch.setattr(sys, "argv", ["table.py", "nli", "plain", "sg-net", *options])
-    table.main()
-    assert (tmp_path / "tiny" / "nli" / "sg-net-1" / "metrics.json").is_file()
-    shown = capsys.readouterr().out
-    assert "| sg-net-1 |" in shown
+    options += ["--seeds", "2", "--data", str(data), "--out", str(tmp_path), "--scale", "tiny"]
+    arguments = ["reproduce", "nli", "--systems", "plain,sg-net", *options]
+    planned = CliRunner().invoke(app, [*arguments, "--dry-run"]).stdout.split("\n")
+    assert [line.rpartition("/")[2] for line in planned[:2]] == ["plain-1", "sg-net-1"]
+    assert not (tmp_path / "tiny").exists()
+    path = tmp_path / "found.json"
+    shown = CliRunner().invoke(app, [*arguments, "--json", str(path)]).stdout
+    assert (tmp_path / "tiny" / "nli" / "sg-net-2" / "metrics.json").is_file()
+    assert "sg-net" in shown
     assert "n = " in shown
+    systems = json.loads(path.read_text())["systems"]
+    assert [(each["name"], each["seeds"]) for each in systems] == [
+        ("plain", [1, 2]),
+        ("sg-net", [1, 2]),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["nli", "plain", "--systems", "plain,sg-net"], "--systems squad1 --systems plain,sg-net"),
+        (["nli", "--systems", "plain,plain"], "--systems plain twice"),
+        (["nli", "--systems", "plain,sgnet"], "system sgnet sg-net"),
+        (["nli", "--systems", "plain", "--set", "race/head.pooling=max"], "race nli"),
+        (["nli", "--systems", "plain", "--settings"], "--systems squad1 --systems plain,sg-net"),
+        (["--systems", "plain"], "base squad1"),
+    ],
+)
+def test_wrong_systems_are_errors_before_training(arguments, message, everything):
+    result = CliRunner().invoke(app, ["reproduce", *arguments, "--data", str(everything)])
+    with pytest.raises(InputError, match=naming(message)):
+        raise result.exception

@@ -11,7 +11,7 @@ import torch
 
 from syntagma.encoders.load import load_tokenizer
 from syntagma.errors import InputError
-from syntagma.evaluation import open_model
+from syntagma.evaluation import evaluate, open_model
 from syntagma.models.guides import resolve_guides
 from syntagma.models.span_model import SpanHead, SpanModel
 from syntagma.parse.sources.load import load_source
@@ -26,6 +26,7 @@ from syntagma.tasks.spans.reader import Reader
 from syntagma.tasks.spans.squad import SpanExample
 from syntagma.tasks.spans.task import SpanTask
 from syntagma.tasks.spans.windows import WindowMaker
+from tests.builders import squad
 from tests.conftest import ENCODERS, SENTENCES
 from tests.messages import naming
 
@@ -373,6 +374,22 @@ def test_unlabelled_questions_are_excluded_from_scores(encoder_folders):
     )
     with pytest.raises(InputError, match=naming("1 `syntagma predict`")):
         task.evaluate([secret])
+
+
+def test_another_threshold_than_the_fitted_one(encoder_folders, tmp_path):
+    path = squad(tmp_path / "harbour.json", copies=1)
+    task_of(encoder_folders["bert"]).save(tmp_path)
+    asked = SpanTask.read(path)
+    n_impossible = sum(example.is_impossible for example in asked)
+    assert 0 < n_impossible < len(asked)
+    always = evaluate(tmp_path, [path], threshold=-math.inf)
+    assert (always["NoAns_exact"], always["HasAns_exact"]) == (100, 0)
+    never = evaluate(tmp_path, [path], threshold=math.inf)
+    assert never["NoAns_exact"] == 0
+    with pytest.raises(InputError, match=naming("threshold nan number")):
+        evaluate(tmp_path, [path], threshold=math.nan)
+    with pytest.raises(InputError, match=naming("threshold 0.5 open_qa omit")):
+        evaluate(tmp_path, [path], task="open_qa", threshold=0.5)
 
 
 def test_verifiers_are_scored_by_accuracy(encoder_folders):

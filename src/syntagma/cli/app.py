@@ -80,6 +80,14 @@ OtherPrecision = Annotated[
         "are reproduced.",
     ),
 ]
+OtherThreshold = Annotated[
+    float | None,
+    typer.Option(
+        "--threshold",
+        help="Use another threshold than the fitted one: readers abstain above it (inf: never), "
+        "types are predicted from it.",
+    ),
+]
 SkipBad = Annotated[
     bool,
     typer.Option(

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from syntagma.cli.app import JsonFile, app, examples, write_json_file
 from syntagma.errors import InputError
+
+if TYPE_CHECKING:
+    from syntagma.reproduce.runs import Setting
 
 
 @app.command(
@@ -16,12 +19,15 @@ from syntagma.errors import InputError
         "syntagma reproduce --list --data data",
         "syntagma reproduce sg-net table3 --data data --dry-run",
         "syntagma reproduce sg-net table3 --data data --seeds 3",
+        "syntagma reproduce squad1 --systems plain,sg-net,poi-net --seeds 3",
     )
 )
 def reproduce(
     paper: Annotated[
         str,
-        typer.Argument(help="sg-net, seprem, poi-net, …; see --list. With --settings: a base."),
+        typer.Argument(
+            help="sg-net, seprem, poi-net, …; see --list. With --systems or --settings: a base."
+        ),
     ] = "",
     table: Annotated[
         str, typer.Argument(help="table3, figure4, section7.6, … With --settings: a system.")
@@ -48,6 +54,10 @@ def reproduce(
         list[str] | None,
         typer.Option("--set", help="Change a setting of all runs, KEY=VALUE; repeatable."),
     ] = None,
+    systems: Annotated[
+        str,
+        typer.Option(help="Train these systems on a base and compare them, the baseline first."),
+    ] = "",
     only_settings: Annotated[
         bool,
         typer.Option("--settings", help="Print the settings of BASE SYSTEM, for syntagma train."),
@@ -79,6 +89,11 @@ def reproduce(
     setting = Setting(
         data or Path("data"), out, scale, encoder, parser, seeds, tuple(overrides or ())
     )
+    if systems:
+        if table or only_settings:
+            raise InputError("--systems: expected one base, as in squad1 --systems plain,sg-net")
+        _compare_systems(paper, systems.split(","), setting, dry_run=dry_run, json_file=json_file)
+        return
     if only_settings:
         from syntagma.reproduce.own_runs import settings_of
 
@@ -96,6 +111,23 @@ def reproduce(
     found = work.reproduce(plan, say=typer.echo)
     write_json_file(json_file, found.as_json())
     typer.echo(f"\n{found.table()}\n\n→ {plan.folder}")
+
+
+def _compare_systems(
+    base: str, systems: list[str], setting: Setting, *, dry_run: bool, json_file: Path | None
+) -> None:
+    """Train systems on a base, and print their comparison."""
+    from syntagma.reproduce import work
+    from syntagma.reproduce.plan import in_order
+
+    runs = work.plan_systems(base, systems, setting)
+    if dry_run:
+        for run in in_order(runs):
+            typer.echo(work.run_line(run))
+        return
+    found = work.compare_systems(runs, setting, say=typer.echo)
+    write_json_file(json_file, found.as_json() if found else {})
+    typer.echo(f"\n{found.table()}" if found else f"→ {runs[0].folder.parent}")
 
 
 @app.command(epilog=examples("syntagma settings", "syntagma settings spans"))

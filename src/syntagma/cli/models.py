@@ -12,6 +12,7 @@ from syntagma.cli.app import (
     ModelTask,
     OtherParser,
     OtherPrecision,
+    OtherThreshold,
     SkipBad,
     app,
     examples,
@@ -20,11 +21,20 @@ from syntagma.cli.app import (
     write_json_file,
 )
 from syntagma.encoders.default import require_encoder
+from syntagma.tasks import BREAKDOWNS
 
 Model = Annotated[
     str, typer.Argument(help="Folder of a model or run, default-parser, or default-reader.")
 ]
 DataFiles = Annotated[list[str], typer.Argument(help="Data files in a format of the model's task.")]
+
+
+def _breakdowns() -> str:
+    """List the groups of each task, tasks with the same ones together."""
+    tasks: dict[tuple[str, ...], list[str]] = {}
+    for task, names in BREAKDOWNS.items():
+        tasks.setdefault(names, []).append(task)
+    return "; ".join(f"{', '.join(each)}: {', '.join(names)}" for names, each in tasks.items())
 
 
 @app.command(
@@ -113,15 +123,12 @@ def evaluate(
     ] = None,
     by: Annotated[
         list[str] | None,
-        typer.Option(
-            help="Also score groups; repeatable. parsing: relation, length; choice: subset; "
-            "open_qa: evidence; pairs, relations: label, confusion; typing, probing: label; "
-            "translation: length."
-        ),
+        typer.Option(help=f"Also score groups; repeatable. {_breakdowns()}."),
     ] = None,
     task: ModelTask = "",
     parser: OtherParser = "",
     precision: OtherPrecision = "",
+    threshold: OtherThreshold = None,
     skip_bad: SkipBad = False,
     device: Device = "cpu",
 ) -> None:
@@ -133,7 +140,7 @@ def evaluate(
 
     require_once(data)
     require_apart(json_file, data)
-    how: dict[str, Any] = {"precision": precision or None}
+    how: dict[str, Any] = {"precision": precision or None, "threshold": threshold}
     metrics = run(
         model, data, task=task, parser=parser, by=by or (), device=device, skip_bad=skip_bad, **how
     )
@@ -154,6 +161,7 @@ def predict(
     task: ModelTask = "",
     parser: OtherParser = "",
     precision: OtherPrecision = "",
+    threshold: OtherThreshold = None,
     skip_bad: SkipBad = False,
     device: Device = "cpu",
 ) -> None:
@@ -163,7 +171,7 @@ def predict(
     from syntagma.files import require_once
 
     require_once(data)
-    how: dict[str, Any] = {"precision": precision or None}
+    how: dict[str, Any] = {"precision": precision or None, "threshold": threshold}
     count = run(model, data, out, task=task, parser=parser, device=device, skip_bad=skip_bad, **how)
     typer.echo(f"{count} predictions → {out}")
 

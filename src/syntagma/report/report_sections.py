@@ -223,12 +223,18 @@ def training_section(systems: Sequence[System], out: Path) -> SectionResult:
     notices: list[str] = []
     body, values = "", {}
     try:
-        primary = _evaluated(systems)
-        metrics = {"training loss": (TRAINING_LOSS, ""), f"dev {primary}": (primary, "")}
+        own = find_task(systems[0].runs[0].task).curves
+        primary = "" if own else _evaluated(systems)
+        metrics = {"training loss": (TRAINING_LOSS, "")} | (
+            own or {f"dev {primary}": (primary, "")}
+        )
         path = out / "curves.svg"
         folders = [run for _, run in runs]
         write_curves(folders, metrics, path, names=[name for name, _ in runs])
-        body = plot(path, f"loss on the training data, and {primary} on the dev files")
+        shown = primary or "metrics"
+        body = plot(
+            path, f"loss on the training data, and {shown} on the dev files", wide=bool(own)
+        )
     except InputError as error:
         notices.append(f"training curves: {error}")
     try:

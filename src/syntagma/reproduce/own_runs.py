@@ -1,8 +1,8 @@
-"""Settings of single runs, for users who train a system on a base by themselves."""
+"""Runs of systems on a base that no table of a paper has: their settings, and comparisons."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import yaml
@@ -33,6 +33,32 @@ def find_run(base: str, system: str, setting: Setting, *, seed: int = 1) -> Run:
         if name not in known:
             raise InputError(f"unknown {what} {name!r}; {nearest(name, known)}")
     return make_run(base, system, setting, encoder=setting.encoder or DEFAULT, seed=seed)
+
+
+def find_runs(base: str, systems: Sequence[str], setting: Setting) -> list[Run]:
+    """Build the runs of systems on a base, with as many seeds as requested, or one.
+
+    Args:
+        base: name of the base.
+        systems: names of the systems, each once.
+        setting: what is requested.
+
+    Returns:
+        All systems with the first seed, then with the next: an interrupted comparison is complete
+        for the first seeds.
+
+    Raises:
+        InputError: as :func:`find_run`, or a system is named twice.
+    """
+    if doubled := [name for name in systems if systems.count(name) > 1]:
+        raise InputError(f"--systems: {doubled[0]} is named twice; name each system once")
+    runs = (
+        find_run(base, system, setting, seed=seed)
+        for seed in range(1, max(setting.seeds, 1) + 1)
+        for system in systems
+    )
+    # A base with one seed has the same run for all seeds.
+    return list({run.folder: run for run in runs}.values())
 
 
 def settings_of(base: str, system: str, setting: Setting) -> str:

@@ -61,12 +61,22 @@ def _unanswerable(sources: Sequence[Path], made: Path, parser: str, small: bool)
     write_json(made / "unanswerable.json", data, indent=None)
 
 
-def _split_articles(sources: Sequence[Path], made: Path, parser: str, small: bool) -> None:
+def split_articles(source: Path | str, paths: Sequence[Path]) -> None:
+    """Deal the articles of a SQuAD file out to other files, in turn.
+
+    Args:
+        source: a SQuAD file.
+        paths: the files to write.
+    """
+    content = read_json(source)
+    for first, path in enumerate(paths):
+        part = content | {"data": content["data"][first :: len(paths)]}
+        write_json(path, part, indent=None)
+
+
+def _halves(sources: Sequence[Path], made: Path, parser: str, small: bool) -> None:
     """Generate ``v2_fit.json`` and ``v2_held.json``, with every other article in each."""
-    content = read_json(sources[0])
-    for first, name in enumerate(("v2_fit.json", "v2_held.json")):
-        part = content | {"data": content["data"][first::2]}
-        write_json(made / name, part, indent=None)
+    split_articles(sources[0], [made / "v2_fit.json", made / "v2_held.json"])
 
 
 def make_corpora(
@@ -199,8 +209,8 @@ WIKIPEDIA, NEWS, NOVELS = (
 
 RECIPES: dict[str, Recipe] = {
     "unanswerable.json": Recipe(("squad/train-v1.1.json",), _unanswerable),
-    "v2_fit.json": Recipe(("squad/v2.0-part.json",), _split_articles),
-    "v2_held.json": Recipe(("squad/v2.0-part.json",), _split_articles),
+    "v2_fit.json": Recipe(("squad/v2.0-part.json",), _halves),
+    "v2_held.json": Recipe(("squad/v2.0-part.json",), _halves),
     "corpora/train": Recipe((WIKIPEDIA, NEWS), _corpora),
     "corpora/dev": Recipe((WIKIPEDIA, NEWS), _corpora),
     **{f"probing/{name}.txt": Recipe((WIKIPEDIA, NEWS, NOVELS), _probing) for name in PROBES},

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from filelock import FileLock
 
+from syntagma.analysis.compare import Comparison, compare_runs
 from syntagma.encoders.default import DEFAULT_PARSER
 from syntagma.errors import InputError
 from syntagma.outputs import disk_errors
@@ -17,11 +18,13 @@ from syntagma.reproduce.datasets import read_datasets
 from syntagma.reproduce.differs import differences
 from syntagma.reproduce.entries import find_entry
 from syntagma.reproduce.measurements import find_kind
-from syntagma.reproduce.plan import EntryPlan, make_plan
+from syntagma.reproduce.own_runs import find_runs
+from syntagma.reproduce.plan import EntryPlan, in_order, make_plan
 from syntagma.reproduce.recipes import RECIPES
 from syntagma.reproduce.result import Reproduction, listed
 from syntagma.reproduce.runs import Run, Setting
 from syntagma.runs.folder import read_sources
+from syntagma.tasks import find_task
 from syntagma.training.job_queue import Job, train_all
 
 Say = Callable[[str], None]
@@ -41,17 +44,67 @@ def plan_entry(paper: str, name: str, setting: Setting) -> EntryPlan:
     """
     plan = make_plan(find_entry(paper, name), setting)
     runs = [run for cell in plan.cells.values() for run in cell]
-    bases = {run.base for run in (*runs, *plan.runs())}
+    _check(setting, [*runs, *plan.runs()], plan.entry.name)
+    return plan
+
+
+def _check(setting: Setting, runs: Iterable[Run], name: str) -> None:
+    """Check that every override has a run, and that the parser exists."""
+    bases = {run.base for run in runs}
     for override in setting.overrides:
         base, slash, _ = override.partition("=")[0].rpartition("/")
         if slash and base not in bases:
             raise InputError(
-                f"--set {override}: {plan.entry.name} has no run on {base}; it has runs on "
+                f"--set {override}: {name} has no run on {base}; it has runs on "
                 f"{', '.join(sorted(bases))}"
             )
     if setting.parser != DEFAULT_PARSER:
         load_source(setting.parser)
-    return plan
+
+
+def plan_systems(base: str, systems: Sequence[str], setting: Setting) -> list[Run]:
+    """Plan the runs of systems on a base, and check their settings before anything is trained.
+
+    Args:
+        base: name of the base.
+        systems: names of the systems, the baseline first.
+        setting: what is requested.
+
+    Raises:
+        InputError: there is no such base or system, a system is named twice, data are missing, or a
+            setting is invalid.
+    """
+    runs = find_runs(base, systems, setting)
+    _check(setting, in_order(runs), base)
+    return runs
+
+
+def compare_systems(
+    runs: Sequence[Run], setting: Setting, *, say: Say = lambda line: None
+) -> Comparison | None:
+    """Train the missing runs of systems on a base, and compare them as ``syntagma compare`` does.
+
+    Interrupted runs are resumed, and finished ones are reused, as by :func:`reproduce`.
+
+    Args:
+        runs: runs from :func:`plan_systems`.
+        setting: what was requested.
+        say: reports progress.
+
+    Returns:
+        The comparison with the first system; ``None`` for a single run, and for tasks whose runs
+        are not compared.
+
+    Raises:
+        InputError: data are invalid, or a run of the same name has other settings.
+    """
+    ordered = in_order(runs)
+    make_files(ordered, setting, say)
+    train_runs(ordered, say)
+    if len(runs) < 2 or not find_task(runs[0].experiment.task).comparisons:
+        return None
+    systems = dict.fromkeys(run.system for run in runs)
+    return compare_runs([run.folder for name in systems for run in runs if run.system == name])
 
 
 def run_lines(plan: EntryPlan) -> Iterable[str]:
@@ -63,8 +116,16 @@ def run_lines(plan: EntryPlan) -> Iterable[str]:
     if not plan.entry.trains:
         yield "no run is needed"
         return
-    for run in plan.runs():
-        yield f"{run.state:<6} {run.folder}"
+    yield from map(run_line, plan.runs())
+
+
+def run_line(run: Run) -> str:
+    """Format the state and the folder of a run.
+
+    Args:
+        run: the run.
+    """
+    return f"{run.state:<6} {run.folder}"
 
 
 def plan_lines(plan: EntryPlan) -> Iterable[str]:

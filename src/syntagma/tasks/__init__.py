@@ -9,7 +9,7 @@ from syntagma.registry import Registry
 if TYPE_CHECKING:
     from syntagma.tasks.task import Task
 
-__all__ = ["TASKS", "find_task", "register_task"]
+__all__ = ["BREAKDOWNS", "TASKS", "find_task", "register_task"]
 
 TASKS: Registry[type[Task[Any, Any]]] = Registry(
     "task",
@@ -28,6 +28,18 @@ TASKS: Registry[type[Task[Any, Any]]] = Registry(
     },
 )
 """Everything that the package must know about a task is said by its class."""
+
+BREAKDOWNS = {
+    "choice": ("subset",),
+    "open_qa": ("evidence",),
+    "pairs": ("label", "confusion"),
+    "parsing": ("relation", "length", "arguments"),
+    "probing": ("label", "confusion"),
+    "relations": ("label", "confusion"),
+    "translation": ("length",),
+    "typing": ("label",),
+}
+"""The ``breakdowns`` of the classes; here, because a help that lists them must not import torch."""
 
 
 def find_task(name: str) -> type[Task[Any, Any]]:

@@ -142,7 +142,11 @@ class Task(ABC, Generic[Example, Prediction]):
         comparisons: the metrics by which runs are compared, that of the paper first; none where
             runs of the task are not compared.
         groupings: properties by which its examples can be grouped, by their names.
+        curves: metrics that a report plots over the training steps, instead of the primary one: the
+            title of each panel, with its metric and the metric of the chance level (or empty).
         streams: whether an example is a whole corpus, which is read as a stream.
+        threshold: the setting of the head with the fitted threshold of predictions; empty for tasks
+            without one.
         sample: a small data set; ``None`` where one cannot be made without other tools.
         signature: how the primary metric is computed, where tools differ in that.
         model: the model.
@@ -156,7 +160,9 @@ class Task(ABC, Generic[Example, Prediction]):
     breakdowns: ClassVar[tuple[str, ...]] = ()
     comparisons: ClassVar[tuple[ComparedMetric, ...]] = ()
     groupings: ClassVar[Mapping[str, ExampleProperty]] = {}
+    curves: ClassVar[Mapping[str, tuple[str, str]]] = {}
     streams: ClassVar[bool] = False
+    threshold: ClassVar[str] = ""
     sample: ClassVar[Sample | None] = None
     signature: str = ""
     model: SyntagmaModel

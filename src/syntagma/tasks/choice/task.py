@@ -10,6 +10,7 @@ from typing import Any, Self
 from syntagma.errors import InputError
 from syntagma.models.choice_model import ChoiceModel
 from syntagma.outputs import write_json
+from syntagma.tasks import BREAKDOWNS
 from syntagma.tasks.choice.chooser import Choice, Chooser
 from syntagma.tasks.choice.data import read_choices
 from syntagma.tasks.choice.example import ChoiceExample
@@ -31,7 +32,7 @@ class ChoiceTask(PredictorTask[ChoiceExample, Choice, Chooser]):
     model_class = ChoiceModel
     predictor_class = Chooser
     primary = "accuracy"
-    breakdowns = ("subset",)
+    breakdowns = BREAKDOWNS["choice"]
     comparisons = (ACCURACY,)
     groupings = {  # noqa: RUF012
         **QUESTION,

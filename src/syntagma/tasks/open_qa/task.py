@@ -17,6 +17,7 @@ from syntagma.encoders.reference import ModelName
 from syntagma.errors import InputError
 from syntagma.models.open_model import OpenModel
 from syntagma.outputs import write_json
+from syntagma.tasks import BREAKDOWNS
 from syntagma.tasks.collect import warn_of_skipped
 from syntagma.tasks.comparison.properties import ANSWERS, QUESTION
 from syntagma.tasks.experiment import Experiment, TrainingSettings
@@ -53,7 +54,7 @@ class OpenQaTask(Task[OpenExample, OpenAnswer]):
     name = "open_qa"
     model_class = OpenModel
     primary = "f1"
-    breakdowns = ("evidence",)
+    breakdowns = BREAKDOWNS["open_qa"]
     comparisons = (EXACT, F1)
     groupings = QUESTION | ANSWERS
     sample = SAMPLE

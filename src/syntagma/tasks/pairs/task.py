@@ -17,6 +17,7 @@ from syntagma.errors import InputError
 from syntagma.models.pair_model import PairModel
 from syntagma.outputs import write_text
 from syntagma.syntax.sequences import Part, fit_two
+from syntagma.tasks import BREAKDOWNS
 from syntagma.tasks.collect import warn_of_skipped
 from syntagma.tasks.comparison.comparisons import ACCURACY
 from syntagma.tasks.comparison.properties import LABEL, length_of
@@ -135,7 +136,7 @@ class PairTask(LabelTask[PairExample, Relation, PairClassifier]):
     model_class = PairModel
     predictor_class = PairClassifier
     primary = "accuracy"
-    breakdowns = ("label", "confusion")
+    breakdowns = BREAKDOWNS["pairs"]
     comparisons = (ACCURACY,)
     groupings = {  # noqa: RUF012
         "premise_length": length_of("first"),

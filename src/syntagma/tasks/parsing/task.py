@@ -25,13 +25,8 @@ from syntagma.parse.encode import EncodedSentence
 from syntagma.parse.parser import JointParser
 from syntagma.parse.phrases import collapse_chains
 from syntagma.parse.scorer import ParserModel
-from syntagma.parse.scores import (
-    AttachmentScore,
-    by_length,
-    by_relation,
-    double_arguments,
-    group_order,
-)
+from syntagma.parse.scores import AttachmentScore, by_length, by_relation, group_order
+from syntagma.tasks import BREAKDOWNS
 from syntagma.tasks.comparison.comparisons import ComparedMetric
 from syntagma.tasks.comparison.metric_sums import ARCS, BRACKETS, HEADS
 from syntagma.tasks.experiment import Experiment
@@ -87,7 +82,7 @@ class ParsingTask(Task[TreeExample, Parse]):
     name = "parsing"
     model_class = ParserModel
     primary = "las"
-    breakdowns = ("relation", "length", "arguments")
+    breakdowns = BREAKDOWNS["parsing"]
     comparisons = (LAS, BRACKET_F1, LAS._replace(metric="uas", score="uas", sums=HEADS))
     sample = SAMPLE
     predictions_file = "predictions.conllu"

@@ -122,6 +122,15 @@ class PretrainingTask(Task[TrainingCorpus, Sums]):
     name = "pretraining"
     model_class = PretrainingModel
     primary = "log_likelihood"
+    curves = {  # noqa: RUF012
+        "hidden pieces, accuracy": ("mlm_accuracy", "mlm_chance"),
+        "distances, accuracy": ("distances_accuracy", "distances_chance"),
+        "heads, accuracy": ("heads_accuracy", "heads_chance"),
+        "hidden heads, accuracy": ("heads_hidden_accuracy", "heads_chance"),
+        "hidden pieces, loss": ("mlm_loss", ""),
+        "distances, loss": ("distances_loss", ""),
+        "heads, loss": ("heads_loss", ""),
+    }
     sample = SAMPLE
     streams = True
 

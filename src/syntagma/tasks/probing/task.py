@@ -18,6 +18,7 @@ from syntagma.models.probe_model import ProbeModel
 from syntagma.outputs import write_text
 from syntagma.parse.sources.source import Mode
 from syntagma.syntax.sequences import Part
+from syntagma.tasks import BREAKDOWNS
 from syntagma.tasks.comparison.comparisons import ACCURACY
 from syntagma.tasks.comparison.properties import LABEL, length_of
 from syntagma.tasks.experiment import Experiment
@@ -151,7 +152,7 @@ class ProbingTask(LabelTask[ProbeExample, Property, Probe]):
     model_class = ProbeModel
     predictor_class = Probe
     primary = "accuracy"
-    breakdowns = ("label", "confusion")
+    breakdowns = BREAKDOWNS["probing"]
     comparisons = (ACCURACY,)
     groupings = {"text_length": length_of("text"), **LABEL}  # noqa: RUF012
     sample = SAMPLE

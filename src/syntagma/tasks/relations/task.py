@@ -15,6 +15,7 @@ from syntagma.errors import InputError
 from syntagma.models.mention_model import RelationModel
 from syntagma.outputs import write_text
 from syntagma.settings import nearest
+from syntagma.tasks import BREAKDOWNS
 from syntagma.tasks.collect import warn_of_skipped
 from syntagma.tasks.comparison.comparisons import ComparedMetric
 from syntagma.tasks.comparison.metric_sums import MICRO_F1
@@ -115,7 +116,7 @@ class RelationTask(LabelTask[RelationExample, MentionRelation, RelationClassifie
     model_class = RelationModel
     predictor_class = RelationClassifier
     primary = "f1"
-    breakdowns = ("label", "confusion")
+    breakdowns = BREAKDOWNS["relations"]
     comparisons = (
         F1,
         F1._replace(metric="macro_f1", sums=None, by_class=True),

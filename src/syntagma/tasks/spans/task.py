@@ -56,6 +56,7 @@ class SpanTask(PredictorTask[SpanExample, Answer, Reader]):
         **ANSWERS,
         "passage_length": length_of("passage"),
     }
+    threshold = "null_score_diff_threshold"
     sample = SAMPLE
 
     def __init__(self, predictor: Reader) -> None:

@@ -28,6 +28,7 @@ from syntagma.models.translation_model import (
 from syntagma.outputs import write_text
 from syntagma.parse.sources.source import Mode
 from syntagma.syntax.sequences import Part
+from syntagma.tasks import BREAKDOWNS
 from syntagma.tasks.comparison.comparisons import ComparedMetric
 from syntagma.tasks.comparison.metric_sums import BLEU
 from syntagma.tasks.comparison.properties import length_of
@@ -195,7 +196,7 @@ class TranslationTask(PredictorTask[ParallelExample, Translation, Translator]):
     comparisons = (ComparedMetric(("bleu",), "bleu", "bleu", "sign", BLEU),)
     groupings = {"source_length": length_of("source")}  # noqa: RUF012
     predictions_file = "predictions.txt"
-    breakdowns = ("length",)
+    breakdowns = BREAKDOWNS["translation"]
 
     @classmethod
     def new(cls, experiment: Experiment, examples: Sequence[ParallelExample]) -> Self:

@@ -14,6 +14,7 @@ from syntagma.checks import require_number
 from syntagma.errors import InputError
 from syntagma.models.mention_model import TypingModel
 from syntagma.outputs import write_json
+from syntagma.tasks import BREAKDOWNS
 from syntagma.tasks.collect import warn_of_skipped
 from syntagma.tasks.comparison.comparisons import ComparedMetric
 from syntagma.tasks.comparison.metric_sums import LOOSE_MACRO_F1, MICRO_F1
@@ -125,13 +126,14 @@ class TypingTask(PredictorTask[TypingExample, Types, EntityTyper]):
     model_class = TypingModel
     predictor_class = EntityTyper
     primary = "f1"
-    breakdowns = ("label",)
+    breakdowns = BREAKDOWNS["typing"]
     comparisons = (
         F1,
         F1._replace(metric="macro_f1", sums=LOOSE_MACRO_F1),
         F1._replace(metric="strict_accuracy", score="strict_accuracy", test="t", sums=None),
     )
     groupings = {"text_length": length_of("text")}  # noqa: RUF012
+    threshold = "threshold"
     sample = SAMPLE
 
     def __init__(self, predictor: EntityTyper) -> None:

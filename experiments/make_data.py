@@ -1,0 +1,131 @@
+"""Make data files for experiments: unanswerable questions, probing sets, corpora, splits.
+
+    python experiments/make_data.py unanswerable data/squad/train-v1.1.json.gz --out runs/made.json
+    python experiments/make_data.py probing FILE.txt.gz FILE.conllu FILE.ptb --out runs/probing
+    python experiments/make_data.py corpora FILE.txt.gz FILE.txt.gz --out runs/corpora
+    python experiments/make_data.py split-squad FILE.json.gz --out runs/fit.json runs/held.json
+    python experiments/make_data.py split-relations FILE.TXT.gz --out runs/train.txt runs/dev.txt
+
+`syntagma reproduce` makes the files of its tables itself, with the same functions.
+"""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Callable
+from itertools import groupby
+from pathlib import Path
+
+import numpy as np
+
+from syntagma.datasets.unanswerable import make_unanswerable
+from syntagma.encoders.default import DEFAULT_PARSER
+from syntagma.errors import InputError, in_one_line
+from syntagma.files import read_lines
+from syntagma.outputs import write_json, write_text
+from syntagma.reproduce.recipes import make_corpora, make_probing_sets, split_articles
+from syntagma.tasks.relations.data import read_relations
+from syntagma.tasks.spans.squad import read_squad
+
+
+def unanswerable(given: argparse.Namespace) -> None:
+    """Write questions that their passage does not answer, in SQuAD 2.0's format."""
+    examples, _ = read_squad(given.squad)
+    data, counts = make_unanswerable(
+        examples, count=given.count, parser=given.parser, seed=given.seed
+    )
+    print(counts)
+    write_json(given.out, data, indent=None)
+
+
+def probing(given: argparse.Namespace) -> None:
+    """Write a file per property, in SentEval's format."""
+    counts = make_probing_sets(
+        given.files,
+        given.out,
+        given.parser,
+        size=given.size,
+        n_sentences=given.sentences,
+        seed=given.seed,
+    )
+    for name, count in counts.items():
+        print(f"{name}: {count:,} examples" if count else f"{name}: no example in these files")
+
+
+def corpora(given: argparse.Namespace) -> None:
+    """Annotate text for pre-training, and split off a dev corpus."""
+    make_corpora(given.files, given.out, workers=given.workers)
+    for name in ("train", "dev"):
+        print(given.out / name)
+
+
+def split_squad(given: argparse.Namespace) -> None:
+    """Put every second article into one file, and the others into another."""
+    split_articles(given.squad, given.out)
+
+
+def split_relations(given: argparse.Namespace) -> None:
+    """Split a file in SemEval's format at random."""
+    read_relations(given.relations)  # Raises if the file is not in this format.
+    groups = groupby(read_lines(given.relations), key=lambda line: bool(line.strip()))
+    blocks = ["\n".join(lines) + "\n\n" for full, lines in groups if full]
+    if not 0 < given.dev < len(blocks):
+        raise InputError(
+            f"--dev: expected 1 to {len(blocks) - 1} of {len(blocks)}, got {given.dev}"
+        )
+    chosen = np.zeros(len(blocks), bool)
+    chosen[np.random.default_rng(given.seed).permutation(len(blocks))[: given.dev]] = True
+    for path, wanted in zip(given.out, (False, True), strict=True):
+        write_text(path, "".join(b for b, dev in zip(blocks, chosen, strict=True) if dev == wanted))
+
+
+def parser() -> argparse.ArgumentParser:
+    top = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    kinds = top.add_subparsers(required=True, metavar="WHAT")
+
+    def command(make: Callable[[argparse.Namespace], None]) -> argparse.ArgumentParser:
+        name = make.__name__.replace("_", "-")
+        made = kinds.add_parser(name, help=make.__doc__, description=make.__doc__)
+        made.set_defaults(make=make)
+        return made
+
+    made = command(unanswerable)
+    made.add_argument("squad", help="a SQuAD 1.1 file")
+    made.add_argument("--out", type=Path, required=True)
+    made.add_argument("--count", type=int, default=30_000)
+    made.add_argument("--parser", default=DEFAULT_PARSER)
+    made.add_argument("--seed", type=int, default=1)
+
+    made = command(probing)
+    made.add_argument("files", nargs="+", help="texts or treebanks, read in turn")
+    made.add_argument("--out", type=Path, required=True, help="folder")
+    made.add_argument("--parser", default=DEFAULT_PARSER, help="parses the texts")
+    made.add_argument("--size", type=int, default=12_000, help="examples per property")
+    made.add_argument("--sentences", type=int, default=120_000)
+    made.add_argument("--seed", type=int, default=1)
+
+    made = command(corpora)
+    made.add_argument("files", nargs="+", help="texts with a paragraph per line")
+    made.add_argument("--out", type=Path, required=True, help="folder")
+    made.add_argument("--workers", type=int)
+
+    made = command(split_squad)
+    made.add_argument("squad", help="a SQuAD file")
+    made.add_argument("--out", type=Path, nargs=2, required=True, help="the two files")
+
+    made = command(split_relations)
+    made.add_argument("relations", help="a file in SemEval's format")
+    made.add_argument("--out", type=Path, nargs=2, required=True, help="train and dev")
+    made.add_argument("--dev", type=int, default=1000, help="sentences of the second file")
+    made.add_argument("--seed", type=int, default=1)
+    return top
+
+
+def main() -> None:
+    given = parser().parse_args()
+    given.make(given)
+
+
+if __name__ == "__main__":
+    with in_one_line():
+        main()
