@@ -225,9 +225,10 @@ def training_section(systems: Sequence[System], out: Path) -> SectionResult:
     try:
         own = find_task(systems[0].runs[0].task).curves
         primary = "" if own else _evaluated(systems)
-        metrics = {"training loss": (TRAINING_LOSS, "")} | (
-            own or {f"dev {primary}": (primary, "")}
-        )
+        metrics = {
+            "training loss": (TRAINING_LOSS, ""),
+            **(own or {f"dev {primary}": (primary, "")}),
+        }
         path = out / "curves.svg"
         folders = [run for _, run in runs]
         write_curves(folders, metrics, path, names=[name for name, _ in runs])

@@ -25,7 +25,13 @@ from syntagma.parse.encode import EncodedSentence
 from syntagma.parse.parser import JointParser
 from syntagma.parse.phrases import collapse_chains
 from syntagma.parse.scorer import ParserModel
-from syntagma.parse.scores import AttachmentScore, by_length, by_relation, group_order
+from syntagma.parse.scores import (
+    AttachmentScore,
+    by_length,
+    by_relation,
+    double_arguments,
+    group_order,
+)
 from syntagma.tasks import BREAKDOWNS
 from syntagma.tasks.comparison.comparisons import ComparedMetric
 from syntagma.tasks.comparison.metric_sums import ARCS, BRACKETS, HEADS
