@@ -248,9 +248,8 @@ def test_damaged_and_unrelated_folders_are_rejected(parser_run, tmp_path):
 
 
 def train_parser(data, encoder, folder):
-    train(
-        experiment("parsing", data, encoder, training={"num_train_epochs": 4}), folder, resume=True
-    )
+    training = {"num_train_epochs": 4, "save_steps": 3}
+    train(experiment("parsing", data, encoder, training=training), folder, resume=True)
 
 
 def test_out_of_memory_is_reported_in_one_line(tmp_path, tiny_encoder, monkeypatch):
@@ -271,7 +270,9 @@ def test_out_of_memory_is_reported_in_one_line(tmp_path, tiny_encoder, monkeypat
     assert RunFolder(tmp_path / "run").state == "begun"
 
 
+@pytest.mark.slow
 def test_killed_and_resumed_gives_the_same_weights(tmp_path, tiny_encoder):
+    """Killed at any moment; `test_resume.py` stops runs at chosen ones."""
     data = treebank(tmp_path / "tides.conllu", copies=4)
 
     def start(name):
