@@ -86,8 +86,10 @@ def data(tmp_path_factory):
     return probing(tmp_path_factory.mktemp("probing") / "gulls.txt")
 
 
-@pytest.mark.parametrize("hidden", [0, 20])
-@pytest.mark.parametrize("preset", ["none", "sg-net", "seprem", "poi-net"])
+@pytest.mark.parametrize(
+    ("preset", "hidden"),
+    [("none", 0), ("none", 20), ("sg-net", 20), ("seprem", 0), ("poi-net", 20)],
+)
 def test_a_probe_learns_without_changing_the_encoder(preset, hidden, data, tiny_encoder, tmp_path):
     settings = experiment(data, tiny_encoder, preset=preset, head={"hidden": hidden})
     metrics = train(settings, tmp_path / "run")

@@ -103,28 +103,37 @@ def test_a_packed_parser_is_small_and_parses_the_same(parser_run, tmp_path, bits
         pack(run, tmp_path / "small")
 
 
-@pytest.fixture(scope="module")
-def reader_run(tmp_path_factory, encoder_folders, parser_run):
-    folder = tmp_path_factory.mktemp("reader")
+def train_reader(folder, encoder, parser, epochs):
     data = squad(folder / "harbour.json", copies=2)
     settings = experiment(
         "spans",
         data,
-        str(encoder_folders["bert"]),
+        encoder,
         preset="sg-net",
-        parser=str(parser_run[0]),
-        training={"num_train_epochs": 20, "learning_rate": 3e-3, "eval_steps": 0.25},
+        parser=str(parser),
+        training={"num_train_epochs": epochs, "learning_rate": 3e-3, "eval_steps": 0.25},
         hidden_dropout=0.0,
     )
     train(settings, folder / "run")
     return folder / "run", data
 
 
-def test_a_guided_reader_learns_to_answer_and_to_abstain(reader_run):
-    run, data = reader_run
+@pytest.fixture(scope="module")
+def reader_run(tmp_path_factory, tiny_encoder, parser_run):
+    return train_reader(tmp_path_factory.mktemp("reader"), tiny_encoder, parser_run[0], epochs=2)
+
+
+@pytest.mark.slow
+def test_a_guided_reader_learns_to_answer_and_to_abstain(tmp_path, tiny_encoder, parser_run):
+    run, _ = train_reader(tmp_path, tiny_encoder, parser_run[0], epochs=20)
     metrics = json.loads((run / "metrics.json").read_text())
     assert metrics["f1"] > 50
     assert metrics["NoAns_f1"] == 100
+
+
+def test_a_guided_reader_abstains_by_its_threshold(reader_run):
+    run, data = reader_run
+    metrics = json.loads((run / "metrics.json").read_text())
     predictions = json.loads((run / "predictions.json").read_text())
     assert len(predictions) == metrics["total"] == 14
     odds = json.loads((run / "predictions.null_odds.json").read_text())
