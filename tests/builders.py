@@ -119,7 +119,7 @@ def experiment(task: str, data: str, encoder: str, **changes) -> Experiment:
         "num_train_epochs": 2,
         "learning_rate": 1e-3,
         "batch_tokens": 128 if task == "parsing" else 512,
-        "save_steps": 3,
+        "save_steps": 1000,
         "precision": "float32",
     }
     values = {

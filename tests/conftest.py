@@ -5,8 +5,9 @@ from __future__ import annotations
 import gc
 import os
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
+from typing import Any
 
 # Several test processes share the cores; threads that wait for one another by spinning would
 # make each of them many times slower.
@@ -122,6 +123,24 @@ ENCODERS = {
     "roberta": ({}, "byte_level"),
     "xlm-roberta": ({}, "unigram"),
 }
+
+
+def crossed(cases: Iterable[object], encoders: Iterable[str] = ENCODERS) -> Iterator[Any]:
+    """Each case on each encoder, as parameters.
+
+    In the default tier every case meets one encoder, and every encoder one case, at least.
+
+    Args:
+        cases: values, or tuples of the values of several parameters.
+        encoders: the values of the last parameter.
+    """
+    cases, encoders = [*cases], [*encoders]
+    fewer = min(len(cases), len(encoders))
+    for number, case in enumerate(cases):
+        values = case if isinstance(case, tuple) else (case,)
+        for place, encoder in enumerate(encoders):
+            marks = () if number % fewer == place % fewer else pytest.mark.slow
+            yield pytest.param(*values, encoder, marks=marks)
 
 
 # Of the table's rows those that this version of Transformers knows.

@@ -67,7 +67,7 @@ def pretraining(
             "max_steps": 12,
             "learning_rate": 1e-3,
             "batch_tokens": 256,
-            "save_steps": 3,
+            "save_steps": 1000,
             "precision": "float32",
         }
         | (training or {}),

@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
+import io
 import os
 import re
 import signal
 import subprocess
 import sys
-import time
 
 import pytest
 
-from syntagma.cli import main
+from syntagma.training.trainer import SyntagmaTrainer
 from tests.messages import one_line, says
-from tests.processes import Child
 
 
 def test_it_is_a_module_that_can_be_run():
@@ -180,30 +179,21 @@ def test_options_without_effect_are_errors(run, tmp_path):
     assert (code, "--top" in one_line(err)) == (2, True)
 
 
-def print_into(pipe, *arguments):
-    """Run a command whose output goes into a pipe."""
-    sys.stdout = open(pipe, "w")  # noqa: SIM115
-    main([*arguments])
+def test_a_closed_pipe_is_not_an_error(run, monkeypatch):
+    reading, writing = os.pipe()
+    os.close(reading)
+    # Closing it writes what is left, as Python does at exit.
+    with open(writing, "w") as pipe:
+        monkeypatch.setattr(sys, "stdout", pipe)
+        code, _, err = run("reproduce", "--list")
+    assert (code, err) == (0, "")
 
 
-def test_a_closed_pipe_is_not_an_error(tmp_path):
-    os.mkfifo(tmp_path / "pipe")
-    child = Child(print_into, tmp_path / "pipe", "settings", folder=tmp_path)
-    with (tmp_path / "pipe").open("rb"):
-        pass
-    child.require_success()
-    assert child.err.read_text() == ""
-
-
-def run_in_latin(*arguments):
-    sys.stdout.reconfigure(encoding="latin-1")
-    main([str(argument) for argument in arguments])
-
-
-def test_a_terminal_without_a_character_does_not_end_a_command(config, tmp_path):
-    child = Child(run_in_latin, "train", config, "--out", tmp_path / "run", folder=tmp_path)
-    child.require_success()
-    assert child.out.read_bytes().splitlines()[-1] == f"? {tmp_path / 'run'}".encode()
+def test_a_terminal_without_a_character_does_not_end_a_command(run, config, tmp_path, monkeypatch):
+    written = io.BytesIO()
+    monkeypatch.setattr(sys, "stdout", io.TextIOWrapper(written, encoding="latin-1"))
+    assert run("train", config, "--out", tmp_path / "run")[0] == 0
+    assert written.getvalue().splitlines()[-1] == f"? {tmp_path / 'run'}".encode()
 
 
 def test_a_file_is_not_a_folder(run, tmp_path):
@@ -270,22 +260,30 @@ def test_a_full_disk_leaves_nothing_half_written(run, config, tmp_path, monkeypa
     assert not list((tmp_path / "run").glob(".kept*"))
 
 
-def train_until_stopped(*arguments):
-    signal.signal(signal.SIGINT, signal.default_int_handler)
-    main([str(argument) for argument in arguments])
+@pytest.fixture
+def interruptible():
+    """Python's own answer to Ctrl-C, which a process of pytest-xdist ignores."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
 
 
-def test_interrupting_a_training_run_keeps_its_checkpoints(config, tmp_path):
+def test_interrupting_a_training_run_keeps_its_checkpoints(
+    run, config, tmp_path, monkeypatch, interruptible
+):
     folder = tmp_path / "run"
-    command = ("train", config, "--out", folder, "--set", "training.num_train_epochs=2000",
+    score = SyntagmaTrainer._score_dev
+
+    def interrupted(trainer):
+        if list(folder.glob("checkpoints/*/complete")):
+            signal.raise_signal(signal.SIGINT)
+        return score(trainer)
+
+    monkeypatch.setattr(SyntagmaTrainer, "_score_dev", interrupted)
+    command = ("train", config, "--out", folder, "--set", "training.num_train_epochs=9",
                "--set", "training.save_steps=2")  # fmt: skip
-    child = Child(train_until_stopped, *command, folder=tmp_path)
-    deadline = time.monotonic() + 60
-    while not list(folder.glob("checkpoints/*/complete")) and time.monotonic() < deadline:
-        time.sleep(0.05)
-    child.send(signal.SIGINT)
-    assert child.join(60) == 130
-    err = child.err.read_text()
+    code, _, err = run(*command)
+    assert code == 130
     assert says(err, "interrupted")
     assert "Traceback" not in err
     assert list(folder.glob("checkpoints/*/complete"))

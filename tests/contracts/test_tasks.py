@@ -20,7 +20,7 @@ from syntagma.training.run import training_arguments
 from syntagma.training.trainable import prepare_encoder
 from syntagma.training.trainer import SyntagmaTrainer
 from tests.builders import brackets, experiment
-from tests.conftest import ENCODERS
+from tests.conftest import crossed
 from tests.messages import naming
 
 # What streams its data and hides some at random, and what has two sides, have their own tests.
@@ -64,16 +64,7 @@ def build_task(name, preset, encoder_folder, data, **training):
     return task_class.new(settings, examples), examples, settings
 
 
-def crossed():
-    """Each task and preset on each encoder; outside the slow tier on two, by turns."""
-    for number, (name, preset) in enumerate(CASES):
-        for place, model_type in enumerate(ENCODERS):
-            is_quick = model_type == "bert" or place == number % len(ENCODERS)
-            marks = () if is_quick else pytest.mark.slow
-            yield pytest.param(name, preset, model_type, marks=marks)
-
-
-@pytest.mark.parametrize(("name", "preset", "model_type"), [*crossed()])
+@pytest.mark.parametrize(("name", "preset", "model_type"), [*crossed(CASES)])
 def test_a_step_lowers_the_loss_and_reaches_every_parameter(
     name, preset, model_type, encoder_folders, data
 ):

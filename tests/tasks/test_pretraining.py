@@ -17,7 +17,7 @@ from syntagma.syntax.sequences import SequenceBuilder
 from syntagma.tasks.pretraining.task import ObjectiveSums, PretrainingTask
 from syntagma.training.run import train
 from tests.builders import new_task
-from tests.conftest import ENCODERS, SITED, tiny_config
+from tests.conftest import SITED, crossed, tiny_config
 from tests.corpora import make_corpus
 from tests.corpora import pretraining as experiment
 from tests.messages import naming
@@ -31,8 +31,7 @@ def corpus(tmp_path_factory):
 PRESETS = {"none": {}, "seprem": {}, "poi-net": {"coattention": False}}
 
 
-@pytest.mark.parametrize("model_type", ENCODERS)
-@pytest.mark.parametrize("preset", PRESETS)
+@pytest.mark.parametrize(("preset", "model_type"), [*crossed(PRESETS)])
 def test_a_step_lowers_the_loss_and_reaches_every_parameter(
     preset, model_type, encoder_folders, corpus
 ):

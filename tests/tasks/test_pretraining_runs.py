@@ -20,7 +20,7 @@ from syntagma.runs.folder import RunFolder
 from syntagma.tasks.experiment import TrainingSettings
 from syntagma.tasks.pretraining.task import PretrainingTask
 from syntagma.training.run import train
-from syntagma.training.trainer import parameter_groups
+from syntagma.training.trainer import SyntagmaTrainer, parameter_groups
 from tests.corpora import make_corpus
 from tests.corpora import pretraining as experiment
 from tests.messages import naming, says
@@ -52,14 +52,14 @@ def test_a_failed_start_leaves_no_folder(corpus, tiny_encoder, tmp_path):
     assert min(speeds) > 0
 
 
-@pytest.mark.parametrize("workers", [0, 1])
+@pytest.mark.parametrize("workers", [0, pytest.param(1, marks=pytest.mark.slow)])
 def test_a_run_can_resume_without_a_damaged_shard(tmp_path, tiny_encoder, workers):
     folder = make_corpus(tmp_path)
     path = sorted(folder.glob("*.parquet"))[1]
     data = bytearray(path.read_bytes())
     data[len(data) // 2] ^= 1
     path.write_bytes(data)
-    long = {"max_steps": 24, "dataloader_num_workers": workers}
+    long = {"max_steps": 24, "dataloader_num_workers": workers, "save_steps": 3}
     with pytest.raises(DamagedFileError, match=naming(f"{path} --resume")):
         train(experiment(folder, tiny_encoder, training=long), tmp_path / "run")
     skip = {"train": [str(folder)], "dev": [str(folder)], "skip_bad": True}
@@ -68,10 +68,8 @@ def test_a_run_can_resume_without_a_damaged_shard(tmp_path, tiny_encoder, worker
 
 
 def pretrain(corpus, encoder, folder, workers):
-    settings = experiment(
-        corpus, encoder, training={"max_steps": 40, "dataloader_num_workers": workers}
-    )
-    train(settings, folder, resume=True)
+    training = {"max_steps": 40, "dataloader_num_workers": workers, "save_steps": 3}
+    train(experiment(corpus, encoder, training=training), folder, resume=True)
 
 
 def wait_for_checkpoint(processes, folder, step=9):
@@ -85,7 +83,41 @@ def wait_for_checkpoint(processes, folder, step=9):
         assert each.is_running, each.err.read_text()[-2000:]
 
 
-@pytest.mark.parametrize("workers", [0, pytest.param(2, marks=pytest.mark.slow)])
+def losses(folder):
+    """The loss of each step, with its place in the stream."""
+    rows = [json.loads(row) for row in (folder / "metrics.jsonl").open()]
+    return [(row["step"], row["epoch"], row["loss"]) for row in rows if "loss" in row]
+
+
+def assert_same(folder, other):
+    expected, found = (load_file(path / "model.safetensors") for path in (folder, other))
+    assert all(torch.equal(expected[name], found[name]) for name in expected)
+    assert losses(folder) == losses(other)
+
+
+def test_a_run_stopped_after_a_checkpoint_resumes_with_the_same_weights(
+    corpus, tmp_path, tiny_encoder, monkeypatch
+):
+    settings = experiment(corpus, tiny_encoder, training={"max_steps": 16, "save_steps": 4})
+    train(settings, tmp_path / "whole")
+    compute_loss = SyntagmaTrainer.compute_loss
+
+    def stop(self, *args, **kwargs):
+        if self.state.global_step == 10:
+            raise KeyboardInterrupt
+        return compute_loss(self, *args, **kwargs)
+
+    with monkeypatch.context() as stopping:
+        stopping.setattr(SyntagmaTrainer, "compute_loss", stop)
+        with pytest.raises(KeyboardInterrupt):
+            train(settings, tmp_path / "broken")
+    assert RunFolder(tmp_path / "broken").last_checkpoint().name == "checkpoint-8"
+    train(settings, tmp_path / "broken", resume=True)
+    assert_same(tmp_path / "whole", tmp_path / "broken")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("workers", [0, 2])
 def test_killed_and_resumed_gives_the_same_weights(corpus, tmp_path, tiny_encoder, workers):
     def start(name):
         arguments = (corpus, tiny_encoder, tmp_path / name, workers)
@@ -97,17 +129,10 @@ def test_killed_and_resumed_gives_the_same_weights(corpus, tmp_path, tiny_encode
     broken = start("broken")
     broken.require_success()
     whole.require_success()
-    expected = load_file(tmp_path / "whole" / "model.safetensors")
-    found = load_file(tmp_path / "broken" / "model.safetensors")
-    assert all(torch.equal(expected[name], found[name]) for name in expected)
-
-    def losses(name):
-        rows = [json.loads(row) for row in (tmp_path / name / "metrics.jsonl").open()]
-        return [(row["step"], row["epoch"], row["loss"]) for row in rows if "loss" in row]
-
-    assert losses("whole") == losses("broken")
+    assert_same(tmp_path / "whole", tmp_path / "broken")
 
 
+@pytest.mark.slow
 def test_two_processes_train_and_resume(corpus, tmp_path, tiny_encoder):
     folder = tmp_path / "run"
     arguments = (corpus, tiny_encoder, folder, 0)

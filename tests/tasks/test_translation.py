@@ -22,7 +22,7 @@ from syntagma.tasks.translation.vocabulary import learn_vocabulary
 from syntagma.training.run import train
 from tests.builders import new_task, parallel
 from tests.builders import translation as experiment
-from tests.conftest import SENTENCES, build_tokenizer, tiny_config
+from tests.conftest import SENTENCES, build_tokenizer, crossed, tiny_config
 from tests.messages import naming, says
 
 
@@ -76,8 +76,10 @@ def pretrained(tmp_path_factory):
     return lambda model_type: tiny_seq2seq(model_type, folder / model_type)
 
 
-@pytest.mark.parametrize("model_type", ["scratch", "bart", "mbart", "m2m_100", "marian", "t5"])
-@pytest.mark.parametrize("preset", GUIDES)
+MODELS = ("scratch", "bart", "mbart", "m2m_100", "marian", "t5")
+
+
+@pytest.mark.parametrize(("preset", "model_type"), [*crossed(GUIDES, MODELS)])
 def test_a_step_lowers_the_loss_and_reaches_every_parameter(preset, model_type, data, pretrained):
     encoder = "scratch" if model_type == "scratch" else pretrained(model_type)
     task, examples = new_task(

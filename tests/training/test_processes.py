@@ -55,6 +55,7 @@ def train_each(data, encoder, folder):
     train(settings(data, encoder, gradient_accumulation_steps=1), folder)
 
 
+@pytest.mark.slow
 def test_two_processes_agree_with_one(tmp_path, tiny_encoder):
     data = squad(tmp_path / "harbour.json", copies=2)
     for process in ranks(train_each, data, tiny_encoder, tmp_path / "two", folder=tmp_path):

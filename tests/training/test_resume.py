@@ -27,7 +27,7 @@ def kill(*args, **kwargs):
 
 
 def wanted(tmp_path, encoder, **training):
-    settings = {"batch_tokens": 200, "eval_steps": None} | training
+    settings = {"batch_tokens": 200, "eval_steps": None, "save_steps": 7} | training
     return experiment("pairs", pairs(tmp_path / "pairs.jsonl"), str(encoder), training=settings)
 
 

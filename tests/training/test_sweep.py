@@ -323,6 +323,30 @@ def search(config, folder):
         print("TRIAL", trial.number, sorted(trial.values.items()), trial.value)
 
 
+def test_an_interrupted_and_resumed_sweep_makes_the_same_trials(sweep, monkeypatch, tmp_path):
+    score = fake(lambda preset, rate, seed: 10 * (preset == "sg-net") + 1000 * rate)
+    asked: list[str] = []
+
+    def interrupt_second(experiment, folder, *, resume):
+        asked.append(Path(folder).name)
+        if len(asked) == 2:
+            raise KeyboardInterrupt
+        return score(experiment, folder, resume=resume)
+
+    monkeypatch.setattr("syntagma.training.run.train", interrupt_second)
+    with pytest.raises(KeyboardInterrupt):
+        run_sweep(sweep, 4)
+    broken = run_sweep(sweep, 4)
+    assert asked == ["trial-000", "trial-001", "trial-001", "trial-002", "trial-003"]
+    whole = run_sweep(replace(sweep, folder=tmp_path / "whole"), 4)
+    found = [
+        [(trial.number, trial.values, trial.value) for trial in each.trials]
+        for each in (broken, whole)
+    ]
+    assert found[0] == found[1]
+
+
+@pytest.mark.slow
 def test_a_killed_and_resumed_sweep_makes_the_same_trials(sweep, tmp_path):
     def start(name):
         return Child(search, sweep.config, tmp_path / name, folder=tmp_path)

@@ -1,0 +1,104 @@
+"""The settings of a run: checked before training, and compared when it is resumed."""
+
+from __future__ import annotations
+
+import pytest
+
+from syntagma.errors import InputError
+from syntagma.models.guided_encoder import GuidedEncoder
+from syntagma.models.pair_model import PairModel
+from syntagma.runs.folder import RunFolder
+from syntagma.tasks.experiment import comparable, load_experiment
+from syntagma.tasks.new_model import new_model
+from syntagma.training.run import train
+from tests.builders import experiment, pairs, treebank
+from tests.messages import naming
+
+
+def test_pieces_of_the_tokenizer_cannot_be_set(tmp_path, tiny_encoder):
+    data = treebank(tmp_path / "tides.conllu", copies=1)
+    with pytest.raises(InputError, match=naming("head.mask_token_id")):
+        train(
+            experiment("parsing", data, tiny_encoder, head={"mask_token_id": 7}), tmp_path / "run"
+        )
+
+
+def test_an_experiment_is_loaded_first(tmp_path):
+    with pytest.raises(InputError, match=naming("a.yaml load_experiment()")):
+        train("a.yaml", tmp_path / "run")
+    with pytest.raises(InputError, match=naming("path file None")):
+        load_experiment(None)
+    assert not any(tmp_path.iterdir())
+
+
+def test_an_existing_folder_is_rejected_before_data_is_read(tmp_path):
+    (tmp_path / "a").write_text("")
+    with pytest.raises(InputError, match=naming(f"{tmp_path / 'a'} file new folder")):
+        train(experiment("pairs", "nowhere.jsonl", "no/encoder"), tmp_path / "a")
+    assert [path.name for path in tmp_path.iterdir()] == ["a"]
+
+
+def test_a_run_from_before_a_setting_existed_can_be_resumed(tmp_path, tiny_encoder):
+    data = treebank(tmp_path / "tides.conllu", copies=1)
+    settings = experiment("parsing", data, tiny_encoder, training={"num_train_epochs": 1})
+    run = RunFolder(tmp_path / "run")
+    run.begin(settings, resume=False)
+    lines = run.experiment.read_text().splitlines(keepends=True)
+    kept = [line for line in lines if "adam_beta2" not in line]
+    assert len(kept) == len(lines) - 1
+    run.experiment.write_text("".join(kept))
+    run.begin(settings, resume=True)
+
+
+def test_an_explicit_default_is_the_same_setting(tmp_path, tiny_encoder):
+    data = treebank(tmp_path / "tides.conllu", copies=1)
+    run = RunFolder(tmp_path / "run")
+    run.begin(experiment("parsing", data, tiny_encoder), resume=False)
+    said = {"pooling": "first", "word_dropout": 0}
+    run.begin(experiment("parsing", data, tiny_encoder, head=said), resume=True)
+    with pytest.raises(InputError, match=naming("head.pooling='mean' 'first' --out")):
+        run.begin(experiment("parsing", data, tiny_encoder, head={"pooling": "mean"}), resume=True)
+
+
+def test_an_explicit_default_of_a_guide_is_the_same_setting(tmp_path, tiny_encoder):
+    data = pairs(tmp_path / "pairs.jsonl", copies=1)
+
+    def asked(preset, guides):
+        return experiment("pairs", data, tiny_encoder, preset=preset, guides=guides)
+
+    for preset in ("sg-net", "saved"):
+        run = RunFolder(tmp_path / preset)
+        run.begin(asked(preset, {}), resume=False)
+        other = {"ancestor_attention": {"alpha": 0.25}}
+        with pytest.raises(InputError, match=naming("guides.ancestor_attention.alpha=0.25 --out")):
+            run.begin(asked(preset, other), resume=True)
+    RunFolder(tmp_path / "sg-net").begin(
+        asked("sg-net", {"ancestor_attention": {"alpha": 0.5}}), resume=True
+    )
+
+
+def test_guides_of_a_saved_model_keep_other_settings(tmp_path, tiny_encoder):
+    guides = {
+        "coattention": {"turns": 5, "integration": "average"},
+        "ancestor_attention": {"aggregation": "guided_only", "alpha": 0.25},
+    }
+    GuidedEncoder.from_encoder(tiny_encoder, guides=guides).save_pretrained(tmp_path / "saved")
+    changes = {"coattention": {"turns": 2}, "ancestor_attention": {"num_layers": 1}}
+    asked = experiment("pairs", "none", tmp_path / "saved", preset="saved", guides=changes)
+    labels = {"labels": ["yes", "no"]}
+    found = new_model(PairModel, asked, labels=labels).config.guides
+    assert (found["coattention"].turns, found["coattention"].integration) == (2, "average")
+    kept = found["ancestor_attention"]
+    assert (kept.aggregation, kept.alpha, kept.num_layers) == ("guided_only", 0.25, 1)
+
+
+def test_integers_and_equal_floats_are_the_same_setting(tmp_path):
+    path = tmp_path / "pairs.yaml"
+    found = []
+    for value in ("2", "2.0"):
+        path.write_text(
+            f"task: pairs\ndata: {{train: [a]}}\ntraining: {{num_train_epochs: {value}}}\n"
+        )
+        found.append(comparable(load_experiment(path)))
+    assert found[0] == found[1]
+    assert found[0]["training.seed"] == 1
