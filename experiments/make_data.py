@@ -71,7 +71,8 @@ def split_relations(given: argparse.Namespace) -> None:
     blocks = ["\n".join(lines) + "\n\n" for full, lines in groups if full]
     if not 0 < given.dev < len(blocks):
         raise InputError(
-            f"--dev: expected 1 to {len(blocks) - 1} of {len(blocks)}, got {given.dev}"
+            f"--dev {given.dev}: {given.relations} has {len(blocks)} sentences; give a number from "
+            f"1 to {len(blocks) - 1}"
         )
     chosen = np.zeros(len(blocks), bool)
     chosen[np.random.default_rng(given.seed).permutation(len(blocks))[: given.dev]] = True

@@ -1,13 +1,19 @@
-"""Every experiment can be loaded, and says by which command it is run."""
+"""Every experiment can be loaded, and says by which command it is run; data files are made."""
 
 from __future__ import annotations
 
+import importlib.util
+import json
 from pathlib import Path
 
 import pytest
 
+from syntagma.errors import InputError
 from syntagma.tasks import find_task
 from syntagma.tasks.experiment import load_experiment
+from syntagma.tasks.relations.data import read_relations
+from tests.builders import relations, squad
+from tests.messages import naming
 
 EXPERIMENTS = sorted((Path(__file__).parent.parent / "experiments").glob("*.yaml"))
 
@@ -25,3 +31,41 @@ def test_it_loads_and_names_its_command(path):
         start = experiment.encoder.removeprefix("runs/")
         assert (path.parent / f"{start}.yaml").is_file()
         assert f"experiments/{start}.yaml" in path.read_text(encoding="utf-8")
+
+
+@pytest.fixture(scope="module")
+def make_data():
+    """The script's commands, called with their arguments."""
+    spec = importlib.util.spec_from_file_location(
+        "make_data", EXPERIMENTS[0].parent / "make_data.py"
+    )
+    script = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(script)
+
+    def make(*arguments) -> None:
+        given = script.parser().parse_args([str(argument) for argument in arguments])
+        given.make(given)
+
+    return make
+
+
+def test_relations_are_split_without_losses(make_data, tmp_path):
+    source = relations(tmp_path / "all.txt")
+    out = tmp_path / "train.txt", tmp_path / "dev.txt"
+    make_data("split-relations", source, "--dev", 5, "--out", *out)
+    train, dev = (read_relations(path).examples for path in out)
+    assert len(dev) == 5
+    described = sorted(example.text for example in read_relations(source).examples)
+    assert sorted(example.text for example in [*train, *dev]) == described
+    with pytest.raises(InputError, match=naming(f"{source} {len(described)} {len(described) - 1}")):
+        make_data("split-relations", source, "--dev", len(described), "--out", *out)
+
+
+def test_articles_are_dealt_out_in_turn(make_data, tmp_path):
+    articles = json.loads(Path(squad(tmp_path / "squad.json")).read_text(encoding="utf-8"))
+    articles["data"] = [{**articles["data"][0], "title": name} for name in "abc"]
+    (tmp_path / "three.json").write_text(json.dumps(articles))
+    out = tmp_path / "fit.json", tmp_path / "held.json"
+    make_data("split-squad", tmp_path / "three.json", "--out", *out)
+    titles = [[each["title"] for each in json.loads(path.read_text())["data"]] for path in out]
+    assert titles == [["a", "c"], ["b"]]
