@@ -7,6 +7,7 @@ import pytest
 
 from syntagma.batches import padded_length
 from syntagma.parse.columns import ParsedText
+from syntagma.parse.sources.controls import ChainSource
 from syntagma.syntax.encode import COLUMNS, encode_texts
 from syntagma.syntax.sequences import Part, SequenceBuilder
 from syntagma.syntax.tags import PAD, SPE
@@ -103,3 +104,28 @@ def test_two_texts_in_one_sequence_stay_separate(tokenizers, kind):
     mask = batch["attention_mask"].bool()
     assert (tags[~mask] == PAD).all()
     assert tags[0, 0] == SPE
+
+
+@pytest.mark.parametrize("kind", ["wordpiece", "byte_level", "unigram"])
+def test_escapes_among_given_words_are_read_as_what_they_stand_for(kind, tokenizers):
+    given, read = "An oar -LRB- of 1\\/2 ash -RRB- broke", "An oar ( of 1/2 ash ) broke"
+    parses = [ChainSource(mode="words").parse_texts([text]) for text in (given, read)]
+    parsed = [ParsedText.from_parses(next(found)) for found in parses]
+    for spaced in (False, True):
+        (found,), (expected,) = (
+            encode_texts([text], tokenizers[kind], [parse], spaced=spaced, given_words=True)
+            for text, parse in zip((given, read), parsed, strict=True)
+        )
+        assert np.array_equal(found.pieces, expected.pieces)
+        assert np.array_equal(found.syntax.table, expected.syntax.table)
+        words = [word for word in found.syntax["word"].tolist() if word >= 0]
+        covered = {n: [0, 0] for n in words}
+        for word, start, end in zip(found.syntax["word"], found.starts, found.ends, strict=True):
+            if word >= 0:
+                covered[int(word)] = [min(covered[int(word)][0] or start, start), end]
+        parts = given.split()
+        assert given[covered[2][0] : covered[2][1]].strip() == parts[2]
+        assert given[covered[6][0] : covered[6][1]].strip() == parts[6]
+    # Running text keeps the characters, which it spells out.
+    (raw,) = encode_texts([given], tokenizers[kind])
+    assert len(raw) > len(found)

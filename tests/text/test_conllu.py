@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+from dataclasses import replace
 
 import pytest
 
@@ -105,6 +106,91 @@ def test_with_parse_replaces_only_the_predicted_columns():
     assert new.words[7][9] == "SpaceAfter=No|Note=x"
     with pytest.raises(ValueError, match=naming("9 words 1")):
         source.with_parse(sentences()[1].parse())
+
+
+def test_enhanced_dependencies_go_together_with_their_empty_nodes():
+    lines = [
+        "# global.columns = ID FORM LEMMA UPOS XPOS FEATS HEAD DEPREL DEPS MISC",
+        "# text = Bo mends nets, Al oars.",
+        "1\tBo\tBo\tPROPN\tNNP\t_\t2\tnsubj\t2:nsubj\t_",
+        "2\tmends\tmend\tVERB\tVBZ\t_\t0\troot\t0:root\t_",
+        "3\tnets\tnet\tNOUN\tNNS\t_\t2\tobj\t2:obj\tSpaceAfter=No|Note=x",
+        "4\t,\t,\tPUNCT\t,\t_\t5\tpunct\t5.1:punct\t_",
+        "5\tAl\tAl\tPROPN\tNNP\t_\t2\tconj\t5.1:nsubj\t_",
+        "5.1\tmends\tmend\tVERB\tVBZ\t_\t_\t_\t2:conj\tCopyOf=2",
+        "6\toars\toar\tNOUN\tNNS\t_\t5\torphan\t5.1:obj\tSpaceAfter=No",
+        "7\t.\t.\tPUNCT\t.\t_\t2\tpunct\t2:punct\t_",
+        "",
+    ]
+    (source,) = parse_conllu(lines)
+    assert problems(source) == []
+    parse = source.parse()
+    heads = (3, 3, 0, 3, 6, 3, 3)
+    relations = ("compound", "compound", "root", "punct", "compound", "conj", "punct")
+    new = source.with_parse(replace(parse, heads=heads, relations=relations))
+    assert problems(new) == []
+    assert new.parse().heads == heads
+    assert new.comments == source.comments
+    assert [row[9] for row in new.words] == [row[9] for row in source.words]
+    # Half of the graph is what a validator rejects.
+    half = replace(source, rows=tuple((*row[:8], "_", row[9]) for row in source.rows))
+    assert problems(half) == []
+    kept = source.rows[5]
+    half = replace(half, rows=(*half.rows[:5], kept, *half.rows[6:]))
+    assert problems(half) == ["the enhanced graph is not connected"]
+
+
+def problems(sentence):
+    """What a validator reports about ids, the tree, the enhanced graph and the text."""
+    found = []
+    if [row[0] for row in sentence.words] != [str(n + 1) for n in range(len(sentence.words))]:
+        found.append("ids are not consecutive")
+    for row in sentence.words:
+        if (row[6] == "0") != (row[7] == "root"):
+            found.append(f"word {row[0]}: root")
+    sentence.parse()
+    graph = {row[0]: row[8] for row in sentence.rows if "-" not in row[0]}
+    if any(deps != "_" for deps in graph.values()):
+        reached, size = {"0"}, 0
+        while size < len(reached):
+            size = len(reached)
+            for node, deps in graph.items():
+                heads = {arc.split(":")[0] for arc in deps.split("|")}
+                reached |= {node} if heads & reached else set()
+        if reached != {"0", *graph}:
+            found.append("the enhanced graph is not connected")
+    if sentence.comment("text") not in (None, sentence.text):
+        found.append("text")
+    return found
+
+
+@pytest.mark.parametrize(
+    ("text", "forms", "covered"),
+    [
+        ("An oar (of ash) broke.", "An oar -LRB- of ash -RRB- broke .", ["(", ")"]),
+        ("[ash] {oar}", "-lsb- ash -rsb- -LCB- oar -RCB-", ["[", "]", "{", "}"]),
+        ('"Row," said Bo.', "`` Row , '' said Bo .", ['"', '"']),
+        ("“Row,” said Bo.", "`` Row , '' said Bo .", ["“", "”"]),
+        ("‘Row’ 1/2 **", "` Row ' 1\\/2 \\*\\*", ["‘", "1/2", "**"]),
+        ("`` Row '' -LRB- 2 -RRB-", "`` Row '' -LRB- 2 -RRB-", ["``", "''", "-LRB-", "-RRB-"]),
+    ],
+)
+def test_escaped_words_are_found_in_the_text(text, forms, covered):
+    text = text.replace("Row’", "Row'")
+    rows = (row(n, form) for n, form in enumerate(forms.split(), start=1))
+    (sentence,) = parse_conllu([f"# text = {text}", *rows])
+    assert sentence.text == text
+    words = sentence.sentence().words
+    assert [word.form for word in words] == forms.split()
+    parts = [text[word.start : word.end] for word in words]
+    assert "".join(parts) == text.replace(" ", "")
+    assert [part for part in parts if not part.isalpha() and part not in ".,2'"] == covered
+
+
+def test_a_text_with_other_words_is_not_the_text_of_escaped_ones():
+    (sentence,) = parse_conllu(["# text = [ ash", row(1, "-LRB-"), row(2, "ash")])
+    assert sentence.text == "-LRB- ash"
+    assert sentence.sentence().starts == (0, 6)
 
 
 def test_from_parse_round_trip(ferry):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -13,9 +14,18 @@ from torch import Tensor
 
 from syntagma.parse.shapes import word_shapes
 from syntagma.text.alignment import ABSENT, align, cut, encodable, require_offsets
+from syntagma.text.emoji import EMOTICON, is_emoji
+from syntagma.text.escapes import unescape_words
 from syntagma.text.sentence import Sentence
 
 IntArray = NDArray[np.int64]
+
+# Parse caches and annotated corpora depend on this version, through the parser's fingerprint.
+# Raise it by one whenever a code change makes the parser read any word differently.
+READING_VERSION = 1
+
+MARK = re.compile(r"\A[\[<{|]+/?(\w\S*?)/?[\]>}|]+\Z")
+"""A name in brackets.  Round ones are not among them: ``(a)`` numbers the items of a list."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +51,7 @@ class SentenceEncoder:
 
     Words are joined by single spaces before they are tokenized, whatever separates them in the
     text.  So each word gets at least one piece: *cannot*, segmented into *can* and *not*, is read
-    as *can not*.
+    as *can not*.  Words are read as :meth:`readings` says.
 
     Args:
         tokenizer: the encoder's fast tokenizer.
@@ -74,12 +84,13 @@ class SentenceEncoder:
         """
         if not sentences:
             return []
-        texts = [encodable(" ".join(sentence.forms)) for sentence in sentences]
+        read = self.readings(sentences)
+        texts = [encodable(" ".join(words)) for words in read]
         encodings = cut(self.tokenizer, texts)
         n_words = np.array([len(sentence) for sentence in sentences])
         n_pieces = np.array([len(encoding.ids) for encoding in encodings])
         # Offsets are computed as if all texts were joined by spaces, so that one call aligns them.
-        forms = [form for sentence in sentences for form in sentence.forms]
+        forms = [form for words in read for form in words]
         lengths = np.fromiter(map(len, forms), np.int64, count=len(forms))
         word_ends = np.cumsum(lengths + 1) - 1
         text_starts = np.concatenate([[0], np.cumsum([len(text) + 1 for text in texts])[:-1]])
@@ -107,6 +118,31 @@ class SentenceEncoder:
                 strict=True,
             )
         ]
+
+    def readings(self, sentences: Sequence[Sentence]) -> list[tuple[str, ...]]:
+        """Return what is tokenized for each word.
+
+        Penn's escapes are undone.  A name in brackets, such as ``[SEP]``, is read as the name:
+        the first piece of a word stands for it, and that would be the bracket.  Emoji that the
+        vocabulary lacks are read as an emoticon: the unknown piece could be any character.
+
+        Args:
+            sentences: segmented sentences.
+
+        Returns:
+            A tuple of strings for each sentence, ``[n_words]``.
+        """
+        read = [
+            tuple(MARK.sub(r"\1", form) for form in unescape_words(sentence.forms))
+            for sentence in sentences
+        ]
+        emoji = {form for words in read for form in words if is_emoji(form)}
+        if not emoji:
+            return read
+        unknown = self.tokenizer.unk_token_id
+        encodings = zip(emoji, cut(self.tokenizer, list(emoji)), strict=True)
+        lacking = {form for form, encoding in encodings if unknown in encoding.ids}
+        return [tuple(EMOTICON if form in lacking else form for form in words) for words in read]
 
     def collate(self, batch: Sequence[EncodedSentence]) -> dict[str, Tensor]:
         """Build a padded batch, with special pieces.

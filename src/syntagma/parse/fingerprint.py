@@ -11,6 +11,7 @@ from pathlib import Path
 
 from syntagma.encoders.default import CONFIG, TOKENIZER, WEIGHTS
 from syntagma.parse.decode import DecodingMode
+from syntagma.parse.encode import READING_VERSION
 from syntagma.parse.scorer import ParserModel
 from syntagma.text.segmentation.segment import segmentation_fingerprint
 
@@ -49,6 +50,6 @@ def fingerprint_of_model(model: ParserModel, *, max_words: int, decoding: Decodi
 
 def _fingerprint(weights: bytes, max_words: int, decoding: DecodingMode) -> str:
     digest = hashlib.blake2b(weights, digest_size=16)
-    digest.update(segmentation_fingerprint().encode())
+    digest.update(f"{segmentation_fingerprint()}:{READING_VERSION}".encode())
     jointly = ":joint" if decoding == "joint" else ""
     return f"parser:{digest.hexdigest()}:{max_words}{jointly}"

@@ -26,6 +26,7 @@ from syntagma.parse.fingerprint import fingerprint_of_model, fingerprint_of_save
 from syntagma.parse.head_rules import heads_by_rule
 from syntagma.parse.phrases import expand_chains
 from syntagma.parse.scorer import ParserModel, WordStates
+from syntagma.parse.spaced_words import join_parts, split_at_spaces
 from syntagma.text.segmentation.segment import segment
 from syntagma.text.sentence import Constituent, Parse, Sentence
 
@@ -228,6 +229,16 @@ class JointParser:
             yield from self._parse_chunk(chunk)
 
     def _parse_chunk(self, sentences: Sequence[Sentence]) -> list[Parse]:
+        """Parse some sentences, reading words with spaces as several words if need be."""
+        if self.model.head.spaced_words:
+            return self._parse_words(sentences)
+        read = list(map(split_at_spaces, sentences))
+        return [
+            parse if split is sentence else join_parts(sentence, parse)
+            for sentence, split, parse in zip(sentences, read, self._parse_words(read), strict=True)
+        ]
+
+    def _parse_words(self, sentences: Sequence[Sentence]) -> list[Parse]:
         """Parse some sentences, batched by length, and restore their order."""
         parses: list[Parse | None] = [None] * len(sentences)
         for index, sentence in enumerate(sentences):

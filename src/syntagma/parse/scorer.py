@@ -36,6 +36,8 @@ class ParserHead:
         span_share: λ, the weight of span scores against arc scores in joint decoding.
         span_weight: weight of the phrase loss relative to the other losses.
         views: what to train on if the treebank has both phrases and dependencies.
+        spaced_words: whether words with spaces inside, such as ``10 000``, are read as one word
+            rather than as their parts; taken from the treebank, not to be set.
     """
 
     pooling: Literal["first", "mean"] = "first"
@@ -49,6 +51,7 @@ class ParserHead:
     span_share: float = 0.5
     span_weight: float = 1.0
     views: Literal["both", "dependencies", "constituents"] = "both"
+    spaced_words: bool = False
 
     def __post_init__(self) -> None:
         for name in ("arc_width", "relation_width", "span_width"):

@@ -35,6 +35,7 @@ from syntagma.text.alignment import (
     require_offsets,
     spread,
 )
+from syntagma.text.escapes import unescape_text
 
 IntArray = NDArray[np.int32]
 PieceMode = Literal["share", "first_piece", "projection"]
@@ -140,6 +141,7 @@ def encode_texts(
     *,
     mode: PieceMode = "share",
     spaced: bool = False,
+    given_words: bool = False,
 ) -> list[EncodedText]:
     """Tokenize texts into pieces and attach the syntax of each piece.
 
@@ -150,6 +152,8 @@ def encode_texts(
         mode: rule for transferring the tree from words to pieces.
         spaced: tokenize as if a space preceded the text; byte-level vocabularies have different
             pieces for a word at the start of a text and after a space.
+        given_words: whether texts are words separated by spaces; Penn escapes among them, such as
+            ``-LRB-``, are then read as what they stand for.
 
     Raises:
         InputError: the tokenizer has no character offsets.
@@ -157,20 +161,12 @@ def encode_texts(
     require_offsets(tokenizer)
     if not texts:
         return []
-    lead = " " if spaced else ""
-    encodings = cut(tokenizer, [lead + encodable(text) for text in texts])
-    n_pieces = np.array([len(encoding.ids) for encoding in encodings])
-    bounds = np.concatenate([[0], np.cumsum(n_pieces)]).tolist()
-    slices = [slice(*pair) for pair in pairwise(bounds)]
-    pieces = np.concatenate([np.asarray(encoding.ids, np.int32) for encoding in encodings])
-    offsets = np.concatenate(
-        [np.asarray(encoding.offsets, np.int32).reshape(-1, 2) for encoding in encodings]
-    )
-    # The leading space is not part of the text.
-    starts, ends = np.ascontiguousarray(np.maximum(offsets - len(lead), 0).T)
-    columns = [(pieces[own], starts[own], ends[own]) for own in slices]
+    columns = _columns(texts, tokenizer, spaced=spaced, given_words=given_words)
     if parsed is None:
         return [EncodedText(*parts) for parts in columns]
+    n_pieces = np.array([len(pieces) for pieces, _, _ in columns])
+    slices = [slice(*pair) for pair in pairwise(np.cumsum([0, *n_pieces]).tolist())]
+    _, starts, ends = map(np.concatenate, zip(*columns, strict=True))
     # Lay all texts end to end: one alignment and one tour replace many NumPy calls on short arrays.
     text_starts = np.concatenate([[0], np.cumsum([len(text) + 1 for text in texts])[:-1]])
     shift = np.repeat(text_starts, n_pieces)
@@ -198,6 +194,25 @@ def encode_texts(
         )
         for number, column in enumerate(columns)
     ]
+
+
+def _columns(
+    texts: Sequence[str], tokenizer: Any, *, spaced: bool, given_words: bool
+) -> list[tuple[IntArray, IntArray, IntArray]]:
+    """Return id, start and end of the pieces of each text, ``[n_pieces]`` each."""
+    unescaped = [unescape_text(text) if given_words else None for text in texts]
+    read = [found.text if found else text for text, found in zip(texts, unescaped, strict=True)]
+    lead = " " if spaced else ""
+    columns = []
+    encodings = cut(tokenizer, [lead + encodable(text) for text in read])
+    for encoding, found in zip(encodings, unescaped, strict=True):
+        offsets = np.asarray(encoding.offsets, np.int32).reshape(-1, 2)
+        # The leading space is not part of the text.
+        starts, ends = np.ascontiguousarray(np.maximum(offsets - len(lead), 0).T)
+        if found is not None:
+            starts, ends = found.original(starts, ends)
+        columns.append((np.asarray(encoding.ids, np.int32), starts, ends))
+    return columns
 
 
 def concatenate(texts: Sequence[EncodedText]) -> EncodedText:

@@ -32,6 +32,7 @@ class SyntaxTokenizer:
         longest: maximum number of pieces that the encoder reads, with special tokens.
         pieces: rule for transferring the tree to pieces (:mod:`syntagma.syntax.encode`).
         cache: folder in which parses are cached; ``None`` for no cache.
+        mode: ``raw`` for running text, ``words`` for texts that are tokenized already.
     """
 
     def __init__(
@@ -42,8 +43,10 @@ class SyntaxTokenizer:
         longest: int = 512,
         pieces: PieceMode = "share",
         cache: str | Path | None = None,
+        mode: Mode = "raw",
     ) -> None:
         self.tokenizer = tokenizer
+        self.mode = mode
         self.pieces = pieces
         self._cache = ParseCache(source, None if cache is None else Path(cache))
         self._builder = SequenceBuilder(tokenizer, columns=(*COLUMNS, DOMAIN), longest=longest)
@@ -81,6 +84,7 @@ class SyntaxTokenizer:
             longest=max_pieces(load_encoder_config(ref)),
             pieces=pieces or piece_mode(saved.get("guides", {})),
             cache=cache,
+            mode=mode,
         )
 
     @classmethod
@@ -196,7 +200,13 @@ class SyntaxTokenizer:
         unique = {(text, id(parse)): (text, parse) for text, parse in keyed}
         columns = zip(*unique.values(), strict=True)
         unique_texts, unique_parses = map(list, columns)
-        cut = encode_texts(unique_texts, self.tokenizer, unique_parses, mode=self.pieces)
+        cut = encode_texts(
+            unique_texts,
+            self.tokenizer,
+            unique_parses,
+            mode=self.pieces,
+            given_words=self.mode == "words",
+        )
         found = dict(zip(unique, cut, strict=True))
         return [found[text, id(parse)] for text, parse in keyed]
 

@@ -33,10 +33,19 @@ class TextEncoder:
         model: reads them.
         tokenizer: its encoder's fast tokenizer.
         cache: parses of texts; not asked by a model that reads no syntax.
+        words: whether texts are words separated by spaces.
     """
 
-    def __init__(self, model: GuidedEncoder, tokenizer: Any, cache: ParseCache | None) -> None:
+    def __init__(
+        self,
+        model: GuidedEncoder,
+        tokenizer: Any,
+        cache: ParseCache | None,
+        *,
+        words: bool = False,
+    ) -> None:
         self.tokenizer = tokenizer
+        self.words = words
         self.cache = cache if model.reads_syntax else None
         self.mode = piece_mode(model.config.guides)
         self.longest = max_pieces(model.config.encoder)
@@ -64,7 +73,14 @@ class TextEncoder:
         """
         unique = list(dict.fromkeys(texts))
         parsed = self.cache.parsed(unique) if self.cache is not None else None
-        encoded = encode_texts(unique, self.tokenizer, parsed, mode=self.mode, spaced=spaced)
+        encoded = encode_texts(
+            unique,
+            self.tokenizer,
+            parsed,
+            mode=self.mode,
+            spaced=spaced,
+            given_words=self.words,
+        )
         return dict(zip(unique, encoded, strict=True))
 
     def forget(self) -> None:
@@ -150,7 +166,7 @@ class TextPredictor(Generic[Model]):
             cache = ParseCache(source)
         if model.reads_syntax and cache is None:
             raise InputError("this model reads syntax: give it a parse source")
-        self.texts = TextEncoder(model, tokenizer, cache)
+        self.texts = TextEncoder(model, tokenizer, cache, words=self.mode(model) == "words")
 
     @classmethod
     def mode(cls, model: Any) -> Mode:

@@ -17,6 +17,7 @@ from numpy.typing import ArrayLike, NDArray
 from torch import Tensor
 
 from syntagma.errors import InputError
+from syntagma.text.special_tokens import special_tokens
 
 ABSENT = -100
 """Index of a piece without a word, and of a word without a piece."""
@@ -52,20 +53,27 @@ def encodable(text: str) -> str:
 def cut(tokenizer: Any, texts: Sequence[str]) -> list[Any]:
     """Tokenize whole texts into pieces, without special tokens, truncation or padding.
 
+    A text that spells a special token, such as ``[SEP]``, gets ordinary pieces for it.
+
     Args:
         tokenizer: a fast tokenizer.
         texts: texts without unpaired surrogates; see :func:`encodable`.
 
     Returns:
-        A ``tokenizers.Encoding`` for each text.
+        ``ids`` and ``offsets`` for each text, as the attributes of a ``tokenizers.Encoding``.
     """
     # Call the Rust backend directly; `__call__` would convert every encoding to Python lists.
-    # Truncation and padding are state of the backend, left on by any earlier call that used them.
+    # These three are state of the backend, left on by any earlier call that used them.
     backend = tokenizer.backend_tokenizer
     backend.no_truncation()
     backend.no_padding()
+    backend.encode_special_tokens = True
     encodings: list[Any] = backend.encode_batch(texts, add_special_tokens=False)
-    return encodings
+    special = special_tokens(tokenizer)
+    return [
+        special.replaced(encoding.ids, encoding.offsets, text) or encoding
+        for encoding, text in zip(encodings, texts, strict=True)
+    ]
 
 
 def align(

@@ -15,23 +15,13 @@ from pathlib import Path
 
 from syntagma.errors import InputError
 from syntagma.files import read_lines
+from syntagma.text.escapes import unescape
 from syntagma.text.sentence import Constituent, Sentence
 
 ROOTS = frozenset({"", "TOP", "ROOT", "S1"})
 TRACE = "-NONE-"
 TOKEN = re.compile(r"[()]|[^ \t\r\n()]+")
 """Brackets and symbols; unlike ``\\s``, the pattern keeps a no-break space inside a word."""
-
-BRACKETS = {
-    "-LRB-": "(",
-    "-RRB-": ")",
-    "-LSB-": "[",
-    "-RSB-": "]",
-    "-LCB-": "{",
-    "-RCB-": "}",
-}
-ESCAPED = re.compile("|".join(BRACKETS))
-QUOTES = {"``": '"', "''": '"'}
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,18 +46,6 @@ class BracketedSentence:
     def sentence(self) -> Sentence:
         """Return the words unescaped: ``(`` for ``-LRB-``, ``"`` for Penn's two quotes."""
         return Sentence.from_words([unescape(form) for form in self.forms])
-
-
-def unescape(form: str) -> str:
-    """Undo the Penn Treebank's escaping of a word.
-
-    >>> unescape("-LRB-"), unescape("``"), unescape("1\\\\/2")
-    ('(', '"', '1/2')
-    """
-    if form in QUOTES:
-        return QUOTES[form]
-    form = ESCAPED.sub(lambda match: BRACKETS[match.group()], form)
-    return form.replace("\\/", "/").replace("\\*", "*")
 
 
 def _escape(form: str) -> str:

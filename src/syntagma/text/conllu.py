@@ -15,6 +15,7 @@ from pathlib import Path
 
 from syntagma.errors import InputError
 from syntagma.files import read_lines
+from syntagma.text.escapes import spellings
 from syntagma.text.sentence import Parse, Sentence
 
 N_COLUMNS = 10
@@ -55,11 +56,12 @@ class TreebankSentence:
     def text(self) -> str:
         """The raw text: the ``# text`` comment, or else forms joined by ``SpaceAfter=No``.
 
-        A comment that does not spell the forms of the rows is ignored.
+        The comment may spell escaped words as they are in running text (``(`` for ``-LRB-``).  One
+        that does not spell the forms of the rows is ignored.
         """
         tokens = [(form, gap) for form, gap, _ in self._surface_tokens()]
         text = self.comment("text")
-        if text is not None and _spells(text, [form for form, _ in tokens]):
+        if text is not None and _find(text, [form for form, _ in tokens]) is not None:
             return text
         # The space after the last token separates sentences and is not part of this one.
         rebuilt = "".join(form + gap for form, gap in tokens)
@@ -92,21 +94,20 @@ class TreebankSentence:
         (*can't* = *ca* + *n't*), and otherwise all get the offsets of the whole token
         (*du* = *de* + *le*).
         """
-        text = self.text
         forms = [row[FORM] for row in self.words]
         starts: list[int] = []
         ends: list[int] = []
-        position = 0
-        for surface, _, n_words in self._surface_tokens():
-            start = text.index(surface, position)
-            position = start + len(surface)
+        tokens = list(self._surface_tokens())
+        found = _find(self.text, [surface for surface, _, _ in tokens])
+        assert found is not None  # The text is one that spells the tokens.
+        for (start, end), (_, _, n_words) in zip(found, tokens, strict=True):
             parts = forms[len(starts) : len(starts) + n_words]
-            spelled = sum(map(len, parts)) == len(surface)
+            spelled = sum(map(len, parts)) == end - start
             offset = start
             for part in parts:
                 starts.append(offset if spelled else start)
                 offset += len(part)
-                ends.append(offset if spelled else position)
+                ends.append(offset if spelled else end)
         return Sentence(tuple(forms), tuple(starts), tuple(ends))
 
     def parse(self) -> Parse:
@@ -128,7 +129,10 @@ class TreebankSentence:
         )
 
     def with_parse(self, parse: Parse) -> TreebankSentence:
-        """Replace heads, relations and tags by those of ``parse``; clear enhanced dependencies.
+        """Replace heads, relations and tags by those of ``parse``; drop enhanced dependencies.
+
+        Enhanced dependencies extend the old tree and would contradict the new one.  So the column
+        DEPS is cleared, and empty nodes are removed if it connected them to the words.
 
         Raises:
             ValueError: the parse has a different number of words.
@@ -136,13 +140,15 @@ class TreebankSentence:
         if len(parse) != len(self.words):
             raise ValueError(f"expected a parse of {len(self.words)} words, got {len(parse)}")
         values = iter(zip(parse.heads, parse.relations, parse.upos, parse.xpos, strict=True))
+        is_enhanced = any(row[DEPS] != "_" for row in self.rows)
         rows = []
         for row in self.rows:
+            if is_enhanced and "." in row[ID]:
+                continue
             if row[ID].isdigit():
                 head, relation, upos, xpos = next(values)
                 columns = list(row)
                 columns[UPOS], columns[XPOS] = upos, xpos
-                # Enhanced dependencies (DEPS) extend the old tree and would contradict the new one.
                 columns[HEAD], columns[DEPREL], columns[DEPS] = str(head), relation, "_"
                 row = tuple(columns)
             rows.append(row)
@@ -193,16 +199,29 @@ class TreebankSentence:
         return cls((*comments, f"# text = {surface}"), tuple(rows))
 
 
-def _spells(text: str, forms: Iterable[str]) -> bool:
-    """Whether a text consists of these forms in order, with any whitespace between them."""
+def _find(text: str, forms: Iterable[str]) -> list[tuple[int, int]] | None:
+    """Return start and end of each form in a text, or ``None`` if the text has other words.
+
+    The forms stand in order, with any whitespace between them.
+    """
+    found: list[tuple[int, int]] = []
     position = 0
     for form in forms:
-        while not text.startswith(form, position):
+        while (end := _end_of(form, text, position)) < 0:
             if not text[position : position + 1].isspace():
-                return False
+                return None
             position += 1
-        position += len(form)
-    return not text[position:].strip()
+        found.append((position, end))
+        position = end
+    return None if text[position:].strip() else found
+
+
+def _end_of(form: str, text: str, start: int) -> int:
+    """Return where a form ends that begins at a position of a text; −1 if it does not."""
+    if text.startswith(form, start):
+        return start + len(form)
+    lengths = (len(spelled) for spelled in spellings(form) if text.startswith(spelled, start))
+    return start + next(lengths, -1 - start)
 
 
 def _head(row: tuple[str, ...], n_words: int, origin: str) -> int:

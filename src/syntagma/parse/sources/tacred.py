@@ -14,8 +14,8 @@ from typing import Any
 
 from syntagma.errors import InputError
 from syntagma.files import read_objects
-from syntagma.text.brackets import unescape
 from syntagma.text.conllu import TreebankSentence
+from syntagma.text.escapes import unescape
 from syntagma.text.sentence import Parse, Sentence
 
 log = logging.getLogger(__name__)

@@ -118,11 +118,19 @@ class ParsingTask(Task[TreeExample, Parse]):
         head = experiment.head
         if head.mask_token_id:
             raise InputError("head.mask_token_id: is set from the encoder; omit it")
+        if head.spaced_words:
+            raise InputError("head.spaced_words: is set from the treebank; omit it")
         tokenizer = load_tokenizer(experiment.encoder_ref)
         model = ParserModel.from_encoder(
             experiment.encoder_ref,
             task=cls.name,
-            head=replace(head, mask_token_id=tokenizer.mask_token_id or 0),
+            head=replace(
+                head,
+                mask_token_id=tokenizer.mask_token_id or 0,
+                spaced_words=any(
+                    len(form.split()) > 1 for each in examples for form in each.gold.sentence.forms
+                ),
+            ),
             labels=_labels(examples, phrases=head.views != "dependencies"),
             hidden_dropout=experiment.hidden_dropout,
             attention_dropout=experiment.attention_dropout,

@@ -12,8 +12,9 @@ from syntagma.errors import BadExampleError, InputError
 from syntagma.files import split_pair
 from syntagma.parse.head_rules import heads_by_rule
 from syntagma.parse.phrases import agree
-from syntagma.text.brackets import BracketedSentence, read_brackets, unescape
+from syntagma.text.brackets import BracketedSentence, read_brackets
 from syntagma.text.conllu import TreebankSentence, read_conllu
+from syntagma.text.escapes import unescape
 from syntagma.text.sentence import Parse
 
 log = logging.getLogger(__name__)

@@ -25,6 +25,7 @@ from syntagma.files import read_lines, read_objects
 from syntagma.parse.sources.tacred import tacred_words
 from syntagma.tasks.collect import Collected, gather
 from syntagma.tasks.mentions.data import Mention, mention_problem, row_id
+from syntagma.text.escapes import unescape
 
 TAG = re.compile(r"</?e[12]>")
 BEGIN = re.compile(r"(\S+)\t\s*(.*\S)\s*")
@@ -195,10 +196,12 @@ def _untag(sentence: str) -> tuple[str, dict[str, int]]:
 def _untag_words(sentence: str) -> tuple[str, dict[str, int]]:
     """Remove tags that are separate words (KBP37), and return the offset of each.
 
+    The text has spaces between its words, which are unescaped (``(`` for ``-LRB-``).
+
     >>> _untag_words("<e1> Ada </e1> left <e2> </e2> .")
     ('Ada left .', {'<e1>': 0, '</e1>': 3, '<e2>': 9, '</e2>': 9})
     """
-    tokens = TAG.sub(r" \g<0> ", sentence).split()
+    tokens = [unescape(token) for token in TAG.sub(r" \g<0> ", sentence).split()]
     text = " ".join(token for token in tokens if not TAG.fullmatch(token))
     offsets: dict[str, int] = {}
     following = 0

@@ -40,6 +40,7 @@ from syntagma.tasks.translation.parallel_text import ParallelExample, read_paral
 from syntagma.tasks.translation.sample import SAMPLE
 from syntagma.tasks.translation.scores import bleu, sentence_bleu, signature
 from syntagma.tasks.translation.scratch import from_scratch
+from syntagma.text.special_tokens import target_pieces
 
 log = logging.getLogger(__name__)
 
@@ -134,8 +135,7 @@ class Translator(OneOrMany, TextPredictor[TranslationModel]):
         room = self.model.head.max_length - special
         goals = [np.zeros(0, np.int64)] * len(sources)
         if targets is not None:
-            pieces = self.tokenizer(text_target=list(targets))["input_ids"]
-            goals = [np.array(ids, np.int64) for ids in pieces]
+            goals = [np.array(ids, np.int64) for ids in target_pieces(self.tokenizer, targets)]
         n_long = sum(len(encoded[text]) > room for text in sources)
         if n_long and targets is None:
             log.warning(
