@@ -1,8 +1,8 @@
 """Parse JSON strictly, and check the values in it.
 
-Python's ``json`` accepts what JSON lacks (``NaN``, ``Infinity``), reads ``1e999`` as infinite, keeps
-the last of two equal keys, and fails with exceptions of several kinds.  Here all of that is one
-``ValueError`` that says what is wrong.
+Python's ``json`` accepts what JSON lacks (``NaN``, ``Infinity``), reads ``1e999`` as infinite,
+keeps the last of two equal keys, and fails with exceptions of several kinds.  Here all of that is
+one ``ValueError`` that says what is wrong.
 """
 
 from __future__ import annotations

@@ -58,14 +58,33 @@ def cut(tokenizer: Any, texts: Sequence[str]) -> list[Any]:
 
     Returns:
         A ``tokenizers.Encoding`` for each text.
+
+    Raises:
+        InputError: the tokenizer crashes on a text.
     """
     # Call the Rust backend directly; `__call__` would convert every encoding to Python lists.
     # Truncation and padding are state of the backend, left on by any earlier call that used them.
     backend = tokenizer.backend_tokenizer
     backend.no_truncation()
     backend.no_padding()
-    encodings: list[Any] = backend.encode_batch(texts, add_special_tokens=False)
+    try:
+        encodings: list[Any] = backend.encode_batch(texts, add_special_tokens=False)
+    except BaseException as error:
+        if not is_panic(error):
+            raise
+        raise InputError(
+            f"the tokenizer cannot read a text ({str(error)[:200]}); use the tokenizer of the "
+            f"published encoder"
+        ) from error
     return encodings
+
+
+def is_panic(error: BaseException) -> bool:
+    """Whether an exception is a crash inside ``tokenizers``, which is not an ``Exception``.
+
+    One cause is a pattern in ``tokenizer.json`` that backtracks too long.
+    """
+    return type(error).__name__ == "PanicException"
 
 
 def align(
