@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 import logging
+import shutil
 from collections.abc import Collection, Iterator
 from contextlib import contextmanager
 from functools import partial
@@ -16,17 +17,17 @@ from transformers import AutoConfig, AutoModel, AutoTokenizer, PretrainedConfig
 from transformers.utils import logging as hf_logging
 
 from syntagma.encoders import hub
-from syntagma.encoders.default import CONFIG, ENCODERS, how_to_get
+from syntagma.encoders.default import CONFIG, ENCODERS, TOKENIZER, how_to_get
 from syntagma.encoders.marian import MarianTokenizer, marian_files
 from syntagma.encoders.reference import ModelName, ModelRef, find_model
 from syntagma.encoders.saved import (
-    first_line,
+    in_short,
     require_finite,
     saved_encoder_config,
     saved_weights,
 )
 from syntagma.encoders.saved_config import read_encoder_config
-from syntagma.encoders.tokenizer_files import REMEDY, check_tokenizer_files
+from syntagma.encoders.tokenizer_files import JSON_FILES, REMEDY, check_tokenizer_files
 from syntagma.errors import DamagedFileError, InputError
 from syntagma.text.alignment import is_panic, require_offsets
 
@@ -42,7 +43,7 @@ def _explain(ref: ModelRef, error: BaseException) -> InputError:
     elif why:
         advice = f"no such folder, and {why}; use a model folder, a hub name, or 'default'"
     else:
-        advice = f"Transformers cannot load it ({first_line(error)})"
+        advice = f"Transformers cannot load it ({in_short(error)})"
     return InputError(f"encoder {ref.name!r}: {advice}")
 
 
@@ -222,7 +223,10 @@ def load_tokenizer(name: ModelName, config: PretrainedConfig | None = None) -> A
         return _whole(MarianTokenizer(files))
     if ref.kind == "model":
         if not ref.has_tokenizer:
-            return load_tokenizer(ref.chain[1])
+            try:
+                return load_tokenizer(ref.chain[1])
+            except InputError as error:
+                raise InputError(f"{ref.name}: has no {TOKENIZER} of its own; {error}") from error
         config = config or saved_encoder_config(ref)
     if ref.folder.is_dir() and not any((ref.folder / file).is_file() for file in TOKENIZER_FILES):
         # Transformers would build a tokenizer with an empty vocabulary.
@@ -267,6 +271,27 @@ def _require_ids(tokenizer: Any, ref: ModelRef, config: PretrainedConfig | None)
             f"{ref.name}: the tokenizer has the id {max(codes)}, but the encoder has embeddings "
             f"for the ids 0 to {n_pieces - 1}; {REMEDY}"
         )
+
+
+def save_tokenizer(ref: ModelRef, folder: Path) -> None:
+    """Write the tokenizer of a model into another folder, so that the folder can be moved.
+
+    Args:
+        ref: an encoder, or a saved model.
+        folder: an existing folder; its own tokenizer, if it has one, is replaced.
+
+    Raises:
+        InputError: the model has no tokenizer.
+    """
+    for one in ref.chain:
+        if one.has_tokenizer and one.folder.resolve() == folder.resolve():
+            return
+        if one.has_tokenizer:
+            for name in JSON_FILES:
+                if (one.folder / name).is_file():
+                    shutil.copyfile(one.folder / name, folder / name)
+            return
+    load_tokenizer(ref).save_pretrained(folder)
 
 
 def _marian_files(ref: ModelRef, config: PretrainedConfig | None) -> dict[str, Path] | None:

@@ -24,9 +24,14 @@ from syntagma.encoders.config import SyntagmaConfig, read_config, read_dtype
 from syntagma.encoders.cpu.recompute import keep_layers, recompute_layers
 from syntagma.encoders.cpu.switch import use_cpu_kernels
 from syntagma.encoders.default import CONFIG, WEIGHTS, sha256
-from syntagma.encoders.load import build_encoder, encoder_weights, load_encoder_config
+from syntagma.encoders.load import (
+    build_encoder,
+    encoder_weights,
+    load_encoder_config,
+    save_tokenizer,
+)
 from syntagma.encoders.reference import ModelName, ModelRef, find_model, full_name
-from syntagma.encoders.saved import first_line, require_fit, saved_weights
+from syntagma.encoders.saved import in_short, require_fit, saved_weights
 from syntagma.encoders.saved_config import DIGEST, FORMAT, SAVE_AGAIN
 from syntagma.encoders.sites import find_sites, layers, set_dropout
 from syntagma.errors import DamagedFileError, InputError
@@ -81,6 +86,7 @@ class SyntagmaModel(PreTrainedModel):  # type: ignore[misc]
     def __init__(self, config: SyntagmaConfig) -> None:
         super().__init__(config)
         self.source: ModelRef | None = None
+        self._built_on: ModelRef | None = None
         self.head = None if self.head_class is None else config.read_head(self.head_class)
         # By default oneDNN caches compiled code for 1024 shapes: gigabytes that are rarely used
         # again, because batches have many shapes.  It reads the variable when it first computes.
@@ -196,6 +202,7 @@ class SyntagmaModel(PreTrainedModel):  # type: ignore[misc]
                 f"missing, {len(unexpected)} unknown, for example {[*missing, *unexpected][0]!r}); "
                 f"download it again"
             )
+        model._built_on = ref
         model.after_encoder_loaded(ref)
         return model.eval().to(read_dtype(dtype))
 
@@ -265,7 +272,7 @@ class SyntagmaModel(PreTrainedModel):  # type: ignore[misc]
         except Exception as error:  # Transformers' models do not check their settings.
             raise DamagedFileError(
                 f"{path}: no model can be built with these settings "
-                f"({type(error).__name__}: {first_line(error)}); {SAVE_AGAIN}"
+                f"({type(error).__name__}: {in_short(error)}); {SAVE_AGAIN}"
             ) from error
 
     def weights(self, state: Mapping[str, Tensor] | None = None) -> dict[str, Tensor]:
@@ -319,7 +326,9 @@ class SyntagmaModel(PreTrainedModel):  # type: ignore[misc]
         is_main_process: bool = True,
         **options: Any,
     ) -> None:
-        """Write configuration and weights into a folder.
+        """Write configuration, weights and tokenizer into a folder, which can then be moved.
+
+        With ``bits``, only the configuration and what differs from the base are written.
 
         Args:
             save_directory: the folder.
@@ -353,6 +362,9 @@ class SyntagmaModel(PreTrainedModel):  # type: ignore[misc]
             base = {f"encoder.{name}": weight for name, weight in published.items()}
             weights = compact.compact(weights, base, bits=bits)
             storage = {"format": "differences", "bits": bits, "group": compact.GROUP}
+        origin = self.source or self._built_on
+        if bits is None and origin is not None:
+            save_tokenizer(origin, folder)
         with write_file(folder / WEIGHTS) as draft:
             save_file(weights, draft, metadata={"format": "pt"})
         values = self.config.to_dict()

@@ -21,9 +21,9 @@ from syntagma.errors import DamagedFileError, InputError
 T = TypeVar("T")
 
 
-def first_line(error: BaseException) -> str:
-    """Return the first line of an exception's message, or its type if it has none."""
-    return (str(error).strip() or type(error).__name__).splitlines()[0][:200]
+def in_short(error: BaseException) -> str:
+    """Return the beginning of an exception's message in one line, or its type if it has none."""
+    return " ".join(str(error).split())[:200] or type(error).__name__
 
 
 def as_config(kind: Callable[..., T], values: Mapping[str, Any], path: Path) -> T:
@@ -51,7 +51,7 @@ def as_config(kind: Callable[..., T], values: Mapping[str, Any], path: Path) -> 
         raise
     except Exception as error:  # Each of Transformers' hundred classes has checks of its own.
         raise DamagedFileError(
-            f"{path}: Transformers cannot read it ({first_line(error)}); {SAVE_AGAIN}"
+            f"{path}: Transformers cannot read it ({in_short(error)}); {SAVE_AGAIN}"
         ) from error
 
 
@@ -88,7 +88,10 @@ def saved_weights(
         try:
             published = encoder_weights(ref.chain[1])
         except InputError as error:
-            raise InputError(f"{stored}; {error}") from error
+            raise InputError(
+                f"{stored}; {error} (if you moved it, write its new place as base in "
+                f"{ref.folder / CONFIG})"
+            ) from error
         base = {f"encoder.{name}": part for name, part in published.items()}
         if not compact.belongs(weights, base):
             raise DamagedFileError(
@@ -119,7 +122,7 @@ def _load(ref: ModelRef) -> dict[str, Tensor]:
         weights: dict[str, Tensor] = load_file(path)
     except (safetensors.SafetensorError, ValueError, OSError) as error:
         raise DamagedFileError(
-            f"{path}: damaged ({first_line(error)}); save or download the model again"
+            f"{path}: damaged ({in_short(error)}); save or download the model again"
         ) from error
     return {
         name: weight.to(torch.float32) if weight.dtype == torch.bfloat16 else weight
