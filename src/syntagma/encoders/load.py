@@ -43,7 +43,10 @@ def _explain(ref: ModelRef, error: BaseException) -> InputError:
     elif why:
         advice = f"no such folder, and {why}; use a model folder, a hub name, or 'default'"
     else:
-        advice = f"Transformers cannot load it ({in_short(error)})"
+        reason = in_short(error)
+        if "ignore_mismatched_sizes" in reason:  # It refers to a report that is not shown.
+            reason = f"its weights have other sizes than its {CONFIG} says"
+        advice = f"Transformers cannot load it ({reason})"
     return InputError(f"encoder {ref.name!r}: {advice}")
 
 
@@ -173,6 +176,7 @@ def encoder_weights(name: ModelName, auto: Any = AutoModel) -> dict[str, torch.T
         }
     config = load_encoder_config(ref)
     options = {"dtype": torch.float32, "trust_remote_code": False, **_options(config, auto)}
+    _require_plausible_size(ref, config, auto)
     try:
         with quiet(), hub.access(ref.place):
             model, found = auto.from_pretrained(ref.place, output_loading_info=True, **options)
@@ -187,6 +191,31 @@ def encoder_weights(name: ModelName, auto: Any = AutoModel) -> dict[str, torch.T
     weights: dict[str, torch.Tensor] = encoder.state_dict()
     require_finite(dict(encoder.named_parameters()), ref.folder)
     return weights
+
+
+def _require_plausible_size(ref: ModelRef, config: PretrainedConfig, auto: Any) -> None:
+    """Check that an encoder in a folder is not far larger than its weights.
+
+    Transformers would allocate and initialise what the weights lack or have in other sizes.
+    """
+    files = [*ref.folder.glob("*.safetensors"), *ref.folder.glob("*.bin")]
+    if not files:
+        return
+    try:
+        with torch.device("meta"):
+            blank = auto.from_config(config, **_options(config, auto))
+    except InputError:
+        raise
+    except Exception as error:
+        raise _explain(ref, error) from error
+    n_weights = sum(weight.numel() for weight in blank.parameters())
+    n_bytes = sum(path.stat().st_size for path in files)
+    # At least a byte for each; a pooler or a decoder may be missing.
+    if n_weights > 4 * n_bytes + 2**20:
+        raise DamagedFileError(
+            f"encoder {ref.name!r}: {CONFIG} describes {n_weights} weights, but there are only "
+            f"{n_bytes} bytes of them; copy or download the encoder again"
+        )
 
 
 def _lost(model: nn.Module, encoder: nn.Module, missing: Collection[str]) -> list[str]:
