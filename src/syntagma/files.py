@@ -1,4 +1,8 @@
-"""Read the user's files; every error names the file and, where known, the line."""
+"""Read the user's files; every error names the file and, where known, the line.
+
+Memory is bounded by :data:`MAX_LINE` and :data:`MAX_TEXT`: a device or a pipe may never end, and a
+small gzip file may unpack to terabytes.
+"""
 
 from __future__ import annotations
 
@@ -8,6 +12,7 @@ import gzip
 import io
 import json
 import os
+import stat
 import sys
 import tarfile
 import zlib
@@ -15,9 +20,10 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from itertools import chain, islice
 from pathlib import Path
-from typing import IO, Any, cast
+from typing import IO, Any, AnyStr, cast
 
 from syntagma.errors import DiskError, InputError
+from syntagma.json_values import parse_json
 
 STANDARD_INPUT = "-"
 BYTE_ORDER_MARK = "\ufeff"
@@ -26,6 +32,10 @@ GZIP = b"\x1f\x8b"
 """Magic number of gzip files."""
 UTF_16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 """Byte-order marks that UTF-16 files begin with."""
+MAX_LINE = 2**26
+"""The longest line that is read, in characters (or bytes, where bytes are read)."""
+MAX_TEXT = 2**30
+"""The longest text that is read as a whole, in characters."""
 PAIR = "+"
 """Separates the names of two parallel files."""
 
@@ -78,11 +88,32 @@ def open_text(path: str | Path) -> IO[str]:
             raise DiskError(f"{path}: no such file; give the path of an existing file")
         if path.is_dir():
             raise InputError(f"{path}: is a folder; give the path of a file in it")
-        # Open once and peek: bytes read from a pipe to detect gzip could not be read again.
-        file = unpacked(open(path, "rb"))  # noqa: SIM115
+        raw = open(path, "rb")  # noqa: SIM115
+        try:
+            require_end(raw, path)
+            # Open once and peek: bytes read from a pipe to detect gzip could not be read again.
+            file = unpacked(raw)
+        except BaseException:
+            raw.close()
+            raise
     except OSError as error:
         raise DiskError(f"{path!s:.80}: cannot be read ({error.strerror})") from error
     return io.TextIOWrapper(file, encoding="utf-8", newline="\n")
+
+
+def require_end(file: io.BufferedReader, path: str | Path) -> None:
+    """Check that an open file is not a device such as ``/dev/zero``, which never ends.
+
+    Terminals end with the user's end-of-file character, and ``/dev/null`` ends at once.
+
+    Raises:
+        InputError: it is a device.
+    """
+    about = os.fstat(file.fileno())
+    if not stat.S_ISCHR(about.st_mode) or file.isatty():
+        return
+    if about.st_rdev != os.stat(os.devnull).st_rdev:
+        raise InputError(f"{path}: is a device, whose data may never end; give a file")
 
 
 def unpacked(raw: io.BufferedReader) -> IO[bytes]:
@@ -107,7 +138,7 @@ class _Unpacked(gzip.GzipFile):
 
 @contextmanager
 def read_errors(path: str | Path, n_read: Callable[[], int] | None = None) -> Iterator[None]:
-    """Turn decoding, gzip, tar and CSV errors in the block into one-line messages.
+    """Turn reading, decoding, gzip, tar and CSV errors in the block into one-line messages.
 
     Args:
         path: file being read.
@@ -131,6 +162,9 @@ def read_errors(path: str | Path, n_read: Callable[[], int] | None = None) -> It
         ) from error
     except (EOFError, gzip.BadGzipFile, zlib.error) as error:
         raise InputError(f"{path}: damaged gzip file{_after(n_read)}; download it again") from error
+    except OSError as error:  # Some files can be opened but not read, such as /proc/self/mem.
+        reason = error.strerror or type(error).__name__
+        raise DiskError(f"{path}: cannot be read{_after(n_read)} ({reason})") from error
     except tarfile.TarError as error:
         raise InputError(f"{path}: damaged archive ({error}); download it again") from error
     except csv.Error as error:
@@ -142,7 +176,7 @@ def _after(n_read: Callable[[], int] | None) -> str:
 
 
 def read_lines(path: str | Path, *, whole: bool = False) -> Iterator[str]:
-    """Yield the lines of a text file, in constant memory.
+    """Yield the lines of a text file, in constant memory: no line is longer than :data:`MAX_LINE`.
 
     Args:
         path: a text file, ``.gz`` or ``-``.
@@ -150,16 +184,38 @@ def read_lines(path: str | Path, *, whole: bool = False) -> Iterator[str]:
             are stripped.
 
     Raises:
-        InputError: the file cannot be read or is not UTF-8; the message names the line.
+        InputError: the file cannot be read or is not UTF-8, or a line is too long; the message
+            names the line.
     """
     number = 0
-    with read_errors(path, lambda: number), open_text(path) as lines:
-        for line in lines:
+    with read_errors(path, lambda: number), open_text(path) as file:
+        for line in bounded_lines(file, path):
             number += 1
             if not whole:
                 line = line.removeprefix(BYTE_ORDER_MARK) if number == 1 else line
                 line = line.rstrip("\r\n")
             yield line
+
+
+def bounded_lines(file: IO[AnyStr], path: str | Path) -> Iterator[AnyStr]:
+    """Yield the lines of an open file unchanged.
+
+    Args:
+        file: a text or binary file.
+        path: its name, for messages.
+
+    Raises:
+        InputError: a line is longer than :data:`MAX_LINE`.
+    """
+    number = 0
+    while line := file.readline(MAX_LINE + 1):
+        number += 1
+        if len(line) > MAX_LINE:
+            raise InputError(
+                f"{path}: line {number} is longer than {MAX_LINE} characters; give a text file "
+                f"with shorter lines"
+            )
+        yield line
 
 
 def split_pair(path: str) -> tuple[str, str]:
@@ -179,13 +235,35 @@ def read_text(path: str | Path) -> str:
     """Read a whole file, character for character.
 
     Raises:
-        InputError: the file cannot be read, is not UTF-8, or is empty.
+        InputError: the file cannot be read, is not UTF-8, is empty, or is longer than
+            :data:`MAX_TEXT`.
     """
     with read_errors(path), open_text(path) as file:
-        text = file.read()
+        text = bounded_text(file, path)
     if not text.strip():
         raise InputError(f"{path}: is empty; expected text")
     return text
+
+
+def bounded_text(file: IO[str], path: str | Path) -> str:
+    """Return the rest of an open text file.
+
+    Args:
+        file: the file.
+        path: its name, for messages.
+
+    Raises:
+        InputError: it is longer than :data:`MAX_TEXT`.
+    """
+    parts, length = [], 0
+    while part := file.read(2**20):
+        parts.append(part)
+        length += len(part)
+        if length > MAX_TEXT:
+            raise InputError(
+                f"{path}: is longer than {MAX_TEXT} characters; give a smaller text file"
+            )
+    return "".join(parts)
 
 
 Row = dict[str, str | None]
@@ -230,10 +308,11 @@ def row_mistake(row: Row, needed: Iterable[str] = ()) -> str:
 def _table(path: str | Path, separator: str, quoting: Any) -> Iterator[Row]:
     """Yield a row that maps each column name to itself, then the data rows."""
     number = 0
-    with read_errors(path, lambda: number), open_text(path) as lines:
+    with read_errors(path, lambda: number), open_text(path) as file:
+        lines = bounded_lines(file, path)
         # The csv module rejects a carriage return in an unquoted cell.
         plain = (line.rstrip("\r\n").replace("\r", " ") for line in lines)
-        rows = iter(plain if quoting == csv.QUOTE_NONE else lines)
+        rows = plain if quoting == csv.QUOTE_NONE else lines
         # Before a quoted name, a byte-order mark would turn the quotes into part of the name.
         first = (line.removeprefix(BYTE_ORDER_MARK) for line in islice(rows, 1))
         reader = csv.DictReader(chain(first, rows), delimiter=separator, quoting=quoting)
@@ -245,23 +324,22 @@ def _table(path: str | Path, separator: str, quoting: Any) -> Iterator[Row]:
             yield row
 
 
-def read_json(path: str | Path, *, extra: str = "") -> Any:
+def read_json(path: str | Path, *, extra: str = "", finite: bool = True) -> Any:
     """Read a JSON file.
 
     Args:
         path: a JSON file.
         extra: hint appended to the message if the file continues after its first JSON value.
+        finite: as for :func:`syntagma.json_values.parse_json`.
 
     Raises:
         InputError: the file cannot be read or is not JSON; the message names line and column.
     """
     text = read_text(path).removeprefix(BYTE_ORDER_MARK)
     try:
-        return json.loads(text)
-    except RecursionError as error:
-        raise InputError(f"{path}: nested too deeply to be read; give a flatter file") from error
+        return parse_json(text, finite=finite)
     except json.JSONDecodeError as error:
-        if not error.pos:
+        if not error.pos and error.msg.startswith("Expecting"):
             begin = text[:40].partition("\n")[0]
             raise InputError(
                 f"{path}: expected JSON, got text that begins {begin!r}; give a JSON file"
@@ -270,8 +348,8 @@ def read_json(path: str | Path, *, extra: str = "") -> Any:
             f"{path}: broken JSON at line {error.lineno}, column {error.colno}: {error.msg}"
             f"{extra if error.msg == 'Extra data' else ''}"
         ) from error
-    except ValueError as error:  # Python refuses to convert integers of thousands of digits.
-        raise InputError(f"{path}: broken JSON ({error})") from error
+    except ValueError as error:
+        raise InputError(f"{path}: broken JSON ({error}); give a correct file") from error
 
 
 def read_objects(path: str | Path) -> Iterator[tuple[str, dict[str, Any] | str]]:
@@ -289,9 +367,10 @@ def read_objects(path: str | Path) -> Iterator[tuple[str, dict[str, Any] | str]]
             if line.strip():
                 place = f"{path}, line {number}"
                 try:
-                    yield place, _object(json.loads(line), place)
-                except (ValueError, RecursionError) as error:
-                    yield place, f"{place}: broken JSON ({error})"
+                    found = _object(parse_json(line), place)
+                except ValueError as error:
+                    found = f"{place}: broken JSON ({error})"
+                yield place, found
         return
     rows = read_json(path, extra="; if every line is a separate object, name the file .jsonl")
     if not isinstance(rows, list):

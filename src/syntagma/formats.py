@@ -41,9 +41,10 @@ def check_format(values: Mapping[str, Any], path: Path, known: int, *, remedy: s
             f"{path}: written before release 0.1.0 (it has no format_version); {CONVERT}"
         )
     # Whoever writes true for a number has damaged the file; bool is an int in Python.
-    if not isinstance(found, int) or isinstance(found, bool) or not re.match(r"\d+\.\d+", version):
+    is_number = isinstance(found, int) and not isinstance(found, bool) and found > 0
+    if not is_number or not re.match(r"\d+\.\d+", version):
         raise DamagedFileError(
-            f"{path}: expected a whole number as format_version and a version such as "
+            f"{path}: expected a whole number from 1 as format_version and a version such as "
             f"{syntagma.__version__}, got {found!r} and {version!r}; {remedy}"
         )
     if found > known:

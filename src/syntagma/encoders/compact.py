@@ -105,7 +105,7 @@ def belongs(small: Mapping[str, Tensor], base: Mapping[str, Tensor]) -> bool:
     """
     if SAMPLE not in small:  # Written by a version that stored no sample.
         return True
-    ours, theirs = _sample(base), small[SAMPLE]
+    ours, theirs = _sample(base), small[SAMPLE].float()
     return ours.shape == theirs.shape and torch.allclose(ours, theirs, rtol=0.004, atol=1e-4)
 
 
@@ -127,7 +127,7 @@ def expand(
         bits: bits per weight that the differences were stored with.
 
     Raises:
-        DamagedFileError: a difference belongs to a weight that the base lacks.
+        DamagedFileError: a difference belongs to a weight that the base lacks, or has another size.
     """
     weights = dict(base)
     for name, value in small.items():
@@ -139,6 +139,15 @@ def expand(
         name = name.removesuffix(CODES)
         if name not in base or name + SCALES not in small:
             raise DamagedFileError(f"the stored differences contain {name!r}, which the base lacks")
-        difference = restore(value, small[name + SCALES], base[name].shape, bits=bits)
+        shape, scales = base[name].shape, small[name + SCALES]
+        n_groups = -(-shape.numel() // GROUP)
+        n_bytes = n_groups * GROUP * bits // 8
+        if value.dtype != torch.uint8 or value.shape != (n_bytes,) or scales.shape != (n_groups,):
+            raise DamagedFileError(
+                f"the stored differences of {name!r} do not fit the base: expected {n_bytes} bytes "
+                f"in {n_groups} groups of {bits} bits, got {tuple(value.shape)} and "
+                f"{tuple(scales.shape)}"
+            )
+        difference = restore(value, scales, shape, bits=bits)
         weights[name] = base[name] + difference
     return weights

@@ -11,12 +11,10 @@ from transformers import AutoConfig, PretrainedConfig
 import syntagma
 from syntagma.encoders.default import CONFIG
 from syntagma.encoders.reference import ModelName, find_model
+from syntagma.encoders.saved import as_config
+from syntagma.encoders.saved_config import DIGEST, FORMAT
 from syntagma.errors import InputError
-from syntagma.formats import check_format
 from syntagma.settings import build, to_dict
-
-FORMAT = 1
-"""Format version of a model folder; raise it when older versions could not read the new format."""
 
 Settings = TypeVar("Settings")
 
@@ -72,7 +70,10 @@ class SyntagmaConfig(PretrainedConfig):  # type: ignore[misc]
         self.storage = dict(storage or {})
         self.format_version = format_version
         self.syntagma_version = kwargs.pop("syntagma_version", syntagma.__version__)
+        # It belongs to the file that this was read from; a saved model gets another one.
+        kwargs.pop(DIGEST, None)
         if names := self.labels.get("labels"):
+            kwargs.pop("num_labels", None)  # Transformers counts the names.
             kwargs["id2label"] = dict(enumerate(names))
             kwargs["label2id"] = {name: code for code, name in enumerate(names)}
         super().__init__(**kwargs)
@@ -136,15 +137,14 @@ def read_config(name: ModelName, *, task: str | tuple[str, ...] | None = None) -
         task: the task that the model must have, or several of which it must have one.
 
     Raises:
-        InputError: the model does not exist, has another task, or was saved by a later version.
-        DamagedFileError: the configuration has no format version.
+        InputError: the model does not exist, or has another task.
+        DamagedFileError: Transformers cannot read the configuration.
     """
     ref = find_model(name)
     values = ref.settings
-    check_format(values, ref.folder / CONFIG, FORMAT, remedy="save the model again")
     tasks = (task,) if isinstance(task, str) else task
     if tasks is not None and values.get("task") not in tasks:
         found = repr(values["task"]) if values.get("task") else "no task"
         expected = " or ".join(map(repr, tasks))
         raise InputError(f"{ref.name}: expected a model for {expected}, got one for {found}")
-    return SyntagmaConfig(**values)
+    return as_config(SyntagmaConfig, values, ref.folder / CONFIG)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 import logging
+import shutil
 from collections.abc import Collection, Iterator
 from contextlib import contextmanager
 from functools import partial
@@ -11,23 +12,29 @@ from pathlib import Path
 from typing import Any
 
 import torch
-from safetensors import SafetensorError
 from torch import nn
 from transformers import AutoConfig, AutoModel, AutoTokenizer, PretrainedConfig
 from transformers.utils import logging as hf_logging
 
 from syntagma.encoders import hub
-from syntagma.encoders.default import ENCODERS, how_to_get
+from syntagma.encoders.default import CONFIG, ENCODERS, TOKENIZER, how_to_get
 from syntagma.encoders.marian import MarianTokenizer, marian_files
 from syntagma.encoders.reference import ModelName, ModelRef, find_model
-from syntagma.encoders.saved import saved_encoder_config, saved_weights
+from syntagma.encoders.saved import (
+    in_short,
+    require_finite,
+    saved_encoder_config,
+    saved_weights,
+)
+from syntagma.encoders.saved_config import read_encoder_config
+from syntagma.encoders.tokenizer_files import JSON_FILES, REMEDY, check_tokenizer_files
 from syntagma.errors import DamagedFileError, InputError
-from syntagma.text.alignment import require_offsets
+from syntagma.text.alignment import is_panic, require_offsets
 
 log = logging.getLogger(__name__)
 
 
-def _explain(ref: ModelRef, error: Exception) -> InputError:
+def _explain(ref: ModelRef, error: BaseException) -> InputError:
     """Turn an exception of Transformers into one line that names the remedy."""
     # If the folder exists, the hub is not the reason, whatever the error says.
     why = "" if ref.folder.exists() else hub.reason(ref.place, error)
@@ -36,7 +43,9 @@ def _explain(ref: ModelRef, error: Exception) -> InputError:
     elif why:
         advice = f"no such folder, and {why}; use a model folder, a hub name, or 'default'"
     else:
-        reason = (str(error).strip() or type(error).__name__).splitlines()[0]
+        reason = in_short(error)
+        if "ignore_mismatched_sizes" in reason:  # It refers to a report that is not shown.
+            reason = f"its weights have other sizes than its {CONFIG} says"
         advice = f"Transformers cannot load it ({reason})"
     return InputError(f"encoder {ref.name!r}: {advice}")
 
@@ -85,10 +94,14 @@ def load_encoder_config(name: ModelName) -> PretrainedConfig:
     ref = find_model(name)
     if ref.kind == "model":
         return saved_encoder_config(ref)
+    path = ref.folder / CONFIG
+    if path.is_file():
+        read_encoder_config(path)
+    # Transformers' own checks raise exceptions of many kinds, as they do below.
     try:
         with hub.access(ref.place):
             return AutoConfig.from_pretrained(ref.place, trust_remote_code=False)
-    except (OSError, ValueError, KeyError) as error:
+    except Exception as error:
         raise _explain(ref, error) from error
 
 
@@ -163,10 +176,11 @@ def encoder_weights(name: ModelName, auto: Any = AutoModel) -> dict[str, torch.T
         }
     config = load_encoder_config(ref)
     options = {"dtype": torch.float32, "trust_remote_code": False, **_options(config, auto)}
+    _require_plausible_size(ref, config, auto)
     try:
         with quiet(), hub.access(ref.place):
             model, found = auto.from_pretrained(ref.place, output_loading_info=True, **options)
-    except (OSError, ValueError, KeyError, RuntimeError, SafetensorError) as error:
+    except Exception as error:
         raise _explain(ref, error) from error
     encoder = _trunk(model, auto)
     if lost := _lost(model, encoder, found["missing_keys"]):
@@ -175,7 +189,33 @@ def encoder_weights(name: ModelName, auto: Any = AutoModel) -> dict[str, torch.T
             f"{lost[0]!r}; download it again"
         )
     weights: dict[str, torch.Tensor] = encoder.state_dict()
+    require_finite(dict(encoder.named_parameters()), ref.folder)
     return weights
+
+
+def _require_plausible_size(ref: ModelRef, config: PretrainedConfig, auto: Any) -> None:
+    """Check that an encoder in a folder is not far larger than its weights.
+
+    Transformers would allocate and initialise what the weights lack or have in other sizes.
+    """
+    files = [*ref.folder.glob("*.safetensors"), *ref.folder.glob("*.bin")]
+    if not files:
+        return
+    try:
+        with torch.device("meta"):
+            blank = auto.from_config(config, **_options(config, auto))
+    except InputError:
+        raise
+    except Exception as error:
+        raise _explain(ref, error) from error
+    n_weights = sum(weight.numel() for weight in blank.parameters())
+    n_bytes = sum(path.stat().st_size for path in files)
+    # At least a byte for each; a pooler or a decoder may be missing.
+    if n_weights > 4 * n_bytes + 2**20:
+        raise DamagedFileError(
+            f"encoder {ref.name!r}: {CONFIG} describes {n_weights} weights, but there are only "
+            f"{n_bytes} bytes of them; copy or download the encoder again"
+        )
 
 
 def _lost(model: nn.Module, encoder: nn.Module, missing: Collection[str]) -> list[str]:
@@ -212,28 +252,75 @@ def load_tokenizer(name: ModelName, config: PretrainedConfig | None = None) -> A
         return _whole(MarianTokenizer(files))
     if ref.kind == "model":
         if not ref.has_tokenizer:
-            return load_tokenizer(ref.base)
+            try:
+                return load_tokenizer(ref.chain[1])
+            except InputError as error:
+                raise InputError(f"{ref.name}: has no {TOKENIZER} of its own; {error}") from error
         config = config or saved_encoder_config(ref)
     if ref.folder.is_dir() and not any((ref.folder / file).is_file() for file in TOKENIZER_FILES):
         # Transformers would build a tokenizer with an empty vocabulary.
         raise InputError(
             f"encoder {ref.name!r}: the folder has no tokenizer; copy tokenizer.json into it"
         )
+    check_tokenizer_files(ref.folder)
     try:
         with hub.access(ref.place):
             tokenizer = AutoTokenizer.from_pretrained(
                 ref.place, config=config, trust_remote_code=False
             )
-    except (OSError, ValueError, KeyError) as error:
-        raise _explain(ref, error) from error
     except ImportError as error:
         reason = str(error).strip().partition(". ")[0]
         raise InputError(
             f"encoder {ref.name!r}: its tokenizer cannot be loaded ({reason}); use a model with a "
             f"tokenizer.json, which needs no other package"
         ) from error
+    except Exception as error:
+        raise _explain(ref, error) from error
+    except BaseException as error:
+        if not is_panic(error):
+            raise
+        raise _explain(ref, error) from error
     require_offsets(tokenizer)
+    _require_ids(tokenizer, ref, config)
     return _whole(tokenizer)
+
+
+def _require_ids(tokenizer: Any, ref: ModelRef, config: PretrainedConfig | None) -> None:
+    """Check that the encoder has an embedding for each piece.
+
+    Published encoders may have a few special pieces too many, which their own programs never use.
+    """
+    n_pieces = getattr(config, "vocab_size", None)
+    if not isinstance(n_pieces, int):
+        return
+    backend = tokenizer.backend_tokenizer
+    codes = backend.get_vocab(with_added_tokens=ref.kind == "model").values()
+    if max(codes, default=0) >= n_pieces:
+        raise DamagedFileError(
+            f"{ref.name}: the tokenizer has the id {max(codes)}, but the encoder has embeddings "
+            f"for the ids 0 to {n_pieces - 1}; {REMEDY}"
+        )
+
+
+def save_tokenizer(ref: ModelRef, folder: Path) -> None:
+    """Write the tokenizer of a model into another folder, so that the folder can be moved.
+
+    Args:
+        ref: an encoder, or a saved model.
+        folder: an existing folder; its own tokenizer, if it has one, is replaced.
+
+    Raises:
+        InputError: the model has no tokenizer.
+    """
+    for one in ref.chain:
+        if one.has_tokenizer and one.folder.resolve() == folder.resolve():
+            return
+        if one.has_tokenizer:
+            for name in JSON_FILES:
+                if (one.folder / name).is_file():
+                    shutil.copyfile(one.folder / name, folder / name)
+            return
+    load_tokenizer(ref).save_pretrained(folder)
 
 
 def _marian_files(ref: ModelRef, config: PretrainedConfig | None) -> dict[str, Path] | None:

@@ -20,13 +20,19 @@ from torch import Tensor, nn
 from transformers import AutoModel, PreTrainedModel
 
 from syntagma.encoders import compact
-from syntagma.encoders.config import FORMAT, SyntagmaConfig, read_config, read_dtype
+from syntagma.encoders.config import SyntagmaConfig, read_config, read_dtype
 from syntagma.encoders.cpu.recompute import keep_layers, recompute_layers
 from syntagma.encoders.cpu.switch import use_cpu_kernels
-from syntagma.encoders.default import CONFIG, WEIGHTS
-from syntagma.encoders.load import build_encoder, encoder_weights, load_encoder_config
+from syntagma.encoders.default import CONFIG, WEIGHTS, sha256
+from syntagma.encoders.load import (
+    build_encoder,
+    encoder_weights,
+    load_encoder_config,
+    save_tokenizer,
+)
 from syntagma.encoders.reference import ModelName, ModelRef, find_model, full_name
-from syntagma.encoders.saved import saved_weights
+from syntagma.encoders.saved import in_short, require_fit, saved_weights
+from syntagma.encoders.saved_config import DIGEST, FORMAT, SAVE_AGAIN
 from syntagma.encoders.sites import find_sites, layers, set_dropout
 from syntagma.errors import DamagedFileError, InputError
 from syntagma.formats import stamp
@@ -80,6 +86,7 @@ class SyntagmaModel(PreTrainedModel):  # type: ignore[misc]
     def __init__(self, config: SyntagmaConfig) -> None:
         super().__init__(config)
         self.source: ModelRef | None = None
+        self._built_on: ModelRef | None = None
         self.head = None if self.head_class is None else config.read_head(self.head_class)
         # By default oneDNN caches compiled code for 1024 shapes: gigabytes that are rarely used
         # again, because batches have many shapes.  It reads the variable when it first computes.
@@ -177,6 +184,8 @@ class SyntagmaModel(PreTrainedModel):  # type: ignore[misc]
         dtype = settings.pop("dtype", None)
         ref = find_model(name)
         encoder = load_encoder_config(ref)
+        # Before the model is built: the sizes in a damaged configuration may be absurd.
+        pretrained = encoder_weights(ref, cls.encoder_class)
         set_dropout(
             encoder,
             hidden=settings.pop("hidden_dropout", None),
@@ -184,7 +193,6 @@ class SyntagmaModel(PreTrainedModel):  # type: ignore[misc]
         )
         base = full_name(ref.published)
         model = cls(SyntagmaConfig(encoder=encoder, base=base, **settings))
-        pretrained = encoder_weights(ref, cls.encoder_class)
         weights = {f"encoder.{key}": weight for key, weight in pretrained.items()}
         missing, unexpected = model.load_weights(weights)
         missing = [key for key in missing if key.startswith("encoder.")]
@@ -194,6 +202,7 @@ class SyntagmaModel(PreTrainedModel):  # type: ignore[misc]
                 f"missing, {len(unexpected)} unknown, for example {[*missing, *unexpected][0]!r}); "
                 f"download it again"
             )
+        model._built_on = ref
         model.after_encoder_loaded(ref)
         return model.eval().to(read_dtype(dtype))
 
@@ -234,24 +243,37 @@ class SyntagmaModel(PreTrainedModel):  # type: ignore[misc]
         Raises:
             DamagedFileError: the weights do not fit the configuration.
         """
+        # First without memory: the sizes in a damaged configuration may be absurd.
+        require_fit(cls.blank(config, ref.folder / CONFIG), weights, ref.folder)
         model = cls(config)
         # In memory the weights are never compacted.
         config.storage = {}
-        try:
-            missing, unexpected = model.load_weights(weights)
-        except RuntimeError as error:
-            raise DamagedFileError(
-                f"{ref.folder / WEIGHTS}: the sizes of the weights differ from {CONFIG}; save the "
-                f"model again"
-            ) from error
-        if missing or unexpected:
-            raise DamagedFileError(
-                f"{ref.folder / WEIGHTS}: weights do not fit {CONFIG} "
-                f"({len(missing)} missing, {len(unexpected)} unknown, "
-                f"for example {[*missing, *unexpected][0]!r}); save the model again"
-            )
+        model.load_weights(weights)
         model.source = ref
         return model.eval()
+
+    @classmethod
+    def blank(cls, config: SyntagmaConfig, path: Path) -> Self:
+        """Build a model on the meta device: it has shapes but no values, and takes no memory.
+
+        Args:
+            config: configuration of the model.
+            path: the file that it is from, for messages.
+
+        Raises:
+            InputError: a setting of the head or of a guide is invalid.
+            DamagedFileError: no model can be built with the configuration.
+        """
+        try:
+            with torch.device("meta"):
+                return cls(config)
+        except InputError as error:
+            raise DamagedFileError(f"{path}: {error}") from error
+        except Exception as error:  # Transformers' models do not check their settings.
+            raise DamagedFileError(
+                f"{path}: no model can be built with these settings "
+                f"({type(error).__name__}: {in_short(error)}); {SAVE_AGAIN}"
+            ) from error
 
     def weights(self, state: Mapping[str, Tensor] | None = None) -> dict[str, Tensor]:
         """Return all weights by name, in main memory; tied weights only under their first name.
@@ -304,7 +326,9 @@ class SyntagmaModel(PreTrainedModel):  # type: ignore[misc]
         is_main_process: bool = True,
         **options: Any,
     ) -> None:
-        """Write configuration and weights into a folder.
+        """Write configuration, weights and tokenizer into a folder, which can then be moved.
+
+        With ``bits``, only the configuration and what differs from the base are written.
 
         Args:
             save_directory: the folder.
@@ -338,6 +362,9 @@ class SyntagmaModel(PreTrainedModel):  # type: ignore[misc]
             base = {f"encoder.{name}": weight for name, weight in published.items()}
             weights = compact.compact(weights, base, bits=bits)
             storage = {"format": "differences", "bits": bits, "group": compact.GROUP}
+        origin = self.source or self._built_on
+        if bits is None and origin is not None:
+            save_tokenizer(origin, folder)
         with write_file(folder / WEIGHTS) as draft:
             save_file(weights, draft, metadata={"format": "pt"})
         values = self.config.to_dict()
@@ -345,6 +372,7 @@ class SyntagmaModel(PreTrainedModel):  # type: ignore[misc]
             "storage": storage,
             "architectures": [type(self).__name__],
             **stamp(FORMAT),
+            DIGEST: sha256(folder / WEIGHTS),
         }
         # Transformers' record of the source may be a local path; `base` names the encoder already.
         values["encoder"].pop("_name_or_path", None)

@@ -17,8 +17,12 @@ from typing import Any, Literal
 from syntagma.encoders import hub
 from syntagma.encoders.default import CONFIG, SHIPPED, TOKENIZER, WEIGHTS, resolve, sha256
 from syntagma.encoders.named_models import NAMED_MODELS
+from syntagma.encoders.saved_config import is_own, read_saved_config
 from syntagma.errors import DamagedFileError, InputError
-from syntagma.files import read_json, require_path
+from syntagma.files import require_path
+
+MAX_BASES = 50
+"""The longest chain of models, each trained from the one before."""
 
 
 @dataclass(frozen=True)
@@ -68,8 +72,29 @@ class ModelRef:
 
     @property
     def published(self) -> ModelRef:
-        """The published encoder at the start of a chain of saved models."""
-        return self if self.config is None else self.base.published
+        """The published encoder at the start of a chain of saved models.
+
+        Raises:
+            DamagedFileError: the chain does not end, because a model names itself as its base.
+        """
+        return self.chain[-1]
+
+    @functools.cached_property
+    def chain(self) -> tuple[ModelRef, ...]:
+        """The model, its base, the base of that, and so on, up to a published encoder.
+
+        Raises:
+            DamagedFileError: the chain does not end, because a model names itself as its base.
+        """
+        chain = [self]
+        while chain[-1].config is not None:
+            chain.append(chain[-1].base)
+            if len(chain) > MAX_BASES:
+                raise DamagedFileError(
+                    f"{self.folder / CONFIG}: base: {self.settings['base']!r} leads back to the "
+                    f"model itself; name the encoder that it was built on"
+                )
+        return tuple(chain)
 
     @property
     def has_tokenizer(self) -> bool:
@@ -133,15 +158,7 @@ def find_model(name: ModelName) -> ModelRef:
 def _own_config(folder: Path) -> dict[str, Any] | None:
     """Return ``config.json`` of a model saved by this package, ``None`` for other folders."""
     path = folder / CONFIG
-    # Files of other programs are not parsed here: Transformers reports what is wrong with them.
-    if not path.is_file() or b'"syntagma_version"' not in path.read_bytes():
-        return None
-    values = read_json(path)
-    if not isinstance(values, dict):
-        raise DamagedFileError(
-            f"{path}: expected an object, got {values!r:.40}; save the model again"
-        )
-    return values
+    return read_saved_config(path) if is_own(path) else None
 
 
 def _on_hub(name: str) -> ModelRef:

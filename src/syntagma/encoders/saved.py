@@ -1,25 +1,70 @@
-"""Read the weights of a model saved by this package."""
+"""Read the configuration and the weights of a model saved by this package."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
+from typing import Any, TypeVar
 
 import safetensors
 import torch
 from safetensors.torch import load_file
-from torch import Tensor
+from torch import Tensor, nn
 from transformers import AutoConfig, PretrainedConfig
 
 from syntagma.encoders import compact
-from syntagma.encoders.default import WEIGHTS
+from syntagma.encoders.default import CONFIG, WEIGHTS, sha256
 from syntagma.encoders.reference import ModelRef
+from syntagma.encoders.saved_config import DIGEST, SAVE_AGAIN
 from syntagma.errors import DamagedFileError, InputError
+
+T = TypeVar("T")
+
+
+def in_short(error: BaseException) -> str:
+    """Return the beginning of an exception's message in one line, or its type if it has none."""
+    return " ".join(str(error).split())[:200] or type(error).__name__
+
+
+def as_config(kind: Callable[..., T], values: Mapping[str, Any], path: Path) -> T:
+    """Build a configuration from plain values.
+
+    Args:
+        kind: a configuration class of Transformers, or a function that finds it.
+        values: the settings.
+        path: the file that they are from, for messages.
+
+    Raises:
+        InputError: a setting is invalid.
+        DamagedFileError: Transformers cannot use a setting.
+    """
+    inner = values.get("encoder")
+    for key in (*values, *(inner if isinstance(inner, Mapping) else ())):
+        # Transformers sets an attribute for each key, even over its own methods.
+        if key.startswith("__") or callable(getattr(PretrainedConfig, key, None)):
+            raise DamagedFileError(
+                f"{path}: {key!r} is not the name of a setting; remove it, or {SAVE_AGAIN}"
+            )
+    try:
+        return kind(**values)
+    except InputError:
+        raise
+    except Exception as error:  # Each of Transformers' hundred classes has checks of its own.
+        raise DamagedFileError(
+            f"{path}: Transformers cannot read it ({in_short(error)}); {SAVE_AGAIN}"
+        ) from error
 
 
 def saved_encoder_config(ref: ModelRef) -> PretrainedConfig:
-    """Return the configuration of the encoder in a saved model."""
-    return AutoConfig.for_model(**ref.settings["encoder"])
+    """Return the configuration of the encoder in a saved model.
+
+    Raises:
+        DamagedFileError: Transformers cannot read it.
+    """
+    config: PretrainedConfig = as_config(
+        AutoConfig.for_model, ref.settings["encoder"], ref.folder / CONFIG
+    )
+    return config
 
 
 def saved_weights(
@@ -36,33 +81,110 @@ def saved_weights(
         DamagedFileError: the weights are damaged, or the base encoder has changed since the model
             was saved.
     """
-    weights = _load(ref.folder / WEIGHTS)
+    weights = _load(ref)
     storage = ref.settings.get("storage")
-    if not storage:
-        return weights
-    stored = f"{ref.name}: stored as differences to the encoder {ref.settings['base']!r}"
-    try:
-        published = encoder_weights(ref.base)
-    except InputError as error:
-        raise InputError(f"{stored}; {error}") from error
-    base = {f"encoder.{name}": part for name, part in published.items()}
-    if not compact.belongs(weights, base):
-        raise DamagedFileError(
-            f"{stored}, whose weights have changed; restore the encoder that the model was built on"
-        )
-    return compact.expand(weights, base, bits=storage["bits"])
+    if storage:
+        stored = f"{ref.name}: stored as differences to the encoder {ref.settings['base']!r}"
+        try:
+            published = encoder_weights(ref.chain[1])
+        except InputError as error:
+            raise InputError(
+                f"{stored}; {error} (if you moved it, write its new place as base in "
+                f"{ref.folder / CONFIG})"
+            ) from error
+        base = {f"encoder.{name}": part for name, part in published.items()}
+        if not compact.belongs(weights, base):
+            raise DamagedFileError(
+                f"{stored}, whose weights have changed; restore the encoder that the model was "
+                f"built on"
+            )
+        try:
+            weights = compact.expand(weights, base, bits=storage["bits"])
+        except DamagedFileError as error:
+            raise DamagedFileError(f"{ref.folder / WEIGHTS}: {error}; {SAVE_AGAIN}") from error
+    require_finite(weights, ref.folder / WEIGHTS)
+    return weights
 
 
-def _load(path: Path) -> dict[str, Tensor]:
+def _load(ref: ModelRef) -> dict[str, Tensor]:
+    path = ref.folder / WEIGHTS
     if not path.is_file():
         raise InputError(f"{path}: no such file; save or copy the complete model folder again")
+    # Models that were saved before the digest was introduced have none.
+    digest = ref.settings.get(DIGEST)
+    if digest is not None and sha256(path) != digest:
+        raise DamagedFileError(
+            f"{path}: the weights have changed since the model was saved (their SHA-256 is not "
+            f"that in {CONFIG}); copy or download the model again, or remove {DIGEST} from "
+            f"{CONFIG} if you changed them on purpose"
+        )
     try:
         weights: dict[str, Tensor] = load_file(path)
-    except (safetensors.SafetensorError, ValueError) as error:
+    except (safetensors.SafetensorError, ValueError, OSError) as error:
         raise DamagedFileError(
-            f"{path}: damaged ({error}); save or download the model again"
+            f"{path}: damaged ({in_short(error)}); save or download the model again"
         ) from error
     return {
         name: weight.to(torch.float32) if weight.dtype == torch.bfloat16 else weight
         for name, weight in weights.items()
     }
+
+
+def require_finite(weights: Mapping[str, Tensor], path: Path) -> None:
+    """Check that all weights are finite numbers.
+
+    Args:
+        weights: by name.
+        path: their file, for messages.
+
+    Raises:
+        DamagedFileError: a value is NaN or infinite.
+    """
+    for name, weight in weights.items():
+        if not weight.is_floating_point() or not weight.numel():
+            continue
+        # One pass without a temporary tensor: both ends are NaN if any value is.
+        if not torch.stack(weight.aminmax()).isfinite().all():
+            raise DamagedFileError(
+                f"{path}: {name!r} has values that are not finite numbers; {SAVE_AGAIN}, or train "
+                f"it again with a lower learning rate"
+            )
+
+
+def require_fit(blank: nn.Module, weights: Mapping[str, Tensor], folder: Path) -> None:
+    """Compare names, shapes and kinds of weights with those of a model.
+
+    Args:
+        blank: the model on the meta device, where it takes no memory, whatever its sizes.
+        weights: by name; of a tied weight, one name is enough.
+        folder: the model's folder, for messages.
+
+    Raises:
+        DamagedFileError: they differ.
+    """
+    path = folder / WEIGHTS
+    expected = blank.state_dict(keep_vars=True)
+    for name, weight in weights.items():
+        mine = expected.get(name)
+        if mine is not None and mine.shape != weight.shape:
+            raise DamagedFileError(
+                f"{path}: {name!r} has the sizes {_sizes(weight)}, but {CONFIG} says "
+                f"{_sizes(mine)}; {SAVE_AGAIN}"
+            )
+        if mine is not None and mine.is_floating_point() != weight.is_floating_point():
+            raise DamagedFileError(
+                f"{path}: {name!r} has values of type {weight.dtype}, expected {mine.dtype}; "
+                f"{SAVE_AGAIN}"
+            )
+    there = {id(expected[name]) for name in weights if name in expected}
+    missing = [name for name, mine in expected.items() if id(mine) not in there]
+    unknown = [name for name in weights if name not in expected]
+    if missing or unknown:
+        raise DamagedFileError(
+            f"{path}: weights do not fit {CONFIG} ({len(missing)} missing, {len(unknown)} unknown, "
+            f"for example {[*missing, *unknown][0]!r}); {SAVE_AGAIN}"
+        )
+
+
+def _sizes(weight: Tensor) -> str:
+    return "×".join(map(str, weight.shape)) or "of a single number"

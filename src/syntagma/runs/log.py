@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -10,6 +9,7 @@ from typing import Any
 
 from syntagma.errors import InputError
 from syntagma.files import read_lines
+from syntagma.json_values import parse_json
 from syntagma.runs.names import RECORDS, SETTINGS
 from syntagma.settings import load_yaml
 
@@ -99,8 +99,8 @@ def _last_is_cut(lines: Sequence[str]) -> bool:
 
 def _record(line: str, place: str) -> dict[str, Any]:
     try:
-        record = json.loads(line)
-    except (json.JSONDecodeError, RecursionError) as error:
+        record = parse_json(line, finite=False)
+    except ValueError as error:
         raise InputError(f"{place}: broken JSON ({error}); remove the line") from error
     if not isinstance(record, dict) or "step" not in record:
         raise InputError(f"{place}: expected an object with a step, got {line!r:.40}; remove it")

@@ -61,6 +61,9 @@ def cut(tokenizer: Any, texts: Sequence[str]) -> list[Any]:
 
     Returns:
         ``ids`` and ``offsets`` for each text, as the attributes of a ``tokenizers.Encoding``.
+
+    Raises:
+        InputError: the tokenizer crashes on a text.
     """
     # Call the Rust backend directly; `__call__` would convert every encoding to Python lists.
     # These three are state of the backend, left on by any earlier call that used them.
@@ -68,12 +71,28 @@ def cut(tokenizer: Any, texts: Sequence[str]) -> list[Any]:
     backend.no_truncation()
     backend.no_padding()
     backend.encode_special_tokens = True
-    encodings: list[Any] = backend.encode_batch(texts, add_special_tokens=False)
+    try:
+        encodings: list[Any] = backend.encode_batch(texts, add_special_tokens=False)
+    except BaseException as error:
+        if not is_panic(error):
+            raise
+        raise InputError(
+            f"the tokenizer cannot read a text ({str(error)[:200]}); use the tokenizer of the "
+            f"published encoder"
+        ) from error
     special = special_tokens(tokenizer)
     return [
         special.replaced(encoding.ids, encoding.offsets, text) or encoding
         for encoding, text in zip(encodings, texts, strict=True)
     ]
+
+
+def is_panic(error: BaseException) -> bool:
+    """Whether an exception is a crash inside ``tokenizers``, which is not an ``Exception``.
+
+    One cause is a pattern in ``tokenizer.json`` that backtracks too long.
+    """
+    return type(error).__name__ == "PanicException"
 
 
 def align(

@@ -5,7 +5,6 @@ from __future__ import annotations
 import codecs
 import gzip
 import io
-import json
 import re
 import sys
 import zlib
@@ -16,8 +15,9 @@ from glob import glob
 from pathlib import Path
 from typing import IO, NamedTuple
 
-from syntagma.errors import InputError
-from syntagma.files import STANDARD_INPUT, unpacked
+from syntagma.errors import DiskError, InputError
+from syntagma.files import STANDARD_INPUT, bounded_lines, require_end, unpacked
+from syntagma.json_values import parse_json
 from syntagma.text.conllu import parse_conllu
 from syntagma.text.sentence import Sentence
 
@@ -140,7 +140,7 @@ def _lines(path: str) -> Iterator[_Line]:
     with _open_bytes(path) as (file, raw):
         number = 0
         try:
-            for line in file:
+            for line in bounded_lines(file, path):
                 number += 1
                 if number == 1:
                     line = line.removeprefix(codecs.BOM_UTF8)
@@ -154,6 +154,10 @@ def _lines(path: str) -> Iterator[_Line]:
         except (EOFError, zlib.error, gzip.BadGzipFile) as error:
             raise InputError(
                 f"{path}: damaged gzip file after line {number}; get the file again"
+            ) from error
+        except OSError as error:
+            raise DiskError(
+                f"{path}: cannot be read after line {number} ({error.strerror})"
             ) from error
 
 
@@ -173,10 +177,11 @@ class _open_bytes:
             return sys.stdin.buffer, None
         try:
             self.raw = open(self.path, "rb")
+            require_end(self.raw, self.path)
+            # Pipes have no position.
+            return unpacked(self.raw), self.raw if self.raw.seekable() else None
         except OSError as error:
-            raise InputError(f"{self.path}: cannot be read ({error.strerror})") from error
-        # Pipes have no position.
-        return unpacked(self.raw), self.raw if self.raw.seekable() else None
+            raise DiskError(f"{self.path}: cannot be read ({error.strerror})") from error
 
     def __exit__(self, *_: object) -> None:
         if self.raw is not None:
@@ -201,8 +206,8 @@ def _json_records(path: str, field: str) -> Iterator[Record]:
 def _text_of_object(line: str, field: str, place: str) -> tuple[str, str]:
     """Return the text of a JSON object, and what is wrong with the object."""
     try:
-        value = json.loads(line)
-    except (json.JSONDecodeError, RecursionError) as error:
+        value = parse_json(line)
+    except ValueError as error:
         return "", f"{place}: broken JSON ({error})"
     if not isinstance(value, dict):
         return "", f"{place}: expected a JSON object with the field {field!r}, got {line[:40]!r}"

@@ -10,6 +10,7 @@ from typing import Any
 
 from syntagma.errors import InputError
 from syntagma.files import read_objects, read_table, row_mistake
+from syntagma.json_values import whole_number
 from syntagma.tasks.choice.example import Candidates, ChoiceExample, checked
 from syntagma.tasks.collect import InvalidRecordError
 
@@ -101,7 +102,7 @@ def _numbered(row: Row, name: str) -> list[Any]:
         InvalidRecordError: a number is missing.
     """
     numbers = sorted(
-        int(match[1]) for key in row if (match := re.fullmatch(rf"{name}(\d+)", str(key)))
+        int(match[1]) for key in row if (match := re.fullmatch(rf"{name}([0-9]{{1,9}})", str(key)))
     )
     if numbers != list(range(len(numbers))):
         raise InvalidRecordError(f"expected {name}0, {name}1, {name}2 …, got numbers {numbers}")
@@ -111,7 +112,7 @@ def _numbered(row: Row, name: str) -> list[Any]:
 def _number(label: Any) -> int | None:
     if label is None or label == "":
         return None
-    try:
-        return None if int(label) == NO_LABEL else int(label)
-    except (TypeError, ValueError) as error:
-        raise InvalidRecordError(f"expected a label 0, 1, 2 …, got {label!r:.20}") from error
+    number = whole_number(label)
+    if number is None:
+        raise InvalidRecordError(f"expected a label 0, 1, 2 …, got {label!r:.20}")
+    return None if number == NO_LABEL else number

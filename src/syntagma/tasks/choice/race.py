@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import json
 import tarfile
 from collections.abc import Iterator
 from pathlib import Path, PurePath, PurePosixPath
 
 from syntagma.errors import InputError
-from syntagma.files import BYTE_ORDER_MARK, read_errors, read_text
+from syntagma.files import BYTE_ORDER_MARK, MAX_LINE, read_errors, read_text
+from syntagma.json_values import parse_json
 from syntagma.tasks.choice.example import Candidates, checked, letter
 from syntagma.tasks.collect import InvalidRecordError
 
@@ -66,6 +66,11 @@ def _files(file: str, part: str) -> Iterator[File]:
             if member.isfile() and wanted:
                 content = archive.extractfile(member)
                 assert content is not None
+                if member.size > MAX_LINE:
+                    raise InputError(
+                        f"{file}: {member.name} has {member.size} bytes; expected one passage of "
+                        f"at most {MAX_LINE}"
+                    )
                 text = _decoded(f"{file}: {member.name}", content.read())
                 yield member.name, PurePosixPath(member.name), text
 
@@ -107,7 +112,7 @@ def _subset_and_name(name: str, path: PurePath) -> tuple[str, str]:
 
 def _passage(where: str, subset: str, stem: str, text: str) -> Candidates:
     try:
-        record = json.loads(text.removeprefix(BYTE_ORDER_MARK))
+        record = parse_json(text.removeprefix(BYTE_ORDER_MARK))
         passage = record["article"]
         questions, options, answers = (
             record.get(key) for key in ("questions", "options", "answers")
@@ -117,7 +122,7 @@ def _passage(where: str, subset: str, stem: str, text: str) -> Candidates:
         if len({*counts}) > 1:
             raise ValueError("got {} questions, {} lists of options, {} answers".format(*counts))
         rows = list(zip(questions, options, answers, strict=True))
-    except (KeyError, TypeError, ValueError, AttributeError, RecursionError) as error:
+    except (KeyError, TypeError, ValueError, AttributeError) as error:
         yield (
             f"{where}: expected an object with article and as many questions, options and answers "
             f"({error})"

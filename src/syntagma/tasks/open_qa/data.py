@@ -31,6 +31,7 @@ from typing import Any
 
 from syntagma.errors import InputError
 from syntagma.files import read_lines, split_pair
+from syntagma.json_values import parse_json
 from syntagma.tasks.collect import Collected, InvalidRecordError, gather
 from syntagma.text.alignment import encodable
 
@@ -255,11 +256,11 @@ def _parsed(line: str) -> Any:
     if not line.strip():
         raise InvalidRecordError("is blank, but the same line of the other file is not")
     try:
-        return json.loads(line)
+        return parse_json(line)
     except json.JSONDecodeError as error:
         raise InvalidRecordError(f"broken JSON at column {error.colno}: {error.msg}") from error
-    except RecursionError as error:
-        raise InvalidRecordError("nested too deeply to be read") from error
+    except ValueError as error:
+        raise InvalidRecordError(f"broken JSON ({error})") from error
 
 
 def _object(line: str, keys: str) -> dict[str, Any]:

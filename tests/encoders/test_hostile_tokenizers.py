@@ -1,0 +1,124 @@
+"""Damaged and hostile tokenizers of model folders are refused in one line."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from pathlib import Path
+
+import pytest
+
+from syntagma.encoders.load import load_tokenizer
+from syntagma.encoders.tokenizer_files import repeats_repetitions
+from syntagma.errors import InputError
+from tests.messages import naming
+
+SAVED = Path(__file__).parents[1] / "data" / "formats" / "0.1"
+TOKENIZER = "tokenizer.json"
+
+
+@pytest.fixture
+def folder(tmp_path) -> Path:
+    """A whole model of sentence pairs, with its tokenizer."""
+    return Path(shutil.copytree(SAVED / "pairs", tmp_path / "model"))
+
+
+def change(path: Path, edit) -> None:
+    values = json.loads(path.read_text(encoding="utf-8"))
+    values = edit(values) or values
+    path.write_text(json.dumps(values), encoding="utf-8")
+
+
+def put(name: str, value: object):
+    return lambda values: values.update({name: value})
+
+
+def refused(folder: Path, words: str) -> None:
+    with pytest.raises(InputError, match=naming(words)) as found:
+        load_tokenizer(folder)
+    assert "\n" not in str(found.value)
+
+
+def of_model(**changes):
+    return lambda values: values["model"].update(changes)
+
+
+def numbered(code):
+    def edit(values):
+        pieces = values["model"]["vocab"]
+        values["model"]["vocab"] = {piece: code(number) for piece, number in pieces.items()}
+
+    return edit
+
+
+def cut_by(pattern: str):
+    return put(
+        "pre_tokenizer",
+        {"type": "Split", "pattern": {"Regex": pattern}, "behavior": "Isolated", "invert": False},
+    )
+
+
+def deep(values):
+    inner: dict = {"type": "Lowercase"}
+    for _ in range(400):
+        inner = {"type": "Sequence", "normalizers": [inner]}
+    values["normalizer"] = inner
+
+
+LONGER = {"type": "Replace", "pattern": {"String": "a"}, "content": "a" * 1000}
+
+
+@pytest.mark.parametrize(
+    "edit",
+    [
+        lambda values: [values["version"]],
+        put("model", None),
+        of_model(vocab={}),
+        of_model(vocab=["a", "b"]),
+        of_model(type="Unknown"),
+        of_model(max_input_chars_per_word=10**9),
+        numbered(lambda number: -number - 1),
+        numbered(lambda number: number + 2_000_000_000),
+        numbered(str),
+        numbered(lambda number: 0),
+        put("added_tokens", 5),
+        deep,
+        cut_by("(a+)+$"),
+        cut_by("(a|aa)+b"),
+        cut_by("(x{2,}){3,}y"),
+        cut_by("("),
+        put("normalizer", {"type": "Sequence", "normalizers": [LONGER] * 3}),
+    ],
+)
+def test_a_damaged_tokenizer(folder, edit):
+    change(folder / TOKENIZER, edit)
+    refused(folder, "")
+
+
+@pytest.mark.parametrize("text", ["", "{}", "[]", "null", "[" * 100_000])
+@pytest.mark.parametrize("name", [TOKENIZER, "tokenizer_config.json"])
+def test_a_tokenizer_file_of_another_form(folder, name, text):
+    if name != TOKENIZER and text == "{}":
+        return
+    (folder / name).write_text(text)
+    refused(folder, name)
+
+
+@pytest.mark.parametrize(
+    ("pattern", "repeats"),
+    [
+        # Of GPT-2, Llama 3, DeepSeek, Bloom, and a set that contains sets.
+        (r"'(?:[sdmt]|ll|ve|re)| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+", False),
+        (r"(?i:'s|'t)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}{1,3}| ?[^\s]+[\r\n]*|\s*[\r\n]+", False),
+        (r"\d{1,3}(?=(?:\d{3})*\b)", False),
+        (r" ?[^(\s|[.,!?…。，、।۔،])]+", False),
+        (r"[a[+*]&&[^]b]]+(?:x|y)?", False),
+        (r"\((a)+\)+", False),
+        (r"(?:ab+)*", True),
+        (r"((a|b))+", True),
+        (r"(?<name>a*){2,}", True),
+        (r"((a+)b)+", True),
+    ],
+)
+def test_patterns_that_take_exponential_time(pattern, repeats):
+    assert repeats_repetitions(pattern) is repeats
