@@ -162,10 +162,8 @@ def encode_texts(
     n_pieces = np.array([len(encoding.ids) for encoding in encodings])
     bounds = np.concatenate([[0], np.cumsum(n_pieces)]).tolist()
     slices = [slice(*pair) for pair in pairwise(bounds)]
-    pieces = np.concatenate([np.asarray(encoding.ids, np.int32) for encoding in encodings])
-    offsets = np.concatenate(
-        [np.asarray(encoding.offsets, np.int32).reshape(-1, 2) for encoding in encodings]
-    )
+    pieces = np.concatenate([encoding.ids for encoding in encodings]).astype(np.int32)
+    offsets = np.concatenate([encoding.offsets for encoding in encodings]).astype(np.int32)
     # The leading space is not part of the text.
     starts, ends = np.ascontiguousarray(np.maximum(offsets - len(lead), 0).T)
     columns = [(pieces[own], starts[own], ends[own]) for own in slices]
@@ -256,6 +254,7 @@ def _join(
         + np.repeat(np.cumsum(n_sentences) - n_sentences, n_words).astype(np.int32),
         heads=np.concatenate([p.heads for p in parsed]),
         xpos=np.concatenate(tags),
+        parts=np.concatenate([p.parts for p in parsed]),
         xpos_labels=labels,
     )
     return together, n_words, n_sentences
