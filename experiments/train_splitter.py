@@ -1,13 +1,15 @@
 """Train the sentence splitter: python experiments/train_splitter.py EWT-TRAIN GUM-TRAIN --out FILE.
 
 The shipped ``src/syntagma/text/segmentation/splitter.safetensors`` was made from the train files
-of UD English-EWT and GUM with the default settings, in a quarter of a minute on two cores:
+of UD English-EWT and GUM with the default settings, in about a minute on one core:
 
     python experiments/train_splitter.py en_ewt-ud-train.conllu.gz gum-train.conllu.gz \
         --out src/syntagma/text/segmentation/splitter.safetensors
 
-Each file is read twice, with its paragraph breaks and without them, so that the splitter learns
-both; a file without paragraph marks counts once.  The same files and seed give the same weights.
+Each file is read with its paragraph breaks, without them (a file without paragraph marks counts
+once), and with new line breaks; documents of GUM under a non-commercial licence are left out.  The
+made-up sentences of ``splitter_sentences.py`` are added.  The same files and seed give the same
+weights.
 """
 
 from __future__ import annotations
@@ -16,15 +18,19 @@ import argparse
 import json
 from collections import Counter
 from collections.abc import Iterable
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
 import torch
 from safetensors.numpy import save_file
+from splitter_layouts import laid_out
+from splitter_sentences import made_documents
 from torch import Tensor, nn
 
 from syntagma.errors import in_one_line
 from syntagma.text.documents import RawDocument, read_documents
+from syntagma.text.segmentation.assemble import line_breaks
 from syntagma.text.segmentation.gaps import (
     CONTEXT_SIZES,
     N_SUFFIXES,
@@ -33,12 +39,14 @@ from syntagma.text.segmentation.gaps import (
     fingerprint,
     gap_features,
 )
-from syntagma.text.segmentation.layout import lines
+from syntagma.text.segmentation.layout import PARAGRAPH_BREAK
 from syntagma.text.segmentation.runs import Runs, read_words
 from syntagma.text.segmentation.shapes import Shape
 
 BATCH_SIZE = 256
 PEAK_LEARNING_RATE = 5e-3
+# Genres of GUM whose texts are licensed for non-commercial use only.
+NOT_FREE = tuple(f"GUM_{genre}_" for genre in ("essay", "fiction", "letter", "podcast", "whow"))
 # Share of known words that are trained as unknown ones.
 UNKNOWN_SHARE = 0.1
 
@@ -72,7 +80,7 @@ class GapClassifier(nn.Module):
 
         Args:
             windows: word, shape, suffix and space of the surrounding words, ``[n, 2 * WINDOW, 4]``.
-            contexts: ``[n, 6]``.
+            contexts: ``[n, 7]``.
         """
         words, shapes, suffixes, spaces = windows.unbind(-1)
         if self.training:
@@ -113,10 +121,12 @@ def read_gaps(
     for document in documents:
         text = document.text
         words = read_words(text, 0, len(text), runs)
-        paragraphs = [start for start, end in lines(text) if text[start:end].strip()]
-        features = gap_features(
-            words.packed, words.first_of_run, np.searchsorted(words.starts, paragraphs)
-        )
+        cuts = [0, *(match.end() for match in PARAGRAPH_BREAK.finditer(text)), len(text)]
+        bounds = list(pairwise(cuts))
+        first_words = np.unique(np.searchsorted(words.starts, cuts[:-1]))
+        first_words = first_words[first_words < len(words.forms)]
+        _, breaks = line_breaks(text, bounds, words)
+        features = gap_features(words.packed, words.first_of_run, first_words, breaks)
         around = features.windows
         columns = (features.words, features.shapes, features.suffixes, features.spaces)
         windows.append(np.stack([column[around] for column in columns], axis=-1))
@@ -159,6 +169,11 @@ def train(
         print(f"epoch {epoch + 1}: loss {total / n_batches:.4f}", flush=True)
 
 
+def _free(documents: Iterable[RawDocument]) -> list[RawDocument]:
+    """Leave out documents whose licence forbids commercial use."""
+    return [document for document in documents if not document.name.startswith(NOT_FREE)]
+
+
 def main() -> None:
     """Parse the flags, train, write."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
@@ -170,21 +185,26 @@ def main() -> None:
     parser.add_argument("--hidden-width", type=int, default=128)
     parser.add_argument("--dropout-prob", type=float, default=0.3)
     parser.add_argument("--min-count", type=int, default=20, help="rarer words are unknown")
+    parser.add_argument("--made", type=int, default=8000, help="number of made-up documents")
     flags = parser.parse_args()
 
     torch.manual_seed(flags.seed)
     torch.use_deterministic_algorithms(True)
-    torch.set_num_threads(2)
+    # One thread: the matrices are small, and the weights then depend on no number of cores.
+    torch.set_num_threads(1)
     documents: list[RawDocument] = []
+    plain: list[RawDocument] = []
     for path in flags.treebanks:
-        marked = list(read_documents(path))
+        marked = _free(read_documents(path))
+        joined = _free(read_documents(path, paragraphs=False))
+        plain += marked
         documents += marked
         if any("\n" in document.text for document in marked):
-            documents += read_documents(path, paragraphs=False)
-    vocabulary = known_words(
-        (document for path in flags.treebanks for document in read_documents(path)),
-        flags.min_count,
-    )
+            documents += joined
+        documents += [laid_out(document, seed) for seed, document in enumerate(joined)]
+    made = made_documents(flags.made, flags.seed)
+    documents += made
+    vocabulary = known_words(plain + made, flags.min_count)
     runs = Runs({number: row for row, number in enumerate(vocabulary, UNKNOWN_ROW + 1)})
     parts = [np.concatenate(part) for part in read_gaps(documents, runs)]
     windows, contexts, labels = map(torch.from_numpy, parts)
@@ -199,7 +219,8 @@ def main() -> None:
     settings = {k: v for k, v in vars(flags).items() if k not in ("treebanks", "out")}
     card = {
         "task": "sentence splitting for syntagma.text.segmentation.segment",
-        "data": "train parts of UD English-EWT (CC BY-SA 4.0) and GUM (annotations CC BY 4.0)",
+        "data": "train parts of UD English-EWT (CC BY-SA 4.0) and GUM (annotations CC BY 4.0; "
+        "without the genres essay, fiction, letter, podcast, whow); made-up sentences",
         "licence": "CC BY-SA 4.0",
         "settings": settings,
         "made_by": "experiments/train_splitter.py",

@@ -255,7 +255,7 @@ def test_attachment_scores_add_up(ferry):
 def test_the_fingerprint_of_a_saved_parser_is_known_without_loading_it(tiny_parser, tmp_path):
     folder = tmp_path / "parser"
     shutil.copytree(tiny_parser, folder)
-    options = {"max_words": 4000, "decoding": "dependencies"}
+    options = {"max_words": 400, "decoding": "dependencies"}
     expected = fingerprint_of_saved(folder, **options)
     parser = JointParser.from_pretrained(folder)
     assert parser.fingerprint == fingerprint_of_saved(tiny_parser, **options) == expected

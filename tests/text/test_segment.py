@@ -145,6 +145,61 @@ def test_prose_is_split_at_sentence_ends(marked: str) -> None:
     assert sentences(marked.replace(" | ", " ")) == marked.split(" | ")
 
 
+# Abbreviations, full stops apart and addresses before a new sentence, and inside one.
+CONTRASTS = [
+    "The meeting ends at 9 p.m. | Nobody stays longer.",
+    "Doors open at 7 a.m. and close at 8 p.m. | Children pay half.",
+    "No. 7 Mill Ln. has a red door. | We painted it.",
+    "No. 3 Park Ave. | Ring twice.",
+    "No. | Sally sold it.",
+    "The gauge (est. 1921) was built by Marsh Bros. | Its wheels still turn.",
+    "She sold it to Brandt Inc. | The price was low.",
+    "They moved to the U.K. | Both found work.",
+    "He flew back to the U.S. | His wife stayed.",
+    "She holds an M.A. | Her sister holds a B.Sc. | Neither teaches.",
+    "He finished his Ph.D. | After that he slept.",
+    "It is on Elm St. near Bow Rd. | You cannot miss it.",
+    "Use the form at lantern.app today. | It is short.",
+    "Docs are at lantern.dev/start and lantern.cloud for now.",
+    "Write to me at quay.blog or tide.xyz/log. | I read all.",
+    "The code is at harbour.ai/code. | Try it.",
+    "Find us on pier.shop, pier.online or pier.me/home.",
+    "Add 2 tbsp. | Stir well.",
+    "It weighs 5 lb. | Nobody can lift it.",
+    "The feast is in Dec. | Bring a coat.",
+    "We chose plan C. | It was cheap.",
+    "He lived from 70 to 12 B.C. | Rome ruled then.",
+    "The shop is run by Marsh et al. | They sell tea.",
+    "Hours: Mon. to Fri. | Lunch is at noon.",
+    "Come at 5 p.m. | Don't be late.",
+    "We left at 5 p.m. | Rain fell.",
+    "Dinner is at 8 p.m. | Please bring a dish.",
+    "It ran from 9 a.m. to 4 p.m. | When it closed, we left.",
+]
+
+
+@pytest.mark.parametrize("marked", CONTRASTS)
+def test_an_abbreviation_can_end_a_sentence(marked: str) -> None:
+    assert sentences(marked.replace(" | ", " ")) == marked.split(" | ")
+
+
+# Each bar stands for a line break that ends a sentence.
+LINES = [
+    "OPENING HOURS|Closed on Mondays|Ring the bell to get in|Dogs welcome",
+    "Shopping list|milk|bread|eggs",
+    "The committee met on the last Friday of the month to talk about the new\n"
+    "Bridge Road crossing, which Mr. Dunn of the council had promised to open in\n"
+    "May.|It was decided to write to him.",
+]
+
+
+@pytest.mark.parametrize("marked", LINES)
+def test_lines_without_stops_end_and_wrapped_lines_do_not(marked: str) -> None:
+    expected = marked.split("|")
+    text = "".join(part + (" " if part.endswith(".") else "\n") for part in expected).strip()
+    assert sentences(text) == expected
+
+
 def test_lower_case_text_is_not_split_without_punctuation() -> None:
     text = "so i went to the shop and then i saw ann lee who told me that bob had left the town"
     assert sentences(text) == [text]

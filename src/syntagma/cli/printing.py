@@ -12,6 +12,7 @@ from syntagma.errors import InputError
 from syntagma.parse.parser import JointParser
 from syntagma.parse.sources.stream import ParsedSentence, parse_file
 from syntagma.text.brackets import format_brackets
+from syntagma.text.limits import is_long
 from syntagma.text.sentence import Parse
 
 
@@ -69,7 +70,8 @@ def format_json(parse: Parse) -> str:
     """Format a parse as one line of JSON.
 
     It has the words with their offsets, heads, relations, tags and probabilities, and the phrases.
-    A phrase spans the words ``first`` to ``last``, counted from 1 as heads are.
+    A phrase spans the words ``first`` to ``last``, counted from 1 as heads are.  A sentence parsed
+    in parts has ``parts``, and a long word ``"long": true`` (:mod:`syntagma.text.limits`).
 
     Args:
         parse: the parse of one sentence.
@@ -99,7 +101,12 @@ def format_json(parse: Parse) -> str:
     if parse.probabilities is not None:
         for word, probability in zip(words, parse.probabilities, strict=True):
             word["probability"] = round(probability, 4)
+    for word in words:
+        if is_long(word["form"]):
+            word["long"] = True
     tree: dict[str, Any] = {"words": words}
+    if parse.parts:
+        tree["parts"] = [{"first": start + 1, "last": end} for start, end in parse.part_bounds]
     if parse.constituents is not None:
         tree["constituents"] = [
             {"label": label, "first": start + 1, "last": end}

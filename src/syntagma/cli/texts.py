@@ -23,8 +23,7 @@ from syntagma.cli.app import (
 from syntagma.encoders.default import DEFAULT_PARSER, DEFAULT_READER, require_encoder
 from syntagma.errors import InputError
 from syntagma.files import require_once
-
-DEFAULT_MAX_WORDS = 4000
+from syntagma.text.limits import MAX_WORDS
 
 TextPrecision = Annotated[str, typer.Option(help="float32, or auto (bfloat16 if that is faster).")]
 
@@ -78,7 +77,7 @@ def parse(
     parser: Annotated[str, typer.Option(help="Parser: a name or folder.")] = DEFAULT_PARSER,
     max_words: Annotated[
         int, typer.Option(help="Parse longer sentences in parts of at most this many words.")
-    ] = DEFAULT_MAX_WORDS,
+    ] = MAX_WORDS,
     precision: TextPrecision = "float32",
     device: Device = "cpu",
 ) -> None:
@@ -95,7 +94,7 @@ def parse(
         given = {
             "--parser": parser != DEFAULT_PARSER,
             "--decoding": decoding is not None,
-            "--max-words": max_words != DEFAULT_MAX_WORDS,
+            "--max-words": max_words != MAX_WORDS,
             "--precision": precision != "float32",
         }
         _refuse(given, "has no effect with --from parquet, which prints stored parses; omit it")

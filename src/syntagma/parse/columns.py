@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import chain
 
@@ -60,6 +60,8 @@ class ParsedText:
         relations: codes in ``relation_labels``.
         upos: codes in ``upos_labels``.
         xpos: codes in ``xpos_labels``.
+        parts: number of each word's part, from 0, in a sentence that was parsed in parts
+            (:mod:`syntagma.text.limits`); 0 in other sentences.
         relation_labels: dependency relations.
         upos_labels: universal part-of-speech tags.
         xpos_labels: treebank part-of-speech tags.
@@ -72,6 +74,7 @@ class ParsedText:
     relations: IntArray
     upos: IntArray
     xpos: IntArray
+    parts: IntArray
     relation_labels: Labels
     upos_labels: Labels
     xpos_labels: Labels
@@ -112,6 +115,7 @@ class ParsedText:
             relations=column(relation_labels.encode(parse.relations) for parse in parses),
             upos=column(upos_labels.encode(parse.upos) for parse in parses),
             xpos=column(xpos_labels.encode(parse.xpos) for parse in parses),
+            parts=column(_part_numbers(parse) for parse in parses),
             relation_labels=relation_labels,
             upos_labels=upos_labels,
             xpos_labels=xpos_labels,
@@ -137,6 +141,7 @@ class ParsedText:
                     self.relation_labels.decode(self.relations[begin:end].tolist()),
                     self.upos_labels.decode(self.upos[begin:end].tolist()),
                     self.xpos_labels.decode(self.xpos[begin:end].tolist()),
+                    parts=_first_words(self.parts[begin:end]),
                 )
             )
         return result
@@ -180,3 +185,18 @@ def require_trees(parses: Sequence[Parse], text: str) -> None:
                 )
             earliest = start
         earliest = max(earliest, end)
+
+
+def _part_numbers(parse: Parse) -> Iterator[int]:
+    """Yield the number of each word's part."""
+    if not parse.parts:
+        return iter([0] * len(parse))
+    return chain.from_iterable(
+        [number] * (end - first) for number, (first, end) in enumerate(parse.part_bounds)
+    )
+
+
+def _first_words(parts: IntArray) -> tuple[int, ...]:
+    """Return the first word of each part; nothing for a sentence with one part."""
+    starts = np.flatnonzero(np.diff(parts)) + 1
+    return (0, *starts.tolist()) if len(starts) else ()

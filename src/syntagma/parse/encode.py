@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -16,6 +17,7 @@ from syntagma.parse.shapes import word_shapes
 from syntagma.text.alignment import ABSENT, align, cut, encodable, require_offsets
 from syntagma.text.emoji import EMOTICON, is_emoji
 from syntagma.text.escapes import unescape_words
+from syntagma.text.limits import read_part
 from syntagma.text.sentence import Sentence
 
 IntArray = NDArray[np.int64]
@@ -84,26 +86,23 @@ class SentenceEncoder:
         """
         if not sentences:
             return []
-        read = self.readings(sentences)
-        texts = [encodable(" ".join(words)) for words in read]
+        # Of a long word only the start is read.
+        forms = [read_part(form) for words in self.readings(sentences) for form in words]
+        bounds = np.cumsum([0, *map(len, sentences)]).tolist()
+        texts = [encodable(" ".join(forms[begin:end])) for begin, end in pairwise(bounds)]
         encodings = cut(self.tokenizer, texts)
         n_words = np.array([len(sentence) for sentence in sentences])
         n_pieces = np.array([len(encoding.ids) for encoding in encodings])
         # Offsets are computed as if all texts were joined by spaces, so that one call aligns them.
-        forms = [form for words in read for form in words]
         lengths = np.fromiter(map(len, forms), np.int64, count=len(forms))
         word_ends = np.cumsum(lengths + 1) - 1
         text_starts = np.concatenate([[0], np.cumsum([len(text) + 1 for text in texts])[:-1]])
         # The empty text of a sentence without words still contributes its separating space.
         empty_before = np.concatenate([[0], np.cumsum(n_words == 0)[:-1]])
         word_ends = word_ends + np.repeat(empty_before, n_words)
-        ids = np.concatenate([np.asarray(encoding.ids, np.int64) for encoding in encodings])
-        offsets = (
-            np.concatenate(
-                [np.asarray(encoding.offsets, np.int64).reshape(-1, 2) for encoding in encodings]
-            )
-            + np.repeat(text_starts, n_pieces)[:, None]
-        )
+        ids = np.concatenate([encoding.ids for encoding in encodings])
+        offsets = np.concatenate([encoding.offsets for encoding in encodings])
+        offsets = offsets + np.repeat(text_starts, n_pieces)[:, None]
         words = align(word_ends - lengths, word_ends, offsets[:, 0], offsets[:, 1])
         first_word = np.cumsum(n_words) - n_words
         words = np.where(words >= 0, words - np.repeat(first_word, n_pieces), ABSENT)

@@ -6,7 +6,7 @@ import copy
 import functools
 import logging
 from collections.abc import Iterable, Iterator, Sequence
-from itertools import chain, islice
+from itertools import chain, islice, pairwise
 from typing import Any, Literal, Self, get_args, overload
 
 import numpy as np
@@ -27,6 +27,7 @@ from syntagma.parse.head_rules import heads_by_rule
 from syntagma.parse.phrases import expand_chains
 from syntagma.parse.scorer import ParserModel, WordStates
 from syntagma.parse.spaced_words import join_parts, split_at_spaces
+from syntagma.text.limits import MAX_WORDS, part_starts
 from syntagma.text.segmentation.segment import segment
 from syntagma.text.sentence import Constituent, Parse, Sentence
 
@@ -38,9 +39,6 @@ SENTENCES_PER_CHUNK = 4096
 TEXTS_PER_CHUNK = 512
 """Number of texts that are read and segmented together."""
 
-MAX_WORDS = 4000
-"""Default length in words above which a sentence is parsed in parts."""
-
 
 class JointParser:
     """Parses sentences into dependency trees, phrases and part-of-speech tags.
@@ -50,8 +48,7 @@ class JointParser:
         tokenizer: the fast tokenizer of the model's encoder.
         budget: maximum number of pieces in a batch, padding included.
         max_words: maximum sentence length in words.  Longer sentences are parsed in parts, with a
-            warning; the root of each further part is attached to the root of the first one as
-            ``parataxis``.
+            warning (:mod:`syntagma.text.limits`).
         precision: ``float32`` gives a sentence the same parse alone and in any batch.  ``auto``
             uses bfloat16 where the device is fast at it: about twice as fast and as accurate on
             average, but a label in roughly one sentence in a hundred depends on the other sentences
@@ -240,12 +237,27 @@ class JointParser:
 
     def _parse_words(self, sentences: Sequence[Sentence]) -> list[Parse]:
         """Parse some sentences, batched by length, and restore their order."""
+        starts = [part_starts(len(sentence), self.max_words) for sentence in sentences]
+        if not any(starts):
+            return self._parse_whole(sentences)
+        # The parts of long sentences are parsed together with the other sentences.
+        parts = [
+            part
+            for sentence, own in zip(sentences, starts, strict=True)
+            for part in (_cut(sentence, own) if own else [sentence])
+        ]
+        parses = iter(self._parse_whole(parts))
+        return [
+            self._join(sentence, own, list(islice(parses, len(own)))) if own else next(parses)
+            for sentence, own in zip(sentences, starts, strict=True)
+        ]
+
+    def _parse_whole(self, sentences: Sequence[Sentence]) -> list[Parse]:
+        """Parse sentences none of which is too long."""
         parses: list[Parse | None] = [None] * len(sentences)
         for index, sentence in enumerate(sentences):
             if not len(sentence):
                 parses[index] = Parse(sentence, (), probabilities=None if self.by_rule else ())
-            elif len(sentence) > self.max_words:
-                parses[index] = self._parse_in_parts(sentence)
         todo = [index for index, parse in enumerate(parses) if parse is None]
         encoded = self.encoder.encode([sentences[index] for index in todo])
         for batch in self._batches(encoded):
@@ -340,39 +352,29 @@ class JointParser:
             torch.tensor([len(item.shapes)], device=device),
         )
 
-    def _parse_in_parts(self, sentence: Sentence) -> Parse:
-        """Parse a sentence longer than ``max_words`` in parts and join their trees."""
+    def _join(self, sentence: Sentence, starts: tuple[int, ...], parts: list[Parse]) -> Parse:
+        """Join the trees of the parts of a sentence."""
         log.warning(
-            "a sentence of %d words is longer than max_words=%d: parsed in parts",
+            "a sentence of %d words is longer than max_words=%d: parsed in %d parts",
             len(sentence),
             self.max_words,
-        )
-        parts = self.parse(
-            Sentence(
-                sentence.forms[start : start + self.max_words],
-                sentence.starts[start : start + self.max_words],
-                sentence.ends[start : start + self.max_words],
-            )
-            for start in range(0, len(sentence), self.max_words)
+            len(parts),
         )
         first_root = parts[0].heads.index(0) + 1
         heads: list[int] = []
         relations: list[str] = []
-        for number, part in enumerate(parts):
-            offset = number * self.max_words
+        phrases: list[Constituent] = []
+        for start, part in zip(starts, parts, strict=True):
             for head, relation in zip(part.heads, part.relations, strict=True):
-                if head == 0 and number > 0:
+                if head == 0 and start > 0:
                     heads.append(first_root)
                     relations.append("parataxis")
                 else:
-                    heads.append(head + offset if head else 0)
+                    heads.append(head + start if head else 0)
                     relations.append(relation)
-        phrases = None
-        if self.decoding != "dependencies":
-            phrases = tuple(
-                Constituent(label, start + number * self.max_words, end + number * self.max_words)
-                for number, part in enumerate(parts)
-                for label, start, end in part.constituents or ()
+            phrases += (
+                Constituent(label, begin + start, end + start)
+                for label, begin, end in part.constituents or ()
             )
         return Parse(
             sentence,
@@ -381,8 +383,17 @@ class JointParser:
             tuple(tag for part in parts for tag in part.upos),
             tuple(tag for part in parts for tag in part.xpos),
             None if self.by_rule else tuple(p for part in parts for p in part.probabilities or ()),
-            phrases,
+            None if self.decoding == "dependencies" else tuple(phrases),
+            parts=starts,
         )
+
+
+def _cut(sentence: Sentence, starts: Sequence[int]) -> list[Sentence]:
+    """Cut a sentence into parts that start at the given words."""
+    return [
+        Sentence(sentence.forms[a:b], sentence.starts[a:b], sentence.ends[a:b])
+        for a, b in pairwise([*starts, len(sentence)])
+    ]
 
 
 def _checked(sentences: Any) -> Iterator[Sentence]:

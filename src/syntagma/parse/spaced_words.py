@@ -56,6 +56,8 @@ def join_parts(sentence: Sentence, parse: Parse) -> Parse:
         tuple(parse.xpos[top] for top in tops),
         None if probabilities is None else tuple(probabilities[top] for top in tops),
         None if parse.constituents is None else _joined_phrases(parse.constituents, tops),
+        # A word that lies in two parts of a long sentence belongs to the first.
+        tuple(dict.fromkeys(np.searchsorted(bounds[:-1], parse.parts).tolist())),
     )
 
 

@@ -271,6 +271,7 @@ def _join(
         + np.repeat(np.cumsum(n_sentences) - n_sentences, n_words).astype(np.int32),
         heads=np.concatenate([p.heads for p in parsed]),
         xpos=np.concatenate(tags),
+        parts=np.concatenate([p.parts for p in parsed]),
         xpos_labels=labels,
     )
     return together, n_words, n_sentences

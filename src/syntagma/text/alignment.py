@@ -9,7 +9,7 @@ a piece covers two words.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 import torch
@@ -17,6 +17,7 @@ from numpy.typing import ArrayLike, NDArray
 from torch import Tensor
 
 from syntagma.errors import InputError
+from syntagma.text.limits import READ_CHARACTERS, long_words
 from syntagma.text.special_tokens import special_tokens
 
 ABSENT = -100
@@ -50,17 +51,31 @@ def encodable(text: str) -> str:
     return text if text.isascii() else text.encode("utf-8", "replace").decode("utf-8")
 
 
-def cut(tokenizer: Any, texts: Sequence[str]) -> list[Any]:
+class Pieces(NamedTuple):
+    """The pieces of a text.
+
+    Args:
+        ids: vocabulary ids, ``[n_pieces]``.
+        offsets: start and end of each piece in characters, ``[n_pieces, 2]``.
+    """
+
+    ids: IntArray
+    offsets: IntArray
+
+
+def cut(tokenizer: Any, texts: Sequence[str]) -> list[Pieces]:
     """Tokenize whole texts into pieces, without special tokens, truncation or padding.
 
-    A text that spells a special token, such as ``[SEP]``, gets ordinary pieces for it.
+    A text that spells a special token, such as ``[SEP]``, gets ordinary pieces for it.  Of a long
+    word (:mod:`syntagma.text.limits`), only the first pieces are kept; the last of them covers the
+    rest of the word.
 
     Args:
         tokenizer: a fast tokenizer.
         texts: texts without unpaired surrogates; see :func:`encodable`.
 
     Returns:
-        ``ids`` and ``offsets`` for each text, as the attributes of a ``tokenizers.Encoding``.
+        The pieces of each text.
 
     Raises:
         InputError: the tokenizer crashes on a text.
@@ -82,9 +97,33 @@ def cut(tokenizer: Any, texts: Sequence[str]) -> list[Any]:
         ) from error
     special = special_tokens(tokenizer)
     return [
-        special.replaced(encoding.ids, encoding.offsets, text) or encoding
+        _read(special.replaced(encoding.ids, encoding.offsets, text) or encoding, text)
         for encoding, text in zip(encodings, texts, strict=True)
     ]
+
+
+def _read(encoding: Any, text: str) -> Pieces:
+    """Return the pieces of a text that encoders read."""
+    pieces = Pieces(
+        np.asarray(encoding.ids, np.int64), np.asarray(encoding.offsets, np.int64).reshape(-1, 2)
+    )
+    long = long_words(text)
+    if not long:
+        return pieces
+    starts, ends = np.array(long).T
+    # Offsets ascend, so the pieces of a word are a slice: its first one to the first of the next.
+    firsts = np.searchsorted(pieces.offsets[:, 1], starts, side="right")
+    unread = np.searchsorted(pieces.offsets[:, 0], starts + READ_CHARACTERS)
+    beyond = np.searchsorted(pieces.offsets[:, 0], ends)
+    # A word that is a single piece (an unknown one, as a rule) is kept.
+    unread = np.minimum(np.maximum(unread, firsts + 1), beyond)
+    offsets = pieces.offsets.copy()
+    kept = np.ones(len(offsets), np.bool_)
+    for end, first, from_, to in zip(ends, firsts, unread, beyond, strict=True):
+        if first < from_ <= to:
+            offsets[from_ - 1, 1] = max(end, offsets[from_ - 1, 1])
+            kept[from_:to] = False
+    return Pieces(pieces.ids[kept], offsets[kept])
 
 
 def is_panic(error: BaseException) -> bool:

@@ -16,10 +16,13 @@ from pathlib import Path
 from syntagma.errors import InputError
 from syntagma.files import read_lines
 from syntagma.text.escapes import spellings
+from syntagma.text.limits import is_long
 from syntagma.text.sentence import Parse, Sentence
 
 N_COLUMNS = 10
 ID, FORM, LEMMA, UPOS, XPOS, FEATS, HEAD, DEPREL, DEPS, MISC = range(N_COLUMNS)
+LONG_WORD = "LongWord=Yes"
+_PARTS = re.compile(r"#\s*parts\s*=")
 TOKEN = re.compile(r"([0-9]+)(?:-([0-9]+)|\.[0-9]+)?")
 """Token ID of a word (``3``), a multi-word token (``3-4``) or an empty node (``5.1``)."""
 
@@ -134,6 +137,10 @@ class TreebankSentence:
         Enhanced dependencies extend the old tree and would contradict the new one.  So the column
         DEPS is cleared, and empty nodes are removed if it connected them to the words.
 
+        What is beyond the limits of :mod:`syntagma.text.limits` is marked: a sentence that was
+        parsed in parts by the comment ``# parts = 1-300 301-600``, with the first and last word of
+        each; a long word by ``LongWord=Yes`` in the last column.
+
         Raises:
             ValueError: the parse has a different number of words.
         """
@@ -150,9 +157,11 @@ class TreebankSentence:
                 columns = list(row)
                 columns[UPOS], columns[XPOS] = upos, xpos
                 columns[HEAD], columns[DEPREL], columns[DEPS] = str(head), relation, "_"
+                if is_long(row[FORM]):
+                    columns[MISC] = _marked_long(row[MISC])
                 row = tuple(columns)
             rows.append(row)
-        return replace(self, rows=tuple(rows))
+        return replace(self, comments=_with_parts(self.comments, parse), rows=tuple(rows))
 
     @classmethod
     def from_parse(
@@ -197,6 +206,21 @@ class TreebankSentence:
         # A comment is a single line, so line breaks inside the sentence become spaces.
         surface = " ".join(text[sentence.start : sentence.end].split())
         return cls((*comments, f"# text = {surface}"), tuple(rows))
+
+
+def _with_parts(comments: tuple[str, ...], parse: Parse) -> tuple[str, ...]:
+    """Replace the comment about the parts in which a sentence was parsed."""
+    kept = tuple(line for line in comments if not _PARTS.match(line))
+    if not parse.parts:
+        return kept
+    parts = " ".join(f"{first + 1}-{end}" for first, end in parse.part_bounds)
+    return (*kept, f"# parts = {parts}")
+
+
+def _marked_long(misc: str) -> str:
+    """Add ``LongWord=Yes`` to the last column of a word."""
+    known = [] if misc == "_" else misc.split("|")
+    return misc if LONG_WORD in known else "|".join([LONG_WORD, *known])
 
 
 def _find(text: str, forms: Iterable[str]) -> list[tuple[int, int]] | None:

@@ -19,11 +19,13 @@ class RawDocument:
         sentences: start and end offset of each sentence.
         words: start and end offset of each syntactic word, including the words of multi-word
             tokens.
+        name: its name in the treebank (``# newdoc id = NAME``); empty if it has none.
     """
 
     text: str = ""
     sentences: list[tuple[int, int]] = field(default_factory=list)
     words: list[tuple[int, int]] = field(default_factory=list)
+    name: str = ""
 
     def _append(self, gap: str, sentence: TreebankSentence) -> None:
         self.text += gap
@@ -52,7 +54,7 @@ def read_documents(path: str | Path, *, paragraphs: bool = True) -> Iterator[Raw
         if "newdoc" in kinds:
             if document.sentences:
                 yield document
-            document, gap = RawDocument(), ""
+            document, gap = RawDocument(name=sentence.comment("newdoc id") or ""), ""
         elif "newpar" in kinds and paragraphs:
             gap = "\n\n"
         document._append(gap, sentence)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from itertools import pairwise
 from typing import NamedTuple
 
 from syntagma.checks import require_several, require_text
@@ -132,6 +133,8 @@ class Parse:
             parse source gives none.
         constituents: phrases in pre-order, outer phrases before inner ones, also among phrases
             over the same words; ``None`` if the parse source gives none.
+        parts: index of the first word of each part, from 0, if the sentence was too long to be
+            parsed as a whole (:mod:`syntagma.text.limits`); otherwise empty.
     """
 
     sentence: Sentence
@@ -141,6 +144,7 @@ class Parse:
     xpos: tuple[str, ...] = field(default=())
     probabilities: tuple[float, ...] | None = None
     constituents: tuple[Constituent, ...] | None = None
+    parts: tuple[int, ...] = ()
 
     def __post_init__(self) -> None:
         n_words = len(self.sentence)
@@ -155,3 +159,8 @@ class Parse:
 
     def __len__(self) -> int:
         return len(self.heads)
+
+    @property
+    def part_bounds(self) -> list[tuple[int, int]]:
+        """The words of each part: first, from 0, and one after the last; empty without parts."""
+        return list(pairwise([*self.parts, len(self)])) if self.parts else []

@@ -19,11 +19,12 @@ from syntagma.parse.corpora.manifest import ENDING, ShardEntry, checksum
 from syntagma.parse.corpora.records import Record
 from syntagma.parse.corpora.shards import ShardWriter
 from syntagma.parse.fingerprint import fingerprint_of_saved
-from syntagma.parse.parser import MAX_WORDS, JointParser
+from syntagma.parse.parser import JointParser
 from syntagma.parse.scorer import ParserHead
 from syntagma.parse.sources.load import load_parser, load_source
 from syntagma.parse.sources.source import ParseSource
 from syntagma.settings import build
+from syntagma.text.limits import MAX_WORDS
 from syntagma.text.segmentation.segment import segment
 from syntagma.text.sentence import Parse, Sentence
 

@@ -196,8 +196,11 @@ def _sentences(shard: Shard, texts: Sequence[str]) -> Iterator[CorpusSentence]:
     probabilities = None if shard.confidence is None else shard.confidence.tolist()
     bounds = shard.bounds.tolist()
     stored_forms = shard.forms or [None] * len(shard)
-    rows = zip(shard.file.tolist(), shard.document.tolist(), texts, stored_forms, strict=True)
-    for (file, document, text, stored), begin, end in zip(
+    parts = shard.parts or [()] * len(shard)
+    rows = zip(
+        shard.file.tolist(), shard.document.tolist(), texts, stored_forms, parts, strict=True
+    )
+    for (file, document, text, stored, own_parts), begin, end in zip(
         rows, bounds[:-1], bounds[1:], strict=True
     ):
         words = slice(begin, end)
@@ -213,6 +216,7 @@ def _sentences(shard: Shard, texts: Sequence[str]) -> Iterator[CorpusSentence]:
             upos=tuple(columns["upos"][words]),
             xpos=tuple(columns["xpos"][words]),
             probabilities=None if probabilities is None else tuple(probabilities[words]),
+            parts=own_parts,
         )
         yield CorpusSentence(file, document, text, parse)
 

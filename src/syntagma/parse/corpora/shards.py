@@ -17,7 +17,9 @@ and these with one number per word:
 
 The optional column ``text`` contains the sentence as written in the record.  If words of a shard do
 not spell their text (French *du*, which stands for *de* + *le*), the shard also has the column
-``forms``: the words of such a sentence, separated by tabs, and null for other sentences.
+``forms``: the words of such a sentence, separated by tabs, and null for other sentences.  If a
+sentence was parsed in parts, the shard has the column ``parts``: the first word of each part, and
+null for other sentences.
 
 The numbers of a sentence's words are stored as the bytes of one binary value; ``types`` in the
 metadata says how wide the numbers are.  Parquet's own lists take five times as long to read and are
@@ -86,6 +88,7 @@ class ShardWriter:
         self.labels = {name: Labels(labels.get(name, ())) for name in LABELS}
         self.texts: list[str] | None = [] if text else None
         self.forms: list[str | None] = []
+        self.parts: list[tuple[int, ...] | None] = []
         self.rows: dict[str, list[int]] = {
             name: [] for name in ("file", "document", "sentence", "start", "n_words")
         }
@@ -116,6 +119,7 @@ class ShardWriter:
             row = (file, document, number, sentence.start, len(parse))
             for values, value in zip(self.rows.values(), row, strict=True):
                 values.append(value)
+            self.parts.append(parse.parts or None)
             starts = np.array(sentence.starts, np.int32)
             ends = np.array(sentence.ends, np.int32)
             heads = np.array(parse.heads, np.int32)
@@ -163,6 +167,8 @@ class ShardWriter:
             columns["text"] = pa.array(self.texts, pa.string())
         if any(form is not None for form in self.forms):
             columns["forms"] = pa.array(self.forms, pa.string())
+        if any(self.parts):
+            columns["parts"] = pa.array(self.parts, pa.list_(pa.int32()))
         described = {
             "schema": SCHEMA_VERSION,
             "types": types,
@@ -181,7 +187,7 @@ class ShardWriter:
             column_encoding={
                 name: "DELTA_LENGTH_BYTE_ARRAY"
                 for name in columns
-                if name not in DICTIONARY_COLUMNS
+                if name not in (*DICTIONARY_COLUMNS, "parts")
             },
             write_statistics=["document"],
             row_group_size=max(1, len(self.rows["start"])),
@@ -212,6 +218,8 @@ class Shard:
         texts: text of each sentence, ``[n_sentences]``; ``None`` if it was not stored.
         forms: words of each sentence whose text does not spell them, ``None`` for other sentences,
             ``[n_sentences]``; ``None`` if there are no such sentences.
+        parts: first word of each part of a sentence that was parsed in parts, empty for other
+            sentences, ``[n_sentences]``; ``None`` if there are no such sentences.
 
     Raises:
         DamagedFileError: the file is not a shard, is damaged, or has another schema version;
@@ -311,6 +319,13 @@ class Shard:
         with self._reading():
             joined: list[str | None] = self._column("forms").to_pylist()
         return [None if forms is None else tuple(forms.split(SEPARATOR)) for forms in joined]
+
+    @cached_property
+    def parts(self) -> Sequence[tuple[int, ...]] | None:
+        if "parts" not in self._names:
+            return None
+        with self._reading():
+            return [tuple(starts or ()) for starts in self._column("parts").to_pylist()]
 
     @cached_property
     def _relative_heads(self) -> tuple[IntArray, IntArray]:

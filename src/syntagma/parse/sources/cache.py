@@ -33,14 +33,14 @@ from syntagma.text.sentence import Parse
 
 log = logging.getLogger(__name__)
 
-FORMAT = 1
+FORMAT = 2
 GROUP = 2000
 """Number of texts that are parsed and written together."""
 POLL_SECONDS = 1.0
 """Time between two looks at groups that other processes are parsing."""
 REMEDY = "set SYNTAGMA_CACHE to another folder"
 
-COLUMNS = ("starts", "ends", "sentences", "heads", "relations", "upos", "xpos")
+COLUMNS = ("starts", "ends", "sentences", "heads", "relations", "upos", "xpos", "parts")
 LABELS = ("relation_labels", "upos_labels", "xpos_labels")
 
 

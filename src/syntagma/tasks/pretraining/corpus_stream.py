@@ -191,6 +191,7 @@ def encode_shard(shard: Shard, tokenizer: Any, packing: Packing) -> list[Encoded
                 relations=shard.relations[words].astype(np.int32),
                 upos=shard.upos[words].astype(np.int32),
                 xpos=shard.xpos[words].astype(np.int32),
+                parts=np.zeros(end - begin, np.int32),
                 relation_labels=labels["relations"],
                 upos_labels=labels["upos"],
                 xpos_labels=labels["xpos"],

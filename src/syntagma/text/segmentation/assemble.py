@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import cache
 from itertools import groupby, pairwise
 from typing import NamedTuple
 
 import numpy as np
 
-from syntagma.text.segmentation.layout import item_text, sentence_lines
+from syntagma.text.segmentation.layout import further_lines, item_text
 from syntagma.text.segmentation.runs import Integers, Runs, Words, read_tokens, read_words
 from syntagma.text.segmentation.splitter import load_splitter
 from syntagma.text.segmentation.words import is_abbreviation
@@ -96,21 +97,43 @@ def _sentence_starts(
     text: str, blocks: list[Block], words: Words, first_words: Integers
 ) -> Integers:
     """Return the index of the first word of each sentence in raw text, ``[n_sentences]``."""
-    new_lines = [
-        offset for block in blocks for offset in sentence_lines(text, block.start, block.end)
-    ]
-    fixed = np.concatenate([first_words, np.searchsorted(words.starts, new_lines)])
-    # The last lines may contain only zero-width characters, that is, no word.
-    fixed = fixed[fixed < len(words.forms)]
+    items, breaks = line_breaks(text, [(block.start, block.end) for block in blocks], words)
+    fixed = np.concatenate([first_words, items])
     # The splitter must not separate a list marker from its item ("2. Second").
     behind_markers = [
         offset
         for start in words.starts[fixed].tolist()
         if (offset := item_text(text, start)) is not None
     ]
-    ends = load_splitter().ends(words.packed, words.first_of_run, first_words)
+    ends = load_splitter().ends(words.packed, words.first_of_run, first_words, breaks)
     found = np.setdiff1d(ends + 1, np.searchsorted(words.starts, behind_markers))
     return np.union1d(fixed, found)
+
+
+def line_breaks(
+    text: str, paragraphs: Sequence[tuple[int, int]], words: Words
+) -> tuple[Integers, Integers]:
+    """Find the line breaks in some paragraphs.
+
+    Args:
+        text: the text.
+        paragraphs: start and end offset of each.
+        words: their words.
+
+    Returns:
+        The index of the first word of each list item, ``[n_items]``; and the
+        :class:`syntagma.text.segmentation.layout.Break` before each word, ``[n_words]``.
+    """
+    breaks = np.zeros(len(words.forms), dtype=np.int64)
+    found = [line for start, end in paragraphs for line in further_lines(text, start, end)]
+    if not found:
+        return breaks[:0], breaks
+    first = np.searchsorted(words.starts, [line.start for line in found])
+    # The last lines may contain only zero-width characters, that is, no word.
+    kept = first < len(words.forms)
+    first = first[kept]
+    breaks[first] = np.array([line.break_ for line in found])[kept]
+    return first[np.array([line.is_item for line in found])[kept]], breaks
 
 
 def _with_known(text: str, blocks: list[Block], *, mode: str, local: bool) -> list[list[Sentence]]:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 
+from syntagma.text.limits import MAX_CHARACTERS
 from syntagma.text.segmentation.assemble import Block, block_sentences
 from syntagma.text.segmentation.layout import PARAGRAPH_BREAK, PARAGRAPH_BREAK_LENGTH, lines
 
@@ -16,6 +17,9 @@ from syntagma.text.segmentation.layout import PARAGRAPH_BREAK, PARAGRAPH_BREAK_L
 MAX_PARAGRAPH = 20_000
 # Sentences this close to the end of a part go to the next part, where their right context is known.
 _TAIL = 1_000
+# A part covers at least this share of a paragraph's limit: smaller ones would be segmented over and
+# over with the same text behind them, which takes quadratic time.
+_LEAST_SHARE = 1 / 8
 # Longer runs without whitespace are cut, so that memory stays bounded.
 _MAX_RUN = 1_000_000
 # Short paragraphs are batched up to this many characters, since a NumPy pass has a fixed cost.
@@ -23,6 +27,7 @@ BATCH_LENGTH = 1 << 16
 
 _VISIBLE = re.compile(r"\S")
 _SPACE = re.compile(r"\s")
+_LONG_RUN = re.compile(rf"(?<!\S)\S{{{MAX_CHARACTERS + 1},}}+")
 
 
 def batches(blocks: Iterable[Block]) -> Iterator[list[Block]]:
@@ -66,14 +71,22 @@ def paragraphs(text: str, final: bool) -> Iterator[Block]:
         start = block.end
 
 
-def _paragraph(text: str, start: int, final: bool) -> Block | None:
-    """Return the paragraph that starts at ``start``, or ``None`` if more text is needed."""
+def _paragraph(text: str, start: int, final: bool, *, limit: int | None = None) -> Block | None:
+    """Return the paragraph that starts at ``start``, or ``None`` if more text is needed.
+
+    Args:
+        text: the text so far.
+        start: offset of its first character.
+        final: whether the text is complete.
+        limit: offset before which it must end; by default as many characters as
+            :data:`MAX_PARAGRAPH` allows.
+    """
     visible = _VISIBLE.search(text, start)
     if visible is None:
         done = final or len(text) - start > MAX_PARAGRAPH
         return Block(start, len(text)) if done else None
     first = visible.start()
-    limit = first + MAX_PARAGRAPH
+    limit = limit or first + MAX_PARAGRAPH
     break_ = PARAGRAPH_BREAK.search(text, first, limit + PARAGRAPH_BREAK_LENGTH)
     if break_ is not None and break_.start() < limit:
         # The break may still be extended by a line feed.
@@ -84,6 +97,8 @@ def _paragraph(text: str, start: int, final: bool) -> Block | None:
         return Block(start, len(text))
     if not final and len(text) < limit + PARAGRAPH_BREAK_LENGTH:
         return None
+    if limit == first + MAX_PARAGRAPH and (longer := _limit_beyond(text, first, final)) != limit:
+        return None if longer is None else _paragraph(text, start, final, limit=longer)
     part = _sentences_of_part(text, start, first, limit)
     if part is not None:
         return part
@@ -91,11 +106,30 @@ def _paragraph(text: str, start: int, final: bool) -> Block | None:
     return None if end is None else Block(start, end)
 
 
+def _limit_beyond(text: str, first: int, final: bool) -> int | None:
+    """Return the limit of a paragraph in which long words do not count.
+
+    So a sentence is not cut just because it contains a long word.  The result depends only on the
+    text up to the limit; ``None`` means that more text is needed.
+    """
+    limit, position = first + MAX_PARAGRAPH, first
+    while (run := _LONG_RUN.search(text, position, limit)) is not None:
+        space = _SPACE.search(text, run.end(), first + _MAX_RUN)
+        if space is None:
+            # An endless word: cut as any text without spaces is.
+            enough = final or len(text) >= first + _MAX_RUN
+            return min(len(text), first + _MAX_RUN) if enough else None
+        position = space.start()
+        limit += position - run.start()
+    return min(limit, first + _MAX_RUN)
+
+
 def _sentences_of_part(text: str, start: int, first: int, limit: int) -> Block | None:
     """Return the sentences of a long paragraph that end well before ``limit``, if there are any."""
     (sentences,) = block_sentences(text, [Block(first, limit)], mode="raw")
+    least = first + _LEAST_SHARE * MAX_PARAGRAPH
     for index in range(len(sentences) - 1, 0, -1):
-        if sentences[index].start <= limit - _TAIL:
+        if least <= sentences[index].start <= limit - _TAIL:
             return Block(start, sentences[index].start, sentences[:index])
     return None
 

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from syntagma.text.segmentation.layout import Break
 from syntagma.text.segmentation.shapes import Shape, shape_of
 
 Integers = npt.NDArray[np.int64]
@@ -24,8 +25,9 @@ N_SUFFIXES = 512
 # Embedding rows for positions outside the paragraph and for unknown words.
 OUTSIDE_ROW, UNKNOWN_ROW = 0, 1
 # Number of values of each context feature: distance to the last full stop, distance to the next
-# one, lower-case words since the last one, words before and after the gap in the paragraph, flags.
-CONTEXT_SIZES = (10, 10, 7, 9, 9, 8)
+# one, lower-case words since the last one, words before and after the gap in the paragraph, flags,
+# line break.
+CONTEXT_SIZES = (10, 10, 7, 9, 9, 8, len(Break))
 # Distances 0 to 24 in words → bucket, ever coarser; a change needs retrained weights.
 _DISTANCE_BUCKET = np.array([0, 1, 1, 2, 3, 4, 5, 5, 6, 6, 6, *[7] * 5, *[8] * 8, 9])
 
@@ -140,7 +142,7 @@ class GapFeatures:
         suffixes: suffix bucket of each word, padded likewise, ``[n_padded]``.
         spaces: 1 if whitespace precedes the word, else 0, padded likewise, ``[n_padded]``.
         centers: position in the padded arrays of the word before each candidate gap, ``[n_gaps]``.
-        contexts: context features of each gap, see :data:`CONTEXT_SIZES`, ``[n_gaps, 6]``.
+        contexts: context features of each gap, see :data:`CONTEXT_SIZES`, ``[n_gaps, 7]``.
     """
 
     gaps: Integers
@@ -157,7 +159,9 @@ class GapFeatures:
         return self.centers[:, None] + np.arange(1 - WINDOW, WINDOW + 1)
 
 
-def gap_features(packed: Integers, space_before: Booleans, first_words: Integers) -> GapFeatures:
+def gap_features(
+    packed: Integers, space_before: Booleans, first_words: Integers, breaks: Integers
+) -> GapFeatures:
     """Find the candidate gaps of some paragraphs and extract their features.
 
     Args:
@@ -165,6 +169,7 @@ def gap_features(packed: Integers, space_before: Booleans, first_words: Integers
         space_before: whether whitespace precedes each word, ``[n_words]``.
         first_words: index of the first word of each paragraph, ascending, ``[n_paragraphs]``; no
             paragraph is empty.
+        breaks: :class:`syntagma.text.segmentation.layout.Break` before each word, ``[n_words]``.
     """
     # Padding between paragraphs keeps each window inside its own paragraph without a loop.
     n_words = len(packed)
@@ -190,6 +195,9 @@ def gap_features(packed: Integers, space_before: Booleans, first_words: Integers
     before, following = shapes[:-1], shapes[1:]
     spaced = (~_PLAIN[before]) | (~_NO_START[following])
     glued = _GLUED_END[before] & (~_NO_START[following] | (following == Shape.LOWER))
+    lines = pad(breaks, Break.NONE)
+    # Where a line break looks intended, any word may end a sentence: headings, list lines.
+    spaced |= lines[1:] > Break.WRAPPED
     candidate = np.where(spaces[1:] > 0, spaced, glued) & ~_NEVER_START[following]
     candidate &= before != Shape.OUTSIDE
     centers = np.flatnonzero(candidate)
@@ -200,12 +208,14 @@ def gap_features(packed: Integers, space_before: Booleans, first_words: Integers
         suffixes=pad(packed >> 8 & 0xFFF, N_SUFFIXES),
         spaces=spaces,
         centers=centers,
-        contexts=_contexts(shapes, raw_shapes == Shape.DOUBLE_QUOTE, centers),
+        contexts=_contexts(shapes, raw_shapes == Shape.DOUBLE_QUOTE, lines, centers),
     )
 
 
-def _contexts(shapes: Integers, double_quotes: Booleans, centers: Integers) -> Integers:
-    """Return bucketed features of the paragraph beyond the window, ``[n_gaps, 6]``."""
+def _contexts(
+    shapes: Integers, double_quotes: Booleans, lines: Integers, centers: Integers
+) -> Integers:
+    """Return bucketed features of the paragraph beyond the window, ``[n_gaps, 7]``."""
     index = np.arange(len(shapes))
     stop = _STOP_OR_OUTSIDE[shapes]
     outside = shapes == Shape.OUTSIDE
@@ -232,6 +242,7 @@ def _contexts(shapes: Integers, double_quotes: Booleans, centers: Integers) -> I
             np.clip(centers - start, 0, 8),
             np.clip(end - centers - 1, 0, 8),
             flags,
+            lines[centers + 1],
         ],
         axis=-1,
     )

@@ -1,9 +1,11 @@
-"""Interpret line breaks: paragraph ends, and lines that start a new sentence."""
+"""Describe line breaks: paragraph ends, list items, and how full the line before is."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from enum import IntEnum
+from typing import NamedTuple
 
 # Bounds the lookahead: a line break before a megabyte of spaces does not require reading them all.
 _MAX_INDENT = 1000
@@ -22,15 +24,35 @@ _SIGN_BULLET = re.compile(r"[•·▪◦‣●○■□►➤✓✔]\s*\S")
 _MARK_BULLET = re.compile(r"(?:[-–—*+]|\(?(?:\d{1,3}|[A-Za-z]|[ivxIVX]{2,5})[.)])\s+\S")
 _MARKER = re.compile(r"\(?(?:\d{1,3}|[A-Za-z])[.)][^\S\r\n]{1,100}+(?=\S)")
 _STOPPED = re.compile(r"[.!?…。！？][\"'”’)\]»]*\Z")
-# A line that ends with one of these words continues on the next line.
-_GOES_ON = frozenset(
+
+
+class Break(IntEnum):
+    """What the layout says about a line break before a word.
+
+    The values are row indices into the trained weights of the sentence splitter.
     """
-    a an the of and or but nor to in on at by for from with into onto as than that which who whose
-    is are was were be been has have had will would can could may might must shall should not no
-    my your his her its our their this these those if when while because
-    mr. mrs. ms. dr. prof. st. gen. col. lt. capt. sgt. gov. sen. rep. rev. vs. v. e.g. i.e. no. p.
-    """.split()
-)
+
+    NONE = 0  # no line break before the word
+    WRAPPED = 1  # the line before is as full as the paragraph's lines are
+    ROOM = 2  # the line before ends early
+    SHORT = 3  # the lines are too short for wrapped text: a list, a poem, an address
+    LONG = 4  # the lines are too long for wrapped text: one paragraph per line
+    CAPITALS = 5  # there are at least three lines, and none starts in lower case
+    CAPITALS_ROOM = 6  # the same, and the line before ends early
+
+
+class Line(NamedTuple):
+    """A line of a paragraph after its first.
+
+    Args:
+        start: offset of its first visible character.
+        break_: what its layout says about the line break before it.
+        is_item: whether it starts a list item, which is always a new sentence.
+    """
+
+    start: int
+    break_: Break
+    is_item: bool
 
 
 def lines(text: str, start: int = 0, end: int | None = None) -> Iterator[tuple[int, int]]:
@@ -40,14 +62,8 @@ def lines(text: str, start: int = 0, end: int | None = None) -> Iterator[tuple[i
             yield match.span()
 
 
-def sentence_lines(text: str, start: int, end: int) -> list[int]:
-    """Return the offsets of the lines in a paragraph that start a new sentence by their layout.
-
-    A line break inside a paragraph is whitespace, with two exceptions.  The next line is a list
-    item; or the break was intended and the next line does not continue the sentence, as a line in
-    lower case does.  A break was intended if the line ends well before the width of the paragraph,
-    if the lines are too short or too long for wrapped text, or if there are at least three lines
-    and none after the first starts in lower case.
+def further_lines(text: str, start: int, end: int) -> list[Line]:
+    """Describe the lines of a paragraph after the first one.
 
     Args:
         text: the text.
@@ -66,18 +82,21 @@ def sentence_lines(text: str, start: int, end: int) -> list[int]:
     if len(content) < 2:
         return []
     width = max(map(len, content))
-    all_intended = (
-        width > _WIDEST_WRAP
-        or width < _NARROWEST_WRAP
-        or (len(content) > 2 and not any(line[0].islower() for line in content[1:]))
-    )
-    n_items = sum(map(_is_item, content))
+    capitals = len(content) > 2 and not any(line[0].islower() for line in content[1:])
+    in_list = sum(map(_is_item, content)) > 1
     found = []
-    for index, (before, line) in enumerate(zip(content, content[1:], strict=False), start=1):
+    for (offset, line), before in zip(filled[1:], content, strict=False):
         room = len(before) + 1 + len(line.split(None, 1)[0]) <= _FULL_SHARE * width
-        intended = all_intended or room
-        if _starts_sentence(before, line, intended=intended, in_list=n_items > 1):
-            found.append(filled[index][0])
+        if width > _WIDEST_WRAP:
+            break_ = Break.LONG
+        elif width < _NARROWEST_WRAP:
+            break_ = Break.SHORT
+        elif capitals:
+            break_ = Break.CAPITALS_ROOM if room else Break.CAPITALS
+        else:
+            break_ = Break.ROOM if room else Break.WRAPPED
+        intended = break_ != Break.WRAPPED
+        found.append(Line(offset, break_, _starts_item(before, line, intended or in_list)))
     return found
 
 
@@ -91,20 +110,11 @@ def _is_item(line: str) -> bool:
     return bool(_SIGN_BULLET.match(line) or _MARK_BULLET.match(line))
 
 
-def _starts_sentence(before: str, line: str, *, intended: bool, in_list: bool) -> bool:
-    """Whether a line starts a new sentence, given the line before it."""
-    stopped = bool(_STOPPED.search(before))
+def _starts_item(before: str, line: str, likely: bool) -> bool:
+    """Whether a line starts a list item, given the line before it."""
     if _SIGN_BULLET.match(line):
         return True
     # A dash or number can be part of the text, so it needs more evidence than a bullet sign.
-    if _MARK_BULLET.match(line) and (in_list or intended or stopped or before[-1] == ":"):
-        return True
-    if not intended:
-        return False
-    if line[0].islower():
-        return stopped and not before.endswith(("...", "…"))
-    words_before = before.split()
-    if before[-1] in ",;-–—/(&":
-        # "Dear Ann," and "Thanks," are complete; longer lines that end like this continue.
-        return before[-1] == "," and len(words_before) < 3
-    return words_before[-1].lower() not in _GOES_ON
+    return bool(_MARK_BULLET.match(line)) and (
+        likely or before[-1] == ":" or bool(_STOPPED.search(before))
+    )

@@ -14,6 +14,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from syntagma.text.limits import SEPARATORS
 from syntagma.text.segmentation.gaps import pack_features
 from syntagma.text.segmentation.words import cut_run
 
@@ -27,12 +28,10 @@ _MAX_CACHED = 100_000
 _LONGEST_CACHED = 40
 
 _IS_SPACE = np.array([chr(code).isspace() for code in range(0x3002)])
-# Zero-width characters that separate words: zero-width space, byte-order mark, direction marks.
-_SEPARATORS = "\u200b\u200e\u200f\u202a-\u202e\u2066-\u2069\ufeff"
 # These join the characters on both sides, and are dropped where there is nothing to join.
 _JOINERS = "\u00ad\u200c\u200d\u2060\ufe0e\ufe0f"
-_INVISIBLE = re.compile(f"[{_SEPARATORS}{_JOINERS}]")
-_GAP = re.compile(f"[{_SEPARATORS}]|(?<![^\\s{_SEPARATORS}])[{_JOINERS}]++(?![^\\s{_SEPARATORS}])")
+_INVISIBLE = re.compile(f"[{SEPARATORS}{_JOINERS}]")
+_GAP = re.compile(f"[{SEPARATORS}]|(?<![^\\s{SEPARATORS}])[{_JOINERS}]++(?![^\\s{SEPARATORS}])")
 
 # "its" is usually possessive; before one of these words it is a misspelled "it's".
 _AFTER_IT_IS = frozenset(

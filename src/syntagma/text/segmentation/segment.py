@@ -21,7 +21,7 @@ from syntagma.text.sentence import Sentence
 # Parse caches and annotated corpora depend on this version, through the parser's fingerprint.
 # Raise it by one whenever a code change makes any text segment differently.  New splitter weights
 # alone do not need it: `segmentation_fingerprint` hashes them.
-SEGMENTATION_VERSION = 1
+SEGMENTATION_VERSION = 2
 
 # Input of segment(): running text, one sentence per line, or one sentence of given words per line.
 MODES = ("raw", "lines", "words")
@@ -38,15 +38,14 @@ def segmentation_fingerprint() -> str:
 def segment(text: str, *, mode: str = "raw") -> list[Sentence]:
     """Split a text into sentences and words.
 
-    In raw mode a blank line always ends a sentence.  A single line break counts as whitespace, so
-    that hard-wrapped text is read correctly, unless the layout indicates a new sentence: either the
-    next line is a list item, or the break looks intended and the next line does not start in lower
-    case.  A break looks intended if the line ends well before the width of its paragraph, if the
-    lines are too short (lists, addresses) or too long (one paragraph per line) for wrapped text, or
-    if all lines start with a capital.
+    In raw mode a blank line always ends a sentence, and a list item always starts one.  At any
+    other line break the trained splitter decides, which knows how full the line before is (see
+    :class:`syntagma.text.segmentation.layout.Break`): hard-wrapped text is joined, headings and
+    list lines end.
 
     Paragraphs of more than 20,000 characters are processed in parts of at most that size, each
-    ending at a sentence end, or between two words if there is none.
+    ending at a sentence end, or between two words if there is none.  Longer stretches without a
+    space than anybody writes are one word (:mod:`syntagma.text.limits`).
 
     Args:
         text: any text; control characters, unpaired surrogates and scripts without spaces are

@@ -24,6 +24,7 @@ from syntagma.text.segmentation.gaps import (
     gap_features,
     shape_table,
 )
+from syntagma.text.segmentation.layout import Break
 from syntagma.text.segmentation.shapes import Shape
 
 WEIGHTS = Path(__file__).with_name("splitter.safetensors")
@@ -33,9 +34,15 @@ BARE_THRESHOLD = 1.5
 # After a full stop and a closing quote a lower score is enough: in treebanks of web text a sentence
 # often continues after a closing quote, in prose it rarely does.
 QUOTE_THRESHOLD = -0.4
+# Treebanks of web text have few new sentences after an abbreviation, and no line breaks: there a
+# lower score is enough.
+ABBREVIATION_THRESHOLD = -0.4
+BREAK_THRESHOLD = -1.5
 
 _CLOSER = shape_table(Shape.CLOSING, Shape.CLOSING_QUOTE)
-_STOP_OR_FACE = shape_table(*STOPS, Shape.FACE)
+_STOP_OR_FACE = shape_table(*STOPS, Shape.FACE, Shape.INITIAL, Shape.LOWER_ABBREVIATION)
+# Their own full stop may end the sentence too.
+_ABBREVIATION = shape_table(Shape.TITLE_ABBREVIATION, Shape.ACRONYM)
 
 
 class Splitter:
@@ -44,7 +51,7 @@ class Splitter:
     Args:
         weights: ``vocabulary`` (fingerprints of the known words), the embeddings ``words``,
             ``shapes``, ``suffixes`` and ``spaces``, ``hidden`` and ``hidden_bias``, ``context_0``
-            to ``context_5``, ``output`` and ``output_bias``; see ``experiments/train_splitter.py``.
+            to ``context_6``, ``output`` and ``output_bias``; see ``experiments/train_splitter.py``.
     """
 
     def __init__(self, weights: dict[str, npt.NDArray[np.generic]]) -> None:
@@ -58,21 +65,28 @@ class Splitter:
             if name != "vocabulary"
         }
 
-    def ends(self, packed: Integers, space_before: Booleans, first_words: Integers) -> Integers:
+    def ends(
+        self, packed: Integers, space_before: Booleans, first_words: Integers, breaks: Integers
+    ) -> Integers:
         """Return the indices of words that end a sentence, except at paragraph ends, ascending.
 
         Args:
             packed: :func:`syntagma.text.segmentation.gaps.pack` of each word, ``[n_words]``.
             space_before: whether whitespace precedes each word, ``[n_words]``.
             first_words: index of the first word of each paragraph, ``[n_paragraphs]``.
+            breaks: :class:`syntagma.text.segmentation.layout.Break` before each word,
+                ``[n_words]``.
         """
-        features = gap_features(packed, space_before, first_words)
+        features = gap_features(packed, space_before, first_words, breaks)
         if not len(features.gaps):
             return features.gaps
         last = features.shapes[features.centers]
         second_last = features.shapes[features.centers - 1]
         punctuated = _STOP_OR_FACE[last] | (_CLOSER[last] & _STOP_OR_FACE[second_last])
+        intended = breaks[features.gaps + 1] > Break.WRAPPED
         threshold = np.where(punctuated, 0.0, BARE_THRESHOLD)
+        threshold[_ABBREVIATION[last]] = ABBREVIATION_THRESHOLD
+        threshold[intended] = BREAK_THRESHOLD
         quoted = (last == Shape.CLOSING_QUOTE) & (second_last == Shape.PERIOD)
         threshold[quoted] = QUOTE_THRESHOLD
         # The training treebanks have no full-width marks, but in every script that uses them they

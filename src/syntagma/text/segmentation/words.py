@@ -11,6 +11,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from syntagma.text.limits import MAX_CHARACTERS, long_words
 from syntagma.text.segmentation.lexicon import (
     ABBREVIATIONS,
     CAPITAL_ABBREVIATIONS,
@@ -19,6 +20,7 @@ from syntagma.text.segmentation.lexicon import (
     HYPHEN_PREFIXES,
     HYPHEN_SUFFIXES,
     MONEY_UNITS,
+    NEW_DOMAINS,
     NEWSGROUPS,
     SHORT_WORDS,
     TOP_DOMAINS,
@@ -55,6 +57,8 @@ def cut_run(run: str) -> list[int]:
     """
     if run.isalpha() and run.isascii():
         return [*_fused(run), len(run)]
+    if len(run) > MAX_CHARACTERS and (long := long_words(run)):
+        return _cut_around(run, long)
     word = run[:-1]
     if run[-1] in ".,;?!" and word.isalpha() and word.isascii() and word.lower() not in FUSED:
         # Fast path: a word and a punctuation mark, the most common run that is not all letters.
@@ -70,6 +74,19 @@ def cut_run(run: str) -> list[int]:
             ends.append(end)
             position = end
     _scan(run, position, len(run), ends)
+    return ends
+
+
+def _cut_around(run: str, long: list[tuple[int, int]]) -> list[int]:
+    """Do the work of :func:`cut_run` for a run with long words, which stay whole."""
+    ends: list[int] = []
+    position = 0
+    for start, end in [*long, (len(run), len(run))]:
+        if start > position:
+            ends += [position + own for own in cut_run(run[position:start])]
+        if end > start:
+            ends.append(end)
+        position = end
     return ends
 
 
@@ -90,9 +107,8 @@ def _addresses(run: str) -> Iterator[tuple[int, int]]:
         elif match["name"]:
             if match["path"]:
                 end = _without_closing_marks(run, start, end)
-            if not _is_host_or_file(
-                run[start : match.start("path")] if match["path"] else match[0]
-            ):
+            path = run[match.start("path") : end] if match["path"] else ""
+            if not _is_host_or_file(match[0].removesuffix(match["path"] or ""), path):
                 continue
         if end > start:
             yield start, end
@@ -113,8 +129,13 @@ def _without_closing_marks(run: str, start: int, end: int) -> int:
     return end
 
 
-def _is_host_or_file(name: str) -> bool:
-    """Whether a dotted name is a host or file name rather than words with a missing space."""
+def _is_host_or_file(name: str, path: str) -> bool:
+    """Whether a dotted name is a host or file name rather than words with a missing space.
+
+    Args:
+        name: at least two labels with dots between them.
+        path: what follows the name from a slash on; empty if nothing does.
+    """
     labels = name.split(".")
     last = labels[-1].lower()
     if last in FILE_ENDINGS or last in TOP_DOMAINS:
@@ -122,6 +143,12 @@ def _is_host_or_file(name: str) -> bool:
         return len(labels[-2]) > 1 or last in ("com", "org", "net", "doc", "pdf", "txt")
     if labels[0].isdigit():
         return False
+    if labels[-1].islower() and len(labels[-1]) > 1 and len(labels[-2]) > 1 - bool(path):
+        if labels[-1] in NEW_DOMAINS and (path or labels[-1] not in SHORT_WORDS):
+            return True
+        # "harbour.anything/page-2": no clause goes on like that; "ask him.he/she knows" does.
+        if name.isascii() and name.islower() and not path[1:].isalpha() and len(path) > 2:
+            return True
     if len(labels) > 2 and all(len(label) > 1 and label.islower() for label in labels):
         return True
     return labels[0] in NEWSGROUPS
