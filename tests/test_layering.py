@@ -14,7 +14,7 @@ from tests.messages import naming
 
 ROOT = Path(syntagma.__file__).parent
 STREET = [
-    {"errors", "files", "formats", "outputs", "settings"}
+    {"errors", "files", "formats", "drafts", "outputs", "settings"}
     | {"batches", "progress", "checks", "registry"},
     {"text"},
     {"drawing"},

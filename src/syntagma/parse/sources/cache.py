@@ -25,6 +25,7 @@ from safetensors.numpy import load as load_tensors
 from safetensors.numpy import save as save_tensors
 
 from syntagma.batches import batched
+from syntagma.drafts import drop_lock, remove_abandoned, remove_free_locks
 from syntagma.outputs import disk_errors, write_file
 from syntagma.parse.columns import Labels, ParsedText, require_trees
 from syntagma.parse.sources.source import ParseSource
@@ -78,6 +79,10 @@ class ParseCache:
         self.parsed_words, self.seconds = 0, 0.0
         self._known: dict[str, ParsedText] = {}
         self._read: set[Path] = set()
+        if self.folder is not None:
+            # Of processes that were killed.
+            remove_abandoned(self.folder)
+            remove_free_locks(self.folder, ".*.lock")
         self._read_new()
 
     def parsed(self, texts: Sequence[str]) -> list[ParsedText]:
@@ -150,8 +155,7 @@ class ParseCache:
         finally:
             # A process that has just opened the removed file can lock it as well.  It then finds
             # the parses on disk, or at worst parses the group a second time.
-            path.unlink(missing_ok=True)
-            lock.release()
+            drop_lock(lock)
         return True
 
     def _parse(self, group: list[tuple[str, str]]) -> None:
