@@ -45,6 +45,9 @@ MAX_WORDS = 4000
 class JointParser:
     """Parses sentences into dependency trees, phrases and part-of-speech tags.
 
+    Threads may share a parser: each call returns what it returns alone.  Iterators are for one
+    thread each.
+
     Args:
         model: the scoring model.
         tokenizer: the fast tokenizer of the model's encoder.

@@ -17,7 +17,7 @@ from numpy.typing import ArrayLike, NDArray
 from torch import Tensor
 
 from syntagma.errors import InputError
-from syntagma.text.special_tokens import special_tokens
+from syntagma.text.special_tokens import TOKENIZER_STATE, special_tokens
 
 ABSENT = -100
 """Index of a piece without a word, and of a word without a piece."""
@@ -64,10 +64,15 @@ def cut(tokenizer: Any, texts: Sequence[str]) -> list[Any]:
     """
     # Call the Rust backend directly; `__call__` would convert every encoding to Python lists.
     # These three are state of the backend, left on by any earlier call that used them.
-    backend = tokenizer.backend_tokenizer
-    backend.no_truncation()
-    backend.no_padding()
-    backend.encode_special_tokens = True
+    with TOKENIZER_STATE:
+        backend = tokenizer.backend_tokenizer
+        # Only where it must: a backend with which another thread encodes cannot be changed.
+        if backend.truncation is not None:
+            backend.no_truncation()
+        if backend.padding is not None:
+            backend.no_padding()
+        if not backend.encode_special_tokens:
+            backend.encode_special_tokens = True
     encodings: list[Any] = backend.encode_batch(texts, add_special_tokens=False)
     special = special_tokens(tokenizer)
     return [
