@@ -105,19 +105,20 @@ def test_heads_by_rule(line, heads):
         ("RRC", "ADVP VP", 1), ("S", "NP VP", 1), ("S", "VP VP", 0), ("SBAR", "S WHNP", 1),
         ("SBARQ", "WHNP SQ", 1), ("SQ", "NP VBD VP", 1), ("SQ", "NP SQ", 1),
         ("SINV", "VP VBD NP", 1), ("UCP", "NP ADJP", 1), ("VP", "MD VB", 0), ("VP", "VB VBD", 1),
-        ("WHADJP", "JJ WRB", 1), ("WHADVP", "WRB CC", 1), ("WHADVP", "WRB WRB", 1),
+        ("WHADJP", "JJ WRB", 1), ("WHADJP", "JJ JJ", 0), ("WHADVP", "WRB CC", 1),
+        ("WHADVP", "WRB WRB", 1),
         ("WHNP", "WP WDT", 1), ("WHNP", "WDT NN", 1), ("WHNP", "DT WHNP", 1),
         ("WHPP", "WHNP IN", 1), ("WHPP", "IN IN", 1), ("X", "NN VB", 0),
         # Noun phrases have rounds.
         ("NP", "NN NNP DT", 1), ("NP", "NNPS DT", 0), ("NP", "DT NNS CD", 1), ("NP", "NX CD", 0),
         ("NP", "NN JJR", 1), ("NP", "CD JJR JJ", 1), ("NP", "NP NP", 0), ("NP", "JJ NP", 1),
         ("NP", "$ CD", 0), ("NP", "ADJP CD", 0), ("NP", "CD PRN DT", 1), ("NP", "CD JJ", 0),
-        ("NP", "CD CD DT", 1), ("NP", "JJ DT", 0), ("NP", "JJS DT", 0), ("NP", "RB DT", 0),
+        ("NP", "CD CD DT", 1), ("NP", "DT JJ DT", 1), ("NP", "DT JJS DT", 1), ("NP", "DT RB DT", 1),
         ("NP", "DT QP DT", 1), ("NP", "NN POS", 1), ("NP", "POS NN DT", 1), ("NP", "DT PRP", 0),
         ("NX", "DT NN DT", 1),
         # Punctuation is no head if there is anything else.
         ("NP", ", DT", 1), ("NP", "-LRB- DT -RRB-", 1), ("PRN", ": NP :", 1), ("X", "HYPH DT", 1),
-        ("X", "`` DT ''", 1), ("UCP", "DT . NFP", 0), ("NP", ", ,", 0),
+        ("X", "`` DT ''", 1), ("UCP", "DT . NFP", 0), ("UCP", "DT -RRB-", 0), ("NP", ", ,", 0),
         # Of a coordination, the conjunct before the conjunction is.
         ("NP", "NN , CC NN", 0), ("NP", "NN NN CC NN", 1), ("NP", "DT , , CC NN", 0),
         ("VP", "MD CC MD", 0), ("UCP", "NP CC ADJP", 0), ("NP", "CC NN", 1),
