@@ -43,10 +43,7 @@ MAX_WORDS = 4000
 
 
 class JointParser:
-    """Parses sentences into dependency trees, phrases and part-of-speech tags.
-
-    Threads may share a parser: each call returns what it returns alone.  Iterators are for one
-    thread each.
+    """Parses sentences into dependency trees, phrases and part-of-speech tags; threads may share it.
 
     Args:
         model: the scoring model.
@@ -57,8 +54,7 @@ class JointParser:
             ``parataxis``.
         precision: ``float32`` gives a sentence the same parse alone and in any batch.  ``auto``
             uses bfloat16 where the device is fast at it: about twice as fast and as accurate on
-            average, but a label in roughly one sentence in a hundred depends on the other sentences
-            of its batch.
+            average, but in one sentence in a hundred a label depends on the rest of its batch.
         decoding: ``dependencies`` finds no phrases; ``separate`` finds phrases and dependencies
             independently; ``joint`` finds the one tree that is best as both.  A parser trained on
             phrases only always finds phrases.  It derives heads from them by rule, with the

@@ -153,8 +153,9 @@ class RunFolder:
         Raises:
             InputError: they differ.
         """
-        before = _check_format(self.path).get(DATA)
-        for key, digest in data.items() if isinstance(before, dict) else ():
+        recorded = _check_format(self.path).get(DATA)
+        before: dict[str, Any] = recorded if isinstance(recorded, dict) else {}
+        for key, digest in data.items():
             if before.get(key, digest) != digest:
                 raise InputError(
                     f"{self.path}: cannot resume, the examples of {key} have changed since the "
