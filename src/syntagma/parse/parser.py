@@ -43,7 +43,7 @@ MAX_WORDS = 4000
 
 
 class JointParser:
-    """Parses sentences into dependency trees, phrases and part-of-speech tags; threads may share it.
+    """Parses sentences into trees, phrases and part-of-speech tags; threads may share one.
 
     Args:
         model: the scoring model.
