@@ -14,7 +14,7 @@ from tests.messages import naming
 
 ROOT = Path(syntagma.__file__).parent
 STREET = [
-    {"errors", "json_values", "files", "formats", "outputs", "settings"}
+    {"errors", "json_values", "files", "formats", "drafts", "outputs", "settings"}
     | {"batches", "progress", "checks", "registry"},
     {"text"},
     {"drawing"},

@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import yaml
-from filelock import FileLock
 
 from syntagma.checks import require_number
 from syntagma.encoders.config import read_config
 from syntagma.encoders.precision import Precision
 from syntagma.encoders.reference import ModelName, find_model
 from syntagma.errors import InputError, how_to_skip
-from syntagma.outputs import disk_errors, require_apart, write_folder, write_text
+from syntagma.outputs import disk_errors, hold_folder, require_apart, write_folder, write_text
 from syntagma.runs.folder import RunFolder, read_experiment
 from syntagma.runs.names import METRICS, SCORED, require_finished
 from syntagma.runs.scores import write_scores
@@ -24,6 +24,8 @@ from syntagma.tasks import find_task
 from syntagma.tasks.comparison.comparisons import check_metric
 from syntagma.tasks.experiment import Experiment
 from syntagma.tasks.task import Task, fingerprint
+
+log = logging.getLogger(__name__)
 
 
 def open_model(
@@ -219,7 +221,7 @@ def score_runs(
         place = run.path / SCORED / key
         with disk_errors(place):
             place.parent.mkdir(exist_ok=True)
-            with FileLock(place.with_name(f".{key}.lock")):
+            with hold_folder(place, when_busy=_wait):
                 if not (place / METRICS).is_file():
                     _score_run(run, experiment, parts, place, device)
                 # The same examples may be in other files today.
@@ -229,6 +231,10 @@ def score_runs(
                 write_text(place / run.experiment.name, text)
         found.append(place)
     return found
+
+
+def _wait() -> None:
+    log.warning("another process is scoring this run; waiting for it to finish")
 
 
 def _score_run(

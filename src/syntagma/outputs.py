@@ -11,13 +11,13 @@ import stat
 import sys
 import tempfile
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
-from uuid import uuid4
 
 from filelock import FileLock, Timeout
 
+from syntagma.drafts import drop_lock, new_draft
 from syntagma.errors import BusyError, DiskError, InputError
 from syntagma.files import split_pair
 
@@ -126,7 +126,8 @@ def write_file(path: str | Path, remedy: str = ELSEWHERE) -> Iterator[Path]:
     """Write a file atomically: it appears under its name only if the block succeeds.
 
     Devices and pipes are written to when the block ends.  The permissions of an existing file are
-    kept; if the path is a symbolic link, its target is replaced.
+    kept; if the path is a symbolic link, its target is replaced.  What killed processes left in the
+    folder is removed (:mod:`syntagma.drafts`).
 
     Args:
         path: the file to write.
@@ -140,8 +141,10 @@ def write_file(path: str | Path, remedy: str = ELSEWHERE) -> Iterator[Path]:
     """
     path = Path(path)
     if _is_stream(path):
-        with disk_errors(path, remedy), tempfile.TemporaryDirectory() as folder:
-            draft = Path(folder) / path.name
+        elsewhere = Path(tempfile.gettempdir()) / "syntagma"
+        with disk_errors(path, remedy), new_draft(elsewhere) as folder:
+            folder.mkdir(mode=0o700)
+            draft = folder / path.name
             draft.touch()
             yield draft
             _write_stream(path, draft)
@@ -149,10 +152,9 @@ def write_file(path: str | Path, remedy: str = ELSEWHERE) -> Iterator[Path]:
     with disk_errors(path, remedy):
         path = _followed(path)
         path.parent.mkdir(parents=True, exist_ok=True)
-        draft = _draft(path, path.suffix)
-        draft.touch(exist_ok=False)
-        permissions = stat.S_IMODE((path if path.exists() else draft).stat().st_mode)
-        try:
+        with new_draft(path, path.suffix) as draft:
+            draft.touch(exist_ok=False)
+            permissions = stat.S_IMODE((path if path.exists() else draft).stat().st_mode)
             yield draft
             # Some writers replace the draft with a new file, whose permissions may differ.
             os.chmod(draft, permissions)
@@ -160,22 +162,11 @@ def write_file(path: str | Path, remedy: str = ELSEWHERE) -> Iterator[Path]:
             with open(draft, "r+b") as file:
                 os.fsync(file.fileno())
             os.replace(draft, path)
-        finally:
-            draft.unlink(missing_ok=True)
 
 
 def _followed(path: Path) -> Path:
     """Resolve a symbolic link to its target; return any other path unchanged."""
     return path.resolve() if path.is_symlink() else path
-
-
-def _draft(path: Path, suffix: str = "") -> Path:
-    """Return a unique hidden name in the same folder.
-
-    ``tempfile`` would create the file with mode 0600; a name of our own is created with the user's
-    umask.
-    """
-    return path.with_name(f".{path.name}.{uuid4().hex[:8]}{suffix}")
 
 
 def write_text(path: str | Path, text: str) -> None:
@@ -257,12 +248,7 @@ def hold_folder(
     try:
         yield
     finally:
-        # Unlink before releasing.  A process that has already opened the lock file notices (from
-        # filelock 3.24) that the file is gone and retries instead of locking an unlinked file.
-        # Windows cannot remove an open file, hence `suppress`.
-        with suppress(OSError):
-            lock_file.unlink()
-        lock.release()
+        drop_lock(lock)
 
 
 @contextmanager
@@ -282,13 +268,10 @@ def write_folder(folder: str | Path, remedy: str = ELSEWHERE) -> Iterator[Path]:
     folder = require_absent(folder).resolve()
     with disk_errors(folder, remedy):
         folder.parent.mkdir(parents=True, exist_ok=True)
-        draft = _draft(folder)
-        draft.mkdir()
-        try:
+        with new_draft(folder) as draft:
+            draft.mkdir()
             yield draft
             # An empty folder was accepted above, but a rename cannot replace it on Windows.
             if folder.exists():
                 folder.rmdir()
             os.replace(draft, folder)
-        finally:
-            shutil.rmtree(draft, ignore_errors=True)

@@ -96,6 +96,22 @@ def test_the_permutation_test_is_deterministic_and_detects_a_difference():
     assert p_value == pytest.approx(paired_t_test(ours.tolist(), theirs.tolist()), abs=5e-3)
 
 
+def test_what_no_resample_reaches_has_the_smallest_p_value():
+    """The observed difference counts as one of the resamples: p is never 0."""
+    theirs = np.zeros(400)
+    ours = theirs + np.random.default_rng(1).random(400) + 1
+    assert permutation_test(ours.tolist(), theirs.tolist()) == 1 / 10_000
+    tally = [np.stack([np.full(400, right), np.ones(400)], 1) for right in (90.0, 10.0)]
+
+    class Mean:
+        def value(self, sums):
+            return sums[..., 0] / sums[..., 1]
+
+    assert randomisation_test([tally[0]], [tally[1]], Mean()) == 1 / 10_000
+    assert paired_bootstrap([tally[0]], [tally[1]], Mean()) == pytest.approx(1 / 1001, abs=1e-12)
+    assert paired_bootstrap([tally[0]], [tally[0]], Mean()) == 1.0
+
+
 def test_holm_agrees_with_a_manual_computation():
     assert holm([0.01, 0.04, 0.03, 0.005]) == pytest.approx([0.03, 0.06, 0.06, 0.02])
     assert holm([0.5, 0.9]) == pytest.approx([1.0, 1.0])

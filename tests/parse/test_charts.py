@@ -109,6 +109,13 @@ def test_a_batch_whose_charts_do_not_fit_is_split(monkeypatch):
         assert spans_of(together.spans, row) == spans_of(split.spans, row)
 
 
+def test_a_sentence_whose_chart_is_too_large_is_alone():
+    cells = constituency.MAX_CHART_CELLS
+    assert cells * 4 == 64 * 2**20, "64 MiB in float32"
+    assert constituency.split_batch(3, 10 * cells) == [slice(0, 1), slice(1, 2), slice(2, 3)]
+    assert constituency.split_batch(3, cells // 3) == [slice(0, 3)]
+
+
 def test_without_arc_scores_joint_decoding_finds_the_best_binary_tree():
     spans, arcs, n_words = random_batch(2, [25, 40])
     alone = best_spans(spans, n_words)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import multiprocessing
 import os
 import signal
+import subprocess
 import sys
 import threading
 import time
@@ -94,6 +95,17 @@ def test_a_killed_worker_stops_the_run_without_losses(large, tmp_path):
         assert not Path(f"/proc/{pid}").exists()
     annotate([path], out, settings(shard_characters=2000), resume=True)
     assert contents(out) == whole
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(sys.platform != "linux", reason="looks processes up in /proc")
+def test_runs_killed_at_random_moments_leave_no_process_and_lose_nothing():
+    """A short version of scripts/kill_annotation.py, which kills a hundred times."""
+    path = Path(__file__).parents[2] / "scripts" / "kill_annotation.py"
+    command = [sys.executable, str(path), "--kills", "5", "--seed", "2"]
+    found = subprocess.run(command, capture_output=True, text=True, timeout=600)
+    assert found.returncode == 0, found.stdout + found.stderr[-2000:]
+    assert "5 kills: all resumed, no process left" in found.stdout
 
 
 class Rows:

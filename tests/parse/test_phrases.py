@@ -93,6 +93,46 @@ def test_heads_by_rule(line, heads):
     assert agree(found.constituents, heads)
 
 
+@pytest.mark.parametrize(
+    ("label", "children", "head"),
+    [
+        # The first label of the list that is there decides, then the side.
+        ("ADJP", "RB JJ RB", 1), ("ADJP", "JJ NN", 1), ("ADVP", "RB IN", 0), ("ADVP", "RB RB", 1),
+        ("CONJP", "RB CC IN", 1), ("CONJP", "RB RB", 1), ("FRAG", "NP ADVP", 1),
+        ("INTJ", "UH UH", 0), ("LST", "LS :", 0), ("LST", "LS LS", 1), ("NAC", "JJ NNP NNP", 1),
+        ("PP", "IN NP IN", 2), ("PP", "NP TO", 1), ("PP", "VBG IN", 1), ("PRN", "NP VP", 0),
+        ("PRT", "RP RP", 1), ("QP", "CD IN", 1), ("QP", "RB CD CD", 0), ("RRC", "NP ADVP PP", 0),
+        ("RRC", "ADVP VP", 1), ("S", "NP VP", 1), ("S", "VP VP", 0), ("SBAR", "S WHNP", 1),
+        ("SBARQ", "WHNP SQ", 1), ("SQ", "NP VBD VP", 1), ("SQ", "NP SQ", 1),
+        ("SINV", "VP VBD NP", 1), ("UCP", "NP ADJP", 1), ("VP", "MD VB", 0), ("VP", "VB VBD", 1),
+        ("WHADJP", "JJ WRB", 1), ("WHADJP", "JJ JJ", 0), ("WHADVP", "WRB CC", 1),
+        ("WHADVP", "WRB WRB", 1),
+        ("WHNP", "WP WDT", 1), ("WHNP", "WDT NN", 1), ("WHNP", "DT WHNP", 1),
+        ("WHPP", "WHNP IN", 1), ("WHPP", "IN IN", 1), ("X", "NN VB", 0),
+        # Noun phrases have rounds.
+        ("NP", "NN NNP DT", 1), ("NP", "NNPS DT", 0), ("NP", "DT NNS CD", 1), ("NP", "NX CD", 0),
+        ("NP", "NN JJR", 1), ("NP", "CD JJR JJ", 1), ("NP", "NP NP", 0), ("NP", "JJ NP", 1),
+        ("NP", "$ CD", 0), ("NP", "ADJP CD", 0), ("NP", "CD PRN DT", 1), ("NP", "CD JJ", 0),
+        ("NP", "CD CD DT", 1), ("NP", "DT JJ DT", 1), ("NP", "DT JJS DT", 1), ("NP", "DT RB DT", 1),
+        ("NP", "DT QP DT", 1), ("NP", "NN POS", 1), ("NP", "POS NN DT", 1), ("NP", "DT PRP", 0),
+        ("NX", "DT NN DT", 1),
+        # Punctuation is no head if there is anything else.
+        ("NP", ", DT", 1), ("NP", "-LRB- DT -RRB-", 1), ("PRN", ": NP :", 1), ("X", "HYPH DT", 1),
+        ("X", "`` DT ''", 1), ("UCP", "DT . NFP", 0), ("UCP", "DT -RRB-", 0), ("NP", ", ,", 0),
+        # Of a coordination, the conjunct before the conjunction is.
+        ("NP", "NN , CC NN", 0), ("NP", "NN NN CC NN", 1), ("NP", "DT , , CC NN", 0),
+        ("VP", "MD CC MD", 0), ("UCP", "NP CC ADJP", 0), ("NP", "CC NN", 1),
+        ("NP", "NN CC NN DT", 0), ("NP", ", CC NN DT", 2), ("NP", "NN DT NN", 2),
+    ],
+)  # fmt: skip
+def test_the_head_child_of_a_phrase(label, children, head):
+    tags = children.split()
+    words = " ".join(f"({tag} w{number})" for number, tag in enumerate(tags))
+    found = tree(f"(TOP ({label} {words}))")
+    expected = tuple(0 if number == head else head + 1 for number in range(len(tags)))
+    assert heads_by_rule(found.constituents, found.tags) == expected
+
+
 def score(gold, predicted):
     right, found = tree(gold), tree(predicted)
     return BracketScore.of(right.constituents, found.constituents, right.tags)

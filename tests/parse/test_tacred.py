@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 
 import pytest
 
@@ -41,7 +42,10 @@ def test_trees_and_words_of_several_files(tmp_path):
     for form, start, end in parse.sentence.words:
         assert TACRED_TEXT[start:end] == form
     assert parse.sentence.forms[2] == "("
-    assert source.fingerprint.startswith(f"tacred:{one}:")
+    copy = shutil.copy(one, tmp_path / "copy.json")
+    assert source.fingerprint == load_source(f"tacred:{copy},{other}").fingerprint
+    other.write_text("\n" + json.dumps(second | {"stanford_deprel": ["ROOT", "dep"]}) + "\n")
+    assert source.fingerprint != load_source(f"tacred:{one},{other}").fingerprint
     (encoded,) = encode_texts(
         [TACRED_TEXT], build_tokenizer("byte_level"), [ParsedText.from_parses([parse])]
     )

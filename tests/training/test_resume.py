@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import json
+import shutil
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 import torch
-from safetensors.torch import load_file
+from safetensors.torch import load_file, save_file
 
-from syntagma.errors import DamagedFileError, TrainingError
+from syntagma.errors import DamagedFileError, InputError, TrainingError
 from syntagma.runs.folder import RunFolder
 from syntagma.training import run as module
 from syntagma.training.run import train
@@ -238,3 +240,106 @@ def test_an_existing_empty_folder_stays_empty_if_training_cannot_start(
     assert not any((tmp_path / "run").iterdir())
     train(asked, ".")
     assert (tmp_path / "run" / "metrics.json").is_file()
+
+
+def killed_at(step, asked, folder, monkeypatch):
+    """Train until a step, whose checkpoint is written."""
+    mark_complete = RunFolder.mark_complete
+
+    def mark(self, at, **how):
+        mark_complete(self, at, **how)
+        if at == step:
+            kill()
+
+    with monkeypatch.context() as killing:
+        killing.setattr(RunFolder, "mark_complete", mark)
+        with pytest.raises(KilledError):
+            train(asked, folder)
+
+
+def relabelled(path):
+    """Give the first example of a data file another label."""
+    lines = path.read_text().splitlines(keepends=True)
+    row = json.loads(lines[0])
+    others = {"entailment": "contradiction", "contradiction": "entailment"}
+    row["gold_label"] = others[row["gold_label"]]
+    path.write_text("".join([json.dumps(row) + "\n", *lines[1:]]))
+
+
+def shortened(path):
+    path.write_text("".join(path.read_text().splitlines(keepends=True)[:-6]))
+
+
+@pytest.fixture
+def begun(tmp_path, tiny_encoder, monkeypatch):
+    """A killed run on files and an encoder of its own, with its settings."""
+    encoder = tmp_path / "encoder"
+    shutil.copytree(tiny_encoder, encoder)
+    asked = experiment(
+        "pairs", pairs(tmp_path / "train.jsonl"), str(encoder),
+        training={"batch_tokens": 200, "save_steps": 4},
+    )  # fmt: skip
+    asked = replace(asked, data=replace(asked.data, dev=(pairs(tmp_path / "dev.jsonl", 2),)))
+    killed_at(4, asked, tmp_path / "run", monkeypatch)
+    return asked, tmp_path
+
+
+@pytest.mark.parametrize("change", [relabelled, shortened])
+@pytest.mark.parametrize("part", ["train", "dev"])
+def test_a_run_whose_data_have_changed_is_not_resumed(begun, part, change):
+    asked, folder = begun
+    before = (folder / "run" / "metrics.jsonl").read_bytes()
+    change(folder / f"{part}.jsonl")
+    with pytest.raises(InputError, match=naming(f"run resume data.{part} changed --out")):
+        train(asked, folder / "run", resume=True)
+    assert (folder / "run" / "metrics.jsonl").read_bytes() == before
+
+
+def test_a_run_whose_encoder_has_changed_is_not_resumed(begun):
+    asked, folder = begun
+    weights = load_file(folder / "encoder" / "model.safetensors")
+    name = next(iter(weights))
+    save_file(weights | {name: weights[name] + 1}, folder / "encoder" / "model.safetensors")
+    with pytest.raises(InputError, match=naming("run resume encoder changed --out")):
+        train(asked, folder / "run", resume=True)
+
+
+def test_a_run_whose_trees_have_changed_is_not_resumed(tmp_path, tiny_encoder, monkeypatch):
+    trees = tmp_path / "trees.conllu"
+    data = pairs(tmp_path / "train.jsonl")
+    rows = map(json.loads, Path(data).read_text().splitlines())
+    texts = dict.fromkeys(row[key] for row in rows for key in ("sentence1", "sentence2"))
+
+    def write(relation):
+        with open(trees, "w") as file:
+            for text in texts:
+                file.write(f"# text = {text}\n")
+                for number, form in enumerate(text.split()):
+                    of = relation if number else "root"
+                    file.write(f"{number + 1}\t{form}\t_\tNOUN\tNN\t_\t{number}\t{of}\t_\t_\n")
+                file.write("\n")
+
+    write("dep")
+    asked = experiment(
+        "pairs", data, str(tiny_encoder), preset="sg-net", parser=f"conllu:{trees}",
+        training={"batch_tokens": 200, "save_steps": 4},
+    )  # fmt: skip
+    killed_at(4, asked, tmp_path / "run", monkeypatch)
+    write("obj")
+    with pytest.raises(InputError, match=naming("run resume parser trees.conllu changed --out")):
+        train(asked, tmp_path / "run", resume=True)
+    # The same trees in a newer file are the same.
+    write("dep")
+    train(asked, tmp_path / "run", resume=True)
+
+
+def test_a_run_begun_without_a_record_of_its_data_is_resumed(begun):
+    asked, folder = begun
+    about = json.loads((folder / "run" / "run.json").read_text())
+    assert about["data"].keys() == {"data.train", f"data.dev {asked.data.dev[0]}"}
+    del about["data"]
+    del about["encoder"]["digest"]
+    (folder / "run" / "run.json").write_text(json.dumps(about))
+    shortened(folder / "dev.jsonl")
+    train(asked, folder / "run", resume=True)
+    assert (folder / "run" / "metrics.json").is_file()

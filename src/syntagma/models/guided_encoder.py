@@ -4,12 +4,10 @@ from __future__ import annotations
 
 import functools
 import inspect
-import threading
 from collections.abc import Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import replace
 from typing import Any, NamedTuple, Self
-from weakref import WeakKeyDictionary
 
 import torch
 import torch._dynamo.config
@@ -25,13 +23,11 @@ from syntagma.encoders.sites import SITES, change_input, find_sites, layers
 from syntagma.errors import InputError
 from syntagma.models.guide import EmbeddingGuide, Guide, LayerGuide, StateGuide, Syntax
 from syntagma.models.guides import GUIDES, read_guides, resolve_guides
+from syntagma.models.turns import turns_of
 
 # Guides inside an encoder are hooks.  By default torch ignores hooks when it decides whether
 # compiled code can be reused, and would run code compiled without guides.
 torch._dynamo.config.skip_nnmodule_hook_guards = False
-
-_LOCKS: WeakKeyDictionary[nn.Module, AbstractContextManager[Any]] = WeakKeyDictionary()
-"""One lock per encoder.  It is not an attribute of the model: locks cannot be copied or pickled."""
 
 
 class GuidedStates(NamedTuple):
@@ -204,16 +200,21 @@ class GuidedEncoder(SyntagmaModel):
         """Whether a guide needs parses; domains are known without them."""
         return bool(set(self.syntax_columns) - {"domain"})
 
-    def _alone(self, *, watched: bool = False) -> AbstractContextManager[Any]:
+    def _turn(self) -> AbstractContextManager[None]:
         """Admit one thread at a time if the forward pass needs hooks.
 
         Hooks are attached to the encoder during one forward pass: with a second thread, its states
-        would get the guides of both.  ``watched`` means that hooks other than guides' are attached.
+        would get the guides of both.
         """
-        inside = any(isinstance(guide, EmbeddingGuide | LayerGuide) for guide in self.guides)
-        if not inside and not watched:
+        # What is compiled together has no hooks, and could not contain a lock.
+        if torch.compiler.is_compiling():
             return nullcontext()
-        return _LOCKS.setdefault(self.trunk, threading.RLock())
+        inside = any(isinstance(guide, EmbeddingGuide | LayerGuide) for guide in self.guides)
+        return self.alone() if inside else turns_of(self.trunk).together()
+
+    def alone(self) -> AbstractContextManager[None]:
+        """Exclude other threads from the encoder inside a ``with`` block, to attach hooks to it."""
+        return turns_of(self.trunk).alone()
 
     def _computed_in(self, device: str) -> AbstractContextManager[Any]:
         """Turn autocast off for an encoder that must compute in float32."""
@@ -297,7 +298,7 @@ class GuidedEncoder(SyntagmaModel):
             states = output[0] if isinstance(output, tuple) else output
             left.append(states[:, : input_ids.shape[1]])
 
-        with self._alone(watched=True):
+        with self.alone():
             hooks = [part.register_forward_hook(keep) for part in layers(self.trunk, sites)]
             try:
                 self.encode(input_ids, attention_mask, **tensors)
@@ -353,7 +354,7 @@ class GuidedEncoder(SyntagmaModel):
         if token_type_ids is not None and self.reads_token_types:
             extra["token_type_ids"] = token_type_ids
         with (
-            self._alone(),
+            self._turn(),
             self._guided_embeddings(syntax),
             self._guided_layers(syntax),
             self._computed_in(input_ids.device.type),

@@ -38,7 +38,7 @@ def observe(model: GuidedEncoder, batch: Mapping[str, Tensor]) -> Observed:
     Raises:
         InputError: the encoder returns no attention weights, or syntax tensors are missing.
     """
-    with watch_attention(model.trunk) as layers:
+    with model.alone(), watch_attention(model.trunk) as layers:
         found = model.encode(**batch, observe=True).observed
     return Observed(
         tuple(layers), tuple(found.get("ancestor_attention", ())), found.get("coattention")

@@ -41,7 +41,7 @@ TEXTS_PER_CHUNK = 512
 
 
 class JointParser:
-    """Parses sentences into dependency trees, phrases and part-of-speech tags.
+    """Parses sentences into trees, phrases and part-of-speech tags; threads may share one.
 
     Args:
         model: the scoring model.
@@ -51,8 +51,7 @@ class JointParser:
             warning (:mod:`syntagma.text.limits`).
         precision: ``float32`` gives a sentence the same parse alone and in any batch.  ``auto``
             uses bfloat16 where the device is fast at it: about twice as fast and as accurate on
-            average, but a label in roughly one sentence in a hundred depends on the other sentences
-            of its batch.
+            average, but in one sentence in a hundred a label depends on the rest of its batch.
         decoding: ``dependencies`` finds no phrases; ``separate`` finds phrases and dependencies
             independently; ``joint`` finds the one tree that is best as both.  A parser trained on
             phrases only always finds phrases.  It derives heads from them by rule, with the

@@ -6,12 +6,10 @@ from collections.abc import Callable, Iterable, Sequence
 from datetime import date
 from pathlib import Path
 
-from filelock import FileLock
-
 from syntagma.analysis.compare import Comparison, compare_runs
 from syntagma.encoders.default import DEFAULT_PARSER
 from syntagma.errors import InputError
-from syntagma.outputs import disk_errors
+from syntagma.outputs import disk_errors, hold_folder
 from syntagma.parse.sources.load import load_source
 from syntagma.reproduce.bases import read_bases
 from syntagma.reproduce.datasets import read_datasets
@@ -204,7 +202,7 @@ def make_files(runs: Iterable[Run], setting: Setting, say: Say) -> None:
     with disk_errors(setting.made):
         setting.made.mkdir(parents=True, exist_ok=True)
         # If another process is generating files, wait for it rather than generate them twice.
-        with FileLock(setting.made / ".lock"):
+        with hold_folder(setting.made, when_busy=lambda: say(f"waiting for {setting.made}")):
             for run in runs:
                 _make_files(run, setting, say)
 

@@ -1,7 +1,8 @@
 """Files of a run folder, and resumption of an interrupted run.
 
 ``experiment.yaml``    all settings
-``run.json``           format and version; name, version and digest of the encoder and the parser
+``run.json``           format and version; name, version and digest of the encoder and the parser;
+                       hashes of the examples
 ``metrics.jsonl``      a line for each logging step and each evaluation
 ``checkpoints/``       checkpoints to resume from, and the best weights so far; removed at the end
 ``metrics.json``       metrics of the best model; written last, so it marks a finished run
@@ -36,6 +37,9 @@ from syntagma.tasks.experiment import Experiment, comparable
 FORMAT = 1
 """Version of the run folder format; increase it when older versions cannot read the new files."""
 REMEDY = "put back the file that `syntagma train` wrote"
+
+DATA = "data"
+"""Entry of ``run.json`` with the hashes of the examples."""
 
 BEST = "best"
 COMPLETE = "complete"
@@ -96,6 +100,7 @@ class RunFolder:
         *,
         resume: bool,
         sources: Mapping[str, Mapping[str, str]] | None = None,
+        data: Mapping[str, str] | None = None,
     ) -> None:
         """Create the folder, or check that it belongs to the same experiment.
 
@@ -103,18 +108,21 @@ class RunFolder:
             experiment: the settings.
             resume: accept a folder with an unfinished or finished run of the same experiment.
             sources: name, version and digest of the ``encoder``, ``parser`` and so on.
+            data: a hash of the examples of each setting that names files, such as ``data.train``.
 
         Raises:
-            InputError: the folder exists, and ``resume`` is false or its settings differ.
+            InputError: the folder exists, and ``resume`` is false, or its settings, sources or
+                data differ.
         """
         if resume and self.experiment.is_file():
             self._check_same(experiment)
+            self.check_data(data or {})
+            self._check_sources(sources or {})
             return
         require_absent(self.path)
         self.path.mkdir(parents=True, exist_ok=True)
-        write_json(
-            self.path / RUN, stamp(FORMAT) | {key: dict(of) for key, of in (sources or {}).items()}
-        )
+        about = {key: dict(of) for key, of in (sources or {}).items()} | {DATA: dict(data or {})}
+        write_json(self.path / RUN, stamp(FORMAT) | about)
         text = yaml.safe_dump(to_dict(experiment), sort_keys=False, allow_unicode=True)
         write_text(self.experiment, text)
 
@@ -133,6 +141,37 @@ class RunFolder:
                 f"{self.path}: cannot resume with {key}={now!r}, the run was started with "
                 f"{before!r}; give the same settings, or another --out"
             )
+
+    def check_data(self, data: Mapping[str, str]) -> None:
+        """Check that the examples of a run that is resumed are those that it was started with.
+
+        A run that an earlier version started has no record of them, and passes.
+
+        Args:
+            data: as for :meth:`begin`.
+
+        Raises:
+            InputError: they differ.
+        """
+        recorded = _check_format(self.path).get(DATA)
+        before: dict[str, Any] = recorded if isinstance(recorded, dict) else {}
+        for key, digest in data.items():
+            if before.get(key, digest) != digest:
+                raise InputError(
+                    f"{self.path}: cannot resume, the examples of {key} have changed since the "
+                    f"run was started; put the old files back, or give another --out"
+                )
+
+    def _check_sources(self, sources: Mapping[str, Mapping[str, str]]) -> None:
+        before = read_sources(self.path)
+        for key, now in sources.items():
+            digests = before.get(key, {}).get("digest"), now["digest"]
+            # There is no digest of an encoder on the hub, nor in the folders of earlier versions.
+            if all(digests) and digests[0] != digests[1]:
+                raise InputError(
+                    f"{self.path}: cannot resume, the {key} {now['name']} has changed since the "
+                    f"run was started; put the old one back, or give another --out"
+                )
 
     def last_checkpoint(self, *, n_processes: int = 1) -> Path | None:
         """Find the latest complete checkpoint, and remove incomplete ones.
@@ -270,7 +309,8 @@ def read_sources(folder: Path) -> dict[str, dict[str, str]]:
         InputError: the folder was written before release 0.1.0, or in a later format.
         DamagedFileError: its file cannot be read.
     """
-    return {key: of for key, of in _check_format(folder).items() if isinstance(of, dict)}
+    about = _check_format(folder)
+    return {key: of for key, of in about.items() if isinstance(of, dict) and key != DATA}
 
 
 def _check_format(folder: Path) -> dict[str, Any]:

@@ -26,6 +26,8 @@ from syntagma.text.sentence import Parse
 class SyntaxTokenizer:
     """Tokenizes texts as an encoder's tokenizer does, and adds the syntax of each piece.
 
+    Threads may share one: each call returns what it returns alone.
+
     Args:
         tokenizer: the encoder's fast tokenizer.
         source: parse source for the texts.

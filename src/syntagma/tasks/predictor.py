@@ -128,6 +128,11 @@ class OneOrMany:
 class TextPredictor(Generic[Model]):
     """A model with the tokenizer and the parses that it needs to read texts.
 
+    Threads may share a predictor: each call returns what it returns alone.  Texts are parsed by one
+    thread at a time, and a model with guides inside its encoder is run by one thread at a time; to
+    do more at once, give each process a predictor.  Iterators are for one thread each, and nothing
+    may train the model or change its tokenizer meanwhile.
+
     Args:
         model: the scorer.
         tokenizer: its encoder's fast tokenizer.

@@ -217,6 +217,11 @@ class Task(ABC, Generic[Example, Prediction]):
         return distinct({name: cls.read(path, skip_bad=skip_bad) for name, path in named})
 
     @classmethod
+    def fingerprint(cls, examples: Sequence[Example]) -> str:
+        """A hash of all that examples say, labels included, by which changed data are noticed."""
+        return fingerprint(examples)
+
+    @classmethod
     @abstractmethod
     def texts(cls, examples: Sequence[Example]) -> Iterator[str]:
         """The texts of examples that are to be parsed, each once."""

@@ -18,7 +18,7 @@ from torch import Tensor
 
 from syntagma.errors import InputError
 from syntagma.text.limits import READ_CHARACTERS, long_words
-from syntagma.text.special_tokens import special_tokens
+from syntagma.text.special_tokens import TOKENIZER_STATE, special_tokens
 
 ABSENT = -100
 """Index of a piece without a word, and of a word without a piece."""
@@ -82,10 +82,15 @@ def cut(tokenizer: Any, texts: Sequence[str]) -> list[Pieces]:
     """
     # Call the Rust backend directly; `__call__` would convert every encoding to Python lists.
     # These three are state of the backend, left on by any earlier call that used them.
-    backend = tokenizer.backend_tokenizer
-    backend.no_truncation()
-    backend.no_padding()
-    backend.encode_special_tokens = True
+    with TOKENIZER_STATE:
+        backend = tokenizer.backend_tokenizer
+        # Only where it must: a backend with which another thread encodes cannot be changed.
+        if backend.truncation is not None:
+            backend.no_truncation()
+        if backend.padding is not None:
+            backend.no_padding()
+        if not backend.encode_special_tokens:
+            backend.encode_special_tokens = True
     try:
         encodings: list[Any] = backend.encode_batch(texts, add_special_tokens=False)
     except BaseException as error:

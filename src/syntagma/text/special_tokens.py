@@ -10,11 +10,15 @@ pieces of each text are looked at once more, and a special token is replaced by 
 from __future__ import annotations
 
 import re
+import threading
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 from weakref import WeakKeyDictionary
 
 Offsets = tuple[int, int]
+
+TOKENIZER_STATE = threading.Lock()
+"""Held while the state of a tokenizer is changed, or must not be: threads may share one."""
 
 _MARK = re.compile(r"<\S*>|\[\S+\]|\{\S+\}|\|\S+\||>>\S+<<|<<\S+>>")
 """Shape of tokens that stand for something other than their text, such as ``[unused1]``.
@@ -146,12 +150,14 @@ def target_pieces(tokenizer: Any, texts: Sequence[str]) -> list[list[int]]:
     Returns:
         The vocabulary ids of the pieces of each text.
     """
-    found = tokenizer(
-        text_target=list(texts),
-        split_special_tokens=True,
-        return_special_tokens_mask=True,
-        return_offsets_mapping=True,
-    )
+    # Meanwhile the tokenizer is that of the target language.
+    with TOKENIZER_STATE:
+        found = tokenizer(
+            text_target=list(texts),
+            split_special_tokens=True,
+            return_special_tokens_mask=True,
+            return_offsets_mapping=True,
+        )
     special = special_tokens(tokenizer)
     columns = (found["input_ids"], found["special_tokens_mask"], found["offset_mapping"])
     rows = zip(*columns, texts, strict=True)

@@ -52,8 +52,9 @@ def train(experiment: Experiment, folder: str | Path, *, resume: bool = False) -
         computation of the primary metric where tools differ (as for BLEU).
 
     Raises:
-        InputError: data or settings cannot be used, the folder exists, or another process of the
-            same training has ended.
+        InputError: data or settings cannot be used, the folder exists, the data, the encoder or
+            the parser of a resumed run have changed, or another process of the same training has
+            ended.
         BusyError: another process is training in the folder.
         TrainingError: training failed, for example because the loss diverged or memory ran out.
     """
@@ -80,6 +81,11 @@ def _train(experiment: Experiment, run: RunFolder, *, resume: bool) -> dict[str,
     settings = experiment.training
     with how_to_skip("--set data.skip_bad=true"):
         examples, dev = _read(task_class, experiment.data, settings.seed)
+    data = {"data.train": task_class.fingerprint(examples)}
+    for path, part in zip(experiment.data.dev, dev.values(), strict=True):
+        data[f"data.dev {path}"] = task_class.fingerprint(part)
+    if resume and run.state == "begun":
+        run.check_data(data)
     set_seed(settings.seed)
     task = task_class.new(experiment, examples)
     merge = prepare_encoder(task.model, settings)
@@ -88,7 +94,7 @@ def _train(experiment: Experiment, run: RunFolder, *, resume: bool) -> dict[str,
     with arguments.main_process_first(local=False):
         had_folder, is_new = run.path.exists(), run.state == "to do"
         if arguments.process_index == 0:
-            run.begin(experiment, resume=resume, sources=task.sources())
+            run.begin(experiment, resume=resume, sources=task.sources(), data=data)
     try:
         trainer = SyntagmaTrainer(
             task=task, settings=settings, arguments=arguments, train=examples, dev=dev, folder=run

@@ -5,11 +5,10 @@ from __future__ import annotations
 import functools
 import multiprocessing
 import os
-import signal
-import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
+from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -19,10 +18,12 @@ import torch
 from syntagma.errors import InputError
 from syntagma.parse.corpora.annotator import AnnotationSettings, Annotator
 from syntagma.parse.corpora.chunks import Chunk
+from syntagma.parse.corpora.lifeline import STARTER, pack_start, start_worker
 from syntagma.parse.corpora.manifest import ShardEntry
 from syntagma.parse.corpora.plan import AnnotationPlan, FinishedChunks
 
 NUMPY_THREADS = "OPENBLAS_NUM_THREADS"
+PRELOAD = "syntagma.parse.corpora.preload"
 
 
 def run_in_process(plan: AnnotationPlan, devices: list[str]) -> FinishedChunks:
@@ -55,39 +56,53 @@ def run_in_pool(plan: AnnotationPlan, devices: list[str]) -> FinishedChunks:
     for device in devices:
         free_devices.put(device)
     pool = ProcessPoolExecutor(
-        len(devices), context, _start_worker, (plan.settings, plan.folder, free_devices)
+        len(devices),
+        context,
+        start_worker,
+        (pack_start(_prepare, plan.settings, plan.folder), free_devices),
     )
     pending: dict[Future[ShardEntry], Chunk] = {}
-    # By default NumPy starts as many threads as there are cores in every worker, and idle ones
-    # spin.  Workers inherit the environment, so it must be set before the first one starts.
-    threads = os.environ.get(NUMPY_THREADS)
-    os.environ[NUMPY_THREADS] = "1"
     try:
-        for chunk, entry in plan.all_chunks():
-            if entry is not None:
-                yield chunk, entry
-                continue
-            # Two chunks per worker keep all of them busy, and memory constant.
-            while len(pending) >= 2 * len(devices):
+        with _variables_of_workers():
+            for chunk, entry in plan.all_chunks():
+                if entry is not None:
+                    yield chunk, entry
+                    continue
+                # Two chunks per worker keep all of them busy, and memory constant.
+                while len(pending) >= 2 * len(devices):
+                    yield from _collect(pending)
+                pending[pool.submit(_write_shard, chunk)] = chunk
+            while pending:
                 yield from _collect(pending)
-            pending[pool.submit(_write_shard, chunk)] = chunk
-        while pending:
-            yield from _collect(pending)
-        pool.shutdown()
+            pool.shutdown()
     except BrokenProcessPool as error:
         raise InputError(
             f"{plan.folder}: a worker was killed, perhaps because memory ran out; finished shards "
             f"are kept: continue with --resume, and with fewer --workers if memory is short"
         ) from error
     finally:
-        if threads is None:
-            del os.environ[NUMPY_THREADS]
-        else:
-            os.environ[NUMPY_THREADS] = threads
         # A chunk takes minutes: after an error or Ctrl-C, do not wait for those in progress.
         pool.shutdown(wait=False, cancel_futures=True)
         for child in multiprocessing.active_children():
             child.terminate()
+
+
+@contextmanager
+def _variables_of_workers() -> Iterator[None]:
+    """Set environment variables, which workers inherit, until the block ends."""
+    # By default NumPy starts as many threads as there are cores in every worker, and idle ones
+    # spin.
+    wanted = {NUMPY_THREADS: "1", STARTER: str(os.getpid())}
+    before = {name: os.environ.get(name) for name in wanted}
+    os.environ.update(wanted)
+    try:
+        yield
+    finally:
+        for name, value in before.items():
+            if value is None:
+                os.environ.pop(name, None)
+            else:
+                os.environ[name] = value
 
 
 def _context() -> Any:
@@ -96,7 +111,7 @@ def _context() -> Any:
         return multiprocessing.get_context("spawn")
     # The fork server imports the packages once, and workers are forked from it.
     context = multiprocessing.get_context("forkserver")
-    context.set_forkserver_preload([Annotator.__module__])
+    context.set_forkserver_preload([PRELOAD])
     return context
 
 
@@ -115,21 +130,11 @@ def _write_shard(chunk: Chunk) -> ShardEntry:
     return _load_annotator().write_shard(chunk)
 
 
-def _start_worker(settings: AnnotationSettings, folder: Path, free_devices: Any) -> None:
-    """Set up a worker process, which exits when its parent does."""
+def _prepare(settings: AnnotationSettings, folder: Path, free_devices: Any) -> None:
+    """Set up a worker process, which then loads the parser with its first chunk.
+
+    An error here would reach the parent as a broken pool, without its message.
+    """
     global _load_annotator
     torch.set_num_threads(1)
-    # Ctrl-C reaches all processes of the terminal; the parent alone handles it.
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-    threading.Thread(target=_exit_with_parent, daemon=True).start()
-    # The parser is loaded with the first chunk.  An error in this function would reach the parent
-    # as a broken pool, without its message.
     _load_annotator = functools.cache(partial(Annotator, settings, folder, free_devices.get()))
-
-
-def _exit_with_parent() -> None:
-    """Exit when the parent has been killed, which would otherwise leave this process running."""
-    parent = multiprocessing.parent_process()
-    if parent is not None:
-        parent.join()
-        os._exit(1)

@@ -15,6 +15,7 @@ from operator import add
 from pathlib import Path
 from typing import Any
 
+from syntagma.drafts import remove_abandoned
 from syntagma.errors import DamagedFileError, InputError
 from syntagma.files import read_json
 from syntagma.formats import check_format, stamp
@@ -115,8 +116,7 @@ class CorpusFolder:
                 f"{self.path}: the parser or the segmentation rules have changed since this corpus "
                 f"was started; name a new folder to annotate it again"
             )
-        for draft in self.path.glob(f".*{ENDING}"):
-            draft.unlink()
+        remove_abandoned(self.path)
         return {entry.name: entry for entry in self._entries() if self._is_intact(entry)}
 
     def _entries(self) -> list[ShardEntry]:

@@ -13,6 +13,7 @@ import hashlib
 import json
 import logging
 import os
+import threading
 import time
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
@@ -25,6 +26,7 @@ from safetensors.numpy import load as load_tensors
 from safetensors.numpy import save as save_tensors
 
 from syntagma.batches import batched
+from syntagma.drafts import drop_lock, remove_abandoned, remove_free_locks
 from syntagma.outputs import disk_errors, write_file
 from syntagma.parse.columns import Labels, ParsedText, require_trees
 from syntagma.parse.sources.source import ParseSource
@@ -55,8 +57,26 @@ def _key(text: str) -> str:
     return hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16).hexdigest()
 
 
+class _Lock:
+    """A lock for threads; a copied or unpickled object gets one of its own."""
+
+    def __init__(self) -> None:
+        self._lock = threading.RLock()
+
+    def __enter__(self) -> None:
+        self._lock.acquire()
+
+    def __exit__(self, *_: object) -> None:
+        self._lock.release()
+
+    def __reduce__(self) -> tuple[type[_Lock], tuple[()]]:
+        return _Lock, ()
+
+
 class ParseCache:
     """The parses of one source, read from disk where possible.
+
+    Threads may share a cache; the source is asked by one of them at a time.
 
     Args:
         source: parses texts that are not in the cache.
@@ -78,6 +98,11 @@ class ParseCache:
         self.parsed_words, self.seconds = 0, 0.0
         self._known: dict[str, ParsedText] = {}
         self._read: set[Path] = set()
+        self._alone = _Lock()
+        if self.folder is not None:
+            # Of processes that were killed.
+            remove_abandoned(self.folder)
+            remove_free_locks(self.folder, ".*.lock")
         self._read_new()
 
     def parsed(self, texts: Sequence[str]) -> list[ParsedText]:
@@ -92,6 +117,10 @@ class ParseCache:
         Raises:
             InputError: the source returned something that is not a tree, or the disk is full.
         """
+        with self._alone:
+            return self._parsed(texts)
+
+    def _parsed(self, texts: Sequence[str]) -> list[ParsedText]:
         keys = [_key(text) for text in texts]
         new = {key: text for key, text in zip(keys, texts, strict=True) if key not in self._known}
         if new:
@@ -116,8 +145,9 @@ class ParseCache:
 
         Only a cache without a folder does so; one with a folder keeps all parses in memory.
         """
-        if self.folder is None and len(self._known) > self.group:
-            self._known.clear()
+        with self._alone:
+            if self.folder is None and len(self._known) > self.group:
+                self._known.clear()
 
     def _read_new(self) -> None:
         """Read the files that were added to the folder since the last call."""
@@ -150,8 +180,7 @@ class ParseCache:
         finally:
             # A process that has just opened the removed file can lock it as well.  It then finds
             # the parses on disk, or at worst parses the group a second time.
-            path.unlink(missing_ok=True)
-            lock.release()
+            drop_lock(lock)
         return True
 
     def _parse(self, group: list[tuple[str, str]]) -> None:

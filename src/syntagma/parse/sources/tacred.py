@@ -6,12 +6,14 @@ The text of an example is its tokens joined by single spaces, with brackets unes
 
 from __future__ import annotations
 
+import functools
 import logging
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from syntagma.encoders.default import sha256
 from syntagma.errors import InputError
 from syntagma.files import read_objects
 from syntagma.text.conllu import TreebankSentence
@@ -62,11 +64,10 @@ class TacredSource:
                     log.warning("%s: the tree differs from the first one of the same text; the "
                                 "first one is used", place)  # fmt: skip
 
-    @property
+    @functools.cached_property
     def fingerprint(self) -> str:
-        """Paths and modification times of the files."""
-        stamps = (f"{path}:{Path(path).stat().st_mtime_ns}" for path in self.paths)
-        return f"tacred:{','.join(stamps)}"
+        """Hashes of the files, the same wherever they are copied."""
+        return f"tacred:{','.join(sha256(Path(path)) for path in self.paths)}"
 
     def parse_texts(self, texts: Iterable[str]) -> Iterator[list[Parse]]:
         """Look up the parse of each text.

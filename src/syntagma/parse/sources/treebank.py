@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
+from syntagma.encoders.default import sha256
 from syntagma.errors import InputError
 from syntagma.parse.sources.source import Mode
 from syntagma.text.conllu import read_conllu
@@ -38,10 +40,10 @@ class TreebankSource:
                 else:
                     self._parses[rows.text] = parse
 
-    @property
+    @functools.cached_property
     def fingerprint(self) -> str:
-        """Paths and modification times of the files."""
-        files = ",".join(f"{path}:{Path(path).stat().st_mtime_ns}" for path in self.paths)
+        """Hashes of the files, the same wherever they are copied."""
+        files = ",".join(sha256(Path(path)) for path in self.paths)
         return f"conllu:{files}{'' if self.mode == 'raw' else f':{self.mode}'}"
 
     def parse_texts(self, texts: Iterable[str]) -> Iterator[list[Parse]]:

@@ -67,7 +67,10 @@ class ChoiceItem:
 
 
 class Chooser(OneOrMany, TextPredictor[ChoiceModel]):
-    """Chooses among options, reading each together with passage and question."""
+    """Chooses among options, reading each together with passage and question.
+
+    Threads may share it, see :class:`syntagma.tasks.predictor.TextPredictor`.
+    """
 
     model_class = ChoiceModel
     task = "choice"

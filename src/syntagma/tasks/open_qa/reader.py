@@ -32,6 +32,8 @@ class ParagraphReader(Reader):
 class OpenReader(OneOrMany):
     """Answers a question from several paragraphs.
 
+    Threads may share it, see :class:`syntagma.tasks.predictor.TextPredictor`.
+
     Args:
         reader: reads each paragraph.
     """

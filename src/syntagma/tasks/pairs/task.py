@@ -67,7 +67,10 @@ class PairItem:
 
 
 class PairClassifier(OneOrMany, LabelPredictor[PairModel]):
-    """Classifies the relation between two texts."""
+    """Classifies the relation between two texts.
+
+    Threads may share it, see :class:`syntagma.tasks.predictor.TextPredictor`.
+    """
 
     model_class = PairModel
     task = "pairs"

@@ -32,7 +32,7 @@ from syntagma.tasks.new_model import new_model
 from syntagma.tasks.predictor import TextEncoder
 from syntagma.tasks.pretraining.corpus_stream import CorpusStream, TrainingCorpus, read_corpus
 from syntagma.tasks.pretraining.sample import SAMPLE
-from syntagma.tasks.task import Features, Task
+from syntagma.tasks.task import Features, Task, fingerprint
 
 SEED = 0
 """Seed of the masking in evaluation, so that all models predict the same pieces."""
@@ -219,6 +219,13 @@ class PretrainingTask(Task[TrainingCorpus, Sums]):
     def read(cls, path: str | Path, *, skip_bad: bool = False) -> list[TrainingCorpus]:
         """Open the corpus in a folder that ``syntagma annotate`` wrote."""
         return [read_corpus(path, skip_bad=skip_bad)]
+
+    @classmethod
+    def fingerprint(cls, examples: Sequence[TrainingCorpus]) -> str:
+        """A hash of the checksums of all shards, which the manifests state."""
+        return fingerprint(
+            shard.checksum for example in examples for shard in example.corpus.manifest.shards
+        )
 
     @classmethod
     def texts(cls, examples: Sequence[TrainingCorpus]) -> Iterator[str]:

@@ -56,7 +56,10 @@ class MentionRelation(NamedTuple):
 
 
 class RelationClassifier(OneOrMany, MentionClassifier[RelationModel]):
-    """Classifies the relation between two mentions in a text."""
+    """Classifies the relation between two mentions in a text.
+
+    Threads may share it, see :class:`syntagma.tasks.predictor.TextPredictor`.
+    """
 
     model_class = RelationModel
     task = "relations"

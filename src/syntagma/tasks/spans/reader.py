@@ -31,6 +31,8 @@ CHUNK = 256
 class Reader(OneOrMany, TextPredictor[SpanModel]):
     """Answers questions about passages, or abstains if a passage has no answer.
 
+    Threads may share a reader, see :class:`syntagma.tasks.predictor.TextPredictor`.
+
     Args:
         model: the scorer.
         tokenizer: the encoder's fast tokenizer.

@@ -80,7 +80,10 @@ class SourceItem:
 
 
 class Translator(OneOrMany, TextPredictor[TranslationModel]):
-    """Translates texts, which may be sentences or longer."""
+    """Translates texts, which may be sentences or longer.
+
+    Threads may share a translator, see :class:`syntagma.tasks.predictor.TextPredictor`.
+    """
 
     model_class = TranslationModel
     task = "translation"

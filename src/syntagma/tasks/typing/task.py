@@ -52,7 +52,10 @@ class Types(NamedTuple):
 
 
 class EntityTyper(OneOrMany, MentionClassifier[TypingModel]):
-    """Predicts the types of the entity that a mention refers to."""
+    """Predicts the types of the entity that a mention refers to.
+
+    Threads may share it, see :class:`syntagma.tasks.predictor.TextPredictor`.
+    """
 
     model_class = TypingModel
     task = "typing"
