@@ -6,7 +6,7 @@ import copy
 import functools
 import logging
 from collections.abc import Iterable, Iterator, Sequence
-from itertools import chain, islice, pairwise
+from itertools import chain, islice
 from typing import Any, Literal, Self, get_args, overload
 
 import numpy as np
@@ -24,12 +24,13 @@ from syntagma.parse.decode import DecodedSentence, DecodingMode, decode
 from syntagma.parse.encode import EncodedSentence, SentenceEncoder
 from syntagma.parse.fingerprint import fingerprint_of_model, fingerprint_of_saved
 from syntagma.parse.head_rules import heads_by_rule
+from syntagma.parse.long_sentences import cut_sentence, join_sentence
 from syntagma.parse.phrases import expand_chains
 from syntagma.parse.scorer import ParserModel, WordStates
 from syntagma.parse.spaced_words import join_parts, split_at_spaces
 from syntagma.text.limits import MAX_WORDS, part_starts
 from syntagma.text.segmentation.segment import segment
-from syntagma.text.sentence import Constituent, Parse, Sentence
+from syntagma.text.sentence import Parse, Sentence
 
 log = logging.getLogger(__name__)
 
@@ -243,11 +244,11 @@ class JointParser:
         parts = [
             part
             for sentence, own in zip(sentences, starts, strict=True)
-            for part in (_cut(sentence, own) if own else [sentence])
+            for part in (cut_sentence(sentence, own) if own else [sentence])
         ]
         parses = iter(self._parse_whole(parts))
         return [
-            self._join(sentence, own, list(islice(parses, len(own)))) if own else next(parses)
+            join_sentence(sentence, own, list(islice(parses, len(own)))) if own else next(parses)
             for sentence, own in zip(sentences, starts, strict=True)
         ]
 
@@ -350,49 +351,6 @@ class JointParser:
             torch.from_numpy(item.shapes).unsqueeze(0).to(device),
             torch.tensor([len(item.shapes)], device=device),
         )
-
-    def _join(self, sentence: Sentence, starts: tuple[int, ...], parts: list[Parse]) -> Parse:
-        """Join the trees of the parts of a sentence."""
-        log.warning(
-            "a sentence of %d words is longer than max_words=%d: parsed in %d parts",
-            len(sentence),
-            self.max_words,
-            len(parts),
-        )
-        first_root = parts[0].heads.index(0) + 1
-        heads: list[int] = []
-        relations: list[str] = []
-        phrases: list[Constituent] = []
-        for start, part in zip(starts, parts, strict=True):
-            for head, relation in zip(part.heads, part.relations, strict=True):
-                if head == 0 and start > 0:
-                    heads.append(first_root)
-                    relations.append("parataxis")
-                else:
-                    heads.append(head + start if head else 0)
-                    relations.append(relation)
-            phrases += (
-                Constituent(label, begin + start, end + start)
-                for label, begin, end in part.constituents or ()
-            )
-        return Parse(
-            sentence,
-            tuple(heads),
-            tuple(relations),
-            tuple(tag for part in parts for tag in part.upos),
-            tuple(tag for part in parts for tag in part.xpos),
-            None if self.by_rule else tuple(p for part in parts for p in part.probabilities or ()),
-            None if self.decoding == "dependencies" else tuple(phrases),
-            parts=starts,
-        )
-
-
-def _cut(sentence: Sentence, starts: Sequence[int]) -> list[Sentence]:
-    """Cut a sentence into parts that start at the given words."""
-    return [
-        Sentence(sentence.forms[a:b], sentence.starts[a:b], sentence.ends[a:b])
-        for a, b in pairwise([*starts, len(sentence)])
-    ]
 
 
 def _checked(sentences: Any) -> Iterator[Sentence]:
