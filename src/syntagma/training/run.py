@@ -11,12 +11,11 @@ from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import torch
 from safetensors.torch import load_file
-from transformers import TrainingArguments, set_seed
 
 from syntagma.encoders.compact import EXACT
 from syntagma.errors import InputError, MissingExtraError, TrainingError, how_to_skip
@@ -31,6 +30,9 @@ from syntagma.training.processes import is_first_process
 from syntagma.training.stream_loader import StreamLoader
 from syntagma.training.trainable import prepare_encoder
 from syntagma.training.trainer import SyntagmaTrainer
+
+if TYPE_CHECKING:
+    from transformers import TrainingArguments
 
 log = logging.getLogger(__name__)
 
@@ -76,6 +78,8 @@ def train(experiment: Experiment, folder: str | Path, *, resume: bool = False) -
 
 
 def _train(experiment: Experiment, run: RunFolder, *, resume: bool) -> dict[str, Any]:
+    from transformers import set_seed
+
     task_class = find_task(experiment.task)
     settings = experiment.training
     with how_to_skip("--set data.skip_bad=true"):
@@ -213,8 +217,10 @@ def training_arguments(
         evaluates: whether there are dev files.
 
     Raises:
-        MissingExtraError: accelerate is not installed.
+        MissingExtraError: accelerate is not installed, or is too old.
     """
+    from transformers import TrainingArguments
+
     try:
         arguments = TrainingArguments(
             output_dir=str(run.checkpoints),
