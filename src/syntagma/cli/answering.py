@@ -15,6 +15,7 @@ from syntagma.cli.app import (
     app,
     examples,
     file_place,
+    print_utf8,
     refuse,
     require_no_file,
     write_json_file,
@@ -101,6 +102,7 @@ def answer(
     from syntagma.outputs import require_apart
     from syntagma.report.answers import as_json, choose, read_and_answer, read_questions
 
+    print_utf8()
     sources = [source, *(further or [])]
     read = [*sources, questions_file or ""]
     require_once(read)

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import io
 import logging
 import os
+import sys
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -122,6 +124,21 @@ def refuse(flags: dict[str, bool], why: str) -> None:
     for flag, is_given in flags.items():
         if is_given:
             raise InputError(f"{flag} {why}")
+
+
+def print_utf8(*, even_to_terminal: bool = False) -> None:
+    """Print data as UTF-8 with line feeds from here on, whatever the encoding of the locale.
+
+    Otherwise a pipe or a file would get a question mark for each character that the locale lacks,
+    as on Windows, and lines that end in two characters.
+
+    Args:
+        even_to_terminal: also where a terminal may show other characters in their place: the
+            format that is printed is UTF-8.
+    """
+    stream = sys.stdout
+    if isinstance(stream, io.TextIOWrapper) and (even_to_terminal or not stream.isatty()):
+        stream.reconfigure(encoding="utf-8", errors="replace", newline="\n")
 
 
 def require_no_file(text: str, expected: str, remedy: str) -> None:

@@ -17,6 +17,7 @@ from syntagma.cli.app import (
     app,
     examples,
     file_place,
+    print_utf8,
     show_metrics,
     write_json_file,
 )
@@ -134,6 +135,7 @@ def evaluate(
 ) -> None:
     """Score a model with the official metrics of its task."""
     require_encoder(model)
+    print_utf8()
     from syntagma.evaluation import evaluate as run
     from syntagma.files import require_once
     from syntagma.outputs import require_apart

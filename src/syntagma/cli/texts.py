@@ -15,6 +15,7 @@ from syntagma.cli.app import (
     app,
     examples,
     file_place,
+    print_utf8,
     refuse,
     require_no_file,
     show_metrics,
@@ -68,6 +69,7 @@ def parse(
     device: Device = "cpu",
 ) -> None:
     """Parse text; print CoNLL-U, JSON, brackets or a picture."""
+    print_utf8(even_to_terminal=True)
     require_once(files or ())
     if pretokenized and source not in ("text", "words"):
         raise InputError(

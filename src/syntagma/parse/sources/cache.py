@@ -15,6 +15,7 @@ import logging
 import os
 import time
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
 from pathlib import Path
 
 import numpy as np
@@ -150,7 +151,9 @@ class ParseCache:
         finally:
             # A process that has just opened the removed file can lock it as well.  It then finds
             # the parses on disk, or at worst parses the group a second time.
-            path.unlink(missing_ok=True)
+            # Windows cannot remove an open file, hence `suppress`.
+            with suppress(OSError):
+                path.unlink()
             lock.release()
         return True
 
