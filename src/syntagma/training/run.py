@@ -25,6 +25,7 @@ from syntagma.runs.names import METRICS
 from syntagma.runs.scores import write_scores
 from syntagma.tasks import find_task
 from syntagma.tasks.experiment import DataSettings, Experiment, TrainingSettings
+from syntagma.tasks.predictor import TextEncoder
 from syntagma.tasks.task import Task
 from syntagma.training.processes import is_first_process
 from syntagma.training.stream_loader import StreamLoader
@@ -86,6 +87,9 @@ def _train(experiment: Experiment, run: RunFolder, *, resume: bool) -> dict[str,
         examples, dev = _read(task_class, experiment.data, settings.seed)
     set_seed(settings.seed)
     task = task_class.new(experiment, examples)
+    texts = getattr(getattr(task, "predictor", None), "texts", None)
+    if isinstance(texts, TextEncoder):
+        texts.chooses_tags = True
     merge = prepare_encoder(task.model, settings)
     arguments = training_arguments(run, settings, evaluates=bool(dev))
     task.model.to(arguments.device)

@@ -317,6 +317,10 @@ def _check_guides(model: PretrainingModel) -> None:
     """Check that no guide reveals what is to be predicted or needs a second text."""
     for name in model.config.guides:
         guide = GUIDES[name]
+        if getattr(model.config.guides[name], "tags", "") == "upos":
+            raise InputError(
+                f"guides.{name}.tags: pre-training reads Penn tags only; omit the setting"
+            )
         if guide.reveals_tree and (model.head.distances or model.head.heads):
             raise InputError(
                 f"guides.{name}: reveals the trees whose distances and heads are to be predicted; "
