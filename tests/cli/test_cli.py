@@ -307,7 +307,7 @@ def test_an_unknown_device_is_an_error(run, tmp_path, command):
         (["answer", "quay.txt", "Who waited?", "-"], "question standard input -f"),
         (["answer", "quay.txt", "Who?", "--options", "reeds.txt"], "reeds.txt option"),
         (["answer", "Who waited?", "quay.txt"], "quay.txt question -f"),
-        (["answer", "quay.txt", "-f", "reeds.txt", "Who?", "--html", "page.html"], "--html 2 -f"),
+        (["answer", "quay.txt", "-f", "reeds.txt", "Who?", "--html", "page.html"], "--html 2"),
         (["answer", "-", "-f", "-", "Who?"], "- 2"),
         (["answer", "quay.txt", "-f", "lost.txt", "Who?"], "lost.txt no such file"),
         (["attention", "default-reader", "--passage", "quay.txt", "--question", "reeds.txt",

@@ -108,11 +108,7 @@ def answer(
     require_once(read)
     for written in (json_file, html):
         require_apart(written, read)
-    for question in questions or []:
-        remedy = "give further texts as -f FILE, a file of questions as --questions FILE"
-        require_no_file(question, "a question", remedy)
-    for option in options or []:
-        require_no_file(option, "an option", "write the options themselves, as in 'A | B'")
+    _require_texts(questions or [], options or [])
     asked = list(questions or [])
     asked += read_questions(questions_file) if questions_file else []
     if options:
@@ -127,16 +123,26 @@ def answer(
         write_json_file(json_file, as_json(chosen))
         return
     if html is not None and len(sources) > 1:
-        raise InputError(
-            f"--html shows one text, got {len(sources)}; omit -f, and call the command once for "
-            f"each text"
-        )
+        raise InputError(f"--html shows one text, got {len(sources)}; call it once for each text")
     readings = read_and_answer(sources, asked, model=model, threshold=threshold, device=device)
     _show(readings, lambda reading: _show_answers(reading, top))
     write_json_file(json_file, as_json(readings))
     if html is not None:
         readings[0].write_page(html)
         typer.echo(f"→ {html}")
+
+
+def _require_texts(questions: Sequence[str], options: Sequence[str]) -> None:
+    """Check that questions and options are not names of files.
+
+    Raises:
+        InputError: one is.
+    """
+    remedy = "give further texts as -f FILE, a file of questions as --questions FILE"
+    for question in questions:
+        require_no_file(question, "a question", remedy)
+    for option in options:
+        require_no_file(option, "an option", "write the options themselves, as in 'A | B'")
 
 
 def _show(items: Sequence[Item], show: Callable[[Item], None]) -> None:

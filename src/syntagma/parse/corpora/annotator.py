@@ -120,9 +120,9 @@ class Annotator:
         mode = MODES.get(self.settings.kind, "raw")
         # The sentences of all records are parsed as one stream, so that batches are full.
         sentences = [_segment(record, mode) for record in records]
-        parses = self.source.parse_stream(chain.from_iterable(sentences))
+        stream = self.source.parse_stream(chain.from_iterable(sentences))
         for sentences_of_record in sentences:
-            yield list(islice(parses, len(sentences_of_record)))
+            yield list(islice(stream, len(sentences_of_record)))
 
     def _require_given(self, record: Record, parses: list[Parse]) -> None:
         """Check that a source of stored trees keeps the given sentences and words.

@@ -142,7 +142,8 @@ class SentenceIndex:
         for number in numbers:
             parse, own = self.parses[number], Compact.of(self.texts[number], self.mode).offsets
             index = {offset: begin + place for place, offset in enumerate(own)}
-            starts, ends = [], []
+            starts: list[int] = []
+            ends: list[int] = []
             for start, end in zip(parse.sentence.starts, parse.sentence.ends, strict=True):
                 # A word without characters has no place of its own: it follows the one before.
                 first = offsets[index[start]] if start in index else (ends or [offsets[begin]])[-1]
