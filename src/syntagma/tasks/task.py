@@ -355,6 +355,22 @@ class Task(ABC, Generic[Example, Prediction]):
     ) -> None:
         """Write predictions in the task's official format."""
 
+    def write_abstaining(
+        self, examples: Sequence[Example], predictions: Sequence[Prediction], path: Path
+    ) -> None:
+        """Write predictions that are empty where the model abstains, for tasks that differ so.
+
+        Raises:
+            InputError: predictions of the task have one form only.
+        """
+        raise InputError(f"--abstain: models of the task {self.name} do not abstain; omit it")
+
+    def write_to_run(
+        self, examples: Sequence[Example], predictions: Sequence[Prediction], path: Path
+    ) -> None:
+        """Write predictions as a run folder keeps them; by default in the official format."""
+        self.write_predictions(examples, predictions, path)
+
     def sources(self) -> dict[str, dict[str, str]]:
         """Name, version and digest of the encoder, and of the parser if the model reads parses."""
         found = {"encoder": find_model(self.model.config.base).identity()}

@@ -244,6 +244,36 @@ class ParsingTask(Task[TreeExample, Parse]):
 
         Arcs are scored if the treebank has dependencies, brackets if it has phrases.
         """
+        values = self._scores(examples, predictions)
+        if self.model.spans is not None:
+            known = [values[key] for key in ("las", "bracket_f1") if key in values]
+            if known:
+                values["las_f1_mean"] = sum(known) / len(known)
+        return values
+
+    @classmethod
+    def score_file(cls, examples: Sequence[TreeExample], path: Path) -> dict[str, float]:
+        """Return the scores of a treebank file with the words of the data.
+
+        Raises:
+            InputError: the file cannot be read, or has other sentences or words.
+        """
+        found = read_treebank(path)
+        if len(found) != len(examples):
+            raise InputError(
+                f"{path}: expected the {len(examples)} sentences of the data, got {len(found)}"
+            )
+        for number, (example, other) in enumerate(zip(examples, found, strict=True), start=1):
+            if example.gold.sentence.forms != other.gold.sentence.forms:
+                raise InputError(
+                    f"{path}: sentence {number} has other words than in the data: "
+                    f"{' '.join(other.gold.sentence.forms)[:60]!r}; keep the given words"
+                )
+        return cls._scores(examples, [other.gold for other in found])
+
+    @staticmethod
+    def _scores(examples: Sequence[TreeExample], predictions: Sequence[Parse]) -> dict[str, float]:
+        """Return all scores that do not depend on the model."""
         pairs = list(zip(examples, predictions, strict=True))
         attached = [(example.gold, parse) for example, parse in pairs if example.source]
         arcs = _total(attached)
@@ -275,10 +305,6 @@ class ParsingTask(Task[TreeExample, Parse]):
                 "bracket_recall": brackets.recall,
                 "complete_match": brackets.complete_match,
             }
-        if self.model.spans is not None:
-            known = [values[key] for key in ("las", "bracket_f1") if key in values]
-            if known:
-                values["las_f1_mean"] = sum(known) / len(known)
         return values | {"sentences": float(words.sentences), "words": float(words.words)}
 
     def breakdown(
