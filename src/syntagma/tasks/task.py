@@ -358,11 +358,7 @@ class Task(ABC, Generic[Example, Prediction]):
     def write_abstaining(
         self, examples: Sequence[Example], predictions: Sequence[Prediction], path: Path
     ) -> None:
-        """Write predictions that are empty where the model abstains, for tasks that differ so.
-
-        Raises:
-            InputError: predictions of the task have one form only.
-        """
+        """Write predictions that are empty where the model abstains; an error for most tasks."""
         raise InputError(f"--abstain: models of the task {self.name} do not abstain; omit it")
 
     def write_to_run(

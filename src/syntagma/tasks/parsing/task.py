@@ -37,7 +37,12 @@ from syntagma.tasks.comparison.comparisons import ComparedMetric
 from syntagma.tasks.comparison.metric_sums import ARCS, BRACKETS, HEADS
 from syntagma.tasks.experiment import Experiment
 from syntagma.tasks.parsing.sample import SAMPLE
-from syntagma.tasks.parsing.treebanks import TreeExample, is_bracket_file, read_treebank
+from syntagma.tasks.parsing.treebanks import (
+    TreeExample,
+    is_bracket_file,
+    read_predicted,
+    read_treebank,
+)
 from syntagma.tasks.task import Features, Task
 from syntagma.text.alignment import ABSENT
 from syntagma.text.brackets import format_brackets
@@ -253,23 +258,8 @@ class ParsingTask(Task[TreeExample, Parse]):
 
     @classmethod
     def score_file(cls, examples: Sequence[TreeExample], path: Path) -> dict[str, float]:
-        """Return the scores of a treebank file with the words of the data.
-
-        Raises:
-            InputError: the file cannot be read, or has other sentences or words.
-        """
-        found = read_treebank(path)
-        if len(found) != len(examples):
-            raise InputError(
-                f"{path}: expected the {len(examples)} sentences of the data, got {len(found)}"
-            )
-        for number, (example, other) in enumerate(zip(examples, found, strict=True), start=1):
-            if example.gold.sentence.forms != other.gold.sentence.forms:
-                raise InputError(
-                    f"{path}: sentence {number} has other words than in the data: "
-                    f"{' '.join(other.gold.sentence.forms)[:60]!r}; keep the given words"
-                )
-        return cls._scores(examples, [other.gold for other in found])
+        """Return the scores of a treebank file with the words of the data."""
+        return cls._scores(examples, read_predicted(path, examples))
 
     @staticmethod
     def _scores(examples: Sequence[TreeExample], predictions: Sequence[Parse]) -> dict[str, float]:
