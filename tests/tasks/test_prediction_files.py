@@ -85,7 +85,8 @@ def reader_answer(text, odds, threshold):
 WORDS = st.lists(st.sampled_from(["quay", "the", "moll", "noon."]), min_size=1, max_size=3)
 TEXTS = WORDS.map(" ".join)
 DATA = st.lists(
-    st.tuples(TEXTS, st.lists(TEXTS, max_size=2), st.floats(-4, 4)),
+    # With a gold answer of articles only, the script itself disagrees on the two forms.
+    st.tuples(TEXTS, st.lists(TEXTS.filter(plain), max_size=2), st.floats(-4, 4)),
     min_size=1,
     max_size=8,
     unique_by=lambda row: row[2],
