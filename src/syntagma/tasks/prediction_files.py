@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
 from syntagma.errors import InputError
-from syntagma.files import read_json, read_lines, read_text
+from syntagma.files import read_json, read_lines
 
 
 def require_ids(path: str | Path, found: Sequence[str], wanted: Iterable[str]) -> None:
@@ -49,24 +48,15 @@ def read_json_by_id(path: str | Path, ids: Sequence[str]) -> list[Any]:
         The predictions in the order of ``ids``.
 
     Raises:
-        InputError: the file is not such an object, or :func:`require_ids` raises it.
+        InputError: the file is not such an object, a key occurs twice, or :func:`require_ids`
+            raises it.
     """
     values = read_json(path)
     if not isinstance(values, dict):
         raise InputError(
             f"{path}: expected a JSON object with a prediction for each id, got {values!r:.40}"
         )
-    # Python's dictionaries keep the last of two equal keys; only the pairs show that there were
-    # two. The outermost object comes last.
-    pairs: list[tuple[str, Any]] = []
-
-    def keep(found: list[tuple[str, Any]]) -> dict[str, Any]:
-        nonlocal pairs
-        pairs = found
-        return dict(found)
-
-    json.loads(read_text(path).removeprefix("\ufeff"), object_pairs_hook=keep)
-    require_ids(path, [key for key, _ in pairs], ids)
+    require_ids(path, list(values), ids)
     return [values[key] for key in ids]
 
 
