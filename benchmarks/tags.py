@@ -77,7 +77,7 @@ def main() -> None:
         forms = [form for parse in found for form in parse.sentence.forms]
         starts = [start for parse in found for start in parse.sentence.starts]
         ends = [end for parse in found for end in parse.sentence.ends]
-        gold = [TAG_IDS.get(tag, ERR) for parse in found for tag in parse.xpos]
+        gold = [TAG_IDS["penn"].get(tag, ERR) for parse in found for tag in parse.xpos]
         assert text.syntax is not None
         ours = text.syntax["tag"].tolist()
         matched = match_strings(

@@ -42,7 +42,7 @@ def test_what_is_stamped_can_be_read():
         ({"format_version": "new", "syntagma_version": "0.1.0"}, DamagedFileError, "new train"),
         ({"format_version": True, "syntagma_version": "0.1.0"}, DamagedFileError, "True train"),
         ({"format_version": 1}, DamagedFileError, "format_version None train"),
-        ({"format_version": 3, "syntagma_version": "0.9.0"}, InputError, "3 2 syntagma>=0.9.0"),
+        ({"format_version": 3, "syntagma_version": "0.9.0"}, InputError, "3 2 update 0.9.0"),
     ],
 )
 def test_other_formats_are_named(values, error, message):

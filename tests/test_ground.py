@@ -24,7 +24,7 @@ from syntagma.outputs import (
     write_text,
 )
 from syntagma.settings import apply_overrides, build, load_yaml, to_dict
-from syntagma.tasks.task import distinct
+from syntagma.tasks.examples import distinct
 from tests.messages import naming
 
 

@@ -45,17 +45,31 @@ class TrainingError(InputError):
     """Training failed at run time (divergence, out of memory); the settings alone look valid."""
 
 
-class MissingExtraError(InputError):
+def install_command(*extras: str) -> str:
+    """Return the command that installs extras, to be run in the folder of Syntagma's source.
+
+    The package is not in the package index, so its name cannot be given to pip.
+
+    >>> install_command("train", "stats")
+    "pip install -e '.[train,stats]'"
+    """
+    return f"pip install -e '.[{','.join(extras)}]'"
+
+
+class MissingExtraError(InputError, ImportError):
     """An optional dependency of the requested feature is not installed.
 
+    It is an :class:`ImportError` too: importing a name that needs the dependency raises it.
+
     Args:
-        purpose: the feature, as it reads after "for" ("training").
-        extra: name of the extra in ``pip install 'syntagma[extra]'``.
+        purpose: the feature, as it reads before "needs" ("training").
+        extra: name of the extra in ``pyproject.toml``.
     """
 
     def __init__(self, purpose: str, extra: str) -> None:
         super().__init__(
-            f"missing optional dependency for {purpose}; run: pip install 'syntagma[{extra}]'"
+            f"{purpose} needs optional packages that are not installed (extra {extra}); run in the "
+            f"folder of Syntagma's source: {install_command(extra)}"
         )
 
 

@@ -20,10 +20,11 @@ from syntagma.runs.folder import RunFolder, read_experiment
 from syntagma.runs.names import METRICS, SCORED, require_finished
 from syntagma.runs.scores import write_scores
 from syntagma.settings import to_dict
-from syntagma.tasks import find_task
+from syntagma.tasks import TASKS, find_task
 from syntagma.tasks.comparison.comparisons import check_metric
+from syntagma.tasks.examples import fingerprint
 from syntagma.tasks.experiment import Experiment
-from syntagma.tasks.task import Task, fingerprint
+from syntagma.tasks.task import Task
 
 log = logging.getLogger(__name__)
 
@@ -69,7 +70,9 @@ def open_model(
     return opened
 
 
-def _read(task: Task[Any, Any], data: Sequence[str | Path], skip_bad: bool) -> list[Any]:
+def _read(
+    task: Task[Any, Any] | type[Task[Any, Any]], data: Sequence[str | Path], skip_bad: bool
+) -> list[Any]:
     with how_to_skip("--skip-bad"):
         parts = task.read_parts(list(map(str, data)), skip_bad=skip_bad)
     return [example for part in parts.values() for example in part]
@@ -116,6 +119,39 @@ def evaluate(
     return values | _identities(model=ref.identity(), parser=opened.parser_used(parser))
 
 
+def score_predictions(
+    name: str,
+    data: Sequence[str | Path],
+    predictions: str | Path,
+    *,
+    null_odds: str | Path | None = None,
+    skip_bad: bool = False,
+) -> dict[str, float]:
+    """The official metrics of a file of predictions, made here or by any other system.
+
+    Args:
+        name: a task, or a model of this task, which is not loaded.
+        data: files in a format of the task.
+        predictions: the file, in the task's official format.
+        null_odds: for readers: file of odds against an answer, next to best spans.
+        skip_bad: skip bad examples and count them.
+
+    Raises:
+        InputError: files of the task cannot be scored, or the file does not have one prediction for
+            each example.
+    """
+    task_class: Any = find_task(name if name in TASKS else read_config(find_model(name)).task)
+    if not hasattr(task_class, "score_file"):
+        raise InputError(f"--predictions: files of the task {task_class.name} cannot be scored")
+    examples = _read(task_class, data, skip_bad)
+    task_class.require_labels(examples, "data")
+    if null_odds is None:
+        return dict(task_class.score_file(examples, Path(predictions)))
+    if task_class.name != "spans":
+        raise InputError(f"--null-odds: the task {task_class.name} has none; omit it")
+    return dict(task_class.score_file(examples, Path(predictions), Path(null_odds)))
+
+
 def _identities(**parts: dict[str, str] | None) -> dict[str, str]:
     """Name, version and digest of each part as flat entries; what is not known is not listed.
 
@@ -141,6 +177,7 @@ def predict(
     precision: Precision | None = None,
     threshold: float | None = None,
     skip_bad: bool = False,
+    abstain: bool = False,
 ) -> int:
     """Write a model's predictions in the task's official format.
 
@@ -154,6 +191,8 @@ def predict(
         precision: of the computation, see :func:`open_model`.
         threshold: another one than the fitted one, see :func:`open_model`.
         skip_bad: skip bad examples and count them.
+        abstain: for readers: write no answer where the reader abstains, instead of the best spans
+            with the odds against them.
 
     Returns:
         How many examples there were.
@@ -166,7 +205,8 @@ def predict(
         name, task=task, parser=parser, device=device, precision=precision, threshold=threshold
     )
     examples = _read(opened, data, skip_bad)
-    opened.write_predictions(examples, opened.predict(examples), out)
+    write = opened.write_abstaining if abstain else opened.write_predictions
+    write(examples, opened.predict(examples), out)
     return len(examples)
 
 

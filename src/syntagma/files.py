@@ -85,7 +85,10 @@ def open_text(path: str | Path) -> IO[str]:
     path = Path(path)
     try:
         if not path.exists():
-            raise DiskError(f"{path}: no such file; give the path of an existing file")
+            raise DiskError(
+                f"{path}: no such file; give the path of an existing file, or - and the text on "
+                f"standard input"
+            )
         if path.is_dir():
             raise InputError(f"{path}: is a folder; give the path of a file in it")
         raw = open(path, "rb")  # noqa: SIM115

@@ -50,5 +50,5 @@ def check_format(values: Mapping[str, Any], path: Path, known: int, *, remedy: s
     if found > known:
         raise InputError(
             f"{path}: written by Syntagma {version} in format {found}, and this version reads "
-            f"formats up to {known}; pip install 'syntagma>={version}'"
+            f"formats up to {known}; update Syntagma to {version} or later"
         )

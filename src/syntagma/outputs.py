@@ -105,12 +105,12 @@ def require_apart(path: str | Path | None, read: Iterable[str | Path]) -> None:
 def _is_stream(path: Path) -> bool:
     """Whether the path is a device or a pipe, which can be written to but not replaced."""
     is_other = path.exists() and not path.is_file() and not path.is_dir()
-    return is_other or str(path) == STANDARD_OUTPUT
+    return is_other or path.as_posix() == STANDARD_OUTPUT
 
 
 def _write_stream(path: Path, draft: Path) -> None:
     with open(draft, "rb") as file:
-        if str(path) == STANDARD_OUTPUT:
+        if path.as_posix() == STANDARD_OUTPUT:
             # Opening /dev/stdout anew would start at offset 0 and, if it is redirected to a file,
             # overwrite what was already printed.
             sys.stdout.flush()

@@ -14,9 +14,9 @@ from syntagma.analysis.compare import compare_runs, show_p
 from syntagma.analysis.significance import paired_t_test, sign_test, welch_test
 from syntagma.analysis.systems import read_systems
 from syntagma.errors import InputError
+from syntagma.tasks.examples import fingerprint
 from syntagma.tasks.pairs.data import PairExample
 from syntagma.tasks.relations.metrics import count_classes, count_relations, macro_f1
-from syntagma.tasks.task import fingerprint
 from tests.messages import naming, says
 from tests.written_runs import written_run
 

@@ -296,3 +296,30 @@ def test_an_unknown_device_is_an_error(run, tmp_path, command):
     code, _, error = run(*command, text, "--device", "gpu")
     assert code == 2
     assert says(one_line(error), "device gpu cpu cuda cuda:N mps")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["answer", "quay.txt", "reeds.txt", "Who waited?"], "reeds.txt question -f --questions"),
+        (["answer", "quay.txt", "Who waited?", "folder"], "folder question -f --questions"),
+        (["answer", "quay.txt", "lost.txt", "Who waited?"], "lost.txt question exist -f"),
+        (["answer", "quay.txt", "Who waited?", "-"], "question standard input -f"),
+        (["answer", "quay.txt", "Who?", "--options", "reeds.txt"], "reeds.txt option"),
+        (["answer", "Who waited?", "quay.txt"], "quay.txt question -f"),
+        (["answer", "quay.txt", "-f", "reeds.txt", "Who?", "--html", "page.html"], "--html 2"),
+        (["answer", "-", "-f", "-", "Who?"], "- 2"),
+        (["answer", "quay.txt", "-f", "lost.txt", "Who?"], "lost.txt no such file"),
+        (["attention", "default-reader", "--passage", "quay.txt", "--question", "reeds.txt",
+          "--out", "out.svg"], "reeds.txt text"),
+        (["parse", "The heron waited."], "heron no such file standard input"),
+    ],
+)  # fmt: skip
+def test_files_and_texts_are_told_apart(run, tmp_path, monkeypatch, arguments, message):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "folder").mkdir()
+    for name in ("quay.txt", "reeds.txt"):
+        (tmp_path / name).write_text("The ferry left the quay.\n")
+    code, out, err = run(*arguments)
+    assert (code, out) == (2, "")
+    assert says(one_line(err), message)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import re
+from pathlib import Path
 
 import pytest
 
@@ -304,3 +305,22 @@ def test_wrong_answers_are_named_or_skipped(run, tmp_path, tiny_encoder):
     code, _, err = run("evaluate", tmp_path / "run", *asked[:2], "open")
     assert code == 2
     assert says(one_line(err), "task open open_qa")
+
+
+def test_questions_are_answered_from_each_text(run, tmp_path):
+    for folder, text in (("a", "The ferry left the quay at noon."), ("b", "Moll kept the light.")):
+        (tmp_path / folder).mkdir()
+        (tmp_path / folder / "log.txt").write_text(text)
+    texts = [tmp_path / "a/log.txt", "-f", tmp_path / "b/log.txt"]
+    found = tmp_path / "found.json"
+    code, out, _ = run("answer", *texts, "Who left?", "Who kept it?", "--json", found)
+    assert code == 0
+    assert out.count("Who left?") == 2
+    answers = json.loads(found.read_text())["answers"]
+    assert [(Path(one["source"]).parent.name, one["question"]) for one in answers] == [
+        ("a", "Who left?"), ("a", "Who kept it?"), ("b", "Who left?"), ("b", "Who kept it?"),
+    ]  # fmt: skip
+    alone = tmp_path / "alone.json"
+    assert run("answer", tmp_path / "b/log.txt", "Who kept it?", "--json", alone)[0] == 0
+    (single,) = json.loads(alone.read_text())["answers"]
+    assert single | {"source": ""} == answers[3] | {"source": ""}

@@ -129,5 +129,5 @@ def test_figures_are_checked_before_drawing(tmp_path, monkeypatch):
     require_picture(tmp_path / "new" / "x.svg")
     assert sorted(path.name for path in tmp_path.iterdir()) == ["file", "folder.svg"]
     monkeypatch.setitem(sys.modules, "matplotlib", None)
-    with pytest.raises(MissingExtraError, match=naming("plots syntagma[plot]")):
+    with pytest.raises(MissingExtraError, match=naming("plots '.[plot]'")):
         require_picture(tmp_path / "x.svg")

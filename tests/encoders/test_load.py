@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import shutil
+import sys
 from pathlib import Path
 
 import pytest
@@ -17,7 +18,7 @@ from syntagma.errors import DamagedFileError, InputError
 from syntagma.models.guided_encoder import GuidedEncoder
 from syntagma.models.guides import resolve_guides
 from syntagma.syntax.tokenizer import SyntaxTokenizer
-from tests.conftest import tiny_config
+from tests.conftest import save_encoder, tiny_config
 from tests.guided import batch, whole_batch
 from tests.messages import naming
 
@@ -126,3 +127,15 @@ def test_a_short_batch_does_not_change_how_long_ones_are_read():
         model(ids[:, :12], torch.ones(1, 12))
         after = model(ids, torch.ones_like(ids)).last_hidden_state
     assert torch.equal(before, after)
+
+
+@pytest.mark.parametrize("package", ["sentencepiece", "google.protobuf"])
+def test_a_sentencepiece_tokenizer_needs_its_packages(tmp_path, monkeypatch, package):
+    """Transformers would ask for tiktoken, which cannot read the file."""
+    save_encoder(tmp_path / "model", "albert")
+    for file in (tmp_path / "model").glob("*token*"):
+        file.unlink()
+    (tmp_path / "model/spiece.model").write_bytes(b"\x0a\x00")
+    monkeypatch.setitem(sys.modules, package, None)
+    with pytest.raises(InputError, match=naming("tokenizer '.[sentencepiece]'")):
+        load_tokenizer(str(tmp_path / "model"))

@@ -166,7 +166,7 @@ def test_further_roots_are_attached_to_the_first():
 @pytest.mark.parametrize(("name", "package"), [("spacy:en_x", "spacy"), ("stanza:en", "stanza")])
 def test_a_missing_library_is_reported(name, package, monkeypatch):
     monkeypatch.setitem(sys.modules, package, None)
-    with pytest.raises(InputError, match=naming("pip install syntagma[parsers]")):
+    with pytest.raises(InputError, match=naming("pip install '.[parsers]'")):
         load_source(name)
 
 

@@ -199,7 +199,7 @@ def test_sources_that_are_not_installed_are_skipped(both, tmp_path, monkeypatch)
     monkeypatch.setitem(sys.modules, "spacy", None)
     write_report(both, tmp_path / "report", n_cases=0, sources=("spacy:en_core_web_sm",))
     found = Balanced(page_of(tmp_path / "report"))
-    assert says(found.text, "spaCy syntagma[parsers]")
+    assert says(found.text, "spaCy '.[parsers]'")
     with pytest.raises(InputError, match=naming("parser bogus")):
         write_report(both, tmp_path / "new", sources=("spacy:en_core_web_sm", "bogus"))
 

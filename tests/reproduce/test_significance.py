@@ -69,7 +69,7 @@ def test_without_scipy_there_is_no_test(plan, monkeypatch):
     monkeypatch.setattr(module, "compare_runs", missing)
     tables, lines = significance(plan)
     assert tables == ()
-    assert "syntagma[stats]" in lines[0]
+    assert "'.[stats]'" in lines[0]
 
 
 def test_one_system_is_not_tested(plan, monkeypatch):

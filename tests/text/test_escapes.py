@@ -7,7 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from syntagma.text.escapes import spellings, unescape, unescape_text, unescape_words
+from syntagma.text.escapes import spellings, unescape, unescape_words
+from syntagma.text.unescaped import unescape_text
 
 
 @pytest.mark.parametrize(

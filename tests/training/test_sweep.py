@@ -381,5 +381,5 @@ def test_a_trial_without_all_its_values_is_skipped(sweep, monkeypatch):
 
 def test_missing_optuna_is_reported(sweep, monkeypatch):
     monkeypatch.setitem(sys.modules, "optuna", None)
-    with pytest.raises(InputError, match=naming("syntagma[sweep]")):
+    with pytest.raises(InputError, match=naming("sweep '.[sweep]'")):
         run_sweep(sweep, 1)

@@ -13,7 +13,13 @@ import traceback
 
 import typer
 
-from syntagma.cli import experiments, models, studies, texts  # noqa: F401  (each adds its commands)
+from syntagma.cli import (  # noqa: F401  (each adds its commands)
+    answering,
+    experiments,
+    models,
+    studies,
+    texts,
+)
 from syntagma.cli.app import app
 from syntagma.errors import InputError
 

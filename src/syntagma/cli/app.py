@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import io
 import logging
+import os
+import sys
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
 from syntagma import __version__
+from syntagma.errors import InputError
+from syntagma.files import STANDARD_INPUT
 
 
 def examples(*commands: str) -> str:
@@ -56,6 +61,8 @@ def file_place(path: Path | None) -> Path | None:
 JsonFile = Annotated[
     Path | None, typer.Option("--json", callback=file_place, help="Also write a JSON file.")
 ]
+TEXT_FILES = (".txt", ".md", ".html", ".json", ".jsonl", ".tsv", ".csv", ".conllu", ".gz", ".pdf")
+"""Endings of files of text."""
 Device = Annotated[
     str, typer.Option(callback=_check_device, help="Device: cpu, cuda, cuda:1, or mps.")
 ]
@@ -110,6 +117,51 @@ def _global(
     ] = False,
 ) -> None:
     logging.basicConfig(format="%(levelname)s %(message)s", level=logging.WARNING)
+
+
+def refuse(flags: dict[str, bool], why: str) -> None:
+    """Raise an error for the first flag that was given."""
+    for flag, is_given in flags.items():
+        if is_given:
+            raise InputError(f"{flag} {why}")
+
+
+def print_utf8(*, even_to_terminal: bool = False) -> None:
+    """Print data as UTF-8 with line feeds from here on, whatever the encoding of the locale.
+
+    Otherwise a pipe or a file would get a question mark for each character that the locale lacks,
+    as on Windows, and lines that end in two characters.
+
+    Args:
+        even_to_terminal: also where a terminal may show other characters in their place: the
+            format that is printed is UTF-8.
+    """
+    stream = sys.stdout
+    if isinstance(stream, io.TextIOWrapper) and (even_to_terminal or not stream.isatty()):
+        stream.reconfigure(encoding="utf-8", errors="replace", newline="\n")
+
+
+def require_no_file(text: str, expected: str, remedy: str) -> None:
+    """Check that an argument that is read as text is not the name of a file.
+
+    Args:
+        text: the argument.
+        expected: what it should be, for the message ("a question").
+        remedy: what to write instead of a file.
+
+    Raises:
+        InputError: it is the path of a file or folder, standard input, or a single word that ends
+            as files of text do.
+    """
+    if text == STANDARD_INPUT:
+        came = "standard input"
+    elif os.path.exists(text):
+        came = "a folder" if os.path.isdir(text) else "a file"
+    elif len(text.split()) == 1 and text.lower().endswith(TEXT_FILES):
+        came = "the name of a file, which does not exist"
+    else:
+        return
+    raise InputError(f"{text}: expected {expected}, got {came}; {remedy}")
 
 
 def show_metrics(values: dict[str, Any]) -> None:

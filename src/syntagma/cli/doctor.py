@@ -8,7 +8,7 @@ from importlib import metadata
 from importlib.util import find_spec
 
 from syntagma import __version__
-from syntagma.errors import SyntagmaError
+from syntagma.errors import SyntagmaError, install_command
 
 EXTRAS = {
     "train": ("accelerate",),
@@ -17,6 +17,7 @@ EXTRAS = {
     "sweep": ("optuna",),
     "lora": ("peft",),
     "mt": ("sacrebleu",),
+    "sentencepiece": ("sentencepiece",),
     "plot": ("matplotlib",),
     "cluster": ("ray",),
     "parsers": ("spacy", "stanza"),
@@ -32,7 +33,8 @@ def report() -> Iterator[str]:
     yield from _models()
     missing = [name for name, modules in EXTRAS.items() if not all(map(find_spec, modules))]
     if missing:
-        yield f"extras missing {', '.join(missing)}: pip install 'syntagma[{','.join(missing)}]'"
+        command = install_command(*missing)
+        yield f"extras missing {', '.join(missing)}: in the folder of the source, {command}"
     else:
         yield "extras         all installed"
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from syntagma.cli.app import JsonFile, app, examples, write_json_file
+from syntagma.cli.app import JsonFile, app, examples, print_utf8, write_json_file
 from syntagma.errors import InputError
 
 if TYPE_CHECKING:
@@ -74,6 +74,7 @@ def reproduce(
 
     The runs that it needs are trained, and its numbers are printed next to those of the paper.
     """
+    print_utf8()
     from syntagma.reproduce.index import index_lines
 
     if json_file is not None and (listing or dry_run or only_settings):
@@ -140,6 +141,7 @@ def settings(
 
     Without SECTION, all settings are printed as a Markdown page.
     """
+    print_utf8()
     from syntagma.cli.reference import find_section, settings_page
 
     typer.echo("\n".join(find_section(section).lines()) if section else settings_page().rstrip())
@@ -179,6 +181,7 @@ def sweep(
 
     Run the same command again to continue an interrupted search.
     """
+    print_utf8()
     from syntagma.training.search_space import read_space
     from syntagma.training.sweep import Sweep, run_sweep
 

@@ -17,6 +17,8 @@ from syntagma.cli.app import (
     app,
     examples,
     file_place,
+    print_utf8,
+    refuse,
     show_metrics,
     write_json_file,
 )
@@ -110,6 +112,7 @@ def train(
         "syntagma evaluate default-reader dev-v1.1.json.gz --json scores.json",
         "syntagma evaluate default-parser dev.conllu --by relation --by length",
         "syntagma evaluate runs/nli_sg-net dev.jsonl --parser random",
+        "syntagma evaluate spans dev-v2.0.json --predictions theirs.json --null-odds odds.json",
     )
 )
 def evaluate(
@@ -125,6 +128,17 @@ def evaluate(
         list[str] | None,
         typer.Option(help=f"Also score groups; repeatable. {_breakdowns()}."),
     ] = None,
+    predictions: Annotated[
+        str | None,
+        typer.Option(
+            help="Score this file of predictions in the task's official format instead of running "
+            "MODEL, which may then also be the name of a task."
+        ),
+    ] = None,
+    null_odds: Annotated[
+        str | None,
+        typer.Option(help="With --predictions of a reader: file of odds against an answer."),
+    ] = None,
     task: ModelTask = "",
     parser: OtherParser = "",
     precision: OtherPrecision = "",
@@ -133,17 +147,32 @@ def evaluate(
     device: Device = "cpu",
 ) -> None:
     """Score a model with the official metrics of its task."""
-    require_encoder(model)
+    if predictions is None:
+        require_encoder(model)
+    print_utf8()
     from syntagma.evaluation import evaluate as run
     from syntagma.files import require_once
     from syntagma.outputs import require_apart
 
     require_once(data)
     require_apart(json_file, data)
-    how: dict[str, Any] = {"precision": precision or None, "threshold": threshold}
-    metrics = run(
-        model, data, task=task, parser=parser, by=by or (), device=device, skip_bad=skip_bad, **how
-    )
+    if predictions is not None:
+        from syntagma.evaluation import score_predictions
+
+        given = {"--by": bool(by), "--parser": bool(parser), "--precision": bool(precision)}
+        given["--threshold"] = threshold is not None
+        refuse(given, "has no effect with --predictions; omit one of the two")
+        require_apart(json_file, [predictions, null_odds or ""])
+        metrics: dict[str, Any] = dict(
+            score_predictions(
+                task or model, data, predictions, null_odds=null_odds, skip_bad=skip_bad
+            )
+        )
+    else:
+        refuse({"--null-odds": null_odds is not None}, "needs --predictions")
+        how: dict[str, Any] = {"precision": precision or None, "threshold": threshold}
+        how |= {"skip_bad": skip_bad, "device": device}
+        metrics = run(model, data, task=task, parser=parser, by=by or (), **how)
     write_json_file(json_file, metrics)
     show_metrics(metrics)
 
@@ -158,6 +187,14 @@ def predict(
     model: Model,
     data: DataFiles,
     out: Annotated[Path, typer.Option(callback=file_place, help="File to write.")],
+    abstain: Annotated[
+        bool,
+        typer.Option(
+            "--abstain",
+            help="For readers: write no answer where the reader abstains. Default: the best spans, "
+            "and next to them the odds against them (null_odds), for the official script.",
+        ),
+    ] = False,
     task: ModelTask = "",
     parser: OtherParser = "",
     precision: OtherPrecision = "",
@@ -172,6 +209,7 @@ def predict(
 
     require_once(data)
     how: dict[str, Any] = {"precision": precision or None, "threshold": threshold}
+    how["abstain"] = abstain
     count = run(model, data, out, task=task, parser=parser, device=device, skip_bad=skip_bad, **how)
     typer.echo(f"{count} predictions → {out}")
 

@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from syntagma.cli.app import Device, JsonFile, app, examples, write_json_file
+from syntagma.cli.app import Device, JsonFile, app, examples, print_utf8, write_json_file
 from syntagma.errors import InputError
 
 Runs = Annotated[
@@ -73,6 +73,7 @@ def compare(
     All runs are compared with the first one. Runs whose settings differ only in the seed are one
     system. A single system can be split into groups, too.
     """
+    print_utf8()
     from syntagma.analysis.answer_tags import tags_of_systems
     from syntagma.analysis.breakdown import break_down_by, check_properties, write_breakdowns
     from syntagma.analysis.compare import compare_systems
@@ -151,6 +152,7 @@ def noise(
     A share of the heads or tags is replaced at random. With --source, the models read the parses of
     other sources instead.
     """
+    print_utf8()
     from syntagma.analysis.robustness import (
         noise_curve,
         parser_table,

@@ -1,4 +1,4 @@
-"""Commands on text: parse, annotate, answer, attention."""
+"""Commands on text: parse, annotate, attention."""
 
 from __future__ import annotations
 
@@ -9,36 +9,23 @@ from typing import Annotated, Any
 
 import typer
 
-from syntagma.checks import require_number
 from syntagma.cli.app import (
     Device,
-    JsonFile,
     SkipBad,
     app,
     examples,
     file_place,
+    print_utf8,
+    refuse,
+    require_no_file,
     show_metrics,
-    write_json_file,
 )
-from syntagma.encoders.default import DEFAULT_PARSER, DEFAULT_READER, require_encoder
+from syntagma.encoders.default import DEFAULT_PARSER, require_encoder
 from syntagma.errors import InputError
 from syntagma.files import require_once
 from syntagma.text.limits import MAX_WORDS
 
 TextPrecision = Annotated[str, typer.Option(help="float32, or auto (bfloat16 if that is faster).")]
-
-
-def _check_number(threshold: float | None) -> float | None:
-    if threshold is not None:
-        require_number(threshold, "--threshold")
-    return threshold
-
-
-def _refuse(flags: dict[str, bool], why: str) -> None:
-    """Raise an error for the first flag that was given."""
-    for flag, is_given in flags.items():
-        if is_given:
-            raise InputError(f"{flag} {why}")
 
 
 @app.command(
@@ -82,6 +69,7 @@ def parse(
     device: Device = "cpu",
 ) -> None:
     """Parse text; print CoNLL-U, JSON, brackets or a picture."""
+    print_utf8(even_to_terminal=True)
     require_once(files or ())
     if pretokenized and source not in ("text", "words"):
         raise InputError(
@@ -97,7 +85,7 @@ def parse(
             "--max-words": max_words != MAX_WORDS,
             "--precision": precision != "float32",
         }
-        _refuse(given, "has no effect with --from parquet, which prints stored parses; omit it")
+        refuse(given, "has no effect with --from parquet, which prints stored parses; omit it")
         from syntagma.cli.annotation import write_corpora
 
         write_corpora(files or [], to=to, out=sys.stdout)
@@ -197,85 +185,6 @@ def annotate(
 
 @app.command(
     epilog=examples(
-        "syntagma answer ferry.txt 'Who fitted a coal barge with an engine?' --html page.html",
-        "syntagma answer ferry.txt --questions questions.txt --json answers.json",
-        "syntagma answer a.txt 'What did she buy?' --options 'a barge | a cart' --model runs/NAME",
-    )
-)
-def answer(
-    passage: Annotated[
-        str, typer.Argument(help="Text file to answer from, or - for standard input.")
-    ],
-    questions: Annotated[
-        list[str] | None, typer.Argument(help="Questions about the text.", show_default=False)
-    ] = None,
-    questions_file: Annotated[
-        str | None,
-        typer.Option(
-            "--questions", help="File with one question per line, or - for standard input."
-        ),
-    ] = None,
-    options: Annotated[
-        list[str] | None,
-        typer.Option(help="Choose one of these: 'A | B | C'; or repeat the flag for each."),
-    ] = None,
-    model: Annotated[
-        str,
-        typer.Option(help="Folder of a reader; with --options, of a model for the task choice."),
-    ] = DEFAULT_READER,
-    html: Annotated[
-        Path | None,
-        typer.Option(
-            callback=file_place, help="Also write a page with the answers in the text, and trees."
-        ),
-    ] = None,
-    top: Annotated[int, typer.Option(min=1, help="Number of candidates to print.")] = 1,
-    threshold: Annotated[
-        float | None,
-        typer.Option(
-            callback=_check_number,
-            help="Give no answer if the odds against it exceed this. Default: as fitted in "
-            "training.",
-        ),
-    ] = None,
-    json_file: JsonFile = None,
-    device: Device = "cpu",
-) -> None:
-    """Answer questions from a text, or say that it has no answer."""
-    require_encoder(model)
-    from syntagma.outputs import require_apart
-    from syntagma.report.answers import choose, read_and_answer, read_questions
-
-    read = [passage, questions_file or ""]
-    require_once(read)
-    for written in (json_file, html):
-        require_apart(written, read)
-    asked = [*(questions or []), *(read_questions(questions_file) if questions_file else [])]
-    if options:
-        given = {
-            "--html": html is not None,
-            "--threshold": threshold is not None,
-            "--top": top != 1,
-        }
-        _refuse(given, "has no effect with --options; omit one of the two")
-        chosen = choose(passage, asked, options, model=model, device=device)
-        for line in chosen.lines():
-            typer.echo(line)
-        write_json_file(json_file, chosen.as_json())
-        return
-    result = read_and_answer(passage, asked, model=model, threshold=threshold, device=device)
-    for item in result.answers:
-        typer.echo(result.line(item))
-        for span in item.spans[:top] if top > 1 else ():
-            typer.echo(f"    {span.probability:6.1%}  {span.text}")
-    write_json_file(json_file, result.as_json())
-    if html is not None:
-        result.write_page(html)
-        typer.echo(f"→ {html}")
-
-
-@app.command(
-    epilog=examples(
         "syntagma attention default-reader --passage FILE --question 'Who …?' --out attention.svg",
         "syntagma attention runs/squad_plain --beside runs/squad_sg-net --passage FILE "
         "--question 'Who …?' --out attention.svg --show answer",
@@ -322,6 +231,8 @@ def attention(
     device: Device = "cpu",
 ) -> None:
     """Draw the attention between words as a vector picture."""
+    for text in (question, *(options or [])):
+        require_no_file(text, "a text", "write the question and the options themselves")
     models = [model, *([beside] if beside else [])]
     for name in models:
         require_encoder(name)

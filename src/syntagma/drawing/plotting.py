@@ -77,7 +77,7 @@ def require_picture(out: str | Path) -> None:
     if Path(out).suffix not in ENDINGS:
         raise InputError(f"{out}: expected a picture as {', '.join(ENDINGS)}; rename it")
     if find_spec("matplotlib") is None:
-        raise MissingExtraError("plots", "plot")
+        raise MissingExtraError("drawing plots", "plot")
     require_file_place(out)
 
 

@@ -28,7 +28,7 @@ from syntagma.encoders.saved import (
 )
 from syntagma.encoders.saved_config import read_encoder_config
 from syntagma.encoders.tokenizer_files import JSON_FILES, REMEDY, check_tokenizer_files
-from syntagma.errors import DamagedFileError, InputError
+from syntagma.errors import DamagedFileError, InputError, MissingExtraError
 from syntagma.text.alignment import is_panic, require_offsets
 
 log = logging.getLogger(__name__)
@@ -62,6 +62,9 @@ TOKENIZER_FILES = (
     "sentencepiece.bpe.model",
     "tokenizer.model",
 )
+
+SENTENCEPIECE_FILES = ("spiece.model", "spm.model", "sentencepiece.bpe.model")
+"""Names of SentencePiece models; ``tokenizer.model`` may be one, or a file of tiktoken."""
 
 
 @contextmanager
@@ -246,6 +249,7 @@ def load_tokenizer(name: ModelName, config: PretrainedConfig | None = None) -> A
 
     Raises:
         InputError: there is no tokenizer, or it has no character offsets.
+        MissingExtraError: the packages that read its files are not installed.
     """
     ref = find_model(name)
     if not ref.has_tokenizer and (files := _marian_files(ref, config)):
@@ -257,6 +261,11 @@ def load_tokenizer(name: ModelName, config: PretrainedConfig | None = None) -> A
             except InputError as error:
                 raise InputError(f"{ref.name}: has no {TOKENIZER} of its own; {error}") from error
         config = config or saved_encoder_config(ref)
+    if (
+        any((ref.folder / file).is_file() for file in SENTENCEPIECE_FILES)
+        and not (ref.folder / "tokenizer.json").is_file()
+    ):
+        _require_sentencepiece(ref)
     if ref.folder.is_dir() and not any((ref.folder / file).is_file() for file in TOKENIZER_FILES):
         # Transformers would build a tokenizer with an empty vocabulary.
         raise InputError(
@@ -269,12 +278,14 @@ def load_tokenizer(name: ModelName, config: PretrainedConfig | None = None) -> A
                 ref.place, config=config, trust_remote_code=False
             )
     except ImportError as error:
+        _require_packages(ref, error)
         reason = str(error).strip().partition(". ")[0]
         raise InputError(
             f"encoder {ref.name!r}: its tokenizer cannot be loaded ({reason}); use a model with a "
             f"tokenizer.json, which needs no other package"
         ) from error
     except Exception as error:
+        _require_packages(ref, error)
         raise _explain(ref, error) from error
     except BaseException as error:
         if not is_panic(error):
@@ -321,6 +332,26 @@ def save_tokenizer(ref: ModelRef, folder: Path) -> None:
                     shutil.copyfile(one.folder / name, folder / name)
             return
     load_tokenizer(ref).save_pretrained(folder)
+
+
+def _require_packages(ref: ModelRef, error: Exception) -> None:
+    """Check for SentencePiece: without it, Transformers takes its file for one of tiktoken."""
+    if any(name in str(error).lower() for name in ("tiktoken", "sentencepiece", "protobuf")):
+        _require_sentencepiece(ref)
+
+
+def _require_sentencepiece(ref: ModelRef) -> None:
+    """Check for the packages that read a tokenizer without a ``tokenizer.json``.
+
+    Raises:
+        MissingExtraError: one of them is not installed.
+    """
+    try:
+        import google.protobuf  # noqa: F401
+        import sentencepiece  # noqa: F401
+    except ImportError as error:
+        purpose = f"encoder {ref.name!r}: reading its tokenizer"
+        raise MissingExtraError(purpose, "sentencepiece") from error
 
 
 def _marian_files(ref: ModelRef, config: PretrainedConfig | None) -> dict[str, Path] | None:

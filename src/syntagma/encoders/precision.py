@@ -43,7 +43,9 @@ def fast_bfloat16(device_type: str) -> bool:
 def _processor() -> str:
     """Return the system's description of the CPU, which includes its vendor."""
     described = Path("/proc/cpuinfo")
-    return described.read_text() if described.is_file() else platform.processor()
+    if described.is_file():
+        return described.read_text(encoding="utf-8", errors="replace")
+    return platform.processor()
 
 
 def best_device() -> str:

@@ -21,9 +21,12 @@ class PosEmbedding:
     Args:
         initialise: ``random`` like the encoder's embeddings, or ``zero``, so that the guide changes
             nothing before training.
+        tags: ``penn`` for Penn tags (XPOS), ``upos`` for universal tags, or ``auto``: training
+            takes Penn's unless most words have other tags, and the saved model has what it took.
     """
 
     initialise: Literal["random", "zero"] = "random"
+    tags: Literal["auto", "penn", "upos"] = "auto"
 
 
 class TagEmbedding(EmbeddingGuide):

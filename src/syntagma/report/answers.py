@@ -50,7 +50,8 @@ class Reading:
 
     def as_json(self) -> dict[str, Any]:
         """Return name and answers as plain values."""
-        return {"passage": self.name, "answers": [asdict(answer) for answer in self.answers]}
+        answers = [{"source": self.name} | asdict(answer) for answer in self.answers]
+        return {"passage": self.name, "answers": answers}
 
     def parses(self, text: str) -> list[Parse]:
         """Parse a text with the reader's parser, or the default parser if the reader has none."""
@@ -120,29 +121,54 @@ class Choosing:
 
     def as_json(self) -> dict[str, Any]:
         """Return name, options and choices as plain values."""
-        answers = [{"question": question} | choice._asdict() for question, choice in self.choices]
+        answers = [
+            {"source": self.name, "question": question} | choice._asdict()
+            for question, choice in self.choices
+        ]
         return {"passage": self.name, "options": list(self.options), "answers": answers}
 
 
+def as_json(found: Sequence[Reading] | Sequence[Choosing]) -> dict[str, Any]:
+    """Return what was found in several texts as plain values.
+
+    Args:
+        found: at least one; for a single text, ``passage`` is its name.
+
+    Returns:
+        The answers of all texts in one list, each with its ``source``.
+    """
+    values = found[0].as_json()
+    if len(found) > 1:
+        del values["passage"]
+        values["answers"] = [answer for one in found for answer in one.as_json()["answers"]]
+    return values
+
+
+def _names(paths: Sequence[str | Path]) -> list[str]:
+    """Return the names of files without their folders, or the paths where two names are equal."""
+    names = [Path(path).name for path in paths]
+    return names if len(set(names)) == len(names) else list(map(str, paths))
+
+
 def choose(
-    path: str | Path,
+    paths: Sequence[str | Path],
     questions: Sequence[str],
     options: Sequence[str],
     *,
     model: str,
     device: str = "cpu",
-) -> Choosing:
-    """Choose an option for each question about a text file.
+) -> list[Choosing]:
+    """Choose an option for each question about each of some text files.
 
     Args:
-        path: a text file, or ``-`` for standard input.
-        questions: questions about the text.
+        paths: text files, or ``-`` for standard input.
+        questions: questions about the texts.
         options: at least two options, or one string that separates them by ``|``.
         model: folder of a multiple-choice model.
         device: device to run the model on.
 
     Raises:
-        InputError: the file or the model cannot be used, there are fewer than two options, or one
+        InputError: a file or the model cannot be used, there are fewer than two options, or one
             is empty.
     """
     if not questions:
@@ -156,10 +182,13 @@ def choose(
         options = [option.strip() for option in options[0].split("|")]
     if not all(option.strip() for option in options):
         raise InputError(f"an option is empty: {' | '.join(options)!r}")
-    passage = read_text(path)
+    passages = list(map(read_text, paths))
     chooser = Chooser.from_pretrained(model, device=device)
-    choices = chooser.stream((passage, question, options) for question in questions)
-    return Choosing(Path(path).name, tuple(options), tuple(zip(questions, choices, strict=True)))
+    found = []
+    for name, passage in zip(_names(paths), passages, strict=True):
+        choices = chooser.stream((passage, question, options) for question in questions)
+        found.append(Choosing(name, tuple(options), tuple(zip(questions, choices, strict=True))))
+    return found
 
 
 def read_questions(path: str | Path) -> list[str]:
@@ -172,29 +201,32 @@ def read_questions(path: str | Path) -> list[str]:
 
 
 def read_and_answer(
-    path: str | Path,
+    paths: Sequence[str | Path],
     questions: Sequence[str],
     *,
     model: str = "default-reader",
     threshold: float | None = None,
     device: str = "cpu",
-) -> Reading:
-    """Answer questions about a text file.
+) -> list[Reading]:
+    """Answer questions about each of some text files.
 
     Args:
-        path: a text file, or ``-`` for standard input.
-        questions: questions about the text.
+        paths: text files, or ``-`` for standard input.
+        questions: questions about the texts.
         model: ``default-reader`` or the folder of a reader.
         threshold: abstain if the odds of no answer exceed this; defaults to the threshold fitted
             in training.
         device: device to run the model on.
 
     Raises:
-        InputError: the file or the model cannot be used, or there is no question.
+        InputError: a file or the model cannot be used, or there is no question.
     """
     if not questions:
         raise InputError("no question; write one after the file, or --questions FILE")
-    passage = read_text(path)
+    passages = list(map(read_text, paths))
     reader = Reader.from_pretrained(model, device=device)
-    answers = reader.answer_all(passage, questions, threshold=threshold)
-    return Reading(Path(path).name, passage, tuple(answers), reader)
+    found = []
+    for name, passage in zip(_names(paths), passages, strict=True):
+        answers = reader.answer_all(passage, questions, threshold=threshold)
+        found.append(Reading(name, passage, tuple(answers), reader))
+    return found

@@ -122,7 +122,7 @@ def _evaluate(run: Run, files: Sequence[str], parser: str) -> dict[str, float]:
     from syntagma.evaluation import open_model
     from syntagma.parse.sources.load import load_source
     from syntagma.tasks import find_task
-    from syntagma.tasks.task import fingerprint
+    from syntagma.tasks.examples import fingerprint
 
     read = find_task(run.experiment.task).read
     examples = [example for each in files for example in read(each)]

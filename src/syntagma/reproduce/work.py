@@ -21,9 +21,10 @@ from syntagma.reproduce.plan import EntryPlan, in_order, make_plan
 from syntagma.reproduce.recipes import RECIPES
 from syntagma.reproduce.result import Reproduction, listed
 from syntagma.reproduce.runs import Run, Setting
-from syntagma.runs.folder import read_sources
+from syntagma.runs.folder import RunFolder, read_sources
 from syntagma.tasks import find_task
 from syntagma.training.job_queue import Job, train_all
+from syntagma.training.requirements import require_accelerate
 
 Say = Callable[[str], None]
 """Reports progress, one line at a time."""
@@ -154,6 +155,8 @@ def reproduce(plan: EntryPlan, *, say: Say = lambda line: None) -> Reproduction:
     measure = find_kind(plan.entry.kind)
     trained = plan.runs() if plan.entry.trains else []
     untrained = [] if trained else [run for cell in plan.cells.values() for run in cell]
+    if any(RunFolder(run.folder).state != "done" for run in trained):
+        require_accelerate()  # Before files are generated, which can take long.
     make_files([*trained, *untrained], plan.setting, say)
     train_runs(trained, say)
     measured = measure(plan)

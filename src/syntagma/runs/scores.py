@@ -8,7 +8,8 @@ from typing import Any
 
 from syntagma.outputs import write_json
 from syntagma.runs.names import DATA, EXAMPLES, METRICS
-from syntagma.tasks.task import Task, fingerprint
+from syntagma.tasks.examples import fingerprint
+from syntagma.tasks.task import Task
 
 
 def write_scores(
@@ -34,7 +35,7 @@ def write_scores(
         metrics = {**task.score(examples, predictions)}
         if task.signature:
             metrics["signature"] = task.signature
-        task.write_predictions(examples, predictions, folder / task.predictions_file)
+        task.write_to_run(examples, predictions, folder / task.predictions_file)
         write_json(folder / EXAMPLES, task.score_examples(examples, predictions))
         if not task.streams:
             write_json(folder / DATA, {name: fingerprint(part) for name, part in parts.items()})

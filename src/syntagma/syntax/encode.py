@@ -25,7 +25,7 @@ from numpy.typing import NDArray
 from syntagma.errors import InputError
 from syntagma.parse.columns import Labels, ParsedText
 from syntagma.syntax.ancestors import projections, tour
-from syntagma.syntax.tags import ERR, tag_ids
+from syntagma.syntax.tags import ERR, TagSet, tag_ids
 from syntagma.text.alignment import (
     ABSENT,
     align,
@@ -35,7 +35,7 @@ from syntagma.text.alignment import (
     require_offsets,
     spread,
 )
-from syntagma.text.escapes import unescape_text
+from syntagma.text.unescaped import unescape_text
 
 IntArray = NDArray[np.int32]
 PieceMode = Literal["share", "first_piece", "projection"]
@@ -140,6 +140,7 @@ def encode_texts(
     parsed: Sequence[ParsedText] | None = None,
     *,
     mode: PieceMode = "share",
+    tags: TagSet = "penn",
     spaced: bool = False,
     given_words: bool = False,
 ) -> list[EncodedText]:
@@ -150,6 +151,7 @@ def encode_texts(
         tokenizer: a fast tokenizer.
         parsed: the parse of each text, ``[n_texts]``; ``None`` to encode without syntax.
         mode: rule for transferring the tree from words to pieces.
+        tags: the tag set whose ids the column ``tag`` has.
         spaced: tokenize as if a space preceded the text; byte-level vocabularies have different
             pieces for a word at the start of a text and after a space.
         given_words: whether texts are words separated by spaces; Penn escapes among them, such as
@@ -170,9 +172,11 @@ def encode_texts(
     # Lay all texts end to end: one alignment and one tour replace many NumPy calls on short arrays.
     text_starts = np.concatenate([[0], np.cumsum([len(text) + 1 for text in texts])[:-1]])
     shift = np.repeat(text_starts, n_pieces)
+    if tags == "upos":
+        parsed = [replace(p, xpos=p.upos, xpos_labels=p.upos_labels) for p in parsed]
     together, n_words, n_sentences = _join(parsed, text_starts)
     words = align(together.starts, together.ends, starts + shift, ends + shift)
-    syntax = piece_syntax(together, words, mode=mode)
+    syntax = piece_syntax(together, words, mode=mode, tags=tags)
     # Subtract what earlier texts counted, so that each text gets the values it has alone.
     tour_starts = _tour_starts(mode, words, n_pieces, n_words)
     bases = {
@@ -300,7 +304,11 @@ def _tour_starts(
 
 
 def piece_syntax(
-    parsed: ParsedText, word_of_piece: NDArray[np.int64], *, mode: PieceMode = "share"
+    parsed: ParsedText,
+    word_of_piece: NDArray[np.int64],
+    *,
+    mode: PieceMode = "share",
+    tags: TagSet = "penn",
 ) -> PieceSyntax:
     """Compute the syntax columns of pieces from the parse of their words.
 
@@ -308,6 +316,7 @@ def piece_syntax(
         parsed: the parsed text.
         word_of_piece: index of each piece's word, ``[n_pieces]``, negative without a word.
         mode: rule for transferring the tree from words to pieces, see the module docstring.
+        tags: the tag set of the labels in ``parsed.xpos_labels``.
 
     Raises:
         InputError: the mode is unknown.
@@ -326,8 +335,8 @@ def piece_syntax(
         point = np.arange(len(word_of_piece), dtype=np.int64)
     else:
         raise InputError(f"mode must be share, first_piece or projection, got {mode!r}")
-    tags = np.array(tag_ids(parsed.xpos_labels.names), np.int64)
-    word_tags = tags[parsed.xpos] if len(parsed) else tags
+    ids = np.array(tag_ids(parsed.xpos_labels.names, tags), np.int64)
+    word_tags = ids[parsed.xpos] if len(parsed) else ids
     columns = {
         "enter": enter,
         "exit": exit_,

@@ -2,20 +2,79 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Literal
+
 from syntagma.parse.penn_tags import PENN_TAGS
 
+if TYPE_CHECKING:
+    from syntagma.parse.columns import ParsedText
+
+TagSet = Literal["penn", "upos"]
+"""Penn Treebank tags, read from the column XPOS, or universal tags, read from UPOS."""
+
 SPE, PAD, ERR = len(PENN_TAGS), len(PENN_TAGS) + 1, len(PENN_TAGS) + 2
-"""Ids for special tokens, for padding, and for everything without one of the 36 Penn tags:
-punctuation, unknown tags, and pieces without a word."""
+"""Ids for special tokens, for padding, and for everything without one of the tags: punctuation,
+unknown tags, and pieces without a word."""
+
+UPOS_TAGS = (
+    "ADJ", "ADP", "ADV", "AUX", "CCONJ", "DET", "INTJ", "NOUN", "NUM", "PART", "PRON", "PROPN",
+    "SCONJ", "SYM", "VERB", "X",
+)  # fmt: skip
+"""The universal tags of words, without that of punctuation; fewer than Penn's, so that both tag
+sets number the rows of the same table."""
 
 N_TAGS = len(PENN_TAGS) + 3
-TAG_IDS = {tag: number for number, tag in enumerate(PENN_TAGS)}
+TAG_IDS: Mapping[TagSet, Mapping[str, int]] = {
+    "penn": {tag: number for number, tag in enumerate(PENN_TAGS)},
+    "upos": {tag: number for number, tag in enumerate(UPOS_TAGS)},
+}
+MIN_SHARE = 0.5
+"""Share of words with a tag of a tag set below which that is not the tag set of a parse source."""
 
 
-def tag_ids(tags: tuple[str, ...] | list[str]) -> list[int]:
+def tag_ids(tags: Sequence[str], tag_set: TagSet = "penn") -> list[int]:
     """Return the id of each tag; :data:`ERR` for unknown tags.
 
     >>> tag_ids(["CC", "HYPH"]) == [0, ERR]
     True
+    >>> tag_ids(["NOUN", "PUNCT"], "upos") == [7, ERR]
+    True
     """
-    return [TAG_IDS.get(tag, ERR) for tag in tags]
+    known = TAG_IDS[tag_set]
+    return [known.get(tag, ERR) for tag in tags]
+
+
+def tag_set_of(guides: Mapping[str, Any]) -> TagSet:
+    """Return the tag set that the guides of a model read; Penn's where it is not yet chosen.
+
+    Args:
+        guides: settings of each guide, as dataclasses or as plain values.
+    """
+    for settings in guides.values():
+        values = settings if isinstance(settings, Mapping) else vars(settings)
+        if values.get("tags") == "upos":
+            return "upos"
+    return "penn"
+
+
+def tagged_shares(parsed: Sequence[ParsedText]) -> dict[TagSet, float]:
+    """Return the share of words that have a tag of each tag set.
+
+    Words that the source tags as punctuation do not count.
+
+    Args:
+        parsed: parsed texts.
+    """
+    n_words, found = 0, dict.fromkeys(TAG_IDS, 0)
+    for text in parsed:
+        names = text.upos_labels.names
+        words = [index for index, code in enumerate(text.upos.tolist()) if names[code] != "PUNCT"]
+        n_words += len(words)
+        for tag_set, labels, codes in (
+            ("penn", text.xpos_labels.names, text.xpos.tolist()),
+            ("upos", names, text.upos.tolist()),
+        ):
+            known = TAG_IDS[tag_set]  # type: ignore[index]
+            found[tag_set] += sum(labels[codes[index]] in known for index in words)  # type: ignore[index]
+    return {tag_set: count / max(n_words, 1) for tag_set, count in found.items()}

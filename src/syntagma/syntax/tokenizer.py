@@ -20,6 +20,7 @@ from syntagma.parse.sources.load import load_source
 from syntagma.parse.sources.source import Mode, ParseSource
 from syntagma.syntax.encode import COLUMNS, EncodedText, PieceMode, encode_texts, piece_mode
 from syntagma.syntax.sequences import DOMAIN, Part, SequenceBuilder, fit_two
+from syntagma.syntax.tags import TagSet, tag_set_of
 from syntagma.text.sentence import Parse
 
 
@@ -33,6 +34,7 @@ class SyntaxTokenizer:
         source: parse source for the texts.
         longest: maximum number of pieces that the encoder reads, with special tokens.
         pieces: rule for transferring the tree to pieces (:mod:`syntagma.syntax.encode`).
+        tags: the tag set whose ids the column ``tag`` has.
         cache: folder in which parses are cached; ``None`` for no cache.
         mode: ``raw`` for running text, ``words`` for texts that are tokenized already.
     """
@@ -44,9 +46,11 @@ class SyntaxTokenizer:
         *,
         longest: int = 512,
         pieces: PieceMode = "share",
+        tags: TagSet = "penn",
         cache: str | Path | None = None,
         mode: Mode = "raw",
     ) -> None:
+        self.tags = tags
         self.tokenizer = tokenizer
         self.mode = mode
         self.pieces = pieces
@@ -85,6 +89,7 @@ class SyntaxTokenizer:
             load_source(parser or saved.get("parser") or DEFAULT_PARSER, device=device, mode=mode),
             longest=max_pieces(load_encoder_config(ref)),
             pieces=pieces or piece_mode(saved.get("guides", {})),
+            tags=tag_set_of(saved.get("guides", {})),
             cache=cache,
             mode=mode,
         )
@@ -207,6 +212,7 @@ class SyntaxTokenizer:
             self.tokenizer,
             unique_parses,
             mode=self.pieces,
+            tags=self.tags,
             given_words=self.mode == "words",
         )
         found = dict(zip(unique, cut, strict=True))

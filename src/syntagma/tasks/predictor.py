@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import logging
 from abc import abstractmethod
-from collections.abc import Sequence, Sized
+from collections.abc import Mapping, Sequence, Sized
+from dataclasses import replace
 from typing import Any, ClassVar, Generic, Self, TypeVar
 
 import torch
@@ -15,13 +17,17 @@ from syntagma.encoders.precision import Precision, autocast, require_device
 from syntagma.encoders.reference import ModelName, find_model
 from syntagma.errors import InputError
 from syntagma.models.guided_encoder import GuidedEncoder
+from syntagma.parse.columns import ParsedText
 from syntagma.parse.sources.cache import ParseCache
 from syntagma.parse.sources.load import identify, load_source
 from syntagma.parse.sources.source import Mode, ParseSource
 from syntagma.syntax.encode import EncodedText, encode_texts, piece_mode
 from syntagma.syntax.sequences import SequenceBuilder
+from syntagma.syntax.tags import MIN_SHARE, TagSet, tag_set_of, tagged_shares
 from syntagma.tasks.layout import Layout, TextPair
 from syntagma.tasks.task import Example, Prediction, Task
+
+log = logging.getLogger(__name__)
 
 Model = TypeVar("Model", bound=GuidedEncoder)
 
@@ -34,6 +40,10 @@ class TextEncoder:
         tokenizer: its encoder's fast tokenizer.
         cache: parses of texts; not asked by a model that reads no syntax.
         words: whether texts are words separated by spaces.
+
+    Attributes:
+        chooses_tags: whether the first texts are training texts, by which the tag set of guides is
+            chosen that leave it to training.
     """
 
     def __init__(
@@ -48,6 +58,10 @@ class TextEncoder:
         self.words = words
         self.cache = cache if model.reads_syntax else None
         self.mode = piece_mode(model.config.guides)
+        self.config = model.config
+        self.reads_tags = "tag" in model.syntax_columns
+        self.chooses_tags = False
+        self._checked = False
         self.longest = max_pieces(model.config.encoder)
         self.builder = SequenceBuilder(
             tokenizer, columns=model.syntax_columns, longest=self.longest
@@ -64,6 +78,41 @@ class TextEncoder:
                 f"head.max_length {max_length} is longer than the encoder reads ({self.longest})"
             )
 
+    def _choose_tags(self, shares: Mapping[TagSet, float]) -> None:
+        """Choose the tag set of guides that leave it to training, and record it in their settings.
+
+        Args:
+            shares: share of the training texts' words with a tag of each tag set.
+        """
+        is_foreign = shares["penn"] < MIN_SHARE and shares["upos"] > shares["penn"]
+        for name, settings in self.config.guides.items():
+            if getattr(settings, "tags", "") != "auto":
+                continue
+            self.config.guides[name] = replace(settings, tags="upos" if is_foreign else "penn")
+            if is_foreign:
+                log.warning(
+                    "guides.%s: only %.0f %% of words have Penn tags; universal tags are used",
+                    name,
+                    100 * shares["penn"],
+                )
+
+    def _check_tags(self, parsed: Sequence[ParsedText]) -> None:
+        """Choose the tag set if training asked for it; warn if most words lack such tags."""
+        if self._checked or not self.reads_tags:
+            return
+        self._checked = True
+        shares = tagged_shares(parsed)
+        if self.chooses_tags:
+            self._choose_tags(shares)
+        tags = tag_set_of(self.config.guides)
+        if shares[tags] < MIN_SHARE and max(shares.values()) > shares[tags]:
+            log.warning(
+                "only %.0f %% of words have one of the %s tags that the model reads; use a parse "
+                "source with such tags, or train with guides.pos_embedding.tags=auto",
+                100 * shares[tags],
+                {"penn": "Penn", "upos": "universal"}[tags],
+            )
+
     def encode(self, texts: Sequence[str], *, spaced: bool = False) -> dict[str, EncodedText]:
         """Each different text as pieces with their syntax.
 
@@ -73,11 +122,14 @@ class TextEncoder:
         """
         unique = list(dict.fromkeys(texts))
         parsed = self.cache.parsed(unique) if self.cache is not None else None
+        if parsed:
+            self._check_tags(parsed)
         encoded = encode_texts(
             unique,
             self.tokenizer,
             parsed,
             mode=self.mode,
+            tags=tag_set_of(self.config.guides),
             spaced=spaced,
             given_words=self.words,
         )

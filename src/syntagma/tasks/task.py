@@ -7,12 +7,10 @@ example is described in a report, and what a small data set of it looks like.
 
 from __future__ import annotations
 
-import hashlib
-import logging
 import time
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, ClassVar, Generic, NamedTuple, Self, TypeVar
 
@@ -23,14 +21,12 @@ from syntagma.encoders.model import SyntagmaModel
 from syntagma.encoders.precision import Precision
 from syntagma.encoders.reference import ModelName, find_model
 from syntagma.errors import InputError
-from syntagma.files import split_pair
 from syntagma.tasks.comparison.comparisons import ComparedMetric
 from syntagma.tasks.comparison.properties import ExampleProperty
+from syntagma.tasks.examples import distinct, fingerprint, names_of
 from syntagma.tasks.experiment import Experiment
 from syntagma.tasks.sample import Sample
 from syntagma.tasks.stream import BatchStream
-
-log = logging.getLogger(__name__)
 
 Example = TypeVar("Example")
 Prediction = TypeVar("Prediction")
@@ -60,49 +56,6 @@ class Features:
         """Pieces of each item, padding included."""
         lengths = map(len, self.items)
         return list(map(padded_length, lengths) if self.padded else lengths)
-
-
-def names_of(paths: Sequence[str]) -> list[str]:
-    """A name for each data file: without folder and ending, or its path where that is another's.
-
-    Raises:
-        InputError: a file is named twice.
-
-    >>> names_of(["data/en.txt+data/de.txt", "RACE.tar.gz#dev", "RACE.tar.gz#test"])
-    ['en', 'RACE', 'RACE.tar.gz#test']
-    """
-    names: list[str] = []
-    for path in paths:
-        # Of files that belong together, A+B, the first gives the name.
-        short = Path(split_pair(path)[0]).name.split(".")[0]
-        names.append(path if short in names else short)
-    if len(set(paths)) < len(paths) or len(set(names)) < len(names):
-        raise InputError(f"a file is named twice: {', '.join(paths)}")
-    return names
-
-
-def distinct(parts: Mapping[str, Sequence[Any]]) -> dict[str, list[Any]]:
-    """Examples of several files; where two have the same id, all get their file's name before it.
-
-    Args:
-        parts: the examples of each file, by its name.
-    """
-    ids = [{getattr(example, "id", None) for example in part} - {None} for part in parts.values()]
-    if len(set().union(*ids)) == sum(map(len, ids)):
-        return {name: list(part) for name, part in parts.items()}
-    log.warning("files have the same ids: each gets the name of its file before it")
-    return {
-        name: [replace(example, id=f"{name}/{example.id}") for example in part]
-        for name, part in parts.items()
-    }
-
-
-def fingerprint(examples: Iterable[Any]) -> str:
-    """A hash of all that examples say, so that runs can be known to be scored on the same."""
-    digest = hashlib.blake2b(digest_size=16)
-    for example in examples:
-        digest.update(repr(example).encode("utf-8", "surrogatepass"))
-    return digest.hexdigest()
 
 
 class ErrorExample(NamedTuple):
@@ -359,6 +312,18 @@ class Task(ABC, Generic[Example, Prediction]):
         self, examples: Sequence[Example], predictions: Sequence[Prediction], path: Path
     ) -> None:
         """Write predictions in the task's official format."""
+
+    def write_abstaining(
+        self, examples: Sequence[Example], predictions: Sequence[Prediction], path: Path
+    ) -> None:
+        """Write predictions that are empty where the model abstains; an error for most tasks."""
+        raise InputError(f"--abstain: models of the task {self.name} do not abstain; omit it")
+
+    def write_to_run(
+        self, examples: Sequence[Example], predictions: Sequence[Prediction], path: Path
+    ) -> None:
+        """Write predictions as a run folder keeps them; by default in the official format."""
+        self.write_predictions(examples, predictions, path)
 
     def sources(self) -> dict[str, dict[str, str]]:
         """Name, version and digest of the encoder, and of the parser if the model reads parses."""

@@ -11,12 +11,11 @@ from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import torch
 from safetensors.torch import load_file
-from transformers import TrainingArguments, set_seed
 
 from syntagma.encoders.compact import EXACT
 from syntagma.errors import InputError, MissingExtraError, TrainingError, how_to_skip
@@ -26,11 +25,15 @@ from syntagma.runs.names import METRICS
 from syntagma.runs.scores import write_scores
 from syntagma.tasks import find_task
 from syntagma.tasks.experiment import DataSettings, Experiment, TrainingSettings
+from syntagma.tasks.predictor import TextEncoder
 from syntagma.tasks.task import Task
 from syntagma.training.processes import is_first_process
 from syntagma.training.stream_loader import StreamLoader
 from syntagma.training.trainable import prepare_encoder
 from syntagma.training.trainer import SyntagmaTrainer
+
+if TYPE_CHECKING:
+    from transformers import TrainingArguments
 
 log = logging.getLogger(__name__)
 
@@ -77,6 +80,8 @@ def train(experiment: Experiment, folder: str | Path, *, resume: bool = False) -
 
 
 def _train(experiment: Experiment, run: RunFolder, *, resume: bool) -> dict[str, Any]:
+    from transformers import set_seed
+
     task_class = find_task(experiment.task)
     settings = experiment.training
     with how_to_skip("--set data.skip_bad=true"):
@@ -88,6 +93,9 @@ def _train(experiment: Experiment, run: RunFolder, *, resume: bool) -> dict[str,
         run.check_data(data)
     set_seed(settings.seed)
     task = task_class.new(experiment, examples)
+    texts = getattr(getattr(task, "predictor", None), "texts", None)
+    if isinstance(texts, TextEncoder):
+        texts.chooses_tags = True
     merge = prepare_encoder(task.model, settings)
     arguments = training_arguments(run, settings, evaluates=bool(dev))
     task.model.to(arguments.device)
@@ -219,8 +227,10 @@ def training_arguments(
         evaluates: whether there are dev files.
 
     Raises:
-        MissingExtraError: accelerate is not installed.
+        MissingExtraError: accelerate is not installed, or is too old.
     """
+    from transformers import TrainingArguments
+
     try:
         arguments = TrainingArguments(
             output_dir=str(run.checkpoints),

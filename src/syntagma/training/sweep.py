@@ -28,6 +28,7 @@ from syntagma.settings import differences, load_yaml, to_dict
 from syntagma.tasks import find_task
 from syntagma.tasks.experiment import Experiment, load_experiment
 from syntagma.training.processes import require_one_process
+from syntagma.training.requirements import require_accelerate
 from syntagma.training.search_space import Dimension
 
 SETTINGS, JOURNAL = "sweep.yaml", "trials.journal"
@@ -150,10 +151,11 @@ def run_sweep(
         InputError: the folder belongs to another sweep, the search space contains an unknown
             setting or an invalid value, or no trial can run.
         MachineError: a file is missing or cannot be written, or another process works on the sweep.
-        MissingExtraError: Optuna is not installed.
+        MissingExtraError: Optuna or accelerate is not installed.
     """
     require_one_process()
     optuna = _optuna()
+    require_accelerate()
     if n_trials < 1:
         raise InputError(f"--trials must be at least 1, got {n_trials}")
     base = load_experiment(sweep.config, list(sweep.overrides))

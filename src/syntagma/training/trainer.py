@@ -10,10 +10,17 @@ from pathlib import Path
 from typing import Any
 
 import torch
-from accelerate.utils import broadcast_object_list
 from safetensors.torch import save_file
 from torch import Tensor, nn
 from torch.utils.data import DataLoader
+
+from syntagma.errors import InputError, MissingExtraError, TrainingError
+
+try:
+    # Before Transformers' Trainer, whose own error without accelerate names no remedy.
+    from accelerate.utils import broadcast_object_list
+except ImportError as error:
+    raise MissingExtraError("training", "train") from error
 from transformers import (
     PrinterCallback,
     ProgressCallback,
@@ -25,7 +32,6 @@ from transformers import (
 from syntagma.batches import TokenBudgetSampler
 from syntagma.encoders.load import quiet
 from syntagma.encoders.precision import autocast
-from syntagma.errors import InputError, TrainingError
 from syntagma.models.guides import GUIDES
 from syntagma.outputs import disk_errors, write_file
 from syntagma.runs.folder import RunFolder

@@ -22,13 +22,15 @@ from syntagma.parse.fingerprint import fingerprint_of_saved
 from syntagma.parse.parser import JointParser
 from syntagma.parse.scorer import ParserHead
 from syntagma.parse.sources.load import load_parser, load_source
-from syntagma.parse.sources.source import ParseSource
+from syntagma.parse.sources.source import Mode, ParseSource
 from syntagma.settings import build
 from syntagma.text.limits import MAX_WORDS
 from syntagma.text.segmentation.segment import segment
 from syntagma.text.sentence import Parse, Sentence
 
 MODES = {"lines": "lines", "words": "words"}
+STORED = ("conllu:", "parquet:")
+"""Prefixes of the names of sources of stored trees."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,14 +112,32 @@ class Annotator:
     def _parse(self, records: list[Record]) -> Iterator[list[Parse]]:
         """Parse each record."""
         if not isinstance(self.source, JointParser):
-            yield from self.source.parse_texts(record.text for record in records)
+            found = self.source.parse_texts(record.text for record in records)
+            for record, parses in zip(records, found, strict=True):
+                self._require_given(record, parses)
+                yield parses
             return
         mode = MODES.get(self.settings.kind, "raw")
         # The sentences of all records are parsed as one stream, so that batches are full.
         sentences = [_segment(record, mode) for record in records]
-        parses = self.source.parse_stream(chain.from_iterable(sentences))
+        stream = self.source.parse_stream(chain.from_iterable(sentences))
         for sentences_of_record in sentences:
-            yield list(islice(parses, len(sentences_of_record)))
+            yield list(islice(stream, len(sentences_of_record)))
+
+    def _require_given(self, record: Record, parses: list[Parse]) -> None:
+        """Check that a source of stored trees keeps the given sentences and words.
+
+        Raises:
+            InputError: it does not.
+        """
+        given = None if record.sentences is None else [one.forms for one in record.sentences]
+        found = [parse.sentence.forms for parse in parses]
+        one_each = self.settings.kind in MODES
+        if (given is not None and found != given) or (one_each and len(found) > 1):
+            raise InputError(
+                f"--parser {self.settings.parser}: has other sentences or words for the text "
+                f"{record.text[:60]!r}; annotate it as running text, or use {DEFAULT_PARSER}"
+            )
 
 
 def _segment(record: Record, mode: str) -> Sequence[Sentence]:
@@ -136,7 +156,7 @@ def open_source(settings: AnnotationSettings, device: str) -> ParseSource:
         InputError: as :func:`source_fingerprint`.
     """
     if _joint_parser(settings) is None:
-        return load_source(settings.parser, device=device)
+        return load_source(settings.parser, device=device, mode=_mode(settings))
     return load_parser(settings.parser, device=device, precision=settings.precision)
 
 
@@ -152,8 +172,12 @@ def source_fingerprint(settings: AnnotationSettings) -> str:
     """
     folder = _joint_parser(settings)
     if folder is None:
-        return load_source(settings.parser).fingerprint
+        return load_source(settings.parser, mode=_mode(settings)).fingerprint
     return fingerprint_of_saved(folder, max_words=MAX_WORDS, decoding="dependencies")
+
+
+def _mode(settings: AnnotationSettings) -> Mode:
+    return "words" if settings.kind == "words" else "raw"
 
 
 def _joint_parser(settings: AnnotationSettings) -> Path | None:
@@ -169,9 +193,10 @@ def _joint_parser(settings: AnnotationSettings) -> Path | None:
             f"--confidence: {settings.parser} gives no probabilities of arcs; drop the option, or "
             f"use {DEFAULT_PARSER}"
         )
-    if folder is None and settings.kind in ("lines", "words", "conllu"):
+    is_stored = settings.parser.startswith(STORED)
+    if folder is None and settings.kind in ("lines", "words", "conllu") and not is_stored:
         raise InputError(
-            f"--parser {settings.parser}: only {DEFAULT_PARSER} or a parser's folder can annotate "
-            f"given sentences or words (--from {settings.kind})"
+            f"--parser {settings.parser}: only {DEFAULT_PARSER}, a parser's folder, conllu:FILE or "
+            f"parquet:FOLDER can annotate given sentences or words (--from {settings.kind})"
         )
     return folder

@@ -103,7 +103,14 @@ def _devices(device: str, workers: int | None) -> list[str]:
         if not count:
             raise InputError("--device cuda: there is no such device; use cpu")
         return [f"cuda:{index % count}" for index in range(workers or count)]
-    return [device] * (workers or (len(os.sched_getaffinity(0)) if device == "cpu" else 1))
+    return [device] * (workers or (available_cores() if device == "cpu" else 1))
+
+
+def available_cores() -> int:
+    """Return the number of cores that this process may use; all cores where that is unknown."""
+    if hasattr(os, "sched_getaffinity"):  # Neither macOS nor Windows has it.
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
 
 
 class _ProgressBar:

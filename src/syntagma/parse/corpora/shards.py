@@ -65,7 +65,7 @@ def arrow() -> Any:
     try:
         import pyarrow.parquet
     except ImportError as error:
-        raise MissingExtraError("annotated corpora", "data") from error
+        raise MissingExtraError("reading or writing annotated corpora", "data") from error
     return pyarrow
 
 

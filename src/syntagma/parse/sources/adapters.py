@@ -62,7 +62,7 @@ class SpacySource:
         try:
             import spacy
         except ImportError as error:
-            raise MissingExtraError("spaCy pipelines", "parsers") from error
+            raise MissingExtraError("parsing with spaCy", "parsers") from error
         try:
             return cls(spacy.load(name), name)
         except OSError as error:
@@ -160,7 +160,7 @@ class StanzaSource:
         try:
             import stanza
         except ImportError as error:
-            raise MissingExtraError("Stanza pipelines", "parsers") from error
+            raise MissingExtraError("parsing with Stanza", "parsers") from error
         try:
             pipeline = stanza.Pipeline(
                 language,

@@ -15,7 +15,7 @@ from syntagma.parse.sources.controls import ChainSource, NoisySource, RandomTree
 from syntagma.parse.sources.given_words import GivenWordsSource
 from syntagma.parse.sources.source import Mode, ParseSource
 from syntagma.parse.sources.tacred import TacredSource
-from syntagma.parse.sources.treebank import TreebankSource
+from syntagma.parse.sources.treebank import CorpusSource, StoredSource, TreebankSource
 
 if TYPE_CHECKING:
     from syntagma.parse.parser import JointParser
@@ -112,11 +112,12 @@ def load_source(name: str, *, device: str = "cpu", mode: Mode = "raw") -> ParseS
 
     Args:
         name: ``default-parser`` or a parser's folder; ``conllu:FILE`` or ``conllu:FILE,FILE``;
-            ``tacred:FILE`` or ``tacred:FILE,FILE``; ``spacy:NAME``; ``stanza:LANGUAGE``; or a
-            control: ``linear`` (``linear:left``), which attaches each word to the previous word;
-            ``linear:right``, which attaches it to the next word; ``random`` (``random:SEED``);
-            ``noisy:SHARE:SOURCE`` (``noisy:SHARE,SEED:SOURCE``), another source with a share of its
-            heads replaced; or ``noisy_tags:SHARE:SOURCE``, with a share of its tags replaced.
+            ``parquet:FOLDER``, an annotated corpus; ``tacred:FILE`` or ``tacred:FILE,FILE``;
+            ``spacy:NAME``; ``stanza:LANGUAGE``; or a control: ``linear`` (``linear:left``), which
+            attaches each word to the previous word; ``linear:right``, which attaches it to the next
+            word; ``random`` (``random:SEED``); ``noisy:SHARE:SOURCE``
+            (``noisy:SHARE,SEED:SOURCE``), another source with a share of its heads replaced; or
+            ``noisy_tags:SHARE:SOURCE``, with a share of its tags replaced.
         device: device to compute on.
         mode: ``raw`` for running text, ``words`` for words separated by spaces, which are kept by
             all sources except ``tacred``, ``spacy`` and ``stanza``.
@@ -127,6 +128,8 @@ def load_source(name: str, *, device: str = "cpu", mode: Mode = "raw") -> ParseS
     kind, _, rest = name.partition(":")
     if kind == "conllu" and rest:
         return TreebankSource([rest] if Path(rest).is_file() else rest.split(","), mode=mode)
+    if kind == "parquet" and rest:
+        return CorpusSource(rest, mode=mode)
     if kind == "tacred" and rest:
         return TacredSource(rest.split(","))
     if kind == "spacy" and rest:
@@ -145,8 +148,8 @@ def load_source(name: str, *, device: str = "cpu", mode: Mode = "raw") -> ParseS
         return GivenWordsSource(parser) if mode == "words" else parser
     raise InputError(
         f"parser {name!r}: expected {DEFAULT_PARSER}, the folder of a parser, conllu:FILE, "
-        f"tacred:FILE, spacy:NAME, stanza:LANGUAGE, linear, linear:right, random, random:SEED, or "
-        f"noisy:SHARE:SOURCE or noisy_tags:SHARE:SOURCE"
+        f"parquet:FOLDER, tacred:FILE, spacy:NAME, stanza:LANGUAGE, linear, linear:right, random, "
+        f"random:SEED, or noisy:SHARE:SOURCE or noisy_tags:SHARE:SOURCE"
     )
 
 
@@ -169,5 +172,5 @@ def kept_source(name: str, device: str, mode: Mode) -> ParseSource:
     """Load a source that is used for the same texts repeatedly, with different noise each time."""
     source = load_source(name, device=device, mode=mode)
     # Sources that are cheap to compute are not worth the disk space.
-    cheap = isinstance(source, NoisySource | ChainSource | RandomTreeSource | TreebankSource)
+    cheap = isinstance(source, NoisySource | ChainSource | RandomTreeSource | StoredSource)
     return source if cheap else CachedSource(ParseCache(source, cache_folder()))

@@ -21,6 +21,7 @@ from syntagma.tasks.comparison.properties import QUESTION, ExampleProperty, leng
 from syntagma.tasks.experiment import Experiment
 from syntagma.tasks.label_counts import accuracy_of
 from syntagma.tasks.new_model import new_model, training_options
+from syntagma.tasks.prediction_files import read_json_by_id
 from syntagma.tasks.predictor import PredictorTask
 from syntagma.tasks.task import ErrorExample, Features
 
@@ -139,6 +140,25 @@ class ChoiceTask(PredictorTask[ChoiceExample, Choice, Chooser]):
             for example, choice in self.labelled(examples, predictions)
         }
 
+    @classmethod
+    def score_file(cls, examples: Sequence[ChoiceExample], path: Path) -> dict[str, float]:
+        """Return the accuracy of a JSON file of choices by question id.
+
+        A choice is the number of an option from 0, its letter from A, or an object with the number
+        as ``chosen``, as :meth:`write_predictions` writes it.
+
+        Raises:
+            InputError: the file cannot be read, or does not answer exactly these questions.
+        """
+        chosen = read_json_by_id(path, [example.id for example in examples])
+        return accuracy_of(
+            [
+                example.answer == _chosen(example, value, path)
+                for example, value in zip(examples, chosen, strict=True)
+                if example.answer is not None
+            ]
+        )
+
     def write_predictions(
         self, examples: Sequence[ChoiceExample], predictions: Sequence[Choice], path: Path
     ) -> None:
@@ -152,3 +172,17 @@ class ChoiceTask(PredictorTask[ChoiceExample, Choice, Chooser]):
             for example, choice in zip(examples, predictions, strict=True)
         }
         write_json(path, rows)
+
+
+def _chosen(example: ChoiceExample, value: Any, path: Path) -> int:
+    """Return the number of the option that a file chooses."""
+    if isinstance(value, dict):
+        value = value.get("chosen")
+    if isinstance(value, str) and len(value) == 1:
+        value = ord(value.upper()) - ord("A")
+    if type(value) is not int or not 0 <= value < len(example.options):
+        raise InputError(
+            f"{path}: expected a choice for {example.id!r} as a number from 0 to "
+            f"{len(example.options) - 1} or a letter from A, got {value!r:.40}"
+        )
+    return value

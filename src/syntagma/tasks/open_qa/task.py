@@ -27,6 +27,7 @@ from syntagma.tasks.open_qa.data import OpenExample, Paragraph, read_open_qa
 from syntagma.tasks.open_qa.distant import AnswerFinder, AnswerSpan
 from syntagma.tasks.open_qa.reader import OpenReader, ParagraphReader
 from syntagma.tasks.open_qa.sample import SAMPLE
+from syntagma.tasks.prediction_files import read_json_by_id, require_text_value
 from syntagma.tasks.spans.metrics import QuestionScore, Tally, exact_of, f1_of
 from syntagma.tasks.spans.reader import verifier_of
 from syntagma.tasks.spans.squad import SpanExample
@@ -240,6 +241,22 @@ class OpenQaTask(Task[OpenExample, OpenAnswer]):
             paragraphs = example.paragraphs[: self.reader.head.paragraphs]
             yield sum(map(finder.is_in, {paragraph.text for paragraph in paragraphs}))
 
+    @classmethod
+    def score_file(cls, examples: Sequence[OpenExample], path: Path) -> dict[str, float]:
+        """Return exact match and F1 of a JSON file of texts by question id.
+
+        Raises:
+            InputError: the file cannot be read, or does not answer exactly these questions.
+        """
+        ids = [example.id for example in examples]
+        texts = zip(examples, read_json_by_id(path, ids), strict=True)
+        rows = [
+            _judged(example, require_text_value(path, example.id, text))
+            for example, text in texts
+            if cls.is_labelled(example)
+        ]
+        return Tally.of(rows).as_dict()
+
     def write_predictions(
         self, examples: Sequence[OpenExample], predictions: Sequence[OpenAnswer], path: Path
     ) -> None:
@@ -262,15 +279,7 @@ class OpenQaTask(Task[OpenExample, OpenAnswer]):
     ) -> tuple[list[OpenExample], list[QuestionScore]]:
         """Return the labelled questions and their scores; an empty answer is wrong."""
         labelled = cls.labelled(examples, predictions)
-        rows = [
-            QuestionScore(
-                exact=exact_of(answer.text, example.answers, rules="1.1") if answer.text else 0,
-                f1=f1_of(answer.text, example.answers, rules="1.1") if answer.text else 0.0,
-                has_answers=True,
-                answered=bool(answer.text),
-            )
-            for example, answer in labelled
-        ]
+        rows = [_judged(example, answer.text) for example, answer in labelled]
         return [example for example, _ in labelled], rows
 
 
@@ -290,4 +299,14 @@ def _span_example(
         answers=() if span is None else (paragraph.text[span.start : span.end],),
         answer_starts=() if span is None else (span.start,),
         is_impossible=span is None,
+    )
+
+
+def _judged(example: OpenExample, text: str) -> QuestionScore:
+    """Score one answer; an empty text is wrong."""
+    return QuestionScore(
+        exact=exact_of(text, example.answers, rules="1.1") if text else 0,
+        f1=f1_of(text, example.answers, rules="1.1") if text else 0.0,
+        has_answers=True,
+        answered=bool(text),
     )

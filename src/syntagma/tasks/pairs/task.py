@@ -22,11 +22,13 @@ from syntagma.tasks.collect import warn_of_skipped
 from syntagma.tasks.comparison.comparisons import ACCURACY
 from syntagma.tasks.comparison.properties import LABEL, length_of
 from syntagma.tasks.experiment import Experiment
+from syntagma.tasks.label_counts import accuracy_of
 from syntagma.tasks.label_task import LabelTask
 from syntagma.tasks.layout import Layout, TextPair, lay_out_parts
 from syntagma.tasks.new_model import new_model, training_options
 from syntagma.tasks.pairs.data import PairExample, read_pairs
 from syntagma.tasks.pairs.sample import SAMPLE
+from syntagma.tasks.prediction_files import read_labels_by_id
 from syntagma.tasks.predictor import LabelPredictor, OneOrMany
 from syntagma.tasks.task import ErrorExample, Features
 
@@ -206,6 +208,23 @@ class PairTask(LabelTask[PairExample, Relation, PairClassifier]):
     def predict(self, examples: Sequence[PairExample]) -> list[Relation]:
         """Predict the most probable label of each pair."""
         return list(self.predictor.stream((e.first, e.second) for e in examples))
+
+    @classmethod
+    def score_file(cls, examples: Sequence[PairExample], path: Path) -> dict[str, float]:
+        """Return the accuracy of a file with the columns ``pairID`` and ``gold_label``.
+
+        Raises:
+            InputError: the file cannot be read, or does not have exactly these pairs.
+        """
+        ids = [example.id for example in examples]
+        found = read_labels_by_id(path, ids, header="pairID\tgold_label")
+        return accuracy_of(
+            [
+                example.label == label.lower()
+                for example, label in zip(examples, found, strict=True)
+                if example.label is not None
+            ]
+        )
 
     def write_predictions(
         self, examples: Sequence[PairExample], predictions: Sequence[Relation], path: Path

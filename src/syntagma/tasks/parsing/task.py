@@ -37,7 +37,13 @@ from syntagma.tasks.comparison.comparisons import ComparedMetric
 from syntagma.tasks.comparison.metric_sums import ARCS, BRACKETS, HEADS
 from syntagma.tasks.experiment import Experiment
 from syntagma.tasks.parsing.sample import SAMPLE
-from syntagma.tasks.parsing.treebanks import TreeExample, is_bracket_file, read_treebank
+from syntagma.tasks.parsing.tree_scores import bracket_score, score_trees
+from syntagma.tasks.parsing.treebanks import (
+    TreeExample,
+    is_bracket_file,
+    read_predicted,
+    read_treebank,
+)
 from syntagma.tasks.task import Features, Task
 from syntagma.text.alignment import ABSENT
 from syntagma.text.brackets import format_brackets
@@ -244,42 +250,17 @@ class ParsingTask(Task[TreeExample, Parse]):
 
         Arcs are scored if the treebank has dependencies, brackets if it has phrases.
         """
-        pairs = list(zip(examples, predictions, strict=True))
-        attached = [(example.gold, parse) for example, parse in pairs if example.source]
-        arcs = _total(attached)
-        no_punctuation = _total(attached, punctuation=False)
-        words = _total([(example.gold, parse) for example, parse in pairs])
-        brackets = sum(
-            (
-                _brackets(example, parse)
-                for example, parse in pairs
-                if example.gold.constituents is not None and parse.constituents is not None
-            ),
-            BracketScore(),
-        )
-        values: dict[str, float] = {}
-        if arcs.words:
-            values |= {"uas": arcs.uas, "las": arcs.las, "upos": arcs.upos}
-        values["xpos"] = words.xpos
-        if arcs.words:
-            values |= {
-                "uas_without_punctuation": no_punctuation.uas,
-                "las_without_punctuation": no_punctuation.las,
-                "las_with_subtypes": arcs.las_subtypes,
-                "exact_trees": arcs.exact,
-            }
-        if brackets.sentences:
-            values |= {
-                "bracket_f1": brackets.f1,
-                "bracket_precision": brackets.precision,
-                "bracket_recall": brackets.recall,
-                "complete_match": brackets.complete_match,
-            }
+        values = score_trees(examples, predictions)
         if self.model.spans is not None:
             known = [values[key] for key in ("las", "bracket_f1") if key in values]
             if known:
                 values["las_f1_mean"] = sum(known) / len(known)
-        return values | {"sentences": float(words.sentences), "words": float(words.words)}
+        return values
+
+    @classmethod
+    def score_file(cls, examples: Sequence[TreeExample], path: Path) -> dict[str, float]:
+        """Return the scores of a treebank file with the words of the data."""
+        return score_trees(examples, read_predicted(path, examples))
 
     def breakdown(
         self, by: str, examples: Sequence[TreeExample], predictions: Sequence[Parse]
@@ -321,7 +302,7 @@ class ParsingTask(Task[TreeExample, Parse]):
             if example.source is not None:
                 arcs = AttachmentScore.of(example.gold, parse)
             if example.gold.constituents is not None and parse.constituents is not None:
-                brackets = _brackets(example, parse)
+                brackets = bracket_score(example, parse)
             # Sentence ids in treebanks are not always unique.
             rows[f"{number}:{example.key}"] = {
                 "words": arcs.words,
@@ -359,16 +340,6 @@ def _as_conllu(example: TreeExample, parse: Parse) -> str:
 def _as_brackets(example: TreeExample, parse: Parse) -> str:
     forms = example.brackets.forms if example.brackets else parse.sentence.forms
     return format_brackets(forms, parse.xpos, parse.constituents or ()) + "\n"
-
-
-def _brackets(example: TreeExample, parse: Parse) -> BracketScore:
-    gold = example.gold
-    return BracketScore.of(gold.constituents or (), parse.constituents or (), gold.xpos)
-
-
-def _total(pairs: Iterable[tuple[Parse, Parse]], *, punctuation: bool = True) -> AttachmentScore:
-    scores = (AttachmentScore.of(gold, parse, punctuation=punctuation) for gold, parse in pairs)
-    return sum(scores, AttachmentScore())
 
 
 def _double_arguments(parses: Iterable[Parse]) -> dict[str, float]:

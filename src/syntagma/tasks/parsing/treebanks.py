@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import zip_longest
 from pathlib import Path
@@ -163,3 +163,27 @@ def _report_disagreement(path: str, examples: list[TreeExample]) -> None:
             apart,
             len(both),
         )
+
+
+def read_predicted(path: str | Path, examples: Sequence[TreeExample]) -> list[Parse]:
+    """Read predicted trees for the sentences of a treebank.
+
+    Args:
+        path: a file in the format of a treebank.
+        examples: the sentences, in the order of the file.
+
+    Raises:
+        InputError: the file cannot be read, or has other sentences or words.
+    """
+    found = read_treebank(path)
+    if len(found) != len(examples):
+        raise InputError(
+            f"{path}: expected the {len(examples)} sentences of the data, got {len(found)}"
+        )
+    for number, (example, other) in enumerate(zip(examples, found, strict=True), start=1):
+        if example.gold.sentence.forms != other.gold.sentence.forms:
+            raise InputError(
+                f"{path}: sentence {number} has other words than in the data: "
+                f"{' '.join(other.gold.sentence.forms)[:60]!r}; keep the given words"
+            )
+    return [other.gold for other in found]

@@ -27,12 +27,13 @@ from syntagma.models.pretraining_model import (
 )
 from syntagma.outputs import write_json
 from syntagma.syntax.sequences import Part
+from syntagma.tasks.examples import fingerprint
 from syntagma.tasks.experiment import Experiment
 from syntagma.tasks.new_model import new_model
 from syntagma.tasks.predictor import TextEncoder
 from syntagma.tasks.pretraining.corpus_stream import CorpusStream, TrainingCorpus, read_corpus
 from syntagma.tasks.pretraining.sample import SAMPLE
-from syntagma.tasks.task import Features, Task, fingerprint
+from syntagma.tasks.task import Features, Task
 
 SEED = 0
 """Seed of the masking in evaluation, so that all models predict the same pieces."""
@@ -324,6 +325,10 @@ def _check_guides(model: PretrainingModel) -> None:
     """Check that no guide reveals what is to be predicted or needs a second text."""
     for name in model.config.guides:
         guide = GUIDES[name]
+        if getattr(model.config.guides[name], "tags", "") == "upos":
+            raise InputError(
+                f"guides.{name}.tags: pre-training reads Penn tags only; omit the setting"
+            )
         if guide.reveals_tree and (model.head.distances or model.head.heads):
             raise InputError(
                 f"guides.{name}: reveals the trees whose distances and heads are to be predicted; "

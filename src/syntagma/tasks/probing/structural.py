@@ -358,7 +358,7 @@ def _scipy() -> Any:
         import scipy.sparse.csgraph
         import scipy.stats
     except ImportError as error:
-        raise MissingExtraError("structural probes", "stats") from error
+        raise MissingExtraError("scoring structural probes", "stats") from error
     return scipy
 
 

@@ -22,8 +22,10 @@ from syntagma.tasks import BREAKDOWNS
 from syntagma.tasks.comparison.comparisons import ACCURACY
 from syntagma.tasks.comparison.properties import LABEL, length_of
 from syntagma.tasks.experiment import Experiment
+from syntagma.tasks.label_counts import accuracy_of
 from syntagma.tasks.label_task import LabelTask
 from syntagma.tasks.new_model import new_model, require_frozen, training_options
+from syntagma.tasks.prediction_files import read_labels_by_id
 from syntagma.tasks.predictor import OneOrMany, TextPredictor
 from syntagma.tasks.probing.data import SPLITS, ProbeExample, read_probe
 from syntagma.tasks.probing.sample import SAMPLE
@@ -270,6 +272,18 @@ class ProbingTask(LabelTask[ProbeExample, Property, Probe]):
         self.model.set_head(chosen=chosen)
         hidden, dropout, l2 = self.model.head.candidates[chosen]
         return {"hidden": hidden, "dropout": dropout, "l2": l2}
+
+    @classmethod
+    def score_file(cls, examples: Sequence[ProbeExample], path: Path) -> dict[str, float]:
+        """Return the accuracy of lines of an id, a tab and a label.
+
+        Raises:
+            InputError: the file cannot be read, or does not have exactly these sentences.
+        """
+        found = read_labels_by_id(path, [example.id for example in examples])
+        return accuracy_of(
+            [example.label == label for example, label in zip(examples, found, strict=True)]
+        )
 
     def write_predictions(
         self, examples: Sequence[ProbeExample], predictions: Sequence[Property], path: Path

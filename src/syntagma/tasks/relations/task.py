@@ -21,10 +21,12 @@ from syntagma.tasks.comparison.comparisons import ComparedMetric
 from syntagma.tasks.comparison.metric_sums import MICRO_F1
 from syntagma.tasks.comparison.properties import length_of, name_of
 from syntagma.tasks.experiment import Experiment
+from syntagma.tasks.label_counts import accuracy_of
 from syntagma.tasks.label_task import LabelTask, confusion
 from syntagma.tasks.mentions.classifier import MarkedText, MentionClassifier
 from syntagma.tasks.mentions.data import Mention
 from syntagma.tasks.new_model import new_model, training_options
+from syntagma.tasks.prediction_files import read_labels_by_id, read_one_per_line
 from syntagma.tasks.predictor import OneOrMany
 from syntagma.tasks.relations.data import RelationExample, read_relations
 from syntagma.tasks.relations.metrics import (
@@ -257,6 +259,29 @@ class RelationTask(LabelTask[RelationExample, MentionRelation, RelationClassifie
                 row |= {f"{count}:{name}": value for count, value in each.sums().items() if value}
             rows[example.id] = row
         return rows
+
+    @classmethod
+    def score_file(cls, examples: Sequence[RelationExample], path: Path) -> dict[str, float]:
+        """Return the metrics of a file of labels, with ids for data in SemEval's format.
+
+        Raises:
+            InputError: the file cannot be read, or does not have exactly these examples.
+        """
+        if any(example.tagged for example in examples):
+            labels = read_labels_by_id(path, [example.id for example in examples])
+        else:
+            labels = [line.strip() for line in read_one_per_line(path, len(examples))]
+        pairs = [
+            (example.relation, label)
+            for example, label in zip(examples, labels, strict=True)
+            if example.relation
+        ]
+        gold, found = [label for label, _ in pairs], [label for _, label in pairs]
+        negative = find_negative({*gold, *found})
+        values = count_relations(gold, found, negative).as_dict()
+        if is_directed({*gold, *found}, negative):
+            values["macro_f1"] = macro_f1(gold, found, negative)
+        return values | accuracy_of([one == other for one, other in pairs])
 
     def write_predictions(
         self,

@@ -18,12 +18,20 @@ from syntagma.tasks.comparison.properties import ANSWERS, QUESTION, length_of
 from syntagma.tasks.experiment import Experiment
 from syntagma.tasks.label_counts import accuracy_of
 from syntagma.tasks.new_model import new_model, training_options
+from syntagma.tasks.prediction_files import read_json_by_id, require_text_value
 from syntagma.tasks.predictor import PredictorTask
 from syntagma.tasks.spans.answers import Answer
-from syntagma.tasks.spans.metrics import best_threshold, judge, score_answers
+from syntagma.tasks.spans.metrics import best_threshold, evaluate_spans, judge, score_answers
 from syntagma.tasks.spans.reader import Reader, verifier_of
 from syntagma.tasks.spans.sample import SAMPLE
-from syntagma.tasks.spans.squad import SpanExample, best_text, read_squad, write_predictions
+from syntagma.tasks.spans.squad import (
+    Form,
+    SpanExample,
+    best_text,
+    read_null_odds,
+    read_squad,
+    write_predictions,
+)
 from syntagma.tasks.spans.windows import SpanWindow
 from syntagma.tasks.task import ErrorExample, Features
 
@@ -178,11 +186,49 @@ class SpanTask(PredictorTask[SpanExample, Answer, Reader]):
     def write_predictions(
         self, examples: Sequence[SpanExample], predictions: Sequence[Answer], path: Path
     ) -> None:
-        """Write ``predictions.json``, and the official ``null_odds`` and ``nbest`` next to it."""
+        """Write the best spans, and the official ``null_odds`` and ``nbest`` next to them.
+
+        From best spans and odds, the official script finds the best thresholds; where the reader
+        abstains, it would find others. For the answers after abstaining, see
+        :meth:`write_abstaining`.
+        """
+        write_predictions(path, examples, predictions, form="best_predictions")
+        _write_beside(path, examples, predictions, ("null_odds", "nbest"))
+
+    def write_abstaining(
+        self, examples: Sequence[SpanExample], predictions: Sequence[Answer], path: Path
+    ) -> None:
+        """Write the answers as given, empty where the reader abstains."""
         write_predictions(path, examples, predictions)
-        for form in ("null_odds", "nbest"):
-            other = path.with_name(f"{path.stem}.{form}{path.suffix}")
-            write_predictions(other, examples, predictions, form=form)
+
+    def write_to_run(
+        self, examples: Sequence[SpanExample], predictions: Sequence[Answer], path: Path
+    ) -> None:
+        """Write the answers as given, and all other forms next to them."""
+        write_predictions(path, examples, predictions)
+        _write_beside(path, examples, predictions, ("best_predictions", "null_odds", "nbest"))
+
+    @classmethod
+    def score_file(
+        cls, examples: Sequence[SpanExample], path: Path, null_odds: Path | None = None
+    ) -> dict[str, float]:
+        """Return the official metrics of a file of texts by question id, empty for no answer.
+
+        Args:
+            examples: labelled questions.
+            path: the file; with ``null_odds``, of best spans.
+            null_odds: file of odds against an answer; adds the metrics at the best thresholds.
+
+        Raises:
+            InputError: a file cannot be read, or does not answer exactly these questions.
+        """
+        ids = [example.id for example in examples]
+        values = zip(ids, read_json_by_id(path, ids), strict=True)
+        texts = {key: require_text_value(path, key, value) for key, value in values}
+        if null_odds is None:
+            return evaluate_spans(examples, texts)
+        read_json_by_id(null_odds, ids)
+        return evaluate_spans(examples, texts, null_odds=read_null_odds(null_odds, examples))
 
     def save(self, folder: Path, *, bits: int | None = None) -> None:
         """Write the reader, with its verifier in a subfolder."""
@@ -194,6 +240,15 @@ class SpanTask(PredictorTask[SpanExample, Answer, Reader]):
             subfolder = folder / VERIFIER
             subfolder.mkdir(exist_ok=True)
             type(self)(self.predictor.verifier).save(subfolder, bits=bits)
+
+
+def _write_beside(
+    path: Path, examples: Sequence[SpanExample], answers: Sequence[Answer], forms: Sequence[Form]
+) -> None:
+    """Write files of other forms, named after the file of predictions."""
+    for form in forms:
+        other = path.with_name(f"{path.stem}.{form}{path.suffix}")
+        write_predictions(other, examples, answers, form=form)
 
 
 def _is_verified(pair: tuple[SpanExample, Answer]) -> bool:

@@ -34,6 +34,7 @@ from syntagma.tasks.comparison.metric_sums import BLEU
 from syntagma.tasks.comparison.properties import length_of
 from syntagma.tasks.experiment import Experiment
 from syntagma.tasks.new_model import new_model, training_parses
+from syntagma.tasks.prediction_files import read_one_per_line
 from syntagma.tasks.predictor import OneOrMany, PredictorTask, TextPredictor
 from syntagma.tasks.task import ErrorExample, Features
 from syntagma.tasks.translation.parallel_text import ParallelExample, read_parallel
@@ -321,6 +322,26 @@ class TranslationTask(PredictorTask[ParallelExample, Translation, Translator]):
     def speed(self, examples: Sequence[ParallelExample], seconds: float) -> dict[str, float]:
         """Return the number of sentences per second."""
         return {"sentences_per_second": len(examples) / seconds}
+
+    @classmethod
+    def score_file(cls, examples: Sequence[ParallelExample], path: Path) -> dict[str, float]:
+        """Return BLEU of a file with one translation a line, with mteval's tokenisation.
+
+        ``bleu_words`` only splits at spaces, for tokenised text.
+
+        Raises:
+            InputError: the file cannot be read or has other numbers of lines, or an example has no
+                reference.
+        """
+        found = read_one_per_line(path, len(examples))
+        references = [example.target for example in examples]
+        if not all(references):
+            raise InputError("an example has no reference; name both files, SOURCE+TARGET")
+        values = {
+            "bleu": bleu(found, references),
+            "bleu_words": bleu(found, references, tokenized=True),
+        }
+        return values | {"total": float(len(examples))}
 
     def write_predictions(
         self, examples: Sequence[ParallelExample], predictions: Sequence[Translation], path: Path

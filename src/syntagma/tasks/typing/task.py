@@ -24,6 +24,7 @@ from syntagma.tasks.label_task import UnknownLabels
 from syntagma.tasks.mentions.classifier import MarkedText, MentionClassifier
 from syntagma.tasks.mentions.data import Mention
 from syntagma.tasks.new_model import new_model, training_options
+from syntagma.tasks.prediction_files import read_json_by_id
 from syntagma.tasks.predictor import OneOrMany, PredictorTask
 from syntagma.tasks.task import ErrorExample, Features
 from syntagma.tasks.typing.data import TypingExample, read_typing
@@ -274,6 +275,29 @@ class TypingTask(PredictorTask[TypingExample, Types, EntityTyper]):
             n_gold=sum(map(len, gold_sets)),
             at_least_one=self.model.head.at_least_one,
         )
+
+    @classmethod
+    def score_file(cls, examples: Sequence[TypingExample], path: Path) -> dict[str, float]:
+        """Return the metrics of a JSON file of types by id.
+
+        The types are a list, or an object with the list as ``labels``, as
+        :meth:`write_predictions` writes it.
+
+        Raises:
+            InputError: the file cannot be read, or does not have exactly these mentions.
+        """
+        gold, found = [], []
+        values = read_json_by_id(path, [example.id for example in examples])
+        for example, value in zip(examples, values, strict=True):
+            labels = value.get("labels") if isinstance(value, dict) else value
+            if not isinstance(labels, list) or not all(isinstance(one, str) for one in labels):
+                raise InputError(
+                    f"{path}: expected a list of types for {example.id!r}, got {value!r:.40}"
+                )
+            if example.labels is not None:
+                gold.append(example.labels)
+                found.append(tuple(dict.fromkeys(labels)))
+        return TypingCounts.of_all(gold, found).as_dict()
 
     def write_predictions(
         self, examples: Sequence[TypingExample], predictions: Sequence[Types], path: Path

@@ -1,0 +1,160 @@
+"""The command that answers questions from texts."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, TypeVar
+
+import typer
+
+from syntagma.checks import require_number
+from syntagma.cli.app import (
+    Device,
+    JsonFile,
+    app,
+    examples,
+    file_place,
+    print_utf8,
+    refuse,
+    require_no_file,
+    write_json_file,
+)
+from syntagma.encoders.default import DEFAULT_READER, require_encoder
+from syntagma.errors import InputError
+from syntagma.files import require_once
+
+if TYPE_CHECKING:
+    from syntagma.report.answers import Choosing, Reading
+
+Item = TypeVar("Item", "Reading", "Choosing")
+
+
+def _check_number(threshold: float | None) -> float | None:
+    if threshold is not None:
+        require_number(threshold, "--threshold")
+    return threshold
+
+
+@app.command(
+    epilog=examples(
+        "syntagma answer ferry.txt 'Who fitted a coal barge with an engine?' --html page.html",
+        "syntagma answer ferry.txt --questions questions.txt --json answers.json",
+        "syntagma answer a.txt -f b.txt -f c.txt 'Who left at noon?'",
+        "syntagma answer a.txt 'What did she buy?' --options 'a barge | a cart' --model runs/NAME",
+    )
+)
+def answer(
+    source: Annotated[
+        str, typer.Argument(help="Text file to answer from, or - for standard input.")
+    ],
+    questions: Annotated[
+        list[str] | None,
+        typer.Argument(
+            metavar="[question]...", help="Questions about the text.", show_default=False
+        ),
+    ] = None,
+    further: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--file",
+            "-f",
+            help="Another text file, to answer the questions from it too; repeatable.",
+        ),
+    ] = None,
+    questions_file: Annotated[
+        str | None,
+        typer.Option(
+            "--questions", help="File with one question per line, or - for standard input."
+        ),
+    ] = None,
+    options: Annotated[
+        list[str] | None,
+        typer.Option(help="Choose one of these: 'A | B | C'; or repeat the flag for each."),
+    ] = None,
+    model: Annotated[
+        str,
+        typer.Option(help="Folder of a reader; with --options, of a model for the task choice."),
+    ] = DEFAULT_READER,
+    html: Annotated[
+        Path | None,
+        typer.Option(
+            callback=file_place, help="Also write a page with the answers in the text, and trees."
+        ),
+    ] = None,
+    top: Annotated[int, typer.Option(min=1, help="Number of candidates to print.")] = 1,
+    threshold: Annotated[
+        float | None,
+        typer.Option(
+            callback=_check_number,
+            help="Give no answer if the odds against it exceed this. Default: as fitted in "
+            "training.",
+        ),
+    ] = None,
+    json_file: JsonFile = None,
+    device: Device = "cpu",
+) -> None:
+    """Answer questions from a text, or say that it has no answer.
+
+    With several texts (-f), each question is answered from each text.
+    """
+    require_encoder(model)
+    from syntagma.outputs import require_apart
+    from syntagma.report.answers import as_json, choose, read_and_answer, read_questions
+
+    print_utf8()
+    sources = [source, *(further or [])]
+    read = [*sources, questions_file or ""]
+    require_once(read)
+    for written in (json_file, html):
+        require_apart(written, read)
+    _require_texts(questions or [], options or [])
+    asked = list(questions or [])
+    asked += read_questions(questions_file) if questions_file else []
+    if options:
+        given = {
+            "--html": html is not None,
+            "--threshold": threshold is not None,
+            "--top": top != 1,
+        }
+        refuse(given, "has no effect with --options; omit one of the two")
+        chosen = choose(sources, asked, options, model=model, device=device)
+        _show(chosen, lambda item: typer.echo("\n".join(item.lines())))
+        write_json_file(json_file, as_json(chosen))
+        return
+    if html is not None and len(sources) > 1:
+        raise InputError(f"--html shows one text, got {len(sources)}; call it once for each text")
+    readings = read_and_answer(sources, asked, model=model, threshold=threshold, device=device)
+    _show(readings, lambda reading: _show_answers(reading, top))
+    write_json_file(json_file, as_json(readings))
+    if html is not None:
+        readings[0].write_page(html)
+        typer.echo(f"→ {html}")
+
+
+def _require_texts(questions: Sequence[str], options: Sequence[str]) -> None:
+    """Check that questions and options are not names of files.
+
+    Raises:
+        InputError: one is.
+    """
+    remedy = "give further texts as -f FILE, a file of questions as --questions FILE"
+    for question in questions:
+        require_no_file(question, "a question", remedy)
+    for option in options:
+        require_no_file(option, "an option", "write the options themselves, as in 'A | B'")
+
+
+def _show(items: Sequence[Item], show: Callable[[Item], None]) -> None:
+    """Print what was found in each text, under the name of the text if there are several."""
+    for number, item in enumerate(items):
+        if len(items) > 1:
+            typer.echo(f"{'' if number == 0 else chr(10)}== {item.name}")
+        show(item)
+
+
+def _show_answers(reading: Reading, top: int) -> None:
+    for item in reading.answers:
+        typer.echo(reading.line(item))
+        for span in item.spans[:top] if top > 1 else ():
+            typer.echo(f"    {span.probability:6.1%}  {span.text}")
