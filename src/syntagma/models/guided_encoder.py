@@ -15,14 +15,14 @@ from torch import Tensor, nn
 
 from syntagma.encoders.config import SyntagmaConfig, read_config
 from syntagma.encoders.default import CONFIG
-from syntagma.encoders.load import encoder_weights
+from syntagma.encoders.load import encoder_weights, load_encoder_config
 from syntagma.encoders.model import SyntagmaModel
-from syntagma.encoders.reference import ModelName, ModelRef
+from syntagma.encoders.reference import ModelName, ModelRef, find_model
 from syntagma.encoders.saved import saved_weights
 from syntagma.encoders.sites import SITES, change_input, find_sites, layers
 from syntagma.errors import InputError
 from syntagma.models.guide import EmbeddingGuide, Guide, LayerGuide, StateGuide, Syntax
-from syntagma.models.guides import GUIDES, read_guides, resolve_guides
+from syntagma.models.guides import GUIDES, preset_on, read_guides, resolve_guides
 from syntagma.models.turns import turns_of
 
 # Guides inside an encoder are hooks.  By default torch ignores hooks when it decides whether
@@ -91,7 +91,9 @@ class GuidedEncoder(SyntagmaModel):
         """
         guides = settings.pop("guides", {})
         if isinstance(guides, str):
-            guides = resolve_guides(guides, {})
+            ref, preset = find_model(name), guides
+            guides = resolve_guides(preset, {})
+            guides, name = preset_on(preset, guides, load_encoder_config(ref)), ref
         if not isinstance(guides, Mapping):
             raise InputError(
                 f"guides: expected the name of a preset, or the settings of each guide as in "

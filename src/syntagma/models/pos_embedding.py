@@ -20,7 +20,7 @@ class PosEmbedding:
 
     Args:
         initialise: ``random`` like the encoder's embeddings, or ``zero``, so that the guide changes
-            nothing before training.
+            nothing before training (the preset ``poi-net``).
     """
 
     initialise: Literal["random", "zero"] = "random"
