@@ -28,7 +28,7 @@ SAME = {
     "openentity_seprem": ("typing", "seprem_fine_tuning"),
     "squad10k_seprem": ("squad1", "seprem_fine_tuning"),
     "nli_sg-net": ("nli", "sg-net"),
-    "multi30k_sg-net": ("translation", "sg-net_from_scratch"),
+    "multi30k_sg-net": ("translation", "sg-net"),
     "mlm_pretrain_small": ("pretraining", "mlm"),
     "seprem_pretrain_small": ("pretraining", "layers_mlm_both"),
 }
