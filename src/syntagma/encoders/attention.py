@@ -115,10 +115,12 @@ def _encoder_attention(
         )
 
 
-# An implementation that Transformers does not know needs a mask function too: without one, layers
-# would receive no mask at all.
-AttentionInterface.register(NAME, _encoder_attention)
-AttentionMaskInterface.register(NAME, sdpa_mask)
+def _register() -> None:
+    """Make this attention known to Transformers; done on first use, not by an import."""
+    # An implementation that Transformers does not know needs a mask function too: without one,
+    # layers would receive no mask at all.
+    AttentionInterface.register(NAME, _encoder_attention)
+    AttentionMaskInterface.register(NAME, sdpa_mask)
 
 
 def use_attention(encoder: nn.Module) -> None:
@@ -129,4 +131,5 @@ def use_attention(encoder: nn.Module) -> None:
     """
     # A private attribute: Transformers has no public one that returns the implementation in use.
     if getattr(encoder.config, "_attn_implementation", None) == "sdpa":
+        _register()
         encoder.set_attn_implementation(NAME)  # type: ignore[operator]

@@ -34,7 +34,7 @@ of the encoder, which no model here has: 11.14 = 10.58 + 0.56 for ALBERT-base.""
 
 
 def measure_costs(plan: EntryPlan) -> Measurement:
-    """Measure parameters in millions (or in 2²⁰), steps per second, and step times relative to column 1.
+    """Measure parameters, steps per second, and step times relative to column 1.
 
     Nothing is trained: a step is repeated on one batch of the first training examples.  The option
     ``parsing``, the paper's number, adds the parser's speed in batches of 256 sentences per second.
