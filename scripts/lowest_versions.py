@@ -27,6 +27,7 @@ def lowest(requirements: Iterable[str]) -> Iterator[str]:
 
 
 def main() -> None:
+    """Read the arguments and print."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("extras", nargs="*", help="extras whose dependencies are included")
     parser.add_argument("--skip", action="append", default=[], help="a package to leave out")

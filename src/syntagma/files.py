@@ -12,7 +12,6 @@ import gzip
 import io
 import json
 import os
-import re
 import stat
 import sys
 import tarfile
@@ -24,7 +23,7 @@ from pathlib import Path
 from typing import IO, Any, AnyStr, cast
 
 from syntagma.errors import DiskError, InputError
-from syntagma.json_values import parse_json
+from syntagma.json_values import array_items, parse_json
 
 STANDARD_INPUT = "-"
 BYTE_ORDER_MARK = "\ufeff"
@@ -342,9 +341,7 @@ def read_json(path: str | Path, *, extra: str = "", finite: bool = True) -> Any:
 ONE_A_LINE = "; if every line is a separate object, name the file .jsonl"
 
 
-def _read_as_json(
-    text: str, path: str | Path, extra: str = ONE_A_LINE, finite: bool = True
-) -> Any:
+def _read_as_json(text: str, path: str | Path, extra: str = ONE_A_LINE, finite: bool = True) -> Any:
     """Parse the text of a JSON file."""
     try:
         return parse_json(text, finite=finite)
@@ -390,32 +387,11 @@ def read_objects(path: str | Path) -> Iterator[tuple[str, dict[str, Any] | str]]
 def _items_of_array(path: str | Path) -> Iterator[Any]:
     """Yield the items of a JSON array one by one, so that not all are in memory at once."""
     text = read_text(path).removeprefix(BYTE_ORDER_MARK)
-    decode = json.JSONDecoder().raw_decode
-    skip = re.compile(r"[ \t\n\r]*").match
-
-    def after_space(place: int) -> int:
-        found = skip(text, place)
-        assert found is not None
-        return found.end()
-
-    place = after_space(0)
-    if text[place : place + 1] != "[":
-        rows = _read_as_json(text, path)
-        raise InputError(f"{path}: expected a list of objects, got {type(rows).__name__}")
-    place = after_space(place + 1)
-    more = text[place : place + 1] != "]"
-    while more:
-        try:
-            _, end = decode(text, place)
-            item, place = parse_json(text[place:end]), end
-        except (ValueError, RecursionError):
-            break
-        yield item
-        place = after_space(place)
-        more = text[place : place + 1] == ","
-        place = after_space(place + 1) if more else place
-    if more or text[place : place + 1] != "]" or after_space(place + 1) != len(text):
-        _read_as_json(text, path)  # Raises an error that names line and column.
+    try:
+        yield from array_items(text)
+    except ValueError:
+        rows = _read_as_json(text, path)  # Raises an error that names line and column.
+        raise InputError(f"{path}: expected a list of objects, got {type(rows).__name__}") from None
 
 
 def _object(row: Any, place: str) -> dict[str, Any] | str:

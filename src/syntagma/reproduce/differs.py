@@ -170,9 +170,9 @@ def _chains(plan: EntryPlan) -> Iterator[str]:
     bases: dict[tuple[str, str, str], list[str]] = {}
     for (base, ours, theirs), names in systems.items():
         bases.setdefault((", ".join(names), ours, theirs), []).append(base)
-    for (names, ours, theirs), where in bases.items():
+    for (those, ours, theirs), where in bases.items():
         other = "" if ours == theirs else f"; in the paper {theirs or 'the encoder itself'}"
-        yield f"starts from ({', '.join(where)}: {names}): {ours}{other}"
+        yield f"starts from ({', '.join(where)}: {those}): {ours}{other}"
 
 
 def _initialisation(plan: EntryPlan) -> Iterator[str]:
