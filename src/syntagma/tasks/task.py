@@ -46,7 +46,7 @@ class Features:
             (:func:`syntagma.batches.padded_length`).
     """
 
-    items: list[Any]
+    items: Sequence[Any]
     padded: bool = False
 
     def __len__(self) -> int:

@@ -142,7 +142,7 @@ class PackedItems(Sequence[MentionItem]):
 class PackedFeatures(Features):
     """Features whose items are packed."""
 
-    items: PackedItems  # type: ignore[assignment]
+    items: PackedItems
 
     @property
     def lengths(self) -> list[int]:
