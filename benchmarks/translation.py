@@ -19,11 +19,11 @@ from transformers import MarianMTModel
 from benchmarks.text import example_texts
 from benchmarks.timing import rounds, show
 from syntagma.encoders.config import SyntagmaConfig
+from syntagma.encoders.default import SCRATCH
 from syntagma.encoders.precision import autocast
 from syntagma.files import read_lines
 from syntagma.models.guides import resolve_guides
 from syntagma.models.translation_model import (
-    SCRATCH,
     TranslationHead,
     TranslationModel,
     fresh_config,

@@ -13,6 +13,7 @@ from typing import Any
 # make each of them many times slower.
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 
+import hypothesis
 import pytest
 import torch
 from tokenizers import (
@@ -34,6 +35,9 @@ from syntagma.text.sentence import Parse, Sentence
 from tests.processes import RUNNING
 
 torch.set_num_threads(1)
+# How long one example takes depends on what else the machine does.
+hypothesis.settings.register_profile("untimed", deadline=None)
+hypothesis.settings.load_profile("untimed")
 
 pytest_plugins = ["tests.page_fixtures"]
 

@@ -23,7 +23,7 @@ from pathlib import Path
 from typing import IO, Any, AnyStr, cast
 
 from syntagma.errors import DiskError, InputError
-from syntagma.json_values import parse_json
+from syntagma.json_values import array_items, parse_json
 
 STANDARD_INPUT = "-"
 BYTE_ORDER_MARK = "\ufeff"
@@ -338,7 +338,14 @@ def read_json(path: str | Path, *, extra: str = "", finite: bool = True) -> Any:
     Raises:
         InputError: the file cannot be read or is not JSON; the message names line and column.
     """
-    text = read_text(path).removeprefix(BYTE_ORDER_MARK)
+    return _read_as_json(read_text(path).removeprefix(BYTE_ORDER_MARK), path, extra, finite)
+
+
+ONE_A_LINE = "; if every line is a separate object, name the file .jsonl"
+
+
+def _read_as_json(text: str, path: str | Path, extra: str = ONE_A_LINE, finite: bool = True) -> Any:
+    """Parse the text of a JSON file."""
     try:
         return parse_json(text, finite=finite)
     except json.JSONDecodeError as error:
@@ -375,12 +382,19 @@ def read_objects(path: str | Path) -> Iterator[tuple[str, dict[str, Any] | str]]
                     found = f"{place}: broken JSON ({error})"
                 yield place, found
         return
-    rows = read_json(path, extra="; if every line is a separate object, name the file .jsonl")
-    if not isinstance(rows, list):
-        raise InputError(f"{path}: expected a list of objects, got {type(rows).__name__}")
-    for number, row in enumerate(rows, start=1):
+    for number, row in enumerate(_items_of_array(path), start=1):
         place = f"{path}, entry {number}"
         yield place, _object(row, place)
+
+
+def _items_of_array(path: str | Path) -> Iterator[Any]:
+    """Yield the items of a JSON array one by one, so that not all are in memory at once."""
+    text = read_text(path).removeprefix(BYTE_ORDER_MARK)
+    try:
+        yield from array_items(text)
+    except ValueError:
+        rows = _read_as_json(text, path)  # Raises an error that names line and column.
+        raise InputError(f"{path}: expected a list of objects, got {type(rows).__name__}") from None
 
 
 def _object(row: Any, place: str) -> dict[str, Any] | str:

@@ -10,12 +10,14 @@ from __future__ import annotations
 import json
 import math
 import re
+from collections.abc import Iterator
 from typing import Any
 
 TOO_DEEP = "nested too deeply to be read"
 
 # A string, so that constants inside of strings are passed over, or what JSON lacks.
 _TOKEN = re.compile(r'"(?:[^"\\]|\\.)*"|-?(?:NaN|Infinity)', re.DOTALL)
+_SPACE = re.compile(r"[ \t\n\r]*")
 _WHOLE = re.compile(r"\s*([+-]?[0-9]{1,18})\s*")
 
 
@@ -45,6 +47,43 @@ def parse_json(text: str, *, finite: bool = True) -> Any:
         found = (match for match in _TOKEN.finditer(text) if match[0][0] != '"')
         position = next((match.start() for match in found), 0)
         raise json.JSONDecodeError(f"{error} is not a number in JSON", text, position) from error
+
+
+def array_items(text: str) -> Iterator[Any]:
+    """Yield the items of a JSON array one by one.
+
+    Args:
+        text: the text of the array.
+
+    Raises:
+        ValueError: it is not an array, or not JSON; the items before the mistake were yielded.
+
+    >>> [*array_items(' [1, {"a": 2}] ')]
+    [1, {'a': 2}]
+    """
+    decode = json.JSONDecoder().raw_decode
+
+    def after_space(place: int) -> int:
+        found = _SPACE.match(text, place)
+        assert found is not None
+        return found.end()
+
+    place = after_space(0)
+    if text[place : place + 1] != "[":
+        raise ValueError("not an array")
+    place = after_space(place + 1)
+    more = text[place : place + 1] != "]"
+    while more:
+        try:
+            _, end = decode(text, place)
+        except RecursionError as error:
+            raise ValueError(TOO_DEEP) from error
+        yield parse_json(text[place:end])
+        place = after_space(end)
+        more = text[place : place + 1] == ","
+        place = after_space(place + 1) if more else place
+    if text[place : place + 1] != "]" or after_space(place + 1) != len(text):
+        raise ValueError("the array does not end")
 
 
 class _ConstantError(Exception):

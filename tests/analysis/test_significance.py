@@ -18,7 +18,7 @@ from syntagma.analysis.significance import (
     sign_test,
     welch_test,
 )
-from syntagma.tasks.comparison.metric_sums import ARCS, BLEU, MICRO_F1
+from syntagma.tasks.comparison.metric_sums import ARCS, BLEU, MICRO_F1, bleu_of_sums
 
 
 def test_the_sign_test_is_twice_the_binomial_tail():
@@ -224,3 +224,12 @@ def test_seeds_are_exchanged_with_their_examples():
     ours, theirs = random.integers(0, 4, (2, 60, 3)).astype(float)
     once = randomisation_test([ours], [theirs], MICRO_F1)
     assert randomisation_test([ours, ours], [theirs, theirs], MICRO_F1) == once
+
+
+@pytest.mark.filterwarnings("error::RuntimeWarning")
+def test_bleu_of_nothing_is_zero_without_a_warning():
+    """Resamples of few sentences may have no words, or no four of them in a row."""
+    sums = np.zeros((3, 10))
+    sums[1] = [2, 1, 0, 0, 2, 1, 0, 0, 0, 3]
+    sums[2] = [4, 3, 2, 1, 4, 3, 2, 1, 4, 4]
+    assert bleu_of_sums(sums) == pytest.approx([0, 0, 100])

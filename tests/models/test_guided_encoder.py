@@ -193,10 +193,6 @@ def test_padding_on_either_side_changes_nothing(aggregation):
 
 @pytest.mark.parametrize("model_type", [name for name in ENCODERS if name != "modernbert"])
 def test_a_copied_layer_computes_the_same_as_the_last_layer(encoder_folders, model_type):
-    if model_type == "deberta-v2":
-        pytest.skip("its attention adds relative positions, which the copy leaves out")
-    if model_type == "mpnet":
-        pytest.skip("its attention adds a position bias, which the copy leaves out")
     model = GuidedEncoder.from_encoder(
         str(encoder_folders[model_type]),
         guides=resolve_guides(

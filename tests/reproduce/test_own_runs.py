@@ -25,7 +25,7 @@ RUNS = [
     ("searchqa", "poi-net"),
     ("pretraining", "layers_mlm_heads"),
     ("subj_number", "probe_plain"),
-    ("translation", "sg-net_from_scratch"),
+    ("translation", "sg-net"),
 ]
 
 

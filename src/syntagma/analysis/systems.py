@@ -154,7 +154,9 @@ class System:
         ]
 
     def value(self, keys: Sequence[str]) -> float:
-        """Compute the metric on some examples in per cent, mean over seeds."""
+        """Compute the metric on some examples in per cent, mean over seeds; NaN for no example."""
+        if not len(keys):
+            return float("nan")
         if self.compared.sums is None:
             return 100 * float(self.example_scores(keys).mean())
         values = [self.compared.sums.value(counts.sum(0)) for counts in self.counts(keys)]

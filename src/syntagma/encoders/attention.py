@@ -38,7 +38,14 @@ def _masked_kernels(device: torch.device) -> Iterator[None]:
 
 
 def attend(
-    query: Tensor, key: Tensor, value: Tensor, mask: Tensor, *, dropout_prob: float = 0.0
+    query: Tensor,
+    key: Tensor,
+    value: Tensor,
+    mask: Tensor,
+    *,
+    bias: Tensor | None = None,
+    scale: float | None = None,
+    dropout_prob: float = 0.0,
 ) -> Tensor:
     """Compute scaled dot-product attention under a boolean mask.
 
@@ -48,16 +55,20 @@ def attend(
         value: ``[batch, n_heads, n, width]``.
         mask: true where a row may attend to a column; broadcastable to ``[batch, n_heads, n, n]``.
             Every row must be allowed at least one column.
+        bias: added to the scores; broadcastable to ``[batch, n_heads, n, n]``.
+        scale: factor of the products of queries and keys; 1/√width by default.
         dropout_prob: dropout probability of attention weights.
 
     Returns:
         ``[batch, n_heads, n, width]``.
     """
+    if bias is not None:
+        mask = bias.to(query.dtype).masked_fill(~mask, -torch.inf)
     if not dropout_prob and has_slow_gradients(query, key, value, mask):
-        return attend_with_float_gradients(query, key, value, mask)
+        return attend_with_float_gradients(query, key, value, mask, scale=scale)
     with _masked_kernels(query.device):
         return F.scaled_dot_product_attention(
-            query, key, value, attn_mask=mask, dropout_p=dropout_prob
+            query, key, value, attn_mask=mask, dropout_p=dropout_prob, scale=scale
         )
 
 
@@ -104,10 +115,12 @@ def _encoder_attention(
         )
 
 
-# An implementation that Transformers does not know needs a mask function too: without one, layers
-# would receive no mask at all.
-AttentionInterface.register(NAME, _encoder_attention)
-AttentionMaskInterface.register(NAME, sdpa_mask)
+def _register() -> None:
+    """Make this attention known to Transformers; done on first use, not by an import."""
+    # An implementation that Transformers does not know needs a mask function too: without one,
+    # layers would receive no mask at all.
+    AttentionInterface.register(NAME, _encoder_attention)
+    AttentionMaskInterface.register(NAME, sdpa_mask)
 
 
 def use_attention(encoder: nn.Module) -> None:
@@ -118,4 +131,5 @@ def use_attention(encoder: nn.Module) -> None:
     """
     # A private attribute: Transformers has no public one that returns the implementation in use.
     if getattr(encoder.config, "_attn_implementation", None) == "sdpa":
+        _register()
         encoder.set_attn_implementation(NAME)  # type: ignore[operator]

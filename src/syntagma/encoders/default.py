@@ -15,6 +15,8 @@ from syntagma.errors import DamagedFileError, InputError
 from syntagma.files import read_json
 
 DEFAULT = "default"
+SCRATCH = "scratch"
+"""Setting of an experiment that is no name of a model: an encoder with random weights."""
 DEFAULT_PARSER = "default-parser"
 DEFAULT_READER = "default-reader"
 ENCODERS = names_of("encoder")

@@ -21,7 +21,7 @@ class NamedModel:
         description: description in one line.
         digest: SHA-256 of ``model.safetensors``.
         size: size of that file in bytes.
-        licence: licence of the weights.
+        licence: licence of the weights, which the data that they learnt from allow.
         data: training data.
         encoder: named encoder that a parser or reader is built on.
         scores: scores on development sets in per cent; empty for encoders, which have no task.
@@ -65,9 +65,7 @@ def _shipped(*, name: str, run: str, **fields: Any) -> NamedModel:
         f"syntagma train experiments/{run}.yaml --out runs/{run} && "
         f"syntagma pack runs/{run} --out src/syntagma/weights/{name} --bits 4"
     )
-    return NamedModel(
-        name=name, encoder="default", licence="CC BY-SA 4.0", command=command, **fields
-    )
+    return NamedModel(name=name, encoder="default", command=command, **fields)
 
 
 _SENTENCE_PAIRS = (
@@ -122,6 +120,8 @@ _ROWS = (
         kind="parser",
         version="1.0",
         description="joint parser and tagger for English: heads, relations, phrases, tags",
+        # GUM's essays, fiction, letters, podcasts and how-to guides are for non-commercial use.
+        licence="CC BY-NC-SA 4.0",
         digest="2f00fb81e7deaeb4363cd0def130a1cdc8d281d60ffced9968d658e30233b9b8",
         size=8_410_794,
         data=("UD English-EWT train", "GUM train"),
@@ -143,6 +143,7 @@ _ROWS = (
         kind="reader",
         version="1.0",
         description="reader for English: answers questions with a span of a passage, or abstains",
+        licence="CC BY-SA 4.0",
         digest="519df5131f7803d3c7bf15539e768c4a237b7e638fc92f522d8e6babf3f9819b",
         size=9_338_148,
         data=("SQuAD 1.1 train", "30,000 unanswerable questions"),

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, Literal
 
 import torch
 from torch import Tensor, nn
@@ -17,10 +17,17 @@ from transformers import PretrainedConfig
 
 from syntagma.errors import InputError
 
+RelativeKind = Literal["", "bias", "disentangled", "rotary_pairs", "rotary_halves"]
+"""How layers add relative positions, see :mod:`syntagma.models.relative_positions`."""
+
 
 @dataclass(frozen=True, slots=True)
 class LayerParts:
-    """Names of the parts of a post-norm layer, relative to the layer."""
+    """Names of the parts of a post-norm layer, relative to the layer.
+
+    ``query``, ``key`` and ``value`` have one name if one linear map computes all three for each
+    head, without a bias; the biases of queries and values are then parameters beside it.
+    """
 
     query: str
     key: str
@@ -42,6 +49,7 @@ class Sites:
             encoder whose first layer reads the sum itself.
         layers: list of layers; a layer used several times is listed once.
         layer_parts: parts of a layer; ``None`` unless it is a plain post-norm Transformer layer.
+        relative_positions: how such a layer adds relative positions; empty if it does not.
         hidden_dropout: configuration keys of dropout on hidden states.
         attention_dropout: configuration key of dropout on attention weights.
         widened: whether embeddings narrower than the states are projected to the width of the
@@ -54,6 +62,7 @@ class Sites:
     embedding_norm: str = "embeddings.LayerNorm"
     layers: str = "encoder.layer"
     layer_parts: LayerParts | None = None
+    relative_positions: RelativeKind = ""
     hidden_dropout: tuple[str, ...] = ("hidden_dropout_prob",)
     attention_dropout: str = "attention_probs_dropout_prob"
     widened: bool = False
@@ -137,9 +146,20 @@ SITES: dict[str, Sites] = {
     "camembert": _BERT,
     "convbert": Sites(),
     "data2vec-text": _BERT,
-    "deberta": Sites(widened=True, float32=True),
+    "deberta": Sites(
+        widened=True,
+        float32=True,
+        relative_positions="disentangled",
+        layer_parts=LayerParts(
+            query="attention.self.in_proj",
+            key="attention.self.in_proj",
+            value="attention.self.in_proj",
+            **_BERT_OUTPUTS,
+        ),
+    ),
     "deberta-v2": Sites(
         widened=True,
+        relative_positions="disentangled",
         layer_parts=LayerParts(
             query="attention.self.query_proj",
             key="attention.self.key_proj",
@@ -168,6 +188,7 @@ SITES: dict[str, Sites] = {
     "gte": _ROTARY,
     "jina_embeddings_v3": replace(
         _ROTARY,
+        relative_positions="rotary_halves",
         layer_parts=LayerParts(
             query="self_attn.q_proj",
             key="self_attn.k_proj",
@@ -203,7 +224,8 @@ SITES: dict[str, Sites] = {
             feed_forward_in="intermediate.dense",
             feed_forward_out="output.dense",
             output_norm="output.LayerNorm",
-        )
+        ),
+        relative_positions="bias",
     ),
     "mt5": _T5,
     "mvp": _BART,
@@ -213,7 +235,7 @@ SITES: dict[str, Sites] = {
     "rembert": _BERT,
     "roberta": _BERT,
     "roberta-prelayernorm": Sites(),
-    "roformer": _BERT,
+    "roformer": replace(_BERT, relative_positions="rotary_pairs"),
     "splinter": _BERT,
     "t5": _T5,
     "ultrabert": _EUROBERT,

@@ -140,6 +140,23 @@ class Guide(nn.Module):
         return ""
 
     @classmethod
+    def without_copy(cls, settings: Any, encoder: PretrainedConfig | None) -> Any:
+        """Return settings without the copy of weights that an encoder does not have.
+
+        Only settings of a preset are changed in this way: a copy that the user asked for and that
+        is impossible is an error.
+
+        Args:
+            settings: settings of the guide.
+            encoder: the encoder's configuration; ``None`` for an encoder without pretrained
+                weights.
+
+        Returns:
+            The same settings if the weights can be copied, or if none are.
+        """
+        return settings
+
+    @classmethod
     def learned_numbers(
         cls, settings: Any, weights: Mapping[str, Callable[[], list[float]]]
     ) -> dict[str, float]:

@@ -10,24 +10,31 @@ from dataclasses import replace
 from typing import Any, NamedTuple, Self
 
 import torch
-import torch._dynamo.config
 from torch import Tensor, nn
 
 from syntagma.encoders.config import SyntagmaConfig, read_config
 from syntagma.encoders.default import CONFIG
-from syntagma.encoders.load import encoder_weights
+from syntagma.encoders.load import encoder_weights, load_encoder_config
 from syntagma.encoders.model import SyntagmaModel
-from syntagma.encoders.reference import ModelName, ModelRef
+from syntagma.encoders.reference import ModelName, ModelRef, find_model
 from syntagma.encoders.saved import saved_weights
 from syntagma.encoders.sites import SITES, change_input, find_sites, layers
 from syntagma.errors import InputError
 from syntagma.models.guide import EmbeddingGuide, Guide, LayerGuide, StateGuide, Syntax
-from syntagma.models.guides import GUIDES, read_guides, resolve_guides
+from syntagma.models.guides import GUIDES, preset_on, read_guides, resolve_guides
 from syntagma.models.turns import turns_of
 
-# Guides inside an encoder are hooks.  By default torch ignores hooks when it decides whether
-# compiled code can be reused, and would run code compiled without guides.
-torch._dynamo.config.skip_nnmodule_hook_guards = False
+
+def _respect_hooks() -> None:
+    """Let compiled code be used only with the hooks that it was compiled with.
+
+    Guides inside an encoder are hooks.  By default torch ignores hooks when it decides whether
+    compiled code can be reused, and would run code compiled without guides.  This is set when the
+    first model needs it, as an import must not change what other code of the process does.
+    """
+    import torch._dynamo.config
+
+    torch._dynamo.config.skip_nnmodule_hook_guards = False
 
 
 class GuidedStates(NamedTuple):
@@ -54,6 +61,8 @@ class GuidedEncoder(SyntagmaModel):
         self.pretrained_keys: set[str] = set()
         for name, settings in config.read_guides(read_guides).items():
             self.add_module(name, GUIDES[name].build(settings, config.encoder))
+        if any(isinstance(guide, EmbeddingGuide | LayerGuide) for guide in self.guides):
+            _respect_hooks()
         # An encoder with one token type would fail on the two that its tokenizer may return.
         self.reads_token_types = "token_type_ids" in _forward_parameters(self.trunk) and (
             getattr(config.encoder, "type_vocab_size", None) not in (0, 1)
@@ -91,7 +100,9 @@ class GuidedEncoder(SyntagmaModel):
         """
         guides = settings.pop("guides", {})
         if isinstance(guides, str):
-            guides = resolve_guides(guides, {})
+            ref, preset = find_model(name), guides
+            guides = resolve_guides(preset, {})
+            guides, name = preset_on(preset, guides, load_encoder_config(ref)), ref
         if not isinstance(guides, Mapping):
             raise InputError(
                 f"guides: expected the name of a preset, or the settings of each guide as in "

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import exp
 from typing import Any, Literal, Self
 
@@ -13,7 +13,12 @@ from transformers import PretrainedConfig
 from syntagma.encoders.sites import SITES, find_sites
 from syntagma.errors import InputError
 from syntagma.models.aggregation import Aggregation, Aggregator
-from syntagma.models.ancestor_attention import AncestorAttentionLayer, copy_layer, layer_like
+from syntagma.models.ancestor_attention import (
+    AncestorAttentionLayer,
+    can_copy,
+    copy_layer,
+    layer_like,
+)
 from syntagma.models.guide import FirstPiece, StateGuide, Syntax
 from syntagma.syntax.ancestors import ancestor_mask
 from syntagma.syntax.encode import PieceMode
@@ -30,7 +35,8 @@ class AncestorAttention:
         alpha: weight of the encoder's states in ``dual`` (0.5 in eq. 4).
         aggregate_special: whether special tokens are aggregated too, as in the authors' released
             code; in the paper they keep the encoder's states.
-        initialise: ``random``, or ``last_layer`` to start as a copy of the encoder's last layer.
+        initialise: ``random``, or ``last_layer`` to start as a copy of the encoder's last layer,
+            with its relative positions (the preset ``sg-net``).
         num_layers: number of guided layers.
     """
 
@@ -79,7 +85,11 @@ class SyntaxGuidedLayers(StateGuide):
         return cls(
             settings,
             layers=[
-                layer_like(encoder, SITES.get(encoder.model_type))
+                layer_like(
+                    encoder,
+                    SITES.get(encoder.model_type),
+                    copied=settings.initialise == "last_layer",
+                )
                 for _ in range(settings.num_layers)
             ],
             aggregator=Aggregator(
@@ -96,6 +106,15 @@ class SyntaxGuidedLayers(StateGuide):
     def copies_pretrained(cls, settings: AncestorAttention) -> str:
         """Return ``initialise`` if it is ``last_layer``."""
         return "initialise" if settings.initialise == "last_layer" else ""
+
+    @classmethod
+    def without_copy(
+        cls, settings: AncestorAttention, encoder: PretrainedConfig | None
+    ) -> AncestorAttention:
+        """Return settings with random weights if the encoder has no layer that can be copied."""
+        if settings.initialise != "last_layer" or (encoder is not None and can_copy(encoder)):
+            return settings
+        return replace(settings, initialise="random")
 
     @classmethod
     def learned_numbers(

@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from syntagma.errors import InputError
 from syntagma.models.guide import Guide
 from syntagma.registry import Registry
 from syntagma.settings import build, nearest, with_changes
+
+if TYPE_CHECKING:
+    from transformers import PretrainedConfig
+
+log = logging.getLogger(__name__)
 
 GUIDES: Registry[type[Guide]] = Registry(
     "guide",
@@ -23,11 +29,16 @@ GUIDES: Registry[type[Guide]] = Registry(
 
 PRESETS: dict[str, dict[str, dict[str, Any]]] = {
     "none": {},
-    "sg-net": {"ancestor_attention": {}},
+    "sg-net": {"ancestor_attention": {"initialise": "last_layer"}},
     "seprem": {"tree_distance": {}},
-    "poi-net": {"pos_embedding": {}, "coattention": {}},
+    "poi-net": {"pos_embedding": {"initialise": "zero"}, "coattention": {}},
 }
-"""The guides of each published system."""
+"""The guides of each published system, with the settings that we recommend.
+
+Both start from what the encoder has learnt: a guided layer with random weights, or random vectors
+of tags, must first be trained to do no harm.  The papers' own settings are the systems of
+:mod:`syntagma.reproduce`.
+"""
 
 GuideSettings = Mapping[str, Any]
 """The settings dataclass of each guide by its name, in the order in which guides act."""
@@ -114,6 +125,32 @@ def resolve_guides(
     if preset not in PRESETS:
         raise InputError(f"unknown preset {preset!r}; {nearest(preset, [*PRESETS, *others])}")
     return change_guides(PRESETS[preset], guides)
+
+
+def preset_on(preset: str, guides: GuideSettings, encoder: PretrainedConfig) -> dict[str, Any]:
+    """Return the settings of a preset's guides on an encoder, which may have no weights to copy.
+
+    Args:
+        preset: name of the preset that the settings come from.
+        guides: settings of the guides.
+        encoder: the encoder's configuration.
+    """
+    suited = dict(guides)
+    for name in PRESETS.get(preset, {}):
+        if name not in suited or not (copied := GUIDES[name].copies_pretrained(suited[name])):
+            continue
+        suited[name] = GUIDES[name].without_copy(suited[name], encoder)
+        if suited[name] != guides[name]:
+            log.warning(
+                "preset %s: the layers of %r cannot be copied, so guides.%s.%s is %s; give this "
+                "setting to omit this warning",
+                preset,
+                encoder.model_type,
+                name,
+                copied,
+                getattr(suited[name], copied),
+            )
+    return suited
 
 
 def change_guides(before: Mapping[str, Any], guides: Mapping[str, Any]) -> dict[str, Any]:

@@ -20,7 +20,7 @@ class PosEmbedding:
 
     Args:
         initialise: ``random`` like the encoder's embeddings, or ``zero``, so that the guide changes
-            nothing before training.
+            nothing before training (the preset ``poi-net``).
         tags: ``penn`` for Penn tags (XPOS), ``upos`` for universal tags, or ``auto``: training
             takes Penn's unless most words have other tags, and the saved model has what it took.
     """

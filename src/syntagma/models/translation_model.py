@@ -20,14 +20,12 @@ from transformers.modeling_outputs import BaseModelOutput
 from syntagma.encoders import hub
 from syntagma.encoders.config import SyntagmaConfig
 from syntagma.encoders.cpu.cross_entropy import cross_entropy
+from syntagma.encoders.default import SCRATCH
 from syntagma.encoders.load import quiet
 from syntagma.encoders.reference import ModelRef
 from syntagma.encoders.sites import change_input
 from syntagma.errors import InputError
 from syntagma.models.guided_encoder import GuidedEncoder
-
-SCRATCH = "scratch"
-"""Name of a model that is trained from scratch."""
 
 IGNORED = -100
 SCORED = 2**26

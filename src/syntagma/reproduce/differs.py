@@ -1,4 +1,7 @@
-"""List how a reproduction differs from the paper, as far as settings and data show it."""
+"""List how a reproduction differs from the paper, as far as settings and data show it.
+
+Every setting that differs is named, and what a model was trained on before.
+"""
 
 from __future__ import annotations
 
@@ -10,19 +13,10 @@ from syntagma.reproduce.plan import EntryPlan
 from syntagma.reproduce.runs import Run, Setting, make_run
 from syntagma.reproduce.scores import part_scored
 from syntagma.settings import flatten, to_dict
+from syntagma.tasks.experiment import SAVED
 
-SHOWN = (
-    "head.max_length",
-    "head.distances",
-    "head.heads",
-    "training.num_train_epochs",
-    "training.max_steps",
-    "training.learning_rate",
-    "training.batch_tokens",
-    "training.gradient_accumulation_steps",
-    "training.encoder",
-)
-"""Settings whose values are compared with the paper's."""
+ELSEWHERE = ("data.", "encoder", "parser", "preset", "training.seed", "training.save_steps")
+"""Prefixes of settings that other lines name, or that do not affect the result."""
 
 
 def differences(plan: EntryPlan) -> Iterator[str]:
@@ -48,6 +42,8 @@ def differences(plan: EntryPlan) -> Iterator[str]:
     yield from dict.fromkeys(plan.missing.values())
     if plan.entry.trains:
         yield from _of_bases(plan)
+        yield from _chains(plan)
+        yield from _initialisation(plan)
         if setting.seeds != paper.seeds:
             yield f"seeds: {setting.seeds}; the paper uses {paper.seeds}"
         yield from _untested(plan)
@@ -119,19 +115,31 @@ def _settings(runs: Sequence[Run], setting: Setting) -> Iterator[str]:
     """Compare the settings of the runs on a base with those of the paper, in one line."""
     if setting.scale == "paper" and not setting.overrides:
         return
-    # Building the same runs at the paper's scale resolves all defaults and overrides.
-    full = Setting(setting.data, setting.out, "paper")
     changed: dict[str, None] = {}
     for run in runs:
-        theirs = flatten(to_dict(make_run(run.asked, run.system, full).experiment))
-        ours = flatten(to_dict(run.experiment))
+        theirs, ours = _values(_in_paper(run, setting)), _values(run)
         changed |= {
-            f"{key.rpartition('.')[2]} {_shown(ours.get(key))} ({_shown(theirs.get(key))})": None
-            for key in SHOWN
+            f"{key} {_shown(key, ours.get(key))} ({_shown(key, theirs.get(key))})": None
+            for key in dict.fromkeys((*ours, *theirs))
             if ours.get(key) != theirs.get(key) and not _has_no_effect(key, ours, theirs)
         }
     if changed:
         yield ", ".join(changed)
+
+
+def _in_paper(run: Run, setting: Setting) -> Run:
+    """Build the same run at the paper's scale, which resolves all defaults."""
+    full = Setting(setting.data, setting.out, "paper")
+    return make_run(run.asked, run.system, full, changes=run.changes)
+
+
+def _values(run: Run) -> dict[str, Any]:
+    """Return the flattened settings of a run, with those of the guides that it continues."""
+    own = flatten(to_dict(run.experiment))
+    if run.experiment.preset == SAVED and run.start is not None:
+        before = _values(run.start)
+        own = {key: value for key, value in before.items() if key.startswith("guides.")} | own
+    return {key: value for key, value in own.items() if not key.startswith(ELSEWHERE)}
 
 
 def _has_no_effect(key: str, *settings: dict[str, Any]) -> bool:
@@ -142,7 +150,56 @@ def _has_no_effect(key: str, *settings: dict[str, Any]) -> bool:
     )
 
 
-def _shown(value: Any) -> str:
+def _shown(key: str, value: Any) -> str:
     if value is None:
-        return "–"
+        return "the encoder's own" if key.endswith("dropout") else "–"
     return f"{value:g}" if isinstance(value, float) else str(value)
+
+
+def _chains(plan: EntryPlan) -> Iterator[str]:
+    """Say what each model was trained on in turn, if that is more than the base itself."""
+    systems: dict[tuple[str, str, str], list[str]] = {}
+    # One run of each system on each base; several columns may show the same one.
+    shown = {(runs[0].base, runs[0].system): runs[0] for runs in plan.cells.values()}
+    for (base, system), run in shown.items():
+        if ours := _chain(run):
+            theirs = ours
+            if plan.setting.scale != "paper":
+                theirs = _chain(_in_paper(run, plan.setting))
+            systems.setdefault((base, ours, theirs), []).append(system)
+    bases: dict[tuple[str, str, str], list[str]] = {}
+    for (base, ours, theirs), names in systems.items():
+        bases.setdefault((", ".join(names), ours, theirs), []).append(base)
+    for (those, ours, theirs), where in bases.items():
+        other = "" if ours == theirs else f"; in the paper {theirs or 'the encoder itself'}"
+        yield f"starts from ({', '.join(where)}: {those}): {ours}{other}"
+
+
+def _initialisation(plan: EntryPlan) -> Iterator[str]:
+    """Say how new guides start, which no paper states."""
+    found: dict[tuple[str, str], None] = {}
+    for run in plan.runs():
+        if run.start is None:
+            values = _values(run)
+            found |= dict.fromkeys(
+                (key.split(".")[1], value)
+                for key, value in values.items()
+                if key.startswith("guides.") and key.endswith(".initialise")
+            )
+    for guide, value in found:
+        yield f"initialisation of {guide}: {value}; the paper does not state its own"
+
+
+def _chain(run: Run) -> str:
+    """Name the runs that a run starts from, the first one first; empty if it is the encoder."""
+    names: list[str] = []
+    before = run.start
+    while before is not None:
+        same = before.system == run.system
+        names.insert(0, before.base if same else f"{before.base}/{before.system}")
+        before = before.start
+    text = f"a model trained on {', then on '.join(names)}" if names else ""
+    beside = [f"{need.base}/{need.system}" for need in run.needs if need is not run.start]
+    if beside:
+        text += f"{'; ' if text else ''}with {' and '.join(beside)}"
+    return text

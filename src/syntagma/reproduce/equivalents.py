@@ -137,8 +137,7 @@ def _measured(
         if at not in {row for row, _ in have}:
             same = sum(other.name == row.name for other in entry.rows if other.system)
             missing.append(f"{headings[at]}, {row.name}" if same > 1 else row.name)
-        # The differences of a result of its own name its columns without data.
-        elif sources != (entry.name,) and column not in {column for _, column in have}:
+        elif column not in {column for _, column in have}:
             missing.append(f"column {entry.columns[column].name}")
     return Measured(sources, found, tuple(dict.fromkeys(missing)))
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -109,7 +109,8 @@ class Run:
         system: name of the system.
         experiment: settings of the run.
         files: files of the dataset.
-        needs: runs that this one starts from.
+        needs: runs whose models this one uses.
+        changes: settings that differ from those of the system.
     """
 
     folder: Path
@@ -119,6 +120,13 @@ class Run:
     experiment: Experiment
     files: DatasetFiles
     needs: tuple[Run, ...] = ()
+    changes: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def start(self) -> Run | None:
+        """The run whose model this one continues; ``None`` if it starts from an encoder."""
+        encoder = Path(self.experiment.encoder)
+        return next((run for run in self.needs if run.folder == encoder), None)
 
     @property
     def state(self) -> str:
@@ -197,23 +205,53 @@ def make_run(
         return str(needs[-1].folder)
 
     start_system = values.pop("begins_as", system)
+    overrides = [
+        each
+        for each in setting.overrides_of(base)
+        if (guide := _guide_of(each)) is None or guide in _guide_names(values)
+    ]
     fresh = fresh or bool(setting.encoder_of(base))
     if base_settings.start and setting.scale != "paper" and not fresh:
         # The trained guides are kept.  Their settings are only given if they differ from those of
         # the run to start from.
-        changed = start_system != system or "guides" in (changes or {})
+        before = read_shared()["systems"][start_system].get("guides", {})
+        guides = {
+            name: own for name, own in values.get("guides", {}).items() if own != before.get(name)
+        }
         values |= {
             "encoder": first_run(base_settings.start, start_system),
             "preset": "saved",
-            "guides": values.get("guides", {}) if changed else {},
+            "guides": guides,
         }
-    values = apply_overrides(_resolve(values, first_run), setting.overrides_of(base))
+    values = apply_overrides(_resolve(values, first_run), overrides)
     name = "-".join(part for part in (system, suffix) if part)
     if encoder != DEFAULT and not base_settings.encoder:
         name += f"@{encoder.rstrip('/').rpartition('/')[2]}"
     folder = setting.out / setting.scale / base / f"{name}-{seed}"
     experiment = build(Experiment, values, where=f"{base}/{system}")
-    return Run(folder, base, asked, system, experiment, files, tuple(needs))
+    return Run(folder, base, asked, system, experiment, files, tuple(needs), changes or {})
+
+
+def _guide_of(override: str) -> str | None:
+    """Return the guide whose setting an override changes; ``None`` if it changes another."""
+    section, _, key = override.partition("=")[0].partition(".")
+    return key.partition(".")[0] if section == "guides" and "." in key else None
+
+
+def _guide_names(values: Mapping[str, Any]) -> set[str]:
+    """Return the guides of a system: of its preset, its own, and of the run that it continues.
+
+    A setting of a guide changes the systems that have it, and does not give it to the others.
+    """
+    from syntagma.models.guides import PRESETS
+
+    names = {*PRESETS.get(values.get("preset", "none"), {})}
+    encoder = values["encoder"]
+    if values.get("preset") == "saved" and encoder.startswith(REFERENCE):
+        _, _, system = encoder.removeprefix(REFERENCE).partition("/")
+        names |= _guide_names({"encoder": "", **read_shared()["systems"][system]})
+    guides = values.get("guides", {})
+    return (names | guides.keys()) - {name for name, own in guides.items() if own is False}
 
 
 def _base_values(base: Base, scale: str) -> dict[str, Any]:

@@ -98,6 +98,11 @@ class SequenceBuilder:
         self._one = _template(tokenizer, ("a",))
         self._two = _template(tokenizer, ("a", "b"))
 
+    @property
+    def rows(self) -> slice:
+        """The rows of the syntax table that are read."""
+        return self._rows
+
     def prefix(self, n_texts: int) -> IntArray:
         """Return the special tokens before the first text, for a sequence of one or two texts."""
         specials, _ = self._one if n_texts == 1 else self._two

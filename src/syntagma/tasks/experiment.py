@@ -9,11 +9,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
 
-from syntagma.encoders.default import DEFAULT
+from syntagma.encoders.default import DEFAULT, SCRATCH
 from syntagma.encoders.precision import Precision
 from syntagma.encoders.reference import ModelRef, find_model
 from syntagma.errors import InputError
-from syntagma.models.guides import PRESETS, read_guides, resolve_guides
+from syntagma.models.guides import GUIDES, PRESETS, read_guides, resolve_guides
 from syntagma.settings import apply_overrides, build, flatten, load_yaml, to_dict
 from syntagma.tasks import find_task
 
@@ -204,7 +204,20 @@ class Experiment:
         removed = {
             name: False for name in PRESETS.get(self.preset, {}) if self.guides.get(name) is False
         }
-        return resolve_guides(self.preset, self.guides, others=[SAVED]) | removed
+        guides = resolve_guides(self.preset, self.guides, others=[SAVED])
+        if self.encoder == SCRATCH:
+            # A preset copies pretrained weights where there are some.  For other encoders this is
+            # known when the model is built (syntagma.models.guides.preset_on).
+            for name in PRESETS[self.preset].keys() & guides.keys():
+                guide = GUIDES[name]
+                given = self.guides.get(name)
+                copied = guide.copies_pretrained(guides[name])
+                explicit = (
+                    copied in given if isinstance(given, Mapping) else given not in (None, True)
+                )
+                if copied and not explicit:
+                    guides[name] = guide.without_copy(guides[name], None)
+        return guides | removed
 
     @functools.cached_property
     def encoder_ref(self) -> ModelRef:

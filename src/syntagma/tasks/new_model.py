@@ -5,12 +5,12 @@ from __future__ import annotations
 import logging
 from typing import Any, TypeVar
 
-from syntagma.encoders.load import load_tokenizer
+from syntagma.encoders.load import load_encoder_config, load_tokenizer
 from syntagma.encoders.precision import best_device
 from syntagma.encoders.reference import ModelRef
 from syntagma.errors import InputError
 from syntagma.models.guided_encoder import GuidedEncoder
-from syntagma.models.guides import change_guides
+from syntagma.models.guides import PRESETS, change_guides, preset_on
 from syntagma.parse.sources.cache import ParseCache, cache_folder
 from syntagma.parse.sources.load import load_source
 from syntagma.parse.sources.source import Mode
@@ -41,6 +41,8 @@ def new_model(
     guides = experiment.guides
     if experiment.preset == SAVED:
         guides = change_guides(_saved_guides(experiment, ref), guides)
+    elif any(PRESETS[experiment.preset].values()):
+        guides = preset_on(experiment.preset, guides, load_encoder_config(ref))
     active = {name: settings for name, settings in guides.items() if settings is not False}
     model: Model = model_class.from_encoder(
         ref,

@@ -37,12 +37,12 @@ class Features:
     """Encoded examples: what a data loader reads.
 
     Args:
-        items: of any kind; ``len(item)`` is its length in pieces.
+        items: a sequence of items of any kind; ``len(item)`` is its length in pieces.
         padded: whether batches are padded to round lengths
             (:func:`syntagma.batches.padded_length`).
     """
 
-    items: list[Any]
+    items: Sequence[Any]
     padded: bool = False
 
     def __len__(self) -> int:
@@ -54,7 +54,10 @@ class Features:
     @property
     def lengths(self) -> list[int]:
         """Pieces of each item, padding included."""
-        lengths = map(len, self.items)
+        return self.padded_lengths(map(len, self.items))
+
+    def padded_lengths(self, lengths: Iterable[int]) -> list[int]:
+        """Round lengths up as batches are padded, if they are."""
         return list(map(padded_length, lengths) if self.padded else lengths)
 
 

@@ -38,6 +38,8 @@ log = logging.getLogger(__name__)
 FORMAT = 2
 GROUP = 2000
 """Number of texts that are parsed and written together."""
+IN_MEMORY = 200_000
+"""Number of texts whose parses on disk are also kept in memory between calls, about 300 MB."""
 POLL_SECONDS = 1.0
 """Time between two looks at groups that other processes are parsing."""
 REMEDY = "set SYNTAGMA_CACHE to another folder"
@@ -97,13 +99,14 @@ class ParseCache:
         self.folder = folder / "parses" / name if folder else None
         self.parsed_words, self.seconds = 0, 0.0
         self._known: dict[str, ParsedText] = {}
-        self._read: set[Path] = set()
+        self._files: dict[str, Path] = {}  # where the parses on disk are, by key
+        self._seen: set[Path] = set()
         self._alone = _Lock()
         if self.folder is not None:
             # Of processes that were killed.
             remove_abandoned(self.folder)
             remove_free_locks(self.folder, ".*.lock")
-        self._read_new()
+        self._find_new()
 
     def parsed(self, texts: Sequence[str]) -> list[ParsedText]:
         """Return the parses of texts, parsing those that are new.
@@ -122,6 +125,7 @@ class ParseCache:
 
     def _parsed(self, texts: Sequence[str]) -> list[ParsedText]:
         keys = [_key(text) for text in texts]
+        self._load(keys)
         new = {key: text for key, text in zip(keys, texts, strict=True) if key not in self._known}
         if new:
             few = len(new) < self.group
@@ -143,20 +147,29 @@ class ParseCache:
     def forget(self) -> None:
         """Drop parses from memory, so that streams of texts take constant memory.
 
-        Only a cache without a folder does so; one with a folder keeps all parses in memory.
+        A cache with a folder reads them again when they are needed, and keeps more of them.
         """
         with self._alone:
-            if self.folder is None and len(self._known) > self.group:
+            if len(self._known) > (self.group if self.folder is None else IN_MEMORY):
                 self._known.clear()
 
-    def _read_new(self) -> None:
-        """Read the files that were added to the folder since the last call."""
+    def _find_new(self) -> None:
+        """Note which parses are in the files that were added to the folder since the last call."""
         if self.folder is None or not self.folder.is_dir():
             return
         # Names with a leading dot are unfinished files of other processes.
-        for path in sorted(set(self.folder.glob("[!.]*.safetensors")) - self._read):
+        for path in sorted(set(self.folder.glob("[!.]*.safetensors")) - self._seen):
+            self._files.update(dict.fromkeys(_keys_of(path), path))
+            self._seen.add(path)
+
+    def _load(self, keys: Iterable[str]) -> None:
+        """Read the parses that are on disk and not in memory."""
+        wanted = [key for key in keys if key in self._files and key not in self._known]
+        for path in sorted({self._files[key] for key in wanted}):
             self._known.update(_read_or_remove(path))
-            self._read.add(path)
+        for key in wanted:
+            if key not in self._known:  # The file was damaged.
+                del self._files[key]
 
     def _parse_unless_locked(self, group: list[tuple[str, str]]) -> bool:
         """Parse a group of keys and texts, unless another process is parsing the same group."""
@@ -173,7 +186,8 @@ class ParseCache:
                 return False
         try:
             # Another process may have finished the group before this one took the lock.
-            self._read_new()
+            self._find_new()
+            self._load(key for key, _ in group)
             rest = [(key, text) for key, text in group if key not in self._known]
             if rest:
                 self._parse(rest)
@@ -196,7 +210,9 @@ class ParseCache:
         self.seconds += time.perf_counter() - begin
         self._known.update(columns)
         if self.folder is not None:
-            self._read.add(_write(self.folder, columns, labels))
+            path = _write(self.folder, columns, labels)
+            self._files.update(dict.fromkeys(columns, path))
+            self._seen.add(path)
 
 
 class CachedSource:
@@ -241,6 +257,16 @@ def _write(folder: Path, columns: dict[str, ParsedText], labels: dict[str, Label
     with write_file(path, REMEDY) as draft:
         draft.write_bytes(data)
     return path
+
+
+def _keys_of(path: Path) -> list[str]:
+    """Read the keys of one group; none of a file that cannot be read."""
+    try:
+        with safetensors.safe_open(path, "np") as file:
+            return str(file.metadata()["keys"]).split()
+    except (OSError, safetensors.SafetensorError, KeyError, TypeError):
+        # Reading the whole file reports and removes it, unless another process has done so.
+        return list(_read_or_remove(path))
 
 
 def _read_or_remove(path: Path) -> dict[str, ParsedText]:

@@ -39,11 +39,11 @@ def bleu_of_sums(sums: FloatArray) -> FloatArray:
     # The first order without a match counts as half a match, the next one as a quarter.
     missed = matches == 0
     counted = np.where(missed, 0.5 ** missed.cumsum(-1), matches)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        means = np.log(counted / totals).mean(-1)
-        penalty = np.minimum(0.0, 1 - reference / length)
-    defined = (totals > 0).all(-1) & (matches > 0).any(-1)
-    values: FloatArray = np.where(defined, 100 * np.exp(means + penalty), 0.0)
+    # Ratios of nothing are replaced by 1; their BLEU is 0.
+    defined = (totals > 0).all(-1) & (matches > 0).any(-1) & (length > 0)
+    ratios = np.where(defined[..., None], counted, 1.0) / np.where(defined[..., None], totals, 1.0)
+    penalty = np.minimum(0.0, 1 - reference / np.where(defined, length, 1.0))
+    values: FloatArray = np.where(defined, 100 * np.exp(np.log(ratios).mean(-1) + penalty), 0.0)
     return values
 
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from itertools import islice
 from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
@@ -23,6 +24,8 @@ from syntagma.tasks.predictor import LabelPredictor
 
 CHUNK = 1024
 """Number of texts that are encoded and batched together."""
+TRAINING_CHUNK = 4 * CHUNK
+"""Number of training texts that are parsed and encoded together, about 40 MB."""
 
 Model = TypeVar("Model", bound=MentionModel)
 
@@ -134,6 +137,26 @@ class MentionClassifier(LabelPredictor[Model]):
             require_text(text, "text")
         encoded = self.texts.encode([text for text, _ in texts])
         return [self._item(encoded[text], text, mentions) for text, mentions in texts]
+
+    def labelled_items(
+        self, texts: Iterable[MarkedText], labels: Iterable[tuple[int, ...]]
+    ) -> Iterator[MentionItem]:
+        """Lazily encode training texts with their labels, a chunk at a time.
+
+        Args:
+            texts: texts with mentions.
+            labels: codes of the labels of each text.
+        """
+        source, gold = iter(texts), iter(labels)
+        while chunk := list(islice(source, TRAINING_CHUNK)):
+            for item, codes in zip(self.items(chunk), islice(gold, len(chunk)), strict=True):
+                yield replace(item, labels=codes)
+            self.texts.forget()
+
+    @property
+    def rows(self) -> slice:
+        """The rows of the syntax table that the model reads."""
+        return self.texts.builder.rows
 
     def _item(self, encoded: EncodedText, text: str, mentions: Sequence[Mention]) -> MentionItem:
         marked, positions = insert_markers(

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple, Self
 
@@ -25,6 +24,7 @@ from syntagma.tasks.label_counts import accuracy_of
 from syntagma.tasks.label_task import LabelTask, confusion
 from syntagma.tasks.mentions.classifier import MarkedText, MentionClassifier
 from syntagma.tasks.mentions.data import Mention
+from syntagma.tasks.mentions.packed import PackedFeatures, PackedItems
 from syntagma.tasks.new_model import new_model, training_options
 from syntagma.tasks.prediction_files import read_labels_by_id, read_one_per_line
 from syntagma.tasks.predictor import OneOrMany
@@ -191,14 +191,10 @@ class RelationTask(LabelTask[RelationExample, MentionRelation, RelationClassifie
         for example in examples:
             if not example.relation:
                 raise InputError(f"example {example.id}: has no relation to train on")
-        items = self.predictor.items(list(map(_marked, examples)))
-        return Features(
-            [
-                replace(item, labels=(codes[example.relation],))
-                for item, example in zip(items, examples, strict=True)
-            ],
-            padded=True,
+        items = self.predictor.labelled_items(
+            map(_marked, examples), ((codes[example.relation],) for example in examples)
         )
+        return PackedFeatures(PackedItems(items, rows=self.predictor.rows), padded=True)
 
     def predict(self, examples: Sequence[RelationExample]) -> list[MentionRelation]:
         """Predict the most probable relation of each pair."""

@@ -8,10 +8,10 @@ from typing import Any
 import torch
 
 from syntagma.encoders.config import SyntagmaConfig
+from syntagma.encoders.default import SCRATCH
 from syntagma.errors import InputError
 from syntagma.models.guides import GUIDES
 from syntagma.models.translation_model import (
-    SCRATCH,
     TranslationModel,
     fresh_config,
 )

@@ -16,13 +16,13 @@ from torch import Tensor
 
 from syntagma.batches import batched, token_budget_batches
 from syntagma.checks import require_several, require_string, require_text
+from syntagma.encoders.default import SCRATCH
 from syntagma.encoders.load import load_tokenizer
 from syntagma.encoders.marian import MarianTokenizer
 from syntagma.encoders.precision import autocast
 from syntagma.errors import InputError
 from syntagma.models.translation_model import (
     IGNORED,
-    SCRATCH,
     TranslationModel,
 )
 from syntagma.outputs import write_text

@@ -8,6 +8,7 @@ scored.  All files may be gzipped.
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -57,8 +58,19 @@ def read_typing(path: str | Path, *, skip_bad: bool = False) -> Collected[Typing
 
 
 def _examples(path: str | Path) -> Iterator[tuple[str, TypingExample | str]]:
+    # FIGER has two million mentions of a hundred types: equal labels and texts are kept once.
+    known: dict[Any, Any] = {}
+    text = ""
     for number, (where, row) in enumerate(read_objects(path)):
-        yield where, row if isinstance(row, str) else _example(row, where, number)
+        example = row if isinstance(row, str) else _example(row, where, number)
+        if isinstance(example, TypingExample):
+            labels = example.labels
+            if labels is not None:
+                labels = known.setdefault(labels, tuple(map(sys.intern, labels)))
+            # The mentions of a text follow one another.
+            text = text if example.text == text else example.text
+            example = TypingExample(example.id, text, example.mention, labels)
+        yield where, example
 
 
 def _example(row: dict[str, Any], where: str, number: int) -> TypingExample | str:

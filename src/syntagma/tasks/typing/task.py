@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple, Self
 
@@ -23,6 +22,7 @@ from syntagma.tasks.experiment import Experiment
 from syntagma.tasks.label_task import UnknownLabels
 from syntagma.tasks.mentions.classifier import MarkedText, MentionClassifier
 from syntagma.tasks.mentions.data import Mention
+from syntagma.tasks.mentions.packed import PackedFeatures, PackedItems
 from syntagma.tasks.new_model import new_model, training_options
 from syntagma.tasks.prediction_files import read_json_by_id
 from syntagma.tasks.predictor import OneOrMany, PredictorTask
@@ -191,14 +191,14 @@ class TypingTask(PredictorTask[TypingExample, Types, EntityTyper]):
             InputError: an example is unlabelled.
         """
         codes = {label: code for code, label in enumerate(self.predictor.labels)}
-        gold = []
         for example in examples:
             if example.labels is None:
                 raise InputError(f"mention {example.id}: has no labels to train on")
-            gold.append(tuple(codes[label] for label in example.labels))
-        items = self.predictor.items([MarkedText(e.text, (e.mention,)) for e in examples])
-        items = [replace(item, labels=each) for item, each in zip(items, gold, strict=True)]
-        return Features(items, padded=True)
+        items = self.predictor.labelled_items(
+            (MarkedText(e.text, (e.mention,)) for e in examples),
+            (tuple(codes[label] for label in e.labels or ()) for e in examples),
+        )
+        return PackedFeatures(PackedItems(items, rows=self.predictor.rows), padded=True)
 
     def predict(self, examples: Sequence[TypingExample]) -> list[Types]:
         """Predict types at the model's threshold."""
