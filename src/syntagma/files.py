@@ -393,7 +393,8 @@ def _items_of_array(path: str | Path) -> Iterator[Any]:
     try:
         yield from array_items(text)
     except ValueError:
-        rows = _read_as_json(text, path)  # Raises an error that names line and column.
+        hint = "; if every line is a separate object, name the file .jsonl"
+        rows = _read_as_json(text, path, hint)  # Raises an error that names line and column.
         raise InputError(f"{path}: expected a list of objects, got {type(rows).__name__}") from None
 
 
