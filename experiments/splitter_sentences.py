@@ -19,6 +19,7 @@ from splitter_words import (
     COUNTRIES,
     DAYS,
     DEGREES,
+    DEPARTMENTS,
     DETERMINERS,
     ENDINGS,
     ENUMERATIONS,
@@ -27,6 +28,7 @@ from splitter_words import (
     HEADINGS,
     IMPERATIVES,
     ITEMS,
+    MARKS,
     MASS,
     MONTHS,
     NOTES,
@@ -269,11 +271,15 @@ class Writer:
         pick, start = self.pick, self.start
         return [
             lambda: f"{initials} {self.name()} {verb}",
+            lambda: f"{pick(TITLES)} {initials} {self.name()} {verb}",
+            lambda: f"{pick(TITLES)} {self.name()} of the {pick(DEPARTMENTS)} {verb}",
+            lambda: f"{start()} with {pick(['{first}'])} {initials} {self.name()}",
             lambda: f"{start()} with {pick(['{first}'])} {initials[:2]} {self.name()}",
             lambda: f"The {self.random.choice(NOUNS)} ({pick(NOTES)}) {verb}",
             lambda: f"{self.name()} ({pick(NOTES)}) {verb}",
             lambda: f"{start()} ({pick(NOTES)})",
             lambda: f"{start()} on {month} {number}",
+            lambda: f"{start()} on {month} {number}, {self._slot('year')}, in {self.name()}",
             lambda: f"{start()} in {month} {self._slot('year')}",
             lambda: f"{self.name()} {pick(['vs.', 'v.'])} {self.name()} {verb}",
             lambda: f"{start()}, {pick(['e.g.', 'i.e.', 'cf.'])} {self.name()}",
@@ -380,6 +386,9 @@ def _lines(writer: Writer) -> RawDocument:
         items = [item[0].upper() + item[1:] for item in items]
     if style > 0.9:
         items = [f"{item}." for item in items]
+    if writer.chance(0.3):
+        mark = writer.random.choice(MARKS)
+        items = [f"{mark}{item}" for item in items]
     return joined([*heading, *items], "\n")
 
 

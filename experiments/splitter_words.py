@@ -138,3 +138,5 @@ al bar cor dan el fen gar hol in jar kel lon mar nor ol pen quin ros sel tor ul 
 ENDINGS = (
     "ton ford ley by ham field man son er well wick stead ova ini ez ski berg mont dale".split()
 )
+DEPARTMENTS = ["Dept. of Physics", "Dept. of Health", "Univ. of Leeds", "Bd. of Trade", "U.S. Navy"]
+MARKS = ["- ", "* ", "• ", "– ", "· ", "> "]

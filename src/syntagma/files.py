@@ -377,14 +377,12 @@ def read_objects(path: str | Path) -> Iterator[tuple[str, dict[str, Any] | str]]
             if line.strip():
                 place = f"{path}, line {number}"
                 try:
-                    found = _object(parse_json(line), place)
+                    yield place, _object(parse_json(line), place)
                 except ValueError as error:
-                    found = f"{place}: broken JSON ({error})"
-                yield place, found
+                    yield place, f"{place}: broken JSON ({error})"
         return
     for number, row in enumerate(_items_of_array(path), start=1):
-        place = f"{path}, entry {number}"
-        yield place, _object(row, place)
+        yield (place := f"{path}, entry {number}"), _object(row, place)
 
 
 def _items_of_array(path: str | Path) -> Iterator[Any]:

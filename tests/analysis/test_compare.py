@@ -318,7 +318,7 @@ def test_settings_of_later_versions_do_not_separate_runs(tmp_path):
             "examples.json 0 1",
         ),
         ("examples.json", '{"0": {"exact": "x"}}', "examples.json 0 exact x"),
-        ("examples.json", '{"0": {"exact": NaN}}', "examples.json 0 exact nan"),
+        ("examples.json", '{"0": {"exact": NaN}}', "examples.json NaN number"),
         ("examples.json", '{"0": {"exact": 1}, "1": {}}', "examples.json 1 exact"),
         ("data.json", "[1]", "data.json [1]"),
         ("experiment.yaml", "task: spans\ntraining: {seed: x}", "experiment.yaml training.seed x"),

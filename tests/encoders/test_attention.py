@@ -50,7 +50,7 @@ def test_float_gradients_are_used_only_where_they_are_valid(monkeypatch):
     calls = []
     monkeypatch.setattr(
         attention, "attend_with_float_gradients",
-        lambda *arguments: calls.append(1) or torch_attention(*arguments[:4]),
+        lambda *arguments, **_: calls.append(1) or torch_attention(*arguments[:4]),
     )  # fmt: skip
     parts, mask = random_inputs()
     attend(*parts, mask)

@@ -145,7 +145,7 @@ class TestErrors:
         (tmp_path / "parser" / "model.safetensors").write_bytes(b"x")
         path = text_file(tmp_path / "a.txt")
         chosen = AnnotationSettings(parser=str(tmp_path / "parser"))
-        with pytest.raises(DamagedFileError, match=naming("model.safetensors damaged")):
+        with pytest.raises(DamagedFileError, match=naming("model.safetensors changed")):
             annotate([path], tmp_path / "out", chosen, workers=2)
 
     def test_an_unknown_precision_is_rejected_with_the_settings(self):

@@ -281,7 +281,7 @@ def test_decimals_of_the_paper_and_headings_of_rows_are_kept(setting):
     assert {cell.heading for cell in found.cells} == {"ALBERT"}
     result = Reproduction("poi-net", "table7", "", "cpu", 1, "default", "", found, (), ())
     assert result.summary.startswith("ALBERT-base (rerun) 1.00; Multi-head")
-    assert result.summary.endswith("1.00 (parameters, millions)")
+    assert result.summary.endswith("1.00 (parameters, 2²⁰)")
     rows = (Cell("SG-Net", "EM", 1.0, heading=name) for name in ("BERT", "ALBERT"))
     rows = (*rows, Cell("words", "EM", 3452.0, digits=0))
     result = replace(result, measured=Measurement((), rows))

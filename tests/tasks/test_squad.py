@@ -309,7 +309,7 @@ WRONG_PREDICTIONS = [
     (read_predictions, {**PREDICTIONS, "z": "", "y": ""}, "predictions.json 4 2 z"),
     (read_predictions, {**PREDICTIONS, "o1": 9}, "predictions.json string o1 9"),
     (read_null_odds, PREDICTIONS, "predictions.json finite number h1 noon"),
-    (read_null_odds, dict.fromkeys(PREDICTIONS, math.nan), "predictions.json finite number h1 nan"),
+    (read_null_odds, dict.fromkeys(PREDICTIONS, math.nan), "predictions.json NaN number"),
     (read_null_odds, dict.fromkeys(PREDICTIONS, 10**400), "finite h1"),
     (read_null_odds, dict.fromkeys(PREDICTIONS, True), "predictions.json finite number h1 True"),
 ]  # fmt: skip

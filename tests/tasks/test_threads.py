@@ -82,11 +82,13 @@ def test_a_shared_cache_keeps_the_parses_that_a_thread_waits_for(tmp_path):
 def test_a_shared_tokenizer_is_not_changed_while_it_is_used(tiny_encoder):
     tokenizer = SyntaxTokenizer.from_pretrained(tiny_encoder, parser="linear").tokenizer
     texts = [[f"The ferry left pier {n} at dawn. " * 40] * 8 for n in range(8)]
-    alone = [[each.ids for each in cut(tokenizer, some)] for some in texts]
+    alone = [[each.ids.tolist() for each in cut(tokenizer, some)] for some in texts]
     backend = tokenizer.backend_tokenizer
     backend.enable_truncation(4)
     backend.enable_padding(length=4)
-    found = concurrently(lambda n: [each.ids for each in cut(tokenizer, texts[n])], len(texts))
+    found = concurrently(
+        lambda n: [each.ids.tolist() for each in cut(tokenizer, texts[n])], len(texts)
+    )
     assert all(ids == alone[number % len(texts)] for number, ids in enumerate(found))
 
 

@@ -157,12 +157,12 @@ def test_damaged_and_unrelated_folders_are_rejected(parser_run, tmp_path):
         (folder / name).write_bytes((run / name).read_bytes())
     weights = (folder / "model.safetensors").read_bytes()
     (folder / "model.safetensors").write_bytes(weights[: len(weights) // 2])
-    with pytest.raises(InputError, match=naming("model.safetensors damaged")):
+    with pytest.raises(InputError, match=naming("model.safetensors changed")):
         open_model(folder)
     config = json.loads((folder / "config.json").read_text())
     later = {"format_version": 99, "syntagma_version": "99.0.0"}
     for changed, message in (
-        (later, "99 99.0.0 syntagma>=99.0.0"),
+        (later, "config.json 99.0.0 format 99 1 update"),
         ({"syntagma_version": "x.y"}, "config.json 0.1.0 x.y"),
         ({"format_version": "new"}, "config.json format_version new"),
         ({"format_version": None}, "config.json format_version scripts/convert_to_0_1.py"),

@@ -24,7 +24,9 @@ def cut_sentence(sentence: Sentence, starts: Sequence[int]) -> list[Sentence]:
     ]
 
 
-def join_sentence(sentence: Sentence, starts: tuple[int, ...], parts: Sequence[Parse]) -> Parse:
+def join_sentence(
+    sentence: Sentence, starts: tuple[int, ...], parts: Sequence[Parse], max_words: int
+) -> Parse:
     """Join the trees of the parts of a sentence.
 
     The roots of later parts depend on the root of the first one, as ``parataxis``.
@@ -33,11 +35,12 @@ def join_sentence(sentence: Sentence, starts: tuple[int, ...], parts: Sequence[P
         sentence: the words of all parts.
         starts: as for :func:`cut_sentence`.
         parts: the parse of each part.
+        max_words: the limit that the sentence exceeds, for the message.
     """
     log.warning(
-        "a sentence of %d words is longer than %d: parsed in %d parts",
+        "a sentence of %d words is longer than max_words=%d: parsed in %d parts",
         len(sentence),
-        max(map(len, parts)),
+        max_words,
         len(parts),
     )
     first_root = parts[0].heads.index(0) + 1

@@ -248,7 +248,9 @@ class JointParser:
         ]
         parses = iter(self._parse_whole(parts))
         return [
-            join_sentence(sentence, own, list(islice(parses, len(own)))) if own else next(parses)
+            join_sentence(sentence, own, list(islice(parses, len(own))), self.max_words)
+            if own
+            else next(parses)
             for sentence, own in zip(sentences, starts, strict=True)
         ]
 

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
+from syntagma.encoders.default import sha256
 from syntagma.errors import InputError
 from syntagma.parse.sources.sentence_index import SentenceIndex
 from syntagma.parse.sources.source import Mode
@@ -90,11 +91,10 @@ class TreebankSource(StoredSource):
         super().__init__(
             ((rows.text, rows.parse()) for path in paths for rows in read_conllu(path)),
             name=", ".join(map(str, paths)),
-            # Paths and modification times: cheaper than to read the files twice.
-            fingerprint="conllu:" + ",".join(f"{p}:{Path(p).stat().st_mtime_ns}" for p in paths
-                                             if Path(p).exists()),
+            # Hashes, the same wherever the files are copied.
+            fingerprint=f"conllu:{','.join(sha256(Path(path)) for path in paths)}",
             mode=mode,
-        )  # fmt: skip
+        )
 
 
 class CorpusSource(StoredSource):

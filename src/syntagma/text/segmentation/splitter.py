@@ -37,7 +37,7 @@ QUOTE_THRESHOLD = -0.4
 # Treebanks of web text have few new sentences after an abbreviation, and no line breaks: there a
 # lower score is enough.
 ABBREVIATION_THRESHOLD = -0.4
-BREAK_THRESHOLD = -1.5
+BREAK_THRESHOLD = -1.2
 
 _CLOSER = shape_table(Shape.CLOSING, Shape.CLOSING_QUOTE)
 _STOP_OR_FACE = shape_table(*STOPS, Shape.FACE, Shape.INITIAL, Shape.LOWER_ABBREVIATION)
