@@ -6,6 +6,8 @@ import json
 import subprocess
 import sys
 
+import pytest
+
 SCRIPT = """
 import importlib, json, logging, os, pkgutil, random, signal, sys, threading, warnings
 
@@ -52,6 +54,7 @@ print(json.dumps({"changed": changed, "modules": n_modules}))
 """
 
 
+@pytest.mark.slow
 def test_importing_every_module_changes_no_global_state():
     done = subprocess.run(
         [sys.executable, "-W", "ignore", "-c", SCRIPT], capture_output=True, text=True, check=True

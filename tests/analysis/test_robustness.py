@@ -43,6 +43,7 @@ def runs(tmp_path_factory, tiny_encoder, tiny_parser):
     return folder
 
 
+@pytest.mark.slow
 def test_only_models_that_read_the_noise_change(runs, monkeypatch):
     asked = []
 
@@ -185,6 +186,7 @@ def test_sources_are_rejected_if_no_model_reads_parses(runs):
         parser_table([runs / "none"], ["own", "random"])
 
 
+@pytest.mark.slow
 def test_runs_trained_on_noise_make_a_curve(runs, tmp_path, tiny_encoder, tiny_parser):
     data = str(runs / "pairs.jsonl")
     folders = [runs / "none", runs / "sg-net"]

@@ -88,6 +88,7 @@ def test_scores_on_other_files_are_not_mixed(made, runs):
         compare_runs([runs[0], scored[1]])
 
 
+@pytest.mark.slow
 def test_a_report_and_its_commands_use_these_files(made, runs, tmp_path):
     test = str(made / "test.jsonl")
     write_report(runs, tmp_path / "page", data=[test], n_cases=1, n_pictures=0)

@@ -50,6 +50,7 @@ def test_train_evaluate_predict_parse_compare(run, config, tmp_path, tiny_encode
     assert len(system["sources"]["encoder"]["digest"]) == 64
 
 
+@pytest.mark.slow
 def test_report_and_attention(run, tmp_path, tiny_encoder):
     data = squad(tmp_path / "harbour.json", copies=1)
     path = tmp_path / "tiny.yaml"
@@ -93,6 +94,7 @@ def test_report_and_attention(run, tmp_path, tiny_encoder):
     assert says(one_line(error), "run coattention poi-net")
 
 
+@pytest.mark.slow
 def test_reproduce(run, tmp_path, tiny_encoder):
     code, out, _ = run("reproduce", "--list")
     assert code == 0

@@ -39,6 +39,7 @@ def run_without(package, *commands):
     return done.stdout.splitlines(), done.stderr.splitlines()
 
 
+@pytest.mark.slow
 def test_training_without_accelerate(config, tmp_path, tiny_encoder):
     for part in ("train", "dev"):
         (tmp_path / "data/dream").mkdir(parents=True, exist_ok=True)

@@ -28,6 +28,7 @@ def run_in_ascii(*arguments):
     return done.stdout
 
 
+@pytest.mark.slow
 def test_parses_are_utf8_whatever_the_locale(tmp_path, tiny_parser):
     text = tmp_path / "log.txt"
     text.write_text(TEXT, encoding="utf-8")
@@ -38,6 +39,7 @@ def test_parses_are_utf8_whatever_the_locale(tmp_path, tiny_parser):
     assert b"\r" not in printed
 
 
+@pytest.mark.slow
 def test_answers_are_utf8_in_a_pipe(tmp_path):
     text = tmp_path / "log.txt"
     text.write_text("The ferry Łódź left at noon.\n", encoding="utf-8")

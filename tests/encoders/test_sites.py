@@ -183,6 +183,7 @@ def test_a_preset_copies_the_last_layer_where_it_can(model_type, tmp_path, caplo
         "t5",
     ],
 )
+@pytest.mark.slow
 def test_a_task_can_be_trained_on_unusual_encoders(model_type, tmp_path):
     """No or one token type, no norm over the embeddings, narrow embeddings, long sequences."""
     narrow = {

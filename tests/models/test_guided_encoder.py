@@ -360,6 +360,7 @@ def test_threads_get_only_their_own_states_of_a_layer():
     assert all(torch.equal(states, expected[n % 8]) for n, states in enumerate(found))
 
 
+@pytest.mark.slow
 def test_compiled_code_without_guides_is_not_reused_with_guides(encoder_folders):
     folder = str(encoder_folders["bert"])
     plain = GuidedEncoder.from_pretrained(folder)

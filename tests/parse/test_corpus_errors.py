@@ -45,6 +45,7 @@ class TestErrors:
         assert manifest.counts.documents == 2
         assert says(caplog.text, "a.jsonl line 2 text")
 
+    @pytest.mark.slow
     def test_a_bad_question_stops_the_run_or_is_counted(self, tmp_path, caplog):
         data = json.loads(Path(squad(tmp_path / "a.json", copies=1)).read_text())
         data["data"][0]["paragraphs"][0]["qas"][2]["answers"][0]["answer_start"] += 1

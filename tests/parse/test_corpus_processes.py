@@ -69,6 +69,7 @@ def test_a_run_killed_at_any_moment_can_be_resumed(large, tmp_path):
     assert contents(out) == whole
 
 
+@pytest.mark.slow
 def test_a_killed_worker_stops_the_run_without_losses(large, tmp_path):
     path, whole = large
     out = tmp_path / "out"

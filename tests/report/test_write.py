@@ -77,6 +77,7 @@ def test_a_comparison_has_all_sections(both, drawn_plots, tmp_path):
     assert set(map(type, values["answer-boundaries"]["gold"])) == {int}
 
 
+@pytest.mark.slow
 def test_runs_that_were_trained_on_noise_are_a_curve(spans, drawn_plots, tmp_path, tiny_encoder):
     clean = spans["sg-net", 1]
     settings = load_experiment(clean / "experiment.yaml", ["parser=noisy:0.5:linear"])
@@ -98,6 +99,7 @@ def test_the_chosen_metric_is_used_throughout(both, tmp_path):
     assert "--pictures 0 --metric f1" in text
 
 
+@pytest.mark.slow
 def test_the_same_runs_give_the_same_bytes(both, drawn_plots, tmp_path):
     for name in ("one", "two"):
         write_report(both, tmp_path / name, n_cases=2, n_pictures=1)
@@ -250,6 +252,7 @@ def test_names_are_escaped(both, tmp_path):
 
 
 @pytest.mark.parametrize("task", [task for task in DATA if task != "spans"])
+@pytest.mark.slow
 def test_every_task_has_a_report(task, tmp_path, tiny_encoder):
     preset = "poi-net" if task == "choice" else "sg-net"
     runs = [

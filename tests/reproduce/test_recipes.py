@@ -20,6 +20,7 @@ from tests.messages import naming
 SPANS = ("head.max_length=96", "head.doc_stride=32", "head.max_question_length=24", "data.limit=30")
 
 
+@pytest.mark.slow
 def test_substitutes_are_generated_once_and_reported(tmp_path, tiny_encoder, tiny_parser):
     (tmp_path / "squad").mkdir()
     squad(tmp_path / "squad/train-v1.1.json", 2)

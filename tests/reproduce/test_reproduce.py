@@ -92,6 +92,7 @@ def test_an_interrupted_run_is_resumed(setting):
     assert first.state == "done"
 
 
+@pytest.mark.slow
 def test_runs_with_other_settings_are_not_reused(setting):
     reproduce(plan_entry("poi-net", "table8", setting("head.max_length=96", *READER)))
     other = plan_entry("poi-net", "table8", setting("head.max_length=80", *READER))
@@ -99,6 +100,7 @@ def test_runs_with_other_settings_are_not_reused(setting):
         reproduce(other)
 
 
+@pytest.mark.slow
 def test_noise_is_added_to_the_parses(setting, monkeypatch):
     from syntagma import evaluation
 
@@ -187,6 +189,7 @@ def test_costs_are_measured_on_new_models(setting):
     assert heads > iterative > plain
 
 
+@pytest.mark.slow
 def test_pretrained_systems_start_from_their_pretraining_run(setting, tmp_path):
     pytest.importorskip("pyarrow")
     from tests.conftest import SENTENCES
@@ -209,6 +212,7 @@ def test_pretrained_systems_start_from_their_pretraining_run(setting, tmp_path):
     assert found.missing
 
 
+@pytest.mark.slow
 def test_tags_at_boundaries_are_counted_beside_the_papers(setting):
     wanted = setting(
         "head.max_length=96", "head.doc_stride=32", "head.max_question_length=24", seeds=2

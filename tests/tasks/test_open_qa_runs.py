@@ -41,6 +41,7 @@ def runs(tmp_path_factory, tiny_encoder):
     return folder, data
 
 
+@pytest.mark.slow
 def test_it_learns_and_predicts(runs):
     folder, data = runs
     metrics = json.loads((folder / "plain" / "metrics.json").read_text())

@@ -167,6 +167,7 @@ def pretrained(chains, encoder_folders, tmp_path_factory):
     return folder
 
 
+@pytest.mark.slow
 def test_pretraining_learns_and_reports(pretrained, chains):
     rows = [json.loads(row) for row in (pretrained / "metrics.jsonl").open()]
     scores = [row["eval_loss"] for row in rows if "eval_loss" in row]

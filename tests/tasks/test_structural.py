@@ -156,6 +156,7 @@ def test_the_loss_is_that_of_the_paper(kind, tmp_path, tiny_encoder):
 
 @pytest.mark.parametrize("preset", ["none", "sg-net", "seprem"])
 @pytest.mark.parametrize("kind", ["distance", "depth"])
+@pytest.mark.slow
 def test_a_probe_learns_from_frozen_states(kind, preset, tmp_path, tiny_encoder):
     data = treebank(tmp_path / "tides.conllu")
     settings = experiment(data, tiny_encoder, head={"kind": kind}, preset=preset)

@@ -235,6 +235,7 @@ class TestLanguages:
 
 
 @pytest.mark.parametrize("kept", ["packed", "frozen"])
+@pytest.mark.slow
 def test_a_guided_pretrained_translator_is_saved_and_continued(kept, pretrained, data, tmp_path):
     """The base model then includes the decoder, and guides are saved separately."""
     settings = experiment(

@@ -44,6 +44,7 @@ def runs(data, tmp_path_factory):
     return folder
 
 
+@pytest.mark.slow
 def test_it_learns_to_translate(runs, data, tmp_path):
     for preset in ("none", "sg-net"):
         metrics = json.loads((runs / preset / "metrics.json").read_text())

@@ -306,6 +306,7 @@ def test_a_run_saves_hashes_of_its_dev_examples(tmp_path, tiny_encoder):
     ("eval_steps", "epochs"),
     [(None, [1, 2, 3]), (2 / 3, [2, 3]), (1 / 6, [0.5, 1, 1.5, 2, 2.5, 3]), (1000, [3])],
 )
+@pytest.mark.slow
 def test_dev_files_are_scored_every_eval_steps(eval_steps, epochs, tmp_path, tiny_encoder):
     settings = experiment(
         "pairs",
