@@ -195,7 +195,7 @@ def test_a_verifier_learns(tmp_path, tiny_encoder):
     data = squad(tmp_path / "harbour.json", copies=3)
     training = {
         "num_train_epochs": 30,
-        "learning_rate": 3e-3,
+        "learning_rate": 1e-3,
         "batch_tokens": 200,
         "eval_steps": 0.25,
     }
