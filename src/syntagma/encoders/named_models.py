@@ -21,7 +21,7 @@ class NamedModel:
         description: description in one line.
         digest: SHA-256 of ``model.safetensors``.
         size: size of that file in bytes.
-        licence: licence of the weights, which the data that they learnt from allow.
+        licence: licence of the weights, as the training data allow.
         data: training data.
         encoder: named encoder that a parser or reader is built on.
         scores: scores on development sets in per cent; empty for encoders, which have no task.

@@ -35,8 +35,8 @@ PRESETS: dict[str, dict[str, dict[str, Any]]] = {
 }
 """The guides of each published system, with the settings that we recommend.
 
-Both start from what the encoder has learnt: a guided layer with random weights, or random vectors
-of tags, must first be trained to do no harm.  The papers' own settings are the systems of
+Both start from the pretrained encoder: a guided layer with random weights, or random tag vectors,
+would at first make its states worse.  The papers' own settings are the systems of
 :mod:`syntagma.reproduce`.
 """
 
