@@ -4,6 +4,7 @@
     python experiments/make_data.py probing FILE.txt.gz FILE.conllu FILE.ptb --out runs/probing
     python experiments/make_data.py corpora FILE.txt.gz FILE.txt.gz --out runs/corpora
     python experiments/make_data.py split-squad FILE.json.gz --out runs/fit.json runs/held.json
+    python experiments/make_data.py rename-relations FILE.conllu.gz nmod:tmod=nmod:unmarked --out F
     python experiments/make_data.py split-relations FILE.TXT.gz --out runs/train.txt runs/dev.txt
 
 `syntagma reproduce` makes the files of its tables itself, with the same functions.
@@ -13,7 +14,8 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Callable
-from itertools import groupby
+from dataclasses import replace
+from itertools import groupby, islice
 from pathlib import Path
 
 import numpy as np
@@ -26,6 +28,7 @@ from syntagma.outputs import write_json, write_text
 from syntagma.reproduce.recipes import make_corpora, make_probing_sets, split_articles
 from syntagma.tasks.relations.data import read_relations
 from syntagma.tasks.spans.squad import read_squad
+from syntagma.text.conllu import format_conllu, read_conllu
 
 
 def unanswerable(given: argparse.Namespace) -> None:
@@ -80,6 +83,17 @@ def split_relations(given: argparse.Namespace) -> None:
         write_text(path, "".join(b for b, dev in zip(blocks, chosen, strict=True) if dev == wanted))
 
 
+def rename_relations(given: argparse.Namespace) -> None:
+    """Rename dependency relations of a treebank, where an older version named them otherwise."""
+    new_names = dict(name.split("=", 1) for name in given.names)
+    sentences = []
+    for sentence in islice(read_conllu(given.treebank), given.sentences):
+        parse = sentence.parse()
+        relations = tuple(new_names.get(name, name) for name in parse.relations)
+        sentences.append(format_conllu(sentence.with_parse(replace(parse, relations=relations))))
+    write_text(given.out, "".join(sentences))
+
+
 def parser() -> argparse.ArgumentParser:
     top = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     kinds = top.add_subparsers(required=True, metavar="WHAT")
@@ -109,6 +123,12 @@ def parser() -> argparse.ArgumentParser:
     made.add_argument("files", nargs="+", help="texts with a paragraph per line")
     made.add_argument("--out", type=Path, required=True, help="folder")
     made.add_argument("--workers", type=int)
+
+    made = command(rename_relations)
+    made.add_argument("treebank", help="a CoNLL-U file")
+    made.add_argument("--sentences", type=int, help="write only the first sentences")
+    made.add_argument("names", nargs="+", metavar="OLD=NEW", help="such as nmod:tmod=nmod:unmarked")
+    made.add_argument("--out", type=Path, required=True)
 
     made = command(split_squad)
     made.add_argument("squad", help="a SQuAD file")

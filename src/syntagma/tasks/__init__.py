@@ -33,7 +33,7 @@ BREAKDOWNS = {
     "choice": ("subset",),
     "open_qa": ("evidence",),
     "pairs": ("label", "confusion"),
-    "parsing": ("relation", "length", "arguments"),
+    "parsing": ("relation", "length", "genre", "arguments"),
     "probing": ("label", "confusion"),
     "relations": ("label", "confusion"),
     "translation": ("length",),

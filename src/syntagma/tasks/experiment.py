@@ -16,6 +16,7 @@ from syntagma.errors import InputError
 from syntagma.models.guides import GUIDES, PRESETS, read_guides, resolve_guides
 from syntagma.settings import apply_overrides, build, flatten, load_yaml, to_dict
 from syntagma.tasks import find_task
+from syntagma.tasks.document_filter import DocumentFilter
 
 MOST_SEEDS = 2**32
 """NumPy's generators take seeds below this."""
@@ -33,6 +34,7 @@ class DataSettings:
         dev: files to score on at each evaluation.
         limit: train on only this many examples, chosen at random with the training seed.
         dev_limit: score on only this many examples of each dev file, the same ones with every seed.
+        documents: learn only from some documents of the training files; for treebanks.
         skip_bad: skip and count examples that violate the format, instead of stopping at the
             first.
     """
@@ -41,6 +43,7 @@ class DataSettings:
     dev: tuple[str, ...] = ()
     limit: int | None = None
     dev_limit: int | None = None
+    documents: DocumentFilter = field(default_factory=DocumentFilter)
     skip_bad: bool = False
 
     def __post_init__(self) -> None:

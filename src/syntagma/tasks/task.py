@@ -183,6 +183,11 @@ class Task(ABC, Generic[Example, Prediction]):
         """The texts of examples that are to be parsed, each once."""
 
     @classmethod
+    def document_of(cls, example: Example) -> str:
+        """The id of the document that an example comes from; empty if it is unknown."""
+        return ""
+
+    @classmethod
     def is_labelled(cls, example: Example) -> bool:
         """Whether an example has a gold label."""
         return True

@@ -190,6 +190,8 @@ def _read(
             "set training.max_steps instead"
         )
         data = replace(data, limit=None, dev_limit=None)
+    if data.documents:
+        examples = data.documents.select(examples, task_class.document_of)
     task_class.require_labels(examples, "data.train", training=True)
     labelled = [example for example in examples if task_class.is_labelled(example)]
     if len(labelled) < len(examples):

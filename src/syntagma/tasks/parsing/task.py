@@ -40,6 +40,7 @@ from syntagma.tasks.parsing.sample import SAMPLE
 from syntagma.tasks.parsing.tree_scores import bracket_score, score_trees
 from syntagma.tasks.parsing.treebanks import (
     TreeExample,
+    genre_of,
     is_bracket_file,
     read_predicted,
     read_treebank,
@@ -176,6 +177,11 @@ class ParsingTask(Task[TreeExample, Parse]):
         for example in examples:
             yield example.source.text if example.source else " ".join(example.gold.sentence.forms)
 
+    @classmethod
+    def document_of(cls, example: TreeExample) -> str:
+        """The id of the document that a sentence is from; empty if the treebank names none."""
+        return example.document
+
     def features(self, examples: Sequence[TreeExample]) -> Features:
         """Encode training sentences; those too long for the encoder are skipped, with a warning.
 
@@ -265,7 +271,7 @@ class ParsingTask(Task[TreeExample, Parse]):
     def breakdown(
         self, by: str, examples: Sequence[TreeExample], predictions: Sequence[Parse]
     ) -> dict[str, dict[str, float]]:
-        """Score attachments by gold relation or sentence length, or count double arguments.
+        """Score attachments by gold relation, sentence length or genre, or count double arguments.
 
         ``arguments`` counts the words with two subjects or two objects in the treebank and in the
         predicted trees, see :func:`syntagma.parse.scores.double_arguments`.
@@ -281,8 +287,13 @@ class ParsingTask(Task[TreeExample, Parse]):
         for example, parse in zip(examples, predictions, strict=True):
             if example.source is None:
                 continue
-            by_group = by_relation if by == "relation" else by_length
-            for name, score in by_group(example.gold, parse).items():
+            if by == "genre":
+                scores = {genre_of(example): AttachmentScore.of(example.gold, parse)}
+            elif by == "relation":
+                scores = by_relation(example.gold, parse)
+            else:
+                scores = by_length(example.gold, parse)
+            for name, score in scores.items():
                 groups[name] = groups.get(name, AttachmentScore()) + score
         return {
             name: {"words": score.words, "uas": score.uas, "las": score.las}

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import logging
+import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from itertools import zip_longest
 from pathlib import Path
 
@@ -20,6 +21,7 @@ from syntagma.text.sentence import Parse
 log = logging.getLogger(__name__)
 
 BRACKETS = (".ptb", ".mrg", ".brackets")
+GENRE = re.compile(r"(?:[A-Z]+_)?[A-Za-z]+")
 ENOUGH = 4
 """From this length on, a sentence without any common word shows that two files do not correspond.
 
@@ -38,6 +40,8 @@ class TreeExample:
             head rules.
         brackets: words and tags of the phrase treebank; ``None`` if there is none.
         agrees: whether phrases and dependencies are compatible, so that one joint tree has both.
+        document: id of the document that the sentence is from (``# newdoc id`` of CoNLL-U); empty
+            if the treebank names none.
     """
 
     key: str
@@ -45,6 +49,8 @@ class TreeExample:
     source: TreebankSentence | None
     brackets: BracketedSentence | None = None
     agrees: bool = False
+    # Not in the repr, from which the fingerprint of the data is computed: it is derived from rows.
+    document: str = field(default="", repr=False)
 
 
 def read_treebank(path: str | Path, *, skip_bad: bool = False) -> list[TreeExample]:
@@ -62,9 +68,13 @@ def read_treebank(path: str | Path, *, skip_bad: bool = False) -> list[TreeExamp
     """
     examples: list[TreeExample] = []
     bad = 0
+    document = ""
     for number, example in enumerate(_examples(str(path)), start=1):
+        # The comment stands before the first sentence of a document only.
+        if example.rows is not None:
+            document = example.rows.comment("newdoc id") or document
         try:
-            examples.append(example.checked(number))
+            examples.append(replace(example.checked(number), document=document))
         except InputError as error:
             if not skip_bad:
                 raise BadExampleError(str(error)) from error
@@ -117,6 +127,15 @@ class _Candidate:
         phrases = brackets.constituents
         gold = replace(gold, constituents=phrases)
         return TreeExample(key, gold, rows, brackets, agrees=agree(phrases, gold.heads))
+
+
+def genre_of(example: TreeExample) -> str:
+    """Return the genre that the id of a sentence's document begins with; ``unknown`` if none does.
+
+    English treebanks name their documents so: ``reviews-048363`` in EWT, ``GUM_court_loan`` in GUM.
+    """
+    found = GENRE.match(example.document)
+    return found[0] if found else "unknown"
 
 
 def is_bracket_file(path: str | Path) -> bool:
