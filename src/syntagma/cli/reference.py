@@ -125,15 +125,20 @@ def read_section(name: str, place: str, kind: type) -> Section:
         place: where its keys are in an experiment.
         kind: the dataclass.
     """
+    return Section(name, place, tuple(_keys(kind)))
+
+
+def _keys(kind: type, prefix: str = "") -> Iterator[Key]:
+    """Yield the keys of a settings class; those of a nested one that has no section of its own."""
     hints, meanings = typing.get_type_hints(kind), _meanings(kind)
-    return Section(
-        name,
-        place,
-        tuple(
-            Key(field.name, _values(hints[field.name]), _default(field), meanings[field.name])
-            for field in dataclasses.fields(kind)
-        ),
-    )
+    own_sections = {section for _, section in GENERAL.values()}
+    for field in dataclasses.fields(kind):
+        hint, name = hints[field.name], prefix + field.name
+        if dataclasses.is_dataclass(hint) and hint not in own_sections:
+            assert isinstance(hint, type)
+            yield from _keys(hint, f"{name}.")
+        else:
+            yield Key(name, _values(hint), _default(field), meanings[field.name])
 
 
 def _meanings(kind: type) -> dict[str, str]:
