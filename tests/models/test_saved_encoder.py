@@ -162,3 +162,28 @@ def test_saved_weights_are_loaded_unchanged(encoder_folders, tmp_path):
     inputs = batch()
     again = GuidedEncoder.from_pretrained(tmp_path / "new")(**inputs, num_items_in_batch=3)
     assert torch.equal(again.last_hidden_state, model(**inputs).last_hidden_state)
+
+
+def test_a_model_trained_with_lora_is_stored_by_its_rank(encoder_folders, tmp_path):
+    model = GuidedEncoder.from_pretrained(encoder_folders["bert"])
+    base = {name: part.clone() for name, part in model.encoder.state_dict().items()}
+    torch.manual_seed(0)
+    with torch.no_grad():
+        for name, part in model.encoder.named_parameters():
+            if name.endswith("query.weight"):
+                part += 1e-2 * torch.randn(part.shape[0], 2) @ torch.randn(2, part.shape[1])
+    model.save_pretrained(tmp_path / "lora", bits=8, rank=2)
+    model.save_pretrained(tmp_path / "full", bits=8)
+    sizes = [(tmp_path / name / "model.safetensors").stat().st_size for name in ("lora", "full")]
+    assert sizes[0] < sizes[1]
+    again = GuidedEncoder.from_pretrained(tmp_path / "lora").encoder.state_dict()
+    for name, part in model.encoder.state_dict().items():
+        torch.testing.assert_close(again[name], part, atol=1e-3, rtol=0)
+        assert torch.equal(again[name], base[name]) != name.endswith("query.weight")
+
+
+@pytest.mark.parametrize(("rank", "bits"), [(-1, 8), (4, None), (4, 32)])
+def test_a_rank_needs_few_bits(rank, bits, tmp_path):
+    with pytest.raises(InputError, match=naming(f"rank 4 8 {rank}")):
+        guided("bert").save_pretrained(tmp_path / "new", bits=bits, rank=rank)
+    assert not (tmp_path / "new").exists()

@@ -219,6 +219,9 @@ def pack(
     run: Annotated[Path, typer.Argument(help="Folder of a model or run.")],
     out: Annotated[Path, typer.Option(help="Folder to write.")],
     bits: Annotated[int, typer.Option(help="Bits per changed weight: 4 or 8.")] = 4,
+    rank: Annotated[
+        int, typer.Option(help="Store changes of matrices with this rank, for models from LoRA.")
+    ] = 0,
 ) -> None:
     """Write a small copy of a model.
 
@@ -226,7 +229,7 @@ def pack(
     """
     from syntagma.evaluation import pack as run_pack
 
-    size = run_pack(run, out, bits=bits)
+    size = run_pack(run, out, bits=bits, rank=rank)
     typer.echo(f"{size / 1e6:.1f} MB → {out}")
 
 

@@ -322,6 +322,7 @@ class SyntagmaModel(PreTrainedModel):  # type: ignore[misc]
         save_directory: str | Path,
         *,
         bits: int | None = None,
+        rank: int = 0,
         state_dict: Mapping[str, Tensor] | None = None,
         is_main_process: bool = True,
         **options: Any,
@@ -334,6 +335,9 @@ class SyntagmaModel(PreTrainedModel):  # type: ignore[misc]
             save_directory: the folder.
             bits: 4 or 8 to store the encoder as rounded differences to its base, 32 to store only
                 weights that differ from it, ``None`` to store all weights.
+            rank: store the differences of matrices as products of this rank, where that is smaller;
+                exact but for rounding after training with LoRA of at most this rank. 0 stores all
+                their values.
             state_dict: weights to write in place of the model's own.
             is_main_process: whether this process writes; false for the others in DDP training.
             options: arguments that Transformers passes; only their defaults are supported.
@@ -351,6 +355,10 @@ class SyntagmaModel(PreTrainedModel):  # type: ignore[misc]
             )
         if bits not in (None, 4, 8, compact.EXACT):
             raise InputError(f"bits: expected 4, 8, {compact.EXACT} or None, got {bits!r}")
+        if rank < 0 or (rank and bits not in (4, 8)):
+            raise InputError(
+                f"rank: expected a number from 1, together with 4 or 8 bits, got {rank}"
+            )
         if not is_main_process:
             return
         folder = Path(save_directory)
@@ -360,8 +368,9 @@ class SyntagmaModel(PreTrainedModel):  # type: ignore[misc]
         if bits is not None:
             published = encoder_weights(self.config.base, self.encoder_class)
             base = {f"encoder.{name}": weight for name, weight in published.items()}
-            weights = compact.compact(weights, base, bits=bits)
+            weights = compact.compact(weights, base, bits=bits, rank=rank)
             storage = {"format": "differences", "bits": bits, "group": compact.GROUP}
+            storage |= {"rank": rank} if rank else {}
         origin = self.source or self._built_on
         if bits is None and origin is not None:
             save_tokenizer(origin, folder)

@@ -99,7 +99,9 @@ def saved_weights(
                 f"built on"
             )
         try:
-            weights = compact.expand(weights, base, bits=storage["bits"])
+            weights = compact.expand(
+                weights, base, bits=storage["bits"], rank=storage.get("rank", 0)
+            )
         except DamagedFileError as error:
             raise DamagedFileError(f"{ref.folder / WEIGHTS}: {error}; {SAVE_AGAIN}") from error
     require_finite(weights, ref.folder / WEIGHTS)

@@ -34,6 +34,7 @@ Fields = dict[str, tuple[str, Callable[[Any], bool]]]
 MAX_BYTES = 2**26
 MAX_DEPTH = 32
 MAX_LABELS = 2**20
+MAX_RANK = 4096
 MAX_PARTS = 1000
 MAX_NUMBER = 2**31 - 1
 """The largest integer in a configuration.  Sizes of tensors are compared with the weights."""
@@ -236,6 +237,8 @@ def _is_storage(value: Any) -> bool:
         and value["bits"] in (4, 8, 32)
         and type(value.get("group")) is int
         and value["group"] == 64
+        and type(value.get("rank", 0)) is int
+        and 0 <= value.get("rank", 0) <= MAX_RANK
     )
 
 
@@ -257,7 +260,8 @@ _FIELDS: Fields = {
     "labels": ("an object with lists of different texts", _is_labels),
     "parser": ("the name of a parse source", _is_text),
     "storage": (
-        '{} or {"format": "differences", "bits": 4, 8 or 32, "group": 64}',
+        '{} or {"format": "differences", "bits": 4, 8 or 32, "group": 64}, with "rank" from 0 to '
+        f"{MAX_RANK} or without",
         _is_storage,
     ),
     "syntagma_version": ("a version such as 0.1.0", _is_text),

@@ -352,14 +352,15 @@ class Task(ABC, Generic[Example, Prediction]):
         """Fit on dev data what is fitted there (thresholds), and keep it in the head's settings."""
         return {}
 
-    def save(self, folder: Path, *, bits: int | None = None) -> None:
+    def save(self, folder: Path, *, bits: int | None = None, rank: int = 0) -> None:
         """Write model and tokenizer into an existing folder.
 
         Args:
             folder: the folder.
             bits: store the encoder as differences of this many bits to its base; 32 rounds
                 nothing.
+            rank: store the differences of matrices as products of this rank; 0 as they are.
         """
-        self.model.save_pretrained(folder, bits=bits)
+        self.model.save_pretrained(folder, bits=bits, rank=rank)
         if bits is None:
             self.tokenizer.save_pretrained(folder)

@@ -269,9 +269,9 @@ class OpenQaTask(Task[OpenExample, OpenAnswer]):
         }
         write_json(path.with_name(f"{path.stem}.nbest{path.suffix}"), nbest)
 
-    def save(self, folder: Path, *, bits: int | None = None) -> None:
+    def save(self, folder: Path, *, bits: int | None = None, rank: int = 0) -> None:
         """Write the reader, with its verifier in a subfolder."""
-        self.spans.save(folder, bits=bits)
+        self.spans.save(folder, bits=bits, rank=rank)
 
     @classmethod
     def _judge(

@@ -230,16 +230,16 @@ class SpanTask(PredictorTask[SpanExample, Answer, Reader]):
         read_json_by_id(null_odds, ids)
         return evaluate_spans(examples, texts, null_odds=read_null_odds(null_odds, examples))
 
-    def save(self, folder: Path, *, bits: int | None = None) -> None:
+    def save(self, folder: Path, *, bits: int | None = None, rank: int = 0) -> None:
         """Write the reader, with its verifier in a subfolder."""
         if self.predictor.verifier is not None:
             # Must precede the saving: the relative path stays valid when the folder is moved.
             self.model.set_head(verifier=VERIFIER)
-        super().save(folder, bits=bits)
+        super().save(folder, bits=bits, rank=rank)
         if self.predictor.verifier is not None:
             subfolder = folder / VERIFIER
             subfolder.mkdir(exist_ok=True)
-            type(self)(self.predictor.verifier).save(subfolder, bits=bits)
+            type(self)(self.predictor.verifier).save(subfolder, bits=bits, rank=rank)
 
 
 def _write_beside(
