@@ -28,7 +28,7 @@ def written_run(
     Args:
         right: the score of each example of the dev file, from 0 to 1.
         dev: the name of the dev file, whose folder differs from machine to machine.
-        settings: further settings, or others in place of these.
+        settings: additional settings, or replacements for the default ones.
     """
     folder.mkdir(parents=True)
     key = {"spans": "exact"}.get(task, "accuracy")
@@ -49,6 +49,6 @@ def written_run(
 
 
 def change_settings(folder: Path, **settings: Any) -> None:
-    """Change settings of a run in its folder."""
+    """Change settings in the folder of a run."""
     path = folder / "experiment.yaml"
     path.write_text(yaml.safe_dump(yaml.safe_load(path.read_text()) | settings))
