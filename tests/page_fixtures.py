@@ -178,7 +178,7 @@ class Browser:
         return answer["result"].get("value")
 
     def problems(self) -> list[str]:
-        """Errors of scripts and policies since the page was opened."""
+        """Script errors and policy violations since the page was opened."""
         kinds = ("Runtime.exceptionThrown", "Log.entryAdded")
         return [json.dumps(event) for event in self.events if event.get("method") in kinds]
 

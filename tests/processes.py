@@ -42,7 +42,7 @@ class Child:
         function: importable by its name.
         folder: where its output goes.
         environment: variables in addition to those of the test.
-        has_children: whether it starts processes itself; then it is not a daemon, and may outlive
+        has_children: whether it starts processes itself. It is then not a daemon, and may outlive
             the tests.
     """
 

@@ -41,7 +41,7 @@ def code(text: str) -> list[str]:
     return [line.partition(" #")[0] for line in lines]
 
 
-def mentions(pattern: str) -> list[tuple[str, str, str]]:
+def find_code(pattern: str) -> list[tuple[str, str, str]]:
     """Find code, as (document, first group of the match, rest of the command)."""
     found = []
     for path in DOCUMENTS:
@@ -57,7 +57,7 @@ def options(text: str) -> list[str]:
 
 
 def test_commands_and_their_options_exist():
-    used = mentions(r"(?:^|(?<!from)\s)syntagma ([a-z]+)\b")
+    used = find_code(r"(?:^|(?<!from)\s)syntagma ([a-z]+)\b")
     assert {name for _, name, _ in used} >= set(COMMANDS)
     for document, name, rest in used:
         assert name in COMMANDS, f"{document}: syntagma {name}"
@@ -67,17 +67,17 @@ def test_commands_and_their_options_exist():
 
 
 def test_scripts_and_their_options_exist():
-    used = mentions(r"\bpython ((?:experiments|benchmarks|scripts)/\w+\.py)")
+    used = find_code(r"\bpython ((?:experiments|benchmarks|scripts)/\w+\.py)")
     assert used
     for document, script, rest in used:
         assert (ROOT / script).is_file(), f"{document}: {script}"
         text = (ROOT / script).read_text(encoding="utf-8")
         for option in options(rest):
             assert f'"{option}"' in text, f"{document}: {script} {option}"
-    for document, module, _ in mentions(r"\bpython -m (benchmarks\.\w+)"):
+    for document, module, _ in find_code(r"\bpython -m (benchmarks\.\w+)"):
         assert (ROOT / f"{module.replace('.', '/')}.py").is_file(), f"{document}: {module}"
     targets = re.findall(r"^([a-z]+):", (ROOT / "Makefile").read_text(), re.MULTILINE)
-    for document, target, _ in mentions(r"^make ([a-z]+)\b"):
+    for document, target, _ in find_code(r"^make ([a-z]+)\b"):
         assert target in targets, f"{document}: make {target}"
 
 
@@ -88,7 +88,9 @@ def anchors(page: Path) -> set[str]:
 
 
 def test_files_of_this_repository_exist():
-    for document, name, _ in mentions(r"\b((?:experiments|examples|benchmarks|docs)/[\w*.$/-]+\w)"):
+    for document, name, _ in find_code(
+        r"\b((?:experiments|examples|benchmarks|docs)/[\w*.$/-]+\w)"
+    ):
         # A shell variable may be part of a name.
         assert list(ROOT.glob(re.sub(r"\$\w+", "*", name))), f"{document}: {name}"
     for path in DOCUMENTS:
@@ -164,7 +166,7 @@ def test_architecture_and_contributing_show_the_same_import_order():
 def test_settings_named_in_the_documentation_exist():
     table = (ROOT / "docs" / "settings.md").read_text(encoding="utf-8")
     known = set(re.findall(r"^\| `(\w+)` \|", table, re.MULTILINE))
-    used = mentions(r"(?:^|--set )((?:\w+/)?(?:data|training|head|guides\.\w+)\.\w+)(?==|\s|$)")
+    used = find_code(r"(?:^|--set )((?:\w+/)?(?:data|training|head|guides\.\w+)\.\w+)(?==|\s|$)")
     assert len(used) > 20
     for document, key, _ in used:
         if key in ("data.json", "data.py"):  # File names.

@@ -43,8 +43,8 @@ def make_data():
     spec.loader.exec_module(script)
 
     def make(*arguments) -> None:
-        given = script.parser().parse_args([str(argument) for argument in arguments])
-        given.make(given)
+        options = script.parser().parse_args([str(argument) for argument in arguments])
+        options.make(options)
 
     return make
 

@@ -30,7 +30,7 @@ VERSIONS = {"1.1", "2.0", "2.13"}
 """Numbers that belong to a name, such as SQuAD 1.1."""
 
 
-def test_pages_are_what_the_command_writes():
+def test_pages_are_up_to_date():
     pages = result_pages()
     assert {DOCS / name for name in pages} == set(PAGES)
     for name, text in pages.items():
@@ -39,7 +39,7 @@ def test_pages_are_what_the_command_writes():
         )
 
 
-def test_every_number_is_a_record():
+def test_records_have_unique_ids_and_known_sources():
     records = list(read_records().flat())
     assert len(records) > 1000
     assert len({record["id"] for record in records}) == len(records)

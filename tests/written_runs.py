@@ -15,7 +15,7 @@ from syntagma.runs.folder import FORMAT
 
 def written_run(
     folder: Path,
-    right: Sequence[float],
+    scores: Sequence[float],
     *,
     task: str = "spans",
     preset: str = "none",
@@ -26,7 +26,7 @@ def written_run(
     """A finished run.
 
     Args:
-        right: the score of each example of the dev file, from 0 to 1.
+        scores: the score of each example of the dev file, from 0 to 1.
         dev: the name of the dev file, whose folder differs from machine to machine.
         settings: additional settings, or replacements for the default ones.
     """
@@ -41,9 +41,9 @@ def written_run(
     (folder / "experiment.yaml").write_text(yaml.safe_dump(complete | settings))
     about = {"format_version": FORMAT, "syntagma_version": syntagma.__version__}
     (folder / "run.json").write_text(json.dumps(about))
-    rows = {str(number): {key: value} for number, value in enumerate(right)}
+    rows = {str(number): {key: value} for number, value in enumerate(scores)}
     (folder / "examples.json").write_text(json.dumps(rows))
-    score = 100 * sum(right) / len(right)
+    score = 100 * sum(scores) / len(scores)
     (folder / "metrics.json").write_text(json.dumps({key: score, "f1": score + 1}))
     return folder
 
