@@ -235,7 +235,7 @@ def test_missing_tensors_are_reported():
             guided("bert", **{guide: {}})(**batch)
 
 
-def test_tag_embeddings_need_an_encoder_in_the_table():
+def test_tag_embeddings_need_an_encoder_in_the_table_of_sites():
     config = tiny_config("bert")
     config.model_type = "unheard-of"
     with pytest.raises(InputError, match=naming("unheard-of albert bert")):

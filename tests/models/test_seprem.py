@@ -53,10 +53,10 @@ def columns(sentences, words):
     syntax = piece_syntax(ParsedText.from_parses(parses), word_of_piece)
     rows = {name: torch.from_numpy(syntax[name].copy()) for name in NAMES}
     # Pieces without a word have isolated intervals, as the sequence builder sets them.
-    apart = torch.arange(len(words)).int()
+    places = torch.arange(len(words)).int()
     alone = rows["word"] < 0
-    rows["enter"] = torch.where(alone, -1 - apart, rows["enter"])
-    rows["exit"] = torch.where(alone, -apart, rows["exit"])
+    rows["enter"] = torch.where(alone, -1 - places, rows["enter"])
+    rows["exit"] = torch.where(alone, -places, rows["exit"])
     return [rows[name].unsqueeze(0) for name in NAMES]
 
 
