@@ -1,7 +1,7 @@
 """Change a module in many small ways, and see which changes its tests do not notice.
 
     python scripts/mutate.py syntax/ancestors.py --tests tests/syntax
-    python scripts/mutate.py outputs.py --tests tests/test_outputs.py --sample 100
+    python scripts/mutate.py outputs.py --tests tests/test_base_modules.py --sample 100
 
 Each change (a mutant) is one of: another operator or comparison, a condition negated, a number plus
 one, a text or flag changed, `min` for `max`, `set` for `Counter`, a statement left out, `None`

@@ -25,12 +25,12 @@ def _sample(task: str, path: Path, copies: int) -> str:
 
 
 def treebank(path: Path, copies: int = 3) -> str:
-    """A treebank in which every word hangs on the one before it, but the last on nothing new."""
+    """A treebank in which each word depends on the previous one."""
     return _sample("parsing", path, copies)
 
 
 def brackets(path: Path, copies: int = 3) -> str:
-    """Phrase trees beside :func:`treebank`: each word and all that follow it make a phrase."""
+    """Phrase trees of the same sentences: each word forms a phrase with all words after it."""
     lines = []
     for text in SENTENCES * copies:
         forms = text.split()
@@ -49,27 +49,27 @@ def squad(path: Path, copies: int = 4) -> str:
 
 
 def dream(path: Path, copies: int = 4) -> str:
-    """Questions about dialogues of two of our sentences; the right option ends the second."""
+    """Questions about dialogues of two turns; the right option is the last word of the second."""
     return _sample("choice", path, copies)
 
 
 def pairs(path: Path, copies: int = 4) -> str:
-    """A sentence entails its first half and contradicts another one's."""
+    """Each sentence entails its own first half and contradicts that of another sentence."""
     return _sample("pairs", path, copies)
 
 
 def typing(path: Path, copies: int = 4) -> str:
-    """Every third word of our sentences is a mention; names and long words have types."""
+    """About every third word is a mention; names and long words have types."""
     return _sample("typing", path, copies)
 
 
 def relations(path: Path, copies: int = 4) -> str:
-    """Pairs of neighbours in SemEval's format: which of the two is longer, if one is by far."""
+    """Pairs of adjacent words in SemEval's format: which of them is clearly longer, if any."""
     return _sample("relations", path, copies)
 
 
 def open_qa(path: Path, copies: int = 4) -> str:
-    """Questions as in :func:`squad`; two of four paragraphs hold the sentence that they quote."""
+    """Questions as in :func:`squad`; two of four paragraphs contain the quoted sentence."""
     return _sample("open_qa", path, copies)
 
 
@@ -88,13 +88,13 @@ TACRED = {
     "stanford_head": [2, 7, 5, 5, 2, 5, 0, 7],
     "stanford_deprel": ["nmod:poss", "nsubj", "punct", "compound", "dep", "punct", "ROOT", "punct"],
 }
-"""An entry of TACRED's files."""
+"""An example in TACRED's format."""
 
 TACRED_TEXT = "Her captain ( Mr. Obi ) rows ."
 
 
 def probing(path: Path, copies: int = 6) -> str:
-    """Whether a sentence is ours as it is, or all in one repeated word: easy to tell."""
+    """Our sentences, and sentences of one repeated word: two labels that are easy to learn."""
     rows = []
     for copy in range(copies):
         for number, text in enumerate(SENTENCES):
@@ -106,12 +106,12 @@ def probing(path: Path, copies: int = 6) -> str:
 
 
 def parallel(folder: Path, copies: int = 2) -> str:
-    """Our sentences and the same in capitals, two files."""
+    """Two parallel files: our sentences, and the same sentences in capital letters."""
     return find_task("translation").sample.write(folder, copies)
 
 
 def experiment(task: str, data: str, encoder: str, **changes) -> Experiment:
-    """A short training with the settings of the task's sample, without dropout in its head."""
+    """Settings of a short training run on the task's sample, without dropout in the head."""
     sample = find_task(task).sample
     head_class = find_task(task).model_class.head_class
     no_dropout = {name: 0.0 for name in vars(head_class()) if name.endswith("dropout")}
@@ -129,13 +129,13 @@ def experiment(task: str, data: str, encoder: str, **changes) -> Experiment:
         "head": {**sample.head, **no_dropout, **changes.pop("head", {})},
         "training": {**training, **sample.training, **changes.pop("training", {})},
     }
-    # A corpus names the parser that annotated it.
+    # An annotated corpus already records its parser.
     parser = {} if find_task(task).streams else {"parser": "linear"}
     return build(Experiment, values | parser | changes)
 
 
 def translation(data: str, *, head=None, training=None, **changes) -> Experiment:
-    """A translator, from scratch if no encoder is given."""
+    """Settings of a short training run of a translator, from scratch if no encoder is given."""
     short = {"num_train_epochs": 1, "learning_rate": 3e-3, "batch_tokens": 600}
     changes |= {"head": head or {}, "training": short | (training or {})}
     encoder = changes.pop("encoder", find_task("translation").sample.encoder)
@@ -143,7 +143,7 @@ def translation(data: str, *, head=None, training=None, **changes) -> Experiment
 
 
 def new_task(settings: Experiment) -> tuple[Task, list]:
-    """A fresh task, and the examples that it would learn from."""
+    """A new task and its training examples."""
     task_class = find_task(settings.task)
     (path,) = settings.data.train
     examples = task_class.read(path)

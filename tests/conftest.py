@@ -9,8 +9,8 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
-# Several test processes share the cores; threads that wait for one another by spinning would
-# make each of them many times slower.
+# Several test processes share the cores. Threads that busy-wait for one another would make each
+# process many times slower.
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 
 import hypothesis
@@ -35,7 +35,7 @@ from syntagma.text.sentence import Parse, Sentence
 from tests.processes import RUNNING
 
 torch.set_num_threads(1)
-# How long one example takes depends on what else the machine does.
+# The time that an example takes depends on what else is running on the machine.
 hypothesis.settings.register_profile("untimed", deadline=None)
 hypothesis.settings.load_profile("untimed")
 
@@ -50,28 +50,28 @@ SPECIAL = {
 }
 
 
-def halves(later: str) -> list[str]:
-    """Characters, and first and second halves of words: the trainers' own choices vary.
+def half_words(prefix: str) -> list[str]:
+    """A fixed vocabulary, unlike a trained one: characters, and the two halves of each word.
 
     Args:
-        later: how pieces inside a word begin.
+        prefix: what pieces inside a word begin with.
     """
     words = sorted({word for text in SENTENCES for word in re.findall(r"\w+", text.lower())})
     characters = sorted({character for text in SENTENCES for character in text if character != " "})
     characters += sorted({c.lower() for c in characters} - {*characters})
-    pieces = [*characters, *(later + character for character in characters)]
+    pieces = [*characters, *(prefix + character for character in characters)]
     for word in words:
         cut = (len(word) + 1) // 2
-        pieces += [word[:cut], later + word[cut:]] if cut < len(word) else [word]
+        pieces += [word[:cut], prefix + word[cut:]] if cut < len(word) else [word]
     return list(dict.fromkeys(pieces))
 
 
 def build_tokenizer(kind: str) -> PreTrainedTokenizerFast:
     cls, sep, pad, unk, mask = SPECIAL[kind]
-    # Where RoBERTa and MPNet have them: the latter's padding is piece 1, whatever its settings.
+    # In RoBERTa's order. MPNet's padding is always piece 1, whatever its settings.
     special = [cls, pad, sep, unk, mask]
     if kind == "wordpiece":
-        vocabulary = [*special, *halves("##")]
+        vocabulary = [*special, *half_words("##")]
         tokenizer = Tokenizer(
             models.WordPiece({piece: n for n, piece in enumerate(vocabulary)}, unk_token=unk)
         )
@@ -88,9 +88,9 @@ def build_tokenizer(kind: str) -> PreTrainedTokenizerFast:
         )
         template = (f"{cls} $A {sep}", f"{cls} $A {sep} {sep} $B {sep}")
     else:
-        # Longer pieces are likelier than the characters in them.
+        # Longer pieces are more probable than their characters.
         scores = [(piece, 0.0) for piece in special]
-        scores += [(piece, -2.0 if len(piece) > 1 else -9.0) for piece in ("▁", *halves(""))]
+        scores += [(piece, -2.0 if len(piece) > 1 else -9.0) for piece in ("▁", *half_words(""))]
         tokenizer = Tokenizer(models.Unigram(scores, unk_id=special.index(unk)))
         tokenizer.normalizer = normalizers.NFKC()
         tokenizer.pre_tokenizer = pre_tokenizers.Metaspace()
@@ -130,9 +130,10 @@ ENCODERS = {
 
 
 def crossed(cases: Iterable[object], encoders: Iterable[str] = ENCODERS) -> Iterator[Any]:
-    """Each case on each encoder, as parameters.
+    """All pairs of a case and an encoder, as parameters; most of them are marked slow.
 
-    In the default tier every case meets one encoder, and every encoder one case, at least.
+    The default tier runs each case with at least one encoder, and each encoder with at least one
+    case.
 
     Args:
         cases: values, or tuples of the values of several parameters.
@@ -147,8 +148,8 @@ def crossed(cases: Iterable[object], encoders: Iterable[str] = ENCODERS) -> Iter
             yield pytest.param(*values, encoder, marks=marks)
 
 
-# Of the table's rows those that this version of Transformers knows.
-SITED = sorted(name for name in SITES if name in CONFIG_MAPPING)
+# Encoders in the table of sites that the installed version of Transformers knows.
+SUPPORTED = sorted(name for name in SITES if name in CONFIG_MAPPING)
 
 
 def tiny_config(model_type: str, vocab_size: int = 400, **changes):
@@ -200,7 +201,7 @@ def save_encoder(folder: Path, model_type: str, **changes) -> Path:
 
 
 def pytest_collection_finish() -> None:
-    """Set what has been imported apart: each training collects garbage, which looked through it."""
+    """Keep imported modules out of garbage collection, which every training run triggers."""
     gc.collect()
     gc.freeze()
 
@@ -223,7 +224,7 @@ def tiny_encoder(encoder_folders: dict[str, Path]) -> str:
 
 @pytest.fixture(scope="session")
 def tiny_parser(tmp_path_factory: pytest.TempPathFactory, tiny_encoder: str) -> str:
-    """The folder of a parser that has learnt nothing."""
+    """The folder of an untrained parser."""
     folder = tmp_path_factory.mktemp("parser")
     torch.manual_seed(3)
     model = ParserModel.from_encoder(
@@ -243,7 +244,7 @@ def _own_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.fixture(autouse=True)
-def _no_process_stays_behind() -> Iterator[None]:
+def _kill_remaining_processes() -> Iterator[None]:
     yield
     while RUNNING:
         RUNNING.pop().kill()

@@ -14,7 +14,7 @@ from tests.conftest import SENTENCES
 
 
 def settings(**changes) -> AnnotationSettings:
-    """Trees drawn at random, in small shards."""
+    """Settings for random trees in small shards."""
     return AnnotationSettings(**({"parser": "random:3", "shard_characters": 200} | changes))
 
 
@@ -24,7 +24,7 @@ def annotate(inputs: Sequence[str], out: Path, chosen: AnnotationSettings, **opt
 
 
 def text_file(path: Path, copies: int = 3) -> str:
-    """Records of two sentences, and every fifth one empty."""
+    """A text file of records of two sentences; every fifth record is empty."""
     lines = []
     for copy in range(copies):
         for number in range(0, len(SENTENCES), 2):
@@ -35,7 +35,7 @@ def text_file(path: Path, copies: int = 3) -> str:
 
 
 def make_corpus(folder: Path, copies: int = 6, parser: str = "random:3", **changes) -> Path:
-    """Records of one to four sentences, in several shards."""
+    """An annotated corpus of records of one to four sentences, in several shards."""
     source = folder / "harbour.txt"
     lines = []
     for copy in range(copies):
@@ -56,7 +56,7 @@ def contents(folder: Path) -> dict[str, bytes]:
 def pretraining(
     corpus: Path | str, encoder: Path | str, *, head=None, training=None, **changes
 ) -> Experiment:
-    """A short pre-training with the guide of SEPREM."""
+    """Settings of a short pre-training run with SEPREM's guide."""
     values = {
         "task": "pretraining",
         "data": {"train": [str(corpus)], "dev": [str(corpus)]},

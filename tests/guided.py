@@ -41,7 +41,7 @@ def batch(n: int = 9, rows: int = 3) -> dict[str, torch.Tensor]:
 
 
 def whole_batch() -> dict[str, torch.Tensor]:
-    """Return the same with depths, sentences and tags: all columns that guides read of one text."""
+    """Return :func:`batch` with depths, sentences and tags: all columns that guides read."""
     depth = torch.tensor([-1, 0, 1, 2, 3, 0, 1, 1, -1]).expand(3, 9)
     sentence = torch.tensor([-1, 0, 0, 0, 0, 1, 1, 1, -1]).expand(3, 9)
     return {**batch(), "depth": depth, "sentence": sentence, "tag": sentence + 2}

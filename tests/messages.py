@@ -6,13 +6,13 @@ import re
 
 
 def naming(words: object) -> str:
-    """A regular expression for text that holds all of ``words``, in any order.
+    """A regular expression for text that contains all of ``words``, in any order.
 
-    Name what came and what to write instead (settings, files, numbers, commands), so that a
-    message can be reworded without a change here.
+    List the wrong value and what to write instead (settings, files, numbers, commands), so that
+    a message can be reworded without changing its test.
 
     Args:
-        words: parted by spaces. A word is found only whole: 3 is not found in 13 or in v3.
+        words: separated by spaces. Only whole words match: 3 is not found in 13 or in v3.
     """
     return r"(?s)\A" + "".join(rf"(?=.*{_whole(word)})" for word in str(words).split())
 
@@ -24,12 +24,12 @@ def _whole(word: str) -> str:
 
 
 def says(text: str, words: object) -> bool:
-    """Whether a text holds all of ``words``, as :func:`naming` finds them."""
+    """Whether a text contains all of ``words``, as :func:`naming` finds them."""
     return re.search(naming(words), text) is not None
 
 
 def one_line(stderr: str) -> str:
-    """The one line in which a command says what is wrong."""
+    """The error message of a command, which must be a single line."""
     lines = [line for line in stderr.splitlines() if line.startswith("syntagma: ")]
     assert len(lines) == 1
     assert "Traceback" not in stderr

@@ -1,4 +1,4 @@
-"""Trees drawn at random, and what follows from them by walking from parent to parent."""
+"""Random trees, and naive code that finds ancestors by walking from parent to parent."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def forests(draw: st.DrawFn, max_words: int = 8, max_sentences: int = 3) -> list
 
 
 def ancestors_by_walking(trees: Sequence[Tree]) -> list[set[int]]:
-    """The set of each word and its ancestors, as indices in the whole text."""
+    """For each word, the set of itself and its ancestors, as indices in the whole text."""
     result, offset = [], 0
     for tree in trees:
         for word in range(1, len(tree) + 1):
@@ -42,7 +42,7 @@ def ancestors_by_walking(trees: Sequence[Tree]) -> list[set[int]]:
 
 
 def parsed(trees: Sequence[Tree]) -> ParsedText:
-    """A text whose words are only numbered, a sentence for each tree."""
+    """A parsed text with one sentence per tree, whose words are w0, w1 and so on."""
     parses, start = [], 0
     for tree in trees:
         sentence = Sentence.from_words([f"w{i}" for i in range(len(tree))], offset=start)

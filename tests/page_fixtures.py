@@ -1,4 +1,4 @@
-"""Sentences we wrote, and a headless browser driven through its debugging pipe (no packages)."""
+"""Parses and answers for pages, and a headless browser controlled without further packages."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ SENTENCES = (
 
 
 def parse_of(rows: str, text: str, offset: int = 0) -> Parse:
-    """The parse written in rows, its words found in the text from an offset on."""
+    """The parse given by a table of words, which are located in the text from an offset on."""
     forms, heads, relations, upos, xpos = zip(
         *(line.split() for line in rows.strip().splitlines()), strict=True
     )
@@ -92,7 +92,7 @@ def parses() -> list[Parse]:
 
 
 class Browser:
-    """Chromium, spoken to over two pipes in its DevTools protocol."""
+    """Chromium, controlled through its DevTools protocol over two pipes."""
 
     flags = (
         "--headless",
@@ -107,14 +107,15 @@ class Browser:
     )
 
     def __init__(self, binary: str, profile: Path) -> None:
-        their_in, self.out = os.pipe()
-        self.inside, their_out = os.pipe()
+        browser_in, self.to_browser = os.pipe()
+        self.from_browser, browser_out = os.pipe()
 
         def take_pipes() -> None:
-            # The browser reads descriptor 3 and writes 4; copies first, lest one covers another.
-            ends = os.dup(their_in), os.dup(their_out)
-            os.dup2(ends[0], 3)
-            os.dup2(ends[1], 4)
+            # The browser reads from descriptor 3 and writes to 4. Either pipe may already have
+            # one of these numbers, so both are copied before they are moved.
+            copies = os.dup(browser_in), os.dup(browser_out)
+            os.dup2(copies[0], 3)
+            os.dup2(copies[1], 4)
 
         self.process = subprocess.Popen(
             [binary, *self.flags, f"--user-data-dir={profile}", "about:blank"],
@@ -123,8 +124,8 @@ class Browser:
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,
         )
-        os.close(their_in)
-        os.close(their_out)
+        os.close(browser_in)
+        os.close(browser_out)
         self.buffer, self.calls, self.session = b"", 0, ""
         self.events: list[dict[str, Any]] = []
         target = self.send("Target.createTarget", url="about:blank")["targetId"]
@@ -136,9 +137,9 @@ class Browser:
     def read(self) -> dict[str, Any]:
         deadline = time.monotonic() + 60
         while b"\0" not in self.buffer:
-            ready, _, _ = select.select([self.inside], [], [], deadline - time.monotonic())
+            ready, _, _ = select.select([self.from_browser], [], [], deadline - time.monotonic())
             assert ready, "the browser does not answer"
-            part = os.read(self.inside, 1 << 16)
+            part = os.read(self.from_browser, 1 << 16)
             assert part, "the browser has ended"
             self.buffer += part
         message, _, self.buffer = self.buffer.partition(b"\0")
@@ -148,7 +149,7 @@ class Browser:
         self.calls += 1
         session = {"sessionId": self.session} if self.session else {}
         message = {"id": self.calls, "method": method, "params": params, **session}
-        os.write(self.out, json.dumps(message).encode() + b"\0")
+        os.write(self.to_browser, json.dumps(message).encode() + b"\0")
         while True:
             answer = self.read()
             if answer.get("id") == self.calls:
@@ -157,7 +158,7 @@ class Browser:
             self.events.append(answer)
 
     def open(self, path: Path, fragment: str = "", *, width: int = 1200, height: int = 900) -> None:
-        """Load a file and wait for it; what it did is in ``events``."""
+        """Load a file and wait until it has loaded; ``events`` then has what happened."""
         self.send(
             "Emulation.setDeviceMetricsOverride",
             width=width,
@@ -177,12 +178,12 @@ class Browser:
         return answer["result"].get("value")
 
     def problems(self) -> list[str]:
-        """Errors of scripts and policies since the page was opened."""
+        """Script errors and policy violations since the page was opened."""
         kinds = ("Runtime.exceptionThrown", "Log.entryAdded")
         return [json.dumps(event) for event in self.events if event.get("method") in kinds]
 
     def requests(self) -> list[str]:
-        """Addresses that were asked for since the page was opened."""
+        """URLs requested since the page was opened."""
         return [
             event["params"]["request"]["url"]
             for event in self.events
@@ -190,7 +191,7 @@ class Browser:
         ]
 
     def point(self, selector: str, *, click: bool = False) -> None:
-        """Move the mouse onto an element, and click it."""
+        """Move the mouse onto an element, and click it if ``click`` is true."""
         x, y = self.run(
             f"(() => {{ const e = document.querySelector({json.dumps(selector)});"
             "e.scrollIntoView({block: 'center'}); const r = e.getClientRects()[0];"
@@ -216,8 +217,8 @@ class Browser:
         except (AssertionError, OSError, subprocess.TimeoutExpired):
             self.process.kill()
         finally:
-            os.close(self.out)
-            os.close(self.inside)
+            os.close(self.to_browser)
+            os.close(self.from_browser)
 
 
 @pytest.fixture(scope="module")

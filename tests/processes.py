@@ -1,4 +1,4 @@
-"""Processes that tests may kill, forked from one that has imported what training needs.
+"""Processes that tests may kill, forked from one that has already imported the training code.
 
 A new interpreter would import torch and Transformers each time, which takes longer than a tiny
 training run.
@@ -24,24 +24,26 @@ CONTEXT.set_forkserver_preload(
         "syntagma.tasks.spans.task",
         "syntagma.parse.corpora.runner",
         "transformers.models.bert.modeling_bert",
-        # Found where tests are run from the root of the repository; each process would import it.
+        # Found only if tests run from the root of the repository; otherwise each process imports
+        # it itself.
         "tests.builders",
     ]
 )
 
 
 RUNNING: list[Child] = []
-"""Those of the test that runs."""
+"""Processes that the current test has started."""
 
 
 class Child:
-    """A running function; what it prints goes to files.
+    """A process that runs a function; its output goes to files.
 
     Args:
         function: importable by its name.
         folder: where its output goes.
-        environment: variables that the process has in addition to those of the test.
-        has_children: whether it starts processes itself; then it is not ended with the tests.
+        environment: variables in addition to those of the test.
+        has_children: whether it starts processes itself. It is then not a daemon, and may outlive
+            the tests.
     """
 
     def __init__(
@@ -74,17 +76,17 @@ class Child:
         os.kill(self.process.pid, number)
 
     def kill(self) -> None:
-        """End it at once, wherever it is."""
+        """Kill it and wait until it has ended."""
         self.process.kill()
         self.process.join()
 
     def join(self, timeout: float = 240) -> int | None:
-        """Wait for its end; its exit code."""
+        """Wait until it ends, and return its exit code."""
         self.process.join(timeout)
         return self.process.exitcode
 
     def require_success(self, timeout: float = 240) -> None:
-        """Wait for its end, which is to be a good one."""
+        """Wait until it ends, and check that its exit code is 0."""
         assert self.join(timeout) == 0, self.err.read_text()[-3000:]
 
 
@@ -114,9 +116,9 @@ def _run(
     import torch
 
     torch.set_num_threads(1)
-    # As in a new interpreter; else it would start its own processes as it was started itself.
+    # As in a new interpreter. Otherwise it would start its own processes from the fork server too.
     multiprocessing.set_start_method(multiprocessing.get_all_start_methods()[0], force=True)
-    # Those of the server are of the test that started it.
+    # The fork server still has the variables of the test that started it.
     os.environ.clear()
     os.environ.update(environment)
     for stream, name in zip((sys.stdout, sys.stderr), names, strict=True):

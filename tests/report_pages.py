@@ -1,4 +1,4 @@
-"""Run folders of each task for reports, and the pages of reports taken apart."""
+"""Run folders of each task for reports, and checks of report pages."""
 
 from __future__ import annotations
 
@@ -29,11 +29,11 @@ DATA = {
 }
 
 
-ALONE = {"area", "base", "br", "col", "hr", "img", "input", "link", "meta", "rect", "path"}
+VOID_TAGS = {"area", "base", "br", "col", "hr", "img", "input", "link", "meta", "rect", "path"}
 
 
 class Balanced(HTMLParser):
-    """Checks that all tags are closed, and collects texts and headings."""
+    """Check that all tags of a page are closed, and collect its text and headings."""
 
     def __init__(self, page):
         super().__init__()
@@ -42,11 +42,11 @@ class Balanced(HTMLParser):
         assert self.opened == []
 
     def handle_starttag(self, tag, attributes):
-        if tag not in ALONE:
+        if tag not in VOID_TAGS:
             self.opened.append(tag)
 
     def handle_endtag(self, tag):
-        if tag not in ALONE:
+        if tag not in VOID_TAGS:
             assert self.opened.pop() == tag
 
     def handle_data(self, data):

@@ -1,4 +1,4 @@
-"""What the documents say to type works: commands, options, files, Python."""
+"""Commands, options, files and Python code in the documentation exist and work."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ needs_default = pytest.mark.skipif(
 
 def code(text: str) -> list[str]:
     """Indented lines, fenced lines and inline code, without comments."""
-    # What is broken in the middle of a line of prose is one command.
+    # Inline code may be wrapped over two lines of prose.
     spans = [" ".join(span.split()) for span in re.findall(r"(?<!`)`([^`]+)`(?!`)", text)]
     indented = re.findall(r"^ {4}(.+(?:\\\n.+)*)", text, re.MULTILINE)
     fenced = "".join(re.findall(r"^```\w*\n(.*?)^```", text, re.MULTILINE | re.DOTALL)).split("\n")
@@ -41,8 +41,8 @@ def code(text: str) -> list[str]:
     return [line.partition(" #")[0] for line in lines]
 
 
-def mentions(pattern: str) -> list[tuple[str, str, str]]:
-    """Find code: its document, the first group of the match, and the rest of the command."""
+def find_code(pattern: str) -> list[tuple[str, str, str]]:
+    """Find code, as (document, first group of the match, rest of the command)."""
     found = []
     for path in DOCUMENTS:
         for line in code(path.read_text(encoding="utf-8")):
@@ -56,8 +56,8 @@ def options(text: str) -> list[str]:
     return re.findall(r"(?<![\w-])--[a-z][a-z-]*", text)
 
 
-def test_commands_and_their_options_are_there():
-    used = mentions(r"(?:^|(?<!from)\s)syntagma ([a-z]+)\b")
+def test_commands_and_their_options_exist():
+    used = find_code(r"(?:^|(?<!from)\s)syntagma ([a-z]+)\b")
     assert {name for _, name, _ in used} >= set(COMMANDS)
     for document, name, rest in used:
         assert name in COMMANDS, f"{document}: syntagma {name}"
@@ -66,18 +66,18 @@ def test_commands_and_their_options_are_there():
             assert option in known, f"{document}: syntagma {name} {rest}"
 
 
-def test_scripts_and_their_options_are_there():
-    used = mentions(r"\bpython ((?:experiments|benchmarks|scripts)/\w+\.py)")
+def test_scripts_and_their_options_exist():
+    used = find_code(r"\bpython ((?:experiments|benchmarks|scripts)/\w+\.py)")
     assert used
     for document, script, rest in used:
         assert (ROOT / script).is_file(), f"{document}: {script}"
         text = (ROOT / script).read_text(encoding="utf-8")
         for option in options(rest):
             assert f'"{option}"' in text, f"{document}: {script} {option}"
-    for document, module, _ in mentions(r"\bpython -m (benchmarks\.\w+)"):
+    for document, module, _ in find_code(r"\bpython -m (benchmarks\.\w+)"):
         assert (ROOT / f"{module.replace('.', '/')}.py").is_file(), f"{document}: {module}"
     targets = re.findall(r"^([a-z]+):", (ROOT / "Makefile").read_text(), re.MULTILINE)
-    for document, target, _ in mentions(r"^make ([a-z]+)\b"):
+    for document, target, _ in find_code(r"^make ([a-z]+)\b"):
         assert target in targets, f"{document}: make {target}"
 
 
@@ -87,8 +87,10 @@ def anchors(page: Path) -> set[str]:
     return {re.sub(r"[^\w -]", "", heading.lower()).replace(" ", "-") for heading in headings}
 
 
-def test_files_of_this_repository_are_there():
-    for document, name, _ in mentions(r"\b((?:experiments|examples|benchmarks|docs)/[\w*.$/-]+\w)"):
+def test_files_of_this_repository_exist():
+    for document, name, _ in find_code(
+        r"\b((?:experiments|examples|benchmarks|docs)/[\w*.$/-]+\w)"
+    ):
         # A shell variable may be part of a name.
         assert list(ROOT.glob(re.sub(r"\$\w+", "*", name))), f"{document}: {name}"
     for path in DOCUMENTS:
@@ -104,8 +106,8 @@ ARCHITECTURE = ROOT / "docs" / "architecture.md"
 PACKAGE = ROOT / "src" / "syntagma"
 
 
-def place_of(name: str) -> Path:
-    """A file or folder that the page on the architecture names."""
+def path_of(name: str) -> Path:
+    """A file or folder named on the architecture page."""
     return next((p for p in (PACKAGE / name, ROOT / name) if p.exists()), ROOT / name)
 
 
@@ -123,20 +125,20 @@ def resolves(name: str, start: str = "syntagma") -> bool:
     return True
 
 
-def test_paths_and_names_of_the_architecture_are_there():
+def test_paths_and_names_on_the_architecture_page_exist():
     text = ARCHITECTURE.read_text(encoding="utf-8")
     spans = re.findall(r"`([^`\s]+)`", text)
     paths = [span for span in spans if re.fullmatch(r"[\w./-]+(/[\w-]+|\.(py|yaml|md))", span)]
-    written = {"metrics.json", "config.json", "table.md", "result.json"}  # By commands.
+    written = {"metrics.json", "config.json", "table.md", "result.json"}  # Output of commands.
     assert len(paths) > 60
     for path in paths:
-        assert path in written or place_of(path).exists(), path
+        assert path in written or path_of(path).exists(), path
     for name in (span for span in spans if re.fullmatch(r"[a-z_]\w*(\.\w+)+", span)):
         if name not in {*paths, *written} and not name.startswith("head."):
             assert resolves(name), name
 
 
-def test_functions_of_the_walks_are_in_the_files_next_to_them():
+def test_functions_on_the_architecture_page_are_in_the_files_next_to_them():
     text = ARCHITECTURE.read_text(encoding="utf-8")
     rows = re.findall(r"^\| `([\w./-]+\.(?:py|yaml))` \| (.+?) \|", text, re.MULTILINE)
     assert len(rows) > 40
@@ -153,7 +155,7 @@ def test_functions_of_the_walks_are_in_the_files_next_to_them():
                 assert resolves(name, f"syntagma.{module}"), (path, name)
 
 
-def test_the_architecture_shows_the_order_of_imports():
+def test_architecture_and_contributing_show_the_same_import_order():
     order = re.compile(r"^    errors, json_values, files.*?(?=\n\n)", re.MULTILINE | re.DOTALL)
     pages = (ARCHITECTURE, ROOT / "CONTRIBUTING.md")
     shown = [order.findall(page.read_text(encoding="utf-8")) for page in pages]
@@ -161,13 +163,13 @@ def test_the_architecture_shows_the_order_of_imports():
     assert shown[0] == shown[1]
 
 
-def test_settings_that_are_named_are_there():
+def test_settings_named_in_the_documentation_exist():
     table = (ROOT / "docs" / "settings.md").read_text(encoding="utf-8")
     known = set(re.findall(r"^\| `(\w+)` \|", table, re.MULTILINE))
-    used = mentions(r"(?:^|--set )((?:\w+/)?(?:data|training|head|guides\.\w+)\.\w+)(?==|\s|$)")
+    used = find_code(r"(?:^|--set )((?:\w+/)?(?:data|training|head|guides\.\w+)\.\w+)(?==|\s|$)")
     assert len(used) > 20
     for document, key, _ in used:
-        if key in ("data.json", "data.py"):  # Names of files.
+        if key in ("data.json", "data.py"):  # File names.
             continue
         assert key.rpartition(".")[2] in known, f"{document}: {key}"
 
@@ -178,7 +180,7 @@ def test_the_commands_of_the_example_report_can_be_run(tmp_path):
     trained = re.findall(r"^(?:.*<code>)?syntagma train (\S+)", text, re.MULTILINE)
     assert {ROOT / path for path in trained} == {*(page / "settings").glob("*.yaml")}
     shown = []
-    # Settings that are newer than the page have their defaults.
+    # Settings that were added after the page was written have their defaults.
     for number, block in enumerate(re.findall(r"<code>(task: .*?)</code>", text, re.DOTALL)):
         (tmp_path / f"{number}.yaml").write_text(unescape(block))
         shown.append(load_experiment(tmp_path / f"{number}.yaml"))
@@ -193,8 +195,8 @@ def blocks(document: str) -> list[str]:
     return re.findall(r"^```python\n(.*?)^```", text, re.MULTILINE | re.DOTALL)
 
 
-def model(folder: Path, task: str, path: str, encoder: str, **changes) -> None:
-    """Save an untrained model as if a run had made it."""
+def save_model(folder: Path, task: str, path: str, encoder: str, **changes) -> None:
+    """Save an untrained model where a run would have saved it."""
     task_class = find_task(task)
     settings = experiment(task, path, encoder, **{"parser": "linear"} | changes)
     folder.mkdir(parents=True)
@@ -203,7 +205,7 @@ def model(folder: Path, task: str, path: str, encoder: str, **changes) -> None:
 
 @pytest.fixture(scope="module")
 def user(tmp_path_factory, tiny_encoder) -> tuple[Path, dict[str, object]]:
-    """A folder with the files that the documents use, and the variables of their Python."""
+    """A working directory with the files, and the variables, that the documentation uses."""
     place = tmp_path_factory.mktemp("user")
     data = {
         "choice": dream(place / "dialogues.json", copies=1),
@@ -217,10 +219,10 @@ def user(tmp_path_factory, tiny_encoder) -> tuple[Path, dict[str, object]]:
         ("openentity_seprem", "typing", "seprem"),
         ("semeval_seprem", "relations", "seprem"),
     ):
-        model(place / "runs" / name, task, data[task], tiny_encoder, preset=preset)
-    wanted = translation(parallel(place))
+        save_model(place / "runs" / name, task, data[task], tiny_encoder, preset=preset)
+    settings = translation(parallel(place))
     translator = find_task("translation").new(
-        wanted, find_task("translation").read(*wanted.data.train)
+        settings, find_task("translation").read(*settings.data.train)
     )
     (place / "runs" / "multi30k_sg-net").mkdir()
     translator.save(place / "runs" / "multi30k_sg-net")
@@ -233,7 +235,7 @@ def user(tmp_path_factory, tiny_encoder) -> tuple[Path, dict[str, object]]:
         shutil.copytree(ROOT / folder, place / folder)
     passage = (ROOT / "examples" / "ferry.txt").read_text(encoding="utf-8")
     questions = ["Who fitted a coal barge with an engine?", "What was the Perseverance built of?"]
-    at_hand: dict[str, object] = {
+    variables: dict[str, object] = {
         "passage": passage,
         "passages": [passage, passage],
         "questions": questions,
@@ -246,7 +248,7 @@ def user(tmp_path_factory, tiny_encoder) -> tuple[Path, dict[str, object]]:
         "batches": [([passage, questions[0]], torch.tensor([0, 1]))],
         "pairs_of_text_and_mention": [("The ferry left Port Ann.", (15, 23))],
     }
-    return place, at_hand
+    return place, variables
 
 
 PAGES_WITH_PYTHON = [
@@ -269,11 +271,11 @@ def test_some_pages_have_python():
         for page in PAGES_WITH_PYTHON
     ],
 )
-def test_the_python_of_a_document_runs(document, user, monkeypatch):
-    place, at_hand = user
+def test_the_python_code_of_a_document_runs(document, user, monkeypatch):
+    place, variables = user
     monkeypatch.chdir(place)
-    names = dict(at_hand)
+    names = dict(variables)
     for number, block in enumerate(blocks(document), start=1):
-        # The network is not ours; any encoder will do.
+        # Tests run offline, and any encoder will do.
         source = block.replace("FacebookAI/roberta-base", "default")
         exec(compile(source, f"{document}, block {number}", "exec"), names)

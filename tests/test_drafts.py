@@ -1,4 +1,4 @@
-"""Unfinished output of killed processes is removed by the next call; that of living ones stays."""
+"""The next write removes unfinished output of killed processes, but not of running ones."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from tests.processes import Child
 
 
 def write_slowly(place: Path, kind: str) -> None:
-    """Write a file or a folder, which ends when there is a file ``go``."""
+    """Write a file or a folder, and finish once there is a file named ``go``."""
     write = {"file": write_file, "folder": write_folder}[kind]
     with write(place / "result.json") as draft:
         (draft / "part" if kind == "folder" else draft).write_text("half")
@@ -30,13 +30,13 @@ def write_slowly(place: Path, kind: str) -> None:
     (place / "written").touch()
 
 
-def hold_for_ever(place: Path) -> None:
+def hold_forever(place: Path) -> None:
     with hold_folder(place / "run"):
         (place / "begun").touch()
         time.sleep(600)
 
 
-def started(function, place, *arguments, folder):
+def start(function, place, *arguments, folder):
     place.mkdir(exist_ok=True)
     process = Child(function, place, *arguments, folder=folder)
     deadline = time.monotonic() + 60
@@ -48,41 +48,41 @@ def started(function, place, *arguments, folder):
     return process
 
 
-def hidden(folder):
+def hidden_files(folder):
     return sorted(path.name for path in folder.glob(".*"))
 
 
 @pytest.mark.parametrize("kind", ["file", "folder"])
 @pytest.mark.parametrize("next_write", ["same", "other", "folder"])
-def test_what_a_killed_process_left_is_removed_by_the_next_write(tmp_path, kind, next_write):
+def test_files_left_by_a_killed_process_are_removed_by_the_next_write(tmp_path, kind, next_write):
     place = tmp_path / "place"
-    started(write_slowly, place, kind, folder=tmp_path).kill()
-    assert len(hidden(place)) == 2, "the draft and its lock"
+    start(write_slowly, place, kind, folder=tmp_path).kill()
+    assert len(hidden_files(place)) == 2, "the draft and its lock"
     if next_write == "folder":
         with write_folder(place / "made") as draft:
             (draft / "x").touch()
     else:
         write_text(place / ("result.json" if next_write == "same" else "other.txt"), "new")
-    assert hidden(place) == []
+    assert hidden_files(place) == []
 
 
 @pytest.mark.parametrize("kind", ["file", "folder"])
-def test_the_draft_of_a_living_process_stays(tmp_path, kind):
+def test_the_draft_of_a_running_process_is_kept(tmp_path, kind):
     place = tmp_path / "place"
-    process = started(write_slowly, place, kind, folder=tmp_path)
-    before = hidden(place)
+    process = start(write_slowly, place, kind, folder=tmp_path)
+    before = hidden_files(place)
     for number in range(3):
         write_text(place / f"{number}.txt", "other")
         remove_abandoned(place)
-    assert hidden(place) == before
+    assert hidden_files(place) == before
     (place / "go").touch()
     process.require_success(60)
     result = place / "result.json"
     assert (result / "part" if kind == "folder" else result).read_text() == "half"
-    assert hidden(place) == []
+    assert hidden_files(place) == []
 
 
-def test_threads_leave_one_another_their_drafts(tmp_path):
+def test_threads_do_not_remove_the_drafts_of_other_threads(tmp_path):
     errors = []
 
     def write_often(number):
@@ -100,11 +100,11 @@ def test_threads_leave_one_another_their_drafts(tmp_path):
     for thread in threads:
         thread.join()
     assert errors == []
-    assert hidden(tmp_path) == []
+    assert hidden_files(tmp_path) == []
     assert len([*tmp_path.glob("*/x")]) == 120
 
 
-def test_files_of_others_with_similar_names_stay(tmp_path):
+def test_other_files_with_similar_names_are_kept(tmp_path):
     names = [".result.json.12345678.json", ".x.draft-12345.txt", "x.draft-0123456789ab", ".x.lock"]
     for name in names:
         (tmp_path / name).touch()
@@ -113,16 +113,14 @@ def test_files_of_others_with_similar_names_stay(tmp_path):
 
 
 @pytest.mark.parametrize("error", [OSError(errno.ENOSYS, "no locks"), NotImplementedError()])
-def test_where_there_are_no_locks_files_are_written_and_no_draft_is_removed(
-    tmp_path, monkeypatch, error
-):
+def test_without_file_locks_files_are_written_and_no_draft_is_removed(tmp_path, monkeypatch, error):
     with monkeypatch.context() as patched:
         patched.setattr(FileLock, "acquire", lambda *_, **__: (_ for _ in ()).throw(error))
         with new_draft(tmp_path / "living.txt", ".txt") as draft:
             draft.write_text("half")
             write_text(tmp_path / "other.txt", "new")
             assert draft.read_text() == "half"
-            # Nor does a machine that shares the folder and has locks.
+            # A machine with file locks that shares the folder does not remove it either.
             patched.undo()
             write_text(tmp_path / "other.txt", "newer")
             assert draft.read_text() == "half"
@@ -149,22 +147,22 @@ def test_output_to_a_device_leaves_nothing_behind(tmp_path, monkeypatch):
 
 def test_the_lock_of_a_killed_process_is_taken_over_and_removed(tmp_path):
     place = tmp_path / "place"
-    started(hold_for_ever, place, folder=tmp_path).kill()
-    assert hidden(place) == [".run.lock"]
+    start(hold_forever, place, folder=tmp_path).kill()
+    assert hidden_files(place) == [".run.lock"]
     with hold_folder(place / "run"):
         pass
-    assert hidden(place) == []
+    assert hidden_files(place) == []
 
 
-def test_a_parse_cache_removes_what_killed_processes_left(tmp_path):
+def test_a_parse_cache_removes_files_left_by_killed_processes(tmp_path):
     source = load_source("linear")
     folder = ParseCache(source, tmp_path).folder
     folder.mkdir(parents=True)
-    started(write_slowly, folder, "file", folder=tmp_path).kill()
+    start(write_slowly, folder, "file", folder=tmp_path).kill()
     (folder / f".{'0' * 32}.lock").touch()
     held = folder / f".{'1' * 32}.lock"
     with FileLock(held):
         ParseCache(source, tmp_path)
-        assert hidden(folder) == [held.name]
+        assert hidden_files(folder) == [held.name]
     remove_free_locks(folder, ".*.lock")
-    assert hidden(folder) == []
+    assert hidden_files(folder) == []

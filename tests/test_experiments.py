@@ -1,4 +1,4 @@
-"""Every experiment can be loaded, and says by which command it is run; data files are made."""
+"""Experiment files load and state the command that runs them; ``make_data.py`` splits files."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ EXPERIMENTS = sorted((Path(__file__).parent.parent / "experiments").glob("*.yaml
 
 
 @pytest.mark.parametrize("path", EXPERIMENTS, ids=lambda path: path.stem)
-def test_it_loads_and_names_its_command(path):
+def test_an_experiment_loads_and_states_its_command(path):
     first = path.read_text(encoding="utf-8").splitlines()[0]
     name = f"experiments/{path.name}"
     assert first == f"# syntagma train {name} --out runs/{path.stem}"
@@ -27,7 +27,7 @@ def test_it_loads_and_names_its_command(path):
     assert experiment.data.dev
     assert isinstance(experiment.head, find_task(experiment.task).model_class.head_class)
     if experiment.preset == "saved":
-        # Begins from a run whose own experiment is here and named.
+        # It starts from another run, whose experiment file must exist and be named in this one.
         start = experiment.encoder.removeprefix("runs/")
         assert (path.parent / f"{start}.yaml").is_file()
         assert f"experiments/{start}.yaml" in path.read_text(encoding="utf-8")
@@ -43,25 +43,25 @@ def make_data():
     spec.loader.exec_module(script)
 
     def make(*arguments) -> None:
-        given = script.parser().parse_args([str(argument) for argument in arguments])
-        given.make(given)
+        options = script.parser().parse_args([str(argument) for argument in arguments])
+        options.make(options)
 
     return make
 
 
-def test_relations_are_split_without_losses(make_data, tmp_path):
+def test_no_relation_is_lost_in_a_split(make_data, tmp_path):
     source = relations(tmp_path / "all.txt")
     out = tmp_path / "train.txt", tmp_path / "dev.txt"
     make_data("split-relations", source, "--dev", 5, "--out", *out)
     train, dev = (read_relations(path).examples for path in out)
     assert len(dev) == 5
-    described = sorted(example.text for example in read_relations(source).examples)
-    assert sorted(example.text for example in [*train, *dev]) == described
-    with pytest.raises(InputError, match=naming(f"{source} {len(described)} {len(described) - 1}")):
-        make_data("split-relations", source, "--dev", len(described), "--out", *out)
+    texts = sorted(example.text for example in read_relations(source).examples)
+    assert sorted(example.text for example in [*train, *dev]) == texts
+    with pytest.raises(InputError, match=naming(f"{source} {len(texts)} {len(texts) - 1}")):
+        make_data("split-relations", source, "--dev", len(texts), "--out", *out)
 
 
-def test_articles_are_dealt_out_in_turn(make_data, tmp_path):
+def test_articles_are_split_alternately(make_data, tmp_path):
     articles = json.loads(Path(squad(tmp_path / "squad.json")).read_text(encoding="utf-8"))
     articles["data"] = [{**articles["data"][0], "title": name} for name in "abc"]
     (tmp_path / "three.json").write_text(json.dumps(articles))

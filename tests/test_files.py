@@ -118,7 +118,7 @@ def test_a_pipe_is_written_to_and_not_replaced(tmp_path):
     assert pipe.is_fifo()
 
 
-def test_standard_output_can_be_written_by_name(capfdbinary):
+def test_json_can_be_written_to_dev_stdout(capfdbinary):
     print("f1 1.0")
     write_json("/dev/stdout", {"f1": 1.0}, indent=None)
     assert capfdbinary.readouterr().out == b'f1 1.0\n{"f1": 1.0}\n'

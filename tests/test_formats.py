@@ -1,4 +1,4 @@
-"""Folders state their format, and one that cannot be read is named before anything else."""
+"""Saved folders state their format version, and earlier versions can still be read."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ from tests.written_runs import change_settings
 PATH = Path("folder") / "run.json"
 
 
-def test_what_is_stamped_can_be_read():
+def test_stamped_formats_can_be_read():
     check_format(stamp(2), PATH, 2, remedy="-")
     check_format(stamp(1), PATH, 2, remedy="-")
 
@@ -45,7 +45,7 @@ def test_what_is_stamped_can_be_read():
         ({"format_version": 3, "syntagma_version": "0.9.0"}, InputError, "3 2 update 0.9.0"),
     ],
 )
-def test_other_formats_are_named(values, error, message):
+def test_unreadable_formats_are_reported(values, error, message):
     with pytest.raises(error, match=naming(message)):
         check_format(values, PATH, 2, remedy="train again")
 
@@ -53,7 +53,7 @@ def test_other_formats_are_named(values, error, message):
 ROOT = Path(__file__).parents[1]
 
 
-def test_the_table_of_renamed_settings_has_what_the_script_renames():
+def test_the_table_of_renamed_settings_matches_the_script():
     spec = importlib.util.spec_from_file_location("convert", ROOT / "scripts/convert_to_0_1.py")
     convert = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(convert)
@@ -64,7 +64,7 @@ def test_the_table_of_renamed_settings_has_what_the_script_renames():
 
 
 def expected_of(folder: Path) -> dict[str, float]:
-    """What a saved model computes of its task's sample: scores, the loss, and sums of weights."""
+    """What a saved model computes on its task's sample: scores, the loss, and sums of weights."""
     task = open_model(folder, precision="float32")
     with TemporaryDirectory() as place:
         examples = task.read(task.sample.write(Path(place), 1))
@@ -73,7 +73,7 @@ def expected_of(folder: Path) -> dict[str, float]:
             features = task.features(examples)
             batch = task.collate([features[number] for number in range(4)])
             with torch.no_grad():
-                # Unlike scores, it changes with every weight that the model reads.
+                # Unlike the scores, the loss changes with every weight that the model uses.
                 found["loss of a batch"] = float(task.model.eval()(**batch).loss)
     found |= {name: float(value.double().sum()) for name, value in task.model.weights().items()}
     return {name: value for name, value in found.items() if value == value}
@@ -85,25 +85,25 @@ SAVED = sorted(FORMATS.glob("*/*/config.json"))
 
 @pytest.mark.parametrize("config", SAVED, ids=[f"{p.parts[-3]}-{p.parts[-2]}" for p in SAVED])
 def test_models_of_earlier_versions_are_read(config):
-    """What 0.1 wrote is read for ever: weights, settings, and what the model predicts."""
+    """Every later version must read the models that 0.1 wrote, and predict the same."""
     expected = json.loads((config.parent / "expected.json").read_text(encoding="utf-8"))
     assert expected_of(config.parent) == pytest.approx(expected, rel=1e-4, abs=1e-4)
     assert sum(path.stat().st_size for path in config.parent.iterdir()) <= 100_000
 
 
-def test_a_model_of_every_task_is_kept():
+def test_there_is_a_saved_model_of_every_task():
     missing = {*TASKS} - {config.parts[-2] for config in SAVED}
     assert not missing, "run scripts/save_format_examples.py VERSION"
 
 
 def examples_of(kind: str) -> list:
-    """The examples of a kind, one of each version, as parameters."""
+    """The examples of a kind, one per version, as parameters."""
     return [pytest.param(path, id=path.parts[-2]) for path in sorted(FORMATS.glob(f"*/{kind}"))]
 
 
 @pytest.fixture
 def example(request, tmp_path, monkeypatch):
-    """A copy of an example as the working folder: its files name others by relative paths."""
+    """A copy of an example, as the working directory: its files contain relative paths."""
     copy = shutil.copytree(request.param, tmp_path / "example")
     monkeypatch.chdir(copy)
     return copy
@@ -181,7 +181,7 @@ def test_unfinished_runs_of_earlier_versions_are_resumed(example):
 
 
 def trees_in(folder: Path) -> list:
-    """The sentences of an annotated corpus, with their places and trees."""
+    """The sentences of an annotated corpus, with their files, documents and trees."""
     return [
         [
             each.file, each.document, each.text, *map(list, (
@@ -201,6 +201,6 @@ def test_corpora_of_earlier_versions_are_read(example):
     assert len(PretrainingTask.read(example / "corpus")) == expected["corpora"]
 
 
-def test_an_example_of_every_format_is_kept():
+def test_there_is_an_example_of_every_format():
     for kind in ("finished_run", "unfinished_run", "corpus"):
         assert examples_of(kind), "run scripts/save_format_examples.py VERSION"

@@ -1,4 +1,4 @@
-"""Hostile data files end in one line: numbers that are not labels, deep JSON, endless devices."""
+"""Invalid labels, deeply nested JSON and endless devices are reported in one line."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def row(label: str) -> str:
         *("9" * 5000, "1" + "0" * 400, "[" * 9999, '{"a": 1, "a": 2}'),
     ],
 )
-def test_a_label_that_is_not_a_whole_number(tmp_path, label):
+def test_a_label_that_is_not_a_whole_number_is_reported(tmp_path, label):
     path = tmp_path / "dev.jsonl"
     path.write_text(row("0") + row(label))
     with pytest.raises(InputError, match=naming("dev.jsonl line 2")) as found:
@@ -38,7 +38,7 @@ def test_a_label_that_is_not_a_whole_number(tmp_path, label):
     assert len(read_choices(path, skip_bad=True).examples) == 1
 
 
-def test_labels_that_are_whole_numbers(tmp_path):
+def test_whole_numbers_are_valid_labels(tmp_path):
     path = tmp_path / "dev.jsonl"
     path.write_text(row("0").replace('"a"', '"x"', 1) + row("1.0").replace('"a"', '"y"', 1))
     assert [example.answer for example in read_choices(path).examples] == [0, 1]
@@ -47,14 +47,14 @@ def test_labels_that_are_whole_numbers(tmp_path):
 
 
 @pytest.mark.parametrize("text", ['{"a": NaN}', '{"a": 1, "a": 2}', "[" * 99_999, '{"a": 1e999}'])
-def test_json_that_python_would_accept_or_choke_on(tmp_path, text):
+def test_json_that_is_not_standard_or_too_deep_is_reported(tmp_path, text):
     path = tmp_path / "a.json"
     path.write_text(text)
     with pytest.raises(InputError, match=naming("a.json broken JSON")):
         read_json(path)
 
 
-def test_the_place_of_a_constant_that_json_lacks():
+def test_the_position_of_a_constant_that_is_not_json_is_reported():
     with pytest.raises(json.JSONDecodeError, match=naming("line 2 column 7 Infinity")):
         parse_json('{"a": "NaN \\" Infinity",\n "b": Infinity}')
     assert parse_json("[Infinity]", finite=False) == [float("inf")]
@@ -62,28 +62,28 @@ def test_the_place_of_a_constant_that_json_lacks():
 
 @pytest.mark.parametrize("read", [read_text, read_lines, read_json, reader_of("text")])
 @pytest.mark.parametrize("name", ["/dev/zero", "/dev/urandom", "/proc/self/mem"])
-def test_files_without_an_end_or_that_cannot_be_read(read, name):
+def test_endless_and_unreadable_files_are_reported(read, name):
     if not Path(name).exists():
         pytest.skip(f"this system has no {name}")
     with pytest.raises(InputError, match=naming(name)):
         list(read(name))
 
 
-@pytest.mark.parametrize("pack", ["a.txt", "a.jsonl"])
-def test_lines_and_texts_have_a_limit(tmp_path, monkeypatch, pack):
+@pytest.mark.parametrize("name", ["a.txt", "a.jsonl"])
+def test_lines_and_texts_have_a_length_limit(tmp_path, monkeypatch, name):
     monkeypatch.setattr(files, "MAX_LINE", 1000)
     monkeypatch.setattr(files, "MAX_TEXT", 2000)
-    path = tmp_path / pack
+    path = tmp_path / name
     path.write_text("x" * 999 + "\n" + "x" * 1001)
-    with pytest.raises(InputError, match=naming(f"{pack} line 2 1000")):
+    with pytest.raises(InputError, match=naming(f"{name} line 2 1000")):
         list(read_lines(path))
-    with pytest.raises(InputError, match=naming(f"{pack} 2000 characters")):
+    with pytest.raises(InputError, match=naming(f"{name} 2000 characters")):
         read_text(path)
-    with pytest.raises(InputError, match=naming(f"{pack} line 2 1000")):
+    with pytest.raises(InputError, match=naming(f"{name} line 2 1000")):
         list(reader_of("text")(str(path)))
-    with pytest.raises(InputError, match=naming(f"{pack} line 2 1000")):
+    with pytest.raises(InputError, match=naming(f"{name} line 2 1000")):
         list(
             read_objects(path.rename(tmp_path / "a.jsonl"))
-            if pack == "a.jsonl"
+            if name == "a.jsonl"
             else read_lines(path)
         )

@@ -1,4 +1,4 @@
-"""Importing the package changes nothing in the process."""
+"""Importing the package changes no global state of the process."""
 
 from __future__ import annotations
 

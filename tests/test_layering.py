@@ -1,4 +1,4 @@
-"""Imports point one way: each part may use what stands to its left, never to its right."""
+"""Imports point one way: a package may import only those to its left in CONTRIBUTING.md."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ import syntagma
 from tests.messages import naming
 
 ROOT = Path(syntagma.__file__).parent
-STREET = [
+LAYERS = [
     {"errors", "json_values", "files", "formats", "drafts", "outputs", "settings"}
     | {"batches", "progress", "checks", "registry"},
     {"text"},
@@ -37,7 +37,7 @@ STREET = [
     {"cli"},
     {"__main__"},
 ]
-PLACE = {name: place for place, names in enumerate(STREET) for name in names}
+LAYER = {name: number for number, names in enumerate(LAYERS) for name in names}
 FILES = sorted(ROOT.rglob("*.py"))
 
 
@@ -46,7 +46,7 @@ def part_of(path: Path) -> str:
 
 
 def imported_parts(path: Path) -> set[str]:
-    """All imports of the package, those inside functions included."""
+    """All packages of Syntagma that a file imports, including inside functions."""
     parts = set()
     for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
         if isinstance(node, ast.Import):
@@ -67,14 +67,14 @@ def test_imports_point_left(path):
     own = part_of(path)
     if own == "__init__":
         return
-    assert own in PLACE, f"give {own} a place in the street"
+    assert own in LAYER, f"add {own} to LAYERS"
     for part in imported_parts(path) - {"__version__", own}:
-        assert PLACE[part] <= PLACE[own], f"{own} must not import {part}"
-        assert PLACE[part] < PLACE[own] or len(STREET[PLACE[own]]) > 1, (own, part)
+        assert LAYER[part] <= LAYER[own], f"{own} must not import {part}"
+        assert LAYER[part] < LAYER[own] or len(LAYERS[LAYER[own]]) > 1, (own, part)
 
 
 @pytest.mark.parametrize("path", FILES, ids=lambda path: str(path.relative_to(ROOT)))
-def test_rooms_are_small(path):
+def test_files_and_functions_are_short(path):
     assert len(path.read_text(encoding="utf-8").splitlines()) <= 400
     for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
         if isinstance(node, ast.FunctionDef):
@@ -92,15 +92,15 @@ def test_importing_loads_nothing_heavy(module):
     assert done.stdout.strip() == "[]"
 
 
-def test_contributing_shows_the_same_order():
+def test_contributing_shows_the_same_import_order():
     text = (ROOT.parents[1] / "CONTRIBUTING.md").read_text(encoding="utf-8")
     shown = text.partition("function-local imports included:\n")[2].partition("\n\n`")[0]
     found = [set(part.replace(",", " ").split()) for part in shown.split("←")]
-    assert found == [names for names in STREET if names != {"__main__"}]
+    assert found == [names for names in LAYERS if names != {"__main__"}]
 
 
 def test_public_names_are_few_and_sorted():
-    # The verbs of the command line, what loads models, and what registers tasks and guides.
+    # Functions for the commands, for loading models, and for registering tasks and guides.
     assert len(syntagma.__all__) <= 26
     assert sorted(syntagma.__all__) == list(syntagma.__all__)
     for name in syntagma.__all__:
@@ -111,7 +111,7 @@ def test_public_names_are_few_and_sorted():
 
 
 def test_no_test_module_imports_another():
-    """What several tests need is in a module named for it."""
+    """Code that several test modules need has a module of its own."""
     for path in Path(__file__).parent.rglob("*.py"):
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
             if isinstance(node, ast.ImportFrom):

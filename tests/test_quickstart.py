@@ -54,10 +54,10 @@ def test_the_demo_answers_five_questions_and_writes_a_page(tmp_path):
     assert len(found) == 5
     questions = (ROOT / "examples" / "ferry.questions").read_text().splitlines()
     assert [answer["question"] for answer in found] == questions
-    given = [answer["text"] for answer in found]
-    assert given[-1] == "", "the passage does not say who was captain"
-    assert "Mensah" in given[0]
-    assert "oak" in given[2]
+    texts = [answer["text"] for answer in found]
+    assert texts[-1] == "", "the passage does not say who was captain"
+    assert "Mensah" in texts[0]
+    assert "oak" in texts[2]
     for answer in found[:-1]:
         assert answer["question"] in shown
     page = (tmp_path / "demo" / "ferry.html").read_text()

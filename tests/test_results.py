@@ -1,4 +1,4 @@
-"""The pages of results are written from the records, and their commands and links exist."""
+"""The pages of results match the records, and their commands and links exist."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ VERSIONS = {"1.1", "2.0", "2.13"}
 """Numbers that belong to a name, such as SQuAD 1.1."""
 
 
-def test_pages_are_what_the_command_writes():
+def test_pages_are_up_to_date():
     pages = result_pages()
     assert {DOCS / name for name in pages} == set(PAGES)
     for name, text in pages.items():
@@ -39,7 +39,7 @@ def test_pages_are_what_the_command_writes():
         )
 
 
-def test_every_number_is_a_record():
+def test_records_have_unique_ids_and_known_sources():
     records = list(read_records().flat())
     assert len(records) > 1000
     assert len({record["id"] for record in records}) == len(records)
@@ -60,7 +60,7 @@ def test_every_row_has_the_columns_of_its_table():
             assert not unknown, f"{name}.{row}: {unknown}"
 
 
-def test_texts_have_no_measured_numbers_of_their_own():
+def test_measured_numbers_are_placeholders_in_texts():
     for path in RECORDS.glob("*.md"):
         text = PLACEHOLDER.sub("", path.read_text(encoding="utf-8"))
         text = re.sub(r"`[^`]*`", "", text)
@@ -97,7 +97,7 @@ def test_placeholders_are_filled_from_the_records():
 
 
 def commands() -> list[tuple[str, str]]:
-    """The commands of the tables and of the texts, each on one line, with the page."""
+    """The commands in tables and texts, as (page, command on one line)."""
     found = []
     for path in PAGES:
         text = path.read_text(encoding="utf-8").replace("\\\n", " ")
@@ -130,7 +130,7 @@ def test_commands_exist():
                 assert (ROOT / word).is_file(), f"{page}: {command}"
 
 
-def test_links_lead_somewhere():
+def test_link_targets_exist():
     for path in PAGES:
         for link, _, anchor in re.findall(
             r"\]\((?!https?:)([^)#]*)(#?)([^)]*)\)", path.read_text(encoding="utf-8")
@@ -143,7 +143,7 @@ def test_links_lead_somewhere():
                 assert anchor in slugs, f"{path.name}: {link}#{anchor}"
 
 
-def test_texts_of_columns_are_no_records():
+def test_columns_of_text_are_not_records():
     records = {record["id"] for record in read_records().flat()}
     for name, table in read_records().tables.items():
         for column, title in table["columns"].items():

@@ -15,7 +15,7 @@ from syntagma.runs.folder import FORMAT
 
 def written_run(
     folder: Path,
-    right: Sequence[float],
+    scores: Sequence[float],
     *,
     task: str = "spans",
     preset: str = "none",
@@ -26,9 +26,9 @@ def written_run(
     """A finished run.
 
     Args:
-        right: the score of each example of the dev file, from 0 to 1.
+        scores: the score of each example of the dev file, from 0 to 1.
         dev: the name of the dev file, whose folder differs from machine to machine.
-        settings: further settings, or others in place of these.
+        settings: additional settings, or replacements for the default ones.
     """
     folder.mkdir(parents=True)
     key = {"spans": "exact"}.get(task, "accuracy")
@@ -41,14 +41,14 @@ def written_run(
     (folder / "experiment.yaml").write_text(yaml.safe_dump(complete | settings))
     about = {"format_version": FORMAT, "syntagma_version": syntagma.__version__}
     (folder / "run.json").write_text(json.dumps(about))
-    rows = {str(number): {key: value} for number, value in enumerate(right)}
+    rows = {str(number): {key: value} for number, value in enumerate(scores)}
     (folder / "examples.json").write_text(json.dumps(rows))
-    score = 100 * sum(right) / len(right)
+    score = 100 * sum(scores) / len(scores)
     (folder / "metrics.json").write_text(json.dumps({key: score, "f1": score + 1}))
     return folder
 
 
 def change_settings(folder: Path, **settings: Any) -> None:
-    """Change settings of a run in its folder."""
+    """Change settings in the folder of a run."""
     path = folder / "experiment.yaml"
     path.write_text(yaml.safe_dump(yaml.safe_load(path.read_text()) | settings))

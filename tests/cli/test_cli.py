@@ -1,4 +1,4 @@
-"""Exit codes, one line for invalid input, and complete files or none."""
+"""Exit codes, one-line errors for invalid input, and output that is complete or absent."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from syntagma.training.trainer import SyntagmaTrainer
 from tests.messages import one_line, says
 
 
-def test_it_is_a_module_that_can_be_run():
+def test_the_package_can_be_run_as_a_module():
     command = [sys.executable, "-m", "syntagma", "--help"]
     shown = subprocess.run(command, capture_output=True, text=True, check=True)
     assert "reproduce" in shown.stdout
@@ -74,7 +74,9 @@ def test_help_names_every_command(run):
         ("training", "key=value training"),
     ],
 )
-def test_impossible_settings_are_one_line(run, config, tmp_path, override, message, monkeypatch):
+def test_invalid_settings_are_one_line_errors(
+    run, config, tmp_path, override, message, monkeypatch
+):
     monkeypatch.setenv("HF_HUB_OFFLINE", "1")
     code, _, err = run("train", config, "--out", tmp_path / "run", "--set", override)
     assert code == 2
@@ -92,7 +94,7 @@ def test_impossible_settings_are_one_line(run, config, tmp_path, override, messa
          "line 1 root 2"),
     ],
 )  # fmt: skip
-def test_bad_treebanks_are_one_line(run, config, tmp_path, name, content, message):
+def test_bad_treebanks_are_one_line_errors(run, config, tmp_path, name, content, message):
     (tmp_path / name).write_bytes(content)
     code, _, err = run(
         "train", config, "--out", tmp_path / "run", "--set", f"data.train={tmp_path / name}"
@@ -182,21 +184,21 @@ def test_options_without_effect_are_errors(run, tmp_path):
 def test_a_closed_pipe_is_not_an_error(run, monkeypatch):
     reading, writing = os.pipe()
     os.close(reading)
-    # Closing it writes what is left, as Python does at exit.
+    # Closing it flushes the rest of the output, as Python does at exit.
     with open(writing, "w") as pipe:
         monkeypatch.setattr(sys, "stdout", pipe)
         code, _, err = run("reproduce", "--list")
     assert (code, err) == (0, "")
 
 
-def test_a_terminal_without_a_character_does_not_end_a_command(run, config, tmp_path, monkeypatch):
+def test_output_that_the_terminal_cannot_encode_is_not_an_error(run, config, tmp_path, monkeypatch):
     written = io.BytesIO()
     monkeypatch.setattr(sys, "stdout", io.TextIOWrapper(written, encoding="latin-1"))
     assert run("train", config, "--out", tmp_path / "run")[0] == 0
     assert written.getvalue().splitlines()[-1] == f"? {tmp_path / 'run'}".encode()
 
 
-def test_a_file_is_not_a_folder(run, tmp_path):
+def test_an_output_folder_that_is_a_file_is_reported(run, tmp_path):
     (tmp_path / "text").write_text("A gull cried.")
     inside = tmp_path / "text" / "out.json"
     code, _, err = run("answer", tmp_path / "text", "Who?", "--json", inside)
@@ -204,12 +206,12 @@ def test_a_file_is_not_a_folder(run, tmp_path):
     assert says(one_line(err), f"{inside} {tmp_path / 'text'} file folder")
 
 
-def test_a_threshold_is_a_number(run, tmp_path):
+def test_the_threshold_must_be_a_number(run, tmp_path):
     code, _, err = run("answer", tmp_path / "none.txt", "Who?", "--threshold", "nan")
     assert (code, says(one_line(err), "--threshold nan")) == (2, True)
 
 
-def test_unknown_commands_and_missing_arguments(run):
+def test_unknown_commands_and_missing_arguments_are_errors(run):
     assert run("trian")[0] == 2
     assert "Did you mean 'train'" in run("trian")[2]
     assert run("train")[0] == 2
@@ -231,7 +233,7 @@ def test_internal_errors_have_their_own_exit_code(run, monkeypatch):
 
 
 @pytest.mark.parametrize("arguments", [["answer", "Where?"], ["evaluate", "x"], ["train"]])
-def test_a_text_where_a_file_belongs(run, arguments):
+def test_a_text_in_place_of_a_file_is_reported(run, arguments):
     command, *rest = arguments
     code, _, err = run(command, "The barge lay in the harbour. " * 20, *rest)
     assert code == 2
@@ -240,7 +242,7 @@ def test_a_text_where_a_file_belongs(run, arguments):
     assert len(line) < 200
 
 
-def test_interrupting_is_130(run, monkeypatch):
+def test_an_interrupted_command_exits_with_130(run, monkeypatch):
     def interrupt():
         raise KeyboardInterrupt
 
@@ -248,7 +250,7 @@ def test_interrupting_is_130(run, monkeypatch):
     assert run("doctor")[0] == 130
 
 
-def test_a_full_disk_leaves_nothing_half_written(run, config, tmp_path, monkeypatch):
+def test_a_full_disk_leaves_no_partial_output(run, config, tmp_path, monkeypatch):
     def full(*_, **__):
         raise OSError(28, "No space left on device")
 
@@ -262,7 +264,7 @@ def test_a_full_disk_leaves_nothing_half_written(run, config, tmp_path, monkeypa
 
 @pytest.fixture
 def interruptible():
-    """Python's own answer to Ctrl-C, which a process of pytest-xdist ignores."""
+    """Python's default handler of Ctrl-C, which worker processes of pytest-xdist disable."""
     before = signal.signal(signal.SIGINT, signal.default_int_handler)
     yield
     signal.signal(signal.SIGINT, before)
@@ -315,7 +317,7 @@ def test_an_unknown_device_is_an_error(run, tmp_path, command):
         (["parse", "The heron waited."], "heron no such file standard input"),
     ],
 )  # fmt: skip
-def test_files_and_texts_are_told_apart(run, tmp_path, monkeypatch, arguments, message):
+def test_files_and_texts_are_distinguished(run, tmp_path, monkeypatch, arguments, message):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "folder").mkdir()
     for name in ("quay.txt", "reeds.txt"):

@@ -1,4 +1,4 @@
-"""Each command does its work, and says in a line what it cannot do."""
+"""Each command works, and reports in one line what it cannot do."""
 
 from __future__ import annotations
 
@@ -84,12 +84,12 @@ def test_report_and_attention(run, tmp_path, tiny_encoder):
     assert says(one_line(error), "nowhere run")
     passage, picture = tmp_path / "ferry.txt", tmp_path / "attention.svg"
     passage.write_text("A gull cried. The crew tied the ropes.")
-    asked = ("--passage", passage, "--question", "Who cried?", "--out", picture)
-    code, text, _ = run("attention", folder, *asked, "--head", 1)
+    arguments = ("--passage", passage, "--question", "Who cried?", "--out", picture)
+    code, text, _ = run("attention", folder, *arguments, "--head", 1)
     assert code == 0
     assert "run: guided layer, head 1 of 4" in text
     assert picture.read_text().startswith("<svg")
-    code, _, error = run("attention", folder, *asked, "--turns")
+    code, _, error = run("attention", folder, *arguments, "--turns")
     assert code == 2
     assert says(one_line(error), "run coattention poi-net")
 
@@ -106,24 +106,24 @@ def test_reproduce(run, tmp_path, tiny_encoder):
     for part in ("train", "dev"):
         dream(tmp_path / f"data/dream/{part}.json", copies=1)
         squad(tmp_path / f"data/squad/{part}-v1.1.json", copies=1)
-    given = ("reproduce", "poi-net", "table8", "--data", tmp_path / "data", "--out", tmp_path / "o")
-    given += ("--encoder", tiny_encoder, "--parser", "linear", "--scale", "tiny")
-    given += ("--set", "head.max_length=64", "--set", "squad1/head.doc_stride=16")
-    given += ("--set", "squad1/head.max_question_length=24")
-    code, out, _ = run(*given, "--dry-run")
+    command = ("reproduce", "poi-net", "table8", "--data", tmp_path / "data", "--scale", "tiny")
+    command += ("--out", tmp_path / "o", "--encoder", tiny_encoder, "--parser", "linear")
+    command += ("--set", "head.max_length=64", "--set", "squad1/head.doc_stride=16")
+    command += ("--set", "squad1/head.max_question_length=24")
+    code, out, _ = run(*command, "--dry-run")
     assert code == 0
     assert out.split()[:2] == ["to", "do"]
     assert not (tmp_path / "o").exists()
-    code, out, _ = run(*given, "--json", tmp_path / "result.json")
+    code, out, _ = run(*command, "--json", tmp_path / "result.json")
     assert code == 0
     assert "POI-Net on ALBERT-base" in out
     assert json.loads((tmp_path / "result.json").read_text())["id"] == "table8"
-    assert run(*given, "--dry-run")[1].split()[0] == "done"
+    assert run(*command, "--dry-run")[1].split()[0] == "done"
     for arguments, message in (
         (["reproduce"], "PAPER TABLE sg-net table3 --list"),
         (["reproduce", "sg-net", "table30"], "table30 table3"),
         (["reproduce", "sg-net", "table3", "--data", tmp_path], "race/RACE.tar.gz"),
-        ([*given, "--set", "squad/head.doc_stride=16"], "squad squad1"),
+        ([*command, "--set", "squad/head.doc_stride=16"], "squad squad1"),
     ):
         code, _, err = run(*arguments)
         assert code == 2
@@ -132,12 +132,12 @@ def test_reproduce(run, tmp_path, tiny_encoder):
 
 def test_sweep(run, config, tmp_path):
     pytest.importorskip("optuna")
-    given = ("sweep", config, "--out", tmp_path / "sweep", "--trials", 1)
-    code, out, _ = run(*given, "--space", "head.arc_width=4,8", "--json", tmp_path / "s.json")
+    command = ("sweep", config, "--out", tmp_path / "sweep", "--trials", 1)
+    code, out, _ = run(*command, "--space", "head.arc_width=4,8", "--json", tmp_path / "s.json")
     assert code == 0
     assert "head.arc_width" in out
     assert len(json.loads((tmp_path / "s.json").read_text())["trials"]) == 1
-    code, _, err = run(*given)
+    code, _, err = run(*command)
     assert code == 2
     assert says(one_line(err), "--space")
     wrong = ("sweep", config, "--out", tmp_path / "new", "--space", "head.arc_width=4,8")
@@ -147,7 +147,7 @@ def test_sweep(run, config, tmp_path):
     assert [path.name for path in (tmp_path / "new").iterdir()] == ["trial-000"]
     code, _, err = run(*wrong, "--trials", 1, "--metric", "las")
     assert code == 0
-    assert "step/s" not in err, "the run is there"
+    assert "step/s" not in err, "the finished run is not trained again"
 
 
 def test_noise(run, tmp_path, tiny_encoder):
@@ -176,7 +176,7 @@ def test_noise(run, tmp_path, tiny_encoder):
         assert says(one_line(err), message)
 
 
-def test_a_question_with_options(run, tmp_path, tiny_encoder):
+def test_answering_a_question_with_options(run, tmp_path, tiny_encoder):
     path = tmp_path / "dream.yaml"
     data = dream(tmp_path / "dream.json", copies=1)
     path.write_text(
@@ -187,8 +187,8 @@ def test_a_question_with_options(run, tmp_path, tiny_encoder):
     assert run("train", path, "--out", folder)[0] == 0
     passage = tmp_path / "a.txt"
     passage.write_text("A gull cried. The engines stopped.")
-    given = ("answer", passage, "Who cried?", "--model", folder)
-    code, out, _ = run(*given, "--options", "a gull | an engine|nobody", "--json", tmp_path / "j")
+    command = ("answer", passage, "Who cried?", "--model", folder)
+    code, out, _ = run(*command, "--options", "a gull | an engine|nobody", "--json", tmp_path / "j")
     assert code == 0
     assert out.splitlines()[0] == "Who cried?"
     assert out.count("→") == 1
@@ -196,13 +196,13 @@ def test_a_question_with_options(run, tmp_path, tiny_encoder):
     assert found["options"] == ["a gull", "an engine", "nobody"]
     assert sum(found["answers"][0]["probabilities"]) == pytest.approx(1)
     for arguments, message in (
-        ([*given, "--options", "one"], "two options 1"),
+        ([*command, "--options", "one"], "two options 1"),
         (["answer", passage, "--options", "a|b"], "question file"),
         (["answer", passage, "Who?", "--options", "a|b"], "--options model"),
-        ([*given, "--options", "a| |b"], "option empty"),
-        ([*given, "--options", "a|b", "--top", "2"], "--top"),
+        ([*command, "--options", "a| |b"], "option empty"),
+        ([*command, "--options", "a|b", "--top", "2"], "--top"),
         (
-            [*given, "--options", "a|b", "--threshold", "0"],
+            [*command, "--options", "a|b", "--threshold", "0"],
             "--threshold",
         ),
     ):
@@ -211,7 +211,7 @@ def test_a_question_with_options(run, tmp_path, tiny_encoder):
         assert says(one_line(err), message)
 
 
-def test_phrases_and_corpora(run, config, tmp_path):
+def test_phrase_trees_and_annotated_corpora(run, config, tmp_path):
     folder = tmp_path / "run"
     data = f"{tmp_path / 'tides.conllu'}+{brackets(tmp_path / 'tides.ptb', copies=1)}"
     assert run("train", config, "--out", folder, "--set", f"data.train={data}",
@@ -256,20 +256,20 @@ def test_phrases_and_corpora(run, config, tmp_path):
         assert says(one_line(err), message)
 
 
-def test_numbers_are_shown_whole(capsys):
+def test_metrics_are_printed_without_exponents(capsys):
     show_metrics({"words": 5512345, "total": 1e6, "f1": 82.534, "share": 0.0004, "none": 0.0})
     shown = [line.split()[1] for line in capsys.readouterr().out.splitlines()]
     assert shown == ["5512345", "1000000", "82.53", "0.0004", "0"]
 
 
-def test_doctor_says_what_is_there(run):
+def test_doctor_shows_versions_and_device(run):
     code, out, _ = run("doctor")
     assert code == 0
     assert re.search(r"^syntagma +\d", out)
     assert "device         cpu" in out
 
 
-def test_wrong_answers_are_named_or_skipped(run, tmp_path, tiny_encoder):
+def test_wrong_gold_answers_are_reported_or_skipped(run, tmp_path, tiny_encoder):
     path = tmp_path / "harbour.json"
     squad(path, copies=1)
     data = json.loads(path.read_text())
@@ -297,14 +297,14 @@ def test_wrong_answers_are_named_or_skipped(run, tmp_path, tiny_encoder):
     assert says(one_line(err), "doc_stride 90 64 max_length 96")
     code, _, err = run("train", config, "--out", tmp_path / "run", "--set", "data.skip_bad=true")
     assert code == 0
-    # The reader of single passages answers from several.
-    asked = (open_qa(tmp_path / "asked.jsonl", copies=1), "--task", "open_qa")
-    code, out, _ = run("evaluate", tmp_path / "run", *asked, "--by", "evidence")
+    # A reader trained on single passages can also read several.
+    arguments = (open_qa(tmp_path / "asked.jsonl", copies=1), "--task", "open_qa")
+    code, out, _ = run("evaluate", tmp_path / "run", *arguments, "--by", "evidence")
     assert code == 0
     assert "evidence.2.total" in out
-    code, out, _ = run("predict", tmp_path / "run", *asked, "--out", tmp_path / "answers.json")
+    code, out, _ = run("predict", tmp_path / "run", *arguments, "--out", tmp_path / "answers.json")
     assert f"6 predictions → {tmp_path / 'answers.json'}" in out
-    code, _, err = run("evaluate", tmp_path / "run", *asked[:2], "open")
+    code, _, err = run("evaluate", tmp_path / "run", *arguments[:2], "open")
     assert code == 2
     assert says(one_line(err), "task open open_qa")
 

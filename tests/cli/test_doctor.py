@@ -1,4 +1,4 @@
-"""The doctor recommends extras that exist and are used."""
+"""``syntagma doctor`` recommends extras that exist and are used."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ ROOT = Path(__file__).parents[2]
 
 
 @pytest.mark.parametrize("extra", EXTRAS)
-def test_every_extra_has_code_behind_it(extra):
+def test_every_extra_is_imported_by_the_code(extra):
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
     assert extra in project["optional-dependencies"]
     code = "\n".join(path.read_text() for path in (ROOT / "src").rglob("*.py"))
@@ -26,7 +26,7 @@ def test_every_extra_has_code_behind_it(extra):
         assert re.search(rf"^\s*(import|from) {module}\b", code, re.MULTILINE)
 
 
-def test_each_encoder_is_found_or_how_to_get_it_is_shown(tmp_path, monkeypatch):
+def test_each_encoder_has_its_path_or_its_download_command(tmp_path, monkeypatch):
     found = {"default": tmp_path, "accurate": None}
 
     def find(name):
@@ -42,10 +42,10 @@ def test_each_encoder_is_found_or_how_to_get_it_is_shown(tmp_path, monkeypatch):
 
 
 def test_no_extra_installs_weights():
-    """Packages of weights depend on packages that nobody wants."""
+    """Packages of model weights depend on packages that Syntagma does not use."""
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
-    wanted = [*project["dependencies"], *chain(*project["optional-dependencies"].values())]
+    dependencies = [*project["dependencies"], *chain(*project["optional-dependencies"].values())]
     packages = {
         package.partition("==")[0] for row in NAMED_MODELS.values() for package in row.packages
     }
-    assert not any(one.startswith(tuple(packages)) for one in wanted)
+    assert not any(one.startswith(tuple(packages)) for one in dependencies)

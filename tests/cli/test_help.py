@@ -1,4 +1,4 @@
-"""The help says what each command and option does, with examples that can be typed."""
+"""The help explains each command and option, and its examples are valid."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ COMMANDS = typer.main.get_command(app).commands
 
 
 @pytest.mark.parametrize("name", COMMANDS)
-def test_every_option_has_a_help(name):
+def test_every_option_has_a_help_text(name):
     for parameter in COMMANDS[name].params:
         assert parameter.help, f"{name} {parameter.name}"
         assert parameter.help[-1] in ".…", f"{name} {parameter.name}: end the sentence"
 
 
 @pytest.mark.parametrize("name", COMMANDS)
-def test_every_command_has_examples_that_can_be_typed(name, run):
+def test_every_command_has_valid_examples(name, run):
     code, shown, _ = run(name, "--help")
     assert code == 0
     lines = shown.partition("Examples:\n")[2].splitlines()
@@ -49,5 +49,5 @@ def test_the_help_lists_the_groups_of_every_task(run):
     listed = " ".join(shown.split()).partition("repeatable. ")[2].partition(". --")[0]
     parts = [part.split(": ") for part in listed.split("; ")]
     found = {task: names for tasks, names in parts for task in tasks.split(", ")}
-    said = {name: ", ".join(task.breakdowns) for name, task in TASKS.items()}
-    assert found == {name: names for name, names in said.items() if names}
+    expected = {name: ", ".join(task.breakdowns) for name, task in TASKS.items()}
+    assert found == {name: names for name, names in expected.items() if names}

@@ -32,7 +32,7 @@ RUN_WITHOUT = """
 
 
 def run_without(package, *commands):
-    """Exit codes, and lines of stderr, of commands in a process where a package is missing."""
+    """Run commands in a process without a package; return the lines of stdout and stderr."""
     words = [[str(word) for word in command] for command in commands]
     code = textwrap.dedent(RUN_WITHOUT).format(package=package, commands=words)
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
@@ -73,7 +73,7 @@ def test_training_without_accelerate(config, tmp_path, tiny_encoder):
         ("ray", ["annotate", "a.txt", "--out", "parsed", "--engine", "ray"], "cluster"),
     ],
 )
-def test_other_packages(run, tmp_path, monkeypatch, package, arguments, extra):
+def test_commands_without_other_packages(run, tmp_path, monkeypatch, package, arguments, extra):
     monkeypatch.chdir(tmp_path)
     monkeypatch.setitem(sys.modules, package, None)
     Path("a.txt").write_text("A heron waited.\n")
@@ -83,7 +83,7 @@ def test_other_packages(run, tmp_path, monkeypatch, package, arguments, extra):
     assert says(one_line(err), f"{extra} {install_command(extra)}")
 
 
-def test_the_command_installs_what_is_not_in_the_index():
+def test_extras_are_installed_from_the_source_folder():
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     assert project["name"] not in install_command("train")
     with pytest.raises(ImportError, match="train"):

@@ -1,4 +1,4 @@
-"""What Linux has and macOS or Windows lack: encodings, calls of the system, open files."""
+"""Differences from Linux on macOS and Windows: encodings, system calls, deleting open files."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def test_answers_are_utf8_in_a_pipe(tmp_path):
     assert "When did Łódź leave?" in printed
 
 
-def test_cores_are_counted_where_the_system_has_no_affinity(monkeypatch):
+def test_cores_are_counted_without_sched_getaffinity(monkeypatch):
     monkeypatch.delattr(os, "sched_getaffinity", raising=False)
     monkeypatch.setattr(os, "cpu_count", lambda: 3)
     assert runner._devices("cpu", None) == ["cpu"] * 3
@@ -55,7 +55,7 @@ def test_cores_are_counted_where_the_system_has_no_affinity(monkeypatch):
     assert runner._devices("cpu", None) == ["cpu"]
 
 
-def test_workers_are_spawned_where_there_is_no_fork(monkeypatch):
+def test_workers_are_spawned_on_systems_without_fork(monkeypatch):
     monkeypatch.setattr(multiprocessing, "get_all_start_methods", lambda: ["spawn"])
     assert local_engine._context().get_start_method() == "spawn"
 
@@ -75,7 +75,7 @@ def test_a_lock_file_that_cannot_be_removed_while_open_is_kept(tmp_path, monkeyp
 
 
 @pytest.mark.parametrize("name", ["fcntl", "resource", "pwd", "grp", "termios"])
-def test_no_module_is_needed_that_windows_lacks(name):
+def test_modules_that_windows_lacks_are_not_imported(name):
     root = Path(runner.__file__).parents[2]
     for path in root.rglob("*.py"):
         code = path.read_text(encoding="utf-8")

@@ -35,7 +35,7 @@ class Below(Above):
     shares: tuple[float, ...] = (0.5, 1.0)
 
 
-def test_a_section_is_read_off_its_dataclass():
+def test_a_section_is_built_from_its_dataclass():
     section = read_section("below", "head:", Below)
     assert list(section.lines()) == [
         "below, under `head:`",
@@ -50,7 +50,7 @@ def test_a_section_is_read_off_its_dataclass():
     assert rows[5] == "| `kind` | `a\\|b, c` | `c` | `a\\|b` or `c` (`syntagma.errors`) |"
 
 
-def test_heads_of_tasks_have_the_settings_that_they_inherit():
+def test_sections_contain_inherited_settings():
     names = [key.name for key in find_section("open_qa").keys]
     assert names[0] == "max_length"
     assert "train_negatives" in names
@@ -58,15 +58,15 @@ def test_heads_of_tasks_have_the_settings_that_they_inherit():
     assert required == {"task", "data"}
 
 
-def test_an_unknown_section_suggests_the_nearest():
+def test_an_unknown_section_is_reported_with_the_closest_name():
     with pytest.raises(InputError, match=naming("section spams spans")):
         find_section("spams")
 
 
-def test_the_page_is_that_of_the_code():
+def test_the_settings_page_is_up_to_date():
     page = Path(__file__).parents[2] / "docs" / "settings.md"
-    wanted = "run `syntagma settings > docs/settings.md`"
-    assert page.read_text(encoding="utf-8") == settings_page(), wanted
+    remedy = "run `syntagma settings > docs/settings.md`"
+    assert page.read_text(encoding="utf-8") == settings_page(), remedy
 
 
 def test_the_command_prints_a_section(capsys):

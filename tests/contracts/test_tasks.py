@@ -1,7 +1,7 @@
-"""What every task, guide and encoder must hold together, in training mode too.
+"""What must hold for every combination of task, guide and encoder, in training mode too.
 
-A step lowers the loss and reaches every parameter that may learn; saving and loading changes
-nothing; padding, batching and gradient accumulation change nothing.
+A step lowers the loss and reaches every trainable parameter. Saving and loading, padding,
+batching and gradient accumulation change nothing.
 """
 
 from __future__ import annotations
@@ -23,11 +23,12 @@ from tests.builders import brackets, experiment
 from tests.conftest import crossed
 from tests.messages import naming
 
-# What streams its data and hides some at random, and what has two sides, have their own tests.
-APART = {"pretraining", "translation"}
-SAMPLES = {name: task.sample for name, task in TASKS.items() if name not in APART}
+# Pre-training streams its data and masks it at random, and translation also has a decoder: both
+# have their own tests.
+EXCLUDED = {"pretraining", "translation"}
+SAMPLES = {name: task.sample for name, task in TASKS.items() if name not in EXCLUDED}
 FROZEN = {name for name, sample in SAMPLES.items() if sample.training.get("encoder") == "frozen"}
-# The parser takes no guides; what varies is what it learns of trees.
+# The parser takes no guides; its cases differ in the kind of trees that it learns.
 PARSERS = ["dependencies", "separate", "joint"]
 CASES = [
     (name, preset)
@@ -87,20 +88,20 @@ def test_a_step_lowers_the_loss_and_reaches_every_parameter(
     ]  # fmt: skip
     assert not unreached
     if name in FROZEN:
-        learning = {key for key, parameter in model.named_parameters() if parameter.requires_grad}
-        assert {key.partition(".")[0] for key in learning} <= {"classifiers", "projection"}
+        trainable = {key for key, parameter in model.named_parameters() if parameter.requires_grad}
+        assert {key.partition(".")[0] for key in trainable} <= {"classifiers", "projection"}
 
 
 @pytest.mark.parametrize(("name", "preset"), CASES)
 def test_saving_and_loading_changes_nothing(name, preset, encoder_folders, data, tmp_path):
     task, examples, _ = build_task(name, preset, encoder_folders["bert"], data)
-    # Before it is saved: a probe standardises vectors by those that it learns from.
+    # Before saving, because a probe saves the mean and deviation of its training vectors.
     features = task.features(examples)
     task.save(tmp_path)
-    again = open_model(tmp_path)
+    reloaded = open_model(tmp_path)
     batch = task.collate([features[index] for index in range(4)])
     with torch.no_grad():
-        one, other = task.model.eval()(**batch), again.model.eval()(**batch)
+        one, other = task.model.eval()(**batch), reloaded.model.eval()(**batch)
     assert torch.equal(one.loss, other.loss)
     assert not list(tmp_path.glob("*.bin"))
     text = (tmp_path / "config.json").read_text()
@@ -110,28 +111,23 @@ def test_saving_and_loading_changes_nothing(name, preset, encoder_folders, data,
 
 
 @pytest.mark.parametrize("name", SAMPLES)
-def test_a_saved_model_computes_in_the_asked_precision(name, encoder_folders, data, tmp_path):
+def test_a_saved_model_computes_in_the_requested_precision(name, encoder_folders, data, tmp_path):
     task, examples, _ = build_task(name, dict(CASES[::-1])[name], encoder_folders["bert"], data)
     task.features(examples)
     task.save(tmp_path)
     for precision, is_lower in (("bfloat16", True), ("float32", False)):
-        again, seen = open_model(tmp_path, precision=precision), set()
-        for module in again.model.modules():
+        reloaded, seen = open_model(tmp_path, precision=precision), set()
+        for module in reloaded.model.modules():
             module.register_forward_pre_hook(
                 lambda *_, seen=seen: seen.add(torch.is_autocast_enabled("cpu"))
             )
-        again.predict(examples[:4])
+        reloaded.predict(examples[:4])
         assert is_lower in seen
         assert precision == "bfloat16" or True not in seen
 
 
-# In training a probe normalises vectors over the batch: no example is by itself.
-PADDED = [
-    (*case, training) for case in CASES for training in (False, True) if case[0] != "probing"
-] + [(*case, False) for case in CASES if case[0] == "probing"]
-
-
-@pytest.mark.parametrize(("name", "preset", "training"), PADDED)
+@pytest.mark.parametrize("training", [False, True])
+@pytest.mark.parametrize(("name", "preset"), CASES)
 def test_padding_changes_nothing(name, preset, training, encoder_folders, data):
     task, examples, _ = build_task(name, preset, encoder_folders["bert"], data)
     features = task.features(examples)
@@ -145,16 +141,16 @@ def test_padding_changes_nothing(name, preset, training, encoder_folders, data):
             model(**task.collate(batch)).loss.backward()
         return {key: p.grad.clone() for key, p in model.named_parameters() if p.grad is not None}
 
-    # The short example alone, and beside a long one whose own share is taken away again.
-    alone, beside = gradients([[short]]), gradients([[short, long]])
+    # The gradient of a batch must be the weighted mean of the gradients of its examples.
+    alone, together = gradients([[short]]), gradients([[short, long]])
     only_long = gradients([[long]])
-    # Losses are means: over examples, the parser's over words.
+    # The loss is a mean over examples, but that of the parser is a mean over words.
     n_short, n_long = (
         (len(item.encoded.shapes) if name == "parsing" else 1) for item in (short, long)
     )
     for key in alone:
         expected = (n_short * alone[key] + n_long * only_long[key]) / (n_short + n_long)
-        torch.testing.assert_close(beside[key], expected, atol=1e-5, rtol=1e-4, msg=key)
+        torch.testing.assert_close(together[key], expected, atol=1e-5, rtol=1e-4, msg=key)
 
 
 class KeepGradients(TrainerCallback):
@@ -176,7 +172,7 @@ def first_gradients(encoder, data, folder: Path, **training):
     task, examples, settings = build_task(
         "spans", "none", encoder, data, num_train_epochs=1, max_grad_norm=1e9, **training
     )
-    # Windows of one length, so that the budget alone decides how many make a batch.
+    # Windows of equal length, so that the token budget alone decides how many are in a batch.
     features = task.features(examples)
     length = max(features.lengths)
     features.items[:] = [item for item in features.items if len(item) == length][:8]
@@ -214,7 +210,7 @@ def test_accumulating_gradients_changes_nothing(encoder_folders, data, tmp_path)
 
 
 @pytest.mark.parametrize("how", ["full", "layers", "frozen", "lora"])
-def test_only_the_chosen_weights_learn(how, encoder_folders, data, tmp_path):
+def test_only_the_chosen_weights_are_trained(how, encoder_folders, data, tmp_path):
     if how == "lora":
         pytest.importorskip("peft")
     task, examples, settings = build_task(
@@ -240,7 +236,7 @@ def test_only_the_chosen_weights_learn(how, encoder_folders, data, tmp_path):
     table = "encoder.embeddings.word_embeddings.weight"
     if how == "frozen":
         assert not in_encoder
-        # Nothing of the encoder is stored twice.
+        # The weights of the encoder are not saved again.
         task.save(tmp_path, bits=8)
         size = (tmp_path / "model.safetensors").stat().st_size
         guide = sum(p.numel() for key, p in task.model.named_parameters() if key in moved)
@@ -250,7 +246,7 @@ def test_only_the_chosen_weights_learn(how, encoder_folders, data, tmp_path):
         assert (table in moved) == (how == "full")
 
 
-NO_TEXT = [
+NOT_TEXT = [
     ("choice", "", ("A gull.", None, ["yes", "no"]), "question None"),
     ("choice", "", (7, "Who?", ["yes", "no"]), "passage 7"),
     ("choice", "", ("A gull.", "Who?", ["yes", None]), "option None"),
@@ -268,9 +264,11 @@ NO_TEXT = [
 ]
 
 
-@pytest.mark.parametrize(("name", "attribute", "asked", "message"), NO_TEXT)
-def test_what_is_no_text_is_told(name, attribute, asked, message, encoder_folders, data):
-    """A table's empty cell, in the midst of a stream."""
+@pytest.mark.parametrize(("name", "attribute", "item", "message"), NOT_TEXT)
+def test_inputs_that_are_not_text_are_reported(
+    name, attribute, item, message, encoder_folders, data
+):
+    """Such as an empty cell of a table, in a stream of inputs."""
     task, _, _ = build_task(name, "none", encoder_folders["bert"], data)
     with pytest.raises(InputError, match=naming(message)):
-        list(getattr(task, attribute or "predictor").stream([asked]))
+        list(getattr(task, attribute or "predictor").stream([item]))

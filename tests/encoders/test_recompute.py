@@ -17,7 +17,7 @@ from syntagma.errors import InputError
 from syntagma.models.guided_encoder import GuidedEncoder
 from syntagma.training.run import train
 from tests.builders import experiment, pairs
-from tests.conftest import SITED
+from tests.conftest import SUPPORTED
 from tests.guided import GUIDES, guided, whole_batch
 from tests.messages import naming
 
@@ -39,7 +39,7 @@ def gradients(model: GuidedEncoder) -> tuple[dict[str, torch.Tensor], int]:
     return found, kept
 
 
-@pytest.mark.parametrize("model_type", SITED)
+@pytest.mark.parametrize("model_type", SUPPORTED)
 def test_gradients_are_the_same_bit_for_bit(model_type):
     model, again = guided(model_type, **GUIDES).train(), guided(model_type, **GUIDES).train()
     again.gradient_checkpointing_enable()

@@ -14,11 +14,11 @@ from syntagma.models.guided_encoder import GuidedEncoder
 from syntagma.tasks.pairs.task import PairClassifier
 from syntagma.training.run import train
 from tests.builders import experiment, pairs
-from tests.conftest import SITED, save_encoder, tiny_config
+from tests.conftest import SUPPORTED, save_encoder, tiny_config
 from tests.guided import GUIDES, guided, whole_batch
 from tests.messages import naming
 
-COPIED = [name for name in SITED if SITES[name].layer_parts]
+COPIED = [name for name in SUPPORTED if SITES[name].layer_parts]
 RELATIVE = {
     "deberta c2p": ("deberta", {"pos_att_type": ["c2p"], "max_relative_positions": 20}),
     "deberta both": ("deberta", {"pos_att_type": ["c2p", "p2c"]}),
@@ -48,7 +48,7 @@ def states_of(encoder):
     return encoder(input_ids=ids, attention_mask=mask).last_hidden_state[mask.bool()]
 
 
-@pytest.mark.parametrize("model_type", SITED)
+@pytest.mark.parametrize("model_type", SUPPORTED)
 def test_the_row_names_the_word_embeddings_and_dropout(model_type):
     encoder, _ = encoder_of(model_type, hidden=0.0, attention=0.0)
     words = encoder.get_submodule(SITES[model_type].word_embeddings)
@@ -64,7 +64,7 @@ def test_the_row_names_the_word_embeddings_and_dropout(model_type):
                 assert not torch.equal(states_of(dropping.train()), states_of(dropping.eval()))
 
 
-@pytest.mark.parametrize("model_type", SITED)
+@pytest.mark.parametrize("model_type", SUPPORTED)
 def test_gradients_in_bfloat16_reach_the_embeddings(model_type):
     model = guided(model_type, **GUIDES).train()
     with torch.autocast("cpu", torch.bfloat16):

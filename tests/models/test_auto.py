@@ -65,7 +65,7 @@ def test_a_model_for_an_unknown_task_is_reported(tiny_encoder, tmp_path):
         AutoModel.from_pretrained(tmp_path)
 
 
-def test_a_missing_model_is_reported(tiny_encoder, tmp_path):
+def test_device_map_is_rejected(tiny_encoder, tmp_path):
     GuidedEncoder.from_pretrained(tiny_encoder).save_pretrained(tmp_path)
     with pytest.raises(InputError, match=naming("dtype device_map .to(device)")):
         AutoModel.from_pretrained(tmp_path, device_map="cpu")

@@ -68,12 +68,12 @@ def test_a_step_lowers_the_loss_and_reaches_every_parameter(model_type, aggregat
     without = {
         name for name, p in model.named_parameters() if p.grad is None or not p.grad.abs().sum() > 0
     }
-    # Parameters that the encoder does not use for these inputs, such as positions of padding.
+    # An encoder may have parameters that these inputs do not use, such as positions of padding.
     assert not {name for name in without if not name.startswith("encoder.")}, without
 
 
 def test_a_bare_guided_encoder_is_initialised_like_task_models(encoder_folders):
-    """Guides have their own initialisation, not torch's."""
+    """Guides have their own initialisation, not PyTorch's."""
     guides = {
         "pos_embedding": {"initialise": "zero"},
         "tree_distance": {"alpha": 0.0},
@@ -92,7 +92,7 @@ def test_a_bare_guided_encoder_is_initialised_like_task_models(encoder_folders):
         assert layer.own.weight.std().item() == pytest.approx(0.02, rel=0.2)
         assert not layer.own.bias.any()
     kinds = {type(part) for part in model.modules() if isinstance(part, torch.nn.Dropout)}
-    assert kinds.isdisjoint({torch.nn.Dropout}), "processors have the fast one"
+    assert kinds.isdisjoint({torch.nn.Dropout}), "CPUs use the faster dropout"
 
 
 def naive_guided_layer(layer, states, mask):
@@ -249,7 +249,7 @@ def test_attention_weights_follow_the_mask():
 
 
 SIZES = {"vocab_size": 100, "num_layers": 2, "num_attention_heads": 4, "pad_token_id": 1}
-ROWLESS = {
+UNLISTED = {
     "fnet": AutoConfig.for_model("fnet", hidden_size=32, num_hidden_layers=2, vocab_size=100),
     "layoutlm": tiny_config("layoutlm"),
     "xlm": AutoConfig.for_model("xlm", emb_dim=32, **SIZES),
@@ -257,10 +257,10 @@ ROWLESS = {
 }
 
 
-@pytest.mark.parametrize("model_type", ROWLESS)
-def test_guides_that_need_no_site_work_on_an_encoder_without_a_row(model_type, caplog):
-    """One of them has no attention, another one no maximum length."""
-    config = ROWLESS[model_type]
+@pytest.mark.parametrize("model_type", UNLISTED)
+def test_guides_that_need_no_site_work_on_other_encoders(model_type, caplog):
+    """Those not in the table of sites; one has no attention, another one no maximum length."""
+    config = UNLISTED[model_type]
     model = GuidedEncoder(
         SyntagmaConfig(encoder=config, guides=resolve_guides("sg-net", {}))
     ).eval()
@@ -270,7 +270,7 @@ def test_guides_that_need_no_site_work_on_an_encoder_without_a_row(model_type, c
     assert warned == (model_type == "fnet")
 
 
-def test_a_layer_is_not_copied_from_an_encoder_without_a_row():
+def test_a_layer_is_not_copied_from_an_encoder_without_sites():
     guides = resolve_guides("sg-net", {})
     model = GuidedEncoder(SyntagmaConfig(encoder=tiny_config("layoutlm"), guides=guides))
     model.ancestor_attention.settings = AncestorAttention(initialise="last_layer")
@@ -318,7 +318,7 @@ def test_a_model_limits_the_cache_of_compiled_kernels(tiny_encoder, monkeypatch)
     assert os.environ[name] == "64"
     monkeypatch.setenv(name, "256")
     GuidedEncoder.from_pretrained(tiny_encoder)
-    assert os.environ[name] == "256", "who sets it is asked"
+    assert os.environ[name] == "256", "a value that the user has set is kept"
 
 
 def test_threads_read_only_their_own_trees(tiny_encoder):

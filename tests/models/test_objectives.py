@@ -107,10 +107,10 @@ class TestDistances:
         distances = torch.full((1, 700, 700), 9).triu(1)
         word = torch.arange(700).view(1, -1)
         read, _, targets = hide_distances(distances, word, share=0.15, longest=8)
-        there = distances > 0
-        assert len(targets) / there.sum() == pytest.approx(0.15, abs=0.005)
-        assert (read[there] == 0).sum() / len(targets) == pytest.approx(0.8, abs=0.01)
-        others = read[there & (read != 9) & (read != 0)]
+        known = distances > 0
+        assert len(targets) / known.sum() == pytest.approx(0.15, abs=0.005)
+        assert (read[known] == 0).sum() / len(targets) == pytest.approx(0.8, abs=0.01)
+        others = read[known & (read != 9) & (read != 0)]
         assert len(others) / len(targets) == pytest.approx(0.1, abs=0.01)
         assert others.min() == 1
         assert others.max() == 8

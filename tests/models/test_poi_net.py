@@ -16,7 +16,7 @@ from syntagma.models.guided_encoder import GuidedEncoder
 from syntagma.models.guides import read_guides, resolve_guides
 from syntagma.models.pooling import find_pooling
 from syntagma.syntax.tags import N_TAGS
-from tests.conftest import SITED, tiny_config
+from tests.conftest import SUPPORTED, tiny_config
 from tests.guided import guided
 from tests.messages import naming
 
@@ -187,7 +187,7 @@ def test_tag_embeddings_have_the_width_of_the_norm(model_type):
     assert found.last_hidden_state.shape == (1, 4, config.hidden_size)
 
 
-@pytest.mark.parametrize("model_type", SITED)
+@pytest.mark.parametrize("model_type", SUPPORTED)
 class TestPosEmbedding:
     def test_tags_are_added_to_the_embeddings_before_the_norm(self, model_type):
         model = guided(model_type, pos_embedding={})
@@ -211,7 +211,7 @@ class TestPosEmbedding:
             ).last_hidden_state
         assert torch.equal(found, expected)
 
-    def test_it_learns(self, model_type):
+    def test_every_tag_that_occurs_gets_a_gradient(self, model_type):
         model = guided(model_type, pos_embedding={}, coattention={"turns": 2}).train()
         model(**inputs()).last_hidden_state.pow(2).mean().backward()
         used = model.pos_embedding.table.weight.grad.abs().sum(1) > 0
@@ -235,7 +235,7 @@ def test_missing_tensors_are_reported():
             guided("bert", **{guide: {}})(**batch)
 
 
-def test_an_encoder_without_a_row_supports_co_attention_but_not_tags():
+def test_tag_embeddings_need_an_encoder_in_the_table_of_sites():
     config = tiny_config("bert")
     config.model_type = "unheard-of"
     with pytest.raises(InputError, match=naming("unheard-of albert bert")):
@@ -303,11 +303,11 @@ def test_settings_are_checked():
 
 
 def test_the_first_piece_cannot_represent_a_sequence_after_co_attention():
-    weighs = read_guides({"coattention": {}})
-    assert find_pooling("auto", weighs) == "max"
-    assert find_pooling("mean", weighs) == "mean"
+    coattention = read_guides({"coattention": {}})
+    assert find_pooling("auto", coattention) == "max"
+    assert find_pooling("mean", coattention) == "mean"
     for guides in ({}, {"coattention": {"kind": "multi_head"}}, {"coattention": {"turns": 0}}):
         guides = read_guides(guides)
         assert find_pooling("auto", guides) == find_pooling("first", guides) == "first"
     with pytest.raises(InputError, match=naming("head.pooling max mean first")):
-        find_pooling("first", weighs)
+        find_pooling("first", coattention)

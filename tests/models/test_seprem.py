@@ -19,7 +19,7 @@ from syntagma.syntax.distances import normalised_strength, tree_distances
 from syntagma.syntax.encode import piece_syntax
 from syntagma.syntax.tags import N_TAGS
 from syntagma.text.sentence import Parse, Sentence
-from tests.conftest import SITED
+from tests.conftest import SUPPORTED
 from tests.guided import guided
 from tests.messages import naming
 
@@ -53,19 +53,19 @@ def columns(sentences, words):
     syntax = piece_syntax(ParsedText.from_parses(parses), word_of_piece)
     rows = {name: torch.from_numpy(syntax[name].copy()) for name in NAMES}
     # Pieces without a word have isolated intervals, as the sequence builder sets them.
-    apart = torch.arange(len(words)).int()
+    places = torch.arange(len(words)).int()
     alone = rows["word"] < 0
-    rows["enter"] = torch.where(alone, -1 - apart, rows["enter"])
-    rows["exit"] = torch.where(alone, -apart, rows["exit"])
+    rows["enter"] = torch.where(alone, -1 - places, rows["enter"])
+    rows["exit"] = torch.where(alone, -places, rows["exit"])
     return [rows[name].unsqueeze(0) for name in NAMES]
 
 
 def walk(sentences, words, direction):
     """Distances between pieces, each found by walking from parent to parent.
 
-    Words without a piece are no place on the way, but their arcs count.
+    A word without pieces cannot be the common ancestor, but arcs through it count.
     """
-    there = set(words)
+    present = set(words)
     parent, first = {}, 0
     for heads in sentences:
         for place, head in enumerate(heads):
@@ -92,7 +92,7 @@ def walk(sentences, words, direction):
             if direction in ("up", "both") and words[j] in up and is_first[j]:
                 result[i, j] = up[words[j]]
             if direction == "undirected" and (is_first[i] or is_first[j]):
-                common = [up[word] + down[word] for word in up if word in down and word in there]
+                common = [up[word] + down[word] for word in up if word in down and word in present]
                 result[i, j] = min(common, default=0)
     return result
 
@@ -106,7 +106,7 @@ def test_distances_agree_with_walks_over_parents(direction, forest):
 
 @pytest.mark.parametrize("direction", ["down", "up", "both", "undirected"])
 @given(forests(), st.data())
-def test_distances_in_a_truncated_sentence(direction, forest, data):
+def test_distances_in_a_truncated_sentence_agree_with_walks_over_parents(direction, forest, data):
     sentences, words = forest
     begin = data.draw(st.integers(0, len(words) - 1))
     end = data.draw(st.integers(begin + 1, len(words)))
@@ -152,7 +152,7 @@ def inputs(n: int = 9):
     }
 
 
-@pytest.mark.parametrize("model_type", SITED)
+@pytest.mark.parametrize("model_type", SUPPORTED)
 class TestLayer:
     def test_with_alpha_zero_states_equal_the_encoders_bit_for_bit(self, model_type):
         model = guided(model_type, tree_distance={"alpha": 0.0})
@@ -206,7 +206,7 @@ class TestLayer:
         uses = 2 if model_type == "albert" else len(modules)
         assert len(seen) == uses
 
-    def test_it_learns(self, model_type):
+    def test_every_parameter_gets_a_gradient(self, model_type):
         model = guided(model_type, tree_distance={}).train()
         model(**inputs()).last_hidden_state.pow(2).mean().backward()
         guide = model.tree_distance

@@ -85,8 +85,10 @@ class TestPool:
             )  # fmt: skip
 
     def test_an_irrelevant_paragraph_has_little_weight(self):
-        loud, sure = read(0, ("gull", 9.0), null=12.0), read(1, ("crew", 3.0), null=-3.0)
-        answer = pool("?", [loud, sure], OpenHead())
+        # The irrelevant paragraph has the higher span score, but an even higher null score.
+        irrelevant = read(0, ("gull", 9.0), null=12.0)
+        relevant = read(1, ("crew", 3.0), null=-3.0)
+        answer = pool("?", [irrelevant, relevant], OpenHead())
         assert answer.text == "crew"
         assert answer.probability > 0.98
 

@@ -25,7 +25,7 @@ RACE = {
 }
 
 
-def only(path, **options):
+def read_all(path, **options):
     examples, wrong = read_choices(path, **options)
     assert not wrong
     return examples
@@ -40,17 +40,18 @@ class TestFormats:
         archive = tmp_path / "RACE.tar.gz"
         with tarfile.open(archive, "w:gz") as tar:
             tar.add(tmp_path / "RACE", arcname="RACE")
-        whole = only(tmp_path / "RACE")
-        assert len(whole) == len(only(archive)) == 6
-        dev = only(f"{archive}#dev")
+        whole = read_all(tmp_path / "RACE")
+        assert len(whole) == len(read_all(archive)) == 6
+        dev = read_all(f"{archive}#dev")
         assert {example.subset for example in dev} == {"middle", "high"}
-        assert len(only(f"{archive}#dev/middle")) == len(only(tmp_path / "RACE/dev/middle")) == 2
-        first, second = only(tmp_path / "RACE" / "dev" / "high" / "7.txt")
+        assert len(read_all(f"{archive}#dev/middle")) == 2
+        assert len(read_all(tmp_path / "RACE/dev/middle")) == 2
+        first, second = read_all(tmp_path / "RACE" / "dev" / "high" / "7.txt")
         assert (first.answer, second.answer) == (0, 2)
         assert second.options == ("river", "pier", "town")
         # Ids depend neither on where the folder is nor on which part of it is read.
-        assert {e.id for e in whole} == {e.id for e in only(archive)}
-        assert {e.id for e in dev} == {e.id for e in only(tmp_path / "RACE" / "dev")}
+        assert {e.id for e in whole} == {e.id for e in read_all(archive)}
+        assert {e.id for e in dev} == {e.id for e in read_all(tmp_path / "RACE" / "dev")}
         assert (first.id, first.subset) == ("dev/high/7-0", "high")
         assert len({example.id for example in whole}) == 6
         with pytest.raises(
@@ -63,7 +64,7 @@ class TestFormats:
         rows = [[turns, [{"question": "Is it wet?", "choice": ["yes", "no"], "answer": "no"}], "9"]]
         path = tmp_path / "dev.json.gz"
         path.write_bytes(gzip.compress(json.dumps(rows).encode()))
-        (example,) = only(path)
+        (example,) = read_all(path)
         assert example.passage == "M: Rain?\nW: No."
         assert (example.id, example.answer) == ("9-0", 1)
 
@@ -76,8 +77,8 @@ class TestFormats:
             writer = csv.DictWriter(file, row)
             writer.writeheader()
             writer.writerow(row)
-        assert only(lines) == only(table)
-        assert only(lines)[0].options[1] == "because 1"
+        assert read_all(lines) == read_all(table)
+        assert read_all(lines)[0].options[1] == "because 1"
 
     def test_rows_with_a_wrong_number_of_cells_are_rejected(self, tmp_path):
         path = tmp_path / "valid.csv"
@@ -98,7 +99,7 @@ class TestFormats:
                 ["2", "v", "A gull lands.", "It", "sings.", "eats.", "-1"]]  # fmt: skip
         with open(path, "w", newline="") as file:
             csv.writer(file).writerows(rows)
-        labelled, hidden, unlabelled = only(path)
+        labelled, hidden, unlabelled = read_all(path)
         assert unlabelled.answer is None
         assert (labelled.passage, labelled.question, labelled.answer) == ("A gull lands.", "It", 1)
         assert hidden.answer is None
@@ -109,14 +110,14 @@ class TestFormats:
                  "multiple: Who sang?", "x", "Ada", "y", "z"]  # fmt: skip
         path = tmp_path / "mc.dev.tsv"
         path.write_text("\t".join(cells) + "\n")
-        one, several = only(path)
+        one, several = read_all(path)
         assert one.passage == "Ada rowed.\n She sang."
         assert (one.question, one.subset, one.answer) == ("Who rowed?", "one", None)
         (tmp_path / "mc.dev.ans").write_text("A\tB\n")
-        assert [example.answer for example in only(path)] == [0, 1]
+        assert [example.answer for example in read_all(path)] == [0, 1]
         (tmp_path / "mc.dev.ans").rename(tmp_path / "plain")
         (tmp_path / "mc.dev.ans.gz").write_bytes(gzip.compress(b"B\tA\n"))
-        assert [example.answer for example in only(path)] == [1, 0]
+        assert [example.answer for example in read_all(path)] == [1, 0]
         (tmp_path / "mc.dev.ans.gz").write_bytes(gzip.compress(b"B\tA\nA\tA\n"))
         with pytest.raises(InputError, match=naming("mc.dev.ans.gz line answers 1 2")):
             read_choices(path)
@@ -220,7 +221,7 @@ class TestFormats:
     def test_a_byte_order_mark_is_not_part_of_a_column_name(self, tmp_path):
         row = "\ufeffcontext,question,answer0,answer1,label\nx,y,a,b,1\n"
         (tmp_path / "a.csv").write_text(row)
-        assert only(tmp_path / "a.csv")[0].answer == 1
+        assert read_all(tmp_path / "a.csv")[0].answer == 1
 
     def test_duplicate_ids_are_rejected_or_skipped(self, tmp_path):
         path = tmp_path / "a.json"

@@ -46,7 +46,7 @@ def decoded(chooser, part):
 
 
 @pytest.mark.parametrize(
-    ("given", "message"),
+    ("item", "message"),
     [
         ({"passage": "x"}, "question 1 (passage, question, options)"),
         ("abc", "question 1 (passage, question, options) 'abc'"),
@@ -54,27 +54,27 @@ def decoded(chooser, part):
         (("A gull.", "Who?", {"a": 1, "b": 2}), "list options {'a': 1, 'b': 2}"),
     ],
 )
-def test_stream_rejects_items_of_another_shape(given, message, chooser):
+def test_stream_rejects_items_of_another_shape(item, message, chooser):
     with pytest.raises(InputError, match=naming(message)):
-        next(chooser.stream([given]))
+        next(chooser.stream([item]))
 
 
 class TestSequences:
     def test_question_and_option_follow_the_passage(self, chooser):
         (item,) = chooser.items([("A gull cried.", "Who cried?", ["the gull", "nobody"])])
-        passage, asked = item.sequences[1]
-        assert decoded(chooser, passage) == decoded(chooser, item.sequences[0][0])
-        assert decoded(chooser, asked) == "whocried?nobody"
+        first, second = item.sequences[1]
+        assert decoded(chooser, first) == decoded(chooser, item.sequences[0][0])
+        assert decoded(chooser, second) == "whocried?nobody"
         assert not item.truncated
 
-    def test_only_the_option_follows_in_the_other_layout(self, tiny_encoder):
+    def test_only_the_option_is_the_second_text_in_the_other_layout(self, tiny_encoder):
         other = new_chooser(tiny_encoder, layout="passage+question|option")
         (item,) = other.items([("A gull cried.", "Who cried?", ["the gull", "nobody"])])
         first, second = item.sequences[1]
         assert decoded(other, first) == "agullcried.whocried?"
         assert decoded(other, second) == "nobody"
 
-    def test_blanks_are_filled_if_the_setting_says_so(self, tiny_encoder):
+    def test_blanks_are_filled_only_if_the_setting_is_on(self, tiny_encoder):
         question = ("A gull cried.", "The _ cried.", ["gull", "crew"])
         for fill, expected in ((True, "thegullcried."), (False, "the_cried.gull")):
             chosen = new_chooser(tiny_encoder, fill_blank=fill)

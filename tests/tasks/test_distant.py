@@ -55,7 +55,7 @@ def test_whole_normalised_words_match(text, answer, expected):
     assert found_in(text, answer) == expected
 
 
-def test_the_first_occurrence_is_found_and_the_longest_answer_there():
+def test_the_first_occurrence_and_there_the_longest_answer_is_found():
     text = "October came, then October 1973."
     assert found_in(text, "1973", "October 1973", "October") == "October"
     assert AnswerFinder(["October 1973", "October", "1973"]).find(text[8:]) == (11, 23)
@@ -73,8 +73,8 @@ def test_the_span_found_normalises_to_the_answer(text, answer):
     # A naive oracle: the words of the answer are consecutive words of the text, ignoring quotes.
     words = [word.strip("“”") for word in normalise(text).split()]
     golds = [word.strip("“”") for word in normalise(answer).split()]
-    sought = " ".join(golds) == normalise(answer)
-    if sought and golds:
+    has_no_quotes = " ".join(golds) == normalise(answer)
+    if has_no_quotes and golds:
         starts = range(len(words) - len(golds) + 1)
         occurs = any(words[start : start + len(golds)] == golds for start in starts)
         if place is not None or "“" not in text:

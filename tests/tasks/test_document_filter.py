@@ -37,12 +37,12 @@ def kept(treebank, **patterns):
     return [example.document for example in chosen]
 
 
-def test_every_sentence_of_an_excluded_document_is_left_out(treebank):
+def test_every_sentence_of_an_excluded_document_is_removed(treebank):
     rest = ["GUM_news_tide"] * 2 + ["reviews-12"] * 2
     assert kept(treebank, exclude=("GUM_fiction_*",)) == rest
 
 
-def test_only_included_documents_are_kept_and_exclusion_comes_last(treebank):
+def test_included_documents_are_kept_unless_they_are_excluded(treebank):
     assert kept(treebank, include=("GUM_*",), exclude=("*_lamp",)) == ["GUM_news_tide"] * 2
 
 
@@ -51,7 +51,7 @@ def test_a_pattern_that_matches_no_document_is_an_error_that_lists_ids(treebank)
         kept(treebank, exclude=("GUM_essay_*",))
 
 
-def test_leaving_out_everything_is_an_error(treebank):
+def test_excluding_everything_is_an_error(treebank):
     with pytest.raises(InputError, match=r"data\.documents: no training example is left"):
         kept(treebank, exclude=("*",))
 
@@ -87,7 +87,7 @@ def test_scores_by_genre(treebank, tmp_path, tiny_encoder):
     assert words == {"GUM_news": 4, "GUM_fiction": 4, "reviews": 4}
 
 
-def test_a_sentence_without_a_document_is_of_unknown_genre(treebank):
+def test_a_sentence_without_a_document_has_an_unknown_genre(treebank):
     [first, *_] = read_treebank(treebank)
     assert genre_of(first) == "GUM_news"
     object.__setattr__(first, "document", "")

@@ -1,4 +1,4 @@
-"""Setting up a run or loading a reader looks up each model and builds each setting once."""
+"""Setting up a run, or loading a reader, looks up each model and builds each setting only once."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def counting(calls: dict[Callable[..., Any], str]) -> Iterator[Counter[tuple[str
 
 @pytest.fixture
 def counted(monkeypatch):
-    # Models that other tests have already looked up are cached, which would hide a lookup.
+    # The cache of models that other tests have already looked up would hide a lookup.
     monkeypatch.setattr(reference, "_named", {})
     return {reference.resolve: "name", reference._own_config: "folder", build: "kind"}
 

@@ -153,7 +153,7 @@ class TestLongTexts:
         st.integers(4, 40),
     )
     @settings(deadline=None)
-    def test_all_markers_are_kept_and_all_room_is_used(self, text, room):
+    def test_all_markers_are_kept_and_the_whole_length_is_used(self, text, room):
         n_pieces, markers = text
         kept = pieces_around(n_pieces, markers, room).tolist()
         assert len(kept) == min(n_pieces, room)
@@ -178,14 +178,14 @@ def test_invalid_mentions_are_named(mention, message):
         checked("A gull.", (2, 6), mention)
 
 
-@pytest.mark.parametrize("given", ["A gull.", ("A gull.",), ("A gull.", (0, 1), (2, 6))])
-def test_the_number_of_mentions_is_checked(given, tiny_encoder):
+@pytest.mark.parametrize("item", ["A gull.", ("A gull.",), ("A gull.", (0, 1), (2, 6))])
+def test_the_number_of_mentions_is_checked(item, tiny_encoder):
     message = "(text, (start, end)) A gull."
     with pytest.raises(InputError, match=naming(message)):
-        next(typer(tiny_encoder).stream([given]))
+        next(typer(tiny_encoder).stream([item]))
 
 
-def test_stream_takes_a_list(tiny_encoder):
+def test_stream_requires_a_list(tiny_encoder):
     for predictor in (typer(tiny_encoder), classifier(tiny_encoder)):
         with pytest.raises(InputError, match=naming("list texts mentions None")):
             next(predictor.stream(None))

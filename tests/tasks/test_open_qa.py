@@ -1,4 +1,4 @@
-"""Open-domain question answering: what is read and learned from, and scores."""
+"""Open-domain question answering: the reader, the choice of training paragraphs, and scores."""
 
 from __future__ import annotations
 
@@ -52,27 +52,27 @@ class TestReader:
         assert {c.paragraph for c in answer.candidates} <= {1, 2, 3, 4}
 
     def test_batching_does_not_change_answers(self, task):
-        asked = [
+        questions = [
             (f"What is {'so ' * n}new?", [Paragraph(f"id{k}", SENTENCES[k]) for k in range(n % 5)])
             for n in range(70)
         ]
-        together = list(task.reader.stream(iter(asked)))
+        together = list(task.reader.stream(iter(questions)))
         assert len(together) == 70
         for one in (0, 1, 4, 64, 69):
-            alone = task.reader.answer(*asked[one])
+            alone = task.reader.answer(*questions[one])
             assert (alone.text, alone.pid) == (together[one].text, together[one].pid)
             assert alone.probability == pytest.approx(together[one].probability, abs=1e-4)
-            assert bool(alone.text) == bool(asked[one][1])
+            assert bool(alone.text) == bool(questions[one][1])
 
     def test_invalid_questions_are_rejected(self, task):
         with pytest.raises(InputError, match=naming("paragraphs list text [text]")):
             task.reader.answer("Who?", "A gull cried.")
-        for given in (None, {"p1": "A gull cried."}):
+        for invalid in (None, {"p1": "A gull cried."}):
             with pytest.raises(InputError, match=naming("list paragraphs")):
-                task.reader.answer("Who?", given)
-        for given in ({"question": "Who?", "paragraphs": ["A gull."]}, "ab"):
+                task.reader.answer("Who?", invalid)
+        for invalid in ({"question": "Who?", "paragraphs": ["A gull."]}, "ab"):
             with pytest.raises(InputError, match=naming("question 1 (question, paragraphs)")):
-                next(task.reader.stream([given]))
+                next(task.reader.stream([invalid]))
         with pytest.raises(InputError, match=naming("question empty")):
             task.reader.answer(" ", ["A gull cried."])
 
@@ -101,7 +101,7 @@ def example(answers=("gull",), *texts, gold=None, key="q"):
     return OpenExample(key, "Who cried?", answers, paragraphs, gold)
 
 
-class TestLearning:
+class TestTrainingParagraphs:
     TEXTS = ("A gull.", "The pier.", "One gull.", "The crew.", "A gull.", "Two gull.", " ", "Rain.")
 
     def chosen(self, encoder, item, seed=1, number=0, **head):
@@ -183,7 +183,7 @@ class TestLearning:
             ({"doc_stride": 0}, "doc_stride 1 0"),
         ],
     )
-    def test_impossible_settings(self, values, message):
+    def test_invalid_settings_are_reported(self, values, message):
         with pytest.raises(InputError, match=naming(message)):
             OpenHead(**values)
 
@@ -250,7 +250,7 @@ class TestScores:
         with pytest.raises(InputError, match=naming("1 `syntagma predict`")):
             task.evaluate([unanswered])
 
-    def test_texts_are_distinct(self, task):
+    def test_each_text_is_listed_once(self, task):
         gold = Paragraph("x", "Rain.")
         items = [example(("x",), "A gull.", " ", gold=gold), example(("x",), "A gull.", "Rain.")]
         assert list(task.texts(items)) == ["A gull.", "Rain.", "Who cried?"]

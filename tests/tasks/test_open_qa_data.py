@@ -40,7 +40,7 @@ def write(folder, **files):
     return folder
 
 
-def only(path):
+def read_all(path):
     examples, wrong = read_open_qa(path)
     assert not wrong
     return examples
@@ -48,9 +48,9 @@ def only(path):
 
 @pytest.mark.parametrize("end", ["", "_gz"])
 def test_questions_with_paragraph_ids(tmp_path, end):
-    asked, texts = lines(WHO, "", WHAT), lines(GULLS, ROPES, LAMPS, {"pid": 8, "text": "x"}, "")
-    write(tmp_path, **{f"dev_jsonl{end}": asked, f"paragraphs_jsonl{end}": texts})
-    one, two = only(tmp_path / f"dev.jsonl{end.replace('_', '.')}")
+    questions, texts = lines(WHO, "", WHAT), lines(GULLS, ROPES, LAMPS, {"pid": 8, "text": "x"}, "")
+    write(tmp_path, **{f"dev_jsonl{end}": questions, f"paragraphs_jsonl{end}": texts})
+    one, two = read_all(tmp_path / f"dev.jsonl{end.replace('_', '.')}")
     assert (one.id, one.question, one.answers) == ("q1", "Who cried?", ("gulls",))
     assert [(p.id, p.title, p.text) for p in one.paragraphs] == [
         ("7", "birds", GULLS["text"]),
@@ -69,11 +69,11 @@ def test_paragraphs_in_another_folder(tmp_path):
         InputError, match=naming("dev.jsonl paragraphs.jsonl paragraphs.jsonl.gz dev.jsonl+FILE")
     ):
         read_open_qa(tmp_path / "a" / "dev.jsonl")
-    (one,) = only(f"{tmp_path / 'a' / 'dev.jsonl'}+{tmp_path / 'b' / 'texts.gz'}")
+    (one,) = read_all(f"{tmp_path / 'a' / 'dev.jsonl'}+{tmp_path / 'b' / 'texts.gz'}")
     assert len(one.paragraphs) == 2
     # A file name may itself contain a plus.
     write(tmp_path / "a+b", dev_jsonl=lines(WHO), paragraphs_jsonl=lines(GULLS, ROPES))
-    assert only(tmp_path / "a+b" / "dev.jsonl") == [one]
+    assert read_all(tmp_path / "a+b" / "dev.jsonl") == [one]
 
 
 @pytest.mark.parametrize("end", ["", "_gz"])
@@ -83,9 +83,11 @@ def test_the_format_of_searchqa_and_quasar(tmp_path, end, name):
         {"id": [0, 0], "question": ["who", "?"], "document": ["two", "gulls", ",", "no", "more"]},
         {"id": [0, 1], "question": ["who", "?"], "document": []},
     ]
-    asked = lines({"question": "who ?", name: ["two gulls", "gulls"]}, {"question": "why ?"}, "")
-    write(tmp_path, **{f"dev_txt{end}": asked, f"dev_json{end}": lines(texts, [])})
-    one, two = only(tmp_path / f"dev.txt{end.replace('_', '.')}")
+    questions = lines(
+        {"question": "who ?", name: ["two gulls", "gulls"]}, {"question": "why ?"}, ""
+    )
+    write(tmp_path, **{f"dev_txt{end}": questions, f"dev_json{end}": lines(texts, [])})
+    one, two = read_all(tmp_path / f"dev.txt{end.replace('_', '.')}")
     assert (one.id, one.answers) == ("1", ("two gulls", "gulls"))
     assert [(p.id, p.text) for p in one.paragraphs] == [("0-0", "two gulls , no more"), ("0-1", "")]
     assert (two.id, two.answers, two.paragraphs) == ("2", (), ())
@@ -93,22 +95,24 @@ def test_the_format_of_searchqa_and_quasar(tmp_path, end, name):
 
 def test_the_format_of_drqa(tmp_path):
     text = "Two gulls cried."
-    asked = lines({"question": ["Who", "cried?"], "answer": "gulls", "id": "a"},
+    questions = lines({"question": ["Who", "cried?"], "answer": "gulls", "id": "a"},
                   {"question": "How many?", "answer": [["two"], "2"]})  # fmt: skip
-    write(tmp_path, dev_jsonl=asked, dev_json=lines([{"text": text}], [{"text": text, "id": 5}]))
-    one, two = only(tmp_path / "dev.jsonl")
+    write(
+        tmp_path, dev_jsonl=questions, dev_json=lines([{"text": text}], [{"text": text, "id": 5}])
+    )
+    one, two = read_all(tmp_path / "dev.jsonl")
     assert (one.id, one.question, one.answers) == ("a", "Who cried?", ("gulls",))
     assert two.answers == ("two", "2")
     assert [one.paragraphs[0].id, two.paragraphs[0].id] == ["1-0", "5"]
     assert one.paragraphs[0].text is two.paragraphs[0].text
     write(tmp_path, other_gz=lines([{"document": text}], []))
-    assert not only(f"{tmp_path / 'dev.jsonl'}+{tmp_path / 'other.gz'}")[1].paragraphs
+    assert not read_all(f"{tmp_path / 'dev.jsonl'}+{tmp_path / 'other.gz'}")[1].paragraphs
 
 
 def test_lone_surrogates_are_replaced(tmp_path):
     row = WHO | {"retrieved": [1]}
     write(tmp_path, dev_jsonl=lines(row), paragraphs_jsonl='{"pid": 1, "text": "a \\ud83d b"}')
-    assert only(tmp_path / "dev.jsonl")[0].paragraphs[0].text == "a ? b"
+    assert read_all(tmp_path / "dev.jsonl")[0].paragraphs[0].text == "a ? b"
 
 
 @pytest.mark.parametrize(
@@ -191,7 +195,7 @@ def test_parallel_files_must_have_equal_length(tmp_path, skip_bad):
         read_open_qa(tmp_path / "dev.txt", skip_bad=skip_bad)
     # Blank lines at the end of one file are ignored.
     write(tmp_path, dev_json=3 * "[]\n" + "\n\n")
-    assert len(only(tmp_path / "dev.txt")) == 3
+    assert len(read_all(tmp_path / "dev.txt")) == 3
 
 
 def test_missing_files_and_unknown_suffixes(tmp_path):
@@ -207,8 +211,8 @@ def test_missing_files_and_unknown_suffixes(tmp_path):
 
 
 def test_invalid_lines_are_skipped_and_counted(tmp_path, caplog):
-    asked = lines(WHO, "{", WHO, WHAT | {"retrieved": [3]}, WHAT)
-    write(tmp_path, dev_jsonl=asked, paragraphs_jsonl=lines(GULLS, "[", ROPES, LAMPS))
+    questions = lines(WHO, "{", WHO, WHAT | {"retrieved": [3]}, WHAT)
+    write(tmp_path, dev_jsonl=questions, paragraphs_jsonl=lines(GULLS, "[", ROPES, LAMPS))
     with caplog.at_level(logging.WARNING):
         examples = OpenQaTask.read(tmp_path / "dev.jsonl", skip_bad=True)
     assert [example.id for example in examples] == ["q1", "2"]

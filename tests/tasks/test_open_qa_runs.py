@@ -1,4 +1,4 @@
-"""Readers of several paragraphs: trained, compared, packed, and with a verifier."""
+"""Runs of open-domain question answering: training, comparison, packing and a verifier."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def test_it_learns_and_predicts(runs):
     assert metrics["total"] == 24
     assert metrics["answerable"] == 100
     scores = evaluate(folder / "plain", [data], by=["evidence"])
-    # Training is in float32, but scoring in bfloat16 if the machine computes it fast.
+    # The run was scored in float32, but `evaluate` uses bfloat16 on hardware that is fast at it.
     assert scores["f1"] == pytest.approx(metrics["f1"], abs=9)
     assert scores["evidence.2.total"] == 24
     count = predict(folder / "plain", [data], folder / "out.json")
@@ -75,9 +75,9 @@ def test_runs_are_compared_and_packed(runs, tmp_path):
     gained, lost = comparison.systems[1].gained, comparison.systems[1].lost
     assert comparison.systems[1].difference == pytest.approx(100 * (gained - lost) / 24)
     pack(folder / "plain", tmp_path / "small", bits=8)
-    again = open_model(tmp_path / "small")
-    assert isinstance(again, OpenQaTask)
-    assert again.reader.head == OpenReader.from_pretrained(folder / "plain").head
+    reloaded = open_model(tmp_path / "small")
+    assert isinstance(reloaded, OpenQaTask)
+    assert reloaded.reader.head == OpenReader.from_pretrained(folder / "plain").head
 
 
 def test_dev_files_have_separate_paragraphs(runs, tiny_encoder, tmp_path):
@@ -119,9 +119,9 @@ def test_a_verifier_is_used(tiny_encoder, tmp_path):
     task.reader.reader.verifier.precision = "float32"
     (answer,) = task.predict(examples[:1])
     task.save(tmp_path)
-    again = open_model(tmp_path)
-    for reader in (again.reader.reader, again.reader.reader.verifier):
+    reloaded = open_model(tmp_path)
+    for reader in (reloaded.reader.reader, reloaded.reader.reader.verifier):
         reader.precision = "float32"
-    assert again.predict(examples[:1])[0].score == pytest.approx(answer.score, abs=1e-4)
-    again.model.set_head(answerability_weight=0.0)
-    assert again.predict(examples[:1])[0].score != pytest.approx(answer.score, abs=1e-4)
+    assert reloaded.predict(examples[:1])[0].score == pytest.approx(answer.score, abs=1e-4)
+    reloaded.model.set_head(answerability_weight=0.0)
+    assert reloaded.predict(examples[:1])[0].score != pytest.approx(answer.score, abs=1e-4)

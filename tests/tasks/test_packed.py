@@ -1,4 +1,4 @@
-"""Training sets of mentions in little memory."""
+"""Training examples with mentions are packed, which takes little memory."""
 
 from __future__ import annotations
 
@@ -36,20 +36,20 @@ def test_packed_items_make_the_same_batches(name, preset, tiny_encoder, tmp_path
     assert len(features) == len(features.items[:]) == len(examples) > 5
     assert features.items.lengths == [len(item) for item in plain]
     assert features.lengths == features.padded_lengths(map(len, plain))
-    wanted = task.collate(plain)
+    expected = task.collate(plain)
     found = task.collate([features[number] for number in range(len(features))])
     labels = found.pop("labels")
     assert len(labels) == len(examples)
-    assert found.keys() == wanted.keys()
-    for column, values in wanted.items():
+    assert found.keys() == expected.keys()
+    for column, values in expected.items():
         assert np.array_equal(found[column], values), column
     assert [item.labels for item in features.items] == [item.labels for item in features.items[:]]
     with pytest.raises(IndexError):
         features[len(features)]
 
 
-def test_a_million_mentions_fit_in_two_gigabytes(tiny_encoder, tmp_path):
-    """FIGER has two million; 40 pieces a mention, with syntax, must stay below 1,000 bytes."""
+def test_two_million_mentions_fit_in_two_gigabytes(tiny_encoder, tmp_path):
+    """FIGER has two million mentions. With 40 pieces each, 16 bytes a piece make 1.3 GB."""
     text = " ".join(["The old ferry crossed the wide river before dawn"] * 2)
     rows = [
         {"sent": text, "start": 4, "end": 7, "labels": ["/a", f"/a/{n % 9}"]} for n in range(99)

@@ -52,11 +52,11 @@ class TestFormats:
         )
         found = read_pairs(path).examples
         assert found[0].first == 'He said "no'
-        # The line is appended to repeated ids.
+        # The line number is appended to repeated ids.
         assert [example.id for example in found] == ["0", "0@3", "3", "3@5"]
         assert [example.label for example in found][2:] == [None, None]
 
-    def test_sick_and_commas(self, tmp_path):
+    def test_sick_and_comma_separated_files(self, tmp_path):
         sick = write(
             tmp_path / "SICK.txt",
             [("pair_ID", "sentence_A", "sentence_B", "entailment_label"),
@@ -157,16 +157,16 @@ def test_predictions_are_a_table(run, tmp_path):
 
 def test_batching_does_not_change_predictions(run):
     classifier = PairClassifier.from_pretrained(run[0])
-    asked = [("A gull cried.", "A bird."), ("Rain fell on the roofs of the town.", "No.")]
-    for pair, together in zip(asked, classifier.stream(asked), strict=True):
+    texts = [("A gull cried.", "A bird."), ("Rain fell on the roofs of the town.", "No.")]
+    for pair, together in zip(texts, classifier.stream(texts), strict=True):
         alone = classifier.classify(*pair)
         assert alone.label == together.label
         assert alone.probabilities == pytest.approx(together.probabilities, abs=1e-2)
     with pytest.raises(InputError, match=naming("second text empty")):
         classifier.classify("x", " ")
-    for given in ("abc", {"first": "x", "second": "y"}, ("x",)):
+    for invalid in ("abc", {"first": "x", "second": "y"}, ("x",)):
         with pytest.raises(InputError, match=naming("pair 1 (first text, second text)")):
-            next(classifier.stream([given]))
+            next(classifier.stream([invalid]))
 
 
 def test_the_longer_text_is_truncated(run):

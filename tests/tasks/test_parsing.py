@@ -30,7 +30,7 @@ def files(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def runs(tmp_path_factory, files, tiny_encoder):
-    """Train a parser for each way of learning phrases."""
+    """Train parsers of both views, with either decoding, and of each view alone."""
     folder = tmp_path_factory.mktemp("runs")
     both = "+".join(files)
     heads = {
@@ -153,7 +153,7 @@ def test_a_parser_without_phrases_rejects_phrase_decoding(runs):
         JointParser.from_pretrained(runs / "dependencies", decoding="separate")
 
 
-class TestPairs:
+class TestPairedTreebanks:
     def test_pairs_have_both_trees_of_each_sentence(self, files):
         examples = read_treebank("+".join(files))
         assert len(examples) == 24
@@ -169,7 +169,7 @@ class TestPairs:
     def test_incompatible_trees_are_counted(self, files, tmp_path, caplog):
         lines = Path(files[1]).read_text().splitlines(keepends=True)
         words = [f"(NN {form})" for form in next(iter(read_brackets(files[1]))).forms]
-        # The third word depends on the second, which is not the head of the phrase with the first.
+        # The third word depends on the second, but the head of the phrase of both is the first.
         lines[0] = f"(TOP (S (X {words[0]} {words[1]}) {' '.join(words[2:])}))\n"
         other = tmp_path / "other.ptb"
         other.write_text("".join(lines))
@@ -214,14 +214,14 @@ def test_dev_data_must_have_the_primary_metric(files, tiny_encoder, tmp_path):
         train(settings, tmp_path / "run")
 
 
-def test_every_sentence_is_compared_on_its_annotation(runs, files):
-    """Also if treebanks have the same sentence ids, or only phrases."""
+def test_every_sentence_is_scored_on_its_own_annotation(runs, files):
+    """Even if treebanks share sentence ids, or have only phrases or only dependencies."""
     task = ParsingTask.from_pretrained(runs / "joint")
-    asked = [*task.read("+".join(files)), *task.read(files[0]), *task.read(files[1])]
-    parses = task.predict(asked)
-    rows = list(task.score_examples(asked, parses).values())
-    assert len(rows) == len(asked)
-    scores = task.score(asked, parses)
+    examples = [*task.read("+".join(files)), *task.read(files[0]), *task.read(files[1])]
+    parses = task.predict(examples)
+    rows = list(task.score_examples(examples, parses).values())
+    assert len(rows) == len(examples)
+    scores = task.score(examples, parses)
     total = {name: sum(row[name] for row in rows) for name in rows[0]}
     assert scores["las"] == pytest.approx(100 * total["las"] / total["words"])
     assert scores["bracket_f1"] == pytest.approx(
@@ -236,8 +236,8 @@ def test_every_trainable_parameter_gets_a_gradient(files, tiny_encoder, views, w
     examples = ParsingTask.read("+".join(files))
     settings = experiment("parsing", files[1], tiny_encoder, head={"views": views})
     task = ParsingTask.new(settings, examples)
-    asked = examples if which == "+" else ParsingTask.read(files[0])
-    features = task.features(asked)
+    chosen = examples if which == "+" else ParsingTask.read(files[0])
+    features = task.features(chosen)
     loss = task.model.train()(**task.collate([features[0], features[1]])).loss
     loss.backward()
     unreached = {

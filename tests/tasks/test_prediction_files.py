@@ -1,4 +1,4 @@
-"""Files of predictions: the official script agrees with us, and wrong ids are named."""
+"""Prediction files: scores equal those of the official script, and wrong ids are reported."""
 
 from __future__ import annotations
 
@@ -54,15 +54,15 @@ class OfficialScript:
         }
 
     def at(self, metric, threshold):
-        """The mean if no answer is given where the odds exceed the threshold."""
-        kept = [
+        """The mean score if questions whose odds exceed the threshold are not answered."""
+        values = [
             float(not self.possible[key]) if self.odds[key] > threshold else value
             for key, value in self.scores(metric).items()
         ]
-        return 100 * sum(kept) / len(kept)
+        return 100 * sum(values) / len(values)
 
     def best(self, metric):
-        """Give up abstaining question by question, from the lowest odds, and keep the maximum."""
+        """Answer one question after another, in order of their odds, and keep the maximum."""
         scores = self.scores(metric)
         now = best = sum(not possible for possible in self.possible.values())
         threshold = 0.0
@@ -74,9 +74,9 @@ class OfficialScript:
 
 
 def reader_answer(text, odds, threshold):
-    silent = odds > threshold
+    abstains = odds > threshold
     return Answer(
-        "?", "" if silent else text, None if silent else 0, None if silent else len(text),
+        "?", "" if abstains else text, None if abstains else 0, None if abstains else len(text),
         score=0.0, null_score=odds, verification=0.0, null_odds=odds, threshold=threshold,
         probability=1.0, spans=(Span(text, 0, len(text), 0.0, 1.0),),
     )  # fmt: skip
@@ -85,7 +85,7 @@ def reader_answer(text, odds, threshold):
 WORDS = st.lists(st.sampled_from(["quay", "the", "moll", "noon."]), min_size=1, max_size=3)
 TEXTS = WORDS.map(" ".join)
 DATA = st.lists(
-    # With a gold answer of articles only, the script itself disagrees on the two forms.
+    # If a gold answer has only articles, the script itself scores the two forms differently.
     st.tuples(TEXTS, st.lists(TEXTS.filter(plain), max_size=2), st.floats(-4, 4)),
     min_size=1,
     max_size=8,
@@ -142,9 +142,9 @@ def test_a_command_writes_and_scores_both_forms(tmp_path):
     path.write_text(json.dumps({"version": "2.0", "data": [article]}))
 
     def run(*arguments):
-        with pytest.raises(SystemExit) as left:
+        with pytest.raises(SystemExit) as raised:
             main([str(argument) for argument in arguments])
-        assert left.value.code == 0
+        assert raised.value.code == 0
 
     best, silent = tmp_path / "best.json", tmp_path / "silent.json"
     run("predict", "default-reader", path, "--out", best)
@@ -182,7 +182,7 @@ def write(path, values):
         ("open_qa", lambda e: {x.id: x.answers[0] for x in e}, "exact"),
     ],
 )
-def test_files_of_right_answers_score_full(tmp_path, task, right, metric):
+def test_files_of_gold_answers_get_full_scores(tmp_path, task, right, metric):
     from syntagma.tasks import find_task
 
     maker = {"spans": "squad", "choice": "dream"}.get(task, task)
@@ -198,9 +198,9 @@ def test_files_of_right_answers_score_full(tmp_path, task, right, metric):
         values = right(examples)
         first = next(iter(values))
         body = json.dumps(values)
-        again = f"{{{json.dumps(first)}: {json.dumps(values[first])}, {body[1:]}"
+        repeated = f"{{{json.dumps(first)}: {json.dumps(values[first])}, {body[1:]}"
         fewer = {key: value for key, value in values.items() if key != first}
-        cases = {"missing": fewer, "twice": again, "data": values | {"zz": values[first]}}
+        cases = {"missing": fewer, "twice": repeated, "data": values | {"zz": values[first]}}
     for problem, content in cases.items():
         with pytest.raises(InputError, match=naming(f"out.json {problem}")):
             score_predictions(task, [data], write(path, content))
@@ -220,7 +220,7 @@ def test_a_treebank_file_is_scored_and_must_have_the_same_words(tmp_path):
         score_predictions("parsing", [data], other)
 
 
-def test_lines_are_counted(tmp_path):
+def test_a_translation_file_must_have_a_line_per_reference(tmp_path):
     data = builders.parallel(tmp_path)
     lines = "".join(f"{line}\n" for line in read_lines(data.split("+")[1]))
     right = write(tmp_path / "found.txt", lines)
@@ -229,6 +229,6 @@ def test_lines_are_counted(tmp_path):
         score_predictions("translation", [data], write(right, lines + "more\n"))
 
 
-def test_tasks_without_such_files_say_so(tmp_path):
+def test_tasks_without_prediction_files_are_reported(tmp_path):
     with pytest.raises(InputError, match=naming("--predictions pretraining")):
         score_predictions("pretraining", ["x"], tmp_path / "x.json")

@@ -17,7 +17,7 @@ from syntagma.syntax.sequences import SequenceBuilder
 from syntagma.tasks.pretraining.task import ObjectiveSums, PretrainingTask
 from syntagma.training.run import train
 from tests.builders import new_task
-from tests.conftest import SITED, crossed, tiny_config
+from tests.conftest import SUPPORTED, crossed, tiny_config
 from tests.corpora import make_corpus
 from tests.corpora import pretraining as experiment
 from tests.messages import naming
@@ -67,7 +67,7 @@ def test_a_step_lowers_the_loss_and_reaches_every_parameter(
 
 
 @pytest.mark.parametrize("chosen", [("mlm",), ("distances",), ("heads", "mlm")])
-def test_any_subset_of_objectives(chosen, corpus, tiny_encoder):
+def test_any_subset_of_objectives_can_be_used(chosen, corpus, tiny_encoder):
     weights = dict.fromkeys(("mlm", "distances", "heads"), 0.0) | dict.fromkeys(chosen, 0.5)
     task, examples = new_task(experiment(corpus, tiny_encoder, head=weights))
     items, _ = next(task.stream(examples, budget=600, seed=1).batches())
@@ -147,21 +147,21 @@ def test_sums_add_up():
 
 
 def test_all_models_mask_the_same_pieces(corpus, tiny_encoder, monkeypatch):
-    asked = []
+    masked = []
     hide = pretraining_model.hide_pieces
 
     def spied(*args, **options):
         found = hide(*args, **options)
-        asked.append(found.targets)
+        masked.append(found.targets)
         return found
 
     monkeypatch.setattr(pretraining_model, "hide_pieces", spied)
     for head in ({"distances": 0.0, "heads": 0.0}, {}):
         task, examples = new_task(experiment(corpus, tiny_encoder, head=head))
         task.evaluate(examples)
-    half = len(asked) // 2
+    half = len(masked) // 2
     assert half > 2
-    for one, other in zip(asked[:half], asked[half:], strict=True):
+    for one, other in zip(masked[:half], masked[half:], strict=True):
         assert torch.equal(one, other)
 
 
@@ -209,7 +209,7 @@ def test_evaluation_masking_is_deterministic(corpus, tiny_encoder):
         ),
     ],
 )
-def test_impossible_settings_are_named(changes, message, corpus, tiny_encoder, tmp_path):
+def test_invalid_settings_are_reported(changes, message, corpus, tiny_encoder, tmp_path):
     with pytest.raises(InputError, match=naming(message)):
         train(experiment(corpus, tiny_encoder, **changes), tmp_path / "run")
 
@@ -221,7 +221,7 @@ def test_heads_need_a_special_piece_as_root(corpus, tiny_encoder, monkeypatch):
     new_task(experiment(corpus, tiny_encoder, head={"heads": 0}))
 
 
-@pytest.mark.parametrize("model_type", [name for name in SITED if name in LM_HEADS])
+@pytest.mark.parametrize("model_type", [name for name in SUPPORTED if name in LM_HEADS])
 def test_the_pretrained_head_is_reused(model_type, tmp_path):
     """Scores equal those of the model in Transformers."""
     from transformers import AutoModelForMaskedLM
@@ -232,8 +232,8 @@ def test_the_pretrained_head_is_reused(model_type, tmp_path):
     torch.manual_seed(0)
     config = tiny_config(model_type)
     model = AutoModelForMaskedLM.from_config(config).eval()
-    # Norms and biases as after training.  The weights stay small, so that the epsilon under a norm
-    # matters.
+    # Norms and biases as after training. The other weights stay small, so that the epsilon of a
+    # norm matters.
     for parameter in model.parameters():
         if parameter.ndim == 1:
             parameter.data += 0.1 * torch.randn_like(parameter)

@@ -32,7 +32,7 @@ def corpus(tmp_path_factory):
     return make_corpus(tmp_path_factory.mktemp("pretraining"))
 
 
-def test_a_limit_skips_no_corpus(corpus, tiny_encoder, tmp_path, caplog):
+def test_a_limit_of_examples_does_not_skip_corpora(corpus, tiny_encoder, tmp_path, caplog):
     data = {"train": [str(corpus), str(corpus)], "dev": [str(corpus)], "limit": 1}
     settings = experiment(corpus, tiny_encoder, data=data, training={"max_steps": 1})
     with caplog.at_level(logging.WARNING):
@@ -118,7 +118,7 @@ def test_a_run_stopped_after_a_checkpoint_resumes_with_the_same_weights(
 
 @pytest.mark.slow
 @pytest.mark.parametrize("workers", [0, 2])
-def test_killed_and_resumed_gives_the_same_weights(corpus, tmp_path, tiny_encoder, workers):
+def test_a_killed_and_resumed_run_gives_the_same_weights(corpus, tmp_path, tiny_encoder, workers):
     def start(name):
         arguments = (corpus, tiny_encoder, tmp_path / name, workers)
         return Child(pretrain, *arguments, folder=tmp_path, has_children=workers > 0)
@@ -220,8 +220,8 @@ def test_other_experiments_continue_from_the_model(pretrained, tmp_path):
         is_known = name.startswith(("encoder.", "tree_distance."))
         assert rates[id(weight)] == (1e-4 if is_known else 1e-3), name
     # Further pre-training also reuses the head for masked pieces.
-    again = PretrainingTask.new(experiment("", pretrained, preset="none"), []).model
-    assert torch.equal(again.piece_head.dense.weight, weights["piece_head.dense.weight"])
+    model = PretrainingTask.new(experiment("", pretrained, preset="none"), []).model
+    assert torch.equal(model.piece_head.dense.weight, weights["piece_head.dense.weight"])
 
 
 def test_new_guides_may_have_a_separate_learning_rate(tiny_encoder):

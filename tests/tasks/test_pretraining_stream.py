@@ -52,8 +52,8 @@ class TestStream:
         stream = self.stream(corpus, tiny_encoder, shards_together=2)
         whole = self.take(stream, 30)
         for after in range(0, 29, 3):
-            again = self.take(stream, 29 - after, whole[after][1])
-            assert again == whole[after + 1 :]
+            resumed = self.take(stream, 29 - after, whole[after][1])
+            assert resumed == whole[after + 1 :]
 
     @pytest.mark.parametrize("packing", ["documents", "full", "sentences"])
     @pytest.mark.parametrize("world", [1, 2, 3])
@@ -115,7 +115,7 @@ class TestStream:
         assert sum(map(len, found)) == sum(map(len, sentences))
         assert max(map(len, found)) <= room
         assert min(len(part) for part in found) > 0
-        # Sentences in a sequence stay separate: word numbers increase, intervals are disjoint.
+        # Sentences in a sequence stay separate: the intervals of their words are disjoint.
         joined = next(part.text for part in found if part.text.n_sentences > 1)
         sentence, enter = joined.syntax["sentence"], joined.syntax["enter"]
         assert (sentence[1:] >= sentence[:-1]).all()

@@ -95,10 +95,9 @@ def test_a_probe_learns_without_changing_the_encoder(preset, hidden, data, tiny_
     metrics = train(settings, tmp_path / "run")
     assert metrics["accuracy"] == 100
     assert metrics["majority"] == 50
-    again = evaluate(tmp_path / "run", [f"{data}#te"], by=["label"])
-    assert again["accuracy"] > 90
-    assert again["label.gulls.total"] == again["label.words.total"] == again["total"] / 2
-    # The encoder is unchanged.
+    scores = evaluate(tmp_path / "run", [f"{data}#te"], by=["label"])
+    assert scores["accuracy"] > 90
+    assert scores["label.gulls.total"] == scores["label.words.total"] == scores["total"] / 2
     from syntagma.encoders.load import encoder_weights
 
     model = open_model(tmp_path / "run").model
@@ -125,7 +124,7 @@ def test_the_guides_of_a_saved_model_are_probed(data, tiny_encoder, tmp_path):
     assert task.model.config.guides.keys() == {"tree_distance"}
 
 
-def test_impossible_settings_are_named(data, tiny_encoder):
+def test_invalid_settings_are_reported(data, tiny_encoder):
     examples = ProbingTask.read(f"{data}#tr")
     with pytest.raises(InputError, match=naming("training.encoder frozen full")):
         ProbingTask.new(experiment(data, tiny_encoder, training={"encoder": "full"}), examples)
@@ -153,7 +152,7 @@ def test_impossible_settings_are_named(data, tiny_encoder):
 
 
 def test_the_best_of_several_classifiers_is_kept(data, tiny_encoder, tmp_path):
-    """One candidate can learn and one hardly can; each is trained as if it were the only one."""
+    """One candidate can learn, the other hardly can; each is trained as if it were the only one."""
     heads = {"both": {"hidden": [0], "l2": [1e6, 0.0]}, "alone": {"hidden": 0, "l2": 0.0}}
     for name, head in heads.items():
         head |= {"dropout": 0.0}
@@ -172,7 +171,7 @@ def test_the_best_of_several_classifiers_is_kept(data, tiny_encoder, tmp_path):
 
 
 def test_each_classifier_is_trained_as_if_alone(data, tiny_encoder):
-    """Its loss, and so its gradient, does not depend on the others."""
+    """The loss of a classifier, and thus its gradient, does not depend on the others."""
     torch.manual_seed(0)
     head = {"hidden": [5, 0], "dropout": [0.0], "l2": [0.0, 0.1]}
     task = ProbingTask.new(
@@ -207,7 +206,7 @@ def test_truncated_sentences_are_counted(data, tiny_encoder, tmp_path):
     assert 0 < metrics["truncated"] == pytest.approx(100 * sum(cut) / len(cut))
 
 
-def test_unseen_labels_count_as_missed_with_a_warning(data, tiny_encoder, tmp_path, caplog):
+def test_unseen_labels_count_as_wrong_with_a_warning(data, tiny_encoder, tmp_path, caplog):
     settings = experiment(data, tiny_encoder, training={"num_train_epochs": 1})
     task = ProbingTask.new(settings, ProbingTask.read(f"{data}#tr"))
     strange = [ProbeExample("1", "te", "terns", "A tern cried .")]
@@ -222,7 +221,7 @@ def test_vectors_are_standardised_by_the_training_set(data, tiny_encoder):
     features = task.features(examples)
     vectors = torch.stack([features[index].vector for index in range(len(examples))])
     task.model.classifiers[0] = torch.nn.Identity()
-    # Independent of the batch size, and the same in training and evaluation.
+    # It does not depend on the batch size, and is the same in training and evaluation.
     for model in (task.model.train(), task.model.eval()):
         normed = torch.cat([model(part).labels[:, 0] for part in vectors.split(3)])
         assert normed.mean(0).abs().max() < 1e-4

@@ -1,4 +1,4 @@
-"""Relations: formats, official scores by hand, prediction files."""
+"""Relations: formats, official scores computed by hand, prediction files."""
 
 from __future__ import annotations
 
@@ -174,7 +174,7 @@ class TestScores:
         assert count_relations(gold, ("A(e1,e2)", "C(e1,e2)"), "Other").precision == 50
         assert macro_f1(("Other",), ("Other",), "Other") == 0
 
-    def test_no_predicted_relation(self):
+    def test_scores_are_zero_without_predicted_relations(self):
         counts = count_relations(("A(e1,e2)",), ("Other",), "Other")
         assert counts.precision == counts.recall == counts.f1 == 0
 
@@ -197,7 +197,7 @@ LABELS = ["A(e1,e2)", "A(e2,e1)", "B(e1,e2)", "B(e2,e1)", "Other"]
 
 @given(st.lists(st.tuples(st.sampled_from(LABELS), st.sampled_from(LABELS)), max_size=20))
 @settings(deadline=None)
-def test_macro_f1_equals_the_official_scorers_steps(pairs):
+def test_macro_f1_equals_that_of_the_official_scorer(pairs):
     """The official scorer uses a confusion matrix that also counts wrong directions."""
     matrix, wrong, proposed, actual = {}, {}, {}, {}
     for gold, found in pairs:
@@ -248,7 +248,7 @@ def test_it_learns_and_breaks_down_its_errors(run):
     )
 
 
-def test_predictions_in_semevals_format_and_in_tacreds(run, tmp_path):
+def test_predictions_in_the_formats_of_semeval_and_tacred(run, tmp_path):
     folder, data = run
     predict(folder / "plain", [data], tmp_path / "out.txt")
     lines = [line.split("\t") for line in (tmp_path / "out.txt").read_text().splitlines()]
@@ -272,15 +272,15 @@ def test_runs_are_compared_by_micro_f1(run):
 
 def test_batching_does_not_change_predictions(run):
     classifier = RelationClassifier.from_pretrained(run[0] / "seprem")
-    asked = [("A gull cried over Pier Nine.", (2, 6), (18, 27)), ("Rain fell.", (5, 9), (0, 4))]
-    for triple, together in zip(asked, classifier.stream(asked), strict=True):
+    inputs = [("A gull cried over Pier Nine.", (2, 6), (18, 27)), ("Rain fell.", (5, 9), (0, 4))]
+    for triple, together in zip(inputs, classifier.stream(inputs), strict=True):
         alone = classifier.relation(*triple)
         assert alone.label == together.label
         assert alone.probabilities == pytest.approx(together.probabilities, abs=1e-2)
         assert not alone.truncated
     # Swapping subject and object changes the prediction.
-    turned = classifier.relation("Rain fell.", (0, 4), (5, 9))
-    assert turned.probabilities != together.probabilities
+    swapped = classifier.relation("Rain fell.", (0, 4), (5, 9))
+    assert swapped.probabilities != together.probabilities
     with pytest.raises(InputError, match=naming("mention (0, 99) 10")):
         classifier.relation("Rain fell.", (0, 99), (0, 4))
 
@@ -297,7 +297,7 @@ def test_trees_from_the_data_file(tmp_path, tiny_encoder):
     assert "macro_f1" not in metrics
     assert evaluate(tmp_path / "run", [path])["total"] == 2
     item = open_model(tmp_path / "run").features(read_relations(path).examples).items[0]
-    # The head of "Mr. Obi" is *Obi*, two arcs below *rows*; that of *captain* itself.
+    # *Obi*, the head of *Mr. Obi*, is two arcs below the root *rows*; *captain* is one below.
     depths = [item.text.syntax["depth"][place - 1] for place in item.markers]
     assert depths == [2, 1]
     assert open_model(tmp_path / "run").predictor.negative == "no_relation"
@@ -319,7 +319,7 @@ def test_the_negative_class_can_be_set(run, tmp_path):
         RelationTask.new(settings, examples)
 
 
-def test_unknown_relations_are_missed_with_one_warning(run, caplog):
+def test_unknown_relations_count_as_missed_with_one_warning(run, caplog):
     task = open_model(run[0] / "plain")
     example = RelationExample("0", "A gull.", (2, 6), (0, 1), "Longer(e3,e4)")
     found = [MentionRelation("Longer(e1,e2)", (1.0, 0.0, 0.0), False)]

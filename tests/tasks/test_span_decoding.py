@@ -63,8 +63,8 @@ def test_the_same_span_in_two_windows_counts_once():
         map(math.exp, (-1, 2, 0.5))
     )
     assert total == pytest.approx(1)
-    insisting = decode_answer("?", "abc defg", [Window], [found(1, 30)], head, threshold=math.inf)
-    assert insisting.answered
+    forced = decode_answer("?", "abc defg", [Window], [found(1, 30)], head, threshold=math.inf)
+    assert forced.answered
     assert not decode_answer("?", "abc defg", [Window], [found(1, 30)], head).answered
 
 

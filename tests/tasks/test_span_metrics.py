@@ -27,7 +27,7 @@ from syntagma.tasks.spans.squad import SpanExample
 from syntagma.tasks.spans.task import SpanTask
 from tests.messages import naming
 
-# Words that vanish, articles that appear only without punctuation, and ordinary ones.
+# Words that normalise to nothing, articles that punctuation hides, and ordinary words.
 WORDS = ["the", "A.", "an", "!", "bell", "Bell's", "noon", "nine", "pear-tree", "therein", "Ñandú"]
 texts = st.lists(st.sampled_from(WORDS), max_size=4).map(" ".join)
 proper = st.lists(st.sampled_from(["bell", "noon", "nine", "pear"]), min_size=1, max_size=3).map(
@@ -97,7 +97,7 @@ SCORES = [
     ("noon", ["midnight", "at noon"], "2.0", 0, 2 / 3),
     ("The Noon!", ["noon"], "2.0", 1, 1.0),
     ("bell bell", ["bell"], "2.0", 0, 2 / 3),
-    # Repeated words count repeatedly.
+    # A repeated word counts as often as it occurs.
     ("bell bell", ["bell bell noon"], "2.0", 0, 4 / 5),
     ("bell noon bell", ["bell bell nine bell"], "1.1", 0, 4 / 7),
     ("", [], "2.0", 1, 1.0),
@@ -119,17 +119,17 @@ def test_exact_and_f1(prediction, golds, rules, exact, f1):
 
 
 @given(texts, st.lists(texts, min_size=1, max_size=3), st.sampled_from(["1.1", "2.0"]))
-def test_exact_and_f1_are_the_definitions(prediction, golds, rules):
+def test_exact_and_f1_equal_their_definitions(prediction, golds, rules):
     exact, f1 = naive_scores(prediction, golds, rules)
     assert exact_of(prediction, golds, rules=rules) == exact
     assert f1_of(prediction, golds, rules=rules) == pytest.approx(f1)
 
 
-def test_rules_follow_the_data():
-    vanishing = question(1, ["the"])
-    assert judge([vanishing], ["a"])[0].f1 == 0.0
-    assert judge([vanishing, question(2, [])], ["a", ""])[0].f1 == 1.0
-    assert judge([vanishing], ["a"], rules="2.0")[0].f1 == 1.0
+def test_impossible_questions_select_the_rules_of_squad_2():
+    article = question(1, ["the"])
+    assert judge([article], ["a"])[0].f1 == 0.0
+    assert judge([article, question(2, [])], ["a", ""])[0].f1 == 1.0
+    assert judge([article], ["a"], rules="2.0")[0].f1 == 1.0
 
 
 def test_metrics_by_hand():
@@ -148,7 +148,7 @@ def test_metrics_by_hand():
     }
 
 
-def test_empty_parts_have_no_metrics():
+def test_groups_without_questions_have_no_metrics():
     assert "NoAns_f1" not in evaluate_spans([question(1, ["noon"])], {"q1": ""})
     assert "HasAns_f1" not in evaluate_spans([question(1, [])], {"q1": ""})
     assert SpanScore().as_dict() == {"exact": 0.0, "f1": 0.0, "total": 0}
@@ -181,7 +181,7 @@ def test_scores_of_parts_add_up(data):
     assert whole.f1 == pytest.approx(100 * sum(row.f1 for row in rows) / max(len(rows), 1))
 
 
-# Thresholds: everything that could be one is tried.
+# Thresholds are compared with an oracle that tries every possible one.
 
 
 def mean_at(rows, odds, threshold, metric):
@@ -254,8 +254,8 @@ def test_the_fitted_threshold_reaches_the_official_best_without_ties(data, metri
 
 
 @given(rows_with_odds, st.sampled_from(["exact", "f1"]))
-def test_the_official_best_is_its_definition(data, metric):
-    """The naive version recounts the total for each number of questions answered, by odds."""
+def test_the_official_best_equals_its_definition(data, metric):
+    """The naive version sums again for each number of questions answered, in order of odds."""
     rows, odds = [row for row, _ in data], [value for _, value in data]
     order = [i for i in sorted(range(len(rows)), key=lambda i: odds[i]) if not rows[i].missing]
     best, threshold = None, 0.0
@@ -283,7 +283,7 @@ def test_the_official_best_where_no_threshold_reaches_it():
     assert official_best([right, wrong], [0.5, 0.5]).value == 100.0
     assert official_best([wrong, right], [0.5, 0.5]).value == 50.0
     assert best_threshold([right, wrong], [0.5, 0.5]).value == 50.0
-    # Always abstaining is best: the script returns the threshold 0, at which this one is answered.
+    # Abstaining is best, but the threshold 0 that the script returns would answer this question.
     assert official_best([wrong], [-1.0]).threshold == 0.0
     assert best_threshold([wrong], [-1.0]).threshold < -1.0
 
@@ -291,9 +291,9 @@ def test_the_official_best_where_no_threshold_reaches_it():
 def test_equal_odds_are_swept_in_file_order():
     examples = [question(1, ["noon"]), question(2, [])]
     texts = {"q1": "noon", "q2": "noon"}
-    forth = evaluate_spans(examples, texts, null_odds={"q1": 0.5, "q2": 0.5})
-    back = evaluate_spans(examples, texts, null_odds={"q2": 0.5, "q1": 0.5})
-    assert (forth["best_f1"], back["best_f1"]) == (100.0, 50.0)
+    in_order = evaluate_spans(examples, texts, null_odds={"q1": 0.5, "q2": 0.5})
+    reverse = evaluate_spans(examples, texts, null_odds={"q2": 0.5, "q1": 0.5})
+    assert (in_order["best_f1"], reverse["best_f1"]) == (100.0, 50.0)
 
 
 @pytest.mark.parametrize("odds", [[1.0, math.nextafter(1.0, 2.0)], [-1e308, 1e308], [0.0, 5e-324]])
@@ -307,12 +307,12 @@ def test_the_fitted_threshold_separates_very_close_and_very_distant_odds(odds):
 
 def reader_answer(text, null_odds, threshold):
     """Make a reader's answer: it abstains if the odds exceed the threshold."""
-    given_up = null_odds > threshold
+    abstained = null_odds > threshold
     return Answer(
         question="?",
-        text="" if given_up else text,
-        start=None if given_up else 0,
-        end=None if given_up else len(text),
+        text="" if abstained else text,
+        start=None if abstained else 0,
+        end=None if abstained else len(text),
         score=0.0,
         null_score=null_odds,
         verification=0.0,
@@ -349,7 +349,7 @@ def test_a_reader_with_the_fitted_threshold_reaches_best_f1(data):
 
 def test_model_selection_does_not_depend_on_the_initial_threshold():
     examples = [question(1, ["noon"]), question(2, ["dusk"]), question(3, []), question(4, [])]
-    # The better one separates impossible questions best, but does not yet abstain from any.
+    # The better model separates impossible questions perfectly, but does not yet abstain on any.
     better = [("noon", -9.0), ("dusk", -8.0), ("dawn", -3.0), ("dawn", -3.5)]
     worse = [("noon", -1.0), ("dawn", 1.0), ("dawn", 1.5), ("dawn", 2.0)]
     ours, theirs = (

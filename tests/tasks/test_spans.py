@@ -168,7 +168,7 @@ def test_names_that_are_not_models_are_rejected(name, message):
 
 
 @pytest.mark.parametrize("questions", [None, {"q1": "Who?"}])
-def test_answer_all_takes_a_list(questions, encoder_folders):
+def test_answer_all_requires_a_list(questions, encoder_folders):
     reader = task_of(encoder_folders["bert"]).predictor
     with pytest.raises(InputError, match=naming("list questions")):
         reader.answer_all(PASSAGE, questions)
@@ -199,7 +199,7 @@ def test_a_long_question_is_truncated_and_an_empty_one_rejected(encoder_folders)
         reader.answer(" ", "Who?")
 
 
-def test_a_sequence_longer_than_the_encoder_reads_is_rejected(encoder_folders):
+def test_max_length_is_limited_by_the_encoder(encoder_folders):
     with pytest.raises(InputError, match=naming("head.max_length 300 160")):
         task_of(encoder_folders["bert"], max_length=300)
 
@@ -276,13 +276,13 @@ def test_the_fitted_threshold_reaches_best_f1(encoder_folders, span_weight):
 
 
 def test_an_unlabelled_question_does_not_change_other_answers(encoder_folders):
-    """If no question is impossible, all are answered."""
+    """If every labelled question has an answer, the reader never abstains."""
     task = task_of(encoder_folders["bert"])
     task.model.set_head(null_score_diff_threshold=-math.inf)
-    asked = examples()[:3]
+    questions = examples()[:3]
     secret = SpanExample("secret", PASSAGE, "Who knows?")
-    assert all(answer.text for answer in task.predict([*asked, secret]))
-    assert not any(answer.text for answer in task.predict([*asked, examples()[-1]]))
+    assert all(answer.text for answer in task.predict([*questions, secret]))
+    assert not any(answer.text for answer in task.predict([*questions, examples()[-1]]))
     assert not any(answer.text for answer in task.predict([secret]))
 
 
@@ -312,24 +312,24 @@ def test_unlabelled_questions_are_excluded_from_scores(encoder_folders):
     """Otherwise the empty answer would count as right for them."""
     task = task_of(encoder_folders["bert"])
     secret = SpanExample("secret", PASSAGE, "Who knows?")
-    asked = [*examples()[:2], examples()[-1], secret]
-    assert [task.is_labelled(example) for example in asked] == [True, True, True, False]
-    answers = task.predict(asked)
-    assert task.score(asked, answers) == task.score(asked[:3], answers[:3])
-    assert set(task.score_examples(asked, answers)) == {example.id for example in asked[:3]}
-    assert task.fit_after_training(asked, answers) == task.fit_after_training(
-        asked[:3], answers[:3]
+    questions = [*examples()[:2], examples()[-1], secret]
+    assert [task.is_labelled(example) for example in questions] == [True, True, True, False]
+    answers = task.predict(questions)
+    assert task.score(questions, answers) == task.score(questions[:3], answers[:3])
+    assert set(task.score_examples(questions, answers)) == {example.id for example in questions[:3]}
+    assert task.fit_after_training(questions, answers) == task.fit_after_training(
+        questions[:3], answers[:3]
     )
     with pytest.raises(InputError, match=naming("1 `syntagma predict`")):
         task.evaluate([secret])
 
 
-def test_another_threshold_than_the_fitted_one(encoder_folders, tmp_path):
+def test_the_fitted_threshold_can_be_replaced(encoder_folders, tmp_path):
     path = squad(tmp_path / "harbour.json", copies=1)
     task_of(encoder_folders["bert"]).save(tmp_path)
-    asked = SpanTask.read(path)
-    n_impossible = sum(example.is_impossible for example in asked)
-    assert 0 < n_impossible < len(asked)
+    questions = SpanTask.read(path)
+    n_impossible = sum(example.is_impossible for example in questions)
+    assert 0 < n_impossible < len(questions)
     always = evaluate(tmp_path, [path], threshold=-math.inf)
     assert (always["NoAns_exact"], always["HasAns_exact"]) == (100, 0)
     never = evaluate(tmp_path, [path], threshold=math.inf)
@@ -342,11 +342,11 @@ def test_another_threshold_than_the_fitted_one(encoder_folders, tmp_path):
 
 def test_verifiers_are_scored_by_accuracy(encoder_folders):
     task = task_of(encoder_folders["bert"], objective="answerability")
-    asked = [*examples()[:2], examples()[-1], SpanExample("secret", PASSAGE, "Who knows?")]
+    questions = [*examples()[:2], examples()[-1], SpanExample("secret", PASSAGE, "Who knows?")]
     answers = [
         Answer("?", "", 0, 0, 0.0, 0.0, verification, 0.0, 0.0, 0.5, ())
         for verification in (-1.0, 2.0, 2.0, 2.0)
     ]
-    assert task.score(asked, answers) == {"accuracy": pytest.approx(200 / 3), "total": 3.0}
-    rows = task.score_examples(asked, answers)
+    assert task.score(questions, answers) == {"accuracy": pytest.approx(200 / 3), "total": 3.0}
+    rows = task.score_examples(questions, answers)
     assert [row["accuracy"] for row in rows.values()] == [1, 0, 1]

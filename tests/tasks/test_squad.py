@@ -1,3 +1,5 @@
+"""Reading SQuAD's files, and writing and reading predictions."""
+
 import copy
 import gzip
 import json
@@ -70,10 +72,10 @@ FILE = {
 def changed(path, value):
     """Copy the file with one value replaced; ``...`` removes it."""
     file = copy.deepcopy(FILE)
-    *way, last = path
+    *parents, last = path
     place = file
-    for step in way:
-        place = place[step]
+    for key in parents:
+        place = place[key]
     if value is ...:
         del place[last]
     else:
@@ -221,14 +223,14 @@ def test_a_file_without_valid_questions_is_an_error(save):
         read_squad(file, skip_bad=True)
 
 
-def test_json_lines_are_not_taken_for_squad(tmp_path):
+def test_json_lines_are_not_mistaken_for_squad(tmp_path):
     path = tmp_path / "dev.jsonl"
     path.write_text('{"question": "Who?"}\n{"question": "When?"}\n')
     with pytest.raises(InputError, match=naming("dev.jsonl line 2 SQuAD {'data': JSON lines")):
         read_squad(path)
 
 
-def test_no_skipped_question_gives_no_message(save):
+def test_there_is_no_message_if_no_question_is_skipped(save):
     assert str(read_squad(save(FILE), skip_bad=True)[1]) == ""
 
 
@@ -322,6 +324,6 @@ def test_invalid_prediction_files_are_rejected(save, examples, read, value, mess
     assert "\n" not in str(error.value)
 
 
-def test_without_strict_unknown_ids_are_dropped(save, examples):
+def test_unknown_ids_are_dropped_unless_strict(save, examples):
     path = save({"z": "", "o1": "nine"}, "predictions.json")
     assert read_predictions(path, examples, strict=False) == {"o1": "nine"}

@@ -1,4 +1,4 @@
-"""Structural probes: trees encoded in the states are recovered, and scores are as by hand."""
+"""Structural probes recover trees from hidden states, and scores equal those by hand."""
 
 from __future__ import annotations
 
@@ -108,7 +108,7 @@ def test_scores_by_hand(task):
     assert task.score([tree], [ProbedSentence(near)])["uuas"] == 75
     rows = task.score_examples([tree, tree], [gold, ProbedSentence(near)])
     assert [row["accuracy"] for row in rows.values()] == [4, 3]
-    assert len(rows) == 2, "equal keys of a treebank stay apart"
+    assert len(rows) == 2, "sentences with equal ids are kept apart"
 
 
 def test_symbols_tagged_as_words_are_not_punctuation(task):
@@ -166,7 +166,7 @@ def test_a_probe_learns_from_frozen_states(kind, preset, tmp_path, tiny_encoder)
         assert metrics["chain_uuas"] == 100
         assert metrics["uuas"] > 40
     else:
-        # One word in ten is the root.
+        # Only about one word in ten is a root.
         assert metrics["root_accuracy"] > 40
     task = open_model(tmp_path / "run")
     task.predictor.precision = "float32"
@@ -217,7 +217,7 @@ def test_each_layer_of_an_encoder_can_be_read(preset, tmp_path, encoder_folders)
         ({"max_length": 9999}, "head.max_length 9999 160"),
     ],
 )
-def test_impossible_settings_are_named(head, message, tmp_path, tiny_encoder):
+def test_invalid_settings_are_reported(head, message, tmp_path, tiny_encoder):
     data = treebank(tmp_path / "tides.conllu")
     with pytest.raises(InputError, match=naming(message)):
         train(experiment(data, tiny_encoder, head=head), tmp_path / "run")

@@ -20,7 +20,7 @@ PENN = {"DET": "DT", "NOUN": "NN", "VERB": "VBD", "PUNCT": "."}
 
 
 def treebank(path, texts, tags):
-    """Trees over the words of texts, tagged by turns, with another tag set as XPOS."""
+    """A treebank of texts with tags in a fixed order, and the XPOS tags of a given tag set."""
     rows = []
     for text in dict.fromkeys(texts):
         words = text.split()
@@ -78,7 +78,7 @@ def test_a_given_tag_set_is_kept(tmp_path, data, tiny_encoder):
     assert chosen == "upos"
 
 
-def test_the_columns_of_both_tag_sets(tmp_path, tiny_encoder):
+def test_each_tag_set_is_read_from_its_column(tmp_path, tiny_encoder):
     text = "The gull slept"
     source = load_source(treebank(tmp_path / "x.conllu", [text], STTS))
     parsed = [[parse] for parse in next(source.parse_texts([text]))]

@@ -1,4 +1,4 @@
-"""Predictors that threads share: each call returns what it returns alone."""
+"""Predictors shared by threads: each call returns the same as without other threads."""
 
 from __future__ import annotations
 
@@ -18,18 +18,18 @@ from syntagma.text.alignment import cut
 from tests.builders import experiment
 
 GUIDES = {"ancestor_attention": {}, "tree_distance": {}, "pos_embedding": {}}
-INSIDE = {"tree_distance": {}}
+ONE_GUIDE = {"tree_distance": {}}
 N_THREADS, N_CALLS = 8, 96
 QUICK = [("spans", GUIDES), ("parsing", {})]
 SLOW = [
-    ("spans", {}), ("choice", GUIDES), ("pairs", INSIDE), ("typing", INSIDE),
-    ("relations", INSIDE), ("open_qa", INSIDE), ("translation", INSIDE),
+    ("spans", {}), ("choice", GUIDES), ("pairs", ONE_GUIDE), ("typing", ONE_GUIDE),
+    ("relations", ONE_GUIDE), ("open_qa", ONE_GUIDE), ("translation", ONE_GUIDE),
 ]  # fmt: skip
 CASES = [*QUICK, *(pytest.param(*case, marks=pytest.mark.slow) for case in SLOW)]
 
 
 def concurrently(function, n_items, n_calls=N_CALLS):
-    """Call a function for items in turn, in many threads; results in the order of the calls."""
+    """Call a function for the items in turn, in many threads; return the results in order."""
     barrier = threading.Barrier(N_THREADS)
 
     def call(number):
@@ -48,10 +48,10 @@ def test_a_shared_predictor_gives_the_results_of_one_thread(name, guides, tiny_e
     changes = {} if name == "parsing" else {"guides": guides}
     head = {"head": task_class.sample.head} if task_class.sample.head else {}
     encoder = "scratch" if name == "translation" else str(tiny_encoder)
-    asked = experiment(name, path, encoder, **changes, **head)
+    settings = experiment(name, path, encoder, **changes, **head)
     examples = task_class.read(path)[:6]
     torch.manual_seed(0)
-    task = task_class.new(asked, examples)
+    task = task_class.new(settings, examples)
     task.model.eval()
     texts = getattr(getattr(task, "predictor", None), "texts", None)
     if texts is not None and texts.cache is not None:
@@ -92,7 +92,7 @@ def test_a_shared_tokenizer_is_not_changed_while_it_is_used(tiny_encoder):
     assert all(ids == alone[number % len(texts)] for number, ids in enumerate(found))
 
 
-def test_what_observes_a_model_sees_only_its_own_thread(tiny_encoder):
+def test_observing_a_model_records_only_the_same_thread(tiny_encoder):
     task_class = find_task("spans")
     tokenizer = SyntaxTokenizer.from_pretrained(tiny_encoder, parser="linear")
     model = task_class.model_class.from_encoder(str(tiny_encoder), guides={}).eval()
@@ -113,7 +113,7 @@ def test_what_observes_a_model_sees_only_its_own_thread(tiny_encoder):
     assert all(concurrently(ask, len(batches)))
 
 
-def test_plain_passes_run_together_and_one_with_hooks_alone():
+def test_a_pass_with_hooks_runs_alone_and_others_run_together():
     turns = turns_of(torch.nn.Linear(1, 1))
     inside, log = threading.Barrier(2), []
 

@@ -107,7 +107,7 @@ def test_a_step_lowers_the_loss_and_reaches_every_parameter(preset, model_type, 
     assert not unreached
 
 
-def test_without_guides_it_equals_the_plain_model(pretrained, data):
+def test_without_guides_the_model_equals_the_plain_one(pretrained, data):
     name = pretrained("bart")
     plain = AutoModelForSeq2SeqLM.from_pretrained(name).eval()
     task, examples = new_task(experiment(data, encoder=name))
@@ -137,8 +137,8 @@ def test_initial_weights_and_embedding_scale(preset, data):
 
 
 @pytest.mark.parametrize("model_type", ["scratch", "bart", "marian", "t5"])
-def test_the_training_loss_equals_that_over_all_pieces(model_type, pretrained, data):
-    """In training, padding is not scored."""
+def test_the_training_loss_equals_the_loss_over_all_pieces(model_type, pretrained, data):
+    """In training, scores are not computed for padding."""
     encoder = pretrained(model_type) if model_type != "scratch" else "scratch"
     task, examples = new_task(experiment(data, encoder=encoder, head={"label_smoothing": 0.1}))
     features = task.features(examples)
@@ -163,10 +163,10 @@ def test_the_training_loss_equals_that_over_all_pieces(model_type, pretrained, d
 def test_saving_and_loading_changes_nothing(preset, data, tmp_path):
     task, examples = new_task(experiment(data, preset=preset))
     task.save(tmp_path)
-    again = open_model(tmp_path)
+    reloaded = open_model(tmp_path)
     batch = task.collate([task.features(examples)[index] for index in range(4)])
     with torch.no_grad():
-        one, other = task.model.eval()(**batch), again.model.eval()(**batch)
+        one, other = task.model.eval()(**batch), reloaded.model.eval()(**batch)
     assert torch.equal(one.pieces, other.pieces)
     # Encoder, decoder and output layer share their embeddings, which are saved once.
     n_values = sum(parameter.numel() for parameter in task.model.parameters())
@@ -194,14 +194,14 @@ class TestLanguages:
         model.save_pretrained(folder)
         return new_task(experiment(data, encoder=str(folder), head=head))[0], tokenizer
 
-    def test_a_pretrained_model_generates_as_it_did(self, pretrained, data, tmp_path):
+    def test_a_pretrained_model_keeps_its_generation_settings(self, pretrained, data, tmp_path):
         task, tokenizer = self.build(pretrained, data, tmp_path, target_language="de_DE")
         first = tokenizer.convert_tokens_to_ids("de_DE")
         task.save(tmp_path)
         for own in (task, open_model(tmp_path)):
-            kept = own.model.both_sides.generation_config
-            assert kept.bad_words_ids == [[7]]
-            assert kept.forced_bos_token_id == first
+            generation = own.model.both_sides.generation_config
+            assert generation.bad_words_ids == [[7]]
+            assert generation.forced_bos_token_id == first
             batch = own.predictor.collate(own.predictor.items([SENTENCES[0]]))
             batch.pop("token_type_ids", None)
             pieces, _ = own.model.search(**batch)
@@ -234,18 +234,18 @@ class TestLanguages:
             self.build(pretrained, data, tmp_path, source_language="fr")
 
 
-@pytest.mark.parametrize("kept", ["packed", "frozen"])
+@pytest.mark.parametrize("storage", ["packed", "frozen"])
 @pytest.mark.slow
-def test_a_guided_pretrained_translator_is_saved_and_continued(kept, pretrained, data, tmp_path):
+def test_training_can_continue_from_a_saved_guided_translator(storage, pretrained, data, tmp_path):
     """The base model then includes the decoder, and guides are saved separately."""
     settings = experiment(
         data, encoder=pretrained("bart"), preset="sg-net", head={"max_length": 120},
-        training={"encoder": "frozen" if kept == "frozen" else "full"},
+        training={"encoder": "frozen" if storage == "frozen" else "full"},
     )  # fmt: skip
     train(settings, tmp_path / "run")
-    if kept == "packed":
+    if storage == "packed":
         pack(tmp_path / "run", tmp_path / "packed", bits=8)
-    folder = str(tmp_path / ("packed" if kept == "packed" else "run"))
+    folder = str(tmp_path / ("packed" if storage == "packed" else "run"))
     before = open_model(folder).model.state_dict()
     task, _ = new_task(experiment(data, encoder=folder, preset="saved"))
     for name, value in task.model.state_dict().items():
@@ -279,7 +279,7 @@ def test_a_tokenizer_that_needs_other_packages_is_named(pretrained, data, monkey
         ),
     ],
 )
-def test_impossible_settings_are_named(changes, message, data, tmp_path):
+def test_invalid_settings_are_reported(changes, message, data, tmp_path):
     with pytest.raises(InputError, match=naming(message)):
         train(experiment(data, **changes), tmp_path / "run")
 
@@ -299,7 +299,7 @@ def test_long_sources_are_truncated_with_a_warning(data, caplog):
 
 
 def test_initialisation_keeps_sinusoidal_positions():
-    """The initialisation of weights must not change fixed ones."""
+    """The initialisation of weights must not change those that are not trained."""
     from syntagma.models.translation_model import TranslationHead, fresh_config
 
     tokenizer = learn_vocabulary(SENTENCES, kind="bpe", size=300)
@@ -329,9 +329,9 @@ def test_trained_tied_embeddings_are_saved(bits, tmp_path):
         for name, weight in model.named_parameters():
             weight += moved[name]
     model.save_pretrained(tmp_path / "packed", bits=bits)
-    again = TranslationModel.from_pretrained(tmp_path / "packed")
+    reloaded = TranslationModel.from_pretrained(tmp_path / "packed")
     for name, weight in model.named_parameters():
-        error = (again.get_parameter(name) - weight).abs().max()
+        error = (reloaded.get_parameter(name) - weight).abs().max()
         assert error <= (0 if bits == 32 else moved[name].abs().max() * 1.01 / (2**bits - 2)), name
 
 
@@ -342,9 +342,9 @@ def test_recomputed_layers_use_the_same_dropout():
         "labels": torch.arange(50, 82).view(4, 8),
     }
     found = []
-    for again in (False, True):
+    for recompute in (False, True):
         model = small_translator().train()
-        if again:
+        if recompute:
             model.gradient_checkpointing_enable()
         torch.manual_seed(3)
         model(**inputs).loss.backward()
@@ -353,7 +353,7 @@ def test_recomputed_layers_use_the_same_dropout():
     assert all(map(torch.equal, *found))
 
 
-def test_a_model_that_does_not_end_is_stopped(data):
+def test_generation_stops_without_an_end_piece(data):
     task, _ = new_task(experiment(data))
     items = task.predictor.items(["A gull cried."])
     batch = task.predictor.collate(items)

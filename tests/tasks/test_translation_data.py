@@ -103,7 +103,7 @@ class TestScores:
         assert bleu(raw, reference) == pytest.approx(100)
         assert bleu(raw, reference, tokenized=True) < 100
 
-    def test_short_sentences_have_a_score(self):
+    def test_sentences_shorter_than_four_words_have_a_score(self):
         rows = sentence_bleu(["yes", "no"], ["yes", "maybe"], tokenized=True)
         assert [row["bleu"] for row in rows] == pytest.approx([100, 0])
         assert [row["matches_1"] for row in rows] == [1, 0]

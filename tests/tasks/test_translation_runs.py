@@ -70,7 +70,7 @@ def test_padding_and_batching_do_not_change_translations(preset, runs):
 
 
 def test_the_score_is_the_length_normalised_log_probability(runs):
-    """The score equals one computed piece by piece; also with one beam."""
+    """The score equals one computed piece by piece, even with a single beam."""
     translator = Translator.from_pretrained(runs / "none", precision="float32")
     (item,) = translator.items([SENTENCES[0]])
     batch = translator.collate([item])
@@ -103,10 +103,10 @@ def test_an_unknown_word_is_kept_in_the_output(runs):
 def test_both_scores_and_their_signature_are_reported(runs, data, tmp_path):
     metrics = json.loads((runs / "none" / "metrics.json").read_text())
     assert metrics["bleu"] == metrics["bleu_words"]
-    # For references with full stops attached to words, 13a makes no difference.
+    # The 13a tokenizer splits off full stops that are attached to words of the references.
     (tmp_path / "a.en").write_text("".join(f"{text} .\n" for text in SENTENCES), encoding="utf-8")
-    touching = "".join(f"{upper(text)}.\n" for text in SENTENCES)
-    (tmp_path / "a.up").write_text(touching, encoding="utf-8")
+    attached = "".join(f"{upper(text)}.\n" for text in SENTENCES)
+    (tmp_path / "a.up").write_text(attached, encoding="utf-8")
     found = evaluate(runs / "none", [f"{tmp_path / 'a.en'}+{tmp_path / 'a.up'}"])
     assert found["bleu"] == found["bleu_words"] < found["bleu_13a"]
     assert "tok:none" in metrics["signature"]

@@ -1,4 +1,4 @@
-"""Entity typing: formats, metrics by hand, threshold, prediction files."""
+"""Entity typing: formats, metrics computed by hand, threshold, prediction files."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ ROW = {"sent": "The ferry left Port Ann .", "start": 15, "end": 23, "labels": ["
 
 class TestFormats:
     @pytest.mark.parametrize("name", ["a.json", "a.jsonl", "a.json.gz", "a.jsonl.gz"])
-    def test_lists_and_lines(self, tmp_path, name):
+    def test_json_lists_and_json_lines(self, tmp_path, name):
         rows = [ROW | {"ents": [["Q1", 4, 9, 0.3]]}, ROW | {"start": 4, "end": 9, "labels": []}]
         rows.append({key: value for key, value in ROW.items() if key != "labels"} | {"id": "x"})
         text = json.dumps(rows) if ".jsonl" not in name else "\n".join(map(json.dumps, rows))
@@ -129,7 +129,7 @@ def test_no_threshold_is_better_than_the_fitted_one(rows, at_least_one, n_unknow
     n_gold = sum(map(len, gold)) + n_unknown
 
     def f1_at(threshold):
-        right = given = 0
+        right = predicted = 0
         for row, codes in zip(values, gold, strict=True):
             top = row.index(max(row))
             found = {
@@ -137,8 +137,8 @@ def test_no_threshold_is_better_than_the_fitted_one(rows, at_least_one, n_unknow
                 if value >= threshold or (at_least_one and code == top)
             }  # fmt: skip
             right += len(found & codes)
-            given += len(found)
-        return 2 * right / max(given + n_gold, 1)
+            predicted += len(found)
+        return 2 * right / max(predicted + n_gold, 1)
 
     fitted = best_threshold(values, gold, n_gold=n_gold, at_least_one=at_least_one)
     assert 0 <= fitted.threshold <= 1
@@ -171,8 +171,8 @@ def test_it_learns_and_fits_its_threshold(run):
     assert scores["label.long.total"] > 10
     assert set(scores) >= {"precision", "recall", "macro_f1", "strict_accuracy", "total"}
     assert scores["truncated"] == 0
-    kept = json.loads((folder / "seprem" / "metrics.json").read_text())
-    assert kept["f1"] == pytest.approx(scores["f1"])
+    saved = json.loads((folder / "seprem" / "metrics.json").read_text())
+    assert saved["f1"] == pytest.approx(scores["f1"])
 
 
 def test_model_selection_uses_the_f1_at_the_best_threshold(run):
@@ -194,8 +194,8 @@ def test_predictions_are_json(run, tmp_path):
     assert set(rows["0"]["probabilities"]) == {"long", "name"}
     threshold = json.loads((folder / "plain" / "config.json").read_text())["head"]["threshold"]
     for row in rows.values():
-        given = {name for name, value in row["probabilities"].items() if value >= threshold}
-        assert given == set(row["labels"])
+        labels = {name for name, value in row["probabilities"].items() if value >= threshold}
+        assert labels == set(row["labels"])
 
 
 def test_runs_are_compared_by_micro_f1(run):
@@ -209,23 +209,23 @@ def test_runs_are_compared_by_micro_f1(run):
 
 def test_batching_does_not_change_predictions(run):
     typer = EntityTyper.from_pretrained(run[0] / "seprem")
-    asked = [("A gull cried over Pier Nine.", (2, 6)), ("Rain fell on the roofs.", (17, 22))]
-    for pair, together in zip(asked, typer.stream(asked), strict=True):
+    inputs = [("A gull cried over Pier Nine.", (2, 6)), ("Rain fell on the roofs.", (17, 22))]
+    for pair, together in zip(inputs, typer.stream(inputs), strict=True):
         alone = typer.types(*pair)
         assert alone.probabilities == pytest.approx(together.probabilities, abs=1e-2)
-    everything = typer.types(*asked[0], threshold=0.0)
+    everything = typer.types(*inputs[0], threshold=0.0)
     assert sorted(everything.labels) == typer.labels
     codes = [typer.labels.index(label) for label in everything.labels]
     ranked = [everything.probabilities[code] for code in codes]
     assert ranked == sorted(ranked, reverse=True)
-    assert typer.types(*asked[0], threshold=1.0).labels == ()
+    assert typer.types(*inputs[0], threshold=1.0).labels == ()
     typer.model.set_head(at_least_one=True)
-    assert typer.types(*asked[0], threshold=1.0).labels == everything.labels[:1]
+    assert typer.types(*inputs[0], threshold=1.0).labels == everything.labels[:1]
     with pytest.raises(InputError, match=naming("without characters (3, 3)")):
         typer.types("A gull.", (3, 3))
 
 
-def test_unknown_types_are_missed_with_one_warning(run, caplog):
+def test_unknown_types_count_as_missed_with_one_warning(run, caplog):
     task = open_model(run[0] / "plain")
     examples = [TypingExample(str(n), "A gull.", (2, 6), ("lung",)) for n in range(3)]
     found = [Types(("long",), (0.9, 0.1), False)] * 3
@@ -251,7 +251,7 @@ def test_unlabelled_examples_are_predicted_but_not_scored(run):
         TypingTask.new(settings, examples)
 
 
-def test_the_threshold_is_not_fitted_unless_set(run):
+def test_fitting_the_threshold_can_be_turned_off(run):
     folder, data = run
     task = open_model(folder / "plain")
     task.model.set_head(threshold=0.5, fit_threshold=False)

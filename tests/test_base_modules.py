@@ -75,12 +75,12 @@ def test_settings_round_trip():
         ({"size": 3, "inner": {"rate": 10**400}}, "settings.inner.rate number large"),
     ],
 )
-def test_impossible_settings_are_named(values, message):
+def test_invalid_settings_are_reported(values, message):
     with pytest.raises(InputError, match=naming(message)):
         build(Outer, values)
 
 
-def test_overrides_enter_sections_but_not_values():
+def test_overrides_set_keys_of_sections_but_not_of_values():
     values = {"a": {"b": 1}, "c": 2}
     assert apply_overrides(values, ["a.d.e=x", "c=[1, 2]"]) == {
         "a": {"b": 1, "d": {"e": "x"}}, "c": [1, 2],
@@ -148,7 +148,7 @@ def test_unreadable_text_is_reported(tmp_path, content, message):
         read_text(path)
 
 
-def test_folders_missing_files_and_broken_json_are_named(tmp_path):
+def test_folders_missing_files_and_broken_json_are_reported(tmp_path):
     with pytest.raises(InputError, match=naming(f"{tmp_path} folder")):
         read_text(tmp_path)
     with pytest.raises(InputError, match=naming("none.txt")):
@@ -200,7 +200,7 @@ def test_folders_are_written_atomically(tmp_path):
         RuntimeError("PytorchStreamWriter failed writing"),
     ],
 )
-def test_disk_errors_become_one_line(tmp_path, error):
+def test_disk_errors_become_input_errors(tmp_path, error):
     with (
         pytest.raises(InputError, match=naming(tmp_path)),
         disk_errors(tmp_path),
@@ -210,7 +210,7 @@ def test_disk_errors_become_one_line(tmp_path, error):
         raise KeyError("other")
 
 
-def test_paths_in_the_way_are_reported(tmp_path):
+def test_existing_paths_are_reported(tmp_path):
     write_text(tmp_path / "a.txt", "x")
     with pytest.raises(InputError, match=naming(f"{tmp_path} Is a directory")):
         write_text(tmp_path, "x")
@@ -218,7 +218,7 @@ def test_paths_in_the_way_are_reported(tmp_path):
         require_absent(tmp_path / "a.txt")
 
 
-def test_written_files_have_the_permissions_of_the_user(tmp_path):
+def test_written_files_follow_the_umask_or_keep_their_permissions(tmp_path):
     before = os.umask(0o027)
     try:
         write_text(tmp_path / "new", "x")
@@ -229,8 +229,8 @@ def test_written_files_have_the_permissions_of_the_user(tmp_path):
         write_text(private, "x")
     finally:
         os.umask(before)
-    rights = [(tmp_path / name).stat().st_mode & 0o777 for name in ("new", "folder", "private")]
-    assert rights == [0o640, 0o750, 0o600]
+    modes = [(tmp_path / name).stat().st_mode & 0o777 for name in ("new", "folder", "private")]
+    assert modes == [0o640, 0o750, 0o600]
 
 
 def test_symbolic_links_are_followed(tmp_path):
@@ -274,7 +274,7 @@ def test_batches_cover_everything_within_the_budget(lengths, budget):
 
 
 @given(st.lists(st.integers(1, 20), min_size=1, max_size=60), st.integers(1, 4))
-def test_ranks_get_equally_many_batches(lengths, world):
+def test_ranks_get_the_same_number_of_batches(lengths, world):
     samplers = [
         TokenBudgetSampler(lengths, budget=40, seed=3, world=world, rank=rank)
         for rank in range(world)
@@ -297,7 +297,7 @@ def test_epochs_differ_and_are_reproducible():
     assert len(first) == len(second) == len(sampler)
 
 
-def test_json_replaces_infinities_by_null(tmp_path):
+def test_json_has_null_in_place_of_infinity_and_nan(tmp_path):
     value = {"a": [1.5, float("inf")], "b": (float("nan"), "x"), "c": {"d": -float("inf")}}
     write_json(tmp_path / "a.json", value)
     text = (tmp_path / "a.json").read_text()

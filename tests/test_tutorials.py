@@ -1,4 +1,4 @@
-"""The pages on writing a guide and a task are right: their code runs as it is written."""
+"""The code of the tutorials on writing a guide and a task runs as printed."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ ROOT = Path(__file__).parents[1]
 
 @pytest.fixture(params=["tiny", pytest.param("default", marks=pytest.mark.slow)])
 def run_page(request, tmp_path, monkeypatch, tiny_encoder):
-    """Run the Python blocks of a page in an empty folder, as the module that a reader makes."""
+    """Run the Python blocks of a page as one module, in an empty folder, as a reader would."""
     if request.param == "default" and find_default() is None:
         pytest.skip("no default encoder: `syntagma download default`")
     monkeypatch.chdir(tmp_path)
@@ -43,7 +43,7 @@ def run_page(request, tmp_path, monkeypatch, tiny_encoder):
     TASKS.unregister("sentences")
 
 
-def test_the_first_guide(run_page, capsys):
+def test_the_tutorial_on_guides(run_page, capsys):
     page = run_page("your-first-guide.md")
     printed = capsys.readouterr().out
     assert "depth" in printed
@@ -57,7 +57,7 @@ def test_the_first_guide(run_page, capsys):
         page.DepthSettings(0)
 
 
-def test_the_first_task(run_page, capsys):
+def test_the_tutorial_on_tasks(run_page, capsys):
     page = run_page("your-first-task.md")
     printed = capsys.readouterr().out
     assert "sg-net" in printed
