@@ -1,4 +1,4 @@
-"""The trees of TACRED's files as parses of its token texts."""
+"""The trees in TACRED's files, as parses of the texts that its tokens make."""
 
 from __future__ import annotations
 
