@@ -146,7 +146,7 @@ def test_scores_by_groups_are_drawn(setting):
     assert "<svg" in Path(picture).read_text(encoding="utf-8")
 
 
-def test_cases_are_those_that_the_system_alone_gets_right(setting, monkeypatch):
+def test_cases_are_those_that_only_the_system_gets_right(setting, monkeypatch):
     settings = setting("head.max_length=96", "head.doc_stride=32", "head.max_question_length=24")
     plan = plan_entry("sg-net", "table9", settings)
     for folder in (run.folder for run in plan.runs()):

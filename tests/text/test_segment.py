@@ -317,7 +317,7 @@ def test_text_without_words_gives_no_sentences(text: str, mode: str) -> None:
 # ---------------------------------------------------------------- paragraphs and package
 
 
-def test_context_does_not_change_a_paragraph() -> None:
+def test_paragraphs_are_segmented_independently() -> None:
     paragraphs = [line.replace(" | ", " ") for line in PROSE]
     alone = [[found.forms for found in segment(paragraph)] for paragraph in paragraphs]
     together = [found.forms for found in segment("\n\n".join(paragraphs))]

@@ -109,7 +109,7 @@ def test_folders_that_cannot_be_written_are_rejected(tmp_path):
         pass
 
 
-def test_other_processes_are_waited_for(trained, tmp_path):
+def test_runs_that_other_processes_train_are_waited_for(trained, tmp_path):
     held, free = tmp_path / "held", tmp_path / "free"
     released = threading.Event()
 

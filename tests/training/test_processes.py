@@ -56,7 +56,7 @@ def train_each(data, encoder, folder):
 
 
 @pytest.mark.slow
-def test_two_processes_agree_with_one(tmp_path, tiny_encoder):
+def test_two_processes_train_the_same_model_as_one(tmp_path, tiny_encoder):
     data = squad(tmp_path / "harbour.json", copies=2)
     for process in ranks(train_each, data, tiny_encoder, tmp_path / "two", folder=tmp_path):
         process.require_success()
@@ -79,7 +79,7 @@ test_processes.train_each(*sys.argv[1:])
 
 
 @pytest.mark.slow
-def test_torchrun_with_two_processes_agrees_with_one(tmp_path, tiny_encoder):
+def test_torchrun_with_two_processes_trains_the_same_model_as_one(tmp_path, tiny_encoder):
     data = squad(tmp_path / "harbour.json", copies=2)
     (tmp_path / "script.py").write_text(SCRIPT)
     command = [

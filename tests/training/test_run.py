@@ -200,7 +200,7 @@ def test_out_of_memory_is_reported_in_one_line(tmp_path, tiny_encoder, monkeypat
 
 
 @pytest.mark.slow
-def test_killed_and_resumed_gives_the_same_weights(tmp_path, tiny_encoder):
+def test_a_killed_and_resumed_run_gives_the_same_weights(tmp_path, tiny_encoder):
     """The process is killed at arbitrary moments; `test_resume.py` stops runs at chosen ones."""
     data = treebank(tmp_path / "tides.conllu", copies=4)
 
@@ -230,17 +230,17 @@ def test_killed_and_resumed_gives_the_same_weights(tmp_path, tiny_encoder):
     assert expected.keys() == found.keys()
     assert all(torch.equal(expected[name], found[name]) for name in expected)
 
-    def losses(name):
+    def scores(name):
         lines = (tmp_path / name / "metrics.jsonl").read_text().splitlines()
         return [
             (row["step"], row["eval_las"]) for row in map(json.loads, lines) if "eval_las" in row
         ]
 
-    assert losses("whole") == losses("killed")
+    assert scores("whole") == scores("killed")
 
 
 def test_a_run_can_start_from_a_saved_model(tmp_path, tiny_encoder):
-    """The head is kept for the same task, and initialised anew for another."""
+    """The head is kept for the same task, and newly initialised for another."""
     data = squad(tmp_path / "harbour.json", copies=1)
     tiny_steps = {"num_train_epochs": 1, "learning_rate": 1e-12}
     train(
@@ -329,24 +329,24 @@ def test_predictions_of_the_best_weights_are_kept(tmp_path, tiny_encoder, monkey
         "pairs", data, tiny_encoder,
         training={"num_train_epochs": 3, "batch_tokens": 200, "learning_rate": 1e-2},
     )  # fmt: skip
-    asked, score, predict = [], PairTask.score, PairTask.predict
+    all_predictions, score, predict = [], PairTask.score, PairTask.predict
 
     def scored(task, examples, predictions):
-        return score(task, examples, predictions) | {"accuracy": 90.0 - len(asked)}
+        return score(task, examples, predictions) | {"accuracy": 90.0 - len(all_predictions)}
 
     def predicted(task, examples):
-        asked.append(predict(task, examples))
-        return asked[-1]
+        all_predictions.append(predict(task, examples))
+        return all_predictions[-1]
 
     monkeypatch.setattr(PairTask, "score", scored)
     monkeypatch.setattr(PairTask, "predict", predicted)
     train(settings, tmp_path / "run")
-    assert len(asked) == 3
-    assert asked[0] != asked[-1]
+    assert len(all_predictions) == 3
+    assert all_predictions[0] != all_predictions[-1]
     kept = open_model(tmp_path / "run")
-    kept.write_predictions(kept.read(data), asked[0], tmp_path / "first.jsonl")
+    kept.write_predictions(kept.read(data), all_predictions[0], tmp_path / "first.jsonl")
     name = PairTask.predictions_file
     assert (tmp_path / "run" / name).read_text() == (tmp_path / "first.jsonl").read_text()
     assert [each.label for each in predict(kept, kept.read(data))] == [
-        each.label for each in asked[0]
+        each.label for each in all_predictions[0]
     ]

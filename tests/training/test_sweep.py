@@ -157,7 +157,7 @@ def test_better_values_are_proposed_more_often(sweep, monkeypatch):
     assert later.count("sg-net") > 10
 
 
-def test_failed_trials_count_but_the_first_aborts(sweep, monkeypatch):
+def test_failed_trials_count_but_a_failed_first_trial_aborts_the_sweep(sweep, monkeypatch):
     def score(preset, rate, seed):
         if preset == "sg-net":
             raise InputError("no trees today")
@@ -179,7 +179,7 @@ def test_failed_trials_count_but_the_first_aborts(sweep, monkeypatch):
         run_sweep(other, 3)
 
 
-def test_a_first_trial_that_diverges_does_not_abort(sweep, monkeypatch):
+def test_a_first_trial_that_diverges_does_not_abort_the_sweep(sweep, monkeypatch):
     rates: list[float] = []
 
     def score(preset, rate, seed):
@@ -222,7 +222,7 @@ def test_an_invalid_experiment_is_not_blamed_on_the_space(sweep):
         run_sweep(replace(sweep, overrides=("head.max_lenght=32",)), 1)
 
 
-def test_a_value_that_is_invalid_with_some_others_is_tried(sweep, monkeypatch):
+def test_a_value_that_is_valid_only_in_some_combinations_is_tried(sweep, monkeypatch):
     monkeypatch.setattr("syntagma.training.run.train", fake_training(lambda *a: 50.0))
     pieces = "guides.ancestor_attention.pieces=share,first_piece"
     both = replace(sweep, overrides=("guides.tree_distance=true",))
@@ -237,7 +237,7 @@ def test_a_value_that_is_invalid_with_some_others_is_tried(sweep, monkeypatch):
     assert len(run_sweep(replace(both, space=space), 1).trials) == 1
 
 
-def test_an_unknown_metric_costs_no_second_training(sweep, monkeypatch):
+def test_a_trial_with_an_unknown_metric_is_not_trained_again(sweep, monkeypatch):
     begun = []
 
     def train(experiment, folder, *, resume):
