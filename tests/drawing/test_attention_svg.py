@@ -1,4 +1,4 @@
-"""Figures of attention, turns and phrase trees: what is drawn where."""
+"""Figures of attention, co-attention turns and phrase trees: elements and their positions."""
 
 from __future__ import annotations
 

@@ -16,7 +16,7 @@ from syntagma.encoders.cpu.dropout import (
 
 
 class FunctionalLayer(nn.Module):
-    """A layer that calls the function, as those of BART do."""
+    """A layer that calls the dropout function, as BART's layers do."""
 
     def __init__(self, probability: float) -> None:
         super().__init__()

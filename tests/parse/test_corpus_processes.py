@@ -110,7 +110,7 @@ def test_runs_killed_at_random_moments_leave_no_process_and_lose_nothing():
 
 
 class Rows:
-    """Stands in for a Ray dataset, in this process, with the methods that are used."""
+    """A stand-in for a Ray dataset that computes in this process."""
 
     def __init__(self, rows):
         self.rows = rows

@@ -1,4 +1,4 @@
-"""The trees in TACRED's files, as parses of the texts that its tokens make."""
+"""The trees in TACRED's files, as parses of the joined tokens."""
 
 from __future__ import annotations
 

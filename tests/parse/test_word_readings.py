@@ -1,4 +1,4 @@
-"""How the parser reads words that are spelled otherwise than in running text."""
+"""How the parser reads words that are not spelled as in running text."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Euler-tour intervals against walking from parent to parent, also on non-projective trees."""
+"""Euler-tour intervals match walks from parent to parent, also on non-projective trees."""
 
 from __future__ import annotations
 

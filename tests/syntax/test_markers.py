@@ -1,4 +1,4 @@
-"""Markers around mentions, against walking from parent to parent."""
+"""Markers around mentions, checked against walks from parent to parent."""
 
 from __future__ import annotations
 

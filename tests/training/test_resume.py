@@ -124,7 +124,7 @@ def test_the_best_weights_match_the_records(tmp_path, tiny_encoder, monkeypatch)
 def test_a_run_resumed_in_a_later_epoch_sees_the_batches_of_this_epoch(
     tmp_path, tiny_encoder, monkeypatch
 ):
-    """Each epoch has its own order, in which the run resumes where it was killed."""
+    """Each epoch has its own order of batches; the run resumes in it where it was killed."""
     compute_loss = SyntagmaTrainer.compute_loss
     seen: dict[int, list[list[int]]] = {}
     last_step = 1000
@@ -246,7 +246,7 @@ def test_an_existing_empty_folder_stays_empty_if_training_cannot_start(
 
 
 def killed_at(step, settings, folder, monkeypatch):
-    """Train until a step, whose checkpoint is written."""
+    """Train until killed at a step, after its checkpoint was written."""
     mark_complete = RunFolder.mark_complete
 
     def mark(self, at, **how):
