@@ -162,18 +162,18 @@ def test_parses_of_questions_and_pairs_are_measured():
 
 def test_depths_are_computed_from_cached_parses(tmp_path, monkeypatch):
     monkeypatch.setenv("SYNTAGMA_CACHE", str(tmp_path))
-    asked = []
+    parsed = []
 
     class Counted(ChainSource):
         def parse_texts(self, texts):
-            asked.append(texts := list(texts))
+            parsed.append(texts := list(texts))
             return super().parse_texts(texts)
 
     question = SpanExample("a", PASSAGE, "Who slept?")
     for _ in range(2):
         found = measure_parses([question], ["dependency_depth"], source=Counted())
         assert found == {"dependency_depth": {"a": 2}}
-    assert asked == [["Who slept?"]]
+    assert parsed == [["Who slept?"]]
 
 
 def test_runs_are_broken_down_by_measured_properties(runs, monkeypatch):

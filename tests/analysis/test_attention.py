@@ -1,4 +1,4 @@
-"""Attention weights and co-attention scores of models, and figures of them."""
+"""Attention weights and co-attention scores of models, and figures that show them."""
 
 from __future__ import annotations
 
@@ -92,7 +92,8 @@ def spelled(predictor, layout):
     ]
 
 
-def plain(text):
+def normalised(text):
+    """Return a text in lower case without spaces."""
     return "".join(text.lower().split())
 
 
@@ -101,7 +102,7 @@ class TestLayingOut:
         found = reader(tiny_encoder)
         layout = found.lay_out(TextPair(SENTENCES[0], SENTENCES[4]))
         assert [stretch.text for stretch in layout.stretches] == [SENTENCES[0], SENTENCES[4]]
-        assert spelled(found, layout) == [plain(SENTENCES[0]), plain(SENTENCES[4])]
+        assert spelled(found, layout) == [normalised(SENTENCES[0]), normalised(SENTENCES[4])]
 
     def test_the_window_contains_the_requested_span(self, tiny_encoder):
         found = reader(tiny_encoder, max_length=90, doc_stride=20)
@@ -118,7 +119,7 @@ class TestLayingOut:
         found = chooser(tiny_encoder, layout=layout)
         options = ("a gull", "the crew")
         layout = found.lay_out(TextPair(SENTENCES[4], "Who tied the ropes?", options, 1))
-        expected = [plain(SENTENCES[4]), "whotiedtheropes?", "thecrew"]
+        expected = [normalised(SENTENCES[4]), "whotiedtheropes?", "thecrew"]
         assert spelled(found, layout) == expected
         # A passage that is too long is truncated; the question is not.
         long = found.lay_out(TextPair(" ".join(SENTENCES), "Who tied the ropes?", options, 1))
@@ -131,21 +132,21 @@ class TestLayingOut:
         found = chooser(tiny_encoder, layout=layout)
         question = "who of the many people there " * 12 + "tied the ropes?"
         layout = found.lay_out(TextPair(SENTENCES[4], question, ("a gull", "the crew"), 1))
-        passage, asked, option = spelled(found, layout)
-        assert plain(SENTENCES[4]).startswith(passage)
+        passage, found_question, option = spelled(found, layout)
+        assert normalised(SENTENCES[4]).startswith(passage)
         assert passage
-        assert plain(question).startswith(asked)
-        assert 20 < len(asked) < len(plain(question))
+        assert normalised(question).startswith(found_question)
+        assert 20 < len(found_question) < len(normalised(question))
         assert option == "thecrew"
 
     def test_the_input_of_a_fill_in_question(self, tiny_encoder):
         found = chooser(tiny_encoder, fill_blank=True)
         layout = found.lay_out(TextPair(SENTENCES[4], "A _ cried.", ("gull", "crew")))
-        assert spelled(found, layout) == [plain(SENTENCES[4]), "agullcried."]
+        assert spelled(found, layout) == [normalised(SENTENCES[4]), "agullcried."]
 
 
 class TestAttention:
-    def seen(self, predictor, layer=None, head=None, text=PASSAGE):
+    def matrix(self, predictor, layer=None, head=None, text=PASSAGE):
         texts = TextPair(text, QUESTION)
         (question,) = sentences_of([predictor], QUESTION)
         shown = [(QUESTION, question)]
@@ -154,7 +155,7 @@ class TestAttention:
         )
 
     def test_the_guided_layer_attends_to_ancestors_only(self, tiny_encoder):
-        found = self.seen(reader(tiny_encoder, "sg-net"), head=2)
+        found = self.matrix(reader(tiny_encoder, "sg-net"), head=2)
         assert found.title == "m: guided layer, head 2 of 4"
         assert found.rows == found.columns == tuple("Who counted the crates of oranges ?".split())
         weights = np.array(found.weights)
@@ -164,17 +165,19 @@ class TestAttention:
         assert max(found.elsewhere) < 1e-3
 
     def test_the_plain_layer_attends_to_the_passage(self, tiny_encoder):
-        found = self.seen(reader(tiny_encoder))
+        found = self.matrix(reader(tiny_encoder))
         assert found.title == "m: layer 2 of 2, mean of 4 heads"
         assert min(found.elsewhere) > 0.05
-        heads = [self.seen(reader(tiny_encoder), head=head) for head in range(1, 5)]
+        heads = [self.matrix(reader(tiny_encoder), head=head) for head in range(1, 5)]
         mean = np.mean([head.weights for head in heads], 0)
         assert mean == pytest.approx(np.array(found.weights), abs=1e-4)
         assert np.abs(np.array(heads[0].weights) - np.array(heads[1].weights)).max() > 1e-4
-        first = self.seen(reader(tiny_encoder), layer=1)
+        first = self.matrix(reader(tiny_encoder), layer=1)
         assert np.abs(np.array(first.weights) - np.array(found.weights)).max() > 1e-4
 
-    def test_rows_are_means_over_pieces_and_columns_sums(self, tiny_encoder):
+    def test_weights_are_averaged_over_the_pieces_of_a_row_and_summed_over_those_of_a_column(
+        self, tiny_encoder
+    ):
         predictor = reader(tiny_encoder)
         seen = observe_reading("m", predictor, TextPair(PASSAGE, QUESTION))
         (question,) = sentences_of([predictor], QUESTION)
@@ -200,9 +203,9 @@ class TestAttention:
             ({"head": 5}, "m head 1 4 5"),
         ):
             with pytest.raises(InputError, match=naming(message)):
-                self.seen(reader(tiny_encoder), **options)
+                self.matrix(reader(tiny_encoder), **options)
 
-    def test_pairs_and_choice(self, tiny_encoder):
+    def test_the_attention_of_a_sentence_pair_model(self, tiny_encoder):
         model = PairModel.from_encoder(
             tiny_encoder, task="pairs", head=to_dict(PairHead()), labels={"labels": ["no", "yes"]}
         )
@@ -265,7 +268,7 @@ class TestTurns:
         found = answer_scores(seen, sentences)
         assert found.names == ("start", "end")
         assert len(found.words) == sum(map(len, sentences))
-        # The rest to 1 is the probability of no answer.
+        # The remainder is the probability of no answer.
         for row in found.scores:
             assert 0 < sum(row) < 1
         best = predictor.answer(SENTENCES[4], QUESTION, threshold=float("inf")).spans[0]
@@ -305,8 +308,8 @@ class TestDrawing:
     def test_other_words_can_be_shown(self, folders, text, tmp_path, show):
         out = tmp_path / "words.svg"
         draw_attention([folders["none"]], text, QUESTION, out=out, show=show)
-        asked = QUESTION.split()[0]
-        assert (f">{asked}<" in out.read_text()) == (show != "answer")
+        first = QUESTION.split()[0]
+        assert (f">{first}<" in out.read_text()) == (show != "answer")
         words = [word for word in ("gull", "ferry", "engines") if f">{word}<" in out.read_text()]
         assert len(words) == 3 if show == "all" else len(words) < 3
 
@@ -329,7 +332,7 @@ class TestDrawing:
             ({"models": ["default-parser"]}, "default-parser parsing spans choice pairs"),
         ],
     )
-    def test_bad_input_writes_no_file(self, folders, text, tmp_path, changes, message):
+    def test_invalid_input_writes_no_file(self, folders, text, tmp_path, changes, message):
         given = {"models": [folders["none"]], "passage": text, "out": "a.svg"} | changes
         given["out"] = tmp_path / "new" / given["out"]
         with pytest.raises(InputError, match=naming(message)):

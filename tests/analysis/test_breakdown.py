@@ -261,17 +261,17 @@ def test_arguments_are_checked_before_runs_are_read(runs, monkeypatch, options, 
 
 
 def test_trees_are_parsed_once_for_all_groups(runs, monkeypatch):
-    asked = []
+    measured = []
 
     def measure(examples, names):
-        asked.append(names)
+        measured.append(names)
         return {name: {each.id: 1.0 for each in examples} for name in names}
 
     monkeypatch.setattr(breakdown, "measure_parses", measure)
     names = ["parse_confidence", "question_word", "dependency_depth"]
     found = break_down_by(read_systems(runs), names)
     assert [each.grouping.property for each in found] == names
-    assert asked == [["dependency_depth", "parse_confidence"]]
+    assert measured == [["dependency_depth", "parse_confidence"]]
 
 
 def test_the_figure_shows_both_systems(runs, tmp_path):
@@ -306,8 +306,8 @@ def test_changed_data_is_rejected(runs, tmp_path):
 
 def test_a_property_without_examples_is_rejected(tmp_path):
     data = tmp_path / "dev.json"
-    asked = {"id": "1", "question": "Why?", "answers": [], "is_impossible": True}
-    paragraph = {"context": "The pier.", "qas": [asked]}
+    row = {"id": "1", "question": "Why?", "answers": [], "is_impossible": True}
+    paragraph = {"context": "The pier.", "qas": [row]}
     data.write_text(json.dumps({"data": [{"title": "", "paragraphs": [paragraph]}]}))
     with pytest.raises(InputError, match=naming("answer_length")):
         break_down([run(tmp_path / "plain", str(data), {"1": True})], "answer_length")

@@ -1,4 +1,4 @@
-"""Comparisons of runs: seeds are grouped, the right test is used, other data is rejected."""
+"""Comparing runs: seeds are grouped, tests suit the metrics, and data must be the same."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ PRESETS = {"plain": "none", "other": "sg-net", "seprem": "seprem", "sg-net": "sg
 BETTER = [1.0, 1, 1, 1, 0, 1, 1, 1, 0, 0]
 
 
-def test_two_runs_of_spans_are_compared_by_mcnemar(tmp_path):
+def test_two_span_runs_are_compared_by_mcnemars_test(tmp_path):
     plain = written_run(tmp_path / "plain", BASE)
     other = written_run(tmp_path / "sg-net", BETTER, preset="sg-net")
     found = compare_runs([plain, other])
@@ -116,7 +116,7 @@ def test_micro_f1_is_tested_by_randomisation(tmp_path):
 
 
 def relation_run(folder, gold, found):
-    """Relations of two classes in both directions, and the negative class."""
+    """Write a run on two relations, with both directions, and the negative class."""
     written_run(folder, [1.0], task="relations", preset=PRESETS[folder.name])
     rows = {}
     for number, (a, b) in enumerate(zip(gold, found, strict=True)):
@@ -183,7 +183,7 @@ def test_another_metric_has_another_test(tmp_path):
         compare_runs(folders, metric="bleu")
 
 
-def test_several_comparisons_are_corrected(tmp_path):
+def test_p_values_of_several_comparisons_are_corrected(tmp_path):
     folders = [written_run(tmp_path / "plain", BASE)]
     for preset in ("sg-net", "poi-net"):
         folders.append(written_run(tmp_path / preset, BETTER, preset=preset))
@@ -261,7 +261,7 @@ def test_changed_examples_with_equal_ids_are_detected(tmp_path):
     assert compare_runs([plain, other]).n_examples == 10
 
 
-def test_runs_without_answers_are_read_but_not_compared(tmp_path):
+def test_pretraining_runs_are_read_but_not_compared(tmp_path):
     """Pre-training is scored on whole corpora, without metrics that can be compared."""
     folders = []
     for preset in ("none", "seprem"):

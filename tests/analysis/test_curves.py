@@ -1,4 +1,4 @@
-"""Training curves: values that are read, and their figure."""
+"""Training curves: reading their values and drawing them."""
 
 from __future__ import annotations
 

@@ -45,13 +45,13 @@ def runs(tmp_path_factory, tiny_encoder, tiny_parser):
 
 @pytest.mark.slow
 def test_only_models_that_read_the_noise_change(runs, monkeypatch):
-    asked = []
+    calls = []
 
-    def note(run, examples, parser, metric, device):
-        asked.append((run.path.name, parser))
-        return float(len(asked))
+    def record(run, examples, parser, metric, device):
+        calls.append((run.path.name, parser))
+        return float(len(calls))
 
-    monkeypatch.setattr(rescoring, "_score", note)
+    monkeypatch.setattr(rescoring, "_score", record)
     names = [runs / name for name in ("none", "sg-net", "poi-net")]
     heads = noise_curve(names, shares=(0, 0.5, 1), draws=2)
     assert [len({*scores}) for scores in heads.systems.values()] == [1, 3, 1]
@@ -61,32 +61,32 @@ def test_only_models_that_read_the_noise_change(runs, monkeypatch):
         "heads replaced in evaluation, drawn 2 times, n = 32; "
         "flat lines (models do not read heads): none, poi-net"
     )
-    assert [parser.split("/")[0] for name, parser in asked if name == "sg-net"] == [
+    assert [parser.split("/")[0] for name, parser in calls if name == "sg-net"] == [
         "", "noisy:0.5,0:", "noisy:0.5,1:", "noisy:1,0:", "noisy:1,1:",
     ]  # fmt: skip
-    asked.clear()
+    calls.clear()
     tags = noise_curve(names, kind="tags")
     assert tags.shares == (0.0, 0.05, 0.1, 0.2)
     assert tags.level == ("none", "sg-net")
     assert [len({*scores}) for scores in tags.systems.values()] == [1, 1, 4]
-    assert asked[-1][1].startswith("noisy_tags:0.2,0:/")
+    assert calls[-1][1].startswith("noisy_tags:0.2,0:/")
 
 
-def test_noise_of_the_training_is_removed_first(retold, monkeypatch, tiny_parser):
+def test_noise_of_training_is_removed_before_noise_is_added(edited_copy, monkeypatch, tiny_parser):
     """For a run trained on noise, shares refer to clean parses."""
-    asked: list[str] = []
+    calls: list[str] = []
 
-    def note(run, examples, parser, metric, device):
-        asked.append(parser)
+    def record(run, examples, parser, metric, device):
+        calls.append(parser)
         return 1.0
 
-    monkeypatch.setattr(rescoring, "_score", note)
+    monkeypatch.setattr(rescoring, "_score", record)
     inner = f"noisy_tags:0.1:{tiny_parser}"
-    folder = retold("noisy", f"noisy:0.4:{inner}", 50.0)
+    folder = edited_copy("noisy", f"noisy:0.4:{inner}", 50.0)
     config = json.loads((folder / "config.json").read_text())
     (folder / "config.json").write_text(json.dumps(config | {"parser": f"noisy:0.4:{inner}"}))
     noise_curve([folder], shares=(0, 0.2))
-    assert asked == [inner, f"noisy:0.2,0:{inner}"]
+    assert calls == [inner, f"noisy:0.2,0:{inner}"]
 
 
 def test_the_curve_starts_at_the_saved_score(runs, tmp_path):
@@ -102,20 +102,20 @@ def test_the_curve_starts_at_the_saved_score(runs, tmp_path):
 
 
 def test_models_are_scored_in_the_precision_of_their_training(runs, monkeypatch):
-    asked = []
+    calls = []
 
-    def note(folder, **options):
-        asked.append(options.get("precision"))
+    def record(folder, **options):
+        calls.append(options.get("precision"))
         return open_model(folder, **options)
 
-    monkeypatch.setattr(rescoring, "open_model", note)
+    monkeypatch.setattr(rescoring, "open_model", record)
     for parser in ("own", "linear"):
-        asked.clear()
+        calls.clear()
         parser_table([runs / "sg-net"], [parser])
-        assert asked[-1] == "float32"
+        assert calls[-1] == "float32"
 
 
-def test_the_scored_examples_are_scored_again(tmp_path, tiny_encoder, tiny_parser):
+def test_the_examples_that_training_scored_are_scored_again(tmp_path, tiny_encoder, tiny_parser):
     data = pairs(tmp_path / "pairs.jsonl", copies=2)
     settings = experiment(
         "pairs",
@@ -130,8 +130,8 @@ def test_the_scored_examples_are_scored_again(tmp_path, tiny_encoder, tiny_parse
     curve = noise_curve([tmp_path / "run"], shares=(0.0,))
     assert curve.n_examples == metrics["total"] == 5
     assert curve.systems["run"][0] == pytest.approx(metrics["accuracy"])
-    everything = noise_curve([tmp_path / "run"], [data], shares=(0.0,))
-    assert everything.n_examples == 32
+    all_examples = noise_curve([tmp_path / "run"], [data], shares=(0.0,))
+    assert all_examples.n_examples == 32
 
 
 def test_sources_are_compared_in_a_table(runs):
@@ -170,11 +170,11 @@ def test_sources_are_drawn_as_bars(tmp_path):
         (["none"], "heads", "heads none nothing ancestor_attention tree_distance"),
     ],
 )  # fmt: skip
-def test_noise_that_no_model_reads_is_rejected(runs, retold, names, kind, message):
+def test_noise_that_no_model_reads_is_rejected(runs, edited_copy, names, kind, message):
     folders = [runs / name for name in names]
     with pytest.raises(InputError, match=naming(message)):
         noise_curve(folders, kind=kind)
-    noisy = retold("noisy", f"{NOISY[kind]}:0.4:linear", 50.0, of=names[-1])
+    noisy = edited_copy("noisy", f"{NOISY[kind]}:0.4:linear", 50.0, of=names[-1])
     with pytest.raises(InputError, match=naming(f"{kind} noisy")):
         training_noise_curve([*folders, noisy], kind=kind)
 
@@ -221,8 +221,8 @@ def test_runs_trained_on_noise_make_a_curve(runs, tmp_path, tiny_encoder, tiny_p
 
 
 @pytest.fixture
-def retold(runs, tmp_path):
-    """Make copies of a run with another parser, seed and score in their files."""
+def edited_copy(runs, tmp_path):
+    """A function that copies a run, with another parser, seed and score in its files."""
 
     def make(name, parser, accuracy, *, seed=1, of="sg-net"):
         folder = tmp_path / name
@@ -236,11 +236,11 @@ def retold(runs, tmp_path):
     return make
 
 
-def test_draws_of_training_noise_are_averaged(retold, tiny_parser):
+def test_draws_of_training_noise_are_averaged(edited_copy, tiny_parser):
     folders = [
-        retold("clean", tiny_parser, 90.0),
-        retold("first", f"noisy:0.4:{tiny_parser}", 70.0),
-        retold("second", f"noisy:0.4,1:{tiny_parser}", 80.0),
+        edited_copy("clean", tiny_parser, 90.0),
+        edited_copy("first", f"noisy:0.4:{tiny_parser}", 70.0),
+        edited_copy("second", f"noisy:0.4,1:{tiny_parser}", 80.0),
     ]
     curve = training_noise_curve(folders)
     assert curve.shares == (0.0, 0.4)
@@ -248,21 +248,21 @@ def test_draws_of_training_noise_are_averaged(retold, tiny_parser):
     assert curve.deviations["clean"] == pytest.approx((0.0, 50**0.5))
     assert says(curve.summary(), "drawn 2 same noise")
     # A name without a seed means seed 0.
-    again = retold("again", f"noisy:0.40,0:{tiny_parser}", 60.0)
+    again = edited_copy("again", f"noisy:0.40,0:{tiny_parser}", 60.0)
     with pytest.raises(
         InputError, match=naming("again first --set parser=noisy:SHARE,SEED:SOURCE")
     ):
         training_noise_curve([*folders, again])
-    other = retold("other", f"noisy:0.8:{tiny_parser}", 60.0)
+    other = edited_copy("other", f"noisy:0.8:{tiny_parser}", 60.0)
     with pytest.raises(
         InputError, match=naming("first (40%) 2 other (80%) 1 parser=noisy:SHARE,SEED:SOURCE")
     ):
         training_noise_curve([*folders, other])
 
 
-def test_each_seed_may_have_its_own_draw_of_training_noise(retold, tiny_parser):
+def test_each_seed_may_have_its_own_draw_of_training_noise(edited_copy, tiny_parser):
     folders = [
-        retold(f"{name}-{seed}", f"{noise.format(seed)}{tiny_parser}", score + seed, seed=seed)
+        edited_copy(f"{name}-{seed}", f"{noise.format(seed)}{tiny_parser}", score + seed, seed=seed)
         for name, noise, score in (("clean", "", 90.0), ("noisy", "noisy:0.4,{}:", 70.0))
         for seed in (1, 2, 3)
     ]
@@ -273,7 +273,7 @@ def test_each_seed_may_have_its_own_draw_of_training_noise(retold, tiny_parser):
         training_noise_curve(folders[:5])
 
 
-def test_other_trees_reach_the_model(runs):
+def test_parses_of_another_source_change_the_predictions(runs):
     found = []
     for parser in ("", "linear", "noisy:1:linear"):
         task = open_model(runs / "sg-net", parser=parser)

@@ -1,4 +1,4 @@
-"""Runs are scored once on other files than their dev files."""
+"""Runs are scored on files other than their dev files, and only once."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from tests.messages import naming
 
 
 @pytest.fixture(scope="module")
-def made(tmp_path_factory, tiny_encoder):
+def trained(tmp_path_factory, tiny_encoder):
     """Two seeds each of a plain and a guided encoder, and files to score them on."""
     folder = tmp_path_factory.mktemp("scored")
     data = pairs(folder / "pairs.jsonl", copies=2)
@@ -40,15 +40,15 @@ def made(tmp_path_factory, tiny_encoder):
 
 
 @pytest.fixture
-def runs(made, tmp_path):
-    for path in made.iterdir():
+def runs(trained, tmp_path):
+    for path in trained.iterdir():
         if path.is_dir():
             shutil.copytree(path, tmp_path / path.name)
     return [tmp_path / name for name in ("none-1", "none-2", "sg-net-1", "sg-net-2")]
 
 
-def test_scores_equal_those_of_evaluate(made, runs):
-    test = str(made / "test.jsonl")
+def test_scores_equal_those_of_evaluate(trained, runs):
+    test = str(trained / "test.jsonl")
     scored = score_runs(runs, [test])
     for run, folder in zip(runs, scored, strict=True):
         own = evaluate(run, [test], precision="float32")
@@ -63,8 +63,8 @@ def test_scores_equal_those_of_evaluate(made, runs):
     assert sizes == [8, 8]
 
 
-def test_no_run_is_scored_twice(made, runs, tmp_path, monkeypatch):
-    test = made / "test.jsonl"
+def test_no_run_is_scored_twice(trained, runs, tmp_path, monkeypatch):
+    test = trained / "test.jsonl"
     first = score_runs(runs, [test])
     monkeypatch.setattr(evaluation, "open_model", None)
     # The same examples at another path: runs that differ in the seed are still one system.
@@ -80,8 +80,8 @@ def test_no_run_is_scored_twice(made, runs, tmp_path, monkeypatch):
         score_runs(runs[:1], [moved])
 
 
-def test_scores_on_other_files_are_not_mixed(made, runs):
-    scored = score_runs(runs[:2], [made / "test.jsonl"])
+def test_scores_on_other_files_are_not_mixed(trained, runs):
+    scored = score_runs(runs[:2], [trained / "test.jsonl"])
     with pytest.raises(
         InputError, match=naming("none-2 16 test.jsonl none-1 32 pairs.jsonl data.dev")
     ):
@@ -89,8 +89,8 @@ def test_scores_on_other_files_are_not_mixed(made, runs):
 
 
 @pytest.mark.slow
-def test_a_report_and_its_commands_use_these_files(made, runs, tmp_path):
-    test = str(made / "test.jsonl")
+def test_a_report_and_its_commands_use_these_files(trained, runs, tmp_path):
+    test = str(trained / "test.jsonl")
     write_report(runs, tmp_path / "page", data=[test], n_cases=1, n_pictures=0)
     page = (tmp_path / "page" / "index.html").read_text()
     assert "16 examples (test.jsonl)" in page
@@ -100,8 +100,8 @@ def test_a_report_and_its_commands_use_these_files(made, runs, tmp_path):
     assert "test.jsonl" not in (tmp_path / "page/settings/none-1.yaml").read_text()
 
 
-def test_runs_that_cannot_be_scored_are_rejected(made, runs, tmp_path):
-    test = made / "test.jsonl"
+def test_runs_that_cannot_be_scored_are_rejected(trained, runs, tmp_path):
+    test = trained / "test.jsonl"
     with pytest.raises(InputError, match=naming("nowhere syntagma train")):
         score_runs([tmp_path / "nowhere"], [test])
     (runs[0] / "metrics.json").unlink()
@@ -110,19 +110,19 @@ def test_runs_that_cannot_be_scored_are_rejected(made, runs, tmp_path):
     with pytest.raises(InputError, match=naming("test.jsonl twice")):
         score_runs(runs[1:], [test, test])
     rows = [json.loads(line) for line in test.read_text().splitlines()]
-    untold = tmp_path / "untold.jsonl"
-    untold.write_text("\n".join(json.dumps(row | {"gold_label": "-"}) for row in rows))
-    with pytest.raises(InputError, match=naming("untold.jsonl 16 syntagma predict")):
-        score_runs(runs[1:], [untold])
+    unlabelled = tmp_path / "unlabelled.jsonl"
+    unlabelled.write_text("\n".join(json.dumps(row | {"gold_label": "-"}) for row in rows))
+    with pytest.raises(InputError, match=naming("unlabelled.jsonl 16 syntagma predict")):
+        score_runs(runs[1:], [unlabelled])
     assert not any((run / "scored").exists() for run in runs)
 
 
-def test_a_run_without_dev_files_can_be_scored_later(made, tmp_path, tiny_encoder):
+def test_a_run_without_dev_files_can_be_scored_later(trained, tmp_path, tiny_encoder):
     settings = experiment(
-        "pairs", str(made / "pairs.jsonl"), tiny_encoder, training={"num_train_epochs": 1}
+        "pairs", str(trained / "pairs.jsonl"), tiny_encoder, training={"num_train_epochs": 1}
     )
     settings = replace(settings, data=replace(settings.data, dev=()))
     train(settings, tmp_path / "run")
-    (folder,) = score_runs([tmp_path / "run"], [made / "test.jsonl"])
+    (folder,) = score_runs([tmp_path / "run"], [trained / "test.jsonl"])
     (system,) = read_systems([folder])
     assert len(system.runs[0].rows) == 16

@@ -96,7 +96,7 @@ def test_the_permutation_test_is_deterministic_and_detects_a_difference():
     assert p_value == pytest.approx(paired_t_test(ours.tolist(), theirs.tolist()), abs=5e-3)
 
 
-def test_what_no_resample_reaches_has_the_smallest_p_value():
+def test_a_difference_that_no_resample_reaches_has_the_smallest_p_value():
     """The observed difference counts as one of the resamples: p is never 0."""
     theirs = np.zeros(400)
     ours = theirs + np.random.default_rng(1).random(400) + 1

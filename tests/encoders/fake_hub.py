@@ -20,7 +20,7 @@ REFUSALS = {
 
 
 class FakeHub(ThreadingHTTPServer):
-    """Serves the files of folders, each under a hub name, and counts requests.
+    """Serves the files of folders, each under a hub name, and records the requests.
 
     Args:
         models: folders by hub name.

@@ -1,4 +1,4 @@
-"""Attention matches torch's, with gradients that are at least as exact."""
+"""Attention matches PyTorch's, with gradients that are at least as accurate."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def torch_attention(query, key, value, mask):
 
 
 @pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16, torch.float16])
-def test_states_match_torch_and_gradients_are_at_least_as_exact(dtype):
+def test_states_match_pytorch_and_gradients_are_at_least_as_accurate(dtype):
     parts, mask = random_inputs(dtype=dtype)
     states, ours = gradients(attend, parts, mask)
     other_states, theirs = gradients(torch_attention, parts, mask)
@@ -95,7 +95,7 @@ def test_encoders_compute_the_same_and_get_similar_gradients(model_type):
 
 @pytest.mark.parametrize("n_target", [1, 2, 17])
 def test_decoders_get_similar_gradients(n_target):
-    """Decoders attend causally to themselves, and to the source; encoders to all of it."""
+    """Decoders attend causally to the target and fully to the source; encoders attend fully."""
     torch.manual_seed(0)
     config = tiny_config("bart", 50, dropout=0.0, attention_dropout=0.0, activation_dropout=0.0)
     both = AutoModelForSeq2SeqLM

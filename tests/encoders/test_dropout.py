@@ -1,4 +1,4 @@
-"""Fast dropout has the properties of torch's."""
+"""Fast dropout has the properties of PyTorch's."""
 
 import copy
 
@@ -16,7 +16,7 @@ from syntagma.encoders.cpu.dropout import (
 
 
 class FunctionalLayer(nn.Module):
-    """A layer that calls the function, as those of BART do."""
+    """A layer that calls the dropout function, as BART's layers do."""
 
     def __init__(self, probability: float) -> None:
         super().__init__()
@@ -84,7 +84,7 @@ def test_functional_dropout_of_a_wrapped_module_is_fast_in_training():
     assert layer.eval()(states) is states
 
 
-def test_functional_dropout_can_be_entered_again_later():
+def test_functional_dropout_is_repeated_when_a_layer_is_recomputed():
     """A recomputed layer drops in the backward pass what it dropped in the forward pass."""
     contexts = []
 

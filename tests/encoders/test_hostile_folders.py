@@ -1,4 +1,4 @@
-"""Damaged and hostile model folders are refused in one line, before they cost time or memory."""
+"""Damaged and hostile model folders get an error of one line, before they take time or memory."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ CONFIG, WEIGHTS, TOKENIZER = "config.json", "model.safetensors", "tokenizer.json
 
 
 def put(place: str, value: object):
-    """A change of one setting; ``encoder.dtype`` is inside of ``encoder``."""
+    """Return a function that changes one setting; ``encoder.dtype`` is that of the encoder."""
 
     def edit(values):
         *parents, last = place.split(".")
@@ -39,22 +39,22 @@ def put(place: str, value: object):
     return edit
 
 
-def refused(folder: Path, words: str) -> str:
+def assert_rejected(folder: Path, words: str) -> str:
     began = time.monotonic()
     with pytest.raises(InputError, match=naming(words)) as found:
         open_model(folder)
-    # Generous: what is refused late would take minutes, or the machine's memory.
+    # A generous limit: without an early check, loading takes minutes, or all memory.
     assert time.monotonic() - began < 30
     assert "\n" not in str(found.value)
     return str(found.value)
 
 
 @pytest.mark.parametrize("text", ["null", "7", '"syntagma_version"', '["syntagma_version"]', "{"])
-def test_a_configuration_that_is_no_object(folder, text):
-    # The word is what the package knows its own folders by.
+def test_a_configuration_that_is_not_an_object_is_rejected(folder, text):
+    # The package recognises its own folders by this key.
     marked = text if "syntagma_version" in text else f'{text} "syntagma_version"'
     (folder / CONFIG).write_text(marked)
-    refused(folder, "config.json")
+    assert_rejected(folder, "config.json")
 
 
 SETTINGS = {
@@ -108,27 +108,27 @@ SETTINGS = {
     [(place, value) for place, values in SETTINGS.items() for value in values],
     ids=lambda value: str(value)[:40],
 )
-def test_a_setting_of_the_wrong_type_or_size(folder, place, value):
+def test_a_setting_of_the_wrong_type_or_size_is_rejected(folder, place, value):
     change(folder / CONFIG, put(place, value))
-    refused(folder, "")
+    assert_rejected(folder, "")
 
 
 @pytest.mark.parametrize(
     "place", ["encoder", "base", "task", "guides", "head", "labels", "storage", "format_version"]
 )
-def test_a_missing_setting(folder, place):
+def test_a_missing_setting_is_rejected(folder, place):
     change(folder / CONFIG, lambda values: {k: v for k, v in values.items() if k != place})
-    refused(folder, "config.json")
+    assert_rejected(folder, "config.json")
 
 
-def test_a_deep_configuration(folder):
+def test_a_deeply_nested_configuration_is_rejected(folder):
     inner: dict = {}
     for _ in range(300):
         inner = {"a": inner}
     change(folder / CONFIG, put("head", inner))
-    refused(folder, "config.json 32 levels")
+    assert_rejected(folder, "config.json 32 levels")
     (folder / CONFIG).write_text('{"syntagma_version": ' + "[" * 100_000)
-    refused(folder, "config.json nested")
+    assert_rejected(folder, "config.json nested")
 
 
 def no_digest(values):
@@ -136,7 +136,7 @@ def no_digest(values):
 
 
 @pytest.mark.parametrize("bits", [None, 4])
-def test_changed_bytes_of_weights(folder, tmp_path, tiny_encoder, bits):
+def test_weights_with_changed_bytes_are_rejected(folder, tmp_path, tiny_encoder, bits):
     new = tmp_path / "new"
     model = PairModel.from_pretrained(tiny_encoder, task="pairs", labels={"labels": ["a", "b"]})
     with torch.no_grad():
@@ -148,7 +148,7 @@ def test_changed_bytes_of_weights(folder, tmp_path, tiny_encoder, bits):
     (new / WEIGHTS).write_bytes(blob)
     with pytest.raises(InputError, match=naming(f"model.safetensors SHA-256 {DIGEST} config.json")):
         PairModel.from_pretrained(new)
-    # Whoever changes weights on purpose can say so; older folders never had a digest.
+    # Without a digest, as in older folders, weights may be changed on purpose.
     change(new / CONFIG, no_digest)
     PairModel.from_pretrained(new)
 
@@ -182,31 +182,31 @@ def not_finite(value):
         (lambda weights: weights.update(other=torch.zeros(2)), "model.safetensors 1 unknown other"),
     ],
 )
-def test_weights_that_are_not_those_of_the_model(folder, edit, words):
+def test_weights_that_do_not_fit_the_model_are_rejected(folder, edit, words):
     weights = load_file(folder / WEIGHTS)
     weights = {name: value.clone() for name, value in weights.items()}
     edit(weights)
     save_file(weights, folder / WEIGHTS)
     change(folder / CONFIG, no_digest)
-    refused(folder, words)
+    assert_rejected(folder, words)
 
 
 @pytest.mark.parametrize(
     "content", [b"", b"\xff" * 8 + b"x" * 99, struct.pack("<Q", 2**60), b"\x02" + b"\0" * 7 + b"[]"]
 )
-def test_a_damaged_weights_file(folder, content):
+def test_a_damaged_weights_file_is_rejected(folder, content):
     (folder / WEIGHTS).write_bytes(content)
     change(folder / CONFIG, no_digest)
-    refused(folder, "model.safetensors damaged")
+    assert_rejected(folder, "model.safetensors damaged")
 
 
-def test_a_model_that_is_its_own_base(folder):
+def test_a_model_that_is_its_own_base_is_rejected(folder):
     change(folder / CONFIG, put("base", str(folder)))
     (folder / TOKENIZER).unlink()
-    refused(folder, "base leads back")
+    assert_rejected(folder, "base leads back")
 
 
-def cut_by(pattern: str):
+def split_by(pattern: str):
     return put(
         "pre_tokenizer",
         {"type": "Split", "pattern": {"Regex": pattern}, "behavior": "Isolated", "invert": False},
@@ -221,7 +221,7 @@ class TestOtherEncoders:
         return save_encoder(tmp_path / "encoder", "bert")
 
     @pytest.mark.parametrize("text", ["null", "7", "[]", '"bert"', "{}", "{", ""])
-    def test_a_configuration_that_is_no_object(self, encoder, text):
+    def test_a_configuration_that_is_not_an_object_is_rejected(self, encoder, text):
         (encoder / CONFIG).write_text(text)
         with pytest.raises(InputError, match="encoder"):
             GuidedEncoder.from_pretrained(encoder)
@@ -240,14 +240,14 @@ class TestOtherEncoders:
             ("model_type", 5),
         ],
     )
-    def test_a_setting_of_the_wrong_type_or_size(self, encoder, place, value):
+    def test_a_setting_of_the_wrong_type_or_size_is_rejected(self, encoder, place, value):
         change(encoder / CONFIG, put(place, value))
         began = time.monotonic()
         with pytest.raises(InputError, match="encoder"):
             GuidedEncoder.from_pretrained(encoder)
         assert time.monotonic() - began < 30
 
-    def test_weights_that_are_not_finite(self, encoder):
+    def test_weights_that_are_not_finite_are_rejected(self, encoder):
         weights = load_file(encoder / WEIGHTS)
         name = next(name for name in weights if name.endswith("word_embeddings.weight"))
         weights = {name: value.clone() for name, value in weights.items()}
@@ -256,21 +256,21 @@ class TestOtherEncoders:
         with pytest.raises(InputError, match=naming("word_embeddings.weight finite")):
             GuidedEncoder.from_pretrained(encoder)
 
-    def test_a_pattern_that_takes_exponential_time(self, encoder):
-        change(encoder / TOKENIZER, cut_by("(a+)+$"))
+    def test_a_pattern_that_takes_exponential_time_is_rejected(self, encoder):
+        change(encoder / TOKENIZER, split_by("(a+)+$"))
         with pytest.raises(InputError, match=naming("tokenizer.json (a+)+$")):
             load_tokenizer(encoder)
 
 
 @pytest.mark.parametrize("value", ["yes", {}, {"relations": "root"}, None])
-def test_a_parser_without_its_labels(tmp_path, value):
+def test_a_parser_without_labels_is_rejected(tmp_path, value):
     folder = Path(shutil.copytree(SAVED / "parsing", tmp_path / "parser"))
     change(folder / CONFIG, put("labels", value))
     with pytest.raises(InputError, match=naming("config.json")):
         JointParser.from_pretrained(folder)
 
 
-def test_what_differs_has_the_size_of_the_base(tmp_path, tiny_encoder):
+def test_differences_of_another_size_than_the_base_are_rejected(tmp_path, tiny_encoder):
     model = GuidedEncoder.from_pretrained(tiny_encoder)
     with torch.no_grad():
         model.encoder.get_input_embeddings().weight += 0.01
@@ -285,7 +285,7 @@ def test_what_differs_has_the_size_of_the_base(tmp_path, tiny_encoder):
 
 
 def test_a_saved_folder_can_be_moved(tmp_path, monkeypatch):
-    """Without the encoder that it was built on: weights and tokenizer are inside."""
+    """It contains weights and tokenizer, so that the original encoder is no longer needed."""
     encoder = save_encoder(tmp_path / "encoder", "bert")
     ids = load_tokenizer(encoder)("Gulls cried.")["input_ids"]
     labels = {"labels": ["no", "maybe", "yes"]}
@@ -306,7 +306,7 @@ def test_a_saved_folder_can_be_moved(tmp_path, monkeypatch):
     assert find_model(tmp_path / "taken").has_tokenizer
 
 
-def test_a_small_folder_names_the_encoder_that_is_missing(tmp_path):
+def test_the_missing_base_encoder_of_a_small_folder_is_reported(tmp_path):
     encoder = save_encoder(tmp_path / "encoder", "bert")
     GuidedEncoder.from_pretrained(encoder).save_pretrained(tmp_path / "small", bits=4)
     shutil.rmtree(encoder)
@@ -316,7 +316,7 @@ def test_a_small_folder_names_the_encoder_that_is_missing(tmp_path):
         load_tokenizer(tmp_path / "small")
 
 
-def test_an_encoder_configuration_that_no_type_has(tmp_path, folder):
+def test_an_unknown_type_of_encoder_is_rejected(tmp_path, folder):
     change(folder / CONFIG, put("encoder.model_type", "unknown"))
     with pytest.raises(InputError, match=naming("config.json unknown")):
         load_encoder_config(folder)

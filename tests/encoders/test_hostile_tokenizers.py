@@ -1,4 +1,4 @@
-"""Damaged and hostile tokenizers of model folders are refused in one line."""
+"""Damaged and hostile tokenizers in model folders get an error of one line."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def put(name: str, value: object):
     return lambda values: values.update({name: value})
 
 
-def refused(folder: Path, words: str) -> None:
+def assert_rejected(folder: Path, words: str) -> None:
     with pytest.raises(InputError, match=naming(words)) as found:
         load_tokenizer(folder)
     assert "\n" not in str(found.value)
@@ -37,7 +37,7 @@ def numbered(code):
     return edit
 
 
-def cut_by(pattern: str):
+def split_by(pattern: str):
     return put(
         "pre_tokenizer",
         {"type": "Split", "pattern": {"Regex": pattern}, "behavior": "Isolated", "invert": False},
@@ -69,31 +69,31 @@ LONGER = {"type": "Replace", "pattern": {"String": "a"}, "content": "a" * 1000}
         numbered(lambda number: 0),
         put("added_tokens", 5),
         deep,
-        cut_by("(a+)+$"),
-        cut_by("(a|aa)+b"),
-        cut_by("(x{2,}){3,}y"),
-        cut_by("("),
+        split_by("(a+)+$"),
+        split_by("(a|aa)+b"),
+        split_by("(x{2,}){3,}y"),
+        split_by("("),
         put("normalizer", {"type": "Sequence", "normalizers": [LONGER] * 3}),
     ],
 )
-def test_a_damaged_tokenizer(folder, edit):
+def test_a_damaged_tokenizer_is_rejected(folder, edit):
     change(folder / TOKENIZER, edit)
-    refused(folder, "")
+    assert_rejected(folder, "")
 
 
 @pytest.mark.parametrize("text", ["", "{}", "[]", "null", "[" * 100_000])
 @pytest.mark.parametrize("name", [TOKENIZER, "tokenizer_config.json"])
-def test_a_tokenizer_file_of_another_form(folder, name, text):
+def test_a_tokenizer_file_of_another_structure_is_rejected(folder, name, text):
     if name != TOKENIZER and text == "{}":
         return
     (folder / name).write_text(text)
-    refused(folder, name)
+    assert_rejected(folder, name)
 
 
 @pytest.mark.parametrize(
     ("pattern", "repeats"),
     [
-        # Of GPT-2, Llama 3, DeepSeek, Bloom, and a set that contains sets.
+        # The patterns of GPT-2, Llama 3, DeepSeek and Bloom, and a set that contains sets.
         (r"'(?:[sdmt]|ll|ve|re)| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+", False),
         (r"(?i:'s|'t)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}{1,3}| ?[^\s]+[\r\n]*|\s*[\r\n]+", False),
         (r"\d{1,3}(?=(?:\d{3})*\b)", False),
@@ -106,5 +106,5 @@ def test_a_tokenizer_file_of_another_form(folder, name, text):
         (r"((a+)b)+", True),
     ],
 )
-def test_patterns_that_take_exponential_time(pattern, repeats):
+def test_patterns_that_take_exponential_time_are_recognised(pattern, repeats):
     assert repeats_repetitions(pattern) is repeats

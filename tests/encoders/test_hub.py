@@ -54,7 +54,7 @@ def test_any_answer_counts_except_server_errors(monkeypatch, status, answers):
         assert ask(monkeypatch, fake.address)[0] is answers
 
 
-def test_the_probe_without_an_answer_times_out(monkeypatch):
+def test_a_probe_without_an_answer_times_out(monkeypatch):
     answers, seconds = ask(monkeypatch, closed())
     assert not answers
     assert seconds < 1
@@ -96,14 +96,14 @@ def test_the_probe_goes_through_the_proxy(monkeypatch):
 
 @pytest.mark.parametrize("name", ["my models/bert", "a//b", "no/such/place"])
 def test_invalid_hub_names_are_not_probed(name, monkeypatch):
-    monkeypatch.setattr(hub, "is_reachable", lambda: pytest.fail("asked"))
+    monkeypatch.setattr(hub, "is_reachable", lambda: pytest.fail("the hub was probed"))
     with hub.access(name):
         assert not huggingface_hub.is_offline_mode()
     assert says(hub.reason(name, OSError()), "name hub")
 
 
 def test_folders_are_not_probed(tmp_path, monkeypatch):
-    monkeypatch.setattr(hub, "is_reachable", lambda: pytest.fail("asked"))
+    monkeypatch.setattr(hub, "is_reachable", lambda: pytest.fail("the hub was probed"))
     with hub.access(tmp_path):
         assert not huggingface_hub.is_offline_mode()
 
@@ -129,10 +129,10 @@ def load_each(names: tuple[str, ...]) -> None:
             GuidedEncoder.from_pretrained(name)
             lm_head_weights(name, load_encoder_config(name))
             load_tokenizer(name)
-            said = "loaded"
+            result = "loaded"
         except InputError as error:
-            said = str(error)
-        print(json.dumps([said, time.perf_counter() - begin]))
+            result = str(error)
+        print(json.dumps([result, time.perf_counter() - begin]))
 
 
 def missing(_: str) -> None:
@@ -158,7 +158,7 @@ def load(names: tuple[str, ...], address: str, place: Path) -> list[str]:
     assert child.err.read_text() == ""
     found = [json.loads(line) for line in child.out.read_text().splitlines()]
     assert max(seconds for _, seconds in found) < 3
-    return [said for said, _ in found]
+    return [result for result, _ in found]
 
 
 def test_each_failure_is_explained_in_one_line(tmp_path, tiny_encoder):
@@ -168,8 +168,8 @@ def test_each_failure_is_explained_in_one_line(tmp_path, tiny_encoder):
         )
         assert loaded == "loaded"
         assert says(absent, "someone/absent hub")
-        for said in (gated, forbidden):
-            assert f"{fake.address}/someone/" in said
+        for result in (gated, forbidden):
+            assert f"{fake.address}/someone/" in result
         assert says(default, "default hub")
         assert "`syntagma download multilingual`" in multilingual
         assert "intfloat/multilingual-e5-small" in multilingual

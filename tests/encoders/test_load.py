@@ -73,8 +73,8 @@ def test_weights_of_another_size_are_reported(bert):
 
 
 def test_remote_code_is_not_run(bert, monkeypatch):
-    """The user is not asked either."""
-    monkeypatch.setattr("builtins.input", lambda *_: pytest.fail("asked"))
+    """Nor is the user asked whether to run it."""
+    monkeypatch.setattr("builtins.input", lambda *_: pytest.fail("the user was asked"))
     change(bert / "config.json", model_type="own", auto_map={"AutoConfig": "own.Own"})
     (bert / "own.py").write_text("raise SystemExit('was run')\n")
     for load in (load_encoder_config, encoder_weights):

@@ -22,14 +22,14 @@ ABSENT = f"cuda:{torch.cuda.device_count()}"
 def processor(monkeypatch):
     """Return a function that simulates another CPU."""
 
-    def be(capability, *, amx=False, avx512_bf16=False, maker="AuthenticAMD"):
+    def simulate(capability, *, amx=False, avx512_bf16=False, maker="AuthenticAMD"):
         monkeypatch.setattr(torch.backends.cpu, "get_cpu_capability", lambda: capability)
         monkeypatch.setattr(torch.cpu, "_is_amx_tile_supported", lambda: amx)
         monkeypatch.setattr(torch.cpu, "_is_avx512_bf16_supported", lambda: avx512_bf16)
         monkeypatch.setattr(precision, "_processor", lambda: f"vendor_id : {maker}")
         fast_bfloat16.cache_clear()
 
-    yield be
+    yield simulate
     fast_bfloat16.cache_clear()
 
 

@@ -23,7 +23,7 @@ def rebuilt(tmp_path_factory) -> Path:
     return folder
 
 
-def test_weights_follow_from_codes_and_scales(rebuilt):
+def test_weights_are_computed_from_codes_and_scales(rebuilt):
     found = load_file(rebuilt / "model.safetensors")
     names = {"emb.word": "embeddings.word_embeddings.weight",
              "l1.fi.w": "encoder.layer.1.intermediate.dense.weight",

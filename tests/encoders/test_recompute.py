@@ -1,4 +1,4 @@
-"""Recomputed layers give the same gradients from less memory."""
+"""Recomputed layers give the same gradients with less memory."""
 
 from __future__ import annotations
 

@@ -152,7 +152,7 @@ def test_relative_positions_are_saved_and_loaded(name, tmp_path):
         ),
     ],
 )
-def test_positions_that_cannot_be_copied_are_refused(model_type, settings):
+def test_positions_that_cannot_be_copied_are_rejected(model_type, settings):
     config = tiny_config(model_type, **settings)
     assert not can_copy(config)
     encoder = build_encoder(config)
@@ -185,7 +185,7 @@ def test_a_preset_copies_the_last_layer_where_it_can(model_type, tmp_path, caplo
 )
 @pytest.mark.slow
 def test_a_task_can_be_trained_on_unusual_encoders(model_type, tmp_path):
-    """No or one token type, no norm over the embeddings, narrow embeddings, long sequences."""
+    """With no or one token type, no norm over the embeddings, narrow embeddings, long sequences."""
     narrow = {
         "mobilebert": {"embedding_size": 16, "trigram_input": True},
         "rembert": {"input_embedding_size": 16},

@@ -62,7 +62,7 @@ def test_several_processes_share_the_texts(tmp_path, monkeypatch):
     assert not list(tmp_path.rglob("*.lock"))
 
 
-def test_a_group_that_another_process_parses_is_waited_for(tmp_path, monkeypatch):
+def test_a_process_waits_for_a_group_that_another_one_is_parsing(tmp_path, monkeypatch):
     monkeypatch.setattr("syntagma.parse.sources.cache.POLL_SECONDS", 0.01)
     started, may_finish = Event(), Event()
 
@@ -163,7 +163,7 @@ def test_a_treebank_is_a_parse_source(tmp_path, ferry):
 
 
 @pytest.mark.parametrize("name", ["default-pasrer", "spacey:en", "/no/such"])
-def test_an_unknown_source_is_refused(name):
+def test_an_unknown_source_is_rejected(name):
     with pytest.raises(InputError, match=naming(f"{name} default-parser spacy:NAME")):
         load_source(name)
 
@@ -176,12 +176,12 @@ def test_noise_is_added_to_cached_parses(tmp_path, monkeypatch, tiny_parser):
     read = []
     parse_texts = JointParser.parse_texts
 
-    def note(self, texts):
+    def record_texts(self, texts):
         for text in texts:
             read.append(text)
             yield from parse_texts(self, [text])
 
-    monkeypatch.setattr(JointParser, "parse_texts", note)
+    monkeypatch.setattr(JointParser, "parse_texts", record_texts)
     kept_source.cache_clear()
     found = {
         name: list(load_source(f"{name}:{tiny_parser}").parse_texts(texts))

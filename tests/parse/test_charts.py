@@ -109,7 +109,7 @@ def test_a_batch_whose_charts_do_not_fit_is_split(monkeypatch):
         assert spans_of(together.spans, row) == spans_of(split.spans, row)
 
 
-def test_a_sentence_whose_chart_is_too_large_is_alone():
+def test_a_sentence_whose_chart_is_too_large_is_decoded_alone():
     cells = constituency.MAX_CHART_CELLS
     assert cells * 4 == 64 * 2**20, "64 MiB in float32"
     assert constituency.split_batch(3, 10 * cells) == [slice(0, 1), slice(1, 2), slice(2, 3)]

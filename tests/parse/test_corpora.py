@@ -95,7 +95,7 @@ class TestShards:
         assert shard.ends.tolist() == [*far.sentence.ends, *near.sentence.ends]
         assert shard.starts.tolist() == [*far.sentence.starts, *near.sentence.starts]
 
-    def test_without_text(self, corpus, tmp_path):
+    def test_a_corpus_without_text(self, corpus, tmp_path):
         source, _, _ = corpus
         annotate([source], tmp_path / "out", settings(text=False))
         corpus_without = AnnotatedCorpus(tmp_path / "out")
@@ -129,7 +129,9 @@ class TestShards:
                 found.parse.relations
             )
 
-    def test_other_schema_versions_and_damaged_files(self, corpus, tmp_path, monkeypatch):
+    def test_other_schema_versions_and_damaged_files_are_rejected(
+        self, corpus, tmp_path, monkeypatch
+    ):
         _, folder, _ = corpus
         path = next(folder.glob("*.parquet"))
         monkeypatch.setattr(shards_module, "SCHEMA_VERSION", 3)
@@ -148,7 +150,7 @@ class TestCheck:
         annotate([path], tmp_path / "out", settings())
         return path, tmp_path / "out"
 
-    def test_an_intact_corpus(self, copy):
+    def test_an_intact_corpus_passes(self, copy):
         assert check_corpora([copy[1]]) == len(AnnotatedCorpus(copy[1]))
 
     @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""What stops an annotation, and what a run that goes on finds."""
+"""Errors that stop an annotation, and conditions under which it is not resumed."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ class TestErrors:
         annotate([str(path)], tmp_path / "whole", skipping)
         assert contents(tmp_path / "out") == contents(tmp_path / "whole")
 
-    def test_two_runs_in_one_folder(self, tmp_path):
+    def test_a_second_run_in_the_same_folder_is_rejected(self, tmp_path):
         path = text_file(tmp_path / "a.txt")
         with (
             hold_folder(tmp_path / "out"),
@@ -84,7 +84,7 @@ class TestErrors:
         ):
             annotate([path], tmp_path / "out", settings(), resume=True)
 
-    def test_a_parser_without_probabilities(self, tmp_path, tiny_parser):
+    def test_confidence_requires_a_parser_with_probabilities(self, tmp_path, tiny_parser):
         path = text_file(tmp_path / "a.txt", copies=1)
         with pytest.raises(InputError, match=naming("--confidence random:3 default-parser")):
             annotate([path], tmp_path / "out", settings(confidence=True))
@@ -93,7 +93,9 @@ class TestErrors:
         shard = next(AnnotatedCorpus(tmp_path / "sure").shards())
         assert 0 < shard.confidence.min() < shard.confidence.max() <= 1
 
-    def test_a_treebank_whose_words_have_changed(self, tmp_path, tiny_parser):
+    def test_a_run_on_a_treebank_whose_words_have_changed_is_not_resumed(
+        self, tmp_path, tiny_parser
+    ):
         path = tmp_path / "a.conllu"
         chosen = AnnotationSettings(kind="conllu", parser=tiny_parser)
         rows = "# text = cannot\n1\tcan\t{0}\tSpaceAfter=No\n2\tnot\t{0}\t_\n\n"
@@ -103,7 +105,7 @@ class TestErrors:
         with pytest.raises(InputError, match=naming("00000-000000.parquet input new folder")):
             annotate([str(path)], tmp_path / "out", chosen, resume=True)
 
-    def test_a_folder_that_exists(self, corpus):
+    def test_an_existing_folder_is_not_overwritten(self, corpus):
         source, folder = corpus
         before = contents(folder)
         with pytest.raises(InputError, match=naming(f"{folder} empty --resume")):
@@ -114,11 +116,11 @@ class TestErrors:
         loaded = []
         load = ParserModel.load_saved.__func__
 
-        def note(cls, ref, **options):
+        def record_load(cls, ref, **options):
             loaded.append(ref)
             return load(cls, ref, **options)
 
-        monkeypatch.setattr(ParserModel, "load_saved", classmethod(note))
+        monkeypatch.setattr(ParserModel, "load_saved", classmethod(record_load))
         path = text_file(tmp_path / "a.txt", copies=1)
         annotate([path], tmp_path / "out", AnnotationSettings(parser=tiny_parser))
         assert len(loaded) == 1
@@ -128,7 +130,7 @@ class TestErrors:
         written = json.loads((tmp_path / "out" / "annotation.json").read_text())
         assert written["fingerprint"] == expected
 
-    def test_a_parser_that_has_changed(self, tmp_path):
+    def test_a_run_whose_parser_has_changed_is_not_resumed(self, tmp_path):
         path = text_file(tmp_path / "a.txt")
         annotate([path], tmp_path / "out", settings())
         described = tmp_path / "out" / "annotation.json"
@@ -153,12 +155,12 @@ class TestErrors:
         with pytest.raises(InputError, match=naming("precision float16")):
             settings(precision="float16")
 
-    def test_resuming_with_other_settings(self, corpus):
+    def test_resuming_with_other_settings_is_rejected(self, corpus):
         source, folder = corpus
         with pytest.raises(InputError, match=naming(f"{folder} text True False")):
             annotate([source], folder, settings(text=False), resume=True)
 
-    def test_an_input_that_has_changed(self, tmp_path):
+    def test_a_run_whose_input_has_changed_is_not_resumed(self, tmp_path):
         path = text_file(tmp_path / "a.txt")
         annotate([path], tmp_path / "out", settings())
         Path(path).write_text(Path(path).read_text().replace("ferry", "barge"))
@@ -202,12 +204,12 @@ class TestErrors:
             ({"device": "cuda"}, "--device cuda cpu"),
         ],
     )
-    def test_invalid_options(self, tmp_path, options, message):
+    def test_invalid_options_are_rejected(self, tmp_path, options, message):
         path = text_file(tmp_path / "a.txt")
         with pytest.raises(InputError, match=naming(message)):
             annotate([path], tmp_path / "out", settings(), **options)
         assert not (tmp_path / "out").exists()
 
-    def test_no_corpus(self, tmp_path):
+    def test_a_folder_without_a_corpus_is_rejected(self, tmp_path):
         with pytest.raises(InputError, match=naming(f"{tmp_path} corpus annotate")):
             AnnotatedCorpus(tmp_path)

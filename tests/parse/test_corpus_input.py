@@ -1,4 +1,4 @@
-"""Records of texts, treebanks and data files, which become an annotated corpus."""
+"""Reading the records of texts, treebanks and data files to annotate."""
 
 from __future__ import annotations
 
@@ -29,6 +29,7 @@ from tests.messages import naming
 
 
 def annotate_files_here(inputs, out, chosen):
+    """Annotate in this process."""
     return annotate_files(inputs, out, chosen, workers=1)
 
 
@@ -43,7 +44,7 @@ class TestInput:
         assert f"{path}, line 5: not UTF-8" in records[4].bad
         assert records[-1].position == path.stat().st_size
 
-    def test_json_lines(self, tmp_path):
+    def test_fields_and_errors_of_json_lines(self, tmp_path):
         path = tmp_path / "a.jsonl"
         lines = [
             '{"id": 1, "text": "One \\ud800."}',
@@ -84,7 +85,7 @@ class TestInput:
         with pytest.raises(InputError, match=naming("a.txt.gz gzip line 2323")):
             list(reader_of("text")(str(path)))
 
-    def test_patterns_and_errors_in_them(self, tmp_path):
+    def test_patterns_are_expanded_or_rejected(self, tmp_path):
         for name in ("b.txt", "a.txt", "c.jsonl"):
             (tmp_path / name).write_text("x")
         found = expand_paths([f"{tmp_path}/*.txt", f"{tmp_path}/c.jsonl", "-"])
@@ -98,7 +99,7 @@ class TestInput:
             with pytest.raises(InputError, match=naming(message)):
                 expand_paths(patterns)
 
-    def test_kinds_by_name(self):
+    def test_the_kind_of_a_file_depends_on_its_extension(self):
         names = ("a.jsonl.gz", "a.conllu", "a.txt", "a.gz", "-")
         assert [kind_of(name) for name in names] == ["jsonl", "conllu", "text", "text", "text"]
         with pytest.raises(InputError, match=naming("--from text lines words jsonl conllu pdf")):
@@ -145,7 +146,7 @@ class TestKinds:
         ]
         assert forms == [tuple(sentence.split()) for sentence in SENTENCES]
 
-    def test_words_that_do_not_spell_their_text(self, tmp_path, tiny_parser):
+    def test_words_that_do_not_spell_their_text_are_kept(self, tmp_path, tiny_parser):
         path = tmp_path / "a.conllu"
         blank = "\t".join("_" * 7)
         lines = [
@@ -191,7 +192,7 @@ class TestKinds:
             assert not record.bad
             assert record.text == "It rains"
 
-    def test_a_pipe(self, tmp_path):
+    def test_a_pipe_can_be_annotated(self, tmp_path):
         text = "The barge lay there.\n" * 500
         pipe = tmp_path / "pipe"
         os.mkfifo(pipe)
@@ -201,10 +202,10 @@ class TestKinds:
         writer.join()
         assert manifest.counts.documents == 500
 
-    def test_files_of_a_task(self, tmp_path):
+    def test_files_of_a_task_can_be_annotated(self, tmp_path):
         data = squad(tmp_path / "a.json", copies=2)
         manifest = annotate_files([data], tmp_path / "out", settings(kind="spans"))
-        # Two passages, six questions and one more.
+        # Two passages, six answerable questions and an unanswerable one.
         assert manifest.counts.documents == 9
 
     def test_other_parsers_cannot_keep_words(self, tmp_path):
@@ -226,7 +227,7 @@ class TestKinds:
         assert expanded == [pattern]
         assert AnnotatedCorpus(tmp_path / "out").manifest.settings["kind"] == "text"
 
-    def test_files_of_several_kinds(self, tmp_path):
+    def test_files_of_several_kinds_are_rejected(self, tmp_path):
         paths = [text_file(tmp_path / "a.txt"), treebank(tmp_path / "b.conllu")]
         with pytest.raises(InputError, match=naming("conllu text --from")):
             annotate_files(paths, tmp_path / "out", settings(kind=""))

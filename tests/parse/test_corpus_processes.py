@@ -1,4 +1,4 @@
-"""Annotation by several processes: the same shards, whoever is killed."""
+"""Annotation by several processes writes the same shards, whichever of them is killed."""
 
 from __future__ import annotations
 
@@ -110,7 +110,7 @@ def test_runs_killed_at_random_moments_leave_no_process_and_lose_nothing():
 
 
 class Rows:
-    """What is used of a data set of Ray, in this process."""
+    """A stand-in for a Ray dataset that computes in this process."""
 
     def __init__(self, rows):
         self.rows = rows
@@ -127,7 +127,7 @@ class Rows:
 
 @pytest.fixture
 def fake_ray(monkeypatch):
-    """Ray as far as it is used, without a cluster."""
+    """A stand-in for the part of Ray that is used, without a cluster."""
     ray, data = ModuleType("ray"), ModuleType("ray.data")
     ray.data, ray.is_initialized = data, lambda: True
     data.DataContext = SimpleNamespace(get_current=SimpleNamespace)
@@ -147,7 +147,7 @@ def test_workers_of_a_cluster_write_the_same_shards(fake_ray, tmp_path):
     assert contents(tmp_path / "out") == contents(tmp_path / "whole")
 
 
-def test_what_a_cluster_cannot_do_is_reported(fake_ray, tmp_path, monkeypatch):
+def test_errors_on_a_cluster_are_reported(fake_ray, tmp_path, monkeypatch):
     (tmp_path / "a.jsonl").write_text('{"text": "A gull."}\n{"body": "x"}\n')
     chosen = settings(kind="jsonl")
     with pytest.raises(InputError, match=naming("a.jsonl line 2 --skip-bad")):

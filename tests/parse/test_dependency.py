@@ -40,7 +40,7 @@ def random_scores(random, n_words, *, tied=False, forbidden=0.0):
 
 @pytest.mark.parametrize("n_words", [1, 2, 3, 4, 5])
 @pytest.mark.parametrize("tied", [False, True])
-def test_it_finds_the_best_of_all_trees(n_words, tied):
+def test_the_decoded_tree_is_the_best_of_all_trees(n_words, tied):
     random = np.random.default_rng(n_words)
     trees = [
         heads for heads in itertools.product(range(n_words + 1), repeat=n_words) if is_tree(heads)
@@ -55,7 +55,7 @@ def test_it_finds_the_best_of_all_trees(n_words, tied):
 
 
 @pytest.mark.parametrize("n_words", [8, 30, 70])
-def test_it_agrees_with_another_implementation(n_words):
+def test_decoded_trees_agree_with_another_implementation(n_words):
     chu_liu_edmonds = pytest.importorskip("ufal.chu_liu_edmonds").chu_liu_edmonds
     random = np.random.default_rng(n_words)
     for _ in range(20):
@@ -69,7 +69,7 @@ def test_it_agrees_with_another_implementation(n_words):
 
 @given(st.integers(1, 12), st.integers(0, 10_000), st.floats(0, 0.9))
 @settings(max_examples=200, deadline=None)
-def test_it_finds_a_tree_whatever_arcs_are_forbidden(n_words, seed, share):
+def test_a_tree_is_found_whatever_arcs_are_forbidden(n_words, seed, share):
     scores = random_scores(np.random.default_rng(seed), n_words, forbidden=share)
     assert is_tree(maximum_spanning_tree(scores))
 

@@ -1,4 +1,4 @@
-"""Sentences beyond the limit are parsed in parts, whatever the input and output."""
+"""Sentences beyond the limit are parsed in parts, with every format of input and output."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def parser(tiny_parser):
 
 
 @pytest.mark.parametrize("kind", ["text", "lines", "words", "conllu"])
-def test_every_input_is_cut_and_marked_alike(kind, parser, tmp_path):
+def test_long_sentences_of_every_input_format_are_split_and_marked(kind, parser, tmp_path):
     path = tmp_path / "long"
     short = "We saw it."
     if kind == "conllu":
@@ -55,7 +55,7 @@ def test_every_input_is_cut_and_marked_alike(kind, parser, tmp_path):
     assert all(text[start:].startswith(form) for start, form in zip(starts, WORDS, strict=True))
 
 
-def test_parts_are_parsed_alone(parser):
+def test_parts_are_parsed_independently(parser):
     sentence = Sentence.from_words(WORDS)
     (whole,) = parser.parse([sentence])
     bounds = [*PARTS, len(WORDS)]
@@ -123,7 +123,7 @@ def test_the_parser_reads_the_start_of_a_long_word(parser, tokenizers):
     assert parse.sentence.forms[1] == BLOB
 
 
-def test_readers_read_the_start_of_a_long_word(parser, tokenizers):
+def test_the_tokenizer_reads_the_start_of_a_long_word(parser, tokenizers):
     text = f"We saw {BLOB} near the mill."
     for tokenizer in tokenizers.values():
         tokenize = SyntaxTokenizer(tokenizer, parser)

@@ -1,4 +1,4 @@
-"""The parser on sentences of all lengths, alone and in batches, and its parts."""
+"""The parser on sentences of all lengths, alone and in batches, and its components."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def new_parser(folder, **options) -> JointParser:
         head={"arc_width": 16, "relation_width": 8},
         labels=LABELS,
     )
-    # New biaffine weights are zero, with which all trees would tie.
+    # New biaffine weights are zero, so that all trees would have the same score.
     for module in model.modules():
         if isinstance(module, Biaffine):
             torch.nn.init.normal_(module.weight, std=1.0)
@@ -90,8 +90,8 @@ def test_a_sentence_beyond_the_encoders_limit_is_read_in_windows(parser):
     assert is_tree(parse)
 
 
-def test_several_sentences_beyond_the_encoders_limit(parser):
-    """Long sentences of the same length are not put into one batch, which exceeds the encoder."""
+def test_several_sentences_beyond_the_encoders_limit_are_parsed(parser):
+    """Each long sentence is batched alone, even if others have the same length."""
     words = " ".join(SENTENCES).split() * 6
     long = [Sentence.from_words(words[start : start + 120]) for start in range(4)]
     short = sentences(3)
@@ -151,12 +151,12 @@ def test_unusual_words_are_parsed(parser, forms):
         ([Parse(Sentence.from_words(["No"]), (0,))], "sentence 1 Parse Sentence.from_words([…])"),
     ],
 )  # fmt: skip
-def test_what_is_no_sentence_is_refused(parser, given, message):
+def test_invalid_sentences_are_rejected(parser, given, message):
     with pytest.raises(InputError, match=naming(message)):
         parser.parse(given)
 
 
-def test_what_is_no_text_is_refused(parser):
+def test_invalid_texts_are_rejected(parser):
     with pytest.raises(InputError, match=naming("string None")):
         parser.parse_text(None)
     with pytest.raises(InputError, match=naming("list texts None")):
@@ -165,7 +165,7 @@ def test_what_is_no_text_is_refused(parser):
         next(parser.parse_texts([3]))
 
 
-def test_an_unknown_precision_is_refused_at_once(encoder_folders):
+def test_an_unknown_precision_is_rejected_at_once(encoder_folders):
     with pytest.raises(InputError, match=naming("precision auto bfloat16 float32 x")):
         new_parser(encoder_folders["bert"], precision="x")
 

@@ -37,7 +37,7 @@ def test_collapsing_chains_is_reversible():
     assert expand_chains(reversed(collapse_chains(chain))) == chain
 
 
-def test_the_head_of_a_phrase_is_the_word_with_its_head_outside():
+def test_the_head_of_a_phrase_is_the_word_whose_head_is_outside_it():
     heads = phrase_heads(FERRY.constituents, UNIVERSAL)
     named = {c[:3]: FERRY.forms[head] for c, head in zip(FERRY.constituents, heads, strict=True)}
     assert named[("S", 0, 9)] == "crossed"
@@ -96,7 +96,7 @@ def test_heads_by_rule(line, heads):
 @pytest.mark.parametrize(
     ("label", "children", "head"),
     [
-        # The first label of the list that is there decides, then the side.
+        # The first label of the rule that occurs decides, then the direction.
         ("ADJP", "RB JJ RB", 1), ("ADJP", "JJ NN", 1), ("ADVP", "RB IN", 0), ("ADVP", "RB RB", 1),
         ("CONJP", "RB CC IN", 1), ("CONJP", "RB RB", 1), ("FRAG", "NP ADVP", 1),
         ("INTJ", "UH UH", 0), ("LST", "LS :", 0), ("LST", "LS LS", 1), ("NAC", "JJ NNP NNP", 1),
@@ -109,17 +109,17 @@ def test_heads_by_rule(line, heads):
         ("WHADVP", "WRB WRB", 1),
         ("WHNP", "WP WDT", 1), ("WHNP", "WDT NN", 1), ("WHNP", "DT WHNP", 1),
         ("WHPP", "WHNP IN", 1), ("WHPP", "IN IN", 1), ("X", "NN VB", 0),
-        # Noun phrases have rounds.
+        # The rule for noun phrases searches in several rounds.
         ("NP", "NN NNP DT", 1), ("NP", "NNPS DT", 0), ("NP", "DT NNS CD", 1), ("NP", "NX CD", 0),
         ("NP", "NN JJR", 1), ("NP", "CD JJR JJ", 1), ("NP", "NP NP", 0), ("NP", "JJ NP", 1),
         ("NP", "$ CD", 0), ("NP", "ADJP CD", 0), ("NP", "CD PRN DT", 1), ("NP", "CD JJ", 0),
         ("NP", "CD CD DT", 1), ("NP", "DT JJ DT", 1), ("NP", "DT JJS DT", 1), ("NP", "DT RB DT", 1),
         ("NP", "DT QP DT", 1), ("NP", "NN POS", 1), ("NP", "POS NN DT", 1), ("NP", "DT PRP", 0),
         ("NX", "DT NN DT", 1),
-        # Punctuation is no head if there is anything else.
+        # Punctuation is only a head if there is nothing else.
         ("NP", ", DT", 1), ("NP", "-LRB- DT -RRB-", 1), ("PRN", ": NP :", 1), ("X", "HYPH DT", 1),
         ("X", "`` DT ''", 1), ("UCP", "DT . NFP", 0), ("UCP", "DT -RRB-", 0), ("NP", ", ,", 0),
-        # Of a coordination, the conjunct before the conjunction is.
+        # The head of a coordination is the conjunct before the conjunction.
         ("NP", "NN , CC NN", 0), ("NP", "NN NN CC NN", 1), ("NP", "DT , , CC NN", 0),
         ("VP", "MD CC MD", 0), ("UCP", "NP CC ADJP", 0), ("NP", "CC NN", 1),
         ("NP", "NN CC NN DT", 0), ("NP", ", CC NN DT", 2), ("NP", "NN DT NN", 2),

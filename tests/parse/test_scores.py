@@ -1,4 +1,4 @@
-"""Words with two subjects or objects, which trees of our own never have."""
+"""Words with two subjects or two objects, of which our example trees have none."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def parse_of(*arcs: tuple[str, int, str]) -> Parse:
         # Both nouns as passive subjects, and as subjects of different kinds.
         ([("city", 3, "nsubj:pass"), ("he", 3, "nsubj:pass"), ("born", 0, "root")], (1, 0)),
         ([("that", 3, "csubj"), ("it", 3, "nsubj"), ("helps", 0, "root")], (1, 0)),
-        # The subject of a clause that is a predicate does not count twice.
+        # The outer subject of a clausal predicate does not count as a second subject.
         ([("fact", 3, "nsubj:outer"), ("it", 3, "nsubj"), ("rains", 0, "root")], (0, 0)),
         ([("birds", 2, "obj"), ("eat", 0, "root"), ("seeds", 2, "obj")], (0, 1)),
         ([("give", 0, "root"), ("her", 1, "iobj"), ("tea", 1, "obj")], (0, 0)),
@@ -42,7 +42,7 @@ def test_double_arguments_are_counted(arcs, expected):
 
 
 @pytest.mark.parametrize("kind", ["questions", "instructions"])
-def test_example_trees_are_whole_and_their_halves_differ(kind):
+def test_example_trees_are_complete_and_their_halves_do_not_overlap(kind):
     halves = [read_treebank(TREES / f"{kind}-{half}.conllu") for half in ("train", "test")]
     texts = [{" ".join(example.gold.sentence.forms) for example in half} for half in halves]
     assert [len(half) for half in texts] == [75, 75]

@@ -61,7 +61,7 @@ def test_controls_give_trees_over_the_words_of_the_text(name):
     assert flat(source.parse_texts(TEXTS[::-1]))[:1] == found[1]
 
 
-def test_chains():
+def test_chains_attach_each_word_to_its_neighbour():
     left, right = (next(ChainSource(side).parse_texts([SENTENCES[0]]))[0] for side in
                    ("left", "right"))  # fmt: skip
     assert left.heads == tuple(range(10))
@@ -87,7 +87,7 @@ def test_random_trees_are_uniform():
 
 
 @given(st.integers(0, 30), st.sampled_from([0.0, 0.2, 0.5, 1.0]), st.integers(0, 5))
-def test_noise_moves_the_requested_share_and_leaves_a_tree(n_words, share, seed):
+def test_noise_replaces_the_requested_share_of_heads_and_leaves_a_tree(n_words, share, seed):
     sentence = Sentence.from_words([f"w{index}" for index in range(n_words)])
     parse = Parse(sentence, RandomTreeSource(seed)._heads(sentence))
     noisy = replace_heads(parse, share, np.random.default_rng(seed))
@@ -96,7 +96,7 @@ def test_noise_moves_the_requested_share_and_leaves_a_tree(n_words, share, seed)
     expected = share * max(n_words - 1, 0)
     assert moved <= math.ceil(expected)
     if n_words > 12:
-        # A word that has all others but the root below it cannot be moved.
+        # A word that dominates all others except the root cannot get another head.
         assert moved >= math.floor(expected) - 1
     assert [h == 0 for h in noisy.heads] == [h == 0 for h in parse.heads]
 
@@ -114,7 +114,7 @@ def test_tags_are_replaced_by_other_tags_and_the_tree_is_kept(share, ferry):
 
 def test_the_fingerprint_of_noise_depends_on_seed_share_and_source():
     plain = ChainSource()
-    prints = {
+    fingerprints = {
         NoisySource(plain, 0.2).fingerprint,
         NoisySource(plain, 0.4).fingerprint,
         NoisySource(plain, 0.2, 1).fingerprint,
@@ -122,10 +122,10 @@ def test_the_fingerprint_of_noise_depends_on_seed_share_and_source():
         NoisySource(plain, 0.2, what="tags").fingerprint,
         plain.fingerprint,
     }
-    assert len(prints) == 6
+    assert len(fingerprints) == 6
 
 
-def test_noise_on_a_treebank(tmp_path, ferry):
+def test_noise_is_added_to_a_treebank(tmp_path, ferry):
     path = tmp_path / "ferry.conllu"
     text = " ".join(ferry.sentence.forms)
     path.write_text(format_conllu(TreebankSentence.from_parse(ferry, text=text)))
@@ -152,7 +152,7 @@ def test_noise_on_a_treebank(tmp_path, ferry):
         ("conllu:", "conllu: conllu:FILE"),
     ],
 )
-def test_names_of_no_source(name, message):
+def test_invalid_source_names_are_rejected(name, message):
     with pytest.raises(InputError, match=naming(message)):
         load_source(name)
 
@@ -220,7 +220,7 @@ class TestSpacy:
         )
         assert set(encoded.syntax["word"].tolist()) == set(range(8))
 
-    def test_pipelines_without_a_parser_and_unknown_pipelines(self):
+    def test_pipelines_without_a_parser_and_unknown_pipelines_are_rejected(self):
         spacy = pytest.importorskip("spacy")
         pipeline = spacy.blank("en")
         pipeline.add_pipe("sentencizer")
@@ -275,19 +275,19 @@ class TestStanza:
         assert second.sentence.words == (("Go", 17, 19), ("you", 17, 19))
         assert self.source(document).fingerprint.startswith("stanza:en:")
 
-    def test_a_pipeline_without_a_parser(self, document):
+    def test_a_pipeline_without_a_parser_is_rejected(self, document):
         document.sentences[0].words[0].head = None
         with pytest.raises(InputError, match=naming("stanza:en parser")):
             list(self.source(document).parse_texts([self.TEXT]))
 
-    def test_missing_models(self, tmp_path, monkeypatch):
+    def test_missing_models_are_reported(self, tmp_path, monkeypatch):
         pytest.importorskip("stanza")
         monkeypatch.setenv("STANZA_RESOURCES_DIR", str(tmp_path))
         with pytest.raises(InputError, match=naming("stanza:en `python -c stanza.download('en')")):
             load_source("stanza:en")
 
 
-def test_load_parser_loads_parsers_of_this_package_only(tiny_encoder):
+def test_load_parser_loads_only_parsers_of_this_package(tiny_encoder):
     for name in ("linear", "nowhere", tiny_encoder):
         with pytest.raises(InputError, match=naming(f"{name} default-parser")):
             load_parser(name)

@@ -1,4 +1,4 @@
-"""Trees of a treebank or an annotated corpus serve texts of several sentences."""
+"""Texts of several sentences get their trees from a treebank or an annotated corpus."""
 
 from __future__ import annotations
 
@@ -52,8 +52,8 @@ def treebank(tmp_path):
     return path
 
 
-def served(source, *texts):
-    """The words of each sentence as written in the text, and its heads."""
+def stored_trees(source, *texts):
+    """Look texts up: the words of each sentence as written in the text, and its heads."""
     return [
         [([text[a:b] for _, a, b in parse.sentence.words], parse.heads) for parse in parses]
         for text, parses in zip(texts, source.parse_texts(texts), strict=True)
@@ -65,18 +65,18 @@ YES_NO, NO_YES = (["No", "."], (0, 1)), (["No", "."], (2, 0))
 
 
 @pytest.mark.parametrize("space", [" ", "\n", "  \u00a0", ""])
-def test_a_passage_is_served_sentence_by_sentence(treebank, space):
+def test_a_passage_is_looked_up_sentence_by_sentence(treebank, space):
     text = space.join(["", "They hum in New  York.", "Gulls can't sing.", "No."])
-    ((hum, gulls, no),) = served(load_source(f"conllu:{treebank}"), text)
+    ((hum, gulls, no),) = stored_trees(load_source(f"conllu:{treebank}"), text)
     assert hum == (["They", "hum", "in", "New  York", "."], (2, 0, 4, 2, 2))
     assert gulls == GULLS
     assert no == YES_NO
 
 
-def test_of_equal_sentences_the_next_one_is_taken(treebank):
+def test_repeated_sentences_get_their_trees_in_turn(treebank):
     source = load_source(f"conllu:{treebank}")
-    assert served(source, "No. They hum in New York. No.")[0][::2] == [YES_NO, NO_YES]
-    assert served(source, "They hum in New York.", "No.", "No.", "") == [
+    assert stored_trees(source, "No. They hum in New York. No.")[0][::2] == [YES_NO, NO_YES]
+    assert stored_trees(source, "They hum in New York.", "No.", "No.", "") == [
         [(["They", "hum", "in", "New York", "."], (2, 0, 4, 2, 2))], [NO_YES], [YES_NO], [],
     ]  # fmt: skip
 
@@ -95,14 +95,14 @@ def test_a_tokenizer_reads_a_passage_with_stored_trees(treebank, tiny_encoder):
     assert set(batch["sentence"].flatten().tolist()) == {-1, 0, 1}
 
 
-def test_a_treebank_is_annotated_with_its_own_trees_and_serves_on(treebank, tmp_path):
+def test_a_corpus_made_from_a_treebank_is_a_parse_source_like_it(treebank, tmp_path):
     settings = AnnotationSettings(kind="conllu", parser=f"conllu:{treebank}")
     annotate([str(treebank)], tmp_path / "gulls", settings, workers=1)
     found = [one.parse for one in AnnotatedCorpus(tmp_path / "gulls").sentences()]
     assert [parse.heads for parse in found] == [GULLS[1], (0, 1), (2, 0, 4, 2, 2), (2, 0)]
     corpus = load_source(f"parquet:{tmp_path / 'gulls'}")
     text = "No. They hum in New York.\nNo. Gulls can't sing."
-    assert served(corpus, text) == served(load_source(f"conllu:{treebank}"), text)
+    assert stored_trees(corpus, text) == stored_trees(load_source(f"conllu:{treebank}"), text)
     with pytest.raises(InputError, match=naming("gulls 'Hum.'")):
         list(corpus.parse_texts(["Hum."]))
     again = AnnotationSettings(kind="conllu", parser=f"parquet:{tmp_path / 'gulls'}")
@@ -111,7 +111,7 @@ def test_a_treebank_is_annotated_with_its_own_trees_and_serves_on(treebank, tmp_
     assert same == found
 
 
-def test_given_words_that_differ_from_the_stored_ones_are_refused(treebank, tmp_path):
+def test_given_words_that_differ_from_the_stored_ones_are_rejected(treebank, tmp_path):
     other = tmp_path / "other.conllu"
     other.write_text("1\tNo.\t_\tINTJ\tUH\t_\t0\troot\t_\t_\n\n", encoding="utf-8")
     settings = AnnotationSettings(kind="conllu", parser=f"conllu:{treebank}")
@@ -124,9 +124,9 @@ def test_given_words_that_differ_from_the_stored_ones_are_refused(treebank, tmp_
         annotate([str(lines)], tmp_path / "out2", settings, workers=1)
 
 
-def test_words_keep_their_boundaries(treebank):
+def test_given_words_are_looked_up_with_their_boundaries(treebank):
     source = load_source(f"conllu:{treebank}", mode="words")
-    ((no, gulls),) = served(source, "No .  Gulls ca n't sing .")
+    ((no, gulls),) = stored_trees(source, "No .  Gulls ca n't sing .")
     assert (no, gulls) == (YES_NO, GULLS)
     with pytest.raises(InputError, match=naming("No. Gulls ca")):
         list(source.parse_texts(["No. Gulls ca n't sing ."]))
@@ -142,7 +142,7 @@ SHORT = ["".join(letters) for n in (1, 2, 3) for letters in product("ab", repeat
 def test_a_text_is_found_if_and_only_if_it_can_be_split(known, text):
     parses = [Parse(Sentence.from_words([form]), (0,)) for form in known]
     index = SentenceIndex(zip(known, parses, strict=True))
-    # Which beginnings of the text consist of known sentences.
+    # Lengths of the prefixes that consist of known sentences.
     possible = {0}
     for end in range(1, len(text) + 1):
         if any(end - len(one) in possible and text[:end].endswith(one) for one in known):

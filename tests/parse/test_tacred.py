@@ -1,4 +1,4 @@
-"""The trees of TACRED's files as parses of its token texts."""
+"""The trees in TACRED's files, as parses of the joined tokens."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def test_blank_tokens_are_kept():
     assert (sentence.forms, sentence.starts) == (("Rain", " ", "fell"), (0, 5, 7))
 
 
-def test_trees_and_words_of_several_files(tmp_path):
+def test_trees_and_words_are_read_from_several_files(tmp_path):
     one = write(tmp_path / "train.json", [TACRED, TACRED | {"id": "a2"}])
     other = tmp_path / "dev.jsonl"
     second = TACRED | {"id": "b", "token": ["Rain", "again"], "stanford_pos": ["NN", "RB"]}

@@ -36,7 +36,7 @@ def flatten(sentences):
 
 
 @pytest.mark.parametrize("n_words", [1, 2, 3, 4])
-def test_every_assignment_of_heads(n_words):
+def test_every_assignment_of_heads_is_checked_correctly(n_words):
     """Heads range from -1 to one beyond the last word; both ends are invalid."""
     sentences = list(itertools.product(range(-1, n_words + 2), repeat=n_words))
     heads, bounds = flatten(sentences)

@@ -1,4 +1,4 @@
-"""What the parser reads for words that are not written as in running text."""
+"""How the parser reads words that are not spelled as in running text."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def encoded(kind, *texts):
         ("(a) < b > [] <3", "(a) < b > [] <3"),
     ],
 )
-def test_the_encoder_reads_what_a_word_stands_for(kind, given, read):
+def test_the_encoder_reads_escapes_and_special_tokens_as_ordinary_text(kind, given, read):
     # Other sentences of the batch keep their pieces.
     one, other = encoded(kind, given, "The ferry left"), encoded(kind, read, "The ferry left")
     for found, expected in zip(one, other, strict=True):
@@ -58,7 +58,7 @@ def test_emoji_that_the_vocabulary_lacks_are_read_as_an_emoticon(kind, monkeypat
     assert not np.array_equal(unknown.pieces, read.pieces)
 
 
-def test_emoji_that_the_vocabulary_has_are_read_themselves():
+def test_emoji_in_the_vocabulary_are_not_replaced():
     given, other = encoded("byte_level", "Nice boat 👏", "Nice boat 🎈")
     assert not np.array_equal(given.pieces, other.pieces)
 
@@ -124,7 +124,7 @@ class TestTheShippedParser:
         assert parse.sentence.forms == words
         return replace(parse, sentence=Sentence.from_words(["x"] * len(words)))
 
-    def test_escapes_are_parsed_as_what_they_stand_for(self, parser):
+    def test_escapes_are_parsed_like_the_unescaped_words(self, parser):
         given = self.parsed(parser, *"`` Row -LSB- on -RSB- , '' said Bo -LRB- 9 -RRB- .".split())
         assert given == self.parsed(parser, *'" Row [ on ] , " said Bo ( 9 ) .'.split())
         tags = [given.xpos[n] for n in (0, 2, 4, 6, 9, 11)]
@@ -142,7 +142,7 @@ class TestTheShippedParser:
         given = self.parsed(parser, "What", "a", "lovely", "boat", emoji)
         assert (given.upos[4], given.xpos[4]) == ("SYM", "NFP")
 
-    def test_a_name_with_a_space_is_a_name(self, parser, tmp_path):
+    def test_a_name_with_a_space_is_tagged_as_a_name(self, parser, tmp_path):
         file = tmp_path / "names.conllu"
         words = ("San Diego", "has", "a", "harbour", ".")
         rows = ["\t".join([str(n), word, *"________"]) for n, word in enumerate(words, start=1)]

@@ -13,12 +13,12 @@ from tests.report_pages import trained
 
 @pytest.fixture
 def drawn_plots():
-    """Requested by tests that look at plots."""
+    """Used by tests that look at plots."""
 
 
 @pytest.fixture
 def empty_plots(request, monkeypatch):
-    """Unless a test looks at plots they are empty: drawing takes longer than all else."""
+    """Write empty plots, which is much faster, unless the test uses `drawn_plots`."""
     if "drawn_plots" not in request.fixturenames:
         from matplotlib.figure import Figure
 
@@ -50,7 +50,7 @@ def spans(tmp_path_factory, tiny_encoder):
                 training={"num_train_epochs": 1, "seed": seed},
             )
             runs[preset, seed] = folder
-            # A tiny model answers nothing right, so overwrite its scores with different ones.
+            # A tiny model gets no answer right, so replace its scores.
             rows = json.loads((folder / "examples.json").read_text())
             right = {"none": ("0-0", "0-1", "0-no"), "sg-net": ("0-1", "0-2", "0-3")}[preset]
             for key in rows:
@@ -61,4 +61,5 @@ def spans(tmp_path_factory, tiny_encoder):
 
 @pytest.fixture
 def both(spans):
+    """A plain and a guided run with the same seed."""
     return [spans["none", 1], spans["sg-net", 1]]

@@ -121,10 +121,10 @@ def test_cards_show_scores_odds_and_candidates(page: Page, answers: list[Answer]
     for text in ("When was it repaired?", "1931", "9.50", "2.50", "−7.00", "0.50", "0.88", "0.06"):
         assert text in answered
     assert answered.count("Abstains") == 0
-    silent = cards[0].text
+    abstaining = cards[0].text
     for text in ("Abstains", "3.25", "0.50"):
-        assert text in silent
-    assert "Gull Rock" in silent, "what it weighed is shown all the same"
+        assert text in abstaining
+    assert "Gull Rock" in abstaining, "candidates are shown although it abstains"
 
 
 def test_the_verifier_is_shown_if_there_is_one(passage: str, answers: list[Answer]) -> None:
@@ -280,7 +280,7 @@ def test_attention_is_stored_by_question_and_word(
         answer_page(**arguments, attention=[short] * 4)
 
 
-def test_rows_need_a_tree() -> None:
+def test_rows_are_only_defined_for_trees() -> None:
     assert sdoi_rows([2, 3, 0, 1]) == [(1, 2, 3), (2, 3), (3,), (4, 1, 2, 3)]
     assert sdoi_rows([]) == []
     for heads in ([2, 1], [1], [5, 0]):

@@ -1,4 +1,4 @@
-"""The page of answers in a browser."""
+"""The answer page in a browser."""
 
 from pathlib import Path
 
@@ -22,7 +22,7 @@ def page_file(html: str, tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.mark.chromium
 class TestInBrowser:
-    def test_script_runs_clean_and_nothing_is_fetched(self, browser, page_file: Path) -> None:
+    def test_the_script_runs_without_errors_or_requests(self, browser, page_file: Path) -> None:
         browser.open(page_file)
         assert browser.run("document.documentElement.className") == "js"
         assert browser.problems() == []
@@ -66,7 +66,9 @@ class TestInBrowser:
             assert browser.run(SHOWN) == []
             assert browser.problems() == []
 
-    def test_choosing_a_question_moves_everything(self, browser, page_file: Path) -> None:
+    def test_choosing_a_question_updates_marks_card_and_trees(
+        self, browser, page_file: Path
+    ) -> None:
         browser.open(page_file)
         assert browser.run(HIGHLIGHTED) == "1931"
         browser.point("#question-4", click=True)
@@ -80,7 +82,7 @@ class TestInBrowser:
         assert browser.run(HIGHLIGHTED) == ""
         assert browser.run(opened) == [False, False, False]
 
-    def test_keys_walk_through_words_and_up_to_heads(self, browser, page_file: Path) -> None:
+    def test_arrow_keys_move_between_words_and_up_to_heads(self, browser, page_file: Path) -> None:
         browser.open(page_file)
         browser.run("document.getElementById('word-13').focus()")
         assert browser.run("document.body.dataset.row") == "13"
@@ -93,7 +95,9 @@ class TestInBrowser:
         browser.run("document.activeElement.blur()")
         assert browser.run("document.body.dataset.row") == "3"
 
-    def test_a_candidate_is_found_in_the_passage(self, browser, page_file: Path) -> None:
+    def test_pointing_at_a_candidate_marks_it_in_the_passage(
+        self, browser, page_file: Path
+    ) -> None:
         browser.open(page_file)
         browser.point('[data-span="2-2"]')
         marked = "[...document.querySelectorAll('.candidate-here')].map((e) => e.textContent)"
@@ -104,7 +108,9 @@ class TestInBrowser:
         browser.open(page_file, "#word-13", width=width)
         assert browser.run("document.documentElement.scrollWidth") <= width
 
-    def test_text_answers_and_trees_without_script(self, browser, page_file: Path) -> None:
+    def test_text_answers_and_trees_are_shown_without_script(
+        self, browser, page_file: Path
+    ) -> None:
         browser.send("Emulation.setScriptExecutionDisabled", value=True)
         try:
             browser.open(page_file)

@@ -1,4 +1,4 @@
-"""Cases of a report: which examples are chosen, and what is shown of them."""
+"""Cases of a report: which examples are chosen, and what is shown."""
 
 from __future__ import annotations
 
@@ -26,17 +26,17 @@ from tests.report_pages import changed
 from tests.written_runs import written_run
 
 
-def test_a_run_without_a_right_answer_has_errors(both, tmp_path):
-    def nothing(text):
+def test_all_examples_of_a_run_without_right_answers_are_errors(both, tmp_path):
+    def all_wrong(text):
         return json.dumps({key: {"exact": 0.0, "f1": 0.0} for key in json.loads(text)})
 
-    wrong = changed(both[0], tmp_path / "wrong", "examples.json", nothing)
+    wrong = changed(both[0], tmp_path / "wrong", "examples.json", all_wrong)
     [system] = read_systems([wrong])
     assert find_cases([system], most=100).counts == {("wrong", "wrong"): 7}
 
 
 class TestCases:
-    def test_all_seeds_answer(self, spans):
+    def test_a_case_has_the_answers_of_all_seeds(self, spans):
         systems = read_systems(list(spans.values()))
         answers = {key: read_answers(read_systems([run])[0].runs[0]) for key, run in spans.items()}
         for case in find_cases(systems, most=100).cases:
@@ -67,7 +67,7 @@ class TestCases:
         assert [c.label for c in parse.constituents] == ["S", "NP", "VP", "NP"]
         assert phrase_svg(parse, standalone=False) in page.read_text(encoding="utf-8")
 
-    def test_cases_differ_as_labelled(self, spans):
+    def test_gained_and_lost_cases_are_those_whose_scores_differ(self, spans):
         systems = read_systems(list(spans.values()))
         found = find_cases(systems, most=100)
         rows = [[run.rows for run in system.runs] for system in systems]
@@ -80,7 +80,7 @@ class TestCases:
             assert {case.key for case in found.cases if case.kind == kind} == keys
             assert found.counts[kind, "sg-net"] == len(keys)
 
-    def test_as_many_of_each_kind(self, tmp_path):
+    def test_each_kind_has_the_same_number_of_cases_if_possible(self, tmp_path):
         right = [1.0] * 10 + [0.0] * 30
         wrong = [0.0] * 10 + [1.0] * 30
         folders = [
@@ -112,7 +112,7 @@ class TestCases:
             find_cases(read_systems([tmp_path / "run"]), most=3)
 
 
-def test_questions_of_other_tasks():
+def test_examples_of_other_tasks_are_described():
     described = find_task("translation").describe(ParallelExample("1", "Ein Boot.", "A boat."))
     assert (described.asked, described.gold, described.passage) == ("Ein Boot.", ("A boat.",), "")
     described = find_task("probing").describe(ProbeExample("1", "te", "PAST", "It rained."))

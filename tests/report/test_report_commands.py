@@ -19,7 +19,7 @@ pytestmark = pytest.mark.usefixtures("empty_plots", "small_parser")
 
 
 def test_the_commands_reproduce_the_runs(both, tmp_path, monkeypatch):
-    """A run that starts from another one comes after it, and starts from the reproduced one."""
+    """A run that starts from another run comes later, and starts from the reproduction of it."""
     settings = load_experiment(both[0] / "experiment.yaml")
     later = replace(settings, encoder=str(both[0]), preset="saved")
     train(later, tmp_path / "later")

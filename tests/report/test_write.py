@@ -1,4 +1,4 @@
-"""The report of runs: completeness, correct values, and what is skipped."""
+"""The report of runs: its sections, their values, and what is skipped."""
 
 from __future__ import annotations
 
@@ -78,7 +78,9 @@ def test_a_comparison_has_all_sections(both, drawn_plots, tmp_path):
 
 
 @pytest.mark.slow
-def test_runs_that_were_trained_on_noise_are_a_curve(spans, drawn_plots, tmp_path, tiny_encoder):
+def test_runs_that_were_trained_on_noise_are_shown_as_a_curve(
+    spans, drawn_plots, tmp_path, tiny_encoder
+):
     clean = spans["sg-net", 1]
     settings = load_experiment(clean / "experiment.yaml", ["parser=noisy:0.5:linear"])
     train(settings, tmp_path / "noisy")
@@ -100,7 +102,7 @@ def test_the_chosen_metric_is_used_throughout(both, tmp_path):
 
 
 @pytest.mark.slow
-def test_the_same_runs_give_the_same_bytes(both, drawn_plots, tmp_path):
+def test_reports_on_the_same_runs_are_byte_for_byte_equal(both, drawn_plots, tmp_path):
     for name in ("one", "two"):
         write_report(both, tmp_path / name, n_cases=2, n_pictures=1)
     for path in (path for path in (tmp_path / "one").rglob("*") if path.is_file()):
@@ -116,7 +118,7 @@ def test_dev_files_are_read_once(both, tmp_path, monkeypatch):
     assert len(reads) == 1
 
 
-def test_counts_and_speeds_are_shown_as_such():
+def test_how_counts_and_speeds_are_formatted():
     assert metric_shown([1014.0, 1014.0]) == "1,014"
     assert metric_shown([50.0, 52.0]) == "51.00 ± 1.41"
     assert metric_shown([]) == "–"
@@ -126,13 +128,12 @@ def test_counts_and_speeds_are_shown_as_such():
     ]  # fmt: skip
 
 
-def test_seeds_are_one_system(spans, drawn_plots, tmp_path):
+def test_runs_that_differ_in_their_seed_are_one_system(spans, drawn_plots, tmp_path):
     write_report(list(spans.values()), tmp_path / "report", n_pictures=0)
     found = Balanced(page_of(tmp_path / "report"))
     assert "4 runs" in found.text
     assert "±" in found.text
     assert "none, sg-net" in found.text
-    # Without attention maps the page does not mention them.
     assert says(found.text, "seeds")
     curves = (tmp_path / "report" / "curves.svg").read_text()
     assert curves.count(">sg-net<") == 1
@@ -145,7 +146,7 @@ def test_one_run_shows_its_errors(both, tmp_path):
     assert "is not fully right on" in found.text
     assert "McNemar" not in found.text
     assert "syntagma compare" not in found.text
-    # A single guided model is shown with the last layer of its encoder.
+    # The attention of a single guided model is shown next to that of its encoder's last layer.
     assert "sg-net-1: layer 2 of 2" in page
     assert "sg-net-1: guided layer" in page
 
@@ -305,6 +306,6 @@ def test_pretraining_curves_show_each_objective_with_chance(drawn_plots, tmp_pat
     for title in ("hidden pieces, accuracy", "heads, accuracy"):
         assert title in curves
     assert curves.count(">chance<") == 2
-    # No run has these.
+    # No run has these metrics.
     assert "distances" not in curves
     assert "log_likelihood" not in curves

@@ -1,4 +1,4 @@
-"""Data in the official layout of the papers' datasets, written for the tests."""
+"""Made-up data in the official layout of the papers' datasets."""
 
 from __future__ import annotations
 
@@ -44,6 +44,8 @@ def data(tmp_path_factory) -> Path:
 
 @pytest.fixture
 def setting(data, tmp_path, tiny_encoder, tiny_parser):
+    """A function that makes settings with tiny data, a tiny encoder and a tiny parser."""
+
     def make(*overrides, **changes):
         values = {"encoder": tiny_encoder, "parser": tiny_parser, "scale": "tiny"} | changes
         return Setting(data, tmp_path / "out", overrides=(*TINY, *overrides), **values)
@@ -52,7 +54,7 @@ def setting(data, tmp_path, tiny_encoder, tiny_parser):
 
 
 @pytest.fixture
-def everything(tmp_path):
+def empty_datasets(tmp_path):
     """Create a folder with every file of every dataset, all of them empty."""
     for dataset in read_datasets().values():
         for files in dataset.choices:

@@ -1,4 +1,4 @@
-"""Tables that are also drawn: the content of the figures, and that they are written."""
+"""Tables that are also drawn as charts."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from syntagma.reproduce.result import Cell
 from syntagma.reproduce.work import plan_entry, reproduce
 
 
-def test_headings_become_lines_and_columns_panels():
+def test_headings_become_lines_and_columns_become_panels():
     cells = [
         Cell("-HP", "F1", 72.0, 0.5, heading="Without"),
         Cell("-HP", "accuracy", 61.0, heading="Without"),
@@ -55,20 +55,20 @@ def test_noise_is_drawn_with_a_horizontal_line_for_the_plain_encoder(setting):
 
 def test_variants_are_drawn_as_lines_over_turns(setting, monkeypatch):
     pytest.importorskip("matplotlib")
-    wanted = setting(
+    settings = setting(
         "head.max_length=96", "squad1/head.doc_stride=32", "squad1/head.max_question_length=24"
     )
     entry = find_entry("poi-net", "figure4")
     assert entry.kind == "lines"
     entry = replace(entry, base="dream", rows=entry.rows[2:4], columns=entry.columns[1:3])
-    found = reproduce(make_plan(entry, wanted))
+    found = reproduce(make_plan(entry, settings))
     drawn = Path(*found.measured.pictures).read_text(encoding="utf-8")
     for word in ("Weighted", "Forgetting", "1 turn", "2 turns"):
         assert f">{word}<" in drawn
     # Without matplotlib, only the table is written.
     for name in ("matplotlib", "matplotlib.pyplot"):
         monkeypatch.setitem(sys.modules, name, None)
-    without = reproduce(make_plan(entry, wanted))
+    without = reproduce(make_plan(entry, settings))
     assert without.measured.pictures == ()
     assert any("plot" in line for line in without.measured.lines)
     assert without.measured.cells == found.measured.cells

@@ -29,11 +29,11 @@ CONTENTS = {
 def test_every_table_and_figure_is_in_the_index(name):
     paper = read_papers()[name]
     tables, figures = CONTENTS[name]
-    wanted = {f"table{n}" for n in range(1, tables + 1)}
-    wanted |= {f"figure{n}" for n in range(1, figures + 1)}
+    expected = {f"table{n}" for n in range(1, tables + 1)}
+    expected |= {f"figure{n}" for n in range(1, figures + 1)}
     found = [*paper.entries, *paper.others]
     assert len(found) == len(set(found))
-    assert wanted == {id for id in found if not id.startswith("section")}
+    assert expected == {id for id in found if not id.startswith("section")}
 
 
 @pytest.mark.parametrize("entry", ENTRIES, ids=lambda entry: entry.name)

@@ -1,4 +1,4 @@
-"""Recorded numbers that belong to several entries."""
+"""Recorded numbers that appear in several entries."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def sources(entry, recorded):
     return [] if found.unmeasured else [*found.sources]
 
 
-def only(entry, *bases):
+def with_bases(entry, *bases):
     """Return the entry with the columns of some bases only, without the paper's numbers."""
     columns = tuple(column for column in entry.columns if column.base in bases)
     return replace(entry, columns=columns, rows=tuple(replace(r, paper=()) for r in entry.rows))
@@ -57,16 +57,16 @@ def test_tables_of_earlier_versions_are_in_the_journal_version(paper):
     recorded = records("sg-net table2", "sg-net table3", "sg-net figure4")
     assert sources(find_entry(paper, "table1"), recorded) == ["sg-net table2"]
     assert sources(find_entry(paper, "table2"), recorded) == ["sg-net table3"]
-    # Its ways of aggregation are in table 6.
+    # The other ways of aggregation are in table 6.
     aggregations = measured_cells(find_entry(paper, "table3"), recorded)
     assert "Concatenation" in aggregations.unmeasured
     figure = find_entry(paper, "figure4")
     assert sources(figure, recorded) == ["sg-net figure4"]
     options = figure.options | {"cuts": ["size"]}
-    assert sources(replace(figure, options=options), recorded) == [], "other groups"
+    assert sources(replace(figure, options=options), recorded) == [], "the groups differ"
 
 
-def test_only_what_was_measured_is_measured():
+def test_cells_without_a_record_are_unmeasured():
     rows = ("BERT Baseline", "SG-Net on BERT")
     recorded = records("sg-net table2", rows=rows)
     own = measured_cells(find_entry("sg-net", "table2"), recorded)
@@ -87,7 +87,7 @@ def test_cells_have_the_numbers_of_the_paper_they_belong_to():
     assert cell.ours == 1.0 + at
 
 
-def test_noise_and_the_part_of_the_data_make_other_numbers():
+def test_numbers_on_another_part_of_the_data_are_not_reused():
     recorded = records("poi-net table6")
     table = find_entry("poi-net", "table11")
     assert sources(table, recorded) == ["poi-net table6"]
@@ -97,13 +97,13 @@ def test_noise_and_the_part_of_the_data_make_other_numbers():
     assert sources(replace(table, columns=on_test), recorded) == []
 
 
-def test_several_records_together_may_contain_an_entry():
-    wanted = find_entry("poi-net", "table3")
-    some = only(wanted, "dream", "squad1")
+def test_several_records_can_be_combined():
+    entry = find_entry("poi-net", "table3")
+    some = with_bases(entry, "dream", "squad1")
     some = replace(some, id="some")
     recorded = records("poi-net table11", "poi-net table8")
     assert sources(some, recorded) == ["poi-net table8", "poi-net table11"]
-    assert measured_cells(wanted, recorded).unmeasured
+    assert measured_cells(entry, recorded).unmeasured
     # Numbers of different encoders, seeds or settings are not combined.
     for changes in (
         {"encoder": "some/other"}, {"seeds": 3}, {"settings": ["data.limit=9"]},
@@ -141,16 +141,16 @@ def test_the_index_says_which_data_are_missing(tmp_path, monkeypatch):
     assert line("sg-net", "table3").startswith("needs")
 
 
-def test_a_record_does_not_contain_numbers_whose_data_were_missing():
-    wanted = replace(find_entry("seprem", "table2"), id="other")
+def test_columns_whose_data_were_missing_are_unmeasured():
+    entry = replace(find_entry("seprem", "table2"), id="other")
     recorded = records("seprem table2", bases=("typing",))
-    assert sources(only(wanted, "typing"), recorded) == ["seprem table2"]
-    assert measured_cells(wanted, recorded).unmeasured == (
+    assert sources(with_bases(entry, "typing"), recorded) == ["seprem table2"]
+    assert measured_cells(entry, recorded).unmeasured == (
         "column FIGER Acc", "column Ma-F1", "column Mi-F1",
     )  # fmt: skip
 
 
-def test_at_the_papers_scale_every_encoder_is_needed():
+def test_every_encoder_is_needed_at_the_papers_scale():
     journal, earlier = find_entry("sg-net", "table3"), find_entry("sg-net-aaai", "table2")
     both = records("sg-net table3", scale="paper", encoder=f"{BERT}, {ALBERT}")
     assert sources(earlier, both) == ["sg-net table3"]
@@ -161,7 +161,7 @@ def test_at_the_papers_scale_every_encoder_is_needed():
     assert sources(journal, records("sg-net-aaai table2")) == ["sg-net-aaai table2"]
 
 
-def test_recorded_places_are_those_of_the_entries():
+def test_recorded_cells_are_cells_of_the_entries():
     for name, found in index.recorded().items():
         entry = find_entry(*name.split())
         for cell in found["cells"]:

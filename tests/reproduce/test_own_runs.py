@@ -1,4 +1,4 @@
-"""Single runs of the registry: their settings as a file, and tables of one's own."""
+"""Single runs of the registry: their settings as a file, and comparisons of chosen systems."""
 
 from __future__ import annotations
 
@@ -30,39 +30,39 @@ RUNS = [
 
 
 @pytest.mark.parametrize(("base", "system"), RUNS)
-def test_printed_settings_are_those_of_the_run(base, system, everything, tmp_path):
-    setting = Setting(everything, everything / "out")
+def test_printed_settings_are_those_of_the_run(base, system, empty_datasets, tmp_path):
+    setting = Setting(empty_datasets, empty_datasets / "out")
     path = tmp_path / "run.yaml"
     path.write_text(settings_of(base, system, setting), encoding="utf-8")
     assert load_experiment(path) == make_run(base, system, setting).experiment
 
 
-def test_printed_settings_name_the_run_to_start_from(everything):
-    setting = Setting(everything, everything / "out")
+def test_printed_settings_name_the_run_to_start_from(empty_datasets):
+    setting = Setting(empty_datasets, empty_datasets / "out")
     text = settings_of("dream", "poi-net", setting)
-    start = everything / "out" / "cpu" / "squad1" / "poi-net-1"
+    start = empty_datasets / "out" / "cpu" / "squad1" / "poi-net-1"
     assert f"# starts from {start}: syntagma reproduce --settings squad1 poi-net\n" in text
     assert "weight_decay" not in text  # A default.
 
 
-def test_unknown_names_are_corrected(everything):
-    setting = Setting(everything, everything / "out")
+def test_errors_about_unknown_names_suggest_known_ones(empty_datasets):
+    setting = Setting(empty_datasets, empty_datasets / "out")
     with pytest.raises(InputError, match=naming("base squad squad1")):
         find_run("squad", "plain", setting)
     with pytest.raises(InputError, match=naming("system sgnet sg-net")):
         find_run("squad1", "sgnet", setting)
 
 
-def test_the_command_prints_settings(everything):
-    arguments = ["reproduce", "--settings", "nli", "plain", "--data", str(everything)]
+def test_the_command_prints_settings(empty_datasets):
+    arguments = ["reproduce", "--settings", "nli", "plain", "--data", str(empty_datasets)]
     result = CliRunner().invoke(app, [*arguments, "--set", "training.learning_rate=1e-5"])
     assert result.exit_code == 0
     assert result.stdout.startswith("# The system plain on nli, at the scale cpu\ntask: pairs\n")
     assert "learning_rate: 1.0e-05" in result.stdout
 
 
-def test_runs_follow_those_that_they_start_from(everything):
-    setting = Setting(everything, everything / "out")
+def test_runs_come_after_those_that_they_start_from(empty_datasets):
+    setting = Setting(empty_datasets, empty_datasets / "out")
     runs = [make_run("dream", "poi-net", setting, seed=seed) for seed in (1, 2)]
     names = [f"{run.base}/{run.folder.name}" for run in in_order(runs)]
     assert names == ["squad1/poi-net-1", "dream/poi-net-1", "dream/poi-net-2"]
@@ -100,7 +100,7 @@ def test_systems_on_a_base_are_trained_and_compared(data, tiny_encoder, tmp_path
         (["--systems", "plain"], "base squad1"),
     ],
 )
-def test_wrong_systems_are_errors_before_training(arguments, message, everything):
-    result = CliRunner().invoke(app, ["reproduce", *arguments, "--data", str(everything)])
+def test_invalid_systems_are_rejected_before_training(arguments, message, empty_datasets):
+    result = CliRunner().invoke(app, ["reproduce", *arguments, "--data", str(empty_datasets)])
     with pytest.raises(InputError, match=naming(message)):
         raise result.exception

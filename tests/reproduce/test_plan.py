@@ -1,4 +1,4 @@
-"""Plans: their runs, which entries share, with the same settings as the experiments."""
+"""Plans: the runs of an entry, their settings, and the runs that entries share."""
 
 from __future__ import annotations
 
@@ -33,13 +33,13 @@ SAME = {
     "mlm_pretrain_small": ("pretraining", "mlm"),
     "seprem_pretrain_small": ("pretraining", "layers_mlm_both"),
 }
-"""Examples in experiments/ with the same settings as a run of `bases.yaml`."""
+"""Files in experiments/ with the same settings as a run of `bases.yaml`."""
 
 
 @pytest.mark.parametrize("name", SAME)
-def test_settings_equal_those_of_the_experiments(name, everything):
+def test_settings_equal_those_of_the_experiments(name, empty_datasets):
     copied = ("guides.ancestor_attention.initialise=last_layer",) if name == "nli_sg-net" else ()
-    setting = Setting(everything, everything / "out", overrides=copied)
+    setting = Setting(empty_datasets, empty_datasets / "out", overrides=copied)
     ours = make_run(*SAME[name], setting).experiment
     theirs = load_experiment(EXPERIMENTS / f"{name}.yaml")
     base, system = SAME[name]
@@ -54,9 +54,9 @@ def test_settings_equal_those_of_the_experiments(name, everything):
 
 @pytest.mark.parametrize("scale", SCALES)
 @pytest.mark.parametrize("paper", read_papers())
-def test_every_entry_has_a_plan_at_every_scale(paper, scale, everything):
+def test_every_entry_has_a_plan_at_every_scale(paper, scale, empty_datasets):
     for entry in read_papers()[paper].entries.values():
-        plan = make_plan(entry, Setting(everything, everything / "out", scale, seeds=2))
+        plan = make_plan(entry, Setting(empty_datasets, empty_datasets / "out", scale, seeds=2))
         runs = plan.runs()
         assert not plan.missing
         assert len({run.folder for run in runs}) == len(runs)
@@ -67,8 +67,8 @@ def test_every_entry_has_a_plan_at_every_scale(paper, scale, everything):
             preset = run.experiment.preset
             resolve_guides("none" if preset == "saved" else preset, run.experiment.guides)
         shown = {row.encoder for row, _ in plan.row_runs()}
-        wanted = {row.encoder for row in entry.rows if row.system}
-        assert shown == wanted if scale == "paper" else len(shown) == 1
+        expected = {row.encoder for row in entry.rows if row.system}
+        assert shown == expected if scale == "paper" else len(shown) == 1
 
 
 def test_every_system_is_used():
@@ -81,9 +81,9 @@ def test_every_system_is_used():
         assert name in used or f"/{name}'" in text or re.search(rf"[ ,]{name}[ ,\n]", results)
 
 
-def test_systems_have_the_papers_random_start(everything):
-    """The presets start from pretrained weights; what the papers do not say is not assumed."""
-    setting = Setting(everything, everything / "out", "paper")
+def test_guides_are_initialised_randomly_as_in_the_papers(empty_datasets):
+    """The presets use pretrained weights instead, which the papers do not mention."""
+    setting = Setting(empty_datasets, empty_datasets / "out", "paper")
     for base, system, guide in (
         ("squad2", "sg-net", "ancestor_attention"),
         ("squad1", "poi-net", "pos_embedding"),
@@ -92,17 +92,17 @@ def test_systems_have_the_papers_random_start(everything):
         assert resolve_guides(system, {})[guide].initialise != "random"
 
 
-def test_a_setting_of_a_guide_changes_the_systems_that_have_it(everything):
+def test_a_setting_of_a_guide_changes_the_systems_that_have_it(empty_datasets):
     given = ("guides.ancestor_attention.initialise=last_layer",)
-    setting = Setting(everything, everything / "out", overrides=given)
+    setting = Setting(empty_datasets, empty_datasets / "out", overrides=given)
     assert make_run("nli", "plain", setting).experiment.guides == {}
     guides = make_run("nli", "sg-net", setting).experiment.guides
     assert guides["ancestor_attention"].initialise == "last_layer"
 
 
-def test_differences_name_every_setting_the_chain_of_runs_and_the_initialisation(everything):
+def test_differences_include_settings_starting_runs_and_initialisation(empty_datasets):
     given = ("race/guides.ancestor_attention.alpha=0.7", "race/training.weight_decay=0.2")
-    setting = Setting(everything, everything / "out", overrides=given)
+    setting = Setting(empty_datasets, empty_datasets / "out", overrides=given)
     lines = [*differences(make_plan(find_entry("sg-net", "table3"), setting))]
     (settings,) = (line for line in lines if line.startswith("settings (race;"))
     for shown in (
@@ -117,8 +117,8 @@ def test_differences_name_every_setting_the_chain_of_runs_and_the_initialisation
     assert "initialisation of ancestor_attention: random" in "\n".join(lines)
 
 
-def test_entries_share_runs(everything):
-    setting = Setting(everything, everything / "out")
+def test_entries_share_runs(empty_datasets):
+    setting = Setting(empty_datasets, empty_datasets / "out")
     tables = [make_plan(find_entry("sg-net", name), setting) for name in ("table2", "table6")]
     shared = set.intersection(*({run.folder for run in plan.runs()} for plan in tables))
     assert {folder.name for folder in shared} == {"plain-1", "sg-net-1"}
@@ -130,8 +130,8 @@ def test_entries_share_runs(everything):
     assert {folder.parent.name for folder in shared} == {"race", "dream", "squad1"}
 
 
-def test_variants_without_weights_of_their_own_start_from_the_same_run(everything):
-    setting = Setting(everything, everything / "out")
+def test_variants_without_additional_weights_start_from_the_same_run(empty_datasets):
+    setting = Setting(empty_datasets, empty_datasets / "out")
     plan = make_plan(find_entry("poi-net", "figure4"), setting)
     starts = {run.folder.name for run in plan.runs() if run.base == "squad1"}
     assert starts == {"poi-net-1", "poi-net_without_coattention-1", "poi-net_multi_head-1"}
@@ -147,8 +147,8 @@ def test_variants_without_weights_of_their_own_start_from_the_same_run(everythin
     assert paper.needs == ()
 
 
-def test_identical_systems_are_trained_once(everything):
-    setting = Setting(everything, everything / "out")
+def test_identical_systems_are_trained_once(empty_datasets):
+    setting = Setting(empty_datasets, empty_datasets / "out")
     plan = make_plan(find_entry("poi-net", "figure4"), setting)
     one, two, three = (
         [plan.cells[row, column][0].folder.name for row in range(5)] for column in (1, 2, 3)
@@ -158,9 +158,9 @@ def test_identical_systems_are_trained_once(everything):
     assert len({*three}) == 5
 
 
-def test_an_encoder_set_for_a_base_replaces_its_start(everything):
+def test_an_encoder_set_for_a_base_replaces_its_starting_run(empty_datasets):
     given = ("race/encoder=default-reader",)
-    setting = Setting(everything, everything / "out", overrides=given)
+    setting = Setting(empty_datasets, empty_datasets / "out", overrides=given)
     plan = make_plan(find_entry("poi-net", "figure4"), setting)
     assert {run.base for run in plan.runs()} == {"race"}
     run = plan.cells[1, 2][0]
@@ -172,48 +172,50 @@ def test_an_encoder_set_for_a_base_replaces_its_start(everything):
     assert {run.base for run in tables.runs()} == {"race", "squad1"}
 
 
-def test_settings_of_a_replaced_base_are_rejected(everything):
+def test_settings_of_a_replaced_base_are_rejected(empty_datasets):
     given = ("race/encoder=default-reader", "race_max/data.limit=3")
-    setting = Setting(everything, everything / "out", overrides=given)
+    setting = Setting(empty_datasets, empty_datasets / "out", overrides=given)
     with pytest.raises(InputError, match=naming("poi-net figure4 race_max/data.limit=3 race")):
         plan_entry("poi-net", "figure4", setting)
 
 
-def test_data_of_the_runs_to_start_from_are_needed_too(everything):
-    data, entry = everything / "some", find_entry("poi-net", "figure4")
+def test_data_of_the_starting_runs_are_required_too(empty_datasets):
+    data, entry = empty_datasets / "some", find_entry("poi-net", "figure4")
     data.mkdir()
-    (data / "race").symlink_to(everything / "race")
+    (data / "race").symlink_to(empty_datasets / "race")
     with pytest.raises(InputError, match=naming(f"poi-net figure4 {data}") + ".*(DREAM|SQuAD 1.1)"):
         make_plan(entry, Setting(data, data / "out"))
     given = ("race/encoder=default-reader",)
     assert make_plan(entry, Setting(data, data / "out", overrides=given)).cells
 
 
-def test_a_verifier_is_trained_before_the_system_that_uses_it(everything):
-    plan = make_plan(find_entry("sg-net", "table2"), Setting(everything, everything / "out"))
+def test_a_verifier_is_trained_before_the_system_that_uses_it(empty_datasets):
+    plan = make_plan(
+        find_entry("sg-net", "table2"), Setting(empty_datasets, empty_datasets / "out")
+    )
     names = [run.folder.name for run in plan.runs()]
     assert names.index("verifier-1") < names.index("sg-net_verifier-1")
     (run,) = (run for run in plan.runs() if run.system == "sg-net_verifier")
     assert run.experiment.head.verifier == str(run.needs[0].folder)
 
 
-def test_an_encoder_of_the_paper_selects_its_rows(everything):
+def test_an_encoder_of_the_paper_selects_its_rows(empty_datasets):
     entry = find_entry("sg-net", "table3")
     for name in ("albert", "albert/albert-xxlarge-v2"):
-        plan = make_plan(entry, Setting(everything, everything / "out", encoder=name))
+        plan = make_plan(entry, Setting(empty_datasets, empty_datasets / "out", encoder=name))
         assert [row.name for row, _ in plan.row_runs()] == ["ALBERT Baseline", "SG-Net on ALBERT"]
         assert plan.runs()[0].folder.name == "plain@albert-xxlarge-v2-1"
-    plan = make_plan(entry, Setting(everything, everything / "out", encoder="some/other"))
+    plan = make_plan(entry, Setting(empty_datasets, empty_datasets / "out", encoder="some/other"))
     assert [row.encoder for row, _ in plan.row_runs()] == ["bert", "bert"]
     assert plan.runs()[0].experiment.encoder == "some/other"
 
 
-def test_an_entry_without_its_data_names_them(tmp_path):
+def test_missing_data_of_an_entry_are_reported(tmp_path):
     with pytest.raises(InputError, match=naming("sg-net table3 RACE race/RACE.tar.gz")):
         make_plan(find_entry("sg-net", "table3"), Setting(tmp_path, tmp_path / "out"))
 
 
-def test_what_is_asked_for_is_checked(tmp_path):
+def test_invalid_scales_and_seed_counts_are_rejected(tmp_path):
     with pytest.raises(InputError, match=naming("--scale tiny cpu paper huge")):
         Setting(tmp_path, tmp_path, "huge")
     with pytest.raises(InputError, match=naming("--seeds 1 -1")):
@@ -224,10 +226,10 @@ def test_every_dataset_has_a_base():
     assert {base.data for base in read_bases().values()} == set(read_datasets())
 
 
-def test_the_default_number_of_seeds_is_the_papers(everything):
+def test_the_default_number_of_seeds_at_paper_scale_is_the_papers(empty_datasets):
     entry = find_entry("poi-net", "table8")
     for scale, seeds in (("cpu", 1), ("paper", 3)):
-        plan = make_plan(entry, Setting(everything, everything / "out", scale))
+        plan = make_plan(entry, Setting(empty_datasets, empty_datasets / "out", scale))
         assert plan.setting.seeds == seeds
         assert all(len(runs) == seeds for runs in plan.cells.values())
 
@@ -236,22 +238,24 @@ def test_the_default_number_of_seeds_is_the_papers(everything):
     ("paper", "max_length", "rate"), [("poi-net", 512, 1e-5), ("sg-net", 384, 2e-5)]
 )
 def test_systems_on_squad2_have_the_settings_of_their_paper(
-    everything, tmp_path, paper, max_length, rate
+    empty_datasets, tmp_path, paper, max_length, rate
 ):
     table = {"poi-net": "table3", "sg-net": "table2"}[paper]
-    plan = make_plan(find_entry(paper, table), Setting(everything, tmp_path / "out", scale="paper"))
+    plan = make_plan(
+        find_entry(paper, table), Setting(empty_datasets, tmp_path / "out", scale="paper")
+    )
     found = [run for run in plan.runs() if run.asked.startswith("squad2")]
     assert found
     for run in found:
         assert run.experiment.head.max_length == max_length
         assert run.experiment.training.learning_rate == rate
-    # At other scales they share their runs.
-    small = make_plan(find_entry(paper, table), Setting(everything, tmp_path / "out"))
+    # At other scales both papers share their runs.
+    small = make_plan(find_entry(paper, table), Setting(empty_datasets, tmp_path / "out"))
     assert {run.base for run in small.runs() if run.asked.startswith("squad2")} == {"squad2"}
 
 
 # Examples per batch in the papers, and pieces per example including padding, measured on the data
-# (SQuAD 1.1, DREAM, RACE, dev data of SNLI) with the default encoder's tokenizer.
+# (SQuAD 1.1, DREAM, RACE, dev data of SNLI) with the tokenizer of the default encoder.
 BATCHES = {
     ("sg-net", "squad2"): (20, 178),
     ("sg-net", "race"): (20, 1331),
@@ -261,15 +265,15 @@ BATCHES = {
     ("poi-net", "dream"): (24, 521),
     ("poi-net", "race_max"): (32, 1451),
 }
-"""SG-Net (journal version), section 5.2: chosen from 16, 20 and 32, for SNLI from 16, 24 and 32;
-POI-Net, Table 2."""
+"""Sources: SG-Net (journal version), section 5.2, which chooses from 16, 20 and 32, for SNLI from
+16, 24 and 32; POI-Net, Table 2."""
 
 
 @pytest.mark.parametrize(("paper", "base"), BATCHES)
-def test_batches_have_the_papers_size(everything, paper, base):
+def test_batches_have_the_papers_size(empty_datasets, paper, base):
     n_examples, n_pieces = BATCHES[paper, base]
-    run = make_run(base, paper, Setting(everything, everything / "out", "paper"))
+    run = make_run(base, paper, Setting(empty_datasets, empty_datasets / "out", "paper"))
     training = run.experiment.training
     held = training.batch_tokens * training.gradient_accumulation_steps / n_pieces
-    # A batch is cut before the example that it cannot hold, on average half of one too early.
+    # A batch ends before the first example that does not fit, on average half an example early.
     assert held == pytest.approx(n_examples, rel=0.15)

@@ -1,4 +1,4 @@
-"""Generated files: complete, at the paths that datasets use, and generated once."""
+"""Recipes generate the files that datasets refer to, completely and only once."""
 
 from __future__ import annotations
 
@@ -35,19 +35,19 @@ def test_substitutes_are_generated_once_and_reported(tmp_path, tiny_encoder, tin
         tmp_path, tmp_path / "out", "tiny", tiny_encoder, tiny_parser, overrides=SPANS
     )
     plan = plan_entry("sg-net", "table6", setting)
-    said: list[str] = []
-    found = reproduce(plan, say=said.append)
-    made = [line for line in said if line.startswith("making")]
-    assert [line.rpartition("/")[2] for line in made] == [
+    lines: list[str] = []
+    found = reproduce(plan, say=lines.append)
+    making = [line for line in lines if line.startswith("making")]
+    assert [line.rpartition("/")[2] for line in making] == [
         "unanswerable.json",
         "v2_fit.json",
     ]
     held = json.loads((setting.made / "v2_held.json").read_text())
     assert [article["title"] for article in held["data"]] == ["1"]
     assert any("generated from it" in line for line in found.differs)
-    said.clear()
-    reproduce(plan, say=said.append)
-    assert not [line for line in said if line.startswith("making")]
+    lines.clear()
+    reproduce(plan, say=lines.append)
+    assert not [line for line in lines if line.startswith("making")]
 
 
 def test_paragraphs_are_split_into_corpora(tmp_path, tiny_parser):
@@ -67,7 +67,7 @@ def test_paragraphs_are_split_into_corpora(tmp_path, tiny_parser):
 
 def test_probing_sets_are_in_sentevals_format(tmp_path, monkeypatch):
     class Chains(ChainSource):
-        """Parses without phrases and tags, which are enough for some properties only."""
+        """Parses without phrases and tags, which suffice for only some of the properties."""
 
     monkeypatch.setattr("syntagma.parse.sources.load.load_parser", lambda name, decoding: Chains())
     text = tmp_path / "a.txt"
@@ -80,7 +80,7 @@ def test_probing_sets_are_in_sentevals_format(tmp_path, monkeypatch):
         assert not count or len(read_probe(path)) == count
 
 
-def test_probing_sets_use_files_in_turn_and_treebanks(tmp_path, monkeypatch):
+def test_probing_sets_alternate_between_text_files_and_treebanks(tmp_path, monkeypatch):
     seen = []
 
     class Chains(ChainSource):

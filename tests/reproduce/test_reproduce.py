@@ -25,18 +25,20 @@ from syntagma.reproduce.work import plan_entry, reproduce, run_lines
 from syntagma.training import run as run_module
 from tests.messages import naming, says
 
-# DREAM's systems begin as readers.
+# Systems on DREAM start from readers trained on SQuAD.
 READER = ("squad1/head.doc_stride=32", "squad1/head.max_question_length=24")
 
 
-def test_a_table_stands_beside_the_papers_and_is_not_trained_twice(setting, monkeypatch, tmp_path):
-    wanted = setting(
+def test_a_table_includes_the_papers_numbers_and_is_not_trained_twice(
+    setting, monkeypatch, tmp_path
+):
+    settings = setting(
         "head.max_length=96", "head.doc_stride=32", "head.max_question_length=24", seeds=2
     )
-    plan = plan_entry("sg-net", "table6", wanted)
+    plan = plan_entry("sg-net", "table6", settings)
     assert len(list(run_lines(plan))) == 12
-    said: list[str] = []
-    found = reproduce(plan, say=said.append)
+    lines: list[str] = []
+    found = reproduce(plan, say=lines.append)
     cells = {(cell.row, cell.column): cell for cell in found.measured.cells}
     baseline = cells["baseline", "EM"]
     scores = [
@@ -104,19 +106,19 @@ def test_runs_with_other_settings_are_not_reused(setting):
 def test_noise_is_added_to_the_parses(setting, monkeypatch):
     from syntagma import evaluation
 
-    asked, opened = [], evaluation.open_model
+    parsers, opened = [], evaluation.open_model
 
     def open_model(folder, *, parser, device, precision):
-        asked.append(parser)
+        parsers.append(parser)
         assert precision == "float32", "like the run's own scores in the same table"
         return opened(folder, parser=parser, device=device, precision=precision)
 
     monkeypatch.setattr(evaluation, "open_model", open_model)
-    wanted = setting("head.max_length=64", "data.dev_limit=8")
-    plan = plan_entry("sg-net", "section7.6", wanted)
+    settings = setting("head.max_length=64", "data.dev_limit=8")
+    plan = plan_entry("sg-net", "section7.6", settings)
     assert len(plan.runs()) == 2
     found = reproduce(plan)
-    assert asked == [f"noisy:{share}:{wanted.parser}" for share in (0.2, 0.4, 0.6, 0.8, "1.0")]
+    assert parsers == [f"noisy:{share}:{settings.parser}" for share in (0.2, 0.4, 0.6, 0.8, "1.0")]
     cells = {cell.row: cell.ours for cell in found.measured.cells}
     assert all(cells[row] is not None for row in ("0 %", "20 %", "100 %"))
     kept = json.loads((plan.cells[0, 0][0].folder / "evaluations.json").read_text())
@@ -126,17 +128,17 @@ def test_noise_is_added_to_the_parses(setting, monkeypatch):
     plain, guided = cells["no guide (not in the paper)"], cells["0 %"]
     assert float(rows[0][1].replace("−", "-")) == pytest.approx(guided - plain, abs=0.005)
     reproduce(plan)
-    assert len(asked) == 5
-    # Other parses under the same name are scored again.
+    assert len(parsers) == 5
+    # A parser of the same name that makes other parses is scored again.
     monkeypatch.setattr(NoisySource, "fingerprint", property(lambda self: f"other {self.share}"))
     reproduce(plan)
-    assert len(asked) == 10
+    assert len(parsers) == 10
 
 
 def test_scores_by_groups_are_drawn(setting):
     pytest.importorskip("matplotlib")
-    wanted = setting("head.max_length=96", "head.doc_stride=32", "head.max_question_length=24")
-    found = reproduce(plan_entry("sg-net", "figure4", wanted))
+    settings = setting("head.max_length=96", "head.doc_stride=32", "head.max_question_length=24")
+    found = reproduce(plan_entry("sg-net", "figure4", settings))
     assert any(line.startswith("groups: ") for line in found.differs)
     assert [part.title for part in found.measured.parts] == ["equal range", "equal size"]
     assert found.measured.parts[0].rows[0] == ["question_length", "n", "Baseline", "SG-Net"]
@@ -144,9 +146,9 @@ def test_scores_by_groups_are_drawn(setting):
     assert "<svg" in Path(picture).read_text(encoding="utf-8")
 
 
-def test_cases_are_those_that_the_system_alone_gets_right(setting, monkeypatch):
-    wanted = setting("head.max_length=96", "head.doc_stride=32", "head.max_question_length=24")
-    plan = plan_entry("sg-net", "table9", wanted)
+def test_cases_are_those_that_only_the_system_gets_right(setting, monkeypatch):
+    settings = setting("head.max_length=96", "head.doc_stride=32", "head.max_question_length=24")
+    plan = plan_entry("sg-net", "table9", settings)
     for folder in (run.folder for run in plan.runs()):
         is_right = folder.name.startswith("sg-net")
         reproduce(plan) if not folder.exists() else None
@@ -164,8 +166,8 @@ def test_cases_are_those_that_the_system_alone_gets_right(setting, monkeypatch):
 
 
 def test_costs_are_measured_without_runs(setting):
-    wanted = setting("head.max_length=96")
-    plan = plan_entry("sg-net", "section7.7", wanted)
+    settings = setting("head.max_length=96")
+    plan = plan_entry("sg-net", "section7.7", settings)
     assert list(run_lines(plan)) == ["no run is needed"]
     found = reproduce(plan)
     cells = {(cell.row, cell.column.split(",")[0]): cell.ours for cell in found.measured.cells}
@@ -175,12 +177,12 @@ def test_costs_are_measured_without_runs(setting):
     assert parsing.ours > 0
     assert parsing.paper == 10.3
     assert "batches of 256 sentences per second" in found.table()
-    assert not (wanted.out / "tiny" / "nli").exists()
+    assert not (settings.out / "tiny" / "nli").exists()
 
 
 def test_costs_are_measured_on_new_models(setting):
-    # At other scales than the paper's, systems for multiple choice start from readers, but their
-    # costs do not depend on these.
+    # Except at the paper's scale, systems for multiple choice start from readers, but their costs
+    # do not depend on these.
     entry = replace(find_entry("poi-net", "table7"), base="dream")
     plan = make_plan(entry, setting("head.max_length=96"))
     assert not any(run.needs for run in plan.runs())
@@ -194,35 +196,37 @@ def test_pretrained_systems_start_from_their_pretraining_run(setting, tmp_path):
     pytest.importorskip("pyarrow")
     from tests.conftest import SENTENCES
 
-    wanted = setting("head.max_length=64")
-    (wanted.data / "lm").mkdir(exist_ok=True)
+    settings = setting("head.max_length=64")
+    (settings.data / "lm").mkdir(exist_ok=True)
     for name in ("wikipedia_paragraphs", "nltk_abc_news"):
         lines = [" ".join(SENTENCES[n % 8 :]) for n in range(60)]
-        (wanted.data / f"lm/{name}.txt").write_text("\n".join(lines))
-    plan = plan_entry("seprem", "table6", wanted)
+        (settings.data / f"lm/{name}.txt").write_text("\n".join(lines))
+    plan = plan_entry("seprem", "table6", settings)
     assert {"figer", "quasar", "cosmosqa", "searchqa"} == set(plan.missing)
     found = reproduce(plan_entry("seprem", "table6", setting("head.max_length=64")))
     cells = {
         (cell.row, cell.column): cell for cell in found.measured.cells if cell.ours is not None
     }
     assert cells["SEPREM", "α"].ours == pytest.approx(0.1, abs=0.05)
-    assert ("SEPREM w/o α", "α") not in cells, "it is not trained there"
+    assert ("SEPREM w/o α", "α") not in cells, "this system has no trained α"
     assert any("billion sentences" in line for line in found.differs)
     assert any("needs FIGER" in line for line in found.differs)
     assert found.missing
 
 
 @pytest.mark.slow
-def test_tags_at_boundaries_are_counted_beside_the_papers(setting):
-    wanted = setting(
+def test_tags_at_boundaries_are_counted_and_shown_with_the_papers_counts(setting):
+    settings = setting(
         "head.max_length=96", "head.doc_stride=32", "head.max_question_length=24", seeds=2
     )
-    plan = plan_entry("poi-net", "table5", wanted)
+    plan = plan_entry("poi-net", "table5", settings)
     found = reproduce(plan)
     (table,) = found.measured.parts
     assert table.rows[0] == ["POS type", "Golden answer", "POI-Net", "Baseline"]
     assert found.measured.lines == (), "wrong tags belong to figure 3"
-    counted = boundary_tags(folders_of(plan), parser=wanted.parser).renamed(["Baseline", "POI-Net"])
+    counted = boundary_tags(folders_of(plan), parser=settings.parser).renamed(
+        ["Baseline", "POI-Net"]
+    )
     cells = {(cell.row, cell.column): cell for cell in found.measured.cells}
     for number, tag in enumerate(counted.tags):
         if (tag, "POI-Net") in cells:
@@ -238,10 +242,10 @@ def test_tags_at_boundaries_are_counted_beside_the_papers(setting):
 
 def test_wrong_tags_are_drawn_as_bars(setting):
     pytest.importorskip("matplotlib")
-    wanted = setting("head.max_length=96", "head.doc_stride=32", "head.max_question_length=24")
-    plan = plan_entry("poi-net", "figure3", wanted)
+    settings = setting("head.max_length=96", "head.doc_stride=32", "head.max_question_length=24")
+    plan = plan_entry("poi-net", "figure3", settings)
     found = reproduce(plan)
-    counted = boundary_tags(folders_of(plan), parser=wanted.parser)
+    counted = boundary_tags(folders_of(plan), parser=settings.parser)
     (table,) = found.measured.parts
     assert table.rows[0] == ["tag of the gold word", "Baseline", "POI-Net"]
     cells = {(cell.row, cell.column): cell for cell in found.measured.cells}
@@ -256,9 +260,9 @@ def test_wrong_tags_are_drawn_as_bars(setting):
     assert ">all<" not in drawn
 
 
-def test_pictures_are_of_the_runs_and_our_text(setting):
-    wanted = setting("head.max_length=160", "head.doc_stride=32", "head.max_question_length=24")
-    found = reproduce(plan_entry("sg-net", "figure6", wanted))
+def test_attention_maps_show_the_runs_on_our_example_text(setting):
+    settings = setting("head.max_length=160", "head.doc_stride=32", "head.max_question_length=24")
+    found = reproduce(plan_entry("sg-net", "figure6", settings))
     assert len(found.measured.lines) == 2
     assert all("head 1 of" in line for line in found.measured.lines)
     (picture,) = found.measured.pictures
@@ -274,8 +278,8 @@ def test_cells_show_our_number_and_the_papers():
 
 
 def test_decimals_of_the_paper_and_headings_of_rows_are_kept(setting):
-    wanted = setting("head.max_length=96")
-    plan = make_plan(replace(find_entry("poi-net", "table7"), base="dream"), wanted)
+    settings = setting("head.max_length=96")
+    plan = make_plan(replace(find_entry("poi-net", "table7"), base="dream"), settings)
     head = replace(plan.entry.rows[0], name="ALBERT", paper=())
     plan = replace(plan, entry=replace(plan.entry, rows=(head, *plan.entry.rows[1:])))
     found = paper_table(plan, lambda row, place: (1.0, None))

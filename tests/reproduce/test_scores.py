@@ -1,4 +1,4 @@
-"""The part of the data that a column is scored on, which a plan states before training."""
+"""Which part of the data a column is scored on, as a plan states before training."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def archive(path, *parts):
             file.addfile(member, io.BytesIO(text))
 
 
-def test_an_archive_may_lack_its_test_part_and_get_one(tmp_path):
+def test_the_test_part_of_an_archive_may_be_added_later(tmp_path):
     place = tmp_path / "race/RACE.tar.gz"
     place.parent.mkdir()
     archive(place, "train", "dev")
@@ -60,19 +60,19 @@ def test_an_archive_may_lack_its_test_part_and_get_one(tmp_path):
     ("limit", "why"),
     [("8", "data.dev_limit"), ("null", "")],
 )
-def test_expected_differences_are_the_final_ones(setting, limit, why):
-    wanted = setting(
+def test_differences_stated_before_training_are_those_of_the_result(setting, limit, why):
+    settings = setting(
         "head.max_length=96", "squad1/head.doc_stride=32", "squad1/head.max_question_length=24",
         f"data.dev_limit={limit}",
     )  # fmt: skip
-    plan = plan_entry("poi-net", "table8", wanted)
+    plan = plan_entry("poi-net", "table8", settings)
     before = tuple(differences(plan))
     assert any(says(line, f"Test dream {why}") for line in before)
     assert any(says(line, "rows albert-xxlarge") for line in before)
     runs, expected = "\n".join(plan_lines(plan)).split("\n\nWhat will differ from the paper:\n- ")
     assert all(line.startswith("to do") for line in runs.splitlines())
     assert tuple(expected.split("\n- ")) == before
-    assert not wanted.out.exists()
+    assert not settings.out.exists()
     assert reproduce(plan).differs == before
 
 
@@ -84,29 +84,31 @@ def test_missing_data_are_reported_before_training(setting):
 
 
 def test_a_test_set_that_is_added_later_is_scored(setting, tmp_path):
-    wanted = setting("head.max_length=64", "data.dev_limit=null")
+    settings = setting("head.max_length=64", "data.dev_limit=null")
     data = tmp_path / "data"
     (data / "snli").mkdir(parents=True)
     for part in ("train", "dev"):
         pairs(data / f"snli/snli_1.0_{part}.jsonl", copies=2)
-    wanted = replace(wanted, data=data)
-    found = reproduce(plan_entry("sg-net", "table4", wanted))
+    settings = replace(settings, data=data)
+    found = reproduce(plan_entry("sg-net", "table4", settings))
     assert any("ours on dev (nli)" in line for line in found.differs)
     pairs(data / "snli/snli_1.0_test.jsonl", copies=1)
-    found = reproduce(plan_entry("sg-net", "table4", wanted))
+    found = reproduce(plan_entry("sg-net", "table4", settings))
     assert not any("ours on dev" in line for line in found.differs)
     (_, differences) = found.measured.parts
     assert differences.rows[1][-1] == "16 of test", "the same scores are shown and tested"
-    run = plan_entry("sg-net", "table4", wanted).runs()[0]
+    run = plan_entry("sg-net", "table4", settings).runs()[0]
     (path,) = run.folder.glob("scored/*/metrics.json")
     scores = json.loads(path.read_text())
     cells = [cell.ours for cell in found.measured.cells if cell.row == "BERT Baseline"]
     assert cells == [scores["accuracy"]]
 
 
-def test_bases_that_differ_alike_share_a_line(setting):
-    wanted = setting("squad1/head.doc_stride=32", "squad2/head.doc_stride=32", "data.dev_limit=16")
-    lines = list(differences(plan_entry("poi-net", "table3", wanted)))
+def test_bases_with_the_same_difference_share_a_line(setting):
+    settings = setting(
+        "squad1/head.doc_stride=32", "squad2/head.doc_stride=32", "data.dev_limit=16"
+    )
+    lines = list(differences(plan_entry("poi-net", "table3", settings)))
     (line,) = (line for line in lines if line.endswith("scored on 16 of the dev examples"))
     named = line.partition("(")[2].partition(")")[0]
     assert {"squad1", "squad2"} <= set(named.split(", "))
@@ -125,7 +127,7 @@ def test_bases_that_differ_alike_share_a_line(setting):
         ({"parser": "linear:up"}, "parser linear:up linear:right"),
     ],
 )
-def test_what_cannot_be_is_told_before_anything_is_trained(setting, changes, message):
+def test_invalid_settings_are_rejected_before_training(setting, changes, message):
     with pytest.raises(InputError, match=naming(message)):
         plan_entry("sg-net", "table4", replace(setting(), **changes))
 

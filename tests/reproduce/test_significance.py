@@ -42,7 +42,7 @@ def plan(tmp_path, monkeypatch):
     return plan_entry("sg-net", "table4", Setting(tmp_path, tmp_path / "out"))
 
 
-def test_p_is_corrected_over_all_bases(plan):
+def test_p_values_are_corrected_over_all_bases(plan):
     (table,), lines = significance(plan)
     assert [row[0] for row in table.rows[1:]] == [
         "tense: SG-Net against Baseline",
@@ -72,6 +72,6 @@ def test_without_scipy_there_is_no_test(plan, monkeypatch):
     assert "'.[stats]'" in lines[0]
 
 
-def test_one_system_is_not_tested(plan, monkeypatch):
+def test_a_single_system_is_not_tested(plan, monkeypatch):
     monkeypatch.setattr(module, "_groups", lambda plan: iter(()))
     assert significance(plan) == ((), ())

@@ -1,4 +1,4 @@
-"""Euler-tour intervals against walking from parent to parent, also on non-projective trees."""
+"""Euler-tour intervals match walks from parent to parent, also on non-projective trees."""
 
 from __future__ import annotations
 
@@ -81,7 +81,7 @@ def naive_mask(trees, words, mode):
 @pytest.mark.parametrize("mode", ["share", "first_piece", "projection"])
 @given(data=st.data())
 @settings(max_examples=120, deadline=None)
-def test_pieces_inherit_the_tree_by_each_rule(mode, data):
+def test_pieces_attend_by_the_rule_of_each_mode(mode, data):
     trees = data.draw(forests(max_words=5, max_sentences=2))
     n_words = sum(map(len, trees))
     words = []

@@ -99,7 +99,7 @@ def test_two_texts_in_one_sequence_stay_separate(tokenizers, kind):
     assert whole["input_ids"].shape[1] == padded_length(n_whole)
     n_pieces = len(texts[3]) + len(texts[4])
     assert builder.n_special(2) == len(expected["input_ids"]) - n_pieces
-    # Special tokens and padding have tag ids of their own.
+    # Special tokens and padding have separate tag ids.
     tags = batch["tag"]
     mask = batch["attention_mask"].bool()
     assert (tags[~mask] == PAD).all()
@@ -107,7 +107,7 @@ def test_two_texts_in_one_sequence_stay_separate(tokenizers, kind):
 
 
 @pytest.mark.parametrize("kind", ["wordpiece", "byte_level", "unigram"])
-def test_escapes_among_given_words_are_read_as_what_they_stand_for(kind, tokenizers):
+def test_escapes_among_given_words_are_unescaped(kind, tokenizers):
     given, read = "An oar -LRB- of 1\\/2 ash -RRB- broke", "An oar ( of 1/2 ash ) broke"
     parses = [ChainSource(mode="words").parse_texts([text]) for text in (given, read)]
     parsed = [ParsedText.from_parses(next(found)) for found in parses]
@@ -126,6 +126,6 @@ def test_escapes_among_given_words_are_read_as_what_they_stand_for(kind, tokeniz
         parts = given.split()
         assert given[covered[2][0] : covered[2][1]].strip() == parts[2]
         assert given[covered[6][0] : covered[6][1]].strip() == parts[6]
-    # Running text keeps the characters, which it spells out.
+    # In running text, escapes are ordinary characters.
     (raw,) = encode_texts([given], tokenizers[kind])
     assert len(raw) > len(found)

@@ -1,4 +1,4 @@
-"""Markers around mentions, against walking from parent to parent."""
+"""Markers around mentions, checked against walks from parent to parent."""
 
 from __future__ import annotations
 
@@ -27,12 +27,12 @@ TOKENIZER = build_tokenizer("wordpiece")
 
 
 @st.composite
-def marked_texts(draw, modes=("share", "first_piece", "projection"), fewest=0):
+def marked_texts(draw, modes=("share", "first_piece", "projection"), min_pieces=0):
     """Trees, the word of each piece, a mode, and one or two mentions as spans of pieces."""
     trees = draw(forests(max_words=5, max_sentences=2))
     words = []
     for word in range(sum(map(len, trees))):
-        words += [word] * draw(st.integers(fewest, 3))
+        words += [word] * draw(st.integers(min_pieces, 3))
         words += [ABSENT] * draw(st.integers(0, 1))
     mentions = []
     for _ in range(draw(st.integers(1, 2))):
@@ -58,8 +58,8 @@ def head_word(trees, words, mention):
     return min(inside, key=lambda word: len(above[word]), default=ABSENT)
 
 
-def by_hand(words, mentions):
-    """Pieces and markers in their order, as (piece or None, mention or None)."""
+def expected_order(words, mentions):
+    """Pieces and markers in order, as pairs (piece, None) or (None, mention)."""
     order = []
     for place in range(len(words) + 1):
         spans = list(enumerate(mentions))
@@ -115,7 +115,7 @@ def test_markers_attend_like_their_head_word(case):
     trees, words, mode, mentions = case
     text = encoded(trees, words, mode)
     marked, places = insert_markers(text, mentions, [900, 901])
-    order = by_hand(words, mentions)
+    order = expected_order(words, mentions)
     expected = [100 + piece if n is None else 900 + n for piece, n in order]
     assert marked.pieces.tolist() == expected
     for number, (opening, closing) in enumerate(places):
@@ -140,7 +140,7 @@ def test_markers_attend_like_their_head_word(case):
     assert marked.span == text.span > int(max(columns["exit"].max(), columns["point"].max()))
 
 
-def walk(trees, order, words, heads, direction):
+def naive_distances(trees, order, words, heads, direction):
     """Distances between pieces and markers, found by walking from parent to parent."""
     parent, offset = {}, 0
     for tree in trees:
@@ -179,7 +179,7 @@ def walk(trees, order, words, heads, direction):
 
 @pytest.mark.parametrize("direction", ["down", "up", "both", "undirected"])
 # Common ancestors without pieces are invisible to the model, so every word has a piece here.
-@given(marked_texts(modes=("share",), fewest=1))
+@given(marked_texts(modes=("share",), min_pieces=1))
 @settings(max_examples=150, deadline=None)
 def test_distances_of_markers_are_those_of_the_head_word(direction, case):
     trees, words, mode, mentions = case
@@ -189,7 +189,7 @@ def test_distances_of_markers_are_those_of_the_head_word(direction, case):
         *(columns[name] for name in ("enter", "exit", "depth", "word")), direction=direction
     )
     heads = [head_word(trees, words, mention) for mention in mentions]
-    expected = walk(trees, by_hand(words, mentions), words, heads, direction)
+    expected = naive_distances(trees, expected_order(words, mentions), words, heads, direction)
     assert torch.equal(found[0].float(), expected)
 
 

@@ -37,9 +37,9 @@ def test_align_matches_the_definition(kind, text, tokenizers):
             start = None
         elif start is None:
             start = index
-    # Cut words in two, as clitics are, so that a piece may overlap two words.
-    cut = [(s, s + (e - s) // 2) for s, e in words if e - s > 1]
-    words = sorted(cut + [(s + (e - s) // 2 if e - s > 1 else s, e) for s, e in words])
+    # Split words in two, as clitics are, so that a piece may overlap two words.
+    first_halves = [(s, s + (e - s) // 2) for s, e in words if e - s > 1]
+    words = sorted(first_halves + [(s + (e - s) // 2 if e - s > 1 else s, e) for s, e in words])
     encoding = tokenizers[kind](text, return_offsets_mapping=True)
     pieces = encoding["offset_mapping"]
     starts, ends = [s for s, _ in words], [e for _, e in words]
@@ -92,6 +92,6 @@ def test_slow_tokenizers_are_rejected():
         require_offsets(Slow())
 
 
-def test_an_unknown_pooling_is_refused():
+def test_an_unknown_pooling_is_rejected():
     with pytest.raises(InputError, match=naming("pooling first mean max")):
         pool(torch.zeros(1, 1, 1), torch.zeros(1, 1, dtype=torch.long), 1, how="max")

@@ -14,13 +14,13 @@ from syntagma.text.sentence import Constituent
 from tests.messages import naming
 
 
-def only(*lines):
+def parse_one(*lines):
     (tree,) = parse_brackets(lines)
     return tree
 
 
 def test_words_tags_and_phrases_in_pre_order():
-    tree = only("(TOP (S (NP (DT The) (NN tide)) (VP (VBD rose)) (. .)))")
+    tree = parse_one("(TOP (S (NP (DT The) (NN tide)) (VP (VBD rose)) (. .)))")
     assert tree.forms == ("The", "tide", "rose", ".")
     assert tree.tags == ("DT", "NN", "VBD", ".")
     assert tree.constituents == (("S", 0, 4), ("NP", 0, 2), ("VP", 2, 3))
@@ -28,12 +28,12 @@ def test_words_tags_and_phrases_in_pre_order():
 
 @pytest.mark.parametrize("root", ["TOP", "ROOT", "S1", ""])
 def test_the_top_bracket_is_not_a_phrase(root):
-    assert only(f"({root} (X (NN sand)))").constituents == (("X", 0, 1),)
-    assert only(f"({root} (NN sand))").constituents == ()
+    assert parse_one(f"({root} (X (NN sand)))").constituents == (("X", 0, 1),)
+    assert parse_one(f"({root} (NN sand))").constituents == ()
 
 
-def test_traces_and_phrases_left_empty_are_dropped():
-    tree = only(
+def test_traces_and_empty_phrases_are_dropped():
+    tree = parse_one(
         "( (S (NP-SBJ-1 (NNS Gulls)) (VP (VBP seem) (S (NP-SBJ (-NONE- *-1)) (VP (TO to)"
         " (VP (VB wait) (NP (-NONE- *T*-2))))))))"
     )
@@ -41,7 +41,7 @@ def test_traces_and_phrases_left_empty_are_dropped():
     assert tree.constituents == (
         ("S", 0, 4), ("NP", 0, 1), ("VP", 1, 4), ("S", 2, 4), ("VP", 2, 4), ("VP", 3, 4),
     )  # fmt: skip
-    assert len(only("(TOP (NP (-NONE- *)))")) == 0
+    assert len(parse_one("(TOP (NP (-NONE- *)))")) == 0
 
 
 def test_trees_may_span_lines_and_share_lines():
@@ -49,8 +49,8 @@ def test_trees_may_span_lines_and_share_lines():
     assert [tree.forms for tree in parse_brackets(lines)] == [("salt",), ("oil",), ("tar",)]
 
 
-def test_sentence_unescapes_and_forms_keep_the_escapes():
-    tree = only("(S (-LRB- -LRB-) (`` ``) (NN a\\/b) (NN S-LRB-2-RRB-) ('' '') (-RRB- -RRB-))")
+def test_forms_keep_the_escapes_and_sentence_replaces_them():
+    tree = parse_one("(S (-LRB- -LRB-) (`` ``) (NN a\\/b) (NN S-LRB-2-RRB-) ('' '') (-RRB- -RRB-))")
     assert tree.sentence().forms == ("(", '"', "a/b", "S(2)", '"', ")")
     assert tree.forms[0] == "-LRB-"
     assert tree.tags[0] == "-LRB-"
@@ -58,7 +58,7 @@ def test_sentence_unescapes_and_forms_keep_the_escapes():
 
 def test_deep_trees_need_no_recursion():
     deep = 20_000
-    tree = only("(A " * deep + "(NN x)" + ")" * deep)
+    tree = parse_one("(A " * deep + "(NN x)" + ")" * deep)
     assert len(tree.constituents) == deep
 
 
@@ -73,7 +73,7 @@ def test_deep_trees_need_no_recursion():
         ("(S (NN a (NN b)))", "'NN a'"),
     ],
 )
-def test_what_is_no_tree_is_named_with_its_line(line, message):
+def test_invalid_trees_are_reported_with_their_line(line, message):
     with pytest.raises(InputError, match=naming(f"tides.ptb line 2 {message}")):
         list(parse_brackets(["(TOP (NN ok))", line], name="tides.ptb"))
 
@@ -90,7 +90,7 @@ def test_reads_gzip_and_rejects_empty_files(tmp_path):
 
 @st.composite
 def trees(draw):
-    """Random nested phrases over some words, unary chains included."""
+    """Random nested phrases over a few words, including unary chains."""
     n_words = draw(st.integers(1, 8))
     forms = draw(
         st.lists(
@@ -115,7 +115,7 @@ def trees(draw):
 @given(trees())
 def test_format_and_parse_round_trip(tree):
     forms, constituents = tree
-    again = only(format_brackets(forms, ["NN"] * len(forms), constituents))
+    again = parse_one(format_brackets(forms, ["NN"] * len(forms), constituents))
     assert again.constituents == tuple(constituents)
     assert len(again) == len(forms)
     if not {"``", "''"} & set(forms) and not any("\\" in f or "-" in f for f in forms):

@@ -56,7 +56,7 @@ def test_words_have_offsets_into_the_text():
     sentence = sentences()[0].sentence()
     text = sentences()[0].text
     assert sentence.forms == ("We", "ca", "n't", "wait", ",", "de", "le", "port", ".")
-    # Forms that spell the token get their part of it; otherwise each gets the whole token.
+    # Each form gets its part of the token if the forms spell it, otherwise the whole token.
     assert [text[word.start : word.end] for word in sentence.words] == [
         "We",
         "ca",
@@ -91,8 +91,8 @@ def test_touches_next_reads_the_last_token():
     rows = (row("1-2", "du", misc="SpaceAfter=No"), row(1, "de"), row(2, "le"))
     lines = [tuple(line.split("\t")) for line in rows]
     assert TreebankSentence((), tuple(lines)).touches_next
-    unlike = row(1, "a", misc="CorrectSpaceAfter=No")
-    assert not TreebankSentence((), (tuple(unlike.split("\t")),)).touches_next
+    other_key = row(1, "a", misc="CorrectSpaceAfter=No")
+    assert not TreebankSentence((), (tuple(other_key.split("\t")),)).touches_next
 
 
 def test_with_parse_replaces_only_the_predicted_columns():
@@ -108,7 +108,7 @@ def test_with_parse_replaces_only_the_predicted_columns():
         source.with_parse(sentences()[1].parse())
 
 
-def test_enhanced_dependencies_go_together_with_their_empty_nodes():
+def test_enhanced_dependencies_and_their_empty_nodes_are_removed_together():
     lines = [
         "# global.columns = ID FORM LEMMA UPOS XPOS FEATS HEAD DEPREL DEPS MISC",
         "# text = Bo mends nets, Al oars.",
@@ -132,12 +132,12 @@ def test_enhanced_dependencies_go_together_with_their_empty_nodes():
     assert new.parse().heads == heads
     assert new.comments == source.comments
     assert [row[9] for row in new.words] == [row[9] for row in source.words]
-    # Half of the graph is what a validator rejects.
-    half = replace(source, rows=tuple((*row[:8], "_", row[9]) for row in source.rows))
-    assert problems(half) == []
+    # `problems` notices a graph of which only a part was removed.
+    partial = replace(source, rows=tuple((*row[:8], "_", row[9]) for row in source.rows))
+    assert problems(partial) == []
     kept = source.rows[5]
-    half = replace(half, rows=(*half.rows[:5], kept, *half.rows[6:]))
-    assert problems(half) == ["the enhanced graph is not connected"]
+    partial = replace(partial, rows=(*partial.rows[:5], kept, *partial.rows[6:]))
+    assert problems(partial) == ["the enhanced graph is not connected"]
 
 
 def problems(sentence):
@@ -187,7 +187,7 @@ def test_escaped_words_are_found_in_the_text(text, forms, covered):
     assert [part for part in parts if not part.isalpha() and part not in ".,2'"] == covered
 
 
-def test_a_text_with_other_words_is_not_the_text_of_escaped_ones():
+def test_a_text_comment_with_another_bracket_is_ignored():
     (sentence,) = parse_conllu(["# text = [ ash", row(1, "-LRB-"), row(2, "ash")])
     assert sentence.text == "-LRB- ash"
     assert sentence.sentence().starts == (0, 6)
@@ -225,7 +225,7 @@ def test_words_that_share_offsets_become_a_multi_word_token():
         (["# sent_id = s7", row(1, "a", "-1", "x")], "bad.conllu line 1 s7 word 1 -1"),
     ],
 )
-def test_what_is_no_tree_is_refused_with_its_place(lines, message):
+def test_invalid_trees_are_rejected_with_their_location(lines, message):
     with pytest.raises(InputError, match=naming(message)):
         next(parse_conllu(lines, name="bad.conllu")).parse()
 
@@ -246,7 +246,7 @@ def test_what_is_no_tree_is_refused_with_its_place(lines, message):
         ([row("1-3", "ab"), row(1, "a"), row(2, "b")], "bad.conllu line 1 3 2"),
     ],
 )
-def test_broken_lines_are_named(lines, message):
+def test_malformed_lines_are_reported(lines, message):
     with pytest.raises(InputError, match=naming(message)):
         list(parse_conllu(lines, name="bad.conllu"))
 

@@ -1,4 +1,4 @@
-"""Words and sentences that nobody writes: one long word, parts of a sentence, no lost offsets."""
+"""Extremely long words and sentences: how they are read and split, without losing offsets."""
 
 from __future__ import annotations
 
@@ -13,7 +13,6 @@ from syntagma.text.alignment import cut
 from syntagma.text.conllu import TreebankSentence, format_conllu, parse_conllu
 from syntagma.text.limits import (
     MAX_CHARACTERS,
-    MAX_WORDS,
     READ_CHARACTERS,
     is_long,
     long_words,
@@ -22,9 +21,8 @@ from syntagma.text.limits import (
 from syntagma.text.segmentation.segment import segment, segment_stream
 from syntagma.text.sentence import Parse, Sentence
 
-# Marks between letters: without the rule, each would be a word of its own.
+# Punctuation between letters: without the limit, each mark would be a separate word.
 BLOB = "".join(random.Random(3).choices(string.ascii_letters + string.digits + "+/&,|", k=4000))
-CHAIN = tuple(range(MAX_WORDS * 2 + 5))
 
 
 @pytest.mark.parametrize(
@@ -49,7 +47,7 @@ def test_a_stream_keeps_a_blob_whole(mode: str) -> None:
     assert next(streamed) == found[0]
 
 
-def test_ordinary_runs_are_split_as_before() -> None:
+def test_runs_of_up_to_the_maximum_length_are_split() -> None:
     text = "a,b;" * (MAX_CHARACTERS // 4)
     assert len(segment(text)[0]) == MAX_CHARACTERS
     assert long_words(text) == []
@@ -81,7 +79,7 @@ def test_encoders_read_the_start_of_a_long_word(kind: str, tokenizers) -> None:
     start, end = 8, 8 + len(BLOB)
     inside = (pieces.offsets[:, 0] >= start) & (pieces.offsets[:, 0] < end)
     assert 0 < inside.sum() <= 4 * READ_CHARACTERS
-    # The last piece stands for the rest of the word, and nothing around it is lost.
+    # The last piece covers the rest of the word, and nothing around the word is lost.
     assert pieces.offsets[inside][-1, 1] == end
     assert np.array_equal(pieces.ids[: len(plain.ids)], plain.ids)
     assert pieces.offsets[-1, 1] == len(text)
@@ -108,7 +106,7 @@ def test_parts_and_long_words_are_marked_in_conllu() -> None:
     rows = TreebankSentence.from_parse(parse, text=" ".join(forms)).with_parse(parse)
     assert rows.comment("parts") == "1-3 4-4"
     assert [row[9] for row in rows.rows] == ["_", "_", "LongWord=Yes", "_"]
-    # Written, read and parsed again, the marks are those of the new parse, and there once.
+    # A second parse replaces the marks of the first instead of adding to them.
     (again,) = parse_conllu(format_conllu(rows).split("\n"))
     assert again.with_parse(parse) == again
     whole = again.with_parse(Parse(parse.sentence, parse.heads))
@@ -116,7 +114,7 @@ def test_parts_and_long_words_are_marked_in_conllu() -> None:
     assert whole.words[2][9] == "LongWord=Yes"
 
 
-def test_a_mark_keeps_what_the_column_has() -> None:
+def test_a_mark_is_added_to_what_the_column_holds() -> None:
     row = ("1", BLOB, *"_" * 4, "0", "root", "_", "SpaceAfter=No")
     marked = TreebankSentence((), (row,)).with_parse(Parse(Sentence.from_words([BLOB]), (0,)))
     assert marked.rows[0][9] == "LongWord=Yes|SpaceAfter=No"

@@ -145,7 +145,7 @@ def test_prose_is_split_at_sentence_ends(marked: str) -> None:
     assert sentences(marked.replace(" | ", " ")) == marked.split(" | ")
 
 
-# Abbreviations, full stops apart and addresses before a new sentence, and inside one.
+# Abbreviations and addresses at the end of a sentence, and inside one.
 CONTRASTS = [
     "The meeting ends at 9 p.m. | Nobody stays longer.",
     "Doors open at 7 a.m. and close at 8 p.m. | Children pay half.",
@@ -183,7 +183,7 @@ def test_an_abbreviation_can_end_a_sentence(marked: str) -> None:
     assert sentences(marked.replace(" | ", " ")) == marked.split(" | ")
 
 
-# Each bar stands for a line break that ends a sentence.
+# Sentences are separated by "|", which stands for a line break, or a space after a full stop.
 LINES = [
     "OPENING HOURS|Closed on Mondays|Ring the bell to get in|Dogs welcome",
     "Shopping list|milk|bread|eggs",
@@ -194,7 +194,7 @@ LINES = [
 
 
 @pytest.mark.parametrize("marked", LINES)
-def test_lines_without_stops_end_and_wrapped_lines_do_not(marked: str) -> None:
+def test_unpunctuated_lines_are_sentences_and_wrapped_lines_are_joined(marked: str) -> None:
     expected = marked.split("|")
     text = "".join(part + (" " if part.endswith(".") else "\n") for part in expected).strip()
     assert sentences(text) == expected
@@ -277,7 +277,7 @@ def test_layout_can_end_sentences(name: str) -> None:
 def test_a_line_that_continues_is_not_a_sentence() -> None:
     others = "Low and the many other good men of that old town by the sea"
     assert len(segment(f"We know Mr.\n{others}")) == 1
-    # On a short line of its own, "Dr." may be a street.
+    # On a short line, a final "Dr." may be a street (Drive).
     assert len(segment(f"We know all of these old men, and we know Dr.\n{others}")) == 1
     assert len(segment("in spring\nwe saw the old house where the river turns and the mill")) == 1
     assert len(segment("Whose is the\nHouse on the\nGreen hill")) == 1
@@ -314,17 +314,17 @@ def test_text_without_words_gives_no_sentences(text: str, mode: str) -> None:
     assert "".join(part for part, _ in segment_stream([text], mode=mode)) == text
 
 
-# ---------------------------------------------------------------- parts and package
+# ---------------------------------------------------------------- paragraphs and package
 
 
-def test_context_does_not_change_a_paragraph() -> None:
+def test_paragraphs_are_segmented_independently() -> None:
     paragraphs = [line.replace(" | ", " ") for line in PROSE]
     alone = [[found.forms for found in segment(paragraph)] for paragraph in paragraphs]
     together = [found.forms for found in segment("\n\n".join(paragraphs))]
     assert together == list(chain.from_iterable(alone))
 
 
-def test_importing_loads_no_torch() -> None:
+def test_importing_does_not_load_torch() -> None:
     code = (
         "import sys, syntagma.text.segmentation.segment as s; s.segment('A b. C d.'); "
         "sys.exit(bool({'torch', 'transformers'} & set(sys.modules)))"

@@ -20,6 +20,7 @@ INVISIBLE = set("\u200b\u200c\u200d\u200e\u200f\u2060\ufeff\u00ad\ufe0e\ufe0f")
 
 
 def check_lossless(text: str, found: list[Sentence], *, gaps: set[str]) -> None:
+    """Check that only whitespace and characters of ``gaps`` lie outside the words."""
     position = 0
     for sentence in found:
         assert sentence.forms
@@ -59,7 +60,7 @@ def test_each_line_is_one_sentence(text: str, mode: str) -> None:
 
 
 def stream_of(chunks: list[str], mode: str) -> tuple[str, list[Sentence]]:
-    """Concatenate a stream; offsets count in the whole text."""
+    """Concatenate a stream, with offsets into the whole text."""
     text, found = "", []
     for part, part_sentences in segment_stream(chunks, mode=mode):
         found += [sentence.shift(len(text)) for sentence in part_sentences]
@@ -93,7 +94,7 @@ def test_a_stream_waits_for_line_and_paragraph_ends(text: str, mode: str) -> Non
 
 
 @pytest.mark.parametrize("size", [7_001, 400_000])
-def test_long_paragraphs_are_cut_at_sentences_alike_in_streams(size: int) -> None:
+def test_long_paragraphs_are_split_at_sentence_ends_also_in_streams(size: int) -> None:
     text = "Ann met Dr. Low in the U.S. last May. Was it warm? It was not (so they said).\n" * 1000
     text = text + "\n" + text
     chunks = [text[start : start + size] for start in range(0, len(text), size)]
@@ -104,7 +105,7 @@ def test_long_paragraphs_are_cut_at_sentences_alike_in_streams(size: int) -> Non
     assert max(len(part) for part, _ in segment_stream(chunks)) <= 21_000
 
 
-def test_overlong_sentences_are_cut_between_words() -> None:
+def test_overlong_sentences_are_split_between_words() -> None:
     text = "and so it went on " * 5000
     found = segment(text)
     check_lossless(text, found, gaps=set())
@@ -124,7 +125,7 @@ def test_short_lines_are_yielded_one_by_one() -> None:
     "unit",
     ["a", ".", "-", "(", "'", "a-", "a.", "1,", "a@", "www.", "\u0301", " ", "\n", "1-", "a\n"],
 )
-def test_two_hundred_thousand_equal_units_take_linear_time(unit: str) -> None:
+def test_long_repetitive_text_takes_linear_time(unit: str) -> None:
     text = unit * (200_000 // len(unit))
     begin = time.monotonic()
     check_lossless(text, segment(text), gaps=INVISIBLE)

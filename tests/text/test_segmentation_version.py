@@ -1,4 +1,4 @@
-"""The segmentation keeps its version for as long as it keeps its behaviour."""
+"""The segmentation version must be raised whenever the segmentation changes."""
 
 from __future__ import annotations
 
@@ -17,19 +17,19 @@ from syntagma.text.segmentation.segment import (
 
 GOLDEN = {
     1: "155709587e438e854cc6db1f885bca9b61f6c5f952d3b4c086b86aa16f888563",
-    # The splitter learns contrasts of abbreviations and line breaks; more abbreviations and
-    # addresses; more than 500 characters without a space are one word.
+    # The splitter is trained on contrasts of abbreviations and line breaks; more abbreviations
+    # and addresses; more than 500 characters without a space are one word.
     2: "9c1d9d122495a97f1a0f64bb29abf36a437f420ec8def9b4d5bcfd73b0b38dd9",
 }
 """Hash of the segmentation of `awkward_texts`, and of the word lists, in each version."""
 
 ADVICE = (
-    "the segmentation has changed.  If that is intended, raise SEGMENTATION_VERSION in "
+    "the segmentation has changed. If that is intended, raise SEGMENTATION_VERSION in "
     "text/segmentation/segment.py and add its hash to GOLDEN: parse caches and annotated corpora "
     "made with the old rules must not be mixed with new parses"
 )
 
-# The hashes belong to exactly these texts; write examples for new behaviour in test_segment.py.
+# Do not edit these texts: the hashes depend on them. New examples go into test_segment.py.
 PARAGRAPHS = """\
 Mr. and Mrs. Low can't have met Dr. Hill's uncle at 5 p.m. on Jan. 3. They'd left St. James St.
 The U.S. Army, i.e. its No. 2 general, flew to Washington, D.C. in the rain... No one waved.
@@ -108,7 +108,7 @@ def test_the_version_is_raised_when_the_segmentation_changes():
     assert golden_hash() == GOLDEN.get(SEGMENTATION_VERSION), ADVICE
 
 
-def test_the_fingerprint_follows_version_and_weights(monkeypatch, tmp_path):
+def test_the_fingerprint_depends_on_version_and_weights(monkeypatch, tmp_path):
     before = segmentation_fingerprint()
     assert segmentation_fingerprint() == before
     monkeypatch.setattr(module, "SEGMENTATION_VERSION", SEGMENTATION_VERSION + 1)

@@ -26,12 +26,12 @@ def test_words_may_contain_spaces():
         (["a", 3], "word 2 string 3"),
     ],
 )
-def test_what_are_no_words_is_refused(words, message):
+def test_invalid_words_are_rejected(words, message):
     with pytest.raises(InputError, match=naming(message)):
         Sentence.from_words(words)
 
 
-def test_every_word_has_its_place_and_head():
+def test_every_word_needs_offsets_and_a_head():
     with pytest.raises(InputError, match=naming("offsets 2 words 1 starts")):
         Sentence(("a", "b"), (0,), (1,))
     with pytest.raises(InputError, match=naming("2 heads 1")):

@@ -1,4 +1,4 @@
-"""Texts that spell special tokens, with every kind of tokenizer."""
+"""Texts that contain the strings of special tokens, with every kind of tokenizer."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ def test_characters_around_a_special_token_keep_their_pieces(kind):
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_tokens_added_without_being_special_are_no_exception(kind):
+def test_added_tokens_that_are_not_special_become_ordinary_pieces_too(kind):
     tokenizer = with_pieces(kind, "[unused7]", "<|pause|>")
     added = {*tokenizer.convert_tokens_to_ids(["[unused7]", "<|pause|>"])}
     ids, parts = read(tokenizer, "Go [unused7] and <|pause|>")
@@ -69,7 +69,7 @@ def test_tokens_added_without_being_special_are_no_exception(kind):
 
 
 def test_added_words_and_spaces_are_still_found():
-    # Some vocabularies have tokens for runs of spaces; others were extended by words of a field.
+    # Some vocabularies have tokens for runs of spaces; others were extended with domain terms.
     tokenizer = with_pieces("byte_level", "    ", "kombu")
     added = tokenizer.convert_tokens_to_ids(["    ", "kombu"])
     ids, _ = read(tokenizer, "if    kombu")
@@ -86,21 +86,21 @@ def test_ordinary_texts_get_the_pieces_of_the_tokenizer(kind):
         assert list(map(tuple, found.offsets.tolist())) == plain["offset_mapping"]
 
 
-def test_a_full_width_spelling_that_is_normalised_to_a_special_token():
+def test_text_that_is_normalised_to_a_special_token_becomes_ordinary_pieces():
     tokenizer = build_tokenizer("unigram")
     ids, parts = read(tokenizer, "to \uff3bSEP\uff3d")
     assert tokenizer.sep_token_id not in ids
     assert "".join(parts[-5:]) == "\uff3bSEP\uff3d"
 
 
-def test_a_vocabulary_of_words_has_one_unknown_word_for_a_special_token():
+def test_a_word_vocabulary_reads_a_special_token_as_one_unknown_word():
     tokenizer = learn_vocabulary(SENTENCES, kind="words", size=90)
     ids, parts = read(tokenizer, "the </s> ferry")
     assert (ids[1], parts[1]) == (tokenizer.unk_token_id, "</s>")
     assert tokenizer.eos_token_id not in ids
 
 
-def test_a_token_that_covers_the_space_before_it():
+def test_an_added_token_that_strips_the_space_before_it_becomes_ordinary_pieces():
     backend = Tokenizer(models.WordLevel({"[U]": 0, "at": 1, "[": 2, "x": 3, "]": 4}, "[U]"))
     backend.pre_tokenizer = pre_tokenizers.Split(Regex(r"\w+|\s|\W"), "isolated")
     backend.add_tokens([AddedToken("[x]", special=False, lstrip=True, normalized=False)])
@@ -110,18 +110,20 @@ def test_a_token_that_covers_the_space_before_it():
 
 
 @pytest.mark.parametrize("model_type", sorted(ENCODERS))
-def test_reloaded_tokenizers_too(model_type, encoder_folders, tmp_path):
+def test_reloaded_tokenizers_read_special_tokens_as_ordinary_pieces_too(
+    model_type, encoder_folders, tmp_path
+):
     tokenizer = load_tokenizer(str(encoder_folders[model_type]))
     tokenizer.save_pretrained(tmp_path)
     for again in (load_tokenizer(str(tmp_path)), AutoTokenizer.from_pretrained(tmp_path)):
         ids, _ = read(again, f"no {again.sep_token} here {again.mask_token}")
         assert not {*ids} & {again.sep_token_id, again.mask_token_id}
-        # What the template adds around a text stays special.
+        # The template around a text still adds special tokens.
         assert again("no")["input_ids"][-1] == again.sep_token_id
 
 
 @pytest.mark.parametrize("kind", ["bpe", "words"])
-def test_translations_keep_only_the_end_piece_of_the_template(kind):
+def test_target_texts_have_no_special_token_but_the_final_one(kind):
     tokenizer = learn_vocabulary(SENTENCES, kind=kind, size=320)
     ids, plain, empty = target_pieces(tokenizer, ["the </s> ferry <pad>", SENTENCES[0], ""])
     assert ids.count(tokenizer.eos_token_id) == 1
@@ -131,7 +133,7 @@ def test_translations_keep_only_the_end_piece_of_the_template(kind):
     assert empty == [tokenizer.eos_token_id]
 
 
-def test_tokens_added_later_are_known():
+def test_special_tokens_added_later_become_ordinary_pieces():
     tokenizer = build_tokenizer("unigram")
     read(tokenizer, "so <sep9>")
     tokenizer.add_special_tokens({"additional_special_tokens": ["<sep9>"]})

@@ -28,17 +28,17 @@ pytestmark = [
 ]
 
 
-def wanted(task, preset, folder, encoder, **changes):
+def make_settings(task, preset, folder, encoder, **changes):
     write, name = DATA[task]
     data = write(folder / name, copies=1)
-    off = {"hidden_dropout": 0.0, "attention_dropout": 0.0, "parser": "linear"}
-    return experiment(task, data, encoder, preset=preset, **off | changes)
+    fixed = {"hidden_dropout": 0.0, "attention_dropout": 0.0, "parser": "linear"}
+    return experiment(task, data, encoder, preset=preset, **fixed | changes)
 
 
 @pytest.mark.parametrize("preset", ["none", "sg-net", "poi-net", "seprem"])
 @pytest.mark.parametrize("name", DATA)
 def test_a_training_step_equals_that_of_the_cpu(name, preset, tmp_path, tiny_encoder):
-    settings = wanted(name, preset, tmp_path, tiny_encoder)
+    settings = make_settings(name, preset, tmp_path, tiny_encoder)
     torch.manual_seed(0)
     task = find_task(name).new(settings, find_task(name).read(*settings.data.train))
     features = task.features(task.read(*settings.data.train))
@@ -61,7 +61,7 @@ def test_a_training_step_equals_that_of_the_cpu(name, preset, tmp_path, tiny_enc
 
 
 def test_a_run_is_trained_scored_and_resumed_on_a_gpu(tmp_path, tiny_encoder):
-    settings = wanted("pairs", "sg-net", tmp_path, tiny_encoder)
+    settings = make_settings("pairs", "sg-net", tmp_path, tiny_encoder)
     metrics = train(settings, tmp_path / "run")
     (data,) = settings.data.dev
     for device in ("cpu", DEVICE):

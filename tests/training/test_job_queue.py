@@ -42,13 +42,13 @@ def experiment(**changes):
 def test_runs_are_trained_after_those_that_they_need(trained, tmp_path):
     first, second, third = (tmp_path / name for name in ("first", "second", "third"))
     jobs = [Job(experiment(), second, (first,)), Job(experiment(), third), Job(experiment(), first)]
-    said: list[str] = []
-    train_all(jobs, say=said.append)
+    lines: list[str] = []
+    train_all(jobs, say=lines.append)
     assert trained == ["third", "first", "second"]
-    assert said[0] == f"2/3 to do  {third}"
-    train_all(jobs, say=said.append)
+    assert lines[0] == f"2/3 to do  {third}"
+    train_all(jobs, say=lines.append)
     assert len(trained) == 3
-    assert said[-1] == f"3/3 done   {first}"
+    assert lines[-1] == f"3/3 done   {first}"
 
 
 def test_missing_requirements_are_named(trained, tmp_path):
@@ -64,7 +64,7 @@ def test_finished_runs_with_other_settings_are_rejected(trained, tmp_path):
         train_all([Job(experiment(preset="sg-net"), tmp_path / "a")])
 
 
-def test_a_lock_is_released_without_a_trace(tmp_path):
+def test_a_released_lock_leaves_no_files(tmp_path):
     run = RunFolder(tmp_path / "runs" / "a")
     with run.claimed():
         with (
@@ -109,7 +109,7 @@ def test_folders_that_cannot_be_written_are_rejected(tmp_path):
         pass
 
 
-def test_other_processes_are_waited_for(trained, tmp_path):
+def test_runs_that_other_processes_train_are_waited_for(trained, tmp_path):
     held, free = tmp_path / "held", tmp_path / "free"
     released = threading.Event()
 

@@ -51,12 +51,12 @@ def settings(data, encoder, *, gradient_accumulation_steps):
 
 
 def train_each(data, encoder, folder):
-    """Run one of two processes."""
+    """Train in each of the processes."""
     train(settings(data, encoder, gradient_accumulation_steps=1), folder)
 
 
 @pytest.mark.slow
-def test_two_processes_agree_with_one(tmp_path, tiny_encoder):
+def test_two_processes_train_the_same_model_as_one(tmp_path, tiny_encoder):
     data = squad(tmp_path / "harbour.json", copies=2)
     for process in ranks(train_each, data, tiny_encoder, tmp_path / "two", folder=tmp_path):
         process.require_success()
@@ -68,7 +68,7 @@ def test_two_processes_agree_with_one(tmp_path, tiny_encoder):
     assert (two - flat(weights["one"])).norm() < 0.005 * (two - flat(weights["other"])).norm()
     lines = (tmp_path / "two" / "metrics.jsonl").read_text().splitlines()
     evaluations = [row for row in map(json.loads, lines) if "eval_f1" in row]
-    assert len(evaluations) == 2, "only one process writes"
+    assert len(evaluations) == 2, "only one process writes records"
 
 
 SCRIPT = """
@@ -79,7 +79,7 @@ test_processes.train_each(*sys.argv[1:])
 
 
 @pytest.mark.slow
-def test_torchrun_with_two_processes_agrees_with_one(tmp_path, tiny_encoder):
+def test_torchrun_with_two_processes_trains_the_same_model_as_one(tmp_path, tiny_encoder):
     data = squad(tmp_path / "harbour.json", copies=2)
     (tmp_path / "script.py").write_text(SCRIPT)
     command = [
@@ -93,18 +93,18 @@ def test_torchrun_with_two_processes_agrees_with_one(tmp_path, tiny_encoder):
     torch.testing.assert_close(two, one, atol=2e-3, rtol=0)
 
 
-def command_each(arguments):
+def run_command(arguments):
     main([str(argument) for argument in arguments])
 
 
-def killed_each(arguments):
-    """Kill the processes after training, before the run is finished."""
+def run_command_until_killed(arguments):
+    """Die after training, before the run is finished."""
     run_module._finish = lambda *args, **kwargs: os._exit(1)
-    command_each(arguments)
+    run_command(arguments)
 
 
 @pytest.mark.slow
-def test_two_processes_killed_at_the_end_do_no_further_step(tmp_path, tiny_encoder):
+def test_two_processes_killed_after_training_take_no_further_steps(tmp_path, tiny_encoder):
     data = squad(tmp_path / "harbour.json", copies=2)
     config, out = tmp_path / "reader.yaml", tmp_path / "run"
     training = {"max_steps": 10, "batch_tokens": 100, "precision": "float32"}
@@ -112,20 +112,22 @@ def test_two_processes_killed_at_the_end_do_no_further_step(tmp_path, tiny_encod
     values = {"task": "spans", "encoder": str(tiny_encoder), "head": head, "training": training}
     config.write_text(yaml.safe_dump(values | {"data": {"train": data, "dev": data}}))
     command = ("train", config, "--out", out)
-    assert 1 in [process.join() for process in ranks(killed_each, command, folder=tmp_path)]
+    assert 1 in [
+        process.join() for process in ranks(run_command_until_killed, command, folder=tmp_path)
+    ]
     records = (out / "metrics.jsonl").read_text()
-    done = ranks(command_each, (*command, "--resume"), folder=tmp_path)
+    done = ranks(run_command, (*command, "--resume"), folder=tmp_path)
     for process in done:
         process.require_success()
     assert (out / "metrics.jsonl").read_text() == records
     assert sum(process.out.read_text().count(f"→ {out}") for process in done) == 1
 
 
-def verify_each(data, encoder, folder):
+def train_verifier_slowly(data, encoder, folder):
     predict = SpanTask.predict
 
     def slowly(self, examples):
-        # The first process has already written its record of the evaluation.
+        # The second process is late: the first has already recorded its evaluation.
         time.sleep(0.5 * int(os.environ["RANK"]))
         return predict(self, examples)
 
@@ -146,9 +148,11 @@ def verifier(data, encoder):
 
 @pytest.mark.slow
 def test_two_processes_stop_together(tmp_path, tiny_encoder):
-    """A verifier: its span scores get no gradients, which DDP must not wait for."""
+    """Trains a verifier, whose span scores get no gradients: DDP must not wait for them."""
     data = squad(tmp_path / "harbour.json", copies=2)
-    for process in ranks(verify_each, data, tiny_encoder, tmp_path / "run", folder=tmp_path):
+    for process in ranks(
+        train_verifier_slowly, data, tiny_encoder, tmp_path / "run", folder=tmp_path
+    ):
         process.require_success()
     lines = (tmp_path / "run" / "metrics.jsonl").read_text().splitlines()
     evaluations = [row for row in map(json.loads, lines) if "eval_accuracy" in row]
@@ -159,7 +163,7 @@ def test_two_processes_stop_together(tmp_path, tiny_encoder):
 def test_a_run_is_resumed_by_the_same_number_of_processes(tmp_path):
     run = RunFolder(tmp_path / "run")
     run.checkpoint(20).mkdir(parents=True)
-    assert run.last_checkpoint() is None, "it was not written to its end"
+    assert run.last_checkpoint() is None, "the checkpoint is incomplete"
     run.checkpoint(20).mkdir()
     run.mark_complete(20, n_processes=2)
     assert run.last_checkpoint(n_processes=2) == run.checkpoint(20)
@@ -176,9 +180,9 @@ def test_many_runs_cannot_be_trained_by_torchrun(monkeypatch):
 def test_a_nan_loss_stops_the_training(tmp_path, tiny_encoder):
     data = squad(tmp_path / "harbour.json", copies=1)
     training = {"num_train_epochs": 60, "learning_rate": 1e18, "warmup_ratio": 0.0}
-    wild = experiment("spans", data, tiny_encoder, training=training)
+    diverging = experiment("spans", data, tiny_encoder, training=training)
     with pytest.raises(InputError, match=naming("nan steps training.learning_rate warmup_ratio")):
-        train(wild, tmp_path / "run")
+        train(diverging, tmp_path / "run")
 
 
 def test_training_stops_early_without_improvement(tmp_path, tiny_encoder):
@@ -235,10 +239,10 @@ def test_the_end_of_a_peer_process_is_reported(tmp_path, monkeypatch):
     def end(*_, **__):
         raise RuntimeError("[pair.cc:553] Connection closed by peer [127.0.0.1]:26519.")
 
-    wanted = experiment("spans", "harbour.json", "encoder")
+    settings_ = experiment("spans", "harbour.json", "encoder")
     monkeypatch.setattr("syntagma.training.run._train", end)
     with pytest.raises(RuntimeError, match="closed by peer"):
-        train(wanted, tmp_path / "run")
+        train(settings_, tmp_path / "run")
     monkeypatch.setenv("WORLD_SIZE", "2")
     with pytest.raises(InputError, match=naming("process --resume")):
-        train(wanted, tmp_path / "run")
+        train(settings_, tmp_path / "run")

@@ -28,9 +28,9 @@ def kill(*args, **kwargs):
     raise KilledError
 
 
-def wanted(tmp_path, encoder, **training):
-    settings = {"batch_tokens": 200, "eval_steps": None, "save_steps": 7} | training
-    return experiment("pairs", pairs(tmp_path / "pairs.jsonl"), str(encoder), training=settings)
+def pair_settings(tmp_path, encoder, **training):
+    training = {"batch_tokens": 200, "eval_steps": None, "save_steps": 7} | training
+    return experiment("pairs", pairs(tmp_path / "pairs.jsonl"), str(encoder), training=training)
 
 
 def records(run, key):
@@ -39,7 +39,7 @@ def records(run, key):
     return [(row["step"], row[key]) for row in rows if key in row]
 
 
-def given_scores(scores):
+def with_accuracy(scores):
     """Make evaluations report the accuracy that ``scores`` returns for a trainer."""
     score_dev = SyntagmaTrainer._score_dev
 
@@ -50,12 +50,13 @@ def given_scores(scores):
     return found
 
 
-def killed_when_finishing(asked, folder, monkeypatch):
+def train_killed_and_resumed(settings, folder, monkeypatch):
+    """Train until killed after the last step, then resume."""
     with monkeypatch.context() as killing:
         killing.setattr(module, "_finish", kill)
         with pytest.raises(KilledError):
-            train(asked, folder)
-    train(asked, folder, resume=True)
+            train(settings, folder)
+    train(settings, folder, resume=True)
 
 
 def assert_same(folder, other):
@@ -66,53 +67,55 @@ def assert_same(folder, other):
 
 
 @pytest.mark.parametrize("dev", [True, False])
-def test_a_run_killed_at_its_end_does_no_further_step(tmp_path, tiny_encoder, monkeypatch, dev):
-    asked = wanted(
+def test_a_run_killed_after_its_last_step_takes_no_further_steps(
+    tmp_path, tiny_encoder, monkeypatch, dev
+):
+    settings = pair_settings(
         tmp_path, tiny_encoder, num_train_epochs=1.5, lr_scheduler_type="constant_with_warmup"
     )
     if not dev:
-        asked = replace(asked, data=replace(asked.data, dev=()))
-    train(asked, tmp_path / "whole")
-    killed_when_finishing(asked, tmp_path / "killed", monkeypatch)
+        settings = replace(settings, data=replace(settings.data, dev=()))
+    train(settings, tmp_path / "whole")
+    train_killed_and_resumed(settings, tmp_path / "killed", monkeypatch)
     assert_same(tmp_path / "whole", tmp_path / "killed")
     assert max(step for step, _ in records(tmp_path / "killed", "loss")) == 21
 
 
 def test_a_run_that_stopped_early_is_not_continued(tmp_path, tiny_encoder, monkeypatch):
-    asked = wanted(
+    settings = pair_settings(
         tmp_path, tiny_encoder, num_train_epochs=5, early_stopping_patience=1, save_steps=1
     )
-    by_number = given_scores(lambda self: [50, 40, 90][len(self.folder.evaluations("accuracy"))])
+    by_number = with_accuracy(lambda self: [50, 40, 90][len(self.folder.evaluations("accuracy"))])
     monkeypatch.setattr(SyntagmaTrainer, "_score_dev", by_number)
-    train(asked, tmp_path / "whole")
-    killed_when_finishing(asked, tmp_path / "killed", monkeypatch)
+    train(settings, tmp_path / "whole")
+    train_killed_and_resumed(settings, tmp_path / "killed", monkeypatch)
     assert [score for _, score in records(tmp_path / "killed", "eval_accuracy")] == [50, 40]
     assert_same(tmp_path / "whole", tmp_path / "killed")
 
 
 def test_the_best_weights_match_the_records(tmp_path, tiny_encoder, monkeypatch):
-    """An evaluation after the checkpoint may have another result when it is repeated."""
+    """An evaluation that is repeated after resuming may give another result."""
     scores = {14: 80.0, 28: 80.2, 42: 10.0, 56: 10.0}
-    by_step = given_scores(lambda self: scores[self.state.global_step])
+    by_step = with_accuracy(lambda self: scores[self.state.global_step])
     monkeypatch.setattr(SyntagmaTrainer, "_score_dev", by_step)
-    asked = wanted(tmp_path, tiny_encoder, num_train_epochs=4, save_steps=20)
+    settings = pair_settings(tmp_path, tiny_encoder, num_train_epochs=4, save_steps=20)
     run = RunFolder(tmp_path / "run")
     add_record = RunFolder.add_record
 
-    def killed_behind(self, record):
+    def killed_after_recording(self, record):
         add_record(self, record)
         if record.get("eval_accuracy") == 80.2:
             kill()
 
     with monkeypatch.context() as killing:
-        killing.setattr(RunFolder, "add_record", killed_behind)
+        killing.setattr(RunFolder, "add_record", killed_after_recording)
         with pytest.raises(KilledError):
-            train(asked, run.path)
+            train(settings, run.path)
     kept = sorted(path.name for path in run.checkpoints.glob("best-*"))
     assert kept == ["best-14.safetensors", "best-28.safetensors"]
     better = load_file(run.checkpoints / kept[0])
     scores[28] = 79.9
-    train(asked, run.path, resume=True)
+    train(settings, run.path, resume=True)
     assert max(records(run.path, "eval_accuracy"), key=lambda record: record[1]) == (14, 80.0)
     found = load_file(run.path / "model.safetensors")
     assert all(torch.equal(found[name], weight) for name, weight in better.items())
@@ -121,30 +124,30 @@ def test_the_best_weights_match_the_records(tmp_path, tiny_encoder, monkeypatch)
 def test_a_run_resumed_in_a_later_epoch_sees_the_batches_of_this_epoch(
     tmp_path, tiny_encoder, monkeypatch
 ):
-    """Each epoch has its own order, in which the run resumes where it was killed."""
+    """Each epoch has its own order of batches; the run resumes in it where it was killed."""
     compute_loss = SyntagmaTrainer.compute_loss
     seen: dict[int, list[list[int]]] = {}
     last_step = 1000
 
-    def note(self, model, inputs, *args, **kwargs):
+    def record_batch(self, model, inputs, *args, **kwargs):
         if self.state.global_step >= last_step:
             kill()
         seen[self.state.global_step] = inputs["input_ids"].tolist()
         return compute_loss(self, model, inputs, *args, **kwargs)
 
-    monkeypatch.setattr(SyntagmaTrainer, "compute_loss", note)
+    monkeypatch.setattr(SyntagmaTrainer, "compute_loss", record_batch)
     # An epoch has 14 batches; the kill comes in the third one.
-    asked = wanted(tmp_path, tiny_encoder, num_train_epochs=3, save_steps=4)
-    train(asked, tmp_path / "whole")
+    settings = pair_settings(tmp_path, tiny_encoder, num_train_epochs=3, save_steps=4)
+    train(settings, tmp_path / "whole")
     whole, seen = seen, {}
     assert sorted(whole) == list(range(42))
     epochs = [[whole[step] for step in range(first, first + 14)] for first in (0, 14, 28)]
     assert epochs[0] != epochs[1] != epochs[2] != epochs[0]
     last_step = 34
     with pytest.raises(KilledError):
-        train(asked, tmp_path / "killed")
+        train(settings, tmp_path / "killed")
     last_step, seen = 1000, {}
-    train(asked, tmp_path / "killed", resume=True)
+    train(settings, tmp_path / "killed", resume=True)
     assert seen == {step: whole[step] for step in range(32, 42)}
     assert_same(tmp_path / "whole", tmp_path / "killed")
 
@@ -171,7 +174,7 @@ def test_superseded_weights_are_removed(tmp_path):
 
 
 def test_a_resumed_run_may_save_at_other_steps(tmp_path, tiny_encoder, monkeypatch, caplog):
-    asked = wanted(tmp_path, tiny_encoder, save_steps=8)
+    settings = pair_settings(tmp_path, tiny_encoder, save_steps=8)
     saved: list[int] = []
     mark_complete = RunFolder.mark_complete
 
@@ -183,8 +186,8 @@ def test_a_resumed_run_may_save_at_other_steps(tmp_path, tiny_encoder, monkeypat
 
     monkeypatch.setattr(RunFolder, "mark_complete", mark)
     with pytest.raises(KilledError):
-        train(asked, tmp_path / "run")
-    more_often = replace(asked, training=replace(asked.training, save_steps=5))
+        train(settings, tmp_path / "run")
+    more_often = replace(settings, training=replace(settings.training, save_steps=5))
     train(more_often, tmp_path / "run", resume=True)
     assert saved == [8, 10, 15, 20, 25, 28]
     assert "do not match" not in caplog.text
@@ -199,14 +202,14 @@ def test_a_nan_loss_in_the_last_steps_saves_no_model(tmp_path, tiny_encoder, mon
         return loss * (torch.nan if self.state.global_step >= 55 else 1)
 
     monkeypatch.setattr(SyntagmaTrainer, "compute_loss", breaking)
-    asked = wanted(tmp_path, tiny_encoder, max_steps=60, eval_steps=1000, save_steps=1000)
+    settings = pair_settings(tmp_path, tiny_encoder, max_steps=60, eval_steps=1000, save_steps=1000)
     if not dev:
-        asked = replace(asked, data=replace(asked.data, dev=()))
+        settings = replace(settings, data=replace(settings.data, dev=()))
     with pytest.raises(
         TrainingError,
         match=naming("loss nan 60 steps training.learning_rate warmup_ratio"),
     ):
-        train(asked, tmp_path / "run")
+        train(settings, tmp_path / "run")
     assert not (tmp_path / "run" / "model.safetensors").exists()
 
 
@@ -224,26 +227,26 @@ def test_a_nan_gradient_is_detected_at_the_last_step(tmp_path, tiny_encoder, mon
         TrainingError,
         match=naming("gradient nan 10 steps training.learning_rate warmup_ratio"),
     ):
-        train(wanted(tmp_path, tiny_encoder, max_steps=10), tmp_path / "run")
+        train(pair_settings(tmp_path, tiny_encoder, max_steps=10), tmp_path / "run")
 
 
 def test_an_existing_empty_folder_stays_empty_if_training_cannot_start(
     tmp_path, tiny_encoder, monkeypatch
 ):
-    asked = wanted(tmp_path, tiny_encoder, max_steps=2)
+    settings = pair_settings(tmp_path, tiny_encoder, max_steps=2)
     (tmp_path / "run").mkdir()
     monkeypatch.chdir(tmp_path / "run")
-    with monkeypatch.context() as broken:
-        broken.setattr(SyntagmaTrainer, "_batch_loader", kill)
+    with monkeypatch.context() as failing:
+        failing.setattr(SyntagmaTrainer, "_batch_loader", kill)
         with pytest.raises(KilledError):
-            train(asked, tmp_path / "run")
+            train(settings, tmp_path / "run")
     assert not any((tmp_path / "run").iterdir())
-    train(asked, ".")
+    train(settings, ".")
     assert (tmp_path / "run" / "metrics.json").is_file()
 
 
-def killed_at(step, asked, folder, monkeypatch):
-    """Train until a step, whose checkpoint is written."""
+def killed_at(step, settings, folder, monkeypatch):
+    """Train until killed at a step, after its checkpoint was written."""
     mark_complete = RunFolder.mark_complete
 
     def mark(self, at, **how):
@@ -254,7 +257,7 @@ def killed_at(step, asked, folder, monkeypatch):
     with monkeypatch.context() as killing:
         killing.setattr(RunFolder, "mark_complete", mark)
         with pytest.raises(KilledError):
-            train(asked, folder)
+            train(settings, folder)
 
 
 def relabelled(path):
@@ -271,37 +274,39 @@ def shortened(path):
 
 
 @pytest.fixture
-def begun(tmp_path, tiny_encoder, monkeypatch):
-    """A killed run on files and an encoder of its own, with its settings."""
+def killed_run(tmp_path, tiny_encoder, monkeypatch):
+    """The settings of a killed run, and the folder with the run, its data and its encoder."""
     encoder = tmp_path / "encoder"
     shutil.copytree(tiny_encoder, encoder)
-    asked = experiment(
+    settings = experiment(
         "pairs", pairs(tmp_path / "train.jsonl"), str(encoder),
         training={"batch_tokens": 200, "save_steps": 4},
     )  # fmt: skip
-    asked = replace(asked, data=replace(asked.data, dev=(pairs(tmp_path / "dev.jsonl", 2),)))
-    killed_at(4, asked, tmp_path / "run", monkeypatch)
-    return asked, tmp_path
+    settings = replace(
+        settings, data=replace(settings.data, dev=(pairs(tmp_path / "dev.jsonl", 2),))
+    )
+    killed_at(4, settings, tmp_path / "run", monkeypatch)
+    return settings, tmp_path
 
 
 @pytest.mark.parametrize("change", [relabelled, shortened])
 @pytest.mark.parametrize("part", ["train", "dev"])
-def test_a_run_whose_data_have_changed_is_not_resumed(begun, part, change):
-    asked, folder = begun
+def test_a_run_whose_data_have_changed_is_not_resumed(killed_run, part, change):
+    settings, folder = killed_run
     before = (folder / "run" / "metrics.jsonl").read_bytes()
     change(folder / f"{part}.jsonl")
     with pytest.raises(InputError, match=naming(f"run resume data.{part} changed --out")):
-        train(asked, folder / "run", resume=True)
+        train(settings, folder / "run", resume=True)
     assert (folder / "run" / "metrics.jsonl").read_bytes() == before
 
 
-def test_a_run_whose_encoder_has_changed_is_not_resumed(begun):
-    asked, folder = begun
+def test_a_run_whose_encoder_has_changed_is_not_resumed(killed_run):
+    settings, folder = killed_run
     weights = load_file(folder / "encoder" / "model.safetensors")
     name = next(iter(weights))
     save_file(weights | {name: weights[name] + 1}, folder / "encoder" / "model.safetensors")
     with pytest.raises(InputError, match=naming("run resume encoder changed --out")):
-        train(asked, folder / "run", resume=True)
+        train(settings, folder / "run", resume=True)
 
 
 def test_a_run_whose_trees_have_changed_is_not_resumed(tmp_path, tiny_encoder, monkeypatch):
@@ -320,26 +325,26 @@ def test_a_run_whose_trees_have_changed_is_not_resumed(tmp_path, tiny_encoder, m
                 file.write("\n")
 
     write("dep")
-    asked = experiment(
+    settings = experiment(
         "pairs", data, str(tiny_encoder), preset="sg-net", parser=f"conllu:{trees}",
         training={"batch_tokens": 200, "save_steps": 4},
     )  # fmt: skip
-    killed_at(4, asked, tmp_path / "run", monkeypatch)
+    killed_at(4, settings, tmp_path / "run", monkeypatch)
     write("obj")
     with pytest.raises(InputError, match=naming("run resume parser trees.conllu changed --out")):
-        train(asked, tmp_path / "run", resume=True)
-    # The same trees in a newer file are the same.
+        train(settings, tmp_path / "run", resume=True)
+    # Only the trees count, not when the file was written.
     write("dep")
-    train(asked, tmp_path / "run", resume=True)
+    train(settings, tmp_path / "run", resume=True)
 
 
-def test_a_run_begun_without_a_record_of_its_data_is_resumed(begun):
-    asked, folder = begun
+def test_a_run_without_hashes_of_its_data_is_resumed(killed_run):
+    settings, folder = killed_run
     about = json.loads((folder / "run" / "run.json").read_text())
-    assert about["data"].keys() == {"data.train", f"data.dev {asked.data.dev[0]}"}
+    assert about["data"].keys() == {"data.train", f"data.dev {settings.data.dev[0]}"}
     del about["data"]
     del about["encoder"]["digest"]
     (folder / "run" / "run.json").write_text(json.dumps(about))
     shortened(folder / "dev.jsonl")
-    train(asked, folder / "run", resume=True)
+    train(settings, folder / "run", resume=True)
     assert (folder / "run" / "metrics.json").is_file()

@@ -64,9 +64,9 @@ def test_a_run_folder_is_not_overwritten(parser_run, tiny_encoder):
 def test_resuming_with_other_settings_is_rejected(parser_run, tiny_encoder):
     run, data = parser_run
     training = PARSER_TRAINING | {"num_train_epochs": 2}
-    asked = experiment("parsing", data, tiny_encoder, training=training)
+    settings = experiment("parsing", data, tiny_encoder, training=training)
     with pytest.raises(InputError, match=naming("training.num_train_epochs=2.0 12.0 --out")):
-        train(asked, run, resume=True)
+        train(settings, run, resume=True)
 
 
 def test_resuming_a_finished_run_changes_nothing(parser_run, tiny_encoder):
@@ -82,7 +82,7 @@ def test_resuming_a_finished_run_changes_nothing(parser_run, tiny_encoder):
     assert {path.name: path.stat().st_mtime_ns for path in run.iterdir()} == before
 
 
-def test_without_a_checkpoint_records_start_again(tmp_path, tiny_encoder):
+def test_resuming_without_a_checkpoint_starts_the_records_again(tmp_path, tiny_encoder):
     data = treebank(tmp_path / "tides.conllu", copies=1)
     settings = experiment("parsing", data, tiny_encoder, training={"num_train_epochs": 1})
     train(settings, tmp_path / "whole")
@@ -131,7 +131,7 @@ def test_a_guided_reader_learns_to_answer_and_to_abstain(tmp_path, tiny_encoder,
     assert metrics["NoAns_f1"] == 100
 
 
-def test_a_guided_reader_abstains_by_its_threshold(reader_run):
+def test_a_guided_reader_abstains_above_its_threshold(reader_run):
     run, data = reader_run
     metrics = json.loads((run / "metrics.json").read_text())
     predictions = json.loads((run / "predictions.json").read_text())
@@ -184,10 +184,10 @@ def train_parser(data, encoder, folder):
 def test_out_of_memory_is_reported_in_one_line(tmp_path, tiny_encoder, monkeypatch):
     data = pairs(tmp_path / "harbour.jsonl", copies=1)
 
-    def train_nothing(self, **options):
+    def run_out_of_memory(self, **options):
         raise torch.OutOfMemoryError("CUDA out of memory. Tried to allocate 2.00 GiB. GPU 0 has")
 
-    monkeypatch.setattr(SyntagmaTrainer, "train", train_nothing)
+    monkeypatch.setattr(SyntagmaTrainer, "train", run_out_of_memory)
     settings = {
         "task": "pairs", "encoder": str(tiny_encoder), "preset": "none",
         "data": {"train": data, "dev": data}, "head": {"max_length": 64},
@@ -200,56 +200,58 @@ def test_out_of_memory_is_reported_in_one_line(tmp_path, tiny_encoder, monkeypat
 
 
 @pytest.mark.slow
-def test_killed_and_resumed_gives_the_same_weights(tmp_path, tiny_encoder):
-    """Killed at any moment; `test_resume.py` stops runs at chosen ones."""
+def test_a_killed_and_resumed_run_gives_the_same_weights(tmp_path, tiny_encoder):
+    """The process is killed at arbitrary moments; `test_resume.py` stops runs at chosen ones."""
     data = treebank(tmp_path / "tides.conllu", copies=4)
 
     def start(name):
         return Child(train_parser, data, tiny_encoder, tmp_path / name, folder=tmp_path)
 
-    whole, broken = start("whole"), start("broken")
+    whole, killed = start("whole"), start("killed")
     kills = 0
     deadline = time.monotonic() + 120
-    for wanted in (1, 4, 9):
-        while broken.is_running and time.monotonic() < deadline:
+    for min_step in (1, 4, 9):
+        while killed.is_running and time.monotonic() < deadline:
             steps = [
                 int(path.name.rpartition("-")[2])
-                for path in (tmp_path / "broken" / "checkpoints").glob("checkpoint-*")
+                for path in (tmp_path / "killed" / "checkpoints").glob("checkpoint-*")
             ]
-            if max(steps, default=0) >= wanted:
+            if max(steps, default=0) >= min_step:
                 break
             time.sleep(0.01)
-        kills += broken.is_running
-        broken.kill()
-        broken = start("broken")
-    broken.require_success()
+        kills += killed.is_running
+        killed.kill()
+        killed = start("killed")
+    killed.require_success()
     whole.require_success()
     assert kills >= 1
     expected = load_file(tmp_path / "whole" / "model.safetensors")
-    found = load_file(tmp_path / "broken" / "model.safetensors")
+    found = load_file(tmp_path / "killed" / "model.safetensors")
     assert expected.keys() == found.keys()
     assert all(torch.equal(expected[name], found[name]) for name in expected)
 
-    def losses(name):
+    def scores(name):
         lines = (tmp_path / name / "metrics.jsonl").read_text().splitlines()
         return [
             (row["step"], row["eval_las"]) for row in map(json.loads, lines) if "eval_las" in row
         ]
 
-    assert losses("whole") == losses("broken")
+    assert scores("whole") == scores("killed")
 
 
 def test_a_run_can_start_from_a_saved_model(tmp_path, tiny_encoder):
-    """The head is kept for the same task, and initialised anew for another."""
+    """The head is kept for the same task, and newly initialised for another."""
     data = squad(tmp_path / "harbour.json", copies=1)
-    still = {"num_train_epochs": 1, "learning_rate": 1e-12}
+    tiny_steps = {"num_train_epochs": 1, "learning_rate": 1e-12}
     train(
         experiment("spans", data, tiny_encoder, training={"num_train_epochs": 1}),
         tmp_path / "first",
     )
     first = load_file(tmp_path / "first" / "model.safetensors")
     for preset, same in (("saved", True), ("none", False)):
-        settings = experiment("spans", data, str(tmp_path / "first"), preset=preset, training=still)
+        settings = experiment(
+            "spans", data, str(tmp_path / "first"), preset=preset, training=tiny_steps
+        )
         train(settings, tmp_path / preset)
         found = load_file(tmp_path / preset / "model.safetensors")
         assert found.keys() == first.keys()
@@ -257,7 +259,7 @@ def test_a_run_can_start_from_a_saved_model(tmp_path, tiny_encoder):
         moved = [name for name in heads if not torch.allclose(found[name], first[name], atol=1e-6)]
         assert heads
         assert bool(moved) != same
-        # It is packed as a difference to the encoder that all runs started from.
+        # It is packed as the difference from the encoder that all runs started from.
         assert json.loads((tmp_path / preset / "config.json").read_text())["base"] == tiny_encoder
 
 
@@ -268,14 +270,14 @@ def test_metrics_are_moved_into_place_last(tmp_path, tiny_encoder, monkeypatch):
     moved = []
     move = Path.replace
 
-    def cut(path, target):
+    def interrupt_fourth(path, target):
         if path.parent.name.startswith(".kept."):
             moved.append(path.name)
             if len(moved) == 4:
                 raise KeyboardInterrupt
         return move(path, target)
 
-    monkeypatch.setattr(Path, "replace", cut)
+    monkeypatch.setattr(Path, "replace", interrupt_fourth)
     with pytest.raises(KeyboardInterrupt):
         train(settings, tmp_path / "run")
     assert not (tmp_path / "run" / "metrics.json").exists()
@@ -287,7 +289,7 @@ def test_metrics_are_moved_into_place_last(tmp_path, tiny_encoder, monkeypatch):
 
 def test_a_run_saves_hashes_of_its_dev_examples(tmp_path, tiny_encoder):
     """Hashes depend on the examples, not on the path of the file."""
-    prints = []
+    hashes = []
     for name, text in (("a", "dawn"), ("b", "dawn"), ("c", "dusk")):
         (tmp_path / name).mkdir()
         data = treebank(tmp_path / name / "tides.conllu", copies=1)
@@ -297,9 +299,9 @@ def test_a_run_saves_hashes_of_its_dev_examples(tmp_path, tiny_encoder):
             experiment("parsing", data, tiny_encoder, training={"num_train_epochs": 1}),
             tmp_path / name / "run",
         )
-        prints.append(json.loads((tmp_path / name / "run" / "data.json").read_text()))
-    assert prints[0] == prints[1] != prints[2]
-    assert list(prints[0]) == ["tides"]
+        hashes.append(json.loads((tmp_path / name / "run" / "data.json").read_text()))
+    assert hashes[0] == hashes[1] != hashes[2]
+    assert list(hashes[0]) == ["tides"]
 
 
 @pytest.mark.parametrize(
@@ -327,24 +329,24 @@ def test_predictions_of_the_best_weights_are_kept(tmp_path, tiny_encoder, monkey
         "pairs", data, tiny_encoder,
         training={"num_train_epochs": 3, "batch_tokens": 200, "learning_rate": 1e-2},
     )  # fmt: skip
-    asked, score, predict = [], PairTask.score, PairTask.predict
+    all_predictions, score, predict = [], PairTask.score, PairTask.predict
 
     def scored(task, examples, predictions):
-        return score(task, examples, predictions) | {"accuracy": 90.0 - len(asked)}
+        return score(task, examples, predictions) | {"accuracy": 90.0 - len(all_predictions)}
 
     def predicted(task, examples):
-        asked.append(predict(task, examples))
-        return asked[-1]
+        all_predictions.append(predict(task, examples))
+        return all_predictions[-1]
 
     monkeypatch.setattr(PairTask, "score", scored)
     monkeypatch.setattr(PairTask, "predict", predicted)
     train(settings, tmp_path / "run")
-    assert len(asked) == 3
-    assert asked[0] != asked[-1]
+    assert len(all_predictions) == 3
+    assert all_predictions[0] != all_predictions[-1]
     kept = open_model(tmp_path / "run")
-    kept.write_predictions(kept.read(data), asked[0], tmp_path / "first.jsonl")
+    kept.write_predictions(kept.read(data), all_predictions[0], tmp_path / "first.jsonl")
     name = PairTask.predictions_file
     assert (tmp_path / "run" / name).read_text() == (tmp_path / "first.jsonl").read_text()
     assert [each.label for each in predict(kept, kept.read(data))] == [
-        each.label for each in asked[0]
+        each.label for each in all_predictions[0]
     ]

@@ -15,7 +15,7 @@ from tests.builders import experiment, pairs, treebank
 from tests.messages import naming
 
 
-def test_pieces_of_the_tokenizer_cannot_be_set(tmp_path, tiny_encoder):
+def test_token_ids_of_the_tokenizer_cannot_be_set(tmp_path, tiny_encoder):
     data = treebank(tmp_path / "tides.conllu", copies=1)
     with pytest.raises(InputError, match=naming("head.mask_token_id")):
         train(
@@ -23,7 +23,7 @@ def test_pieces_of_the_tokenizer_cannot_be_set(tmp_path, tiny_encoder):
         )
 
 
-def test_an_experiment_is_loaded_first(tmp_path):
+def test_train_takes_a_loaded_experiment_not_a_path(tmp_path):
     with pytest.raises(InputError, match=naming("a.yaml load_experiment()")):
         train("a.yaml", tmp_path / "run")
     with pytest.raises(InputError, match=naming("path file None")):
@@ -54,8 +54,8 @@ def test_an_explicit_default_is_the_same_setting(tmp_path, tiny_encoder):
     data = treebank(tmp_path / "tides.conllu", copies=1)
     run = RunFolder(tmp_path / "run")
     run.begin(experiment("parsing", data, tiny_encoder), resume=False)
-    said = {"pooling": "first", "word_dropout": 0}
-    run.begin(experiment("parsing", data, tiny_encoder, head=said), resume=True)
+    defaults = {"pooling": "first", "word_dropout": 0}
+    run.begin(experiment("parsing", data, tiny_encoder, head=defaults), resume=True)
     with pytest.raises(InputError, match=naming("head.pooling='mean' 'first' --out")):
         run.begin(experiment("parsing", data, tiny_encoder, head={"pooling": "mean"}), resume=True)
 
@@ -63,30 +63,30 @@ def test_an_explicit_default_is_the_same_setting(tmp_path, tiny_encoder):
 def test_an_explicit_default_of_a_guide_is_the_same_setting(tmp_path, tiny_encoder):
     data = pairs(tmp_path / "pairs.jsonl", copies=1)
 
-    def asked(preset, guides):
+    def settings(preset, guides):
         return experiment("pairs", data, tiny_encoder, preset=preset, guides=guides)
 
     for preset in ("sg-net", "saved"):
         run = RunFolder(tmp_path / preset)
-        run.begin(asked(preset, {}), resume=False)
+        run.begin(settings(preset, {}), resume=False)
         other = {"ancestor_attention": {"alpha": 0.25}}
         with pytest.raises(InputError, match=naming("guides.ancestor_attention.alpha=0.25 --out")):
-            run.begin(asked(preset, other), resume=True)
+            run.begin(settings(preset, other), resume=True)
     RunFolder(tmp_path / "sg-net").begin(
-        asked("sg-net", {"ancestor_attention": {"alpha": 0.5}}), resume=True
+        settings("sg-net", {"ancestor_attention": {"alpha": 0.5}}), resume=True
     )
 
 
-def test_guides_of_a_saved_model_keep_other_settings(tmp_path, tiny_encoder):
+def test_guides_of_a_saved_model_keep_settings_that_are_not_changed(tmp_path, tiny_encoder):
     guides = {
         "coattention": {"turns": 5, "integration": "average"},
         "ancestor_attention": {"aggregation": "guided_only", "alpha": 0.25},
     }
     GuidedEncoder.from_encoder(tiny_encoder, guides=guides).save_pretrained(tmp_path / "saved")
     changes = {"coattention": {"turns": 2}, "ancestor_attention": {"num_layers": 1}}
-    asked = experiment("pairs", "none", tmp_path / "saved", preset="saved", guides=changes)
+    settings = experiment("pairs", "none", tmp_path / "saved", preset="saved", guides=changes)
     labels = {"labels": ["yes", "no"]}
-    found = new_model(PairModel, asked, labels=labels).config.guides
+    found = new_model(PairModel, settings, labels=labels).config.guides
     assert (found["coattention"].turns, found["coattention"].integration) == (2, "average")
     kept = found["ancestor_attention"]
     assert (kept.aggregation, kept.alpha, kept.num_layers) == ("guided_only", 0.25, 1)

@@ -1,4 +1,4 @@
-"""Sweeps: a space is parsed, searched, and the search is resumed after a kill."""
+"""Sweeps: search spaces are parsed and searched, and a killed search is resumed."""
 
 from __future__ import annotations
 
@@ -97,9 +97,9 @@ def test_seeds_are_searched_or_averaged_over(sweep):
 
 
 def test_trials_are_runs_and_more_can_be_added(sweep):
-    said: list[str] = []
-    found = run_sweep(sweep, 2, say=said.append)
-    assert len(found.trials) == len(said) == 2
+    lines: list[str] = []
+    found = run_sweep(sweep, 2, say=lines.append)
+    assert len(found.trials) == len(lines) == 2
     values = [trial.value for trial in found.trials]
     assert values == sorted(values, reverse=True)
     assert (sweep.folder / "trial-001" / "config.json").is_file()
@@ -120,7 +120,9 @@ def test_trials_are_runs_and_more_can_be_added(sweep):
         run_sweep(replace(sweep, overrides=(*sweep.overrides, "training.num_train_epochs=7")), 3)
 
 
-def fake(score):
+def fake_training(score):
+    """Stand in for `train`, with an accuracy computed from preset, learning rate and seed."""
+
     def train(experiment, folder, *, resume):
         settings = experiment.training
         return {"accuracy": score(experiment.preset, settings.learning_rate, settings.seed)}
@@ -129,7 +131,9 @@ def fake(score):
 
 
 def test_the_first_trials_differ(sweep, monkeypatch):
-    monkeypatch.setattr("syntagma.training.run.train", fake(lambda preset, rate, seed: rate))
+    monkeypatch.setattr(
+        "syntagma.training.run.train", fake_training(lambda preset, rate, seed: rate)
+    )
     wide = replace(sweep, space=read_space(["training.learning_rate=1e-5..1e-1:log"]))
     rates = [trial.value for trial in run_sweep(wide, 4).trials]
     assert max(rates) > 10 * min(rates)
@@ -137,7 +141,7 @@ def test_the_first_trials_differ(sweep, monkeypatch):
 
 def test_the_mean_over_seeds_is_maximised(sweep, monkeypatch):
     rate = {1: 10.0, 2: 30.0}
-    monkeypatch.setattr("syntagma.training.run.train", fake(lambda p, r, seed: rate[seed]))
+    monkeypatch.setattr("syntagma.training.run.train", fake_training(lambda p, r, seed: rate[seed]))
     (trial,) = run_sweep(replace(sweep, seeds=2), 1).trials
     assert trial.value == 20.0
     assert [folder.rpartition("/")[2] for folder in trial.folders] == ["trial-000-1", "trial-000-2"]
@@ -145,36 +149,37 @@ def test_the_mean_over_seeds_is_maximised(sweep, monkeypatch):
 
 def test_better_values_are_proposed_more_often(sweep, monkeypatch):
     monkeypatch.setattr(
-        "syntagma.training.run.train", fake(lambda preset, r, s: 10.0 * (preset == "sg-net") - r)
+        "syntagma.training.run.train",
+        fake_training(lambda preset, r, s: 10.0 * (preset == "sg-net") - r),
     )
     found = run_sweep(sweep, 30)
     later = [trial.values["preset"] for trial in found.trials if trial.number >= 10]
     assert later.count("sg-net") > 10
 
 
-def test_failed_trials_count_but_the_first_aborts(sweep, monkeypatch):
+def test_failed_trials_count_but_a_failed_first_trial_aborts_the_sweep(sweep, monkeypatch):
     def score(preset, rate, seed):
         if preset == "sg-net":
             raise InputError("no trees today")
         return float("nan") if rate < 1e-3 else 50.0
 
-    monkeypatch.setattr("syntagma.training.run.train", fake(lambda *a: 50.0))
+    monkeypatch.setattr("syntagma.training.run.train", fake_training(lambda *a: 50.0))
     run_sweep(sweep, 1)
-    monkeypatch.setattr("syntagma.training.run.train", fake(score))
-    said: list[str] = []
-    found = run_sweep(sweep, 12, say=said.append)
+    monkeypatch.setattr("syntagma.training.run.train", fake_training(score))
+    lines: list[str] = []
+    found = run_sweep(sweep, 12, say=lines.append)
     assert sum(trial.value is None for trial in found.trials) > 0
-    assert any("no trees today" in line for line in said)
+    assert any("no trees today" in line for line in lines)
     assert found.trials[0].value == 50.0
     assert found.table().splitlines()[-1].split()[-1] == "failed"
     other = replace(sweep, folder=sweep.folder / "other", space=read_space(["preset=sg-net,none"]))
-    always = fake(lambda *a: score("sg-net", 0, 0))
+    always = fake_training(lambda *a: score("sg-net", 0, 0))
     monkeypatch.setattr("syntagma.training.run.train", always)
     with pytest.raises(InputError, match="no trees today"):
         run_sweep(other, 3)
 
 
-def test_a_first_trial_that_diverges_does_not_abort(sweep, monkeypatch):
+def test_a_first_trial_that_diverges_does_not_abort_the_sweep(sweep, monkeypatch):
     rates: list[float] = []
 
     def score(preset, rate, seed):
@@ -183,7 +188,7 @@ def test_a_first_trial_that_diverges_does_not_abort(sweep, monkeypatch):
             raise TrainingError("the loss is nan after 3 steps")
         return 50.0
 
-    monkeypatch.setattr("syntagma.training.run.train", fake(score))
+    monkeypatch.setattr("syntagma.training.run.train", fake_training(score))
     found = run_sweep(sweep, 3)
     assert [trial.value for trial in found.trials] == [50.0, 50.0, None]
     assert found.trials[-1].number == 0
@@ -217,8 +222,8 @@ def test_an_invalid_experiment_is_not_blamed_on_the_space(sweep):
         run_sweep(replace(sweep, overrides=("head.max_lenght=32",)), 1)
 
 
-def test_a_value_that_is_invalid_with_some_others_is_tried(sweep, monkeypatch):
-    monkeypatch.setattr("syntagma.training.run.train", fake(lambda *a: 50.0))
+def test_a_value_that_is_valid_only_in_some_combinations_is_tried(sweep, monkeypatch):
+    monkeypatch.setattr("syntagma.training.run.train", fake_training(lambda *a: 50.0))
     pieces = "guides.ancestor_attention.pieces=share,first_piece"
     both = replace(sweep, overrides=("guides.tree_distance=true",))
     with pytest.raises(
@@ -232,7 +237,7 @@ def test_a_value_that_is_invalid_with_some_others_is_tried(sweep, monkeypatch):
     assert len(run_sweep(replace(both, space=space), 1).trials) == 1
 
 
-def test_an_unknown_metric_costs_no_second_training(sweep, monkeypatch):
+def test_a_trial_with_an_unknown_metric_is_not_trained_again(sweep, monkeypatch):
     begun = []
 
     def train(experiment, folder, *, resume):
@@ -269,17 +274,17 @@ def test_a_failed_first_trial_leaves_no_files(sweep, monkeypatch, error):
     with pytest.raises(error, match="the loss is nan"):
         run_sweep(sweep, 1)
     if error is BusyError:
-        # Another process works there: its files are not removed.
+        # Another process is working in the folder, so its files are kept.
         assert (sweep.folder / module.SETTINGS).is_file()
         assert (sweep.folder / "trial-000").is_dir()
         return
     assert not sweep.folder.exists()
-    monkeypatch.setattr("syntagma.training.run.train", fake(lambda *a: 50.0))
+    monkeypatch.setattr("syntagma.training.run.train", fake_training(lambda *a: 50.0))
     assert run_sweep(replace(sweep, space=read_space(["preset=none,sg-net"])), 1).trials
 
 
 def test_a_full_disk_does_not_count_as_a_trial(sweep, monkeypatch):
-    monkeypatch.setattr("syntagma.training.run.train", fake(lambda *a: 50.0))
+    monkeypatch.setattr("syntagma.training.run.train", fake_training(lambda *a: 50.0))
     run_sweep(sweep, 1)
 
     def full(experiment, folder, *, resume):
@@ -289,7 +294,7 @@ def test_a_full_disk_does_not_count_as_a_trial(sweep, monkeypatch):
     for _ in range(2):
         with pytest.raises(DiskError, match="no space left"):
             run_sweep(sweep, 3)
-    monkeypatch.setattr("syntagma.training.run.train", fake(lambda *a: 60.0))
+    monkeypatch.setattr("syntagma.training.run.train", fake_training(lambda *a: 60.0))
     found = run_sweep(sweep, 3)
     assert sorted(trial.number for trial in found.trials) == [0, 1, 2]
     assert sorted(trial.value for trial in found.trials) == [50.0, 60.0, 60.0]
@@ -324,24 +329,24 @@ def search(config, folder):
 
 
 def test_an_interrupted_and_resumed_sweep_makes_the_same_trials(sweep, monkeypatch, tmp_path):
-    score = fake(lambda preset, rate, seed: 10 * (preset == "sg-net") + 1000 * rate)
-    asked: list[str] = []
+    score = fake_training(lambda preset, rate, seed: 10 * (preset == "sg-net") + 1000 * rate)
+    begun: list[str] = []
 
     def interrupt_second(experiment, folder, *, resume):
-        asked.append(Path(folder).name)
-        if len(asked) == 2:
+        begun.append(Path(folder).name)
+        if len(begun) == 2:
             raise KeyboardInterrupt
         return score(experiment, folder, resume=resume)
 
     monkeypatch.setattr("syntagma.training.run.train", interrupt_second)
     with pytest.raises(KeyboardInterrupt):
         run_sweep(sweep, 4)
-    broken = run_sweep(sweep, 4)
-    assert asked == ["trial-000", "trial-001", "trial-001", "trial-002", "trial-003"]
+    interrupted = run_sweep(sweep, 4)
+    assert begun == ["trial-000", "trial-001", "trial-001", "trial-002", "trial-003"]
     whole = run_sweep(replace(sweep, folder=tmp_path / "whole"), 4)
     found = [
         [(trial.number, trial.values, trial.value) for trial in each.trials]
-        for each in (broken, whole)
+        for each in (interrupted, whole)
     ]
     assert found[0] == found[1]
 
@@ -351,26 +356,26 @@ def test_a_killed_and_resumed_sweep_makes_the_same_trials(sweep, tmp_path):
     def start(name):
         return Child(search, sweep.config, tmp_path / name, folder=tmp_path)
 
-    broken = start("broken")
+    interrupted = start("interrupted")
     deadline = time.monotonic() + 120
     # Kill the process in the middle of the second trial.
-    while not (tmp_path / "broken/trial-001/experiment.yaml").is_file():
-        assert broken.is_running, broken.err.read_text()[-2000:]
+    while not (tmp_path / "interrupted/trial-001/experiment.yaml").is_file():
+        assert interrupted.is_running, interrupted.err.read_text()[-2000:]
         assert time.monotonic() < deadline
         time.sleep(0.01)
-    broken.kill()
+    interrupted.kill()
     results = []
-    for process in (start("broken"), start("whole")):
+    for process in (start("interrupted"), start("whole")):
         process.require_success()
         lines = process.out.read_text().splitlines()
         results.append(sorted(line for line in lines if line.startswith("TRIAL")))
     assert len(results[0]) == 3
     assert results[0] == results[1]
-    assert len(list((tmp_path / "broken").glob("trial-*/"))) == 3
+    assert len(list((tmp_path / "interrupted").glob("trial-*/"))) == 3
 
 
 def test_a_trial_without_all_its_values_is_skipped(sweep, monkeypatch):
-    monkeypatch.setattr("syntagma.training.run.train", fake(lambda *a: 50.0))
+    monkeypatch.setattr("syntagma.training.run.train", fake_training(lambda *a: 50.0))
     run_sweep(sweep, 1)
     journal = optuna.storages.journal.JournalFileBackend(str(sweep.folder / module.JOURNAL))
     study = optuna.load_study(study_name="sweep", storage=optuna.storages.JournalStorage(journal))
