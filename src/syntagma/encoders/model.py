@@ -33,7 +33,7 @@ from syntagma.encoders.load import (
 from syntagma.encoders.reference import ModelName, ModelRef, find_model, full_name
 from syntagma.encoders.saved import in_short, require_fit, saved_weights
 from syntagma.encoders.saved_config import DIGEST, FORMAT, SAVE_AGAIN
-from syntagma.encoders.sites import find_sites, layers, set_dropout
+from syntagma.encoders.sites import find_sites, keep_lowest_layers, layers, set_dropout
 from syntagma.errors import DamagedFileError, InputError
 from syntagma.formats import stamp
 from syntagma.outputs import write_file, write_text
@@ -41,7 +41,7 @@ from syntagma.settings import nearest
 
 SETTINGS = (
     *("guides", "head", "labels", "task", "parser"),
-    *("hidden_dropout", "attention_dropout", "dtype"),
+    *("hidden_dropout", "attention_dropout", "num_hidden_layers", "dtype"),
 )
 """Settings of a new model that :meth:`SyntagmaModel.from_pretrained` accepts."""
 
@@ -171,7 +171,8 @@ class SyntagmaModel(PreTrainedModel):  # type: ignore[misc]
             name: ``default``, a folder, or a hub name; a model saved by this package provides its
                 encoder, and the weights of the guides that the new model shares with it.
             settings: the settings listed in :data:`SETTINGS`: fields of :class:`SyntagmaConfig`,
-                dropout probabilities of the encoder, and the dtype of the weights.
+                dropout probabilities of the encoder, the number of its lowest layers to keep, and
+                the dtype of the weights.
 
         Raises:
             InputError: there is no such encoder, or a setting is unknown.
@@ -186,6 +187,11 @@ class SyntagmaModel(PreTrainedModel):  # type: ignore[misc]
         encoder = load_encoder_config(ref)
         # Before the model is built: the sizes in a damaged configuration may be absurd.
         pretrained = encoder_weights(ref, cls.encoder_class)
+        n_layers = settings.pop("num_hidden_layers", None)
+        if n_layers is not None and cls.encoder_class is not AutoModel:
+            raise InputError("num_hidden_layers: is only for encoders, not for encoder-decoders")
+        if n_layers is not None:
+            pretrained = keep_lowest_layers(encoder, pretrained, n_layers)
         set_dropout(
             encoder,
             hidden=settings.pop("hidden_dropout", None),

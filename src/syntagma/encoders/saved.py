@@ -16,6 +16,7 @@ from syntagma.encoders import compact
 from syntagma.encoders.default import CONFIG, WEIGHTS, sha256
 from syntagma.encoders.reference import ModelRef
 from syntagma.encoders.saved_config import DIGEST, SAVE_AGAIN
+from syntagma.encoders.sites import without_higher_layers
 from syntagma.errors import DamagedFileError, InputError
 
 T = TypeVar("T")
@@ -98,6 +99,7 @@ def saved_weights(
                 f"{stored}, whose weights have changed; restore the encoder that the model was "
                 f"built on"
             )
+        base = without_higher_layers(saved_encoder_config(ref), base, prefix="encoder.")
         try:
             weights = compact.expand(
                 weights, base, bits=storage["bits"], rank=storage.get("rank", 0)

@@ -6,7 +6,8 @@ An encoder without a row still supports guides that act after the last layer.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import re
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
@@ -337,3 +338,55 @@ def set_dropout(config: PretrainedConfig, *, hidden: float | None, attention: fl
             setattr(config, key, hidden)
     if attention is not None:
         setattr(config, sites.attention_dropout, attention)
+
+
+def keep_lowest_layers(
+    config: PretrainedConfig, weights: Mapping[str, Tensor], n_layers: int
+) -> dict[str, Tensor]:
+    """Reduce an encoder to its lowest layers.
+
+    Args:
+        config: the encoder's configuration, which is changed.
+        weights: the encoder's weights by name.
+        n_layers: number of layers to keep.
+
+    Returns:
+        The weights of the smaller encoder.
+
+    Raises:
+        InputError: the encoder has fewer layers, or the table has no row for it.
+    """
+    find_sites(config.model_type, purpose="num_hidden_layers")
+    if not 1 <= n_layers <= config.num_hidden_layers:
+        raise InputError(
+            f"num_hidden_layers: expected 1 to {config.num_hidden_layers}, the number of layers of "
+            f"the encoder, got {n_layers}"
+        )
+    config.num_hidden_layers = n_layers
+    kinds = getattr(config, "layer_types", None)
+    if kinds:
+        config.layer_types = kinds[:n_layers]
+    return without_higher_layers(config, weights)
+
+
+def without_higher_layers(
+    config: PretrainedConfig, weights: Mapping[str, Tensor], *, prefix: str = ""
+) -> dict[str, Tensor]:
+    """Return the weights without those of layers that an encoder does not have.
+
+    Args:
+        config: the encoder's configuration.
+        weights: weights of an encoder of the same kind, perhaps with more layers, by name.
+        prefix: beginning of the names of the encoder's weights.
+    """
+    sites = SITES.get(config.model_type)
+    if sites is None:
+        return dict(weights)
+    layer = re.compile(rf"{re.escape(prefix + sites.layers)}\.(\d+)\.")
+    numbers = {name: found for name in weights if (found := layer.match(name))}
+    n_layers = config.num_hidden_layers
+    return {
+        name: weight
+        for name, weight in weights.items()
+        if name not in numbers or int(numbers[name][1]) < n_layers
+    }

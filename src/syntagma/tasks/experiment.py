@@ -164,6 +164,8 @@ class Experiment:
         hidden_dropout: of the encoder; its own if not given.
         attention_dropout: of the encoder's attention weights; its own if not given. On processors
             0 makes training about three times as fast, because fused attention has no dropout.
+        num_hidden_layers: keep only this many of the encoder's layers, the lowest ones; all if not
+            given.
         preset: guides of a paper (:data:`syntagma.models.guides.PRESETS`), or ``saved``: continue
             from the saved model that ``encoder`` names, with its guides, and its head if it is for
             the same task.
@@ -179,6 +181,7 @@ class Experiment:
     encoder: str = DEFAULT
     hidden_dropout: float | None = None
     attention_dropout: float | None = None
+    num_hidden_layers: int | None = None
     preset: str = "none"
     guides: dict[str, Any] = field(default_factory=dict)
     head: Any = field(default_factory=dict)
@@ -190,6 +193,8 @@ class Experiment:
             value = getattr(self, name)
             if value is not None and not 0 <= value < 1:
                 raise InputError(f"{name} is a probability in [0, 1), got {value}")
+        if self.num_hidden_layers is not None and self.num_hidden_layers < 1:
+            raise InputError(f"num_hidden_layers must be at least 1, got {self.num_hidden_layers}")
         head_class = find_task(self.task).model_class.head_class
         if head_class is None:
             if self.head:

@@ -53,6 +53,7 @@ def new_model(
         parser=experiment.parser if active else "",
         hidden_dropout=experiment.hidden_dropout,
         attention_dropout=experiment.attention_dropout,
+        num_hidden_layers=experiment.num_hidden_layers,
     )
     if experiment.preset == SAVED:
         model.take_head(ref)

@@ -141,6 +141,7 @@ class ParsingTask(Task[TreeExample, Parse]):
             labels=_labels(examples, phrases=head.views != "dependencies"),
             hidden_dropout=experiment.hidden_dropout,
             attention_dropout=experiment.attention_dropout,
+            num_hidden_layers=experiment.num_hidden_layers,
         )
         precision = experiment.training.precision
         return cls(JointParser(model, tokenizer, precision=precision, decoding=_decoding(model)))

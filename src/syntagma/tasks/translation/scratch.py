@@ -66,6 +66,8 @@ def _check(experiment: Experiment) -> None:
                 f"guides.{name}.{copied}: {getattr(settings, copied)} copies pretrained weights, "
                 f"and encoder {SCRATCH!r} has none; omit it"
             )
+    if experiment.num_hidden_layers is not None:
+        raise InputError("num_hidden_layers: is only for pretrained encoders; omit it")
     for name, instead in (("hidden_dropout", "dropout"), ("attention_dropout",) * 2):
         if getattr(experiment, name) is not None:
             raise InputError(f"{name}: is only for pretrained encoders; set head.{instead} instead")
