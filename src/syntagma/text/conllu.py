@@ -15,6 +15,7 @@ from pathlib import Path
 
 from syntagma.errors import InputError
 from syntagma.files import read_lines
+from syntagma.text.brackets import format_brackets
 from syntagma.text.escapes import spellings
 from syntagma.text.limits import is_long
 from syntagma.text.sentence import Parse, Sentence
@@ -23,6 +24,9 @@ N_COLUMNS = 10
 ID, FORM, LEMMA, UPOS, XPOS, FEATS, HEAD, DEPREL, DEPS, MISC = range(N_COLUMNS)
 LONG_WORD = "LongWord=Yes"
 _PARTS = re.compile(r"#\s*parts\s*=")
+_PHRASES = re.compile(r"#\s*constituency\s*=")
+CONSTITUENCY = "constituency"
+"""Key of the comment with the phrases of a sentence, as Stanza writes it."""
 TOKEN = re.compile(r"([0-9]+)(?:-([0-9]+)|\.[0-9]+)?")
 """Token ID of a word (``3``), a multi-word token (``3-4``) or an empty node (``5.1``)."""
 
@@ -141,6 +145,8 @@ class TreebankSentence:
         parsed in parts by the comment ``# parts = 1-300 301-600``, with the first and last word of
         each; a long word by ``LongWord=Yes`` in the last column.
 
+        Phrases are written as the comment ``# constituency = (ROOT …)``.
+
         Raises:
             ValueError: the parse has a different number of words.
         """
@@ -161,7 +167,8 @@ class TreebankSentence:
                     columns[MISC] = _marked_long(row[MISC])
                 row = tuple(columns)
             rows.append(row)
-        return replace(self, comments=_with_parts(self.comments, parse), rows=tuple(rows))
+        comments = _with_phrases(_with_parts(self.comments, parse), parse)
+        return replace(self, comments=comments, rows=tuple(rows))
 
     @classmethod
     def from_parse(
@@ -205,7 +212,7 @@ class TreebankSentence:
                 )
         # A comment is a single line, so line breaks inside the sentence become spaces.
         surface = " ".join(text[sentence.start : sentence.end].split())
-        return cls((*comments, f"# text = {surface}"), tuple(rows))
+        return cls(_with_phrases((*comments, f"# text = {surface}"), parse), tuple(rows))
 
 
 def _with_parts(comments: tuple[str, ...], parse: Parse) -> tuple[str, ...]:
@@ -215,6 +222,15 @@ def _with_parts(comments: tuple[str, ...], parse: Parse) -> tuple[str, ...]:
         return kept
     parts = " ".join(f"{first + 1}-{end}" for first, end in parse.part_bounds)
     return (*kept, f"# parts = {parts}")
+
+
+def _with_phrases(comments: tuple[str, ...], parse: Parse) -> tuple[str, ...]:
+    """Add the comment with the phrases, if the parse has some, in place of an older one."""
+    if parse.constituents is None:
+        return comments
+    kept = tuple(line for line in comments if not _PHRASES.match(line))
+    tree = format_brackets(parse.sentence.forms, parse.xpos, parse.constituents, root="ROOT")
+    return (*kept, f"# {CONSTITUENCY} = {tree}")
 
 
 def _marked_long(misc: str) -> str:

@@ -13,8 +13,8 @@ from syntagma.errors import BadExampleError, InputError
 from syntagma.files import split_pair
 from syntagma.parse.head_rules import heads_by_rule
 from syntagma.parse.phrases import agree
-from syntagma.text.brackets import BracketedSentence, read_brackets
-from syntagma.text.conllu import TreebankSentence, read_conllu
+from syntagma.text.brackets import BracketedSentence, parse_brackets, read_brackets
+from syntagma.text.conllu import CONSTITUENCY, TreebankSentence, read_conllu
 from syntagma.text.escapes import unescape
 from syntagma.text.sentence import Parse
 
@@ -57,9 +57,9 @@ def read_treebank(path: str | Path, *, skip_bad: bool = False) -> list[TreeExamp
     """Read the sentences of a treebank.
 
     Args:
-        path: a CoNLL-U or CoNLL-X file; a file of Penn brackets, recognised by its suffix
-            (``.ptb``, ``.mrg`` or ``.brackets``, with or without ``.gz``); or both as
-            ``A.conllu+A.ptb``, whose sentences correspond one to one.
+        path: a CoNLL-U or CoNLL-X file, whose comments ``# constituency`` may have phrases; a file
+            of Penn brackets, recognised by its suffix (``.ptb``, ``.mrg`` or ``.brackets``, with or
+            without ``.gz``); or both as ``A.conllu+A.ptb``, whose sentences correspond one to one.
         skip_bad: skip and count sentences that are not trees or do not correspond.
 
     Raises:
@@ -154,7 +154,7 @@ def _examples(path: str) -> Iterator[_Candidate]:
         if is_bracket_file(path):
             yield from (_Candidate(path, None, tree) for tree in _trees(path))
         else:
-            yield from (_Candidate(path, rows, None) for rows in read_conllu(path))
+            yield from (_Candidate(path, rows, _in_comment(rows)) for rows in read_conllu(path))
         return
     if is_bracket_file(first) or not is_bracket_file(second):
         raise InputError(
@@ -169,6 +169,22 @@ def _examples(path: str) -> Iterator[_Candidate]:
                 f"by sentence"
             )
         yield _Candidate(path, rows, tree)
+
+
+def _in_comment(rows: TreebankSentence) -> BracketedSentence | None:
+    """Return the phrases in the comment ``# constituency``; ``None`` without such a comment.
+
+    Raises:
+        InputError: it does not contain one tree.
+    """
+    comment = rows.comment(CONSTITUENCY)
+    if comment is None:
+        return None
+    name = f"{rows.origin}, comment '{CONSTITUENCY}'"
+    trees = list(parse_brackets([comment], name=name))
+    if len(trees) != 1:
+        raise InputError(f"{name}: expected one tree in brackets, got {len(trees)}")
+    return trees[0]
 
 
 def _report_disagreement(path: str, examples: list[TreeExample]) -> None:
