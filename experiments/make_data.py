@@ -5,6 +5,7 @@
     python experiments/make_data.py corpora FILE.txt.gz FILE.txt.gz --out runs/corpora
     python experiments/make_data.py split-squad FILE.json.gz --out runs/fit.json runs/held.json
     python experiments/make_data.py rename-relations FILE.conllu.gz nmod:tmod=nmod:unmarked --out F
+    python experiments/make_data.py unpunctuated FILE.conllu --share 0.2 --lower --out FILE
     python experiments/make_data.py split-relations FILE.TXT.gz --out runs/train.txt runs/dev.txt
 
 `syntagma reproduce` makes the files of its tables itself, with the same functions.
@@ -21,14 +22,16 @@ from pathlib import Path
 import numpy as np
 
 from syntagma.datasets.unanswerable import make_unanswerable
+from syntagma.datasets.unpunctuated import without_punctuation
 from syntagma.encoders.default import DEFAULT_PARSER
 from syntagma.errors import InputError, in_one_line
 from syntagma.files import read_lines
 from syntagma.outputs import write_json, write_text
 from syntagma.reproduce.recipes import make_corpora, make_probing_sets, split_articles
+from syntagma.tasks.parsing.treebanks import read_treebank
 from syntagma.tasks.relations.data import read_relations
 from syntagma.tasks.spans.squad import read_squad
-from syntagma.text.conllu import format_conllu, read_conllu
+from syntagma.text.conllu import TreebankSentence, format_conllu, read_conllu
 
 
 def unanswerable(given: argparse.Namespace) -> None:
@@ -94,6 +97,18 @@ def rename_relations(given: argparse.Namespace) -> None:
     write_text(given.out, "".join(sentences))
 
 
+def unpunctuated(given: argparse.Namespace) -> None:
+    """Write a share of the sentences of a treebank without punctuation."""
+    random = np.random.default_rng(given.seed)
+    sentences = []
+    for example in read_treebank(given.treebank):
+        if random.random() < given.share:
+            parse = without_punctuation(example.gold, lower=given.lower)
+            text = " ".join(parse.sentence.forms)
+            sentences.append(format_conllu(TreebankSentence.from_parse(parse, text=text)))
+    write_text(given.out, "".join(sentences))
+
+
 def parser() -> argparse.ArgumentParser:
     top = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     kinds = top.add_subparsers(required=True, metavar="WHAT")
@@ -128,6 +143,13 @@ def parser() -> argparse.ArgumentParser:
     made.add_argument("treebank", help="a CoNLL-U file")
     made.add_argument("--sentences", type=int, help="write only the first sentences")
     made.add_argument("names", nargs="+", metavar="OLD=NEW", help="such as nmod:tmod=nmod:unmarked")
+    made.add_argument("--out", type=Path, required=True)
+
+    made = command(unpunctuated)
+    made.add_argument("treebank", help="CoNLL-U, brackets, or A.conllu+A.ptb")
+    made.add_argument("--share", type=float, default=1.0, help="of the sentences, at random")
+    made.add_argument("--lower", action="store_true", help="in lower case too")
+    made.add_argument("--seed", type=int, default=1)
     made.add_argument("--out", type=Path, required=True)
 
     made = command(split_squad)

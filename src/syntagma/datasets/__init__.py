@@ -1,1 +1,1 @@
-"""Generators of datasets: unanswerable questions and probing sets."""
+"""Generators of datasets: unanswerable questions, probing sets, trees without punctuation."""
