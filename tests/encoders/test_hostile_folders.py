@@ -114,6 +114,25 @@ def test_a_setting_of_the_wrong_type_or_size_is_rejected(folder, place, value):
 
 
 @pytest.mark.parametrize(
+    ("place", "value"),
+    [
+        (place, value)
+        for place, values in SETTINGS.items()
+        if place.startswith("encoder.")
+        for value in values
+    ],
+    ids=lambda value: str(value)[:40],
+)
+def test_a_saved_model_as_the_encoder_of_another(folder, place, value):
+    change(folder / CONFIG, put(place, value))
+    began = time.monotonic()
+    with pytest.raises(InputError, match=naming("config.json")) as found:
+        PairModel.from_encoder(folder, task="pairs", labels={"labels": ["no", "yes"]})
+    assert time.monotonic() - began < 30
+    assert "\n" not in str(found.value)
+
+
+@pytest.mark.parametrize(
     "place", ["encoder", "base", "task", "guides", "head", "labels", "storage", "format_version"]
 )
 def test_a_missing_setting_is_rejected(folder, place):

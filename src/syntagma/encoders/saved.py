@@ -169,6 +169,28 @@ def require_finite(weights: Mapping[str, Tensor], path: Path) -> None:
             )
 
 
+def on_meta(make: Callable[[], nn.Module], path: Path) -> nn.Module:
+    """Build a model on the meta device: it has shapes but no values, and takes no memory.
+
+    Args:
+        make: builds the model.
+        path: the file that its configuration is from, for messages.
+
+    Raises:
+        DamagedFileError: no model can be built with the configuration.
+    """
+    try:
+        with torch.device("meta"):
+            return make()
+    except InputError as error:
+        raise DamagedFileError(f"{path}: {error}") from error
+    except Exception as error:  # Transformers' models do not check their settings.
+        raise DamagedFileError(
+            f"{path}: no model can be built with these settings "
+            f"({type(error).__name__}: {in_short(error)}); {SAVE_AGAIN}"
+        ) from error
+
+
 def require_fit(blank: nn.Module, weights: Mapping[str, Tensor], folder: Path) -> None:
     """Compare names, shapes and kinds of weights with those of a model.
 
