@@ -23,6 +23,7 @@ from syntagma.text.sentence import Parse, Sentence
 N_COLUMNS = 10
 ID, FORM, LEMMA, UPOS, XPOS, FEATS, HEAD, DEPREL, DEPS, MISC = range(N_COLUMNS)
 LONG_WORD = "LongWord=Yes"
+CONTINUES = "# continues = Yes"
 _PARTS = re.compile(r"#\s*parts\s*=")
 _PHRASES = re.compile(r"#\s*constituency\s*=")
 CONSTITUENCY = "constituency"
@@ -181,7 +182,8 @@ class TreebankSentence:
         Args:
             parse: the parse of one sentence.
             text: the text that contains the sentence.
-            comments: comment lines to put before ``# text``.
+            comments: comment lines to put before ``# text``; ``# continues = Yes`` is added to a
+                sentence that the next one continues.
         """
         sentence = parse.sentence
         offsets = list(zip(sentence.starts, sentence.ends, strict=True))
@@ -212,7 +214,8 @@ class TreebankSentence:
                 )
         # A comment is a single line, so line breaks inside the sentence become spaces.
         surface = " ".join(text[sentence.start : sentence.end].split())
-        return cls(_with_phrases((*comments, f"# text = {surface}"), parse), tuple(rows))
+        cut = (CONTINUES,) if sentence.continues else ()
+        return cls(_with_phrases((*comments, *cut, f"# text = {surface}"), parse), tuple(rows))
 
 
 def _with_parts(comments: tuple[str, ...], parse: Parse) -> tuple[str, ...]:

@@ -19,7 +19,8 @@ The optional column ``text`` contains the sentence as written in the record.  If
 not spell their text (French *du*, which stands for *de* + *le*), the shard also has the column
 ``forms``: the words of such a sentence, separated by tabs, and null for other sentences.  If a
 sentence was parsed in parts, the shard has the column ``parts``: the first word of each part, and
-null for other sentences.
+null for other sentences.  If a sentence was cut, the shard has the column ``continues``: whether
+the next sentence continues each sentence.
 
 The numbers of a sentence's words are stored as the bytes of one binary value; ``types`` in the
 metadata says how wide the numbers are.  Parquet's own lists take five times as long to read and are
@@ -89,6 +90,7 @@ class ShardWriter:
         self.texts: list[str] | None = [] if text else None
         self.forms: list[str | None] = []
         self.parts: list[tuple[int, ...] | None] = []
+        self.continues: list[bool] = []
         self.rows: dict[str, list[int]] = {
             name: [] for name in ("file", "document", "sentence", "start", "n_words")
         }
@@ -120,6 +122,7 @@ class ShardWriter:
             for values, value in zip(self.rows.values(), row, strict=True):
                 values.append(value)
             self.parts.append(parse.parts or None)
+            self.continues.append(sentence.continues)
             starts = np.array(sentence.starts, np.int32)
             ends = np.array(sentence.ends, np.int32)
             heads = np.array(parse.heads, np.int32)
@@ -169,6 +172,8 @@ class ShardWriter:
             columns["forms"] = pa.array(self.forms, pa.string())
         if any(self.parts):
             columns["parts"] = pa.array(self.parts, pa.list_(pa.int32()))
+        if any(self.continues):
+            columns["continues"] = pa.array(self.continues, pa.bool_())
         described = {
             "schema": SCHEMA_VERSION,
             "types": types,
@@ -187,7 +192,7 @@ class ShardWriter:
             column_encoding={
                 name: "DELTA_LENGTH_BYTE_ARRAY"
                 for name in columns
-                if name not in (*DICTIONARY_COLUMNS, "parts")
+                if name not in (*DICTIONARY_COLUMNS, "parts", "continues")
             },
             write_statistics=["document"],
             row_group_size=max(1, len(self.rows["start"])),
@@ -220,6 +225,8 @@ class Shard:
             ``[n_sentences]``; ``None`` if there are no such sentences.
         parts: first word of each part of a sentence that was parsed in parts, empty for other
             sentences, ``[n_sentences]``; ``None`` if there are no such sentences.
+        continues: whether the next sentence continues each sentence, ``[n_sentences]``; ``None`` if
+            there are no such sentences.
 
     Raises:
         DamagedFileError: the file is not a shard, is damaged, or has another schema version;
@@ -326,6 +333,14 @@ class Shard:
             return None
         with self._reading():
             return [tuple(starts or ()) for starts in self._column("parts").to_pylist()]
+
+    @cached_property
+    def continues(self) -> Sequence[bool] | None:
+        if "continues" not in self._names:
+            return None
+        with self._reading():
+            continues: list[bool] = self._column("continues").to_pylist()
+        return continues
 
     @cached_property
     def _relative_heads(self) -> tuple[IntArray, IntArray]:
