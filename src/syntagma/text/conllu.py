@@ -182,8 +182,7 @@ class TreebankSentence:
         Args:
             parse: the parse of one sentence.
             text: the text that contains the sentence.
-            comments: comment lines to put before ``# text``; ``# continues = Yes`` is added to a
-                sentence that the next one continues.
+            comments: comment lines to put before ``# text`` and ``# continues = Yes``.
         """
         sentence = parse.sentence
         offsets = list(zip(sentence.starts, sentence.ends, strict=True))
@@ -214,8 +213,8 @@ class TreebankSentence:
                 )
         # A comment is a single line, so line breaks inside the sentence become spaces.
         surface = " ".join(text[sentence.start : sentence.end].split())
-        cut = (CONTINUES,) if sentence.continues else ()
-        return cls(_with_phrases((*comments, *cut, f"# text = {surface}"), parse), tuple(rows))
+        comments += (CONTINUES,) if sentence.continues else ()
+        return cls(_with_phrases((*comments, f"# text = {surface}"), parse), tuple(rows))
 
 
 def _with_parts(comments: tuple[str, ...], parse: Parse) -> tuple[str, ...]:
