@@ -22,8 +22,7 @@ from syntagma.text.sentence import Parse, Sentence
 
 N_COLUMNS = 10
 ID, FORM, LEMMA, UPOS, XPOS, FEATS, HEAD, DEPREL, DEPS, MISC = range(N_COLUMNS)
-LONG_WORD = "LongWord=Yes"
-CONTINUES = "# continues = Yes"
+LONG_WORD, CONTINUES = "LongWord=Yes", "# continues = Yes"
 _PARTS = re.compile(r"#\s*parts\s*=")
 _PHRASES = re.compile(r"#\s*constituency\s*=")
 CONSTITUENCY = "constituency"
