@@ -39,8 +39,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from syntagma.errors import DamagedFileError, MissingExtraError
+from syntagma.errors import DamagedFileError
 from syntagma.parse.columns import Labels
+from syntagma.parse.corpora.parquet import arrow
 from syntagma.text.sentence import Parse
 
 SCHEMA_VERSION = 2
@@ -55,19 +56,6 @@ DICTIONARY_COLUMNS = ["file", "document", "sentence", "start"]
 INTEGER_TYPES = ("|u1", "|i1", "<u2", "<i2", "<i4")
 
 IntArray = NDArray[np.integer[Any]]
-
-
-def arrow() -> Any:
-    """Import the optional package ``pyarrow`` with its ``parquet`` module.
-
-    Raises:
-        MissingExtraError: ``pyarrow`` is not installed.
-    """
-    try:
-        import pyarrow.parquet
-    except ImportError as error:
-        raise MissingExtraError("reading or writing annotated corpora", "data") from error
-    return pyarrow
 
 
 class ShardWriter:
@@ -313,34 +301,31 @@ class Shard:
 
     @cached_property
     def texts(self) -> Sequence[str] | None:
-        if "text" not in self._names:
-            return None
-        with self._reading():
-            texts: list[str] = self._column("text").to_pylist()
-        return texts
+        return self._optional("text")
 
     @cached_property
     def forms(self) -> Sequence[tuple[str, ...] | None] | None:
-        if "forms" not in self._names:
+        joined = self._optional("forms")
+        if joined is None:
             return None
-        with self._reading():
-            joined: list[str | None] = self._column("forms").to_pylist()
         return [None if forms is None else tuple(forms.split(SEPARATOR)) for forms in joined]
 
     @cached_property
     def parts(self) -> Sequence[tuple[int, ...]] | None:
-        if "parts" not in self._names:
-            return None
-        with self._reading():
-            return [tuple(starts or ()) for starts in self._column("parts").to_pylist()]
+        parts = self._optional("parts")
+        return None if parts is None else [tuple(starts or ()) for starts in parts]
 
     @cached_property
     def continues(self) -> Sequence[bool] | None:
-        if "continues" not in self._names:
+        return self._optional("continues")
+
+    def _optional(self, name: str) -> list[Any] | None:
+        """Read a column with a value for each sentence that not every shard has."""
+        if name not in self._names:
             return None
         with self._reading():
-            continues: list[bool] = self._column("continues").to_pylist()
-        return continues
+            values: list[Any] = self._column(name).to_pylist()
+        return values
 
     @cached_property
     def _relative_heads(self) -> tuple[IntArray, IntArray]:
