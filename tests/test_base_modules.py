@@ -17,6 +17,7 @@ from syntagma.errors import InputError
 from syntagma.files import read_json, read_lines, read_text
 from syntagma.outputs import (
     disk_errors,
+    portable_name,
     require_absent,
     require_apart,
     write_folder,
@@ -191,6 +192,28 @@ def test_folders_are_written_atomically(tmp_path):
         write_folder(tmp_path / "new"),
     ):
         pass
+
+
+@pytest.mark.parametrize(
+    ("text", "name"),
+    [
+        ("bert-base_v1.5@x+y", "bert-base_v1.5@x+y"),
+        ("Łódź 東京", "Łódź 東京"),
+        ("conllu:a/b", "conllu_a_b"),
+        (r"C:\models\bert", "C_models_bert"),
+        ('a<b>|"c"?*', "a_b_c_"),
+        ("a\tb\nc\0", "a_b_c_"),
+        ("CON", "_CON"),
+        ("com1.json", "_com1.json"),
+        ("command", "command"),
+        ("..", "_"),
+        ("", "_"),
+        ("ends. ", "ends"),
+    ],
+)
+def test_names_that_files_can_have_on_any_system(text, name):
+    assert portable_name(text) == name
+    assert portable_name(name) == name
 
 
 @pytest.mark.parametrize(

@@ -6,6 +6,7 @@ import errno
 import json
 import math
 import os
+import re
 import shutil
 import stat
 import sys
@@ -23,6 +24,9 @@ from syntagma.files import split_pair
 
 ELSEWHERE = "give another path"
 STANDARD_OUTPUT = "/dev/stdout"
+# Separators of paths, and what Windows refuses in names.
+_NOT_IN_NAMES = re.compile(r'[<>:"/\\|?*\x00-\x1f\x7f]+')
+_DEVICE = re.compile(r"(?:con|prn|aux|nul|com\d|lpt\d)(?:\.|\Z)", re.IGNORECASE)
 
 
 @contextmanager
@@ -55,6 +59,22 @@ def disk_errors(path: Path, remedy: str = ELSEWHERE) -> Iterator[None]:
 
 def _cannot_write(path: Path, reason: str, remedy: str) -> str:
     return f"{path}: cannot be written ({reason}); {remedy}; no partial output was left"
+
+
+def portable_name(text: str) -> str:
+    """Turn a text into a name that files can have on Linux, macOS and Windows.
+
+    Two texts may get the same name, and on many systems names that differ only in case are the
+    same; callers keep them apart.
+
+    Args:
+        text: a text, such as the name of a model.
+
+    >>> portable_name("conllu:a/b.txt"), portable_name("nul"), portable_name("etc.")
+    ('conllu_a_b.txt', '_nul', 'etc')
+    """
+    name = _NOT_IN_NAMES.sub("_", text).rstrip(" .")
+    return f"_{name}" if not name or _DEVICE.match(name) else name
 
 
 def require_file_place(path: str | Path) -> None:

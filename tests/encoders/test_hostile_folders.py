@@ -39,14 +39,13 @@ def put(place: str, value: object):
     return edit
 
 
-def assert_rejected(folder: Path, words: str) -> str:
+def assert_rejected(folder: Path, words: str) -> None:
     began = time.monotonic()
     with pytest.raises(InputError, match=naming(words)) as found:
         open_model(folder)
     # A generous limit: without an early check, loading takes minutes, or all memory.
     assert time.monotonic() - began < 30
     assert "\n" not in str(found.value)
-    return str(found.value)
 
 
 @pytest.mark.parametrize("text", ["null", "7", '"syntagma_version"', '["syntagma_version"]', "{"])
@@ -83,13 +82,14 @@ SETTINGS = {
     "syntagma_version": [5, None],
     "to_dict": [5],
     DIGEST: [5, "ab"],
-    "num_labels": [10**9],
+    "num_labels": [10**9, -3, "three", 2.5, [1]],
     "encoder": [None, [], "bert", {}],
     "encoder.model_type": ["unknown", 5, None, "syntagma"],
     "encoder.hidden_size": ["wide", None, 0, -8, 10**9, 10**30, 16],
-    "encoder.vocab_size": ["many", 2**31 - 1, 10**12, 7],
-    "encoder.num_hidden_layers": ["six", 10**9, 2.5, 5],
-    "encoder.num_attention_heads": [0, 3, "two"],
+    "encoder.vocab_size": ["many", 2**31 - 1, 10**12, 7, -5],
+    "encoder.num_hidden_layers": ["six", 10**9, 2.5, 5, -1],
+    "encoder.num_attention_heads": [0, 3, -2, "two"],
+    "encoder.initializer_range": [-1, -0.02, float("inf"), "small"],
     "encoder.max_position_embeddings": [10**9],
     "encoder.intermediate_size": [10**9, "a"],
     "encoder.hidden_act": ["unknown", 5],
@@ -111,6 +111,25 @@ SETTINGS = {
 def test_a_setting_of_the_wrong_type_or_size_is_rejected(folder, place, value):
     change(folder / CONFIG, put(place, value))
     assert_rejected(folder, "")
+
+
+@pytest.mark.parametrize(
+    ("place", "value"),
+    [
+        (place, value)
+        for place, values in SETTINGS.items()
+        if place.startswith("encoder.")
+        for value in values
+    ],
+    ids=lambda value: str(value)[:40],
+)
+def test_a_saved_model_as_the_encoder_of_another(folder, place, value):
+    change(folder / CONFIG, put(place, value))
+    began = time.monotonic()
+    with pytest.raises(InputError, match=naming("config.json")) as found:
+        PairModel.from_encoder(folder, task="pairs", labels={"labels": ["no", "yes"]})
+    assert time.monotonic() - began < 30
+    assert "\n" not in str(found.value)
 
 
 @pytest.mark.parametrize(
@@ -164,7 +183,7 @@ def integers(weights):
     weights["label_scores.weight"] = weights["label_scores.weight"].int()
 
 
-def not_finite(value):
+def first_bias(value):
     def edit(weights):
         weights["label_scores.bias"][0] = value
 
@@ -176,8 +195,10 @@ def not_finite(value):
     [
         (transposed, "model.safetensors config.json"),
         (integers, "model.safetensors label_scores.weight int32 float32"),
-        (not_finite(float("nan")), "model.safetensors label_scores.bias finite"),
-        (not_finite(float("inf")), "model.safetensors label_scores.bias finite"),
+        (first_bias(float("nan")), "model.safetensors label_scores.bias finite"),
+        (first_bias(float("inf")), "model.safetensors label_scores.bias finite"),
+        # What a flipped bit of an exponent makes of a small number.
+        (first_bias(0.02 * 2.0**64), "model.safetensors label_scores.bias 1e+06"),
         (lambda weights: weights.pop("label_scores.bias"), "model.safetensors label_scores.bias"),
         (lambda weights: weights.update(other=torch.zeros(2)), "model.safetensors 1 unknown other"),
     ],
@@ -198,6 +219,21 @@ def test_a_damaged_weights_file_is_rejected(folder, content):
     (folder / WEIGHTS).write_bytes(content)
     change(folder / CONFIG, no_digest)
     assert_rejected(folder, "model.safetensors damaged")
+
+
+def test_weights_of_eight_bits_are_read(folder):
+    weights = load_file(folder / WEIGHTS)
+    name = "label_scores.weight"
+    save_file({**weights, name: weights[name].to(torch.float8_e4m3fn)}, folder / WEIGHTS)
+    change(folder / CONFIG, no_digest)
+    open_model(folder)
+
+
+def test_a_configuration_that_cannot_be_read_is_rejected(folder):
+    (folder / CONFIG).unlink()
+    # It can be opened, but not read.
+    (folder / CONFIG).symlink_to("/proc/self/mem")
+    assert_rejected(folder, "config.json cannot be read")
 
 
 def test_a_model_that_is_its_own_base_is_rejected(folder):
@@ -238,6 +274,10 @@ class TestOtherEncoders:
             ("dtype", 5),
             ("id2label", "yes"),
             ("model_type", 5),
+            ("num_attention_heads", -2),
+            ("initializer_range", -1),
+            ("pad_token_id", 10**6),
+            ("is_encoder_decoder", True),
         ],
     )
     def test_a_setting_of_the_wrong_type_or_size_is_rejected(self, encoder, place, value):
@@ -247,14 +287,36 @@ class TestOtherEncoders:
             GuidedEncoder.from_pretrained(encoder)
         assert time.monotonic() - began < 30
 
-    def test_weights_that_are_not_finite_are_rejected(self, encoder):
+    @pytest.mark.parametrize(("value", "word"), [(float("nan"), "finite"), (3e38, "1e+06")])
+    def test_weights_that_training_cannot_lead_to_are_rejected(self, encoder, value, word):
         weights = load_file(encoder / WEIGHTS)
         name = next(name for name in weights if name.endswith("word_embeddings.weight"))
         weights = {name: value.clone() for name, value in weights.items()}
-        weights[name][0, 0] = float("nan")
+        weights[name][0, 0] = value
         save_file(weights, encoder / WEIGHTS, metadata={"format": "pt"})
-        with pytest.raises(InputError, match=naming("word_embeddings.weight finite")):
+        with pytest.raises(InputError, match=naming(f"word_embeddings.weight {word}")):
             GuidedEncoder.from_pretrained(encoder)
+
+    @pytest.mark.parametrize(
+        ("place", "value"), [("return_dict", False), ("chunk_size_feed_forward", 3)]
+    )
+    def test_settings_that_only_say_how_to_compute_are_ignored(self, encoder, place, value):
+        change(encoder / CONFIG, put(place, value))
+        batch = load_tokenizer(encoder)(["Gulls cried over the harbour."], return_tensors="pt")
+        states = GuidedEncoder.from_pretrained(encoder)(**batch).last_hidden_state
+        assert states.shape[1] == batch["input_ids"].shape[1]
+
+    @pytest.mark.parametrize("kind", [torch.complex64, torch.float8_e4m3fn])
+    def test_unusual_types_of_weights(self, encoder, kind, capfd):
+        weights = load_file(encoder / WEIGHTS)
+        name = next(name for name in weights if name.endswith("word_embeddings.weight"))
+        save_file({**weights, name: weights[name].to(kind)}, encoder / WEIGHTS, {"format": "pt"})
+        if kind.is_complex:
+            with pytest.raises(InputError, match=naming(f"{encoder} complex")):
+                GuidedEncoder.from_pretrained(encoder)
+        else:
+            GuidedEncoder.from_pretrained(encoder)
+        assert capfd.readouterr().err == ""
 
     def test_a_pattern_that_takes_exponential_time_is_rejected(self, encoder):
         change(encoder / TOKENIZER, split_by("(a+)+$"))

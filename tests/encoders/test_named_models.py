@@ -3,12 +3,19 @@
 from __future__ import annotations
 
 import re
+import shutil
+from pathlib import Path
 
 import pytest
 
+from syntagma.encoders import default, reference
 from syntagma.encoders.config import read_config
 from syntagma.encoders.default import ENCODERS, SHIPPED, sha256, shipped
 from syntagma.encoders.named_models import NAMED_MODELS
+from syntagma.errors import InputError
+from syntagma.parse.parser import JointParser
+from syntagma.tasks.spans.reader import Reader
+from tests.messages import naming
 
 TASKS = {"parser": "parsing", "reader": "spans"}
 
@@ -26,6 +33,22 @@ def test_a_shipped_file_matches_its_row(name):
     assert config.task == TASKS[row.kind]
     assert config.base == row.encoder
     assert row.encoder in ENCODERS
+
+
+@pytest.mark.parametrize("by_name", [True, False])
+@pytest.mark.parametrize("name", SHIPPED)
+def test_a_shipped_file_with_a_changed_byte(name, by_name, tmp_path, monkeypatch):
+    folder = Path(shutil.copytree(shipped(name), tmp_path / name))
+    weights = folder / "model.safetensors"
+    content = bytearray(weights.read_bytes())
+    content[len(content) // 2] ^= 1
+    weights.write_bytes(content)
+    if by_name:  # As if this were the folder of the package.
+        monkeypatch.setattr(default, "shipped", lambda _: folder)
+        monkeypatch.setattr(reference, "_named", {})
+    load = JointParser if NAMED_MODELS[name].kind == "parser" else Reader
+    with pytest.raises(InputError, match=naming(f"{weights} SHA-256 config.json")):
+        load.from_pretrained(name if by_name else folder)
 
 
 @pytest.mark.parametrize("name", SHIPPED)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -108,6 +109,35 @@ def test_shards_keep_the_parts(tmp_path):
     shard = Shard(tmp_path / "some.parquet")
     assert shard.texts is not None
     assert [found.parse.parts for found in _sentences(shard, shard.texts)] == [(), (0, 2)]
+
+
+def test_sentences_that_continue_are_marked(parser, tmp_path):
+    path = tmp_path / "text.txt"
+    path.write_text("and so it went on " * 1500 + ".")
+    first, last = parse_file(path, parser)
+    assert "# continues = Yes\n" in first.conllu()
+    assert json.loads(format_json(first.parse))["continues"] is True
+    (read,) = parse_conllu(first.conllu().split("\n"))
+    assert read.comment("continues") == "Yes"
+    assert "continues" not in last.conllu() + format_json(last.parse)
+
+
+def test_shards_keep_what_continues(tmp_path):
+    pytest.importorskip("pyarrow")
+    from syntagma.parse.corpora.corpus import _sentences
+    from syntagma.parse.corpora.shards import Shard, ShardWriter
+
+    one = Sentence.from_words(["We", "saw", "it"])
+    for marks in ((True, False), (False, False)):
+        writer = ShardWriter({})
+        parses = [Parse(replace(one, continues=mark), (2, 0, 2)) for mark in marks]
+        writer.add(0, 1, "We saw it", parses)
+        writer.write(tmp_path / "some.parquet", {})
+        shard = Shard(tmp_path / "some.parquet")
+        assert shard.texts is not None
+        assert [each.parse for each in _sentences(shard, shard.texts)] == parses
+        # As shards were before: a column only where it is needed.
+        assert (shard.continues is None) is not any(marks)
 
 
 def test_the_parser_reads_the_start_of_a_long_word(parser, tokenizers):

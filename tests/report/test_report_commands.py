@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import shutil
 from dataclasses import replace
 
 import pytest
@@ -14,6 +15,7 @@ from syntagma.report.write import write_report
 from syntagma.tasks.experiment import load_experiment
 from syntagma.training.run import train
 from tests.report_pages import Balanced, changed, page_of
+from tests.written_runs import change_settings
 
 pytestmark = pytest.mark.usefixtures("empty_plots", "small_parser")
 
@@ -68,3 +70,14 @@ def test_commands_report_missing_runs(both, tmp_path):
         write_report([folder], tmp_path / f"report-{reported}", n_cases=0)
         text = Balanced(page_of(tmp_path / f"report-{reported}")).text
         assert (f" {encoder} " in text) == reported
+
+
+def test_settings_have_names_of_any_file_system(both, tmp_path):
+    """A report is copied to machines where `Run` and `run` are the same file."""
+    folders = []
+    for number, name in enumerate(("Run", "run", "run:1")):
+        folders.append(shutil.copytree(both[0], tmp_path / str(number) / name))
+        change_settings(folders[-1], training={"seed": number + 1})
+    write_report(folders, tmp_path / "report", n_cases=0, n_pictures=0)
+    names = {path.name for path in (tmp_path / "report/settings").iterdir()}
+    assert names == {"Run.yaml", "run_2.yaml", "run_1.yaml"}

@@ -10,6 +10,7 @@ import pytest
 
 from syntagma.errors import InputError
 from syntagma.models.guides import resolve_guides
+from syntagma.outputs import portable_name
 from syntagma.reproduce.bases import SCALES, read_bases, read_shared
 from syntagma.reproduce.datasets import read_datasets
 from syntagma.reproduce.differs import differences
@@ -208,6 +209,38 @@ def test_an_encoder_of_the_paper_selects_its_rows(empty_datasets):
     plan = make_plan(entry, Setting(empty_datasets, empty_datasets / "out", encoder="some/other"))
     assert [row.encoder for row, _ in plan.row_runs()] == ["bert", "bert"]
     assert plan.runs()[0].experiment.encoder == "some/other"
+
+
+@pytest.mark.parametrize(
+    ("encoders", "begins"),
+    [
+        (("lab/BERT", "lab/bert"), "bert"),
+        ((r"C:\models\bert", "D:/other/bert/"), "bert"),
+        (("mine/a:b", "mine/a_b"), "a_b"),
+    ],
+)
+def test_folders_of_runs_can_exist_on_any_file_system(everything, encoders, begins):
+    names = []
+    for encoder in encoders:
+        setting = Setting(everything, everything / "out")
+        names.append(make_run("nli", "plain", setting, encoder=encoder).folder.name)
+    for name in names:
+        assert re.fullmatch(rf"plain@{begins}(-[0-9a-f]{{6}})?-1", name)
+    # Names may differ in more than case only if the encoders do.
+    last = {re.split(r"[/\\]", encoder.rstrip("/"))[-1] for encoder in encoders}
+    assert len({name.casefold() for name in names}) == len(last)
+
+
+def test_all_folders_of_the_papers_can_exist_on_any_file_system(everything):
+    folders = set()
+    for paper in read_papers().values():
+        for entry in paper.entries.values():
+            plan = make_plan(entry, Setting(everything, everything / "out"))
+            folders |= {run.folder for run in plan.runs()} | {plan.folder}
+    for folder in folders:
+        parts = folder.relative_to(everything / "out").parts
+        assert all(portable_name(part) == part for part in parts)
+    assert len({str(folder).casefold() for folder in folders}) == len(folders)
 
 
 def test_missing_data_of_an_entry_are_reported(tmp_path):

@@ -59,13 +59,56 @@ def test_the_same_span_in_two_windows_counts_once():
     assert [(span.text, span.score) for span in answer.spans] == [("abc", 2.0), ("defg", 0.5)]
     assert answer.null_score == -1
     assert answer.null_odds == -3
+    assert (answer.text, answer.start, answer.end) == ("abc", 0, 3)
+    assert answer.probability == answer.spans[0].probability
     total = sum(span.probability for span in answer.spans) + math.exp(-1) / sum(
         map(math.exp, (-1, 2, 0.5))
     )
     assert total == pytest.approx(1)
     forced = decode_answer("?", "abc defg", [Window], [found(1, 30)], head, threshold=math.inf)
     assert forced.answered
-    assert not decode_answer("?", "abc defg", [Window], [found(1, 30)], head).answered
+    silent = decode_answer("?", "abc defg", [Window], [found(1, 30)], head)
+    assert not silent.answered
+    assert (silent.text, silent.start, silent.end) == ("", None, None)
+    assert silent.probability == pytest.approx(1)
+    # Abstention needs odds beyond the threshold.
+    equal = decode_answer("?", "abc defg", [Window], [found(1, 3)], head, threshold=2.0)
+    assert equal.null_odds == 2
+    assert equal.answered
+
+
+class Passage:
+    """A window with a whole passage of three words, which the question's two pieces precede."""
+
+    begin, offset = 0, 2
+
+    class passage:
+        starts, ends = np.array([0, 4, 8]), np.array([3, 7, 11])
+
+
+def test_spans_of_equal_scores_come_in_the_order_of_the_passage():
+    scores = np.array([1000.0, 1000.0, 999.0, -np.inf])
+    # What fills the places of missing spans need not lie in the passage.
+    first, last = np.array([4, 2, 3, 90]), np.array([4, 2, 3, 90])
+    found = WindowCandidates(scores, first, last, -1000.0, 0.0)
+    answer = decode_answer("?", "abc def ghi", [Passage], [found], SpanHead())
+    assert [span.text for span in answer.spans] == ["abc", "ghi", "def"]
+    # Scores of this size overflow unless the largest is subtracted.
+    powers = [1.0, 1.0, math.exp(-1)]
+    assert [span.probability for span in answer.spans] == pytest.approx(
+        [power / sum(powers) for power in powers]
+    )
+
+
+def test_the_verifier_and_the_span_both_weigh():
+    head = SpanHead(span_weight=0.5, answerability_weight=0.25)
+    found = [
+        WindowCandidates(np.array([2.0]), np.array([2]), np.array([2]), null, verification)
+        for null, verification in ((6.0, 8.0), (5.0, 12.0))
+    ]
+    answer = decode_answer("?", "abc def ghi", [Passage] * 2, found, head)
+    assert (answer.null_score, answer.verification) == (5, 8)
+    assert answer.null_odds == 0.5 * (5 - 2) + 0.25 * 8
 
 
 @pytest.mark.parametrize(
@@ -75,8 +118,12 @@ def test_the_same_span_in_two_windows_counts_once():
         ("a \u2764\ufe0f here", (2, 3), "\u2764\ufe0f"),
         (" Ann  met", (0, 6), "Ann"),
         ("Ann", (0, 3), "Ann"),
+        ("\u2708\u200d gone", (0, 1), "\u2708\u200d"),
+        # Nothing but a space has no letter that a mark could belong to.
+        ("a \u0301b", (1, 2), ""),
     ],
 )
 def test_answers_keep_combining_marks_of_their_last_letter(passage, place, expected):
     start, end = answer_interval(passage, *place)
+    assert start <= end
     assert passage[start:end] == expected

@@ -111,7 +111,19 @@ def test_overlong_sentences_are_split_between_words() -> None:
     check_lossless(text, found, gaps=set())
     assert 1 < len(found) < 10
     assert max(sentence.end - sentence.start for sentence in found) <= 20_000
+    # All but the last are marked.
+    assert [sentence.continues for sentence in found] == [True] * (len(found) - 1) + [False]
+    assert found[0].shift(3).continues
     assert stream_of([text], "raw") == (text, found)
+
+
+def test_only_cut_sentences_continue() -> None:
+    text = "We saw it. " + "and so it went on " * 1500 + "to the end. We left.\n\nIt rained."
+    found = segment(text)
+    check_lossless(text, found, gaps=set())
+    forms = [sentence.forms[:2] for sentence in found if sentence.continues]
+    assert forms == [("and", "so")]
+    assert [sentence.continues for sentence in segment("We saw it. " * 3000)] == [False] * 3000
 
 
 def test_short_lines_are_yielded_one_by_one() -> None:

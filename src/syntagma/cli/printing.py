@@ -71,7 +71,8 @@ def format_json(parse: Parse) -> str:
 
     It has the words with their offsets, heads, relations, tags and probabilities, and the phrases.
     A phrase spans the words ``first`` to ``last``, counted from 1 as heads are.  A sentence parsed
-    in parts has ``parts``, and a long word ``"long": true`` (:mod:`syntagma.text.limits`).
+    in parts has ``parts``, a long word ``"long": true``, and a sentence that the next one continues
+    ``"continues": true`` (:mod:`syntagma.text.limits`).
 
     Args:
         parse: the parse of one sentence.
@@ -107,6 +108,8 @@ def format_json(parse: Parse) -> str:
     tree: dict[str, Any] = {"words": words}
     if parse.parts:
         tree["parts"] = [{"first": start + 1, "last": end} for start, end in parse.part_bounds]
+    if sentence.continues:
+        tree["continues"] = True
     if parse.constituents is not None:
         tree["constituents"] = [
             {"label": label, "first": start + 1, "last": end}

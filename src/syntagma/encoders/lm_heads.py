@@ -13,7 +13,8 @@ from torch import Tensor
 from transformers import AutoModelForMaskedLM, PretrainedConfig
 
 from syntagma.encoders import hub
-from syntagma.encoders.load import encoder_weights, quiet
+from syntagma.encoders.load import encoder_weights
+from syntagma.encoders.quiet import quiet
 from syntagma.encoders.reference import ModelName, find_model
 from syntagma.encoders.saved import saved_weights
 

@@ -5,20 +5,26 @@ from __future__ import annotations
 import inspect
 import logging
 import shutil
-from collections.abc import Collection, Iterator
-from contextlib import contextmanager
+import warnings
+from collections.abc import Collection
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 import torch
 from torch import nn
-from transformers import AutoConfig, AutoModel, AutoTokenizer, PretrainedConfig
-from transformers.utils import logging as hf_logging
+from transformers import (
+    AutoConfig,
+    AutoModel,
+    AutoTokenizer,
+    PretrainedConfig,
+    PreTrainedModel,
+)
 
 from syntagma.encoders import hub
 from syntagma.encoders.default import CONFIG, ENCODERS, TOKENIZER, how_to_get
 from syntagma.encoders.marian import MarianTokenizer, marian_files
+from syntagma.encoders.quiet import quiet
 from syntagma.encoders.reference import ModelName, ModelRef, find_model
 from syntagma.encoders.saved import (
     in_short,
@@ -28,6 +34,7 @@ from syntagma.encoders.saved import (
 )
 from syntagma.encoders.saved_config import read_encoder_config
 from syntagma.encoders.tokenizer_files import JSON_FILES, REMEDY, check_tokenizer_files
+from syntagma.encoders.tokenizer_probe import problem_of, without_panics
 from syntagma.errors import DamagedFileError, InputError, MissingExtraError
 from syntagma.text.alignment import is_panic, require_offsets
 
@@ -67,23 +74,6 @@ SENTENCEPIECE_FILES = ("spiece.model", "spm.model", "sentencepiece.bpe.model")
 """Names of SentencePiece models; ``tokenizer.model`` may be one, or a file of tiktoken."""
 
 
-@contextmanager
-def quiet() -> Iterator[None]:
-    """Suppress Transformers' progress bars, and its report on the omitted pooling layer."""
-    verbosity, bars = (
-        hf_logging.get_verbosity(),
-        hf_logging.is_progress_bar_enabled(),
-    )
-    hf_logging.set_verbosity_error()
-    hf_logging.disable_progress_bar()
-    try:
-        yield
-    finally:
-        hf_logging.set_verbosity(verbosity)
-        if bars:
-            hf_logging.enable_progress_bar()
-
-
 def load_encoder_config(name: ModelName) -> PretrainedConfig:
     """Load the configuration of a pretrained encoder.
 
@@ -102,7 +92,7 @@ def load_encoder_config(name: ModelName) -> PretrainedConfig:
         read_encoder_config(path)
     # Transformers' own checks raise exceptions of many kinds, as they do below.
     try:
-        with hub.access(ref.place):
+        with quiet(), hub.access(ref.place):
             return AutoConfig.from_pretrained(ref.place, trust_remote_code=False)
     except Exception as error:
         raise _explain(ref, error) from error
@@ -129,6 +119,11 @@ def _trunk(model: Any, auto: Any) -> nn.Module:
     """Return the encoder of a model with a decoder, unless the whole model is needed."""
     wants_all = auto is not AutoModel or not model.config.is_encoder_decoder
     trunk: nn.Module = model if wants_all else model.get_encoder()
+    if not isinstance(trunk, PreTrainedModel):
+        raise InputError(
+            f"encoder: {CONFIG} says is_encoder_decoder, but a model of type "
+            f"{model.config.model_type!r} has no decoder; set it to false"
+        )
     return trunk
 
 
@@ -145,6 +140,8 @@ def build_encoder(config: PretrainedConfig, auto: Any = AutoModel) -> nn.Module:
     if config.model_type == "big_bird":
         # With sparse attention, the first short batch would switch it to full attention for good.
         config.attention_type = "original_full"
+    # Whatever a configuration says: outputs are read by name, and texts have any length.
+    config.return_dict, config.chunk_size_feed_forward = True, 0
     options = {"dtype": torch.float32, **_options(config, auto)}
     encoder: nn.Module = _trunk(auto.from_config(config, **options), auto)
     if "attention_mask" not in inspect.signature(encoder.forward).parameters:
@@ -181,7 +178,9 @@ def encoder_weights(name: ModelName, auto: Any = AutoModel) -> dict[str, torch.T
     options = {"dtype": torch.float32, "trust_remote_code": False, **_options(config, auto)}
     _require_plausible_size(ref, config, auto)
     try:
-        with quiet(), hub.access(ref.place):
+        with quiet(), hub.access(ref.place), warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            warnings.filterwarnings("error", message="Casting complex values")
             model, found = auto.from_pretrained(ref.place, output_loading_info=True, **options)
     except Exception as error:
         raise _explain(ref, error) from error
@@ -272,8 +271,29 @@ def load_tokenizer(name: ModelName, config: PretrainedConfig | None = None) -> A
             f"encoder {ref.name!r}: the folder has no tokenizer; copy tokenizer.json into it"
         )
     check_tokenizer_files(ref.folder)
+    sizes = _sizes(ref, config)
+    with without_panics():
+        tokenizer = _whole(_read_tokenizer(ref, config))
+        try:
+            problem = problem_of(tokenizer, sizes, is_own=ref.kind == "model")
+        except InputError as error:
+            raise DamagedFileError(f"{ref.name}: {error}") from error
+    if problem:
+        raise DamagedFileError(f"{ref.name}: the tokenizer cannot be used: {problem}; {REMEDY}")
+    return tokenizer
+
+
+def _sizes(ref: ModelRef, config: PretrainedConfig | None) -> dict[str, Any]:
+    """Return the sizes of an encoder's tables of embeddings, as far as they are known."""
+    if config is not None:
+        return {name: getattr(config, name, None) for name in ("vocab_size", "type_vocab_size")}
+    path = ref.folder / CONFIG
+    return read_encoder_config(path) if path.is_file() else {}
+
+
+def _read_tokenizer(ref: ModelRef, config: PretrainedConfig | None) -> Any:
     try:
-        with hub.access(ref.place):
+        with quiet(), hub.access(ref.place):
             tokenizer = AutoTokenizer.from_pretrained(
                 ref.place, config=config, trust_remote_code=False
             )
@@ -292,25 +312,7 @@ def load_tokenizer(name: ModelName, config: PretrainedConfig | None = None) -> A
             raise
         raise _explain(ref, error) from error
     require_offsets(tokenizer)
-    _require_ids(tokenizer, ref, config)
-    return _whole(tokenizer)
-
-
-def _require_ids(tokenizer: Any, ref: ModelRef, config: PretrainedConfig | None) -> None:
-    """Check that the encoder has an embedding for each piece.
-
-    Published encoders may have a few special pieces too many, which their own programs never use.
-    """
-    n_pieces = getattr(config, "vocab_size", None)
-    if not isinstance(n_pieces, int):
-        return
-    backend = tokenizer.backend_tokenizer
-    codes = backend.get_vocab(with_added_tokens=ref.kind == "model").values()
-    if max(codes, default=0) >= n_pieces:
-        raise DamagedFileError(
-            f"{ref.name}: the tokenizer has the id {max(codes)}, but the encoder has embeddings "
-            f"for the ids 0 to {n_pieces - 1}; {REMEDY}"
-        )
+    return tokenizer
 
 
 def save_tokenizer(ref: ModelRef, folder: Path) -> None:

@@ -31,8 +31,8 @@ from syntagma.encoders.load import (
     save_tokenizer,
 )
 from syntagma.encoders.reference import ModelName, ModelRef, find_model, full_name
-from syntagma.encoders.saved import in_short, require_fit, saved_weights
-from syntagma.encoders.saved_config import DIGEST, FORMAT, SAVE_AGAIN
+from syntagma.encoders.saved import on_meta, require_fit, saved_weights
+from syntagma.encoders.saved_config import DIGEST, FORMAT
 from syntagma.encoders.sites import find_sites, keep_lowest_layers, layers, set_dropout
 from syntagma.errors import DamagedFileError, InputError
 from syntagma.formats import stamp
@@ -187,6 +187,9 @@ class SyntagmaModel(PreTrainedModel):  # type: ignore[misc]
         encoder = load_encoder_config(ref)
         # Before the model is built: the sizes in a damaged configuration may be absurd.
         pretrained = encoder_weights(ref, cls.encoder_class)
+        if ref.kind == "model":  # Others are checked when their weights are loaded.
+            blank = on_meta(lambda: build_encoder(encoder, cls.encoder_class), ref.folder / CONFIG)
+            require_fit(blank, pretrained, ref.folder)
         n_layers = settings.pop("num_hidden_layers", None)
         if n_layers is not None and cls.encoder_class is not AutoModel:
             raise InputError("num_hidden_layers: is only for encoders, not for encoder-decoders")
@@ -250,36 +253,13 @@ class SyntagmaModel(PreTrainedModel):  # type: ignore[misc]
             DamagedFileError: the weights do not fit the configuration.
         """
         # First without memory: the sizes in a damaged configuration may be absurd.
-        require_fit(cls.blank(config, ref.folder / CONFIG), weights, ref.folder)
+        require_fit(on_meta(lambda: cls(config), ref.folder / CONFIG), weights, ref.folder)
         model = cls(config)
         # In memory the weights are never compacted.
         config.storage = {}
         model.load_weights(weights)
         model.source = ref
         return model.eval()
-
-    @classmethod
-    def blank(cls, config: SyntagmaConfig, path: Path) -> Self:
-        """Build a model on the meta device: it has shapes but no values, and takes no memory.
-
-        Args:
-            config: configuration of the model.
-            path: the file that it is from, for messages.
-
-        Raises:
-            InputError: a setting of the head or of a guide is invalid.
-            DamagedFileError: no model can be built with the configuration.
-        """
-        try:
-            with torch.device("meta"):
-                return cls(config)
-        except InputError as error:
-            raise DamagedFileError(f"{path}: {error}") from error
-        except Exception as error:  # Transformers' models do not check their settings.
-            raise DamagedFileError(
-                f"{path}: no model can be built with these settings "
-                f"({type(error).__name__}: {in_short(error)}); {SAVE_AGAIN}"
-            ) from error
 
     def weights(self, state: Mapping[str, Tensor] | None = None) -> dict[str, Tensor]:
         """Return all weights by name, in main memory; tied weights only under their first name.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, TypeVar
@@ -14,12 +15,16 @@ from transformers import AutoConfig, PretrainedConfig
 
 from syntagma.encoders import compact
 from syntagma.encoders.default import CONFIG, WEIGHTS, sha256
+from syntagma.encoders.quiet import quiet
 from syntagma.encoders.reference import ModelRef
 from syntagma.encoders.saved_config import DIGEST, SAVE_AGAIN
 from syntagma.encoders.sites import without_higher_layers
 from syntagma.errors import DamagedFileError, InputError
 
 T = TypeVar("T")
+
+MAX_WEIGHT = 1e6
+"""The largest weight of a trained model; a flipped bit of an exponent leads far beyond."""
 
 
 def in_short(error: BaseException) -> str:
@@ -47,7 +52,8 @@ def as_config(kind: Callable[..., T], values: Mapping[str, Any], path: Path) -> 
                 f"{path}: {key!r} is not the name of a setting; remove it, or {SAVE_AGAIN}"
             )
     try:
-        return kind(**values)
+        with quiet():
+            return kind(**values)
     except InputError:
         raise
     except Exception as error:  # Each of Transformers' hundred classes has checks of its own.
@@ -135,24 +141,54 @@ def _load(ref: ModelRef) -> dict[str, Tensor]:
 
 
 def require_finite(weights: Mapping[str, Tensor], path: Path) -> None:
-    """Check that all weights are finite numbers.
+    """Check that all weights are numbers that training can lead to.
 
     Args:
         weights: by name.
         path: their file, for messages.
 
     Raises:
-        DamagedFileError: a value is NaN or infinite.
+        DamagedFileError: a value is NaN or infinite, or beyond :data:`MAX_WEIGHT`.
     """
     for name, weight in weights.items():
         if not weight.is_floating_point() or not weight.numel():
             continue
+        if weight.element_size() == 1:  # No sums or comparisons exist for eight bits.
+            weight = weight.to(torch.float32)
         # One pass without a temporary tensor: both ends are NaN if any value is.
-        if not torch.stack(weight.aminmax()).isfinite().all():
+        largest = torch.stack(weight.aminmax()).abs().max().item()
+        if not math.isfinite(largest):
             raise DamagedFileError(
                 f"{path}: {name!r} has values that are not finite numbers; {SAVE_AGAIN}, or train "
                 f"it again with a lower learning rate"
             )
+        if largest > MAX_WEIGHT:
+            raise DamagedFileError(
+                f"{path}: {name!r} has the value {largest:.3g}, expected at most {MAX_WEIGHT:g}; "
+                f"the file is damaged; {SAVE_AGAIN}"
+            )
+
+
+def on_meta(make: Callable[[], nn.Module], path: Path) -> nn.Module:
+    """Build a model on the meta device: it has shapes but no values, and takes no memory.
+
+    Args:
+        make: builds the model.
+        path: the file that its configuration is from, for messages.
+
+    Raises:
+        DamagedFileError: no model can be built with the configuration.
+    """
+    try:
+        with torch.device("meta"):
+            return make()
+    except InputError as error:
+        raise DamagedFileError(f"{path}: {error}") from error
+    except Exception as error:  # Transformers' models do not check their settings.
+        raise DamagedFileError(
+            f"{path}: no model can be built with these settings "
+            f"({type(error).__name__}: {in_short(error)}); {SAVE_AGAIN}"
+        ) from error
 
 
 def require_fit(blank: nn.Module, weights: Mapping[str, Tensor], folder: Path) -> None:

@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any
 
 from syntagma.errors import DamagedFileError
-from syntagma.files import read_json
+from syntagma.files import read_errors, read_json
 from syntagma.formats import check_format
 
 FORMAT = 1
@@ -41,6 +41,9 @@ MAX_NUMBER = 2**31 - 1
 
 _PARTS = re.compile(r"layers?$|layers?_|_groups?|blocks?$|experts|group_num|depths?$|stages")
 """Names of numbers that count parts of a network: it is built in a loop over them."""
+_COUNTS = re.compile(r"(?:heads|layers|groups|blocks|experts|_dim|(?<!chunk)_size)$")
+"""Names of numbers that cannot be negative; an index of a layer can."""
+_SCALES = re.compile(r"eps|initializer|init_std")
 _POSITIONS = re.compile(r"position|n_ctx|max_seq")
 _COMPUTED = ("distilbert", "roformer", "marian", "fsmt", "xlm", "flaubert", "m2m_100", "pegasus")
 """Types of encoders that compute a table of positions on the host when they are built."""
@@ -52,7 +55,8 @@ def is_own(path: Path) -> bool:
     if not path.is_file():
         return False
     _require_size(path)
-    return b'"syntagma_version"' in path.read_bytes()
+    with read_errors(path):
+        return b'"syntagma_version"' in path.read_bytes()
 
 
 def _require_size(path: Path) -> None:
@@ -118,6 +122,7 @@ def read_encoder_config(path: Path) -> dict[str, Any]:
             f"copy or download the encoder again"
         )
     _check(values, _COMMON, path)
+    _check_padding(values, path)
     check_numbers(values, path)
     return values
 
@@ -145,18 +150,24 @@ def check_numbers(values: Mapping[str, Any], path: Path) -> None:
         elif isinstance(value, list):
             # Numbers in a list count the same as the list's name says.
             left += ((place, name, inner, depth + 1) for inner in value)
-        elif isinstance(value, int) and not isinstance(value, bool):
-            limit = _limit(name, values)
-            if abs(value) > limit:
-                raise DamagedFileError(
-                    f"{path}: {place.rstrip('.')}: expected at most {limit}, got "
-                    f"{_short(value)}; {SAVE_AGAIN}"
-                )
-        elif isinstance(value, float) and (math.isnan(value) or ("eps" in name and value < 0)):
-            wanted = "a number from 0" if "eps" in name else "a number"
+        elif wanted := _wanted(name, value, values):
             raise DamagedFileError(
-                f"{path}: {place.rstrip('.')}: expected {wanted}, got {value}; {SAVE_AGAIN}"
+                f"{path}: {place.rstrip('.')}: expected {wanted}, got {_short(value)}; {SAVE_AGAIN}"
             )
+
+
+def _wanted(name: str, value: Any, values: Mapping[str, Any]) -> str:
+    """Describe what a number should be; empty if it is, and for other values."""
+    if not isinstance(value, int | float) or isinstance(value, bool):
+        return ""
+    if isinstance(value, float) and math.isnan(value):
+        return "a number"
+    if _SCALES.search(name) and not 0 <= value < math.inf:
+        return "a finite number from 0"
+    if _COUNTS.search(name) and value < 0:
+        return "a number from 0"
+    limit = _limit(name, values)
+    return f"at most {limit}" if isinstance(value, int) and abs(value) > limit else ""
 
 
 def _check_padding(values: Mapping[str, Any], path: Path) -> None:
@@ -271,6 +282,7 @@ _COMMON: Fields = {
     "id2label": ("an object with the names of labels", _is_object_or_null),
     "label2id": ("an object with the numbers of labels", _is_object_or_null),
     "architectures": ("a list of names", _is_names),
+    "num_labels": ("a number from 0", _is_count_or_null),
     "dtype": ("the name of a type such as float32", _is_text_or_null),
     "problem_type": ("a name", _is_text_or_null),
     "transformers_version": ("a version", _is_text_or_null),

@@ -21,7 +21,7 @@ from syntagma.encoders import hub
 from syntagma.encoders.config import SyntagmaConfig
 from syntagma.encoders.cpu.cross_entropy import cross_entropy
 from syntagma.encoders.default import SCRATCH
-from syntagma.encoders.load import quiet
+from syntagma.encoders.quiet import quiet
 from syntagma.encoders.reference import ModelRef
 from syntagma.encoders.sites import change_input
 from syntagma.errors import InputError

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from syntagma.analysis.systems import System
 from syntagma.files import read_text
-from syntagma.outputs import write_text
+from syntagma.outputs import portable_name, write_text
 from syntagma.report.report_page import Section, commands
 from syntagma.runs.folder import read_experiment
 from syntagma.runs.names import SETTINGS as RUN_SETTINGS
@@ -115,10 +115,13 @@ def _train(
     ]
     for other in needed.values():
         _train(other, made, lines, draft, out, notices)
-    name, number = path.name, 1
-    while name in made.values():
+    # Reports are copied to other machines, where names may not differ only in case.
+    taken = {each.casefold() for each in made.values()}
+    first = name = portable_name(path.name)
+    number = 1
+    while name.casefold() in taken:
         number += 1
-        name = f"{path.name}_{number}"
+        name = f"{first}_{number}"
     made[path] = name
     write_text(draft / SETTINGS / f"{name}.yaml", read_text(path / RUN_SETTINGS))
     command = ["syntagma", "train", f"{out}/{SETTINGS}/{name}.yaml"]

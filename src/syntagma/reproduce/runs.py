@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from hashlib import blake2b
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from syntagma.encoders.default import DEFAULT
 from syntagma.errors import InputError
+from syntagma.outputs import portable_name
 from syntagma.reproduce.bases import REFERENCE, SCALES, Base, base_at, read_bases, read_shared
 from syntagma.reproduce.datasets import DatasetFiles, find_files, missing_line
 from syntagma.runs.folder import RunFolder
@@ -226,10 +229,21 @@ def make_run(
     values = apply_overrides(_resolve(values, first_run), overrides)
     name = "-".join(part for part in (system, suffix) if part)
     if encoder != DEFAULT and not base_settings.encoder:
-        name += f"@{encoder.rstrip('/').rpartition('/')[2]}"
+        name += f"@{_short_name(encoder)}"
     folder = setting.out / setting.scale / base / f"{name}-{seed}"
     experiment = build(Experiment, values, where=f"{base}/{system}")
     return Run(folder, base, asked, system, experiment, files, tuple(needs), changes or {})
+
+
+def _short_name(encoder: str) -> str:
+    """Return the last part of an encoder's name, as a part of the name of a folder.
+
+    Some file systems do not distinguish capitals.  There, runs on ``a/BERT`` and ``a/bert`` would
+    be one, so that a digest is added to a name that is not in lower case, or was changed.
+    """
+    last = re.split(r"[/\\]", encoder.rstrip("/\\"))[-1]
+    name = portable_name(last).lower()
+    return name if name == last else f"{name}-{blake2b(last.encode(), digest_size=3).hexdigest()}"
 
 
 def _guide_of(override: str) -> str | None:

@@ -78,7 +78,7 @@ def cut(tokenizer: Any, texts: Sequence[str]) -> list[Pieces]:
         The pieces of each text.
 
     Raises:
-        InputError: the tokenizer crashes on a text.
+        InputError: the tokenizer crashes on a text, or lacks the token for unknown characters.
     """
     # Call the Rust backend directly; `__call__` would convert every encoding to Python lists.
     # These three are state of the backend, left on by any earlier call that used them.
@@ -94,7 +94,8 @@ def cut(tokenizer: Any, texts: Sequence[str]) -> list[Pieces]:
     try:
         encodings: list[Any] = backend.encode_batch(texts, add_special_tokens=False)
     except BaseException as error:
-        if not is_panic(error):
+        # Rust's own errors have no class of their own.
+        if not is_panic(error) and type(error) is not Exception:
             raise
         raise InputError(
             f"the tokenizer cannot read a text ({str(error)[:200]}); use the tokenizer of the "

@@ -22,7 +22,7 @@ from syntagma.text.sentence import Parse, Sentence
 
 N_COLUMNS = 10
 ID, FORM, LEMMA, UPOS, XPOS, FEATS, HEAD, DEPREL, DEPS, MISC = range(N_COLUMNS)
-LONG_WORD = "LongWord=Yes"
+LONG_WORD, CONTINUES = "LongWord=Yes", "# continues = Yes"
 _PARTS = re.compile(r"#\s*parts\s*=")
 _PHRASES = re.compile(r"#\s*constituency\s*=")
 CONSTITUENCY = "constituency"
@@ -181,7 +181,7 @@ class TreebankSentence:
         Args:
             parse: the parse of one sentence.
             text: the text that contains the sentence.
-            comments: comment lines to put before ``# text``.
+            comments: comment lines to put before ``# text`` and ``# continues = Yes``.
         """
         sentence = parse.sentence
         offsets = list(zip(sentence.starts, sentence.ends, strict=True))
@@ -212,6 +212,7 @@ class TreebankSentence:
                 )
         # A comment is a single line, so line breaks inside the sentence become spaces.
         surface = " ".join(text[sentence.start : sentence.end].split())
+        comments += (CONTINUES,) if sentence.continues else ()
         return cls(_with_phrases((*comments, f"# text = {surface}"), parse), tuple(rows))
 
 

@@ -11,6 +11,9 @@ worth.  There is one rule, for raw text, given words and treebanks alike:
   :data:`READ_CHARACTERS` characters; the last of them stands for the rest.  In scripts without
   spaces between words (Chinese, Japanese, Thai and others) a stretch ends at each of their
   characters.
+- Raw text is searched for sentence ends in stretches of :data:`MAX_PARAGRAPH` characters, long
+  words not counted.  If there is none, the text is cut between two words, and
+  :attr:`syntagma.text.sentence.Sentence.continues` says so.
 
 Offsets and words are never lost: a long word keeps all its characters, and parts follow one another
 without gaps.
@@ -28,6 +31,10 @@ MAX_CHARACTERS = 500
 
 READ_CHARACTERS = 100
 """Characters of a long word that encoders read."""
+
+MAX_PARAGRAPH = 20_000
+"""Characters in which raw text must have the end of a sentence; longer paragraphs are read in
+parts."""
 
 # Scripts without spaces between words, and the punctuation that belongs to them.
 _UNSPACED = (

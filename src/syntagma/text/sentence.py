@@ -40,11 +40,14 @@ class Sentence:
         forms: the words, ``[n_words]``.
         starts: offset of the first character of each word, ``[n_words]``.
         ends: offset after the last character of each word, ``[n_words]``.
+        continues: whether the text was cut after the last word because no sentence end was in sight
+            (:mod:`syntagma.text.limits`): the next sentence continues this one.
     """
 
     forms: tuple[str, ...]
     starts: tuple[int, ...]
     ends: tuple[int, ...]
+    continues: bool = False
 
     def __post_init__(self) -> None:
         if not len(self.forms) == len(self.starts) == len(self.ends):
@@ -115,6 +118,7 @@ class Sentence:
             self.forms,
             tuple(start + distance for start in self.starts),
             tuple(end + distance for end in self.ends),
+            self.continues,
         )
 
 

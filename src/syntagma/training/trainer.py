@@ -30,8 +30,8 @@ from transformers import (
 )
 
 from syntagma.batches import TokenBudgetSampler
-from syntagma.encoders.load import quiet
 from syntagma.encoders.precision import autocast
+from syntagma.encoders.quiet import quiet
 from syntagma.models.guides import GUIDES
 from syntagma.outputs import disk_errors, write_file
 from syntagma.runs.folder import RunFolder

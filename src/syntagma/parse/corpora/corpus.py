@@ -197,10 +197,10 @@ def _sentences(shard: Shard, texts: Sequence[str]) -> Iterator[CorpusSentence]:
     bounds = shard.bounds.tolist()
     stored_forms = shard.forms or [None] * len(shard)
     parts = shard.parts or [()] * len(shard)
-    rows = zip(
-        shard.file.tolist(), shard.document.tolist(), texts, stored_forms, parts, strict=True
-    )
-    for (file, document, text, stored, own_parts), begin, end in zip(
+    continues = shard.continues or [False] * len(shard)
+    places = shard.file.tolist(), shard.document.tolist()
+    rows = zip(*places, texts, stored_forms, parts, continues, strict=True)
+    for (file, document, text, stored, own_parts, goes_on), begin, end in zip(
         rows, bounds[:-1], bounds[1:], strict=True
     ):
         words = slice(begin, end)
@@ -210,7 +210,7 @@ def _sentences(shard: Shard, texts: Sequence[str]) -> Iterator[CorpusSentence]:
             for start, stop in zip(starts[words], ends[words], strict=True)
         )
         parse = Parse(
-            Sentence(forms, tuple(starts[words]), tuple(ends[words])),
+            Sentence(forms, tuple(starts[words]), tuple(ends[words]), goes_on),
             tuple(heads[words]),
             relations=tuple(columns["relations"][words]),
             upos=tuple(columns["upos"][words]),

@@ -18,9 +18,10 @@ from syntagma.parse.corpora.annotator import AnnotationSettings, source_fingerpr
 from syntagma.parse.corpora.chunks import Chunk
 from syntagma.parse.corpora.local_engine import run_in_pool, run_in_process
 from syntagma.parse.corpora.manifest import FINGERPRINT, CorpusFolder, Manifest, ShardEntry
+from syntagma.parse.corpora.parquet import arrow
 from syntagma.parse.corpora.plan import AnnotationPlan
 from syntagma.parse.corpora.records import Reader, expand_paths, kind_of_all, reader_of
-from syntagma.parse.corpora.shards import SCHEMA_VERSION, arrow
+from syntagma.parse.corpora.shards import SCHEMA_VERSION
 from syntagma.progress import progress_bar
 
 Engine = Literal["local", "ray"]

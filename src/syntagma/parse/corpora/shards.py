@@ -19,7 +19,8 @@ The optional column ``text`` contains the sentence as written in the record.  If
 not spell their text (French *du*, which stands for *de* + *le*), the shard also has the column
 ``forms``: the words of such a sentence, separated by tabs, and null for other sentences.  If a
 sentence was parsed in parts, the shard has the column ``parts``: the first word of each part, and
-null for other sentences.
+null for other sentences.  If a sentence was cut, the shard has the column ``continues``: whether
+the next sentence continues each sentence.
 
 The numbers of a sentence's words are stored as the bytes of one binary value; ``types`` in the
 metadata says how wide the numbers are.  Parquet's own lists take five times as long to read and are
@@ -38,8 +39,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from syntagma.errors import DamagedFileError, MissingExtraError
+from syntagma.errors import DamagedFileError
 from syntagma.parse.columns import Labels
+from syntagma.parse.corpora.parquet import arrow
 from syntagma.text.sentence import Parse
 
 SCHEMA_VERSION = 2
@@ -54,19 +56,6 @@ DICTIONARY_COLUMNS = ["file", "document", "sentence", "start"]
 INTEGER_TYPES = ("|u1", "|i1", "<u2", "<i2", "<i4")
 
 IntArray = NDArray[np.integer[Any]]
-
-
-def arrow() -> Any:
-    """Import the optional package ``pyarrow`` with its ``parquet`` module.
-
-    Raises:
-        MissingExtraError: ``pyarrow`` is not installed.
-    """
-    try:
-        import pyarrow.parquet
-    except ImportError as error:
-        raise MissingExtraError("reading or writing annotated corpora", "data") from error
-    return pyarrow
 
 
 class ShardWriter:
@@ -89,6 +78,7 @@ class ShardWriter:
         self.texts: list[str] | None = [] if text else None
         self.forms: list[str | None] = []
         self.parts: list[tuple[int, ...] | None] = []
+        self.continues: list[bool] = []
         self.rows: dict[str, list[int]] = {
             name: [] for name in ("file", "document", "sentence", "start", "n_words")
         }
@@ -120,6 +110,7 @@ class ShardWriter:
             for values, value in zip(self.rows.values(), row, strict=True):
                 values.append(value)
             self.parts.append(parse.parts or None)
+            self.continues.append(sentence.continues)
             starts = np.array(sentence.starts, np.int32)
             ends = np.array(sentence.ends, np.int32)
             heads = np.array(parse.heads, np.int32)
@@ -169,6 +160,8 @@ class ShardWriter:
             columns["forms"] = pa.array(self.forms, pa.string())
         if any(self.parts):
             columns["parts"] = pa.array(self.parts, pa.list_(pa.int32()))
+        if any(self.continues):
+            columns["continues"] = pa.array(self.continues, pa.bool_())
         described = {
             "schema": SCHEMA_VERSION,
             "types": types,
@@ -187,7 +180,7 @@ class ShardWriter:
             column_encoding={
                 name: "DELTA_LENGTH_BYTE_ARRAY"
                 for name in columns
-                if name not in (*DICTIONARY_COLUMNS, "parts")
+                if name not in (*DICTIONARY_COLUMNS, "parts", "continues")
             },
             write_statistics=["document"],
             row_group_size=max(1, len(self.rows["start"])),
@@ -220,6 +213,8 @@ class Shard:
             ``[n_sentences]``; ``None`` if there are no such sentences.
         parts: first word of each part of a sentence that was parsed in parts, empty for other
             sentences, ``[n_sentences]``; ``None`` if there are no such sentences.
+        continues: whether the next sentence continues each sentence, ``[n_sentences]``; ``None`` if
+            there are no such sentences.
 
     Raises:
         DamagedFileError: the file is not a shard, is damaged, or has another schema version;
@@ -306,26 +301,31 @@ class Shard:
 
     @cached_property
     def texts(self) -> Sequence[str] | None:
-        if "text" not in self._names:
-            return None
-        with self._reading():
-            texts: list[str] = self._column("text").to_pylist()
-        return texts
+        return self._optional("text")
 
     @cached_property
     def forms(self) -> Sequence[tuple[str, ...] | None] | None:
-        if "forms" not in self._names:
+        joined = self._optional("forms")
+        if joined is None:
             return None
-        with self._reading():
-            joined: list[str | None] = self._column("forms").to_pylist()
         return [None if forms is None else tuple(forms.split(SEPARATOR)) for forms in joined]
 
     @cached_property
     def parts(self) -> Sequence[tuple[int, ...]] | None:
-        if "parts" not in self._names:
+        parts = self._optional("parts")
+        return None if parts is None else [tuple(starts or ()) for starts in parts]
+
+    @cached_property
+    def continues(self) -> Sequence[bool] | None:
+        return self._optional("continues")
+
+    def _optional(self, name: str) -> list[Any] | None:
+        """Read a column with a value for each sentence that not every shard has."""
+        if name not in self._names:
             return None
         with self._reading():
-            return [tuple(starts or ()) for starts in self._column("parts").to_pylist()]
+            values: list[Any] = self._column(name).to_pylist()
+        return values
 
     @cached_property
     def _relative_heads(self) -> tuple[IntArray, IntArray]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import cache
 from itertools import groupby, pairwise
 from typing import NamedTuple
@@ -23,11 +24,13 @@ class Block(NamedTuple):
         start: offset of its first character.
         end: offset after its last character.
         sentences: its sentences, with offsets into the text, if already segmented.
+        is_cut: whether its last sentence goes on in the next block.
     """
 
     start: int
     end: int
     sentences: list[Sentence] | None = None
+    is_cut: bool = False
 
 
 # Words that may follow the full stop of a sentence.
@@ -87,9 +90,13 @@ def block_sentences(
     for block, (first, end) in zip(block_of_sentence, pairwise(edges), strict=True):
         columns = words.forms[first:end], start_list[first:end], end_list[first:end]
         if mode == "words":
-            found[block].append(Sentence(*map(tuple, columns)))
+            forms, begins, stops = map(tuple, columns)
+            found[block].append(Sentence(forms, begins, stops))
         else:
             found[block].append(_sentence(*columns))
+    for block, sentences in zip(blocks, found, strict=True):
+        if block.is_cut and sentences:
+            sentences[-1] = replace(sentences[-1], continues=True)
     return found
 
 

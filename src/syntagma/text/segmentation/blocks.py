@@ -9,12 +9,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 
-from syntagma.text.limits import MAX_CHARACTERS
+from syntagma.text.limits import MAX_CHARACTERS, MAX_PARAGRAPH
 from syntagma.text.segmentation.assemble import Block, block_sentences
 from syntagma.text.segmentation.layout import PARAGRAPH_BREAK, PARAGRAPH_BREAK_LENGTH, lines
 
-# A longer paragraph is processed in parts, each of which ends with a sentence.
-MAX_PARAGRAPH = 20_000
 # Sentences this close to the end of a part go to the next part, where their right context is known.
 _TAIL = 1_000
 # A part covers at least this share of a paragraph's limit: smaller ones would be segmented over and
@@ -103,7 +101,7 @@ def _paragraph(text: str, start: int, final: bool, *, limit: int | None = None) 
     if part is not None:
         return part
     end = _forced_end(text, first, limit - _TAIL, final)
-    return None if end is None else Block(start, end)
+    return None if end is None else Block(start, end, is_cut=not (final and end == len(text)))
 
 
 def _limit_beyond(text: str, first: int, final: bool) -> int | None:
