@@ -15,7 +15,7 @@ from tests.messages import naming
 ROOT = Path(syntagma.__file__).parent
 LAYERS = [
     {"errors", "json_values", "files", "formats", "drafts", "outputs", "settings"}
-    | {"batches", "progress", "checks", "registry"},
+    | {"batches", "progress", "checks", "registry", "cpu_threads"},
     {"text"},
     {"drawing"},
     {"encoders"},

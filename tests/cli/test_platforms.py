@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from syntagma import cpu_threads
 from syntagma.parse.corpora import local_engine, runner
 from syntagma.parse.sources.cache import ParseCache
 from syntagma.parse.sources.controls import ChainSource
@@ -48,7 +49,9 @@ def test_answers_are_utf8_in_a_pipe(tmp_path):
 
 
 def test_cores_are_counted_without_sched_getaffinity(monkeypatch):
+    monkeypatch.delattr(os, "process_cpu_count", raising=False)
     monkeypatch.delattr(os, "sched_getaffinity", raising=False)
+    monkeypatch.setattr(cpu_threads, "cpu_quota", lambda: None)
     monkeypatch.setattr(os, "cpu_count", lambda: 3)
     assert runner._devices("cpu", None) == ["cpu"] * 3
     monkeypatch.setattr(os, "cpu_count", lambda: None)

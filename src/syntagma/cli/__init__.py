@@ -21,6 +21,7 @@ from syntagma.cli import (  # noqa: F401  (each adds its commands)
     texts,
 )
 from syntagma.cli.app import app
+from syntagma.cpu_threads import choose_threads
 from syntagma.errors import InputError
 
 __all__ = ["app", "main"]
@@ -47,14 +48,14 @@ def main(arguments: list[str] | None = None) -> None:
     debug = "--debug" in arguments
     # Typer accepts a global option only before the command; accept this one anywhere.
     arguments = [argument for argument in arguments if argument != "--debug"]
-    # NumPy multiplies almost nothing here, and its threads would compete with those of torch.
-    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     for stream in (sys.stdout, sys.stderr):
         # Print a question mark for a character that the terminal cannot show: a finished command
         # must not fail because of its output.
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="replace")
     try:
+        if "torch" not in sys.modules:  # Otherwise, as in a notebook, it is too late.
+            choose_threads()
         code = app(args=arguments, standalone_mode=False) or OK
         if code == INTERRUPTED:  # Typer turns Ctrl-C into this code.
             typer.echo(f"syntagma: {INTERRUPTION}", err=True)

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import os
 import platform
 from collections.abc import Iterator
 from importlib import metadata
 from importlib.util import find_spec
 
-from syntagma import __version__
+from syntagma import __version__, cpu_threads
 from syntagma.errors import SyntagmaError, install_command
 
 EXTRAS = {
@@ -30,6 +31,7 @@ def report() -> Iterator[str]:
     for package in ("torch", "transformers", "tokenizers", "safetensors", "numpy"):
         yield f"{package:<14} {metadata.version(package)}"
     yield from _devices()
+    yield from _threads()
     yield from _models()
     missing = [name for name, modules in EXTRAS.items() if not all(map(find_spec, modules))]
     if missing:
@@ -50,6 +52,29 @@ def _devices() -> Iterator[str]:
         yield f"device         cuda:{number}, {torch.cuda.get_device_name(number)}"
     if torch.backends.mps.is_available():
         yield "device         mps"
+
+
+def _threads() -> Iterator[str]:
+    """Say which settings of threads are in force, whose they are, and how other programs get them.
+
+    Other programs, which import the package, start threads as torch does by default.
+    """
+    name = cpu_threads.setting()
+    whose = "the default" if cpu_threads.SETTING not in os.environ else "yours"
+    yield f"threads        {cpu_threads.SETTING}={name} ({whose}), {_cores()}"
+    shown = (cpu_threads.N_THREADS, cpu_threads.SPIN_COUNT, "OMP_WAIT_POLICY")
+    for variable in shown:
+        if variable in os.environ:
+            whose = "set by syntagma" if variable in cpu_threads.chosen else "yours"
+            yield f"               {variable}={os.environ[variable]} ({whose})"
+    if needed := [f"{key}={cpu_threads.chosen[key]}" for key in shown if key in cpu_threads.chosen]:
+        yield f"               in your own programs: export {' '.join(needed)}, before they start"
+
+
+def _cores() -> str:
+    quota = cpu_threads.cpu_quota()
+    limit = "" if quota is None else f", limited to {quota:g} by a control group"
+    return f"{cpu_threads.available_cores()} of {os.cpu_count()} cores{limit}"
 
 
 def _models() -> Iterator[str]:

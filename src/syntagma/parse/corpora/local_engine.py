@@ -15,6 +15,7 @@ from typing import Any
 
 import torch
 
+from syntagma.cpu_threads import N_THREADS, NUMPY_THREADS
 from syntagma.errors import InputError
 from syntagma.parse.corpora.annotator import AnnotationSettings, Annotator
 from syntagma.parse.corpora.chunks import Chunk
@@ -22,7 +23,6 @@ from syntagma.parse.corpora.lifeline import STARTER, pack_start, start_worker
 from syntagma.parse.corpora.manifest import ShardEntry
 from syntagma.parse.corpora.plan import AnnotationPlan, FinishedChunks
 
-NUMPY_THREADS = "OPENBLAS_NUM_THREADS"
 PRELOAD = "syntagma.parse.corpora.preload"
 
 
@@ -90,9 +90,9 @@ def run_in_pool(plan: AnnotationPlan, devices: list[str]) -> FinishedChunks:
 @contextmanager
 def _variables_of_workers() -> Iterator[None]:
     """Set environment variables, which workers inherit, until the block ends."""
-    # By default NumPy starts as many threads as there are cores in every worker, and idle ones
-    # spin.
-    wanted = {NUMPY_THREADS: "1", STARTER: str(os.getpid())}
+    # By default NumPy and torch start as many threads as there are cores in every worker, and idle
+    # ones spin.
+    wanted = {NUMPY_THREADS: "1", N_THREADS: "1", STARTER: str(os.getpid())}
     before = {name: os.environ.get(name) for name in wanted}
     os.environ.update(wanted)
     try:

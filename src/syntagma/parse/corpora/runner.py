@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import time
 from collections.abc import Sequence
 from dataclasses import asdict, replace
@@ -11,6 +10,7 @@ from typing import Literal, get_args
 
 import torch
 
+from syntagma.cpu_threads import available_cores
 from syntagma.errors import InputError
 from syntagma.files import STANDARD_INPUT
 from syntagma.outputs import hold_folder
@@ -105,13 +105,6 @@ def _devices(device: str, workers: int | None) -> list[str]:
             raise InputError("--device cuda: there is no such device; use cpu")
         return [f"cuda:{index % count}" for index in range(workers or count)]
     return [device] * (workers or (available_cores() if device == "cpu" else 1))
-
-
-def available_cores() -> int:
-    """Return the number of cores that this process may use; all cores where that is unknown."""
-    if hasattr(os, "sched_getaffinity"):  # Neither macOS nor Windows has it.
-        return len(os.sched_getaffinity(0))
-    return os.cpu_count() or 1
 
 
 class _ProgressBar:
