@@ -15,5 +15,8 @@ for name in (
     "choice",
     "translation",
     "corpora",
+    "start",
+    "small",
+    "beside",
 ):
     import_module(f"benchmarks.{name}").main()

@@ -18,8 +18,8 @@ import time
 from statistics import median
 
 PIECES = 160
-ROUNDS = 7
-SECONDS = 1.0
+ROUNDS = 5
+SECONDS = 0.5
 """Duration of a turn; a turn has at least three calls."""
 VARIABLES = ("GOMP_SPINCOUNT", "OMP_NUM_THREADS", "OMP_WAIT_POLICY", "SYNTAGMA_THREADS")
 SETTINGS: dict[str, dict[str, str]] = {
@@ -28,7 +28,7 @@ SETTINGS: dict[str, dict[str, str]] = {
     "throughput": {"SYNTAGMA_THREADS": "throughput"},
     "one thread": {"SYNTAGMA_THREADS": "shared", "OMP_NUM_THREADS": "1"},
 }
-KINDS = {"text": "one text", "batch": "32 texts", "training": "training step"}
+KINDS = {"text": "one text", "batch": "16 texts", "training": "training step"}
 
 
 def compute() -> None:
@@ -42,14 +42,14 @@ def compute() -> None:
     from syntagma.models.guided_encoder import GuidedEncoder
 
     model = GuidedEncoder.from_encoder("default", attention_dropout=0.0)
-    one, many = torch.full((1, PIECES), 1000), torch.full((32, 128), 1000)
+    one, many = torch.full((1, PIECES), 1000), torch.full((16, 128), 1000)
 
     def infer(pieces: torch.Tensor) -> None:
         with torch.inference_mode():
             model.eval()(input_ids=pieces, attention_mask=torch.ones_like(pieces))
 
     def train() -> None:
-        output = model.train()(input_ids=many[:16], attention_mask=torch.ones_like(many[:16]))
+        output = model.train()(input_ids=many[:8], attention_mask=torch.ones_like(many[:8]))
         output.last_hidden_state.pow(2).mean().backward()
         model.zero_grad()
 
@@ -58,7 +58,8 @@ def compute() -> None:
         call()
     print("ready", flush=True)
     for line in sys.stdin:
-        call, times = calls[line.strip()], []
+        call = calls[line.strip()]
+        times: list[float] = []
         end = time.perf_counter() + SECONDS
         while len(times) < 3 or time.perf_counter() < end:
             start = time.perf_counter()
@@ -85,6 +86,9 @@ class Process:
             text=True,
             start_new_session=apart,
         )
+
+    def wait_until_ready(self) -> None:
+        """Wait until the model is loaded."""
         self._read()
 
     def _read(self) -> str:
@@ -117,8 +121,10 @@ def main() -> None:
     processes = {name: Process(variables) for name, variables in SETTINGS.items()}
     other = Process({}, apart=True)
     try:
+        for process in (*processes.values(), other):
+            process.wait_until_ready()
         idle = {kind: _rounds(processes, kind, ROUNDS) for kind in KINDS}
-        other.ask("training", times=10_000)
+        other.ask("training", times=1000)
         beside = _rounds(processes, "text", ROUNDS)
     finally:
         for process in (*processes.values(), other):

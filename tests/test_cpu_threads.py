@@ -62,7 +62,8 @@ def test_other_systems_have_another_openmp(machine, monkeypatch, platform):
 
 
 @pytest.mark.parametrize(
-    ("quota", "threads"), [(None, None), (0.5, "1"), (1.0, "1"), (2.7, "2"), (6.0, "4")]
+    ("quota", "threads"),
+    [(None, None), (0.2, "1"), (1.0, "1"), (1.25, "1"), (1.5, "2"), (6.0, "4")],
 )
 def test_threads_fit_the_quota_and_the_physical_cores(machine, quota, threads):
     machine(quota)
@@ -74,7 +75,7 @@ def test_threads_fit_the_quota_and_the_physical_cores(machine, quota, threads):
 def test_workers_fit_the_quota(machine):
     assert cpu_threads.available_cores() == 8
     machine(2.7)
-    assert cpu_threads.available_cores() == 2
+    assert cpu_threads.available_cores() == 3
     machine(64.0)
     assert cpu_threads.available_cores() == 8
 

@@ -151,8 +151,12 @@ def _words(path: Path) -> list[str]:
 
 
 def _whole_cores(quota: float) -> int:
-    """Round a quota down: the threads of a group that has used it up all stop together."""
-    return max(1, int(quota))
+    """Round a quota to whole cores.
+
+    Threads that have used it up all stop until the next period.  Measured on two cores: at a quota
+    of 1.5, two threads save a fifth of the time of a batch; at 1.25, they take longer for one text.
+    """
+    return max(1, int(quota + 0.5))
 
 
 def _cores() -> int:
