@@ -11,6 +11,7 @@ import pytest
 from syntagma import cpu_threads
 from syntagma.cli.doctor import report
 from syntagma.errors import InputError
+from syntagma.parse.corpora import local_engine
 from tests.messages import naming
 
 LINUX = pytest.mark.skipif(sys.platform != "linux", reason="control groups and libgomp")
@@ -157,6 +158,15 @@ def test_the_command_line_chooses_first():
     assert done.returncode == 2
     assert len(done.stderr.splitlines()) == 1
     assert "SYNTAGMA_THREADS" in done.stderr
+
+
+def test_workers_have_one_thread_each(monkeypatch):
+    monkeypatch.setenv("OMP_NUM_THREADS", "5")
+    monkeypatch.delenv("OPENBLAS_NUM_THREADS", raising=False)
+    with local_engine._variables_of_workers():
+        assert os.environ["OMP_NUM_THREADS"] == os.environ["OPENBLAS_NUM_THREADS"] == "1"
+    assert os.environ["OMP_NUM_THREADS"] == "5"
+    assert "OPENBLAS_NUM_THREADS" not in os.environ
 
 
 def test_doctor_says_what_to_export(monkeypatch):

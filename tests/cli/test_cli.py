@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import importlib
 import io
 import os
 import re
 import signal
 import subprocess
 import sys
+import tomllib
+from pathlib import Path
 
 import pytest
 
@@ -19,6 +22,12 @@ def test_the_package_can_be_run_as_a_module():
     command = [sys.executable, "-m", "syntagma", "--help"]
     shown = subprocess.run(command, capture_output=True, text=True, check=True)
     assert "reproduce" in shown.stdout
+
+
+def test_the_installed_command_exists():
+    project = tomllib.loads((Path(__file__).parents[2] / "pyproject.toml").read_text())["project"]
+    module, _, name = project["scripts"]["syntagma"].partition(":")
+    assert callable(getattr(importlib.import_module(module), name))
 
 
 def test_help_names_every_command(run):
