@@ -16,8 +16,8 @@ imports of a command that parses or answers create.  Nearly all of them stay."""
 def program() -> None:
     """Run the command line as a process of its own, and exit with its code.
 
-    A process that lives for one sentence spends a third of its time on garbage collection: while
-    modules are imported, which creates hardly any, and when the interpreter ends.
+    A process that parses one sentence would spend a quarter of its time on collecting garbage:
+    while modules are imported, which leaves hardly any, and when the interpreter ends.
     """
     _collect_later()
     # Handlers that were registered first are called last.  The operating system takes the memory
