@@ -56,10 +56,12 @@ def task_of(folder, **head) -> SpanTask:
     return SpanTask(Reader(model, load_tokenizer(str(folder)), precision="float32"))
 
 
-@pytest.mark.parametrize("model_type", ENCODERS)
-def test_gold_scores_decode_to_the_gold_answer(encoder_folders, model_type):
+@pytest.mark.parametrize(
+    ("model_type", "question_first"), [*((name, False) for name in ENCODERS), ("roberta", True)]
+)
+def test_gold_scores_decode_to_the_gold_answer(encoder_folders, model_type, question_first):
     """Decoding inverts the features, for every kind of tokenizer and over all windows."""
-    task = task_of(encoder_folders[model_type])
+    task = task_of(encoder_folders[model_type], question_first=question_first)
     questions = examples()
     features = task.features(questions)
     by_example: dict[int, list] = {}

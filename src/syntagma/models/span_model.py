@@ -29,6 +29,8 @@ class SpanHead:
         max_question_length: tokens after which a question is truncated.
         max_answer_length: tokens of the longest answer.
         n_best_size: number of candidate answers per question.
+        question_first: whether the model reads the question before the passage, as in BERT's script
+            for SQuAD and the models trained with it; by default after it, as in SG-Net.
         objective: what is trained: ``spans``, ``answerability`` (a verifier), or ``both`` with one
             encoder.
         verifier: folder of a model trained for answerability, whose scores are added.
@@ -43,6 +45,7 @@ class SpanHead:
     max_question_length: int = 64
     max_answer_length: int = 30
     n_best_size: int = 20
+    question_first: bool = False
     objective: Literal["spans", "answerability", "both"] = "spans"
     verifier: str = ""
     null_score_diff_threshold: float = 0.0

@@ -119,7 +119,7 @@ def draw_turns(
         sentences = [sentences_of(predictors, each.text) for each in seen.layout.stretches]
         is_reader = isinstance(seen.predictor, Reader)
         if is_reader:
-            scores.append(answer_scores(seen, sentences[0]))
+            scores.append(answer_scores(seen, sentences_of(predictors, texts.first)))
         # A reader without turns is useful for comparison with one that has some; otherwise
         # `turn_scores` raises an error.
         if seen.observed.turns is not None or not (is_reader and some):

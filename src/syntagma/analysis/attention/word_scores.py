@@ -65,7 +65,8 @@ def answer_scores(seen: Observation, sentences: Sequence[Sentence]) -> TurnScore
     """
     if not isinstance(seen.predictor, Reader):
         raise InputError(f"{seen.name}: expected a reader, which finds answers in a passage")
-    batch, stretch = seen.layout.batch, seen.layout.stretches[0]
+    batch = seen.layout.batch
+    stretch = next(each for each in seen.layout.stretches if each.name == "passage")
     context = torch.zeros_like(batch["input_ids"], dtype=torch.bool)
     # The first piece (CLS) stands for "no answer" and takes its share of the probability.
     context[:, 0] = True

@@ -17,7 +17,6 @@ from syntagma.encoders.precision import Precision, autocast, best_device
 from syntagma.encoders.reference import ModelName, find_model
 from syntagma.errors import InputError
 from syntagma.models.span_model import SpanHead, SpanModel
-from syntagma.syntax.sequences import Part
 from syntagma.tasks.layout import Layout, TextPair, lay_out_parts
 from syntagma.tasks.predictor import OneOrMany, TextPredictor
 from syntagma.tasks.spans.answers import Answer
@@ -193,10 +192,10 @@ class Reader(OneOrMany, TextPredictor[SpanModel]):
                 if len(starts) and starts[0] <= start and end <= ends[-1]:
                     chosen = window
                     break
-        question = chosen.question
-        parts = Part(chosen.passage, chosen.begin, chosen.end), Part(question, 0, len(question))
         contents = [[("passage", texts.first)], [("question", texts.second)]]
-        found = lay_out_parts(self.texts.builder, parts, contents)
+        if chosen.question_first:
+            contents.reverse()
+        found = lay_out_parts(self.texts.builder, chosen.parts, contents)
         return found._replace(batch=self.on_device(found.batch))
 
     def _verify(self, pairs: Sequence[tuple[str, str]]) -> list[float]:

@@ -1,12 +1,13 @@
-"""Split passages into windows that fit the encoder, each with the question after the passage.
+"""Split passages into windows that fit the encoder, each together with the question.
 
-The passage comes first, as in SG-Net and unlike in BERT's SQuAD script.
+The passage comes first, as in SG-Net, or the question, as in BERT's script for SQuAD: the setting
+``question_first`` of the head decides.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import torch
 from torch import Tensor
@@ -31,6 +32,7 @@ class SpanWindow:
         offset: position of the passage's first piece in the sequence.
         start: position of the gold answer's first piece; 0 if it is not in the window.
         last: position of the gold answer's last piece; 0 if it is not in the window.
+        question_first: whether the question comes before the passage.
     """
 
     example: int
@@ -41,10 +43,19 @@ class SpanWindow:
     offset: int
     start: int = 0
     last: int = 0
+    question_first: bool = False
 
     def __len__(self) -> int:
+        after = self.offset + self.end - self.begin
         # Plus a separator after each text; an encoder with two between texts has one more.
-        return self.offset + self.end - self.begin + len(self.question) + 2
+        return after + 1 if self.question_first else after + len(self.question) + 2
+
+    @property
+    def parts(self) -> tuple[Part, Part]:
+        """Passage and question, in the order in which they are read."""
+        passage = Part(self.passage, self.begin, self.end)
+        question = Part(self.question, 0, len(self.question))
+        return (question, passage) if self.question_first else (passage, question)
 
 
 class WindowMaker:
@@ -77,20 +88,17 @@ class WindowMaker:
         question = question.part(0, min(len(question), self.head.max_question_length))
         special = self.builder.n_special(2)
         room = self.head.max_length - special - len(question)
-        offset = len(self.builder.prefix(2))
+        first = self.head.question_first
+        blank = SpanWindow(example, passage, question, 0, 0, 0, question_first=first)
+        offset = self.builder.begins(blank.parts)[1 if first else 0]
         return [
-            SpanWindow(example, passage, question, begin, min(begin + room, len(passage)), offset)
+            replace(blank, begin=begin, end=min(begin + room, len(passage)), offset=offset)
             for begin in window_starts(len(passage), room, self.head.doc_stride)
         ]
 
     def collate(self, windows: Sequence[SpanWindow]) -> dict[str, Tensor]:
         """Build a padded batch, with a mask of possible answer positions and the gold positions."""
-        batch = self.builder.collate(
-            [
-                (Part(w.passage, w.begin, w.end), Part(w.question, 0, len(w.question)))
-                for w in windows
-            ]
-        )
+        batch = self.builder.collate([window.parts for window in windows])
         context = torch.zeros(batch["input_ids"].shape, dtype=torch.bool)
         context[:, 0] = True  # The first piece represents "no answer".
         for row, window in enumerate(windows):
