@@ -19,6 +19,7 @@ from syntagma.tasks import find_task
 from syntagma.tasks.experiment import load_experiment
 from tests.builders import dream, experiment, pairs, parallel, relations, translation, typing
 from tests.corpora import make_corpus
+from tests.qa_models import save_qa_model
 
 ROOT = Path(__file__).parent.parent
 DOCUMENTS = sorted([ROOT / "README.md", ROOT / "CONTRIBUTING.md", *(ROOT / "docs").rglob("*.md")])
@@ -220,6 +221,7 @@ def user(tmp_path_factory, tiny_encoder) -> tuple[Path, dict[str, object]]:
         ("semeval_seprem", "relations", "seprem"),
     ):
         save_model(place / "runs" / name, task, data[task], tiny_encoder, preset=preset)
+    save_qa_model(place / "runs" / "qa_roberta", "roberta")
     settings = translation(parallel(place))
     translator = find_task("translation").new(
         settings, find_task("translation").read(*settings.data.train)
@@ -278,4 +280,5 @@ def test_the_python_code_of_a_document_runs(document, user, monkeypatch):
     for number, block in enumerate(blocks(document), start=1):
         # Tests run offline, and any encoder will do.
         source = block.replace("FacebookAI/roberta-base", "default")
+        source = source.replace("deepset/roberta-base-squad2", "runs/qa_roberta")
         exec(compile(source, f"{document}, block {number}", "exec"), names)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 import torch
 
+from syntagma import Reader
 from syntagma.encoders import hub
 from syntagma.encoders.load import load_encoder_config
 from syntagma.errors import InputError
@@ -38,6 +39,14 @@ def test_an_encoder_from_the_hub_can_be_guided():
     assert states.shape[0] == 2
     assert states.shape[-1] == config.hidden_size
     assert states.isfinite().all()
+
+
+def test_a_question_answering_model_from_the_hub_is_a_reader():
+    """17 MB, trained on SQuAD 2.0."""
+    reader = Reader.from_pretrained("mrm8488/bert-tiny-finetuned-squadv2")
+    assert reader.model.head.question_first
+    answer = reader("The ferry left Port Ann at dawn.", "Where did the ferry leave?")
+    assert answer.spans
 
 
 def test_a_missing_model_is_reported():

@@ -42,6 +42,7 @@ def _check_number(threshold: float | None) -> float | None:
         "syntagma answer ferry.txt --questions questions.txt --json answers.json",
         "syntagma answer a.txt -f b.txt -f c.txt 'Who left at noon?'",
         "syntagma answer a.txt 'What did she buy?' --options 'a barge | a cart' --model runs/NAME",
+        "syntagma answer ferry.txt 'Who left at noon?' --model deepset/roberta-base-squad2",
     )
 )
 def answer(
@@ -74,7 +75,10 @@ def answer(
     ] = None,
     model: Annotated[
         str,
-        typer.Option(help="Folder of a reader; with --options, of a model for the task choice."),
+        typer.Option(
+            help="Folder of a reader, or the hub name of a question-answering model; with "
+            "--options, folder of a model for the task choice."
+        ),
     ] = DEFAULT_READER,
     html: Annotated[
         Path | None,

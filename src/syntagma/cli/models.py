@@ -26,7 +26,11 @@ from syntagma.encoders.default import require_encoder
 from syntagma.tasks import BREAKDOWNS
 
 Model = Annotated[
-    str, typer.Argument(help="Folder of a model or run, default-parser, or default-reader.")
+    str,
+    typer.Argument(
+        help="Folder of a model or run, default-parser, default-reader, or the hub name of a "
+        "question-answering model."
+    ),
 ]
 DataFiles = Annotated[list[str], typer.Argument(help="Data files in a format of the model's task.")]
 
@@ -216,7 +220,7 @@ def predict(
 
 @app.command(epilog=examples("syntagma pack runs/squad_sg-net --out small --bits 4"))
 def pack(
-    run: Annotated[Path, typer.Argument(help="Folder of a model or run.")],
+    run: Annotated[str, typer.Argument(help="Folder of a model or run, or a hub name.")],
     out: Annotated[Path, typer.Option(help="Folder to write.")],
     bits: Annotated[int, typer.Option(help="Bits per changed weight: 4 or 8.")] = 4,
     rank: Annotated[

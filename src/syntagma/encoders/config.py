@@ -10,6 +10,7 @@ from transformers import AutoConfig, PretrainedConfig
 
 import syntagma
 from syntagma.encoders.default import CONFIG
+from syntagma.encoders.qa_models import qa_settings
 from syntagma.encoders.reference import ModelName, find_model
 from syntagma.encoders.saved import as_config
 from syntagma.encoders.saved_config import DIGEST, FORMAT
@@ -133,7 +134,8 @@ def read_config(name: ModelName, *, task: str | tuple[str, ...] | None = None) -
     """Read the configuration of a saved model.
 
     Args:
-        name: name of a model saved by this package.
+        name: name of a model saved by this package, or of a question-answering model that
+            Transformers saved, which gets the task ``spans``.
         task: the task that the model must have, or several of which it must have one.
 
     Raises:
@@ -141,7 +143,7 @@ def read_config(name: ModelName, *, task: str | tuple[str, ...] | None = None) -
         DamagedFileError: Transformers cannot read the configuration.
     """
     ref = find_model(name)
-    values = ref.settings
+    values = qa_settings(ref) if ref.kind == "qa_model" else ref.settings
     tasks = (task,) if isinstance(task, str) else task
     if tasks is not None and values.get("task") not in tasks:
         found = repr(values["task"]) if values.get("task") else "no task"

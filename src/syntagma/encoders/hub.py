@@ -133,6 +133,18 @@ def find_file(name: str, file: str) -> Path | None:
     return None
 
 
+def why_not_found(name: str, file: str) -> str:
+    """Return a clause for messages: why :func:`find_file` finds no file; empty if it finds one."""
+    from huggingface_hub import hf_hub_download
+
+    try:
+        with access(name):
+            hf_hub_download(name, file)
+    except _errors() as error:
+        return reason(name, error)
+    return ""
+
+
 def find_files(name: str, patterns: Sequence[str]) -> Path | None:
     """Return a folder with the matching files of a model on the hub; ``None`` if that fails."""
     from huggingface_hub import snapshot_download

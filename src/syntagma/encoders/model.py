@@ -10,7 +10,6 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Mapping
-from functools import partial
 from pathlib import Path
 from typing import Any, ClassVar, Self
 
@@ -30,8 +29,9 @@ from syntagma.encoders.load import (
     load_encoder_config,
     save_tokenizer,
 )
+from syntagma.encoders.qa_models import weights_of
 from syntagma.encoders.reference import ModelName, ModelRef, find_model, full_name
-from syntagma.encoders.saved import on_meta, require_fit, saved_weights
+from syntagma.encoders.saved import on_meta, require_fit
 from syntagma.encoders.saved_config import DIGEST, FORMAT
 from syntagma.encoders.sites import find_sites, keep_lowest_layers, layers, set_dropout
 from syntagma.errors import DamagedFileError, InputError
@@ -154,7 +154,7 @@ class SyntagmaModel(PreTrainedModel):  # type: ignore[misc]
             InputError: there is no such model, or settings were given for a saved one.
         """
         ref = find_model(name)
-        if ref.kind == "encoder":
+        if ref.kind != "model":
             return cls.from_encoder(ref, **settings)
         if settings:
             raise InputError(
@@ -227,7 +227,7 @@ class SyntagmaModel(PreTrainedModel):  # type: ignore[misc]
         """Load a saved model.
 
         Args:
-            ref: the model.
+            ref: the model, or a question-answering model that Transformers saved.
             task: the task or tasks that it may have, see :func:`read_config`.
 
         Raises:
@@ -235,8 +235,7 @@ class SyntagmaModel(PreTrainedModel):  # type: ignore[misc]
             DamagedFileError: the weights are damaged or do not fit the configuration.
         """
         config = read_config(ref, task=task)
-        load = partial(encoder_weights, auto=cls.encoder_class)
-        return cls.with_weights(config, saved_weights(ref, encoder_weights=load), ref)
+        return cls.with_weights(config, weights_of(ref, cls.encoder_class), ref)
 
     @classmethod
     def with_weights(

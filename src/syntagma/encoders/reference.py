@@ -17,10 +17,13 @@ from typing import Any, Literal
 from syntagma.encoders import hub
 from syntagma.encoders.default import CONFIG, SHIPPED, TOKENIZER, WEIGHTS, resolve, sha256
 from syntagma.encoders.named_models import NAMED_MODELS
-from syntagma.encoders.saved_config import is_own, read_saved_config
+from syntagma.encoders.saved_config import is_own, read_encoder_config, read_saved_config
 from syntagma.errors import DamagedFileError, InputError
 from syntagma.files import require_path
 
+Kind = Literal["model", "qa_model", "encoder"]
+QUESTION_ANSWERING = "ForQuestionAnswering"
+"""Part of the names of Transformers' classes of question-answering models."""
 MAX_BASES = 50
 """The longest chain of models, each trained from the one before."""
 
@@ -32,18 +35,27 @@ class ModelRef:
     Args:
         name: the name as the user wrote it.
         place: the model's folder, or a hub name that Transformers loads.
-        config: content of ``config.json`` of a model saved by this package; ``None`` for an
-            encoder.
+        config: content of ``config.json`` of a model saved by this package; ``None`` for others.
+        architecture: the class of Transformers that a model of others was saved with, such as
+            ``BertForMaskedLM``; empty if it is unknown.
     """
 
     name: str
     place: str
     config: Mapping[str, Any] | None = None
+    architecture: str = ""
 
     @property
-    def kind(self) -> Literal["model", "encoder"]:
-        """``model`` if saved by this package; ``encoder`` for all others, also unknown names."""
-        return "encoder" if self.config is None else "model"
+    def kind(self) -> Kind:
+        """What can be loaded.
+
+        ``model``: a model saved by this package.  ``qa_model``: a question-answering model saved
+        by Transformers (:mod:`syntagma.encoders.qa_models`), also usable as an encoder.
+        ``encoder``: all others, also unknown names.
+        """
+        if self.config is not None:
+            return "model"
+        return "qa_model" if QUESTION_ANSWERING in self.architecture else "encoder"
 
     @property
     def settings(self) -> Mapping[str, Any]:
@@ -53,12 +65,32 @@ class ModelRef:
             InputError: this is not a saved model.
         """
         if self.config is None:
-            missing = "" if (self.folder / CONFIG).is_file() else f" (it has no {CONFIG})"
             raise InputError(
                 f"{self.name}: expected a folder that `syntagma train` wrote, or "
-                f"{' or '.join(SHIPPED)}; this is not one{missing}"
+                f"{' or '.join(SHIPPED)}; {self._instead()}"
             )
         return self.config
+
+    def _instead(self) -> str:
+        """Return a clause for messages: what was found in place of a saved model."""
+        if self.kind == "qa_model":
+            return (
+                f"this is a {self.architecture} of Transformers; save it as a reader with "
+                f"Reader.from_pretrained({self.name!r}).model.save_pretrained(FOLDER)"
+            )
+        if self.architecture:
+            return (
+                f"this is {self.architecture}, of which only the encoder can be used; train a "
+                f"model on it, or for questions name a model whose {CONFIG} says "
+                f"…{QUESTION_ANSWERING}"
+            )
+        if self.folder.exists():
+            found = (self.folder / CONFIG).is_file()
+            if found:
+                read_encoder_config(self.folder / CONFIG)  # If it is damaged, that is the reason.
+            return f"this is not one (it has no {'architecture in its ' if found else ''}{CONFIG})"
+        why = hub.why_not_found(self.place, CONFIG) if self.place.count("/") == 1 else ""
+        return f"there is no such folder{', and ' if why else ''}{why}"
 
     @property
     def folder(self) -> Path:
@@ -146,7 +178,7 @@ def find_model(name: ModelName) -> ModelRef:
         return known
     place = resolve(str(name))
     if Path(place).is_dir():
-        found = ModelRef(str(name), place, _own_config(Path(place)))
+        found = _described(str(name), place, Path(place) / CONFIG)
         if place != str(name):
             _named[_key(str(name))] = found
         return found
@@ -155,20 +187,33 @@ def find_model(name: ModelName) -> ModelRef:
     return ModelRef(str(name), place)
 
 
-def _own_config(folder: Path) -> dict[str, Any] | None:
-    """Return ``config.json`` of a model saved by this package, ``None`` for other folders."""
-    path = folder / CONFIG
-    return read_saved_config(path) if is_own(path) else None
+def _described(name: str, place: str, path: Path) -> ModelRef:
+    """Return a model as its ``config.json`` describes it."""
+    if is_own(path):
+        return ModelRef(name, place, read_saved_config(path))
+    return ModelRef(name, place, architecture=_architecture(path))
+
+
+def _architecture(path: Path) -> str:
+    """Return the class that a model was saved with, one for question answering if it has several.
+
+    It is empty for a file that cannot be read: the reason is given when the encoder is loaded.
+    """
+    try:
+        names = read_encoder_config(path).get("architectures") if path.is_file() else None
+    except InputError:
+        return ""
+    return next((name for name in names or () if QUESTION_ANSWERING in name), (names or [""])[0])
 
 
 def _on_hub(name: str) -> ModelRef:
-    """Fetch all files of a model saved by this package; Transformers fetches encoders itself."""
+    """Fetch all files of a model saved by this package; Transformers fetches others itself."""
     config = hub.find_file(name, CONFIG)
-    if config is None or _own_config(config.parent) is None:
-        return ModelRef(name, name)
+    if config is None or not is_own(config):
+        return ModelRef(name, name) if config is None else _described(name, name, config)
     folder = hub.find_files(name, ["*.json", "*.safetensors"])
     return (
-        ModelRef(name, name) if folder is None else ModelRef(name, str(folder), _own_config(folder))
+        ModelRef(name, name) if folder is None else _described(name, str(folder), folder / CONFIG)
     )
 
 

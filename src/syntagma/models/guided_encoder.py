@@ -14,10 +14,10 @@ from torch import Tensor, nn
 
 from syntagma.encoders.config import SyntagmaConfig, read_config
 from syntagma.encoders.default import CONFIG
-from syntagma.encoders.load import encoder_weights, load_encoder_config
+from syntagma.encoders.load import load_encoder_config
 from syntagma.encoders.model import SyntagmaModel
+from syntagma.encoders.qa_models import weights_of
 from syntagma.encoders.reference import ModelName, ModelRef, find_model
-from syntagma.encoders.saved import saved_weights
 from syntagma.encoders.sites import SITES, change_input, find_sites, layers
 from syntagma.errors import InputError
 from syntagma.models.guide import EmbeddingGuide, Guide, LayerGuide, StateGuide, Syntax
@@ -130,7 +130,7 @@ class GuidedEncoder(SyntagmaModel):
                 f"{ref.name}: the encoder of a model for 'translation' cannot be used without its "
                 f"decoder; load it with Translator.from_pretrained"
             )
-        weights = saved_weights(ref, encoder_weights=encoder_weights)
+        weights = weights_of(ref)
         own = ("encoder", *config.guides)
         weights = {name: value for name, value in weights.items() if name.partition(".")[0] in own}
         config.task, config.labels, config.head = "", {}, {}
@@ -152,12 +152,7 @@ class GuidedEncoder(SyntagmaModel):
         for guide in self.guides:
             guide.start_from(self.trunk, self.config.encoder)
         if ref.kind == "model" and self.config.guides:
-            self._take_guides(ref, self._saved(ref))
-
-    def _saved(self, ref: ModelRef) -> dict[str, Tensor]:
-        """Return all weights of a saved model."""
-        load = functools.partial(encoder_weights, auto=self.encoder_class)
-        return saved_weights(ref, encoder_weights=load)
+            self._take_guides(ref, weights_of(ref, self.encoder_class))
 
     def _take_guides(self, ref: ModelRef, weights: Mapping[str, Tensor]) -> None:
         """Load the weights of the guides that a saved model shares with this one."""
@@ -186,13 +181,13 @@ class GuidedEncoder(SyntagmaModel):
         Args:
             ref: the saved model.
         """
-        saved = ref.settings
-        if saved["task"] != self.config.task or saved["labels"] != self.config.labels:
+        saved = read_config(ref)
+        if saved.task != self.config.task or saved.labels != self.config.labels:
             return
         own = self.state_dict()
         head = {
             name: weight
-            for name, weight in self._saved(ref).items()
+            for name, weight in weights_of(ref, self.encoder_class).items()
             if name.partition(".")[0] not in ("encoder", *GUIDES)
             and name in own
             and weight.shape == own[name].shape

@@ -6,17 +6,21 @@ states; the verifier is a linear classifier of the state of the first piece.
 
 from __future__ import annotations
 
+import logging
 from dataclasses import dataclass
-from typing import Any, ClassVar, Literal, NamedTuple
+from typing import Any, ClassVar, Literal, NamedTuple, Self
 
 import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from syntagma.encoders.config import SyntagmaConfig
+from syntagma.encoders.config import SyntagmaConfig, read_config
+from syntagma.encoders.reference import ModelName, ModelRef, find_model
 from syntagma.errors import InputError
 from syntagma.models.guided_encoder import GuidedEncoder
 from syntagma.models.pooling import find_pooling, pool_states
+
+log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True)
@@ -104,6 +108,41 @@ class SpanModel(GuidedEncoder):
             # DDP waits for the gradients of all trainable parameters.
             self.span_scores.requires_grad_(False)
         self.post_init()
+
+    @classmethod
+    def from_pretrained(cls, name: ModelName, **settings: Any) -> Self:  # type: ignore[override]
+        """Load a saved model, or build a new one on a pretrained encoder.
+
+        Args:
+            name: as for :meth:`SyntagmaModel.from_pretrained`; a question-answering model that
+                Transformers saved is loaded with its head if no settings are given.
+            settings: settings of a new model, see :meth:`SyntagmaModel.from_encoder`.
+
+        Raises:
+            InputError: there is no such model, or settings were given for a saved one.
+        """
+        ref = find_model(name)
+        if ref.kind == "qa_model" and not settings:
+            return cls.load_saved(ref)
+        return super().from_pretrained(ref, **settings)
+
+    def take_head(self, ref: ModelRef) -> None:
+        """Load the head of a saved model if it has the same task, and compare the order of texts.
+
+        Args:
+            ref: the saved model, or a question-answering model that Transformers saved.
+        """
+        super().take_head(ref)
+        saved = read_config(ref)
+        trained = bool(saved.head.get("question_first"))
+        if saved.task == self.config.task and trained != self.head.question_first:
+            log.warning(
+                "%s was trained with the question %s the passage; set head.question_first=%s to "
+                "keep that order",
+                ref.name,
+                "before" if trained else "after",
+                str(trained).lower(),
+            )
 
     def forward(  # type: ignore[override]
         self,

@@ -213,7 +213,8 @@ def read_and_answer(
     Args:
         paths: text files, or ``-`` for standard input.
         questions: questions about the texts.
-        model: ``default-reader`` or the folder of a reader.
+        model: ``default-reader``, the folder of a reader, or the hub name of a question-answering
+            model.
         threshold: abstain if the odds of no answer exceed this; defaults to the threshold fitted
             in training.
         device: device to run the model on.

@@ -62,6 +62,8 @@ def new_model(
 
 def _saved_guides(experiment: Experiment, ref: ModelRef) -> dict[str, Any]:
     """The guides of the saved model that an experiment continues from."""
+    if ref.kind == "qa_model":
+        return {}
     if ref.kind != "model":
         wrong = "is not one" if ref.folder.is_dir() else "does not exist yet"
         raise InputError(

@@ -60,7 +60,8 @@ class Reader(OneOrMany, TextPredictor[SpanModel]):
         """Load a saved reader, and its verifier if it has one.
 
         Args:
-            name: ``default`` (or ``default-reader``), or a reader's folder.
+            name: ``default`` (or ``default-reader``); the folder or the hub name of a reader, or
+                of an extractive question-answering model that Transformers saved.
             device: where to compute.
             options: of the constructor, or ``parser``.
 
