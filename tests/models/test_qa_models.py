@@ -257,6 +257,22 @@ def test_what_cannot_be_read_is_explained_in_one_line(tmp_path, make, words):
         assert "\n" not in str(caught.value)
 
 
+@pytest.mark.parametrize(
+    ("name", "words"),
+    [("someone/reader", "hub reachable"), ("distilbert-squad", "hub OWNER/NAME")],
+)
+def test_a_name_that_is_not_found_says_why(monkeypatch, name, words):
+    monkeypatch.setattr("syntagma.encoders.hub.is_reachable", lambda: False)
+    with pytest.raises(InputError, match=naming(f"{name} folder {words}")):
+        Reader.from_pretrained(name)
+
+
+def test_a_copy_is_needed_where_settings_are_changed(tmp_path):
+    folder = save_qa_model(tmp_path, "bert")
+    with pytest.raises(InputError, match=naming("BertForQuestionAnswering save_pretrained")):
+        find_model(folder).settings  # noqa: B018
+
+
 def test_it_is_a_model_for_no_other_task(tmp_path):
     folder = save_qa_model(tmp_path, "bert")
     with pytest.raises(InputError, match=naming(f"{folder} 'pairs' 'spans'")):

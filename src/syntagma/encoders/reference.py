@@ -89,7 +89,9 @@ class ModelRef:
             if found:
                 read_encoder_config(self.folder / CONFIG)  # If it is damaged, that is the reason.
             return f"this is not one (it has no {'architecture in its ' if found else ''}{CONFIG})"
-        why = hub.why_not_found(self.place, CONFIG) if self.place.count("/") == 1 else ""
+        if self.place.count("/") != 1:
+            return "there is no such folder, and names on the Hugging Face hub are OWNER/NAME"
+        why = hub.why_not_found(self.place, CONFIG)
         return f"there is no such folder{', and ' if why else ''}{why}"
 
     @property
