@@ -6,6 +6,8 @@
     python experiments/make_data.py split-squad FILE.json.gz --out runs/fit.json runs/held.json
     python experiments/make_data.py rename-relations FILE.conllu.gz nmod:tmod=nmod:unmarked --out F
     python experiments/make_data.py unpunctuated FILE.conllu --share 0.2 --lower --out FILE
+    python experiments/make_data.py sample-lines FILE.txt.gz --count 15000 --out FILE
+    python experiments/make_data.py questions data/squad/train-v1.1.json.gz --count 20000 --out FILE
     python experiments/make_data.py split-relations FILE.TXT.gz --out runs/train.txt runs/dev.txt
 
 `syntagma reproduce` makes the files of its tables itself, with the same functions.
@@ -109,6 +111,23 @@ def unpunctuated(given: argparse.Namespace) -> None:
     write_text(given.out, "".join(sentences))
 
 
+def sample_lines(given: argparse.Namespace) -> None:
+    """Write some lines of a text, in their order."""
+    _write_sample([line for line in read_lines(given.text) if line.strip()], given)
+
+
+def questions(given: argparse.Namespace) -> None:
+    """Write some questions of a SQuAD file, one a line."""
+    examples, _ = read_squad(given.squad)
+    found = dict.fromkeys(" ".join(example.question.split()) for example in examples)
+    _write_sample(list(found), given)
+
+
+def _write_sample(lines: list[str], given: argparse.Namespace) -> None:
+    order = np.random.default_rng(given.seed).permutation(len(lines))[: given.count]
+    write_text(given.out, "".join(f"{lines[index]}\n" for index in np.sort(order)))
+
+
 def parser() -> argparse.ArgumentParser:
     top = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     kinds = top.add_subparsers(required=True, metavar="WHAT")
@@ -151,6 +170,13 @@ def parser() -> argparse.ArgumentParser:
     made.add_argument("--lower", action="store_true", help="in lower case too")
     made.add_argument("--seed", type=int, default=1)
     made.add_argument("--out", type=Path, required=True)
+
+    for make, name in ((sample_lines, "text"), (questions, "squad")):
+        made = command(make)
+        made.add_argument(name, help="a file, plain or .gz")
+        made.add_argument("--count", type=int, required=True)
+        made.add_argument("--seed", type=int, default=1)
+        made.add_argument("--out", type=Path, required=True)
 
     made = command(split_squad)
     made.add_argument("squad", help="a SQuAD file")
