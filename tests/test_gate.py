@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
@@ -164,6 +167,16 @@ def test_texts_spell_their_words():
     for path in TREES.values():
         for sentence in read_conllu(path):
             assert sentence.text == sentence.comment("text")
+
+
+@pytest.mark.slow
+def test_gold_trees_pass_the_validator_of_universal_dependencies():
+    program = Path(sys.executable).with_name("udvalidate")
+    if not program.is_file():
+        pytest.skip("udtools is not installed")
+    command = [program, "--lang", "en", "--level", "3", "--no-warnings", "--", TREES["sentences"]]
+    found = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert found.returncode == 0, found.stdout + found.stderr
 
 
 @pytest.mark.slow
