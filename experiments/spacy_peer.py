@@ -11,12 +11,13 @@ gives the same numbers.  It predicts no universal tags.
 
 Training stops when the score has not improved for 1,600 steps, or after `--steps`.  The same
 command continues a training that was stopped, from its last checkpoint (every 200 steps) with new
-optimizer state; `--steps 0` only scores the best model.
+optimizer state; `--steps 0` only scores.  The model with the best LAS is in OUT/model-best.
 """
 
 from __future__ import annotations
 
 import argparse
+import shutil
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -107,7 +108,9 @@ def main() -> None:
     best = max(legs_of(options.out), key=las, default=None)
     if best is None:
         raise InputError(f"{options.out}: no trained model; omit --steps 0")
-    source = SpacySource.load(str(best / "model-best"))
+    model = options.out / "model-best"
+    shutil.copytree(best / "model-best", model, dirs_exist_ok=True)
+    source = SpacySource.load(str(model))
     scores = {}
     for path, examples in dev.items():
         parses = source.parse_sentences([example.gold.sentence for example in examples])
@@ -120,7 +123,7 @@ def main() -> None:
         write_text(options.out / f"{name}.conllu", "".join(rows))
         scores[name] = score_trees(examples, parses)
         print(f"{name}: " + ", ".join(f"{key} {scores[name][key]:.2f}" for key in SHOWN))
-    write_json(options.out / "scores.json", {"model": str(best), "scores": scores})
+    write_json(options.out / "scores.json", scores)
 
 
 if __name__ == "__main__":
