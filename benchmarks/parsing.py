@@ -1,6 +1,6 @@
 """Speed of the parsers on given words, relative to their encoders alone and to spaCy.
 
-    python -m benchmarks.parsing EWT-DEV.conllu.gz --spacy runs/spacy_peer/leg-001/model-best
+    python -m benchmarks.parsing EWT-DEV.conllu.gz --spacy runs/spacy_peer/model-best
 
 Everything takes turns in one process, with each number of threads.  `--spacy` is a trained
 pipeline, such as that of `experiments/spacy_peer.py`; it gets the same words, and the best of
