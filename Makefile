@@ -9,7 +9,7 @@ PYTEST := $(BIN)/python -m pytest --quiet --numprocesses 2 --dist loadfile
 EXAMPLE := examples/ferry.txt
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-slow test-all check bench format clean
+.PHONY: help demo test test-slow test-all gate check bench format clean
 
 help:  ## list what can be made
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 10
@@ -40,6 +40,10 @@ test-slow: $(VENV)/dev  ## run the slow tests, which CI runs as well
 test-all: $(VENV)/dev  ## run all tests, those of the hub and of a GPU where there is one
 	$(BIN)/syntagma download default
 	$(PYTEST) -m ""
+
+gate: $(VENV)/dev  ## score the models that ship; fail if one is worse than its record
+	$(BIN)/syntagma download default
+	$(BIN)/python scripts/gate.py
 
 check: $(VENV)/dev  ## lint, format, types
 	$(BIN)/ruff check --output-format concise src tests benchmarks experiments

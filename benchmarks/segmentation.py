@@ -12,56 +12,13 @@ from __future__ import annotations
 import re
 import sys
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from pathlib import Path
 
 from syntagma.text.documents import RawDocument, read_documents
+from syntagma.text.segmentation.scores import score_segmentation
 from syntagma.text.segmentation.segment import segment, split_words
 from syntagma.text.sentence import Sentence
-
-Spans = set[tuple[int, int]]
-
-
-class Score:
-    """Counts of spans, summed over documents."""
-
-    def __init__(self) -> None:
-        self.correct = self.gold = self.predicted = 0
-
-    def add(self, gold: Spans, predicted: Spans) -> None:
-        self.correct += len(gold & predicted)
-        self.gold += len(gold)
-        self.predicted += len(predicted)
-
-    @property
-    def f1(self) -> float:
-        return 200 * self.correct / (self.gold + self.predicted)
-
-
-def without_gaps(text: str, spans: Iterable[tuple[int, int]]) -> Spans:
-    """Convert offsets to counts of characters that are not whitespace."""
-    position = [0]
-    for character in text:
-        position.append(position[-1] + (not character.isspace()))
-    return {(position[start], position[end]) for start, end in spans}
-
-
-def score(
-    documents: list[RawDocument], predict: Callable[[RawDocument], list[Sentence]]
-) -> tuple[float, float]:
-    """Return word and sentence F1, as percentages."""
-    words, sentences = Score(), Score()
-    for document in documents:
-        predicted = predict(document)
-        gold_words = without_gaps(document.text, document.words)
-        predicted_words = [
-            (word.start, word.end) for sentence in predicted for word in sentence.words
-        ]
-        words.add(gold_words, without_gaps(document.text, predicted_words))
-        gold_sentences = without_gaps(document.text, document.sentences)
-        predicted_sentences = [(sentence.start, sentence.end) for sentence in predicted]
-        sentences.add(gold_sentences, without_gaps(document.text, predicted_sentences))
-    return words.f1, sentences.f1
 
 
 def given_sentences(document: RawDocument) -> list[Sentence]:
@@ -103,8 +60,9 @@ def main() -> None:
             ("raw, joined by spaces", joined, from_raw),
             ("whitespace (lower bound)", marked, at_whitespace),
         ):
-            word_f1, sentence_f1 = score(documents, predict)
-            print(f"{Path(path).name[:28]:28} {setting:28} {word_f1:8.2f} {sentence_f1:12.2f}")
+            words, sentences = score_segmentation(documents, predict)
+            name = Path(path).name[:28]
+            print(f"{name:28} {setting:28} {words.f1:8.2f} {sentences.f1:12.2f}")
 
     text = "\n\n".join(texts)
     n_words = sum(map(len, segment(text)))

@@ -1,6 +1,6 @@
 """Texts for benchmarks: variations of the example passage, or external files.
 
-Set ``SYNTAGMA_BENCH_TREEBANK`` to a CoNLL-U file for the parsing benchmark, and
+Set ``SYNTAGMA_BENCH_TREEBANK`` to a CoNLL-U file for benchmarks of parsing, and
 ``SYNTAGMA_BENCH_TEXT`` to a text file with one paragraph per line for the annotation benchmark.
 """
 

@@ -3,11 +3,15 @@
     python experiments/record_results.py                       # write the pages again
     python experiments/record_results.py runs/reproduce/cpu/results/sg-net_table3/result.json
     python experiments/record_results.py --json records.json   # also all numbers, one record each
+    python experiments/record_results.py --parsing runs/bench/parsers.json
 
-With result files of `syntagma reproduce`, their numbers are recorded first.  The other numbers are
-in `experiments/results/NAME.yaml`, and the text around them in `NAME.md`.  In a text,
-`{{squad10k.plain.exact}}` is a cell of a table, `{{table squad10k}}` a table with its conditions,
-`{{NAME}}` a single value, `{{A - B}}` a difference; a format may follow, as in `{{A - B:.1f}}`.
+With result files of `syntagma reproduce`, their numbers are recorded first; with `--parsing`, those
+that `python -m benchmarks.parsing` saved (`parser-speed.yaml`, and the plot drawn from it).  The
+other numbers are in `experiments/results/NAME.yaml`, and the text around them in `NAME.md`.
+
+In a text, `{{squad10k.plain.exact}}` is a cell of a table, `{{table squad10k}}` a table with its
+conditions, `{{NAME}}` a single value, `{{A - B}}` a difference; a format may follow, as in
+`{{A - B:.1f}}`.
 """
 
 from __future__ import annotations
@@ -20,16 +24,18 @@ from pathlib import Path
 from typing import Any
 
 import yaml
+from parser_speed import PLOT, TABLE, draw, records_text
 
 from syntagma.drawing.tables import markdown
 from syntagma.errors import InputError, in_one_line
-from syntagma.files import read_text
+from syntagma.files import read_json, read_text
 from syntagma.outputs import write_json, write_text
 from syntagma.reproduce.index import record
 from syntagma.reproduce.pages import reproduce_pages
 
 ROOT = Path(__file__).parent.parent
 RECORDS = Path(__file__).parent / "results"
+SPEED = RECORDS / "parser-speed.yaml"
 SUMMARY = "summary"
 CONDITIONS = ("what", "data", "seeds", "control", "test", "machine", "version")
 TESTS = ("difference", "better", "worse", "p", "p_holm", "p_seeds", "p_bootstrap")
@@ -222,11 +228,15 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("results", nargs="*", type=Path, help="result.json of reproduce")
     parser.add_argument("--json", type=Path, help="also write all records to this file")
+    parser.add_argument("--parsing", type=Path, help="parsers.json of benchmarks/parsing.py")
     options = parser.parse_args()
+    if options.parsing:
+        write_text(SPEED, records_text(read_json(options.parsing)))
     for name in record(options.results):
         print(name)
     for name, text in {**result_pages(), **reproduce_pages()}.items():
         write_text(ROOT / "docs" / name, text)
+    draw(read_records().tables[TABLE], ROOT / "docs" / PLOT)
     if options.json:
         write_json(options.json, list(read_records().flat()))
 

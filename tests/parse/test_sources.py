@@ -13,7 +13,12 @@ from hypothesis import strategies as st
 
 from syntagma.errors import InputError
 from syntagma.parse.penn_tags import PENN_TAGS
-from syntagma.parse.sources.adapters import SpacySource, StanzaSource, single_root
+from syntagma.parse.sources.adapters import (
+    SpacySource,
+    StanzaSource,
+    document_of,
+    single_root,
+)
 from syntagma.parse.sources.cache import ParseCache
 from syntagma.parse.sources.controls import (
     ChainSource,
@@ -210,6 +215,25 @@ class TestSpacy:
         assert first.relations == ("root", "dep", "dep", "dep")
         assert first.xpos == ("NN",) * 4
         assert source.fingerprint.startswith("spacy:chain:en:")
+
+    def test_given_words_and_sentences_are_kept(self, pipeline):
+        sentences = [
+            Sentence(("ca", "n't", "She", "row?"), (0, 2, 6, 10), (2, 5, 9, 14)),
+            Sentence.from_words(["Go"]),
+        ]
+        first, second = SpacySource(pipeline, "chain").parse_sentences(sentences)
+        assert (first.sentence, second.sentence) == tuple(sentences)
+        # The pipeline finds a second root in "She", which is attached to the first.
+        assert first.heads == (0, 1, 1, 3)
+        assert first.relations == ("root", "dep", "ROOT", "dep")
+        assert second.heads == (0,)
+
+    def test_a_sentence_becomes_a_document_with_its_spaces_and_annotations(self, pipeline):
+        sentence = Sentence(("ca", "n't", "row"), (0, 2, 6), (2, 5, 9))
+        document = document_of(pipeline.vocab, sentence, tags=["MD", "RB", "VB"])
+        assert document.text == "can't row"
+        assert [token.is_sent_start for token in document] == [True, False, False]
+        assert [token.tag_ for token in document] == ["MD", "RB", "VB"]
 
     def test_pieces_are_aligned_with_its_words(self, pipeline):
         from syntagma.parse.columns import ParsedText

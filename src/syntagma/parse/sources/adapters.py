@@ -7,6 +7,7 @@ libraries are optional and only imported when a pipeline is loaded.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 from typing import Any, Self
 
 from syntagma.batches import batched
@@ -95,6 +96,21 @@ class SpacySource:
                 raise InputError(f"spacy:{self.name} has no dependency parser")
             yield [parse for span in document.sents if len(parse := _from_spacy(span))]
 
+    def parse_sentences(self, sentences: Sequence[Sentence]) -> list[Parse]:
+        """Parse sentences whose words are given; the pipeline does not tokenize or split them.
+
+        Args:
+            sentences: the sentences.
+        """
+        vocabulary = self.pipeline.vocab
+        documents = self.pipeline.pipe(
+            (document_of(vocabulary, sentence) for sentence in sentences), batch_size=BATCH_SIZE
+        )
+        return [
+            replace(_from_spacy(document[:]), sentence=sentence)
+            for document, sentence in zip(documents, sentences, strict=True)
+        ]
+
     def _check_length(self, text: str) -> str:
         limit = getattr(self.pipeline, "max_length", len(text))
         if len(text) > limit:
@@ -103,6 +119,29 @@ class SpacySource:
                 f"{len(text):,}; split it into parts"
             )
         return encodable(text)
+
+
+def document_of(vocabulary: Any, sentence: Sentence, **annotations: Any) -> Any:
+    """Return a spaCy document that is one sentence with the given words.
+
+    Args:
+        vocabulary: the ``vocab`` of a pipeline.
+        sentence: the words.
+        annotations: further arguments of ``spacy.tokens.Doc``, such as ``tags``.
+    """
+    from spacy.tokens import Doc
+
+    n_words = len(sentence)
+    # Words touch if there is nothing between them in the text.
+    spaces = [end < start for end, start in zip(sentence.ends, sentence.starts[1:], strict=False)]
+    return Doc(
+        vocabulary,
+        words=list(sentence.forms),
+        spaces=[*spaces, False][:n_words],
+        # The parser keeps bounds of sentences that are set.
+        sent_starts=[place == 0 for place in range(n_words)],
+        **annotations,
+    )
 
 
 def _from_spacy(span: Any) -> Parse:
