@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 
 from syntagma.report.answer_page import answer_page
-from syntagma.tasks.spans.answers import Answer, Span
+from syntagma.tasks.spans.answers import Answer, Outcome, Span, SpanPrediction
 from syntagma.text.sentence import Parse, Sentence
 
 PASSAGE = (
@@ -237,14 +237,18 @@ def span_of(passage: str, text: str, *, score: float = 5.0, probability: float =
     return Span(text, start, start + len(text), score, probability)
 
 
-def answer_of(question: str, spans: list[Span], *, null_odds: float) -> Answer:
+def answer_of(
+    question: str, spans: list[Span], *, null_odds: float, confidence: float = 0.75
+) -> Answer:
+    """Make an answer: none at odds above 0.5, unsure at a confidence below one half."""
     best = spans[0]
-    answered = null_odds <= 0.5
-    return Answer(
+    shown = null_odds <= 0.5
+    sure: Outcome = "answer" if confidence >= 0.5 else "unsure"
+    prediction = SpanPrediction(
         question=question,
-        text=best.text if answered else "",
-        start=best.start if answered else None,
-        end=best.end if answered else None,
+        text=best.text,
+        start=best.start,
+        end=best.end,
         score=best.score,
         null_score=best.score + null_odds,
         verification=0.0,
@@ -252,6 +256,23 @@ def answer_of(question: str, spans: list[Span], *, null_odds: float) -> Answer:
         threshold=0.5,
         probability=best.probability,
         spans=tuple(spans),
+    )
+    return Answer(
+        question=question,
+        outcome=sure if shown else "none",
+        text=best.text if shown else "",
+        start=best.start if shown else None,
+        end=best.end if shown else None,
+        confidence=confidence if shown else 0.0625,
+        no_answer=0.125 if shown else 0.875,
+        reason="two spans are close" if shown and sure == "unsure" else "",
+        spans=(best,) if shown else (),
+        candidates=tuple(spans),
+        sentence=None,
+        calibrated=True,
+        mode="balanced",
+        threshold=None,
+        prediction=prediction,
     )
 
 
@@ -272,7 +293,7 @@ def answers(passage: str) -> list[Answer]:
             [span("its beam & bell", 4.0, 0.5), span("beam", 3.0, 0.25)],
             null_odds=-1.25,
         ),
-        answer_of("Which part shines?", [span("beam", 3.0, 0.5)], null_odds=-0.5),
+        answer_of("Which part shines?", [span("beam", 3.0, 0.5)], null_odds=-0.5, confidence=0.375),
     ]
 
 

@@ -271,7 +271,7 @@ class TestTurns:
         # The remainder is the probability of no answer.
         for row in found.scores:
             assert 0 < sum(row) < 1
-        best = predictor.answer(SENTENCES[4], QUESTION, threshold=float("inf")).spans[0]
+        best = predictor.answer(SENTENCES[4], QUESTION, threshold=float("inf")).prediction.spans[0]
         shares = dict(zip(found.words, found.scores[0], strict=True))
         assert max(shares.values()) >= best.probability
         pair = observe_reading(

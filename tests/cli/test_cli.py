@@ -220,6 +220,19 @@ def test_the_threshold_must_be_a_number(run, tmp_path):
     assert (code, says(one_line(err), "--threshold nan")) == (2, True)
 
 
+def test_the_mode_is_one_of_three_and_excludes_a_threshold(run, tmp_path):
+    code, _, err = run("answer", tmp_path / "none.txt", "Who?", "--mode", "sure")
+    assert (code, says(one_line(err), "--mode strict balanced lenient 'sure'")) == (2, True)
+    both = ("--mode", "strict", "--threshold", "0")
+    code, _, err = run("answer", tmp_path / "none.txt", "Who?", *both)
+    assert (code, says(one_line(err), "--mode --threshold")) == (2, True)
+
+
+def test_calibrating_a_shipped_reader_needs_a_place(run, tmp_path):
+    code, _, err = run("calibrate", "default-reader", tmp_path / "none.json")
+    assert (code, says(one_line(err), "default-reader --out FOLDER")) == (2, True)
+
+
 def test_unknown_commands_and_missing_arguments_are_errors(run):
     assert run("trian")[0] == 2
     assert "Did you mean 'train'" in run("trian")[2]

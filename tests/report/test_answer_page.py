@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+import math
 import re
 from dataclasses import replace
 from html.parser import HTMLParser
@@ -96,7 +97,7 @@ def test_answers_and_candidates_are_marked(page: Page, answers: list[Answer]) ->
     for number, answer in enumerate(answers, start=1):
         marked = "".join(element.text for element in page.having("data-answers", str(number)))
         assert marked == answer.text
-        for rank, span in enumerate(answer.spans, start=1):
+        for rank, span in enumerate(answer.candidates, start=1):
             places = page.having("data-spans", f"{number}-{rank}")
             assert "".join(element.text for element in places) == span.text
 
@@ -114,17 +115,36 @@ def test_the_first_answered_question_is_selected(page: Page) -> None:
     assert opened == {"sentence-1": True, "sentence-2": False, "sentence-3": False}
 
 
-def test_cards_show_scores_odds_and_candidates(page: Page, answers: list[Answer]) -> None:
+def test_cards_show_the_outcome_the_numbers_and_candidates(
+    page: Page, answers: list[Answer]
+) -> None:
     cards = [element for element in page.all if element.attributes.get("class") == "card"]
     assert len(cards) == len(answers)
-    answered = cards[1].text
-    for text in ("When was it repaired?", "1931", "9.50", "2.50", "−7.00", "0.50", "0.88", "0.06"):
+    none, answered, _, unsure = (card.text for card in cards)
+    for text in ("When was it repaired?", "1931", "9.50", "0.75", "0.12", "−7.00", "0.88", "0.06"):
         assert text in answered
-    assert answered.count("Abstains") == 0
-    abstaining = cards[0].text
-    for text in ("Abstains", "3.25", "0.50"):
-        assert text in abstaining
-    assert "Gull Rock" in abstaining, "candidates are shown although it abstains"
+    assert "Unsure" not in answered
+    for text in ("no answer in the text", "0.88", "3.25"):
+        assert text in none
+    assert "Gull Rock" in none, "candidates are shown although there is no answer"
+    for text in ("Unsure: two spans are close.", "beam", "0.38"):
+        assert text in unsure
+
+
+def test_outcomes_are_told_apart_without_colour(page: Page) -> None:
+    verdicts = [e for e in page.all if e.attributes.get("class", "").startswith("verdict")]
+    assert [e.attributes["class"] for e in verdicts][:4] == [
+        "verdict none", "verdict", "verdict", "verdict unsure"
+    ]  # fmt: skip
+
+
+def test_a_threshold_explains_itself(passage: str, answers: list[Answer]) -> None:
+    """A probability could contradict what a threshold decided."""
+    decided = replace(answers[0], mode=None, threshold=2.5)
+    html = answer_page(
+        title="", passage=passage, parses=[], answers=[decided], question_parses=[[]]
+    )
+    assert "3.25, exceed the threshold, 2.50" in html
 
 
 def test_the_verifier_is_shown_if_there_is_one(passage: str, answers: list[Answer]) -> None:
@@ -134,7 +154,8 @@ def test_the_verifier_is_shown_if_there_is_one(passage: str, answers: list[Answe
         )
 
     assert "Verifier" not in text(answers[0])
-    assert "−1.75" in text(replace(answers[0], verification=-1.75))
+    verified = replace(answers[0].prediction, verification=-1.75)
+    assert "−1.75" in text(replace(answers[0], prediction=verified))
 
 
 def test_rows_are_the_paths_to_the_root(page: Page, parses: list[Parse]) -> None:
@@ -317,10 +338,9 @@ def test_the_first_question_is_selected_if_none_is_answered(answers: list[Answer
     assert default_question(answers) == 2
 
 
-def test_infinite_odds_have_no_gauge(passage: str, answers: list[Answer]) -> None:
-    infinite = replace(answers[1], threshold=float("inf"), null_score=float("nan"))
+def test_infinite_odds_are_shown(passage: str, answers: list[Answer]) -> None:
+    infinite = replace(answers[1], prediction=replace(answers[1].prediction, null_odds=math.inf))
     html = answer_page(
         title="", passage=passage, parses=[], answers=[infinite], question_parses=[[]]
     )
     assert "∞" in html
-    assert '<svg class="gauge"' not in html

@@ -9,7 +9,7 @@ import pytest
 
 from syntagma.models.open_model import OpenHead
 from syntagma.tasks.open_qa.answers import ReadParagraph, pool
-from syntagma.tasks.spans.answers import Answer, Span
+from syntagma.tasks.spans.answers import Span, SpanPrediction
 from syntagma.tasks.spans.metrics import normalise
 
 
@@ -20,7 +20,7 @@ def read(place, *spans, null=0.0, verification=0.0, pid=None):
         for n, (text, score) in enumerate(sorted(spans, key=lambda span: -span[1]))
     )
     best = found[0].score if found else -math.inf
-    answer = Answer("?", "", None, None, best, null, verification, 0.0, 0.0, 0.0, found)
+    answer = SpanPrediction("?", "", None, None, best, null, verification, 0.0, 0.0, 0.0, found)
     return ReadParagraph(place, pid or f"p{place}", answer)
 
 

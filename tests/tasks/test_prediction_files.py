@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from syntagma.errors import InputError
 from syntagma.evaluation import score_predictions
 from syntagma.files import read_lines
-from syntagma.tasks.spans.answers import Answer, Span
+from syntagma.tasks.spans.answers import Span, SpanPrediction
 from syntagma.tasks.spans.metrics import score_answers
 from syntagma.tasks.spans.squad import SpanExample
 from syntagma.tasks.spans.task import SpanTask
@@ -75,7 +75,7 @@ class OfficialScript:
 
 def reader_answer(text, odds, threshold):
     abstains = odds > threshold
-    return Answer(
+    return SpanPrediction(
         "?", "" if abstains else text, None if abstains else 0, None if abstains else len(text),
         score=0.0, null_score=odds, verification=0.0, null_odds=odds, threshold=threshold,
         probability=1.0, spans=(Span(text, 0, len(text), 0.0, 1.0),),

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from syntagma.errors import InputError
-from syntagma.tasks.spans.answers import Answer, Span
+from syntagma.tasks.spans.answers import Span, SpanPrediction
 from syntagma.tasks.spans.metrics import (
     QuestionScore,
     SpanScore,
@@ -308,7 +308,7 @@ def test_the_fitted_threshold_separates_very_close_and_very_distant_odds(odds):
 def reader_answer(text, null_odds, threshold):
     """Make a reader's answer: it abstains if the odds exceed the threshold."""
     abstained = null_odds > threshold
-    return Answer(
+    return SpanPrediction(
         question="?",
         text="" if abstained else text,
         start=None if abstained else 0,

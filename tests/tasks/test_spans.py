@@ -15,7 +15,7 @@ from syntagma.evaluation import evaluate, open_model
 from syntagma.models.guides import resolve_guides
 from syntagma.models.span_model import SpanModel
 from syntagma.parse.sources.load import load_source
-from syntagma.tasks.spans.answers import Answer, Span
+from syntagma.tasks.spans.answers import Span, SpanPrediction
 from syntagma.tasks.spans.decode import (
     WindowCandidates,
     best_spans,
@@ -123,7 +123,7 @@ def test_batching_does_not_change_answers(encoder_folders):
     for pair, expected in zip(pairs, together, strict=True):
         alone = task.predictor.answer(*pair, threshold=math.inf)
         assert (alone.start, alone.end) == (expected.start, expected.end)
-        assert alone.score == pytest.approx(expected.score, abs=1e-4)
+        assert alone.best.score == pytest.approx(expected.best.score, abs=1e-4)
 
 
 def test_answers_before_an_empty_text_are_yielded(encoder_folders, monkeypatch):
@@ -188,13 +188,13 @@ def test_offsets_are_right_next_to_astral_characters(encoder_folders):
     task = task_of(encoder_folders["roberta"])
     answer = task.predictor.answer(passage, "Who?", threshold=math.inf)
     assert passage[answer.start : answer.end] == answer.text != ""
-    for span in answer.spans:
+    for span in (*answer.spans, *answer.candidates, *answer.prediction.spans):
         assert passage[span.start : span.end] == span.text
 
 
 def test_a_long_question_is_truncated_and_an_empty_one_rejected(encoder_folders):
     reader = task_of(encoder_folders["bert"]).predictor
-    assert reader.answer(PASSAGE, "why " * 500, threshold=math.inf).answered
+    assert reader.answer(PASSAGE, "why " * 500, threshold=math.inf).outcome == "answer"
     with pytest.raises(InputError, match=naming("question empty")):
         reader.answer(PASSAGE, "  ")
     with pytest.raises(InputError, match=naming("passage empty")):
@@ -251,8 +251,8 @@ def test_threshold_and_weight_are_fitted(encoder_folders):
         score, null_score = 5.0, 5.0 + random.normal()
         span = Span("The old", 0, 7, score, 0.9)
         answers.append(
-            Answer("?", "The old", 0, 7, score, null_score, verification, null_score - score, 0.0,
-                   0.9, (span,))
+            SpanPrediction("?", "The old", 0, 7, score, null_score, verification,
+                           null_score - score, 0.0, 0.9, (span,))
         )  # fmt: skip
         questions.append(question)
     fitted = task.fit_after_training(questions, answers)
@@ -346,7 +346,7 @@ def test_verifiers_are_scored_by_accuracy(encoder_folders):
     task = task_of(encoder_folders["bert"], objective="answerability")
     questions = [*examples()[:2], examples()[-1], SpanExample("secret", PASSAGE, "Who knows?")]
     answers = [
-        Answer("?", "", 0, 0, 0.0, 0.0, verification, 0.0, 0.0, 0.5, ())
+        SpanPrediction("?", "", 0, 0, 0.0, 0.0, verification, 0.0, 0.0, 0.5, ())
         for verification in (-1.0, 2.0, 2.0, 2.0)
     ]
     assert task.score(questions, answers) == {"accuracy": pytest.approx(200 / 3), "total": 3.0}

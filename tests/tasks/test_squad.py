@@ -8,7 +8,7 @@ import math
 import pytest
 
 from syntagma.errors import BadExampleError, InputError
-from syntagma.tasks.spans.answers import Answer, Span
+from syntagma.tasks.spans.answers import Span, SpanPrediction
 from syntagma.tasks.spans.squad import (
     SpanExample,
     best_text,
@@ -237,7 +237,7 @@ def test_there_is_no_message_if_no_question_is_skipped(save):
 def answer(*, null_odds, spans=(("nine", 14, 2.0, 0.6), ("nine pear", 14, 1.0, 0.3))):
     spans = tuple(Span(t, s, s + len(t), score, share) for t, s, score, share in spans)
     best = spans[0] if spans and null_odds <= 0 else None
-    return Answer(
+    return SpanPrediction(
         question="?",
         text=best.text if best else "",
         start=best.start if best else None,

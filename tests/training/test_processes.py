@@ -221,7 +221,7 @@ def test_a_verifier_is_used_and_saved_with_its_reader(tmp_path, tiny_encoder):
     # The verifier is saved with the reader.
     (tmp_path / "verifier").rename(tmp_path / "gone")
     answer = Reader.from_pretrained(tmp_path / "reader").answer("A gull cried.", "Who sang?")
-    assert answer.verification != 0
+    assert answer.prediction.verification != 0
 
 
 @pytest.mark.parametrize("objective", ["both"])

@@ -30,7 +30,17 @@ OK, INTERNAL_ERROR, INPUT_ERROR, INTERRUPTED = 0, 1, 2, 130
 INTERRUPTION = "interrupted; finished work is kept"
 ORDER = (
     *("parse", "annotate", "train", "settings", "evaluate", "predict", "answer", "attention"),
-    *("compare", "noise", "report", "reproduce", "sweep", "pack", "download", "doctor"),
+    *(
+        "compare",
+        "noise",
+        "report",
+        "reproduce",
+        "sweep",
+        "calibrate",
+        "pack",
+        "download",
+        "doctor",
+    ),
 )
 """Order of the commands in the help."""
 app.registered_commands.sort(

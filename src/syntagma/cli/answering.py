@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, TypeVar
+from typing import TYPE_CHECKING, Annotated, TypeVar, cast
 
 import typer
 
@@ -26,7 +26,9 @@ from syntagma.files import require_once
 
 if TYPE_CHECKING:
     from syntagma.report.answers import Choosing, Reading
+    from syntagma.tasks.spans.answers import Mode
 
+MODES = ("strict", "balanced", "lenient")
 Item = TypeVar("Item", "Reading", "Choosing")
 
 
@@ -34,6 +36,33 @@ def _check_number(threshold: float | None) -> float | None:
     if threshold is not None:
         require_number(threshold, "--threshold")
     return threshold
+
+
+def _check_mode(mode: str | None) -> str | None:
+    if mode is not None and mode not in MODES:
+        raise InputError(f"--mode: expected one of {', '.join(MODES)}, got {mode!r}")
+    return mode
+
+
+ModeOption = Annotated[
+    str | None,
+    typer.Option(
+        callback=_check_mode,
+        help="How sure the reader must be to answer: strict, balanced or lenient.  "
+        "[default: balanced]",
+    ),
+]
+ThresholdOption = Annotated[
+    float | None,
+    typer.Option(
+        callback=_check_number,
+        help="Instead of a mode: give no answer if the odds against it exceed this.",
+    ),
+]
+Options = Annotated[
+    list[str] | None,
+    typer.Option(help="Choose one of these: 'A | B | C'; or repeat the flag for each."),
+]
 
 
 @app.command(
@@ -69,10 +98,7 @@ def answer(
             "--questions", help="File with one question per line, or - for standard input."
         ),
     ] = None,
-    options: Annotated[
-        list[str] | None,
-        typer.Option(help="Choose one of these: 'A | B | C'; or repeat the flag for each."),
-    ] = None,
+    options: Options = None,
     model: Annotated[
         str,
         typer.Option(
@@ -87,18 +113,12 @@ def answer(
         ),
     ] = None,
     top: Annotated[int, typer.Option(min=1, help="Number of candidates to print.")] = 1,
-    threshold: Annotated[
-        float | None,
-        typer.Option(
-            callback=_check_number,
-            help="Give no answer if the odds against it exceed this. Default: as fitted in "
-            "training.",
-        ),
-    ] = None,
+    mode: ModeOption = None,
+    threshold: ThresholdOption = None,
     json_file: JsonFile = None,
     device: Device = "cpu",
 ) -> None:
-    """Answer questions from a text, or say that it has no answer.
+    """Answer questions from a text, or say that it has no answer or that the reader is unsure.
 
     With several texts (-f), each question is answered from each text.
     """
@@ -118,6 +138,7 @@ def answer(
     if options:
         given = {
             "--html": html is not None,
+            "--mode": mode is not None,
             "--threshold": threshold is not None,
             "--top": top != 1,
         }
@@ -128,7 +149,15 @@ def answer(
         return
     if html is not None and len(sources) > 1:
         raise InputError(f"--html shows one text, got {len(sources)}; call it once for each text")
-    readings = read_and_answer(sources, asked, model=model, threshold=threshold, device=device)
+    refuse({"--mode": mode is not None and threshold is not None}, "has no effect with --threshold")
+    readings = read_and_answer(
+        sources,
+        asked,
+        model=model,
+        mode=cast("Mode | None", mode),
+        threshold=threshold,
+        device=device,
+    )
     _show(readings, lambda reading: _show_answers(reading, top))
     write_json_file(json_file, as_json(readings))
     if html is not None:
@@ -158,7 +187,9 @@ def _show(items: Sequence[Item], show: Callable[[Item], None]) -> None:
 
 
 def _show_answers(reading: Reading, top: int) -> None:
+    from syntagma.tasks.spans.tidy import readable
+
     for item in reading.answers:
         typer.echo(reading.line(item))
-        for span in item.spans[:top] if top > 1 else ():
-            typer.echo(f"    {span.probability:6.1%}  {span.text}")
+        for span in item.candidates[:top] if top > 1 else ():
+            typer.echo(f"    {span.probability:6.1%}  {readable(span.text)}")

@@ -22,6 +22,7 @@ from syntagma.cli.app import (
     show_metrics,
     write_json_file,
 )
+from syntagma.cli.outcomes import calibration_lines, outcome_lines, without_outcomes
 from syntagma.encoders.default import require_encoder
 from syntagma.tasks import BREAKDOWNS
 
@@ -178,7 +179,9 @@ def evaluate(
         how |= {"skip_bad": skip_bad, "device": device}
         metrics = run(model, data, task=task, parser=parser, by=by or (), **how)
     write_json_file(json_file, metrics)
-    show_metrics(metrics)
+    show_metrics(without_outcomes(metrics))
+    for line in outcome_lines(metrics):
+        typer.echo(line)
 
 
 @app.command(
@@ -216,6 +219,51 @@ def predict(
     how["abstain"] = abstain
     count = run(model, data, out, task=task, parser=parser, device=device, skip_bad=skip_bad, **how)
     typer.echo(f"{count} predictions → {out}")
+
+
+@app.command(
+    epilog=examples(
+        "syntagma calibrate runs/squad_sg-net mine.json",
+        "syntagma calibrate default-reader mine.json --out my-reader --unanswerable 0.2",
+    )
+)
+def calibrate(
+    model: Annotated[str, typer.Argument(help="Folder of a reader, or default-reader.")],
+    data: Annotated[
+        list[str],
+        typer.Argument(
+            help="Files of questions in the SQuAD format; 50 are enough, a part without an answer."
+        ),
+    ],
+    out: Annotated[
+        Path | None,
+        typer.Option(help="Folder for a calibrated copy. Default: change the model's settings."),
+    ] = None,
+    unanswerable: Annotated[
+        float | None,
+        typer.Option(
+            help="Share of questions without an answer that the numbers assume, such as 0.2. "
+            "Default: as before, or 0.5."
+        ),
+    ] = None,
+    skip_bad: SkipBad = False,
+    device: Device = "cpu",
+) -> None:
+    """Fit a reader's confidence and probability of no answer on labelled questions.
+
+    Use questions of the kind that the reader will get, and none that it was trained on.
+    """
+    require_encoder(model)
+    print_utf8()
+    from syntagma.files import require_once
+    from syntagma.tasks.spans.calibrate_reader import calibrate_reader
+
+    require_once(data)
+    found = calibrate_reader(
+        model, data, out=out, unanswerable=unanswerable, skip_bad=skip_bad, device=device
+    )
+    for line in calibration_lines(found):
+        typer.echo(line)
 
 
 @app.command(epilog=examples("syntagma pack runs/squad_sg-net --out small --bits 4"))

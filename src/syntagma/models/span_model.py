@@ -17,6 +17,7 @@ from torch.nn import functional as F
 from syntagma.encoders.config import SyntagmaConfig, read_config
 from syntagma.encoders.reference import ModelName, ModelRef, find_model
 from syntagma.errors import InputError
+from syntagma.models.calibration import Calibration
 from syntagma.models.guided_encoder import GuidedEncoder
 from syntagma.models.pooling import find_pooling, pool_states
 
@@ -42,6 +43,8 @@ class SpanHead:
             fitted on dev data.
         span_weight: β₁ in the verifier's formula (eq. 14); it is fixed while β₂ is fitted.
         answerability_weight: β₂ in the same formula; fitted on dev data.
+        calibration: weights for the probabilities of an answer, which ``syntagma calibrate`` fits;
+            none before that.
     """
 
     max_length: int = 384
@@ -55,6 +58,7 @@ class SpanHead:
     null_score_diff_threshold: float = 0.0
     span_weight: float = 1.0
     answerability_weight: float = 0.0
+    calibration: Calibration | None = None
 
     def __post_init__(self) -> None:
         for name in (

@@ -1,7 +1,6 @@
 """Render the list of questions and a card for each answer, shown next to the passage.
 
-A card shows why the reader answered or abstained: the scores, the odds compared with the threshold,
-and the candidate spans.
+A card shows the outcome with its reason, the two probabilities behind it, and the candidates.
 """
 
 from __future__ import annotations
@@ -10,19 +9,22 @@ import math
 from collections.abc import Iterable, Sequence
 
 from syntagma.drawing.svg import escape, number
+from syntagma.report.outcome_text import probability_text, shown_text
 from syntagma.tasks.spans.answers import Answer, Span
+from syntagma.tasks.spans.tidy import readable
 
-NO_ANSWER = "no answer in the passage"
 # Sizes in pixels.
 GAUGE_WIDTH = 240.0
-GAUGE_MARGIN = 14.0
 BAR_WIDTH = 56.0
 
 
 def default_question(answers: Sequence[Answer]) -> int:
-    """Return the number of the question to show first: the first answered one, or else 1."""
-    answered = (number for number, answer in enumerate(answers, start=1) if answer.answered)
-    return next(answered, 1)
+    """Return the number of the question to show first: the first with an answer, or else 1."""
+    outcomes = [answer.outcome for answer in answers]
+    for outcome in ("answer", "unsure"):
+        if outcome in outcomes:
+            return outcomes.index(outcome) + 1
+    return 1
 
 
 def question_list(answers: Sequence[Answer]) -> str:
@@ -74,54 +76,64 @@ def answer_card(index: int, answers: Sequence[Answer]) -> str:
 
     Args:
         index: number of the question, from 1.
-        answers: all answers of the page; their gauges share one scale.
+        answers: all answers of the page.
     """
     answer = answers[index - 1]
+    scores = answer.prediction
     facts = [
-        ("Score of the best span", _decimal(answer.score)),
-        ("Score of no answer", _decimal(answer.null_score)),
-        ("Odds of no answer", _decimal(answer.null_odds)),
-        ("Threshold", _decimal(answer.threshold)),
-        ("Probability of this outcome", _decimal(answer.probability)),
+        ("Confidence", probability_text(answer.confidence)),
+        ("Probability of no answer", probability_text(answer.no_answer)),
+        ("Odds of no answer", _decimal(scores.null_odds)),
     ]
-    if answer.verification:
-        facts.insert(2, ("Verifier score of no answer", _decimal(answer.verification)))
-    if answer.answered:
+    if scores.verification:
+        facts.append(("Verifier score of no answer", _decimal(scores.verification)))
+    if answer.threshold is not None:
+        facts.append(("Threshold", _decimal(answer.threshold)))
+    if answer.start is not None:
         facts.append(("Characters", f"{answer.start}–{answer.end}"))
     rows = "".join(f"<div><dt>{name}</dt><dd>{value}</dd></div>" for name, value in facts)
     candidates = "".join(
-        _candidate(index, rank, span, rank == 1 and answer.answered)
-        for rank, span in enumerate(answer.spans, start=1)
+        _candidate(index, rank, span, chosen=rank == 1 and answer.outcome == "answer")
+        for rank, span in enumerate(answer.candidates, start=1)
     )
     table = (
-        '<div class="scroll"><table><caption>Best spans</caption><thead><tr><th scope="col">#</th>'
-        '<th scope="col">Span</th><th scope="col">Score</th><th scope="col">Probability</th></tr>'
+        '<div class="scroll"><table><caption>Candidates</caption><thead><tr><th scope="col">#</th>'
+        '<th scope="col">Span</th><th scope="col">Score</th><th scope="col">Share</th></tr>'
         f"</thead><tbody>{candidates}</tbody></table></div>"
     )
     return (
         f'<article class="card" data-question="{index}">'
         f'<h3><bdi>{escape(answer.question)}</bdi></h3><p class="outcome">{_verdict(answer)}</p>'
-        f'<p class="reason">{_reason(answer)}</p>{_gauge(answer, answers)}<dl>{rows}</dl>'
+        f'<p class="reason">{escape(_reason(answer))}</p>{_gauge(answer)}<dl>{rows}</dl>'
         f"{table if candidates else ''}</article>"
     )
 
 
 def _verdict(answer: Answer) -> str:
-    """Render the answer, or that there is none; a CSS symbol distinguishes them without colour."""
-    if answer.answered:
-        return f'<span class="verdict"><bdi>{escape(answer.text)}</bdi></span>'
-    return f'<span class="verdict none">{NO_ANSWER}</span>'
+    """Render what is shown; a CSS symbol distinguishes the outcomes without colour."""
+    mark = {"answer": "", "unsure": " unsure", "none": " none"}[answer.outcome]
+    shown = shown_text(answer)
+    text = shown if answer.outcome == "none" else f"<bdi>{escape(shown)}</bdi>"
+    return f'<span class="verdict{mark}">{text}</span>'
 
 
 def _reason(answer: Answer) -> str:
-    """Explain in a sentence why the reader answered or abstained."""
-    odds, threshold = _decimal(answer.null_odds), _decimal(answer.threshold)
-    if answer.answered:
-        return f"Answers: the odds of no answer, {odds}, do not exceed the threshold, {threshold}."
-    return f"Abstains: the odds of no answer, {odds}, exceed the threshold, {threshold}."
+    """Explain the outcome in a sentence."""
+    if answer.threshold is not None:
+        odds, threshold = _decimal(answer.prediction.null_odds), _decimal(answer.threshold)
+        if answer.outcome == "none":
+            return f"No answer: the odds of no answer, {odds}, exceed the threshold, {threshold}."
+        return f"Answer: the odds of no answer, {odds}, do not exceed the threshold, {threshold}."
+    note = "" if answer.calibrated else " The probabilities of this reader were never calibrated."
+    sentence = {
+        "answer": f"Answer, in the mode {answer.mode}.",
+        "unsure": f"Unsure: {answer.reason}.",
+        "none": f"No answer, in the mode {answer.mode}.",
+    }[answer.outcome]
+    return sentence + note
 
 
-def _candidate(question: int, rank: int, span: Span, chosen: bool) -> str:
+def _candidate(question: int, rank: int, span: Span, *, chosen: bool) -> str:
     """Render a row of the table of candidate spans."""
     width = number(BAR_WIDTH * span.probability)
     bar = (
@@ -132,33 +144,24 @@ def _candidate(question: int, rank: int, span: Span, chosen: bool) -> str:
     return (
         f"<tr{mark}><td>{rank}</td><td>"
         f'<bdi class="candidate" data-span="{question}-{rank}" '
-        f'title="characters {span.start}–{span.end}">{escape(span.text)}</bdi></td>'
+        f'title="characters {span.start}–{span.end}">{escape(readable(span.text))}</bdi></td>'
         f"<td>{_decimal(span.score)}</td><td>{_decimal(span.probability)} {bar}</td></tr>"
     )
 
 
-def _gauge(answer: Answer, answers: Sequence[Answer]) -> str:
-    """Draw the odds and the threshold on a scale: answers left of the threshold, abstains right."""
-    # The card already states the values, so the gauge is hidden from screen readers.
-    values = [value for other in answers for value in (other.null_odds, other.threshold)]
-    if not all(map(math.isfinite, values)):
-        return ""
-    least, most = min(values), max(values)
-    scale = (GAUGE_WIDTH - 2 * GAUGE_MARGIN) / ((most - least) or 1.0)
-
-    def place(value: float) -> str:
-        return number(GAUGE_MARGIN + (value - least) * scale)
-
-    odds, threshold, end = place(answer.null_odds), place(answer.threshold), number(GAUGE_WIDTH)
-    if answer.answered:
-        point = f'<circle class="point" cx="{odds}" cy="22" r="6"/>'
-    else:
-        point = f'<path class="point hollow" d="M{odds} 14l8 8l-8 8l-8-8z"/>'
+def _gauge(answer: Answer) -> str:
+    """Draw the two probabilities as parts of one bar; the rest is that the span is wrong."""
+    # The card already states the values, so the bar is hidden from screen readers.
+    confidence = GAUGE_WIDTH * answer.confidence
+    no_answer = GAUGE_WIDTH * answer.no_answer
+    end = number(GAUGE_WIDTH)
     return (
-        f'<svg class="gauge" viewBox="0 0 {end} 36" width="{end}" height="36" aria-hidden="true">'
-        f'<text x="0" y="9">← answers</text><text x="{end}" y="9" text-anchor="end">abstains →'
-        f'</text><path class="rail" d="M0 22H{end}"/><path class="beyond" d="M{threshold} 22H{end}"'
-        f'/><path class="threshold" d="M{threshold} 12V32"/>{point}</svg>'
+        f'<svg class="gauge" viewBox="0 0 {end} 30" width="{end}" height="30" aria-hidden="true">'
+        f'<text x="0" y="9">right</text><text x="{end}" y="9" text-anchor="end">no answer</text>'
+        f'<rect class="rail" x="0" y="14" width="{end}" height="12"/>'
+        f'<rect class="right" x="0" y="14" width="{number(confidence)}" height="12"/>'
+        f'<rect class="absent" x="{number(GAUGE_WIDTH - no_answer)}" y="14" '
+        f'width="{number(no_answer)}" height="12"/></svg>'
     )
 
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import base64
 import hashlib
+from collections import Counter
 from collections.abc import Sequence
 from string import Template
 
@@ -99,8 +100,10 @@ def _summary(parses: Sequence[Parse], answers: Sequence[Answer]) -> str:
         (sum(map(len, parses)), "word"),
     ]
     questions, *rest = (f"{count} {noun}" + "s" * (count != 1) for count, noun in counts)
-    answered = sum(answer.answered for answer in answers)
-    return ", ".join([f"{questions} ({answered} answered)", *rest])
+    outcomes = Counter(answer.outcome for answer in answers)
+    parts = [f"{outcomes['answer']} answered"]
+    parts += [f"{outcomes['unsure']} unsure"] if outcomes["unsure"] else []
+    return ", ".join([f"{questions} ({', '.join(parts)})", *rest])
 
 
 def _question_trees(question: int, answer: Answer, parses: Sequence[Parse]) -> str:

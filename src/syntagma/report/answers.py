@@ -3,21 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from syntagma.analysis.attention.matrices import ancestor_weights
-from syntagma.drawing.tables import signed
 from syntagma.encoders.default import DEFAULT_PARSER, DEFAULT_READER
 from syntagma.errors import InputError
 from syntagma.files import read_lines, read_text
 from syntagma.outputs import write_text
 from syntagma.parse.sources.load import load_parser
 from syntagma.report.answer_page import answer_page
+from syntagma.report.outcome_text import outcome_line
 from syntagma.report.page_data import RowWeights, sdoi_rows
 from syntagma.tasks.choice.chooser import Choice, Chooser
-from syntagma.tasks.spans.answers import Answer
+from syntagma.tasks.spans.answers import Answer, Mode
 from syntagma.tasks.spans.reader import Reader
 from syntagma.text.sentence import Parse
 
@@ -44,13 +44,11 @@ class Reading:
     @staticmethod
     def line(answer: Answer) -> str:
         """Format one answer for a terminal."""
-        shown = answer.text if answer.answered else "— no answer in the text —"
-        margin = signed(answer.threshold - answer.null_odds, 1)
-        return f"{answer.question}\n  {shown}  (p {answer.probability:.2f}, margin {margin})"
+        return f"{answer.question}\n  {outcome_line(answer)}"
 
     def as_json(self) -> dict[str, Any]:
         """Return name and answers as plain values."""
-        answers = [{"source": self.name} | asdict(answer) for answer in self.answers]
+        answers = [{"source": self.name} | answer.as_dict() for answer in self.answers]
         return {"passage": self.name, "answers": answers}
 
     def parses(self, text: str) -> list[Parse]:
@@ -72,7 +70,7 @@ class Reading:
             title=f"Syntagma reads {self.name}",
             passage=self.passage,
             parses=parses,
-            answers=[replace(answer, spans=answer.spans[:SHOWN]) for answer in self.answers],
+            answers=[replace(a, candidates=a.candidates[:SHOWN]) for a in self.answers],
             question_parses=[self.parses(answer.question) for answer in self.answers],
             attention=[self._weights(answer.question, parses) for answer in self.answers]
             if guided
@@ -205,6 +203,7 @@ def read_and_answer(
     questions: Sequence[str],
     *,
     model: str = "default-reader",
+    mode: Mode | None = None,
     threshold: float | None = None,
     device: str = "cpu",
 ) -> list[Reading]:
@@ -215,8 +214,9 @@ def read_and_answer(
         questions: questions about the texts.
         model: ``default-reader``, the folder of a reader, or the hub name of a question-answering
             model.
-        threshold: abstain if the odds of no answer exceed this; defaults to the threshold fitted
-            in training.
+        mode: how sure the reader must be to answer, see
+            :meth:`syntagma.tasks.spans.reader.Reader.answer`.
+        threshold: instead of a mode: give no answer if the odds against one exceed it.
         device: device to run the model on.
 
     Raises:
@@ -228,6 +228,6 @@ def read_and_answer(
     reader = Reader.from_pretrained(model, device=device)
     found = []
     for name, passage in zip(_names(paths), passages, strict=True):
-        answers = reader.answer_all(passage, questions, threshold=threshold)
+        answers = reader.answer_all(passage, questions, mode=mode, threshold=threshold)
         found.append(Reading(name, passage, tuple(answers), reader))
     return found

@@ -113,7 +113,7 @@ def _marks(passage: str, answers: Sequence[Answer]) -> list[Mark]:
         if answer.start is not None and answer.end is not None:
             _require_text(passage, answer.start, answer.end, answer.text)
             marks.append(Mark(answer.start, answer.end, "answers", str(question)))
-        for rank, span in enumerate(answer.spans, start=1):
+        for rank, span in enumerate(answer.candidates, start=1):
             _require_text(passage, span.start, span.end, span.text)
             marks.append(Mark(span.start, span.end, "spans", f"{question}-{rank}"))
     return marks

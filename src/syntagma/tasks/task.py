@@ -302,6 +302,7 @@ class Task(ABC, Generic[Example, Prediction]):
         predictions = self.predict(examples)
         seconds = time.perf_counter() - begin
         values = self.score(examples, predictions) | self.speed(examples, seconds)
+        values |= self.user_scores(examples, predictions)
         for name in by:
             for group, scores in self.breakdown(name, examples, predictions).items():
                 values |= {f"{name}.{group}.{key}": value for key, value in scores.items()}
@@ -309,6 +310,17 @@ class Task(ABC, Generic[Example, Prediction]):
 
     def speed(self, examples: Sequence[Example], seconds: float) -> dict[str, float]:
         """How fast predictions were made, under the names of the command line's contract."""
+        return {}
+
+    def user_scores(
+        self, examples: Sequence[Example], predictions: Sequence[Prediction]
+    ) -> dict[str, float]:
+        """What users get beyond the official metrics, under the names of the contract.
+
+        Args:
+            examples: labelled or not.
+            predictions: for them, in the same order.
+        """
         return {}
 
     def costs(self) -> dict[str, float]:

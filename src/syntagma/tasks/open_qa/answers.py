@@ -19,28 +19,28 @@ probabilities, so that paragraphs support one another; ``max`` takes the maximum
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import numpy as np
 
 from syntagma.models.open_model import OpenHead
-from syntagma.tasks.spans.answers import Answer
+from syntagma.tasks.spans.answers import SpanPrediction
 from syntagma.tasks.spans.metrics import normalise
 
 
 class ReadParagraph(NamedTuple):
-    """The answer of a reader from one paragraph.
+    """The prediction of a reader for one paragraph.
 
     Args:
         paragraph: index of the paragraph in the list of paragraphs.
         pid: id of the paragraph.
-        answer: the answer, with its candidate spans.
+        answer: the prediction, with its candidate spans.
     """
 
     paragraph: int
     pid: str
-    answer: Answer
+    answer: SpanPrediction
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,8 +69,8 @@ class Candidate:
 
 
 @dataclass(frozen=True, slots=True)
-class OpenAnswer:
-    """The answer to a question from several paragraphs.
+class OpenPrediction:
+    """The pooled candidates for a question from several paragraphs, best first.
 
     Without any candidate, ``text`` and ``pid`` are empty, ``paragraph``, ``start`` and ``end`` are
     ``None``, and ``score`` is minus infinity.
@@ -86,6 +86,9 @@ class OpenAnswer:
         probability: softmax of the score over all candidates and the empty answer.
         null_probability: probability that no paragraph has an answer.
         candidates: the best answers, best first.
+        verification: logit of unanswerable minus logit of answerable in the paragraph of the best
+            candidate.
+        n_windows: number of windows that were read in all paragraphs.
     """
 
     question: str
@@ -98,11 +101,13 @@ class OpenAnswer:
     probability: float
     null_probability: float
     candidates: tuple[Candidate, ...]
+    verification: float = 0.0
+    n_windows: int = 1
 
     @classmethod
     def of(
         cls, question: str, candidates: Sequence[Candidate], null_probability: float
-    ) -> OpenAnswer:
+    ) -> OpenPrediction:
         """Build the answer from candidates, sorted best first."""
         if not candidates:
             return cls(
@@ -134,7 +139,7 @@ class _Occurrence(NamedTuple):
     text: str
 
 
-def pool(question: str, found: Sequence[ReadParagraph], head: OpenHead) -> OpenAnswer:
+def pool(question: str, found: Sequence[ReadParagraph], head: OpenHead) -> OpenPrediction:
     """Combine the answers from the paragraphs of one question.
 
     Args:
@@ -160,7 +165,13 @@ def pool(question: str, found: Sequence[ReadParagraph], head: OpenHead) -> OpenA
         (_candidate(*row) for row in rows),
         key=lambda candidate: (-candidate.score, candidate.paragraph, candidate.start),
     )
-    return OpenAnswer.of(question, ranked[: head.n_best_size], float(shares[0]))
+    pooled = OpenPrediction.of(question, ranked[: head.n_best_size], float(shares[0]))
+    verified = {read.paragraph: read.answer.verification for read in found}
+    return replace(
+        pooled,
+        verification=0.0 if pooled.paragraph is None else verified[pooled.paragraph],
+        n_windows=max(sum(read.answer.n_windows for read in found), 1),
+    )
 
 
 def _aggregate(group: Sequence[_Occurrence], head: OpenHead) -> float:

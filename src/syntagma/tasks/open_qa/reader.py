@@ -11,9 +11,12 @@ from syntagma.checks import checked_rows, require_several, require_string, requi
 from syntagma.encoders.reference import ModelName
 from syntagma.errors import InputError
 from syntagma.models.open_model import OpenHead, OpenModel
-from syntagma.tasks.open_qa.answers import OpenAnswer, ReadParagraph, pool
+from syntagma.tasks.open_qa.answers import OpenPrediction, ReadParagraph, pool
 from syntagma.tasks.open_qa.data import Paragraph
+from syntagma.tasks.open_qa.outcomes import OpenAnswer, give_open_answer
 from syntagma.tasks.predictor import OneOrMany
+from syntagma.tasks.spans.answers import Mode
+from syntagma.tasks.spans.outcomes import DEFAULT_MODE, require_mode
 from syntagma.tasks.spans.reader import Reader
 
 CHUNK = 64
@@ -67,19 +70,24 @@ class OpenReader(OneOrMany):
         assert isinstance(head, OpenHead)
         return head
 
-    def answer(self, question: str, paragraphs: Texts) -> OpenAnswer:
+    def answer(self, question: str, paragraphs: Texts, *, mode: Mode = DEFAULT_MODE) -> OpenAnswer:
         """Answer one question.
 
         Args:
             question: any question.
             paragraphs: texts, or paragraphs with ids; blank ones are skipped.
+            mode: how sure the reader must be to answer, ``strict``, ``balanced`` or ``lenient``,
+                see :mod:`syntagma.tasks.spans.outcomes`.
 
         Raises:
-            InputError: the question is empty, or the paragraphs are one string.
+            InputError: the question is empty, the paragraphs are one string, or there is no such
+                mode.
         """
-        return next(self.stream([(question, paragraphs)]))
+        return next(self.stream([(question, paragraphs)], mode=mode))
 
-    def stream(self, questions: Iterable[tuple[str, Texts]]) -> Iterator[OpenAnswer]:
+    def stream(
+        self, questions: Iterable[tuple[str, Texts]], *, mode: Mode = DEFAULT_MODE
+    ) -> Iterator[OpenAnswer]:
         """Lazily answer (question, paragraphs) pairs in batches, in constant memory.
 
         A text that occurs twice among the paragraphs of a question is read and counted once.
@@ -87,6 +95,23 @@ class OpenReader(OneOrMany):
         Raises:
             InputError: an item is not such a pair, or :meth:`answer` would reject it.
         """
+        chosen = require_mode(mode)
+        for texts, prediction in self._read(questions):
+            yield give_open_answer(prediction, texts, self.head, chosen)
+
+    def predictions(self, questions: Iterable[tuple[str, Texts]]) -> Iterator[OpenPrediction]:
+        """Lazily pool the candidates for (question, paragraphs) pairs, without abstaining.
+
+        Raises:
+            InputError: as for :meth:`stream`.
+        """
+        for _, prediction in self._read(questions):
+            yield prediction
+
+    def _read(
+        self, questions: Iterable[tuple[str, Texts]]
+    ) -> Iterator[tuple[dict[int, str], OpenPrediction]]:
+        """Yield the paragraphs that were read for each question, by index, and what was found."""
         source = checked_rows(questions, "question", "paragraphs", called="question")
         for chunk in batched(source, CHUNK):
             for question, _ in chunk:
@@ -96,15 +121,17 @@ class OpenReader(OneOrMany):
                 for number, (question, paragraphs) in enumerate(chunk)
                 for paragraph, index in _distinct(paragraphs)
             ]
-            answers = self.reader.stream(
+            answers = self.reader.predictions(
                 ((paragraph.text, question) for _, question, paragraph, _ in reads),
                 threshold=math.inf,
             )
             found: list[list[ReadParagraph]] = [[] for _ in chunk]
+            texts: list[dict[int, str]] = [{} for _ in chunk]
             for (number, _, paragraph, index), answer in zip(reads, answers, strict=True):
                 found[number].append(ReadParagraph(index, paragraph.id, answer))
-            for (question, _), read in zip(chunk, found, strict=True):
-                yield pool(question, read, self.head)
+                texts[number][index] = paragraph.text
+            for (question, _), read, by_index in zip(chunk, found, texts, strict=True):
+                yield by_index, pool(question, read, self.head)
 
 
 def _distinct(paragraphs: Texts) -> list[tuple[Paragraph, int]]:

@@ -22,7 +22,7 @@ from syntagma.tasks.collect import warn_of_skipped
 from syntagma.tasks.comparison.properties import ANSWERS, QUESTION
 from syntagma.tasks.experiment import Experiment, TrainingSettings
 from syntagma.tasks.new_model import new_model, training_options
-from syntagma.tasks.open_qa.answers import OpenAnswer
+from syntagma.tasks.open_qa.answers import OpenPrediction
 from syntagma.tasks.open_qa.data import OpenExample, Paragraph, read_open_qa
 from syntagma.tasks.open_qa.distant import AnswerFinder, AnswerSpan
 from syntagma.tasks.open_qa.reader import OpenReader, ParagraphReader
@@ -44,7 +44,7 @@ NO_PARAGRAPHS = "without paragraphs"
 NO_POSITIVE = "whose paragraphs do not contain an answer"
 
 
-class OpenQaTask(Task[OpenExample, OpenAnswer]):
+class OpenQaTask(Task[OpenExample, OpenPrediction]):
     """Answers questions from several paragraphs; trained by distant supervision.
 
     Args:
@@ -192,13 +192,13 @@ class OpenQaTask(Task[OpenExample, OpenAnswer]):
         """Build a padded batch with gold positions."""
         return self.spans.collate(items)
 
-    def predict(self, examples: Sequence[OpenExample]) -> list[OpenAnswer]:
+    def predict(self, examples: Sequence[OpenExample]) -> list[OpenPrediction]:
         """Answer the questions from their first ``head.paragraphs`` paragraphs; never abstain."""
         n_read = self.reader.head.paragraphs
-        return list(self.reader.stream((e.question, e.paragraphs[:n_read]) for e in examples))
+        return list(self.reader.predictions((e.question, e.paragraphs[:n_read]) for e in examples))
 
     def score(
-        self, examples: Sequence[OpenExample], predictions: Sequence[OpenAnswer]
+        self, examples: Sequence[OpenExample], predictions: Sequence[OpenPrediction]
     ) -> dict[str, float]:
         """Return exact match and F1 by the rules of SQuAD 1.1, as usual for these data sets.
 
@@ -213,7 +213,7 @@ class OpenQaTask(Task[OpenExample, OpenAnswer]):
         return values | Tally.of(answerable).as_dict("answerable_")
 
     def score_examples(
-        self, examples: Sequence[OpenExample], predictions: Sequence[OpenAnswer]
+        self, examples: Sequence[OpenExample], predictions: Sequence[OpenPrediction]
     ) -> dict[str, dict[str, float]]:
         """Return exact match and F1 of each labelled question."""
         return {
@@ -222,7 +222,7 @@ class OpenQaTask(Task[OpenExample, OpenAnswer]):
         }
 
     def breakdown(
-        self, by: str, examples: Sequence[OpenExample], predictions: Sequence[OpenAnswer]
+        self, by: str, examples: Sequence[OpenExample], predictions: Sequence[OpenPrediction]
     ) -> dict[str, dict[str, float]]:
         """Return the metrics by ``evidence``: the number of paragraphs read with an answer."""
         groups: dict[int, list[QuestionScore]] = {}
@@ -258,7 +258,7 @@ class OpenQaTask(Task[OpenExample, OpenAnswer]):
         return Tally.of(rows).as_dict()
 
     def write_predictions(
-        self, examples: Sequence[OpenExample], predictions: Sequence[OpenAnswer], path: Path
+        self, examples: Sequence[OpenExample], predictions: Sequence[OpenPrediction], path: Path
     ) -> None:
         """Write texts by question id, as for SQuAD, and the candidates to a second file."""
         pairs = list(zip(examples, predictions, strict=True))
@@ -275,7 +275,7 @@ class OpenQaTask(Task[OpenExample, OpenAnswer]):
 
     @classmethod
     def _judge(
-        cls, examples: Sequence[OpenExample], predictions: Sequence[OpenAnswer]
+        cls, examples: Sequence[OpenExample], predictions: Sequence[OpenPrediction]
     ) -> tuple[list[OpenExample], list[QuestionScore]]:
         """Return the labelled questions and their scores; an empty answer is wrong."""
         labelled = cls.labelled(examples, predictions)

@@ -1,8 +1,12 @@
-"""The output of a reader: an answer with its offsets in the passage, or no answer."""
+"""What a reader finds for a question: the scored spans, and the answer that a user gets."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any, Literal, NamedTuple
+
+Outcome = Literal["answer", "unsure", "none"]
+Mode = Literal["strict", "balanced", "lenient"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,12 +29,12 @@ class Span:
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
-    """A reader's answer to one question.
+class SpanPrediction:
+    """The scored spans for one question, as the official metrics of SQuAD judge them.
 
     Args:
         question: the question.
-        text: the answer; empty if the reader abstains.
+        text: the best span; empty if the reader abstains.
         start: character offset of its start in the passage; ``None`` if the reader abstains.
         end: character offset of its end (exclusive); ``None`` if the reader abstains.
         score: score of the best span.
@@ -39,8 +43,9 @@ class Answer:
             windows, 0 without a verifier.
         null_odds: ``null_score - score`` and ``verification``, combined by the fitted weights.
         threshold: the reader abstains if ``null_odds`` exceeds it; by default fitted on dev data.
-        probability: probability of the given answer, among the kept candidates.
-        spans: the best spans, best first, even if the reader abstains.
+        probability: probability of the predicted text, among the kept candidates.
+        spans: the best spans as decoded, best first, even if the reader abstains; they overlap.
+        n_windows: number of windows that the passage was read in.
     """
 
     question: str
@@ -54,8 +59,108 @@ class Answer:
     threshold: float
     probability: float
     spans: tuple[Span, ...]
+    n_windows: int = 1
 
     @property
     def answered(self) -> bool:
-        """Whether the reader gives an answer."""
+        """Whether the reader does not abstain."""
         return self.start is not None
+
+
+class Excerpt(NamedTuple):
+    """A part of the passage: ``passage[start:end] == text``.
+
+    Args:
+        text: its text.
+        start: character offset of its start.
+        end: character offset of its end (exclusive).
+    """
+
+    text: str
+    start: int
+    end: int
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What a user gets for one question; docs/outcomes.md has the rule.
+
+    Args:
+        question: the question.
+        outcome: ``answer``; ``unsure``: ``text`` is shown, but marked; or ``none``: the text
+            seems to hold no answer.
+        text: the answer; if unsure, the best span, or the sentence that bears on the question if
+            no single span can answer it; empty for ``none``.
+        start: character offset of ``text`` in the passage; ``None`` if ``text`` is empty.
+        end: character offset of its end (exclusive); ``None`` if ``text`` is empty.
+        confidence: probability that ``text`` is the right answer; for ``none``, that the best
+            candidate is.
+        no_answer: probability that the passage holds no answer.
+        reason: why the reader is unsure; empty for the other outcomes.
+        spans: the parts of the answer: one, several if the passage lists them, none without an
+            answer.
+        candidates: distinct possible answers, best first, whatever the outcome.
+        sentence: the sentence of the passage with the best candidate; ``None`` without one.
+        calibrated: whether the two numbers were fitted to labelled questions.
+        mode: the mode that decided; ``None`` if a threshold did.
+        threshold: the threshold of ``null_odds`` that decided; ``None`` if a mode did.
+        prediction: the scores behind the answer.
+    """
+
+    question: str
+    outcome: Outcome
+    text: str
+    start: int | None
+    end: int | None
+    confidence: float
+    no_answer: float
+    reason: str
+    spans: tuple[Span, ...]
+    candidates: tuple[Span, ...]
+    sentence: Excerpt | None
+    calibrated: bool
+    mode: Mode | None
+    threshold: float | None
+    prediction: SpanPrediction
+
+    @property
+    def best(self) -> Span | None:
+        """The best candidate, whatever the outcome; ``None`` if there is none."""
+        return self.candidates[0] if self.candidates else None
+
+    def as_row(self) -> dict[str, Any]:
+        """Return outcome, text, offsets, the two numbers and the reason as plain values."""
+        return {
+            "outcome": self.outcome,
+            "text": self.text,
+            "start": self.start,
+            "end": self.end,
+            "confidence": self.confidence,
+            "no_answer": self.no_answer,
+            "reason": self.reason,
+        }
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return plain values, as in the JSON files of ``syntagma answer``."""
+        sentence = None if self.sentence is None else self.sentence._asdict()
+        return {
+            "question": self.question,
+            **self.as_row(),
+            "spans": [_part(span) for span in self.spans],
+            "candidates": [_part(span) for span in self.candidates],
+            "sentence": sentence,
+            "calibrated": self.calibrated,
+            "mode": self.mode,
+            "threshold": self.threshold,
+            "null_odds": self.prediction.null_odds,
+        }
+
+
+def _part(span: Span) -> dict[str, Any]:
+    return {
+        "text": span.text,
+        "start": span.start,
+        "end": span.end,
+        "score": span.score,
+        "share": span.probability,
+    }

@@ -1,9 +1,10 @@
-"""Decode start and end scores into answers: the best spans over all windows of a passage."""
+"""Decode start and end scores: the best spans over all windows of a passage."""
 
 from __future__ import annotations
 
 import unicodedata
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
@@ -12,7 +13,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from syntagma.models.span_model import SpanHead
-from syntagma.tasks.spans.answers import Answer, Span
+from syntagma.tasks.spans.answers import Span, SpanPrediction
 from syntagma.tasks.spans.windows import SpanWindow
 
 
@@ -67,8 +68,8 @@ def decode_answer(
     head: SpanHead,
     *,
     threshold: float | None = None,
-) -> Answer:
-    """Combine the windows of a question into one answer.
+) -> SpanPrediction:
+    """Combine the windows of a question into one prediction.
 
     A span in several windows counts once, with its best score.  Null score and verification score
     are the minimum over the windows, since a passage has no answer only if none of its windows has.
@@ -96,7 +97,8 @@ def decode_answer(
             if span[0] < span[1] and float(score) > spans.get(span, -np.inf):
                 spans[span] = float(score)
     ranked = sorted(spans.items(), key=lambda item: (-item[1], item[0]))[: head.n_best_size]
-    return _answer(question, passage, ranked, null_score, verification, head, threshold)
+    predicted = _predict(question, passage, ranked, null_score, verification, head, threshold)
+    return replace(predicted, n_windows=max(len(windows), 1))
 
 
 ZERO_WIDTH_JOINER = "\u200d"
@@ -122,7 +124,7 @@ def _continues(character: str) -> bool:
     return unicodedata.category(character) in ("Mn", "Mc", "Me") or character == ZERO_WIDTH_JOINER
 
 
-def _answer(
+def _predict(
     question: str,
     passage: str,
     ranked: list[tuple[tuple[int, int], float]],
@@ -130,7 +132,7 @@ def _answer(
     verification: float,
     head: SpanHead,
     threshold: float | None,
-) -> Answer:
+) -> SpanPrediction:
     threshold = head.null_score_diff_threshold if threshold is None else threshold
     scores = np.array([null_score, *(score for _, score in ranked)], np.float64)
     shares = np.exp(scores - scores.max())
@@ -142,7 +144,7 @@ def _answer(
     best = spans[0].score if spans else float("-inf")
     odds = head.span_weight * (null_score - best) + head.answerability_weight * verification
     answered = bool(spans) and odds <= threshold
-    return Answer(
+    return SpanPrediction(
         question=question,
         text=spans[0].text if answered else "",
         start=spans[0].start if answered else None,

@@ -17,7 +17,7 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 from syntagma.errors import InputError
-from syntagma.tasks.spans.answers import Answer
+from syntagma.tasks.spans.answers import SpanPrediction
 from syntagma.tasks.spans.squad import SpanExample, best_text
 
 Rules = Literal["1.1", "2.0"]
@@ -335,7 +335,9 @@ def evaluate_spans(
     return metrics | _best([rows[i] for i in order], [odds[i] for i in order])
 
 
-def score_answers(examples: Sequence[SpanExample], answers: Sequence[Answer]) -> dict[str, float]:
+def score_answers(
+    examples: Sequence[SpanExample], answers: Sequence[SpanPrediction]
+) -> dict[str, float]:
     """Compute the official metrics of a reader's answers, as given and at the best thresholds.
 
     Raises:

@@ -19,8 +19,9 @@ from syntagma.errors import InputError
 from syntagma.models.span_model import SpanHead, SpanModel
 from syntagma.tasks.layout import Layout, TextPair, lay_out_parts
 from syntagma.tasks.predictor import OneOrMany, TextPredictor
-from syntagma.tasks.spans.answers import Answer
+from syntagma.tasks.spans.answers import Answer, Mode, SpanPrediction
 from syntagma.tasks.spans.decode import WindowCandidates, best_spans, decode_answer
+from syntagma.tasks.spans.outcomes import DEFAULT_MODE, give_answer, require_mode
 from syntagma.tasks.spans.windows import SpanWindow, WindowMaker
 
 CHUNK = 256
@@ -83,28 +84,43 @@ class Reader(OneOrMany, TextPredictor[SpanModel]):
             reader.verifier = Reader.from_pretrained(verifier_ref, device=device, **shared)
         return reader
 
-    def answer(self, passage: str, question: str, *, threshold: float | None = None) -> Answer:
+    def answer(
+        self,
+        passage: str,
+        question: str,
+        *,
+        mode: Mode | None = None,
+        threshold: float | None = None,
+    ) -> Answer:
         """Answer one question.
 
         Args:
             passage: any text.
             question: a question about the passage.
-            threshold: abstain if the odds against an answer exceed it; by default the fitted
-                threshold.  With infinity, the reader never abstains.
+            mode: how sure the reader must be to answer, ``strict``, ``balanced`` (the default) or
+                ``lenient``, see :mod:`syntagma.tasks.spans.outcomes`.
+            threshold: instead of a mode: give no answer if the odds against one exceed it.  With
+                infinity, the reader always answers.
 
         Raises:
-            InputError: passage or question is empty.
+            InputError: passage or question is empty, or there is no such mode.
         """
-        return next(self.stream([(passage, question)], threshold=threshold))
+        return next(self.stream([(passage, question)], mode=mode, threshold=threshold))
 
     def answer_all(
-        self, passage: str, questions: Sequence[str], *, threshold: float | None = None
+        self,
+        passage: str,
+        questions: Sequence[str],
+        *,
+        mode: Mode | None = None,
+        threshold: float | None = None,
     ) -> list[Answer]:
         """Answer several questions about one passage, in their order.
 
         Args:
             passage: any text; it is parsed once.
             questions: questions about the passage.
+            mode: as for :meth:`answer`.
             threshold: as for :meth:`answer`.
 
         Raises:
@@ -113,37 +129,72 @@ class Reader(OneOrMany, TextPredictor[SpanModel]):
         if isinstance(questions, str):
             raise InputError("answer_all: expected a list of questions, got one; use answer()")
         require_several(questions, "questions")
-        return list(self.stream(((passage, q) for q in questions), threshold=threshold))
+        pairs = ((passage, question) for question in questions)
+        return list(self.stream(pairs, mode=mode, threshold=threshold))
 
     def stream(
-        self, pairs: Iterable[tuple[str, str]], *, threshold: float | None = None
+        self,
+        pairs: Iterable[tuple[str, str]],
+        *,
+        mode: Mode | None = None,
+        threshold: float | None = None,
     ) -> Iterator[Answer]:
         """Lazily answer (passage, question) pairs in batches, in constant memory.
 
         Args:
             pairs: passages with questions; a repeated passage is parsed once per batch.
+            mode: as for :meth:`answer`.
             threshold: as for :meth:`answer`.
 
         Raises:
-            InputError: the threshold is not a number; or an item is not a pair or has an empty
-                text, in which case the pairs before it are answered first.
+            InputError: the threshold is not a number; both it and a mode are given; or an item is
+                not a pair or has an empty text, in which case the pairs before it are answered
+                first.
         """
+        if mode is not None and threshold is not None:
+            raise InputError(f"mode {mode!r} and threshold {threshold}: give only one of the two")
+        chosen = None if threshold is not None else require_mode(mode or DEFAULT_MODE)
+        for (passage, _), prediction in self._read(pairs, threshold):
+            yield give_answer(
+                prediction, passage, self.model.head, mode=chosen, threshold=threshold
+            )
+
+    def predictions(
+        self, pairs: Iterable[tuple[str, str]], *, threshold: float | None = None
+    ) -> Iterator[SpanPrediction]:
+        """Lazily predict spans for (passage, question) pairs, as the official metrics judge them.
+
+        Args:
+            pairs: passages with questions.
+            threshold: abstain if the odds against an answer exceed it; by default the fitted one.
+
+        Raises:
+            InputError: as for :meth:`stream`.
+        """
+        for _, prediction in self._read(pairs, threshold):
+            yield prediction
+
+    def _read(
+        self, pairs: Iterable[tuple[str, str]], threshold: float | None
+    ) -> Iterator[tuple[tuple[str, str], SpanPrediction]]:
+        """Yield each pair with its prediction; pairs before an invalid one come first."""
         require_several(pairs, "(passage, question)")
         if threshold is not None:
             require_number(threshold, "threshold")
         n_read = 0
         for chunk in batched(pairs, CHUNK):
             bad = [(number, what) for number, pair in enumerate(chunk) if (what := _problem(pair))]
-            yield from self._answers(chunk[: bad[0][0]] if bad else chunk, threshold)
+            good = chunk[: bad[0][0]] if bad else chunk
+            yield from zip(good, self._predict(good, threshold), strict=True)
             if bad:
                 number, what = bad[0]
                 raise InputError(f"pair {n_read + number + 1}: {what}")
             n_read += len(chunk)
 
-    def _answers(
+    def _predict(
         self, chunk: Sequence[tuple[str, str]], threshold: float | None
-    ) -> Iterator[Answer]:
-        """Yield the answers to some pairs, which are batched together."""
+    ) -> Iterator[SpanPrediction]:
+        """Yield the predictions for some pairs, which are batched together."""
         if not chunk:
             return
         windows = self.windows(chunk)

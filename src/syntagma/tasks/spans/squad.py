@@ -13,7 +13,7 @@ from typing import Any, Literal
 from syntagma.errors import BadExampleError, InputError
 from syntagma.files import read_json
 from syntagma.outputs import write_json
-from syntagma.tasks.spans.answers import Answer
+from syntagma.tasks.spans.answers import SpanPrediction
 
 KINDS = {list: "a list", str: "a string", int: "a whole number", bool: "true or false"}
 LINES = (
@@ -203,12 +203,12 @@ def read_squad(
     return list(examples.values()), skipped
 
 
-def best_text(answer: Answer) -> str:
+def best_text(answer: SpanPrediction) -> str:
     """Return the text of the best span, even if the reader abstains."""
     return answer.spans[0].text if answer.spans else answer.text
 
 
-def _nbest(answer: Answer) -> list[dict[str, Any]]:
+def _nbest(answer: SpanPrediction) -> list[dict[str, Any]]:
     rest = max(0.0, 1.0 - math.fsum(span.probability for span in answer.spans))
     rows = [
         {"text": s.text, "probability": s.probability, "score": s.score, "start": s.start}
@@ -219,7 +219,7 @@ def _nbest(answer: Answer) -> list[dict[str, Any]]:
 
 
 Form = Literal["predictions", "best_predictions", "null_odds", "nbest"]
-FORMS: dict[Form, Callable[[Answer], Any]] = {
+FORMS: dict[Form, Callable[[SpanPrediction], Any]] = {
     "predictions": lambda answer: answer.text,
     "best_predictions": best_text,
     "null_odds": lambda answer: max(-LARGEST, min(LARGEST, answer.null_odds)),
@@ -228,14 +228,18 @@ FORMS: dict[Form, Callable[[Answer], Any]] = {
 
 
 def write_predictions(
-    path: str | Path, examples: Examples, answers: Sequence[Answer], *, form: Form = "predictions"
+    path: str | Path,
+    examples: Examples,
+    answers: Sequence[SpanPrediction],
+    *,
+    form: Form = "predictions",
 ) -> None:
     """Write one of the official files, atomically: an object with question ids as keys.
 
     Args:
         path: the file.
         examples: the questions.
-        answers: an answer to each question, in the same order.
+        answers: a prediction for each question, in the same order.
         form: ``predictions``: texts, empty for no answer.  ``best_predictions``: the text of the
             best span even for no answer; from these, the official script finds thresholds over
             ``null_odds``.  ``nbest``: candidates, best first, with a ``score`` instead of the

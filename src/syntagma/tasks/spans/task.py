@@ -12,6 +12,7 @@ from typing import Self
 import numpy as np
 
 from syntagma.models.span_model import SpanModel
+from syntagma.outputs import write_json
 from syntagma.syntax.encode import EncodedText
 from syntagma.tasks.comparison.comparisons import ACCURACY, ComparedMetric
 from syntagma.tasks.comparison.properties import ANSWERS, QUESTION, length_of
@@ -20,8 +21,9 @@ from syntagma.tasks.label_counts import accuracy_of
 from syntagma.tasks.new_model import new_model, training_options
 from syntagma.tasks.prediction_files import read_json_by_id, require_text_value
 from syntagma.tasks.predictor import PredictorTask
-from syntagma.tasks.spans.answers import Answer
+from syntagma.tasks.spans.answers import SpanPrediction
 from syntagma.tasks.spans.metrics import best_threshold, evaluate_spans, judge, score_answers
+from syntagma.tasks.spans.outcomes import DEFAULT_MODE
 from syntagma.tasks.spans.reader import Reader, verifier_of
 from syntagma.tasks.spans.sample import SAMPLE
 from syntagma.tasks.spans.squad import (
@@ -32,6 +34,7 @@ from syntagma.tasks.spans.squad import (
     read_squad,
     write_predictions,
 )
+from syntagma.tasks.spans.user_scores import answers_in, user_scores
 from syntagma.tasks.spans.windows import SpanWindow
 from syntagma.tasks.task import ErrorExample, Features
 
@@ -47,7 +50,7 @@ F1 = EXACT._replace(metric="f1", score="f1", test="t")
 VERIFIED = ACCURACY._replace(test="mcnemar")
 
 
-class SpanTask(PredictorTask[SpanExample, Answer, Reader]):
+class SpanTask(PredictorTask[SpanExample, SpanPrediction, Reader]):
     """Answers questions with spans of the passage, or abstains.
 
     The metric for model selection is F1 at the best threshold: at the initial threshold, a better
@@ -121,7 +124,7 @@ class SpanTask(PredictorTask[SpanExample, Answer, Reader]):
                 items.append(_with_gold(window, gold))
         return Features(items, padded=True)
 
-    def predict(self, examples: Sequence[SpanExample]) -> list[Answer]:
+    def predict(self, examples: Sequence[SpanExample]) -> list[SpanPrediction]:
         """Answer the questions, without abstaining if the data has no impossible question.
 
         The rules of SQuAD 1.1, which apply to such data, know no abstention.
@@ -130,10 +133,10 @@ class SpanTask(PredictorTask[SpanExample, Answer, Reader]):
             example.is_impossible for example in examples
         )
         pairs = ((example.passage, example.question) for example in examples)
-        return list(self.predictor.stream(pairs, threshold=math.inf if always else None))
+        return list(self.predictor.predictions(pairs, threshold=math.inf if always else None))
 
     def score(
-        self, examples: Sequence[SpanExample], predictions: Sequence[Answer]
+        self, examples: Sequence[SpanExample], predictions: Sequence[SpanPrediction]
     ) -> dict[str, float]:
         """Return the official metrics (:mod:`syntagma.tasks.spans.metrics`).
 
@@ -146,8 +149,21 @@ class SpanTask(PredictorTask[SpanExample, Answer, Reader]):
             [example for example, _ in labelled], [answer for _, answer in labelled]
         )
 
+    def user_scores(
+        self, examples: Sequence[SpanExample], predictions: Sequence[SpanPrediction]
+    ) -> dict[str, float]:
+        """Return what users get in each mode, see :mod:`syntagma.tasks.spans.user_scores`."""
+        if self.model.head.objective == "answerability":
+            return {}
+        labelled = self.labelled(examples, predictions)
+        return user_scores(
+            [example for example, _ in labelled],
+            [found for _, found in labelled],
+            self.model.head,
+        )
+
     def score_examples(
-        self, examples: Sequence[SpanExample], predictions: Sequence[Answer]
+        self, examples: Sequence[SpanExample], predictions: Sequence[SpanPrediction]
     ) -> dict[str, dict[str, float]]:
         """Return exact match and F1 of each labelled question, or the accuracy of a verifier."""
         labelled = self.labelled(examples, predictions)
@@ -160,7 +176,7 @@ class SpanTask(PredictorTask[SpanExample, Answer, Reader]):
         }
 
     def fit_after_training(
-        self, examples: Sequence[SpanExample], predictions: Sequence[Answer]
+        self, examples: Sequence[SpanExample], predictions: Sequence[SpanPrediction]
     ) -> dict[str, float]:
         """Fit the threshold δ, together with β₂ if there is a verifier (journal eq. 14)."""
         labelled = self.labelled(examples, predictions)
@@ -184,9 +200,11 @@ class SpanTask(PredictorTask[SpanExample, Answer, Reader]):
         return fitted
 
     def write_predictions(
-        self, examples: Sequence[SpanExample], predictions: Sequence[Answer], path: Path
+        self, examples: Sequence[SpanExample], predictions: Sequence[SpanPrediction], path: Path
     ) -> None:
         """Write the best spans, and the official ``null_odds`` and ``nbest`` next to them.
+
+        ``outcomes`` next to them has what users get in the mode ``balanced``.
 
         From best spans and odds, the official script finds the best thresholds; where the reader
         abstains, it would find others. For the answers after abstaining, see
@@ -194,15 +212,19 @@ class SpanTask(PredictorTask[SpanExample, Answer, Reader]):
         """
         write_predictions(path, examples, predictions, form="best_predictions")
         _write_beside(path, examples, predictions, ("null_odds", "nbest"))
+        answers = answers_in(DEFAULT_MODE, examples, predictions, self.model.head)
+        pairs = zip(examples, answers, strict=True)
+        outcomes = {example.id: answer.as_row() for example, answer in pairs}
+        write_json(path.with_name(f"{path.stem}.outcomes{path.suffix}"), outcomes)
 
     def write_abstaining(
-        self, examples: Sequence[SpanExample], predictions: Sequence[Answer], path: Path
+        self, examples: Sequence[SpanExample], predictions: Sequence[SpanPrediction], path: Path
     ) -> None:
         """Write the answers as given, empty where the reader abstains."""
         write_predictions(path, examples, predictions)
 
     def write_to_run(
-        self, examples: Sequence[SpanExample], predictions: Sequence[Answer], path: Path
+        self, examples: Sequence[SpanExample], predictions: Sequence[SpanPrediction], path: Path
     ) -> None:
         """Write the answers as given, and all other forms next to them."""
         write_predictions(path, examples, predictions)
@@ -243,7 +265,10 @@ class SpanTask(PredictorTask[SpanExample, Answer, Reader]):
 
 
 def _write_beside(
-    path: Path, examples: Sequence[SpanExample], answers: Sequence[Answer], forms: Sequence[Form]
+    path: Path,
+    examples: Sequence[SpanExample],
+    answers: Sequence[SpanPrediction],
+    forms: Sequence[Form],
 ) -> None:
     """Write files of other forms, named after the file of predictions."""
     for form in forms:
@@ -251,7 +276,7 @@ def _write_beside(
         write_predictions(other, examples, answers, form=form)
 
 
-def _is_verified(pair: tuple[SpanExample, Answer]) -> bool:
+def _is_verified(pair: tuple[SpanExample, SpanPrediction]) -> bool:
     """Return whether a verifier is right about a question's answerability."""
     example, answer = pair
     return (answer.verification > 0) == example.is_impossible

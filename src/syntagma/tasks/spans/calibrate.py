@@ -1,0 +1,198 @@
+"""Fit the two numbers of a reader's answers, and measure how well they are calibrated."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from syntagma.errors import InputError
+from syntagma.models.calibration import CONSTANT, FEATURES, Calibration, Probabilities
+from syntagma.tasks.spans.answers import SpanPrediction
+from syntagma.tasks.spans.features import score_features, sentence_of
+from syntagma.tasks.spans.logistic import Vector, fit_logistic
+from syntagma.tasks.spans.metrics import exact_of
+from syntagma.tasks.spans.reliability import CalibrationError, bootstrap_error
+from syntagma.tasks.spans.squad import SpanExample
+from syntagma.tasks.spans.tidy import distinct_spans
+
+FEWEST = 10
+"""Fewest questions with an answer, and without one, that a number is fitted on."""
+PENALTY = 2.0
+"""Strength of the penalty, in questions: how much what is known before counts."""
+FOLDS = 10
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """What is known of one labelled question.
+
+    Args:
+        features: of its scores (:data:`syntagma.models.calibration.FEATURES`).
+        right: whether the best candidate is exactly a gold answer.
+        impossible: whether the passage holds no answer.
+        group: the questions of a group are held out together: those about one passage.
+    """
+
+    features: Mapping[str, float]
+    right: bool
+    impossible: bool
+    group: str
+
+
+@dataclass(frozen=True, slots=True)
+class FittedCalibration:
+    """A calibration, and how well it holds on questions that it was not fitted on.
+
+    Args:
+        calibration: fitted on all questions.
+        confidence: error of the confidence, by cross-validation.
+        no_answer: error of the probability of no answer, by cross-validation.
+    """
+
+    calibration: Calibration
+    confidence: CalibrationError
+    no_answer: CalibrationError
+
+
+def calibration_rows(
+    examples: Sequence[SpanExample], predictions: Sequence[SpanPrediction]
+) -> list[Row]:
+    """Compute what a calibration is fitted on; questions without any candidate are left out.
+
+    Args:
+        examples: labelled questions.
+        predictions: for them, in the same order.
+    """
+    rows = []
+    for example, prediction in zip(examples, predictions, strict=True):
+        candidates = distinct_spans(example.passage, prediction.spans)
+        if not candidates:
+            continue
+        best = candidates[0]
+        features = score_features(
+            example.question,
+            example.passage,
+            candidates,
+            lowest=prediction.spans[-1].score,
+            null_score=prediction.null_score,
+            verification=prediction.verification,
+            n_windows=prediction.n_windows,
+            sentence=sentence_of(example.passage, best.start, best.end),
+        )
+        right = example.has_answers and bool(exact_of(best.text, example.answers))
+        rows.append(Row(features, right, example.is_impossible, example.passage))
+    return rows
+
+
+def fit_calibration(
+    rows: Sequence[Row], *, unanswerable: float = 0.5, before: Calibration | None = None
+) -> Calibration:
+    """Fit the weights of both numbers.
+
+    Questions are weighted so that their share without an answer is ``unanswerable``.  The penalty
+    pulls the weights to those of an earlier calibration, so that 50 questions can adapt one.  If
+    too few questions have no answer, the earlier weights for that are kept.
+
+    Args:
+        rows: labelled questions.
+        unanswerable: share of questions without an answer that the numbers will assume.
+        before: earlier calibration of the same reader.
+
+    Raises:
+        InputError: there are too few questions of a kind.
+    """
+    impossible = np.array([row.impossible for row in rows], float)
+    n_impossible = int(impossible.sum())
+    if len(rows) - n_impossible < FEWEST:
+        raise InputError(
+            f"expected at least {FEWEST} questions with an answer, got {len(rows) - n_impossible}; "
+            f"add some"
+        )
+    keeps = n_impossible < FEWEST
+    if keeps and before is None:
+        raise InputError(
+            f"expected at least {FEWEST} questions without an answer, got {n_impossible}; add "
+            f'some, marked by "is_impossible": true'
+        )
+    values = np.array([[row.features[name] for name in FEATURES] for row in rows])
+    wanted = np.where(impossible == 1, unanswerable, 1 - unanswerable)
+    share = np.where(impossible == 1, impossible.mean(), 1 - impossible.mean())
+    before = before.with_unanswerable(unanswerable) if before else Calibration()
+    no_answer = _as_vector(before.no_answer)
+    if not keeps:
+        no_answer = fit_logistic(
+            values, impossible, weights=wanted / share, centre=no_answer, penalty=PENALTY
+        )
+    answerable = impossible == 0
+    right = np.array([row.right for row in rows], float)
+    right_weights = fit_logistic(
+        values[answerable],
+        right[answerable],
+        centre=_as_vector(before.right),
+        penalty=PENALTY,
+    )
+    return Calibration(
+        unanswerable=unanswerable,
+        n_questions=len(rows),
+        no_answer=_as_weights(no_answer),
+        right=_as_weights(right_weights),
+    )
+
+
+def calibrate(
+    rows: Sequence[Row], *, unanswerable: float = 0.5, before: Calibration | None = None
+) -> FittedCalibration:
+    """Fit the weights, and estimate the calibration error by cross-validation over passages.
+
+    The error is estimated at the share of unanswerable questions that the data have, since bins of
+    reweighted questions would say less.
+
+    Args:
+        rows: labelled questions.
+        unanswerable: share of questions without an answer that the numbers will assume.
+        before: earlier calibration of the same reader.
+
+    Raises:
+        InputError: there are too few questions of a kind.
+    """
+    fitted = fit_calibration(rows, unanswerable=unanswerable, before=before)
+    numbers = _held_out(rows, before, fitted)
+    return FittedCalibration(
+        fitted,
+        bootstrap_error([n.confidence for n in numbers], [row.right for row in rows]),
+        bootstrap_error([n.no_answer for n in numbers], [row.impossible for row in rows]),
+    )
+
+
+def _held_out(
+    rows: Sequence[Row], before: Calibration | None, fitted: Calibration
+) -> list[Probabilities]:
+    """Return the two numbers of each question, fitted on the other folds."""
+    share = min(max(sum(row.impossible for row in rows) / len(rows), 0.001), 0.999)
+    groups = list(dict.fromkeys(row.group for row in rows))
+    fold_of = {group: number % FOLDS for number, group in enumerate(groups)}
+    numbers: dict[int, Probabilities] = {}
+    for fold in range(FOLDS):
+        rest = [row for row in rows if fold_of[row.group] != fold]
+        held = [n for n, row in enumerate(rows) if fold_of[row.group] == fold]
+        if not held:
+            continue
+        try:
+            model = fit_calibration(rest, unanswerable=share, before=before)
+        except InputError:
+            # With so few questions a fold may hold most of one kind.
+            model = fitted.with_unanswerable(share)
+        numbers |= {n: model.probabilities(rows[n].features) for n in held}
+    return [numbers[n] for n in range(len(rows))]
+
+
+def _as_vector(weights: Mapping[str, float]) -> Vector:
+    return np.array([weights.get(name, 0.0) for name in (*FEATURES, CONSTANT)])
+
+
+def _as_weights(vector: Vector) -> dict[str, float]:
+    # Six digits: the file stays readable, and nothing depends on more.
+    names = (*FEATURES, CONSTANT)
+    return {name: round(float(value), 6) for name, value in zip(names, vector, strict=True)}

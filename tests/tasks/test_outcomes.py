@@ -1,0 +1,220 @@
+"""The outcome of a question: one rule on two numbers, and its exception."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+
+import pytest
+
+from syntagma.cli.outcomes import outcome_lines, without_outcomes
+from syntagma.errors import InputError
+from syntagma.models.calibration import CONSTANT, Calibration, Probabilities
+from syntagma.models.open_model import OpenHead
+from syntagma.models.span_model import SpanHead
+from syntagma.report.outcome_text import outcome_line, probability_text
+from syntagma.tasks.open_qa.answers import ReadParagraph, pool
+from syntagma.tasks.open_qa.outcomes import give_open_answer
+from syntagma.tasks.spans.answers import Span, SpanPrediction
+from syntagma.tasks.spans.outcomes import MODES, give_answer, outcome_of, require_mode
+from syntagma.tasks.spans.squad import SpanExample
+from syntagma.tasks.spans.user_scores import OutcomeCounts, user_scores
+from tests.messages import naming
+
+PASSAGE = (
+    "The Tern left Pellworth at noon. It does not sail on Sundays. The crew carried ropes, "
+    "hooks and lamps to the quay."
+)
+
+
+def predict(question, *texts, margin=0.0, passage=PASSAGE):
+    """Make a prediction with these spans, best first; ``margin`` is the best score."""
+    spans = tuple(
+        Span(text, passage.index(text), passage.index(text) + len(text), margin - 2 * n, 0.5**n / 2)
+        for n, text in enumerate(texts)
+    )
+    best = spans[0] if spans else None
+    return SpanPrediction(
+        question, best.text if best else "", best.start if best else None,
+        best.end if best else None, margin if best else -math.inf, 0.0, 0.0,
+        -margin if best else math.inf, 0.0, 0.5, spans,
+    )  # fmt: skip
+
+
+def head(confidence, no_answer):
+    """Make settings whose numbers are these, whatever the scores."""
+
+    def logit(share):
+        return {CONSTANT: math.log(share / (1 - share))}
+
+    right = confidence / (1 - no_answer)
+    return SpanHead(calibration=Calibration(no_answer=logit(no_answer), right=logit(right)))
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_the_rule(mode):
+    limits = MODES[mode]
+    assert outcome_of(Probabilities(limits.confidence, 0.0), mode) == "answer"
+    doubtful = Probabilities(limits.confidence, limits.no_answer + 0.01)
+    assert outcome_of(doubtful, mode) == "unsure"
+    below = limits.confidence - 0.01
+    assert outcome_of(Probabilities(below, limits.none - 0.01), mode) == "unsure"
+    assert outcome_of(Probabilities(below, limits.none), mode) == "none"
+
+
+def test_modes_are_ordered():
+    """A stricter mode answers less often, and refuses more often."""
+    strict, balanced, lenient = (MODES[mode] for mode in ("strict", "balanced", "lenient"))
+    assert strict.confidence > balanced.confidence > lenient.confidence
+    assert strict.no_answer <= balanced.no_answer <= lenient.no_answer
+    assert strict.none < balanced.none < lenient.none
+    with pytest.raises(InputError, match=naming("mode strict balanced lenient 'sure'")):
+        require_mode("sure")
+
+
+def test_the_three_outcomes():
+    found = predict("Who left at noon?", "The Tern", "Pellworth")
+    sure = give_answer(found, PASSAGE, head(0.9, 0.05))
+    assert (sure.outcome, sure.text, sure.reason) == ("answer", "The Tern", "")
+    assert PASSAGE[sure.start : sure.end] == sure.text
+    assert (sure.confidence, sure.no_answer) == pytest.approx((0.9, 0.05))
+    unsure = give_answer(found, PASSAGE, head(0.2, 0.3))
+    assert (unsure.outcome, unsure.text) == ("unsure", "The Tern")
+    assert unsure.reason
+    none = give_answer(found, PASSAGE, head(0.01, 0.97))
+    assert (none.outcome, none.text, none.start, none.spans) == ("none", "", None, ())
+    assert none.best.text == "The Tern", "the best span is always available"
+    assert none.sentence.text == "The Tern left Pellworth at noon."
+
+
+def test_reasons_name_what_is_in_doubt():
+    close = predict("Where is it?", "Pellworth", "the quay")
+    assert "the quay" in give_answer(close, PASSAGE, head(0.2, 0.1)).reason
+    assert "may not answer" in give_answer(close, PASSAGE, head(0.1, 0.3)).reason
+
+
+@pytest.mark.parametrize(
+    ("question", "best", "sentence"),
+    [
+        ("Does the Tern sail on Sundays?", "on Sundays", "It does not sail on Sundays."),
+        ("How many boats left?", "Pellworth", "The Tern left Pellworth at noon."),
+        ("Which is older, the Tern or the quay?", "Tern", "The Tern left Pellworth at noon."),
+        ("List all ports.", "Pellworth", "The Tern left Pellworth at noon."),
+    ],
+)
+def test_a_fragment_is_never_a_sure_answer(question, best, sentence):
+    answer = give_answer(predict(question, best, margin=20.0), PASSAGE, head(0.98, 0.01))
+    assert answer.outcome == "unsure"
+    assert answer.text == sentence
+    assert PASSAGE[answer.start : answer.end] == sentence
+    assert answer.reason
+    assert answer.best.text == best.removeprefix("on ") or answer.best.text == best
+
+
+def test_a_stated_number_and_a_list_are_answers():
+    passage = "There were 12 boats. The crew carried ropes, hooks and lamps to the quay."
+    count = predict("How many boats were there?", "12 boats", passage=passage)
+    assert give_answer(count, passage, head(0.9, 0.01)).text == "12 boats"
+    things = predict("What things did the crew carry?", "ropes", passage=passage)
+    answer = give_answer(things, passage, head(0.9, 0.01))
+    assert (answer.outcome, answer.text) == ("answer", "ropes, hooks and lamps")
+    assert [span.text for span in answer.spans] == ["ropes", "hooks", "lamps"]
+    for span in answer.spans:
+        assert passage[span.start : span.end] == span.text
+
+
+def test_a_threshold_decides_alone():
+    found = predict("Does the Tern sail on Sundays?", "Sundays", margin=3.0)
+    settings = head(0.01, 0.98)
+    assert give_answer(found, PASSAGE, settings, threshold=-3.0).outcome == "answer"
+    none = give_answer(found, PASSAGE, settings, threshold=-3.1)
+    assert (none.outcome, none.mode, none.threshold) == ("none", None, -3.1)
+    assert give_answer(predict("Who?"), PASSAGE, settings, threshold=math.inf).outcome == "none"
+
+
+def test_without_a_calibration_the_numbers_say_so():
+    found = predict("Who left at noon?", "The Tern", margin=8.0)
+    answer = give_answer(found, PASSAGE, SpanHead())
+    assert not answer.calibrated
+    assert "not calibrated" in outcome_line(answer)
+    assert answer.confidence + answer.no_answer <= 1
+    assert give_answer(predict("Who?"), PASSAGE, SpanHead()).outcome == "none"
+
+
+def test_lines_never_contradict_themselves():
+    found = predict("Who left at noon?", "The Tern")
+    line = outcome_line(give_answer(found, PASSAGE, head(0.9, 0.05)))
+    assert line == "The Tern  (confidence 0.90, probability of no answer 0.05)"
+    line = outcome_line(give_answer(found, PASSAGE, head(0.001, 0.998)))
+    assert line == "— no answer in the text —  (probability of no answer >0.99)"
+    line = outcome_line(give_answer(found, PASSAGE, head(0.2, 0.3)))
+    assert line.startswith("? The Tern  (unsure: ")
+    # A threshold can refuse what is probable, so probabilities are not shown with it.
+    refused = give_answer(found, PASSAGE, head(0.9, 0.001), threshold=-9.0)
+    assert outcome_line(refused) == "— no answer in the text —  (margin -9.0)"
+    assert [probability_text(p) for p in (0.0, 0.5, 1.0)] == ["<0.01", "0.50", ">0.99"]
+
+
+def open_answer(question, margin, settings, mode="balanced"):
+    texts = {0: "Nothing here.", 1: PASSAGE}
+    found = [
+        ReadParagraph(0, "a", predict(question, "Nothing", margin=-9.0, passage=texts[0])),
+        ReadParagraph(1, "b", predict(question, "Pellworth", "The Tern", margin=margin)),
+    ]
+    return give_open_answer(pool(question, found, settings), texts, settings, mode)
+
+
+def test_several_paragraphs_have_the_same_three_outcomes():
+    def settings(confidence, no_answer):
+        return OpenHead(calibration=head(confidence, no_answer).calibration)
+
+    sure = open_answer("Where is it?", 5.0, settings(0.9, 0.05))
+    assert (sure.outcome, sure.text, sure.paragraph, sure.pid) == ("answer", "Pellworth", 1, "b")
+    assert PASSAGE[sure.start : sure.end] == "Pellworth"
+    none = open_answer("What is the capital of Peru?", 5.0, settings(0.01, 0.95))
+    assert (none.outcome, none.text, none.paragraph, none.pid) == ("none", "", None, "")
+    assert none.candidates[0].text == "Pellworth"
+    assert open_answer("Where?", 5.0, settings(0.2, 0.3)).outcome == "unsure"
+    nothing = give_open_answer(pool("Who?", [], OpenHead()), {}, OpenHead(), "balanced")
+    assert (nothing.outcome, nothing.no_answer) == ("none", 1.0)
+
+
+def test_shares_of_outcomes():
+    asked = SpanExample("a", PASSAGE, "Where?", answers=("Pellworth",), answer_starts=(14,))
+    examples = [asked, asked, asked, asked, replace(asked, answers=(), is_impossible=True)]
+    predictions = [predict("Where?", text) for text in ("Pellworth", "The Tern")]
+    settings = [head(0.9, 0.05), head(0.9, 0.05), head(0.2, 0.3), head(0.01, 0.97)]
+    given = [predictions[0], predictions[1], predictions[0], predictions[0]]
+    answers = [give_answer(*pair) for pair in zip(given, [PASSAGE] * 4, settings, strict=True)]
+    answers.append(give_answer(predictions[0], PASSAGE, head(0.9, 0.05)))
+    counts = OutcomeCounts.of(examples, answers)
+    values = counts.as_dict()
+    assert (values["answer"], values["unsure"], values["none"]) == (60, 20, 20)
+    for name in ("right", "wrong", "unsure", "none"):
+        assert values[f"HasAns_{name}"] == 25
+    assert values["NoAns_answer"] == 100
+    assert values["right_of_answered"] == pytest.approx(100 / 3)
+    assert values["HasAns_shown_f1"] == 50
+    assert (counts + counts).as_dict() == values
+
+
+def test_the_table_of_modes_has_a_row_for_each():
+    asked = SpanExample("a", PASSAGE, "Where?", answers=("Pellworth",), answer_starts=(14,))
+    no = replace(asked, answers=(), is_impossible=True)
+    predictions = [predict("Where?", "Pellworth")] * 2
+    metrics = user_scores([asked, no], predictions, head(0.75, 0.125)) | {"exact": 50.0}
+    lines = list(outcome_lines(metrics))
+    rows = [line.split() for line in lines[-3:]]
+    assert [row[0] for row in rows] == list(MODES)
+    assert rows[1][1:] == ["100.0", "0.0", "0.0", "0.0", "100.0", "0.0", "0.0", "100.0", "50.0"]
+    assert without_outcomes(metrics).keys() == {"ece_confidence", "ece_no_answer", "exact"}
+    assert list(outcome_lines({"exact": 50.0})) == []
+
+
+def test_user_scores_have_all_modes_and_both_errors():
+    asked = SpanExample("a", PASSAGE, "Where?", answers=("Pellworth",), answer_starts=(14,))
+    values = user_scores([asked], [predict("Where?", "Pellworth")], head(0.75, 0.125))
+    assert values["ece_confidence"] == pytest.approx(0.25)
+    assert values["ece_no_answer"] == pytest.approx(0.125)
+    for mode in MODES:
+        assert values[f"{mode}.HasAns_right"] == 100

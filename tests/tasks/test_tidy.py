@@ -1,0 +1,89 @@
+"""Trimming spans to what people would write, and dropping near-copies."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from syntagma.tasks.spans.answers import Span
+from syntagma.tasks.spans.tidy import distinct_spans, readable, tidy_interval
+
+
+@pytest.mark.parametrize(
+    ("passage", "span", "expected"),
+    [
+        ('She sang "Gull Rock" twice.', '"Gull Rock"', "Gull Rock"),
+        ('She sang "Gull Rock" twice.', 'Gull Rock"', "Gull Rock"),
+        ("She sang “Gull Rock” twice.", "“Gull Rock", "Gull Rock"),
+        ('"Tern" and "Gull" left.', '"Tern" and "Gull"', '"Tern" and "Gull"'),
+        ("built (1931) here", "(1931)", "1931"),
+        ("built (1931) here", "1931)", "1931"),
+        ("to Low Quay (Pellworth) now", "Low Quay (Pellworth", "Low Quay (Pellworth)"),
+        ("as noted [3].", "[3].", "3"),
+        ("left at noon. Then", "noon.", "noon"),
+        ("left at 5 p.m. Then", "5 p.m.", "5 p.m."),
+        ("of the U.S. fleet", "U.S.", "U.S."),
+        ("by J. S. Low", "J. S.", "J. S."),
+        ("took vitamin C. Then", "vitamin C.", "vitamin C"),
+        ("on <b>Ada Mensah</b> here", "<b>Ada Mensah</b>", "Ada Mensah"),
+        ("on <b>Ada Mensah</b> here", "b>Ada Mensah</", "Ada Mensah"),
+        ("- a rope\n- a lamp", "- a rope", "a rope"),
+        ("1. Wash it\n2. Dry it", "2. Dry it", "Dry it"),
+        ("at -5 degrees", "-5", "-5"),
+        ("it cost $5.50, then", "$5.50,", "$5.50"),
+        ("the sailors' union", "sailors'", "sailors'"),
+        ("to Pellworth now", "ellwort", "Pellworth"),
+        ("a trans-\nportation plan", "trans-", "trans-\nportation"),
+        ("a trans-\nportation plan", "portation plan", "trans-\nportation plan"),
+        ("the Anglo-\nSaxon coast", "Anglo-", "Anglo"),
+        ("wait — here, said", "— here,", "here"),
+        ("what?! ...", "...", "..."),
+        ("行く東京に行く", "東京", "東京"),
+    ],
+)
+def test_spans_are_trimmed_to_the_answer(passage, span, expected):
+    start = passage.index(span)
+    start, end = tidy_interval(passage, start, start + len(span))
+    assert passage[start:end] == expected
+
+
+@given(st.text(alphabet="ab A1.-–\n\"'“”()[]<>/,!é東", max_size=30), st.data())
+def test_a_trimmed_span_is_inside_and_stays_as_it_is(passage, data):
+    start = data.draw(st.integers(0, len(passage)))
+    end = data.draw(st.integers(start, len(passage)))
+    first, last = tidy_interval(passage, start, end)
+    assert 0 <= first <= last <= len(passage)
+    assert (first < last) == (start < end)
+
+
+def spans(passage, *texts):
+    return [
+        Span(text, passage.index(text), passage.index(text) + len(text), -float(n), 0.5 / (n + 1))
+        for n, text in enumerate(texts)
+    ]
+
+
+def test_near_copies_and_fragments_are_dropped():
+    passage = "In 1931 the old tower fell. The Old Tower was rebuilt by Kofi Low."
+    found = distinct_spans(
+        passage,
+        spans(passage, "the old tower", "old tower", "The Old Tower was", "tower fell.", "1931"),
+    )
+    assert [span.text for span in found] == ["the old tower", "The Old Tower was", "1931"]
+    # The share of a dropped span goes to the better one that it overlaps.
+    assert found[0].probability == pytest.approx(0.5 + 0.25 + 0.125)
+    again = passage.index("The Old Tower")
+    copy = Span("The Old Tower", again, again + 13, -9.0, 0.01)
+    assert len(distinct_spans(passage, [*spans(passage, "old tower"), copy])) == 1
+
+
+def test_offsets_of_distinct_spans_are_exact():
+    passage = 'The "Tern" (a ferry), left.'
+    for span in distinct_spans(passage, spans(passage, '"Tern" (', "a ferry),", "left.")):
+        assert passage[span.start : span.end] == span.text
+
+
+def test_divided_words_are_joined_for_display():
+    assert readable("public trans-\nportation   plans") == "public transportation plans"
+    assert readable("Anglo-\nSaxon") == "Anglo- Saxon"
