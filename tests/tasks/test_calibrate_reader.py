@@ -1,0 +1,83 @@
+"""Calibrating a saved reader: in place, or as a copy, but never half."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from syntagma.encoders.load import load_tokenizer
+from syntagma.errors import InputError
+from syntagma.models.span_model import SpanModel
+from syntagma.tasks.spans.calibrate_reader import calibrate_reader
+from syntagma.tasks.spans.reader import Reader
+from syntagma.tasks.spans.sample import HEAD, write_squad
+from syntagma.tasks.spans.task import SpanTask
+from tests.messages import naming
+
+
+@pytest.fixture
+def saved(tiny_encoder, tmp_path):
+    """A reader's folder and a file of 84 questions, 12 of them without an answer."""
+    model = SpanModel.from_encoder(tiny_encoder, task="spans", head=HEAD)
+    folder = tmp_path / "reader"
+    folder.mkdir()
+    SpanTask(Reader(model, load_tokenizer(tiny_encoder))).save(folder)
+    (folder / "metrics.json").write_text("{}")
+    return folder, write_squad(tmp_path, 12)
+
+
+def files(folder):
+    return {path.name: path.read_bytes() for path in folder.iterdir()}
+
+
+def test_only_the_calibration_changes_in_place(saved):
+    folder, data = saved
+    before = files(folder)
+    found = calibrate_reader(folder, [data], unanswerable=0.25)
+    assert (found.folder, found.n_questions, found.n_unanswerable) == (folder, 84, 12)
+    after = files(folder)
+    old, new = (json.loads(each.pop("config.json")) for each in (before, after))
+    assert before == after
+    calibration = new["head"].pop("calibration")
+    assert old["head"].pop("calibration") is None
+    assert old == new
+    assert (calibration["unanswerable"], calibration["n_questions"]) == (0.25, 84)
+    assert Reader.from_pretrained(folder).answer("A gull cried.", "Who cried?").calibrated
+    # What was fitted before is the centre of the next fit, and its share is kept.
+    again = calibrate_reader(folder, [data])
+    assert again.fitted.calibration.unanswerable == 0.25
+
+
+def test_a_copy_has_the_model_and_nothing_else(saved, tmp_path):
+    folder, data = saved
+    before = files(folder)
+    out = tmp_path / "copy"
+    calibrate_reader(folder, [data], out=out)
+    assert files(folder) == before
+    copied = files(out)
+    assert set(before) - set(copied) == {"metrics.json"}
+    assert copied["model.safetensors"] == before["model.safetensors"]
+    assert Reader.from_pretrained(out).answer("A gull cried.", "Who cried?").calibrated
+    with pytest.raises(InputError, match=naming("copy exists")):
+        calibrate_reader(folder, [data], out=out)
+
+
+def test_nothing_is_written_if_the_questions_do_not_suffice(saved, tmp_path):
+    folder, _ = saved
+    before = files(folder)
+    few = write_squad(tmp_path, 1)
+    with pytest.raises(InputError, match=naming("10 6 answer")):
+        calibrate_reader(folder, [few], out=tmp_path / "copy")
+    assert not (tmp_path / "copy").exists()
+    assert files(folder) == before
+
+
+def test_invalid_requests_are_refused_before_anything_is_read(saved):
+    folder, data = saved
+    with pytest.raises(InputError, match=naming("default-reader --out FOLDER")):
+        calibrate_reader("default-reader", [data])
+    with pytest.raises(InputError, match=naming("--unanswerable 0 1 1.5")):
+        calibrate_reader(folder, [data], unanswerable=1.5)
+    with pytest.raises(InputError, match=naming("default-parser 'spans' 'parsing'")):
+        calibrate_reader("default-parser", [data])
