@@ -4,6 +4,7 @@
     python experiments/make_data.py probing FILE.txt.gz FILE.conllu FILE.ptb --out runs/probing
     python experiments/make_data.py corpora FILE.txt.gz FILE.txt.gz --out runs/corpora
     python experiments/make_data.py split-squad FILE.json.gz --out runs/fit.json runs/held.json
+    python experiments/make_data.py split-squad FILE.json.gz --first 7 --out fit.json test.json
     python experiments/make_data.py rename-relations FILE.conllu.gz nmod:tmod=nmod:unmarked --out F
     python experiments/make_data.py unpunctuated FILE.conllu --share 0.2 --lower --out FILE
     python experiments/make_data.py sample-lines FILE.txt.gz --count 15000 --out FILE
@@ -27,7 +28,7 @@ from syntagma.datasets.unanswerable import make_unanswerable
 from syntagma.datasets.unpunctuated import without_punctuation
 from syntagma.encoders.default import DEFAULT_PARSER
 from syntagma.errors import InputError, in_one_line
-from syntagma.files import read_lines
+from syntagma.files import read_json, read_lines
 from syntagma.outputs import write_json, write_text
 from syntagma.reproduce.recipes import make_corpora, make_probing_sets, split_articles
 from syntagma.tasks.parsing.treebanks import read_treebank
@@ -68,8 +69,15 @@ def corpora(given: argparse.Namespace) -> None:
 
 
 def split_squad(given: argparse.Namespace) -> None:
-    """Put every second article into one file, and the others into another."""
-    split_articles(given.squad, given.out)
+    """Put every second article, or the first by title, into one file, the others into another."""
+    if given.first is None:
+        split_articles(given.squad, given.out)
+        return
+    content = read_json(given.squad)
+    articles = sorted(content["data"], key=lambda article: article["title"])
+    parts = articles[: given.first], articles[given.first :]
+    for path, part in zip(given.out, parts, strict=True):
+        write_json(path, content | {"data": part}, indent=None)
 
 
 def split_relations(given: argparse.Namespace) -> None:
@@ -181,6 +189,7 @@ def parser() -> argparse.ArgumentParser:
     made = command(split_squad)
     made.add_argument("squad", help="a SQuAD file")
     made.add_argument("--out", type=Path, nargs=2, required=True, help="the two files")
+    made.add_argument("--first", type=int, help="put this many articles, by title, into the first")
 
     made = command(split_relations)
     made.add_argument("relations", help="a file in SemEval's format")

@@ -69,3 +69,8 @@ def test_articles_are_split_alternately(make_data, tmp_path):
     make_data("split-squad", tmp_path / "three.json", "--out", *out)
     titles = [[each["title"] for each in json.loads(path.read_text())["data"]] for path in out]
     assert titles == [["a", "c"], ["b"]]
+    articles["data"].reverse()
+    (tmp_path / "three.json").write_text(json.dumps(articles))
+    make_data("split-squad", tmp_path / "three.json", "--first", 1, "--out", *out)
+    titles = [[each["title"] for each in json.loads(path.read_text())["data"]] for path in out]
+    assert titles == [["a"], ["b", "c"]]
