@@ -48,8 +48,8 @@ ModeOption = Annotated[
     str | None,
     typer.Option(
         callback=_check_mode,
-        help="How sure the reader must be to answer: strict, balanced or lenient.  "
-        "[default: balanced]",
+        help="How sure the reader must be to answer: strict, balanced, or lenient. Default: "
+        "balanced.",
     ),
 ]
 ThresholdOption = Annotated[
@@ -118,7 +118,9 @@ def answer(
     json_file: JsonFile = None,
     device: Device = "cpu",
 ) -> None:
-    """Answer questions from a text, or say that it has no answer or that the reader is unsure.
+    """Answer questions from a text, or say that it has no answer.
+
+    An answer that the reader is unsure of is marked by a question mark.
 
     With several texts (-f), each question is answered from each text.
     """

@@ -249,9 +249,10 @@ def calibrate(
     skip_bad: SkipBad = False,
     device: Device = "cpu",
 ) -> None:
-    """Fit a reader's confidence and probability of no answer on labelled questions.
+    """Fit a reader's probabilities to labelled questions.
 
-    Use questions of the kind that the reader will get, and none that it was trained on.
+    These are its confidence in an answer, and the probability that there is none. Use questions of
+    the kind that the reader will get, and none that it was trained on.
     """
     require_encoder(model)
     print_utf8()
