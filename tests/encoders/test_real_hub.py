@@ -46,7 +46,7 @@ def test_a_question_answering_model_from_the_hub_is_a_reader():
     reader = Reader.from_pretrained("mrm8488/bert-tiny-finetuned-squadv2")
     assert reader.model.head.question_first
     answer = reader("The ferry left Port Ann at dawn.", "Where did the ferry leave?")
-    assert answer.spans
+    assert answer.candidates
 
 
 def test_a_missing_model_is_reported():

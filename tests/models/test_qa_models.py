@@ -74,7 +74,7 @@ def test_the_longest_window_fits_the_position_embeddings(tmp_path, model_type, o
     folder = save_qa_model(tmp_path, model_type, max_position_embeddings=64)
     reader = Reader.from_pretrained(folder)
     assert reader.model.head.max_length == 64 - offset
-    assert reader.answer(PASSAGE * 3, QUESTION, threshold=float("inf")).answered
+    assert reader.answer(PASSAGE * 3, QUESTION, threshold=float("inf")).outcome == "answer"
 
 
 def test_it_is_a_kind_of_its_own_and_still_an_encoder(tmp_path):

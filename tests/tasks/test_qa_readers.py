@@ -89,7 +89,7 @@ def expected_answers(folder, question, passage, head, *, best=20, longest=30):
 @pytest.mark.parametrize("family", FAMILIES)
 def test_answers_equal_those_of_a_search_over_all_spans(folders, family, passage):
     reader = Reader.from_pretrained(folders[family], precision="float32")
-    for answer in reader.answer_all(passage, QUESTIONS):
+    for answer in reader.predictions([(passage, question) for question in QUESTIONS]):
         spans, null_score = expected_answers(
             folders[family], answer.question, passage, reader.model.head
         )
@@ -114,11 +114,12 @@ def test_it_abstains_where_no_answer_has_the_best_score(folders, null_bias, answ
         return torch.cat([found[:, :1] + null_bias, found[:, 1:]], 1)
 
     reader.model.span_scores.forward = biased
-    for answer in reader.answer_all(PASSAGE, QUESTIONS):
-        assert answer.answered is answered
-        assert answer.spans
-    for answer in reader.answer_all(PASSAGE, QUESTIONS, threshold=math.inf):
-        assert answer.answered
+    pairs = [(PASSAGE, question) for question in QUESTIONS]
+    for prediction in reader.predictions(pairs):
+        assert prediction.answered is answered
+        assert prediction.spans
+    for prediction in reader.predictions(pairs, threshold=math.inf):
+        assert prediction.answered
 
 
 def test_the_order_of_the_texts_is_that_of_the_setting(folders):
@@ -159,12 +160,13 @@ def test_pictures_show_the_scores_of_the_passage(folders, tmp_path):
 
 def test_it_can_be_saved_packed_and_opened_again(folders, tmp_path):
     reader = Reader.from_pretrained(folders["bert"])
-    expected = reader(PASSAGE, QUESTIONS[0])
+    expected = reader(PASSAGE, QUESTIONS[0], threshold=0.0)
     reader.model.set_head(null_score_diff_threshold=1.5)
     reader.model.save_pretrained(tmp_path / "saved")
     saved = Reader.from_pretrained(tmp_path / "saved")
     assert saved.model.head == reader.model.head
-    assert saved(PASSAGE, QUESTIONS[0], threshold=0.0) == expected
+    again = saved(PASSAGE, QUESTIONS[0], threshold=0.0)
+    assert again.prediction == expected.prediction
     assert saved.model.config.base == str(folders["bert"])
     size = pack(folders["bert"], tmp_path / "packed", bits=8)
     assert size < 2000
@@ -174,7 +176,7 @@ def test_it_can_be_saved_packed_and_opened_again(folders, tmp_path):
                        reader.model.encoder.state_dict()["embeddings.LayerNorm.bias"])  # fmt: skip
     found = packed(PASSAGE, QUESTIONS[0])
     # The head is stored in float16.
-    assert found.score == pytest.approx(expected.score, abs=0.05)
+    assert found.prediction.score == pytest.approx(expected.prediction.score, abs=0.05)
 
 
 def test_whatever_takes_a_reader_takes_it(folders, tmp_path, capsys):

@@ -44,6 +44,13 @@ def _check_mode(mode: str | None) -> str | None:
     return mode
 
 
+Model = Annotated[
+    str,
+    typer.Option(
+        help="Folder of a reader, or the hub name of a question-answering model; with "
+        "--options, folder of a model for the task choice."
+    ),
+]
 ModeOption = Annotated[
     str | None,
     typer.Option(
@@ -99,13 +106,7 @@ def answer(
         ),
     ] = None,
     options: Options = None,
-    model: Annotated[
-        str,
-        typer.Option(
-            help="Folder of a reader, or the hub name of a question-answering model; with "
-            "--options, folder of a model for the task choice."
-        ),
-    ] = DEFAULT_READER,
+    model: Model = DEFAULT_READER,
     html: Annotated[
         Path | None,
         typer.Option(
