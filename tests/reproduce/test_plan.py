@@ -219,10 +219,10 @@ def test_an_encoder_of_the_paper_selects_its_rows(empty_datasets):
         (("mine/a:b", "mine/a_b"), "a_b"),
     ],
 )
-def test_folders_of_runs_can_exist_on_any_file_system(everything, encoders, begins):
+def test_folders_of_runs_can_exist_on_any_file_system(empty_datasets, encoders, begins):
     names = []
     for encoder in encoders:
-        setting = Setting(everything, everything / "out")
+        setting = Setting(empty_datasets, empty_datasets / "out")
         names.append(make_run("nli", "plain", setting, encoder=encoder).folder.name)
     for name in names:
         assert re.fullmatch(rf"plain@{begins}(-[0-9a-f]{{6}})?-1", name)
@@ -231,14 +231,14 @@ def test_folders_of_runs_can_exist_on_any_file_system(everything, encoders, begi
     assert len({name.casefold() for name in names}) == len(last)
 
 
-def test_all_folders_of_the_papers_can_exist_on_any_file_system(everything):
+def test_all_folders_of_the_papers_can_exist_on_any_file_system(empty_datasets):
     folders = set()
     for paper in read_papers().values():
         for entry in paper.entries.values():
-            plan = make_plan(entry, Setting(everything, everything / "out"))
+            plan = make_plan(entry, Setting(empty_datasets, empty_datasets / "out"))
             folders |= {run.folder for run in plan.runs()} | {plan.folder}
     for folder in folders:
-        parts = folder.relative_to(everything / "out").parts
+        parts = folder.relative_to(empty_datasets / "out").parts
         assert all(portable_name(part) == part for part in parts)
     assert len({str(folder).casefold() for folder in folders}) == len(folders)
 

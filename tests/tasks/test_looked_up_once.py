@@ -41,7 +41,7 @@ def counting(calls: dict[Callable[..., Any], str]) -> Iterator[Counter[tuple[str
 def counted(monkeypatch):
     # The cache of models that other tests have already looked up would hide a lookup.
     monkeypatch.setattr(reference, "_named", {})
-    return {reference.resolve: "name", reference._own_config: "folder", build: "kind"}
+    return {reference.resolve: "name", reference._described: "path", build: "kind"}
 
 
 def test_setting_up_a_run_looks_up_each_name_once(counted, tmp_path):
