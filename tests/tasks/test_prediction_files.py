@@ -6,6 +6,7 @@ import collections
 import json
 import re
 import string
+from types import SimpleNamespace
 
 import pytest
 from hypothesis import given, settings
@@ -14,6 +15,7 @@ from hypothesis import strategies as st
 from syntagma.errors import InputError
 from syntagma.evaluation import score_predictions
 from syntagma.files import read_lines
+from syntagma.models.span_model import SpanHead
 from syntagma.tasks.spans.answers import Span, SpanPrediction
 from syntagma.tasks.spans.metrics import score_answers
 from syntagma.tasks.spans.squad import SpanExample
@@ -100,17 +102,19 @@ def test_the_official_script_agrees_on_both_forms(tmp_path_factory, data, thresh
     questions = [
         SpanExample(
             id=f"q{n}",
-            passage="?",
+            passage=text,
             question="?",
             answers=tuple(golds),
             answer_starts=(0,) * len(golds),
             is_impossible=not golds,
         )
-        for n, (_, golds, _) in enumerate(data)
+        for n, (text, golds, _) in enumerate(data)
     ]
     answers = [reader_answer(text, odds, threshold) for text, _, odds in data]
     ours = score_answers(questions, answers)
-    SpanTask.write_predictions(None, questions, answers, folder / "out.json")
+    # Of the task, only the settings of its model are read.
+    task = SimpleNamespace(model=SimpleNamespace(head=SpanHead()))
+    SpanTask.write_predictions(task, questions, answers, folder / "out.json")
     SpanTask.write_abstaining(None, questions, answers, folder / "silent.json")
     odds = json.loads((folder / "out.null_odds.json").read_text())
     official = OfficialScript(questions, json.loads((folder / "out.json").read_text()), odds)
