@@ -1,0 +1,64 @@
+"""Joint decoding of batches with sentences that are too long for a joint chart."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import torch
+
+from syntagma.encoders.load import load_tokenizer
+from syntagma.parse import decode as decoding
+from syntagma.parse.parser import JointParser
+from syntagma.parse.scorer import ParserModel
+from syntagma.text.sentence import Sentence
+
+WORDS = "tides turn when the moon pulls and we read on".split()
+
+
+@pytest.fixture(scope="module")
+def parser(tiny_encoder):
+    """A parser with random weights, large enough that the modes disagree."""
+    torch.manual_seed(5)
+    model = ParserModel.from_encoder(
+        tiny_encoder,
+        task="parsing",
+        head={"arc_width": 16, "relation_width": 8, "span_width": 16},
+        labels={
+            "relations": ["dep", "nsubj", "root"],
+            "upos": ["NOUN", "X"],
+            "xpos": ["NN", "VB"],
+            "constituents": ["NP", "S", "VP"],
+        },
+    )
+    with torch.no_grad():
+        for weights in (*model.arcs.parameters(), *model.spans.parameters()):
+            weights.normal_(std=1.0)
+    return JointParser(model, load_tokenizer(tiny_encoder), decoding="joint")
+
+
+def decoded(parser, mode, lengths):
+    parser.decoding = mode
+    return [
+        (parse.heads, parse.relations, parse.xpos, parse.constituents)
+        for parse in parser.parse([Sentence.from_words(WORDS[:length]) for length in lengths])
+    ]
+
+
+@pytest.mark.parametrize("lengths", [(4, 9), (9, 4, 5, 7), (9, 9), (5,)])
+def test_only_long_sentences_are_decoded_separately(parser, lengths, monkeypatch):
+    joint, separate = (decoded(parser, mode, lengths) for mode in ("joint", "separate"))
+    assert any(one != other for one, other in zip(joint, separate, strict=True))
+    monkeypatch.setattr(decoding, "MAX_JOINT_WORDS", 5)
+    expected = [
+        one if length <= 5 else other
+        for length, one, other in zip(lengths, joint, separate, strict=True)
+    ]
+    assert decoded(parser, "joint", lengths) == expected
+
+
+def test_labels_are_cut_to_the_words_of_each_sentence(parser):
+    for (heads, relations, xpos, _), length in zip(
+        decoded(parser, "joint", (3, 8)), (3, 8), strict=True
+    ):
+        assert len(heads) == len(relations) == len(xpos) == length
+        assert np.flatnonzero(np.array(heads) == 0).tolist() == [relations.index("root")]
