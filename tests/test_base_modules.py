@@ -285,6 +285,8 @@ def test_inputs_are_not_overwritten(tmp_path):
                 require_apart(name, [read])
     require_apart(tmp_path / "b", [data])
     require_apart(None, [data])
+    write_text(tmp_path / "earlier.json", "an older output may be replaced")
+    require_apart(tmp_path / "earlier.json", [data])
 
 
 @given(st.lists(st.integers(1, 50), max_size=60), st.integers(1, 120))

@@ -6,6 +6,7 @@ import errno
 import os
 import threading
 import time
+from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
@@ -13,9 +14,11 @@ from filelock import FileLock
 
 from syntagma import outputs
 from syntagma.drafts import new_draft, remove_abandoned, remove_free_locks
+from syntagma.errors import BusyError
 from syntagma.outputs import hold_folder, write_file, write_folder, write_text
 from syntagma.parse.sources.cache import ParseCache
 from syntagma.parse.sources.load import load_source
+from tests.messages import naming
 from tests.processes import Child
 
 
@@ -152,6 +155,25 @@ def test_the_lock_of_a_killed_process_is_taken_over_and_removed(tmp_path):
     with hold_folder(place / "run"):
         pass
     assert hidden_files(place) == []
+
+
+def test_a_held_folder_is_an_error_or_waited_for(tmp_path):
+    folder = tmp_path / "new" / "run"
+    waited = []
+    with ExitStack() as first:
+        first.enter_context(hold_folder(folder))
+        with (
+            pytest.raises(BusyError, match=naming(f"{folder} another folder")),
+            hold_folder(folder),
+        ):
+            pass
+
+        def release():
+            waited.append(folder)
+            first.close()
+
+        with hold_folder(folder, when_busy=release):
+            assert waited == [folder]
 
 
 def test_a_parse_cache_removes_files_left_by_killed_processes(tmp_path):

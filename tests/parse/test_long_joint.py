@@ -22,7 +22,7 @@ def parser(tiny_encoder):
     model = ParserModel.from_encoder(
         tiny_encoder,
         task="parsing",
-        head={"arc_width": 16, "relation_width": 8, "span_width": 16},
+        head={"arc_width": 16, "relation_width": 8, "span_width": 16, "span_share": 0.3},
         labels={
             "relations": ["dep", "nsubj", "root"],
             "upos": ["NOUN", "X"],
@@ -62,3 +62,33 @@ def test_labels_are_cut_to_the_words_of_each_sentence(parser):
     ):
         assert len(heads) == len(relations) == len(xpos) == length
         assert np.flatnonzero(np.array(heads) == 0).tolist() == [relations.index("root")]
+
+
+def test_joint_trees_weigh_spans_and_arcs_by_the_span_share(parser, monkeypatch):
+    labels_found, joint_inputs = [], []
+    find_labels, find_trees = parser.model.spans.best_labels, decoding.best_joint_trees
+
+    def best_labels(*arguments):
+        labels_found.append(find_labels(*arguments))
+        return labels_found[-1]
+
+    def best_joint_trees(spans, arcs, n_words):
+        joint_inputs.append((spans, arcs))
+        return find_trees(spans, arcs, n_words)
+
+    monkeypatch.setattr(parser.model.spans, "best_labels", best_labels)
+    monkeypatch.setattr(decoding, "best_joint_trees", best_joint_trees)
+    parser.decoding = "joint"
+    sentence = Sentence.from_words(WORDS[:6])
+    [encoded] = parser.encoder.encode([sentence])
+    with torch.inference_mode():
+        arcs = parser._score([encoded]).arcs
+    [parse] = parser.parse([sentence])
+    [best], [(spans_given, arcs_given)] = labels_found, joint_inputs
+    share = parser.model.head.span_share
+    torch.testing.assert_close(spans_given, share * best.scores)
+    torch.testing.assert_close(arcs_given, (1 - share) * arcs)
+    names = parser.model.config.labels["constituents"]
+    assert parse.constituents
+    for label, start, end in parse.constituents:
+        assert label == names[best.labels[0, start, end] - 1]
