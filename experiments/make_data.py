@@ -9,6 +9,8 @@
     python experiments/make_data.py unpunctuated FILE.conllu --share 0.2 --lower --out FILE
     python experiments/make_data.py sample-lines FILE.txt.gz --count 15000 --out FILE
     python experiments/make_data.py questions data/squad/train-v1.1.json.gz --count 20000 --out FILE
+    python experiments/make_data.py cloze TEXT.txt.gz --count 8000 --out runs/made-cloze.json
+    python experiments/make_data.py teach FILE.json runs/teacher.nbest.json --out FILE.json
     python experiments/make_data.py split-relations FILE.TXT.gz --out runs/train.txt runs/dev.txt
 
 `syntagma reproduce` makes the files of its tables itself, with the same functions.
@@ -24,16 +26,19 @@ from pathlib import Path
 
 import numpy as np
 
+from syntagma.datasets.cloze import make_cloze
 from syntagma.datasets.unanswerable import make_unanswerable
 from syntagma.datasets.unpunctuated import without_punctuation
 from syntagma.encoders.default import DEFAULT_PARSER
 from syntagma.errors import InputError, in_one_line
 from syntagma.files import read_json, read_lines
 from syntagma.outputs import write_json, write_text
+from syntagma.parse.parser import JointParser
 from syntagma.reproduce.recipes import make_corpora, make_probing_sets, split_articles
 from syntagma.tasks.parsing.treebanks import read_treebank
 from syntagma.tasks.relations.data import read_relations
 from syntagma.tasks.spans.squad import read_squad
+from syntagma.tasks.spans.teacher import add_teacher
 from syntagma.text.conllu import TreebankSentence, format_conllu, read_conllu
 
 
@@ -78,6 +83,23 @@ def split_squad(given: argparse.Namespace) -> None:
     parts = articles[: given.first], articles[given.first :]
     for path, part in zip(given.out, parts, strict=True):
         write_json(path, content | {"data": part}, indent=None)
+
+
+def cloze(given: argparse.Namespace) -> None:
+    """Blank phrases that recur in a paragraph, and ask for them, in SQuAD 2.0's format."""
+    lines = (line for line in read_lines(given.text) if line.strip())
+    parser = JointParser.from_pretrained(given.parser)
+    data, counts = make_cloze(lines, parser, count=given.count, seed=given.seed)
+    print(counts)
+    write_json(given.out, data, indent=None)
+
+
+def teach(given: argparse.Namespace) -> None:
+    """Add a reader's probabilities to the questions of a SQuAD file, for distillation.
+
+    `syntagma predict READER FILE.json --out runs/teacher.json` writes them beside its answers.
+    """
+    write_json(given.out, add_teacher(given.squad, given.nbest), indent=None)
 
 
 def split_relations(given: argparse.Namespace) -> None:
@@ -185,6 +207,18 @@ def parser() -> argparse.ArgumentParser:
         made.add_argument("--count", type=int, required=True)
         made.add_argument("--seed", type=int, default=1)
         made.add_argument("--out", type=Path, required=True)
+
+    made = command(cloze)
+    made.add_argument("text", help="a paragraph per line, plain or .gz")
+    made.add_argument("--out", type=Path, required=True)
+    made.add_argument("--count", type=int, default=8000)
+    made.add_argument("--parser", default=DEFAULT_PARSER, help="one that finds phrases")
+    made.add_argument("--seed", type=int, default=1)
+
+    made = command(teach)
+    made.add_argument("squad", help="a SQuAD file")
+    made.add_argument("nbest", help="the reader's candidates for it")
+    made.add_argument("--out", type=Path, required=True)
 
     made = command(split_squad)
     made.add_argument("squad", help="a SQuAD file")

@@ -38,6 +38,8 @@ class SpanHead:
             for SQuAD and the models trained with it; by default after it, as in SG-Net.
         objective: what is trained: ``spans``, ``answerability`` (a verifier), or ``both`` with one
             encoder.
+        distillation_weight: share of the loss against a teacher's probabilities, for questions
+            that have some in the training data; the rest is the loss against the gold answer.
         verifier: folder of a model trained for answerability, whose scores are added.
         null_score_diff_threshold: δ: the model abstains if the score against an answer exceeds it;
             fitted on dev data.
@@ -54,6 +56,7 @@ class SpanHead:
     n_best_size: int = 20
     question_first: bool = False
     objective: Literal["spans", "answerability", "both"] = "spans"
+    distillation_weight: float = 0.5
     verifier: str = ""
     null_score_diff_threshold: float = 0.0
     span_weight: float = 1.0
@@ -70,6 +73,10 @@ class SpanHead:
         ):
             if getattr(self, name) < 1:
                 raise InputError(f"{name} must be at least 1, got {getattr(self, name)}")
+        if not 0 <= self.distillation_weight <= 1:
+            raise InputError(
+                f"distillation_weight must be from 0 to 1, got {self.distillation_weight}"
+            )
         room = self.max_length - self.max_question_length - 8
         if self.doc_stride > room:
             raise InputError(
@@ -156,6 +163,8 @@ class SpanModel(GuidedEncoder):
         start_positions: Tensor | None = None,
         end_positions: Tensor | None = None,
         impossible: Tensor | None = None,
+        start_targets: Tensor | None = None,
+        end_targets: Tensor | None = None,
         **tensors: Any,
     ) -> SpanScores:
         """Score the pieces of a batch of windows.
@@ -170,6 +179,9 @@ class SpanModel(GuidedEncoder):
             end_positions: last piece of the gold answer; 0 if it is not in the window, ``[batch]``.
             impossible: whether the question has no answer; by default, whether the window has none,
                 ``[batch]``.
+            start_targets: a teacher's probabilities that the answer starts at a piece, ``[batch,
+                n]``; all 0 for a window without a teacher.
+            end_targets: its probabilities that the answer ends there, ``[batch, n]``.
             tensors: token types and syntax, see :meth:`GuidedEncoder.encode`.
         """
         states = self.encode(input_ids, attention_mask, **tensors).last_hidden_state
@@ -183,9 +195,26 @@ class SpanModel(GuidedEncoder):
         if start_positions is not None and end_positions is not None:
             loss = states.new_zeros((), dtype=torch.float32)
             if self.head.objective != "answerability":
-                loss = F.cross_entropy(start, start_positions) / 2
-                loss = loss + F.cross_entropy(end, end_positions) / 2
+                loss = self._span_loss(start, start_positions, start_targets) / 2
+                loss = loss + self._span_loss(end, end_positions, end_targets) / 2
             if answerability is not None:
                 wrong = (start_positions == 0) if impossible is None else impossible
                 loss = loss + F.cross_entropy(answerability, wrong.long())
         return SpanScores(start, end, answerability, loss)
+
+    def _span_loss(self, scores: Tensor, gold: Tensor, targets: Tensor | None) -> Tensor:
+        """Compute the mean loss against gold positions and, where there is one, a teacher.
+
+        Args:
+            scores: logits, ``[batch, n]``.
+            gold: gold positions, ``[batch]``.
+            targets: the teacher's probabilities, ``[batch, n]``, or ``None``.
+        """
+        if targets is None:
+            return F.cross_entropy(scores, gold)
+        losses = F.cross_entropy(scores, gold, reduction="none")
+        # Pieces that cannot be chosen have minus infinity, and 0 times that is not a number.
+        logs = F.log_softmax(scores, dim=-1).masked_fill(targets == 0, 0.0)
+        soft = -(targets * logs).sum(-1)
+        weights = self.head.distillation_weight * (targets.sum(-1) > 0)
+        return ((1 - weights) * losses + weights * soft).mean()

@@ -15,7 +15,13 @@ from syntagma.files import read_json
 from syntagma.outputs import write_json
 from syntagma.tasks.spans.answers import SpanPrediction
 
-KINDS = {list: "a list", str: "a string", int: "a whole number", bool: "true or false"}
+KINDS = {
+    list: "a list",
+    str: "a string",
+    int: "a whole number",
+    float: "a number with a point",
+    bool: "true or false",
+}
 LINES = (
     "; expected one object in the SQuAD format, {'data': […]}, not an object a line (JSON lines)"
 )
@@ -23,6 +29,23 @@ LINES = (
 LARGEST = sys.float_info.max
 """JSON has no infinity, so infinite odds are written as the largest float."""
 Examples = Sequence["SpanExample"]
+
+
+@dataclass(frozen=True, slots=True)
+class TeacherAnswers:
+    """What a teacher thinks of a question: probabilities of spans, and of no answer.
+
+    Args:
+        starts: character offset of each span.
+        ends: character offset after each span.
+        probabilities: of each span.
+        no_answer: probability that the passage does not answer the question.
+    """
+
+    starts: tuple[int, ...]
+    ends: tuple[int, ...]
+    probabilities: tuple[float, ...]
+    no_answer: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,6 +60,7 @@ class SpanExample:
         answers: gold answers, exactly as in the passage, including white space around them.
         answer_starts: character offset of each answer.
         is_impossible: whether the passage does not answer the question (SQuAD 2.0).
+        teacher: what a teacher thinks of it, for distillation; an addition to the format.
     """
 
     id: str
@@ -46,6 +70,7 @@ class SpanExample:
     answers: tuple[str, ...] = ()
     answer_starts: tuple[int, ...] = ()
     is_impossible: bool = False
+    teacher: TeacherAnswers | None = None
 
     @property
     def has_answers(self) -> bool:
@@ -144,7 +169,33 @@ def _example(path: str | Path, title: str, passage: str, record: Any, where: str
             f"{'both' if gold else 'neither'}; omit 'answers' if they are unknown",
         )
     texts, starts = zip(*gold, strict=True) if gold else ((), ())
-    return SpanExample(key, passage, question, title, texts, starts, impossible)
+    teacher = _teacher(passage, record, where) if "teacher" in record else None
+    return SpanExample(key, passage, question, title, texts, starts, impossible, teacher)
+
+
+def _teacher(passage: str, record: dict[str, Any], where: str) -> TeacherAnswers:
+    where = f"{where}: teacher"
+    given = record["teacher"]
+    columns = [_get(given, name, list, where) for name in ("starts", "ends", "probabilities")]
+    no_answer = _get(given, "no_answer", float, where)
+    starts, ends, probabilities = map(tuple, columns)
+    whole = len(starts) == len(ends) == len(probabilities)
+    numbers = all(type(value) is int for value in starts + ends)
+    shares = (no_answer, *probabilities)
+    if (
+        not whole
+        or not numbers
+        or not all(type(share) is float and 0 <= share <= 1 for share in shares)
+        or not all(0 <= a < b <= len(passage) for a, b in zip(starts, ends, strict=True))
+        or not 0.9 < math.fsum(shares) < 1.01
+    ):
+        raise _BadQuestion(
+            "broken teacher",
+            f"{where}: expected starts and ends of spans in the passage, and probabilities that "
+            f"sum to 1 with no_answer, got {_short(given)}; write it again with "
+            f"`experiments/make_data.py teach`",
+        )
+    return TeacherAnswers(starts, ends, probabilities, no_answer)
 
 
 def _records(path: str | Path) -> Iterator[tuple[str, str, Any, str]]:

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Self
 
 import numpy as np
+from numpy.typing import NDArray
 
 from syntagma.models.span_model import SpanModel
 from syntagma.outputs import write_json
@@ -29,13 +30,14 @@ from syntagma.tasks.spans.sample import SAMPLE
 from syntagma.tasks.spans.squad import (
     Form,
     SpanExample,
+    TeacherAnswers,
     best_text,
     read_null_odds,
     read_squad,
     write_predictions,
 )
 from syntagma.tasks.spans.user_scores import answers_in, user_scores
-from syntagma.tasks.spans.windows import SpanWindow
+from syntagma.tasks.spans.windows import SpanWindow, Targets
 from syntagma.tasks.task import ErrorExample, Features
 
 log = logging.getLogger(__name__)
@@ -121,7 +123,10 @@ class SpanTask(PredictorTask[SpanExample, SpanPrediction, Reader]):
             passage = texts[example.passage]
             gold = _gold_pieces(example, passage)
             for window in self.predictor.maker.windows(number, passage, texts[example.question]):
-                items.append(_with_gold(window, gold))
+                labelled = _with_gold(window, gold)
+                if example.teacher is not None:
+                    labelled = replace(labelled, targets=_targets(window, example.teacher))
+                items.append(labelled)
         return Features(items, padded=True)
 
     def predict(self, examples: Sequence[SpanExample]) -> list[SpanPrediction]:
@@ -288,10 +293,29 @@ def _gold_pieces(example: SpanExample, passage: EncodedText) -> tuple[int, int] 
         return None
     answer, begin = example.answers[0], example.answer_starts[0]
     begin += len(answer) - len(answer.lstrip())
-    end = begin + len(answer.strip())
-    first = int(np.searchsorted(passage.ends, begin, side="right"))
-    last = int(np.searchsorted(passage.starts, end, side="left")) - 1
+    firsts, lasts = _pieces(passage, [begin], [begin + len(answer.strip())])
+    first, last = int(firsts[0]), int(lasts[0])
     return (first, last) if first <= last else None
+
+
+def _pieces(
+    passage: EncodedText, begins: Sequence[int], ends: Sequence[int]
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Return the first and last pieces of intervals of characters; reversed if they have none."""
+    first = np.searchsorted(passage.ends, begins, side="right")
+    last = np.searchsorted(passage.starts, ends, side="left") - 1
+    return first, last
+
+
+def _targets(window: SpanWindow, teacher: TeacherAnswers) -> Targets:
+    """Place a teacher's probabilities in a window; spans outside count as no answer there."""
+    first, last = _pieces(window.passage, teacher.starts, teacher.ends)
+    inside = (window.begin <= first) & (first <= last) & (last < window.end)
+    shift = window.offset - window.begin
+    starts = np.append(np.where(inside, first + shift, 0), 0)
+    ends = np.append(np.where(inside, last + shift, 0), 0)
+    shares = np.array([*teacher.probabilities, teacher.no_answer], np.float32)
+    return Targets(starts, ends, shares / shares.sum())
 
 
 def _with_gold(window: SpanWindow, gold: tuple[int, int] | None) -> SpanWindow:

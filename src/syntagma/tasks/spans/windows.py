@@ -9,7 +9,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
+import numpy as np
 import torch
+from numpy.typing import NDArray
 from torch import Tensor
 
 from syntagma.errors import InputError
@@ -17,6 +19,21 @@ from syntagma.models.span_model import SpanHead
 from syntagma.syntax.encode import EncodedText
 from syntagma.syntax.sequences import Part, window_starts
 from syntagma.tasks.predictor import TextEncoder
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Targets:
+    """A teacher's probabilities at positions of a window; those of no answer are at position 0.
+
+    Args:
+        starts: position of the first piece of each span, ``[n_spans]``.
+        ends: position of its last piece, ``[n_spans]``.
+        probabilities: of each span, ``[n_spans]``.
+    """
+
+    starts: NDArray[np.int64]
+    ends: NDArray[np.int64]
+    probabilities: NDArray[np.float32]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -33,6 +50,7 @@ class SpanWindow:
         start: position of the gold answer's first piece; 0 if it is not in the window.
         last: position of the gold answer's last piece; 0 if it is not in the window.
         question_first: whether the question comes before the passage.
+        targets: a teacher's probabilities, for training.
     """
 
     example: int
@@ -44,6 +62,7 @@ class SpanWindow:
     start: int = 0
     last: int = 0
     question_first: bool = False
+    targets: Targets | None = None
 
     def __len__(self) -> int:
         after = self.offset + self.end - self.begin
@@ -106,4 +125,13 @@ class WindowMaker:
         batch["context"] = context
         batch["start_positions"] = torch.tensor([window.start for window in windows])
         batch["end_positions"] = torch.tensor([window.last for window in windows])
+        if any(window.targets for window in windows):
+            for name in ("starts", "ends"):
+                targets = torch.zeros(batch["input_ids"].shape)
+                for row, window in enumerate(windows):
+                    if window.targets is not None:
+                        places = torch.from_numpy(getattr(window.targets, name))
+                        shares = torch.from_numpy(window.targets.probabilities)
+                        targets[row].index_add_(0, places, shares)
+                batch[f"{name[:-1]}_targets"] = targets
         return batch
