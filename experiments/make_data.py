@@ -1,4 +1,4 @@
-"""Make data files for experiments: unanswerable questions, probing sets, corpora, splits.
+"""Make data files for experiments: questions and passages, probing sets, corpora, splits.
 
     python experiments/make_data.py unanswerable data/squad/train-v1.1.json.gz --out runs/made.json
     python experiments/make_data.py probing FILE.txt.gz FILE.conllu FILE.ptb --out runs/probing
@@ -11,6 +11,8 @@
     python experiments/make_data.py questions data/squad/train-v1.1.json.gz --count 20000 --out FILE
     python experiments/make_data.py cloze TEXT.txt.gz --count 8000 --out runs/made-cloze.json
     python experiments/make_data.py teach FILE.json runs/teacher.nbest.json --out FILE.json
+    python experiments/make_data.py typed-questions FILE.json.gz --count 20000 --out FILE
+    python experiments/make_data.py passage-layouts FILE.json.gz --kinds mail noise --out FILE
     python experiments/make_data.py split-relations FILE.TXT.gz --out runs/train.txt runs/dev.txt
 
 `syntagma reproduce` makes the files of its tables itself, with the same functions.
@@ -26,6 +28,8 @@ from pathlib import Path
 
 import numpy as np
 
+from syntagma.datasets import passage_layouts as layouts
+from syntagma.datasets import typed_questions as typed
 from syntagma.datasets.cloze import make_cloze
 from syntagma.datasets.unanswerable import make_unanswerable
 from syntagma.datasets.unpunctuated import without_punctuation
@@ -48,6 +52,24 @@ def unanswerable(given: argparse.Namespace) -> None:
     data, counts = make_unanswerable(
         examples, count=given.count, parser=given.parser, seed=given.seed
     )
+    print(counts)
+    write_json(given.out, data, indent=None)
+
+
+def typed_questions(given: argparse.Namespace) -> None:
+    """Write questions of a SQuAD file as people type them."""
+    examples, _ = read_squad(given.squad)
+    kinds = given.kinds or typed.KINDS + typed.COMBINATIONS
+    data, counts = typed.make_typed(examples, count=given.count, kinds=kinds, seed=given.seed)
+    print(counts)
+    write_json(given.out, data, indent=None)
+
+
+def passage_layouts(given: argparse.Namespace) -> None:
+    """Write passages of a SQuAD file as other documents lay them out."""
+    examples, _ = read_squad(given.squad)
+    kinds = given.kinds or layouts.KINDS
+    data, counts = layouts.make_layouts(examples, count=given.count, kinds=kinds, seed=given.seed)
     print(counts)
     write_json(given.out, data, indent=None)
 
@@ -174,6 +196,14 @@ def parser() -> argparse.ArgumentParser:
     made.add_argument("--count", type=int, default=30_000)
     made.add_argument("--parser", default=DEFAULT_PARSER)
     made.add_argument("--seed", type=int, default=1)
+
+    for make, known in ((typed_questions, typed.KINDS), (passage_layouts, layouts.KINDS)):
+        made = command(make)
+        made.add_argument("squad", help="a SQuAD 1.1 or 2.0 file")
+        made.add_argument("--out", type=Path, required=True)
+        made.add_argument("--count", type=int, default=20_000)
+        made.add_argument("--kinds", nargs="+", help=f"some of {', '.join(known)}")
+        made.add_argument("--seed", type=int, default=1)
 
     made = command(probing)
     made.add_argument("files", nargs="+", help="texts or treebanks, read in turn")

@@ -12,6 +12,7 @@ from syntagma.errors import InputError
 from syntagma.tasks import find_task
 from syntagma.tasks.experiment import load_experiment
 from syntagma.tasks.relations.data import read_relations
+from syntagma.tasks.spans.squad import read_squad
 from tests.builders import relations, squad
 from tests.messages import naming
 
@@ -74,3 +75,17 @@ def test_articles_are_split_alternately(make_data, tmp_path):
     make_data("split-squad", tmp_path / "three.json", "--first", 1, "--out", *out)
     titles = [[each["title"] for each in json.loads(path.read_text())["data"]] for path in out]
     assert titles == [["a"], ["b", "c"]]
+
+
+@pytest.mark.parametrize(
+    ("command", "kinds"), [("typed-questions", "lower+typos"), ("passage-layouts", "mail")]
+)
+def test_variants_of_a_squad_file_are_written_by_kind(make_data, tmp_path, command, kinds):
+    source = squad(tmp_path / "squad.json")
+    made = tmp_path / "made.json"
+    make_data(command, source, "--count", 3, "--kinds", kinds, "lower", "--out", made)
+    examples, _ = read_squad(made)
+    assert len(examples) == 3
+    assert {example.id.rpartition("-")[2] for example in examples} <= {kinds, "lower"}
+    make_data(command, source, "--count", 2, "--out", made)
+    assert len(read_squad(made)[0]) == 2

@@ -1,1 +1,1 @@
-"""Generators of datasets: unanswerable questions, probing sets, trees without punctuation."""
+"""Generators of datasets: questions, passage layouts, probing sets, trees without punctuation."""

@@ -1,12 +1,16 @@
 """Generate unanswerable questions from answerable ones.
 
-Those of SQuAD 2.0 were written by crowd workers.  If they are not available, three rules generate
-others (following Rajpurkar et al. 2018, section 5, and Jia & Liang 2017, section 3.3):
+Those of SQuAD 2.0 were written by crowd workers.  If they are not available, rules generate others
+(the first three follow Rajpurkar et al. 2018, section 5, and Jia & Liang 2017, section 3.3):
 
-elsewhere  ask the question about another passage of the same article: the one that shares the most
-           words with the question, but contains none of its answers
-swapped    replace a name or number that occurs in question and passage by another of the article
-reversed   replace a word by its antonym (*first*/*last*), or negate the question
+elsewhere      ask the question about another passage of the same article: the one that shares the
+               most words with the question, but contains none of its answers
+swapped        replace a name or number that occurs in question and passage by another of the
+               article
+reversed       replace a word by its antonym (*first*/*last*), or negate the question
+neighbour      ask the question about the passage before or after its own, if that contains none of
+               its answers
+other_article  ask the question about a random passage of another article
 """
 
 from __future__ import annotations
@@ -15,15 +19,24 @@ import math
 import random
 import re
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from syntagma.datasets.squad_format import squad_data
 from syntagma.parse.columns import ParsedText
 from syntagma.parse.sources.cache import ParseCache, cache_folder
 from syntagma.parse.sources.load import load_source
 from syntagma.tasks.spans.metrics import normalise
 from syntagma.tasks.spans.squad import SpanExample
+
+# Swapping gives the hardest questions, so it is drawn most often.  Those about another article are
+# the easiest, but users do ask what a text has nothing to do with.
+RULES = (
+    *["swapped"] * 3, *["elsewhere"] * 2, "reversed", "neighbour", "other_article"
+)  # fmt: skip
+ARTICLE_DRAWS = 10
+"""How many passages of other articles are tried before giving up."""
 
 ANTONYMS = [
     ("first", "last"),
@@ -133,6 +146,45 @@ def _mentions(text: str, parsed: ParsedText) -> Iterator[Mention]:
                 yield Mention(text[start:end], start, end, kind)
 
 
+def _answers_in(passage: str, example: SpanExample) -> bool:
+    """Whether a passage contains an answer of the question, up to case and punctuation."""
+    text = normalise(passage)
+    answers = [normalise(answer) for answer in example.answers]
+    return any(answer and answer in text for answer in answers)
+
+
+def neighbour(example: SpanExample, passages: Sequence[str], draw: random.Random) -> str | None:
+    """Choose the passage before or after the example's that contains none of its answers.
+
+    Args:
+        example: an answerable question.
+        passages: the passages of its article, in order.
+        draw: random number generator.
+    """
+    place = passages.index(example.passage)
+    near = [*passages[max(0, place - 1) : place], *passages[place + 1 : place + 2]]
+    options = [passage for passage in near if not _answers_in(passage, example)]
+    return draw.choice(options) if options else None
+
+
+def other_article(
+    example: SpanExample, articles: Mapping[str, Sequence[str]], draw: random.Random
+) -> str | None:
+    """Choose a passage of another article that contains none of the answers.
+
+    Args:
+        example: an answerable question.
+        articles: the passages of each article, by title.
+        draw: random number generator.
+    """
+    titles = [title for title in articles if title != example.title]
+    for _ in range(ARTICLE_DRAWS if titles else 0):
+        passage = draw.choice(articles[draw.choice(titles)])
+        if passage != example.passage and not _answers_in(passage, example):
+            return passage
+    return None
+
+
 def _elsewhere(
     example: SpanExample,
     passages: Sequence[str],
@@ -148,13 +200,9 @@ def _elsewhere(
         rarity: how often each word occurs in all passages.
     """
     question_words = set(normalise(example.question).split())
-    answers = [normalise(answer) for answer in example.answers]
     best, best_score = None, 0.0
     for passage in passages:
-        if passage == example.passage:
-            continue
-        text = normalise(passage)
-        if any(answer and answer in text for answer in answers):
+        if passage == example.passage or _answers_in(passage, example):
             continue
         shared = [word for word in question_words if word in words[passage]]
         score = sum(1 / math.log(2 + rarity[word]) for word in shared)
@@ -249,34 +297,29 @@ def make_unanswerable(
     # No rule applies to every question, so twice as many as needed are sampled.
     sample = draw.sample(examples, min(len(examples), 2 * count))
     questions = cache.parsed([example.question for example in sample])
-    # Swapping is drawn twice as often as each of the other two rules.
-    rules = ["elsewhere", "swapped", "swapped", "reversed"]
-    generated: dict[str, list[dict[str, Any]]] = defaultdict(list)
+    titles = {example.passage: example.title for example in examples}
+    made: list[SpanExample] = []
     counts: Counter[str] = Counter()
     for example, question in zip(sample, questions, strict=True):
-        if sum(counts.values()) == count:
+        if len(made) == count:
             break
-        rule = draw.choice(rules)
+        rule = draw.choice(RULES)
         passage: str | None = example.passage
-        text: str | None = None
+        text: str | None = example.question
         if rule == "elsewhere":
             passage = _elsewhere(example, by_title[example.title], words, rarity)
-            text = example.question if passage else None
+        elif rule == "neighbour":
+            passage = neighbour(example, by_title[example.title], draw)
+        elif rule == "other_article":
+            passage = other_article(example, by_title, draw)
         elif rule == "swapped":
             mentions = list(_mentions(example.question, question))
             text = swap_mention(example, mentions, in_article[example.title], draw)
         else:
             text = reverse_meaning(example, draw)
-        if text is None:
+        if text is None or passage is None:
             continue
         counts[rule] += 1
-        assert passage is not None
-        generated[passage].append(
-            {"id": f"{example.id}-{rule}", "question": text, "is_impossible": True, "answers": []}
-        )
-    titles = {example.passage: example.title for example in examples}
-    articles = [
-        {"title": titles[passage], "paragraphs": [{"context": passage, "qas": records}]}
-        for passage, records in generated.items()
-    ]
-    return {"version": "v2.0", "data": articles}, dict(counts)
+        title = titles[passage]
+        made.append(SpanExample(f"{example.id}-{rule}", passage, text, title, is_impossible=True))
+    return squad_data(made), dict(counts)
