@@ -38,7 +38,7 @@ def unmarked(text: str) -> str:
 
 def capital(text: str) -> str:
     """Return the text with its first letter upper case, which may be behind a mark."""
-    start = 0
+    start = len(text) - len(text.lstrip("#* "))
     while found := _MARK.match(text, start):
         start = found.end()
     return text[:start] + text[start : start + 1].upper() + text[start + 1 :]
@@ -174,7 +174,7 @@ def worded(question: Question, passage: Passage, source: random.Random) -> str:
 
 def _plural(noun: str) -> bool:
     """Whether the noun before the first preposition is a plural."""
-    head = re.split(r" (?:of|for|in|that|when|on|to|at|with|after) ", noun)[0]
+    head = re.split(r" (?:of|for|in|that|who|when|on|to|at|with|after) ", noun)[0]
     return head.endswith("s") and not head.endswith("ss")
 
 

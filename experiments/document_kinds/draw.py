@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+import datetime
 import random
 from collections.abc import Callable, Sequence
-import datetime
 
 from document_kinds import words
 
@@ -33,7 +33,8 @@ TIMES: list[Callable[[int, int], str]] = [
     lambda hour, minute: f"{(hour - 1) % 12 + 1}.{minute:02} {'a.m.' if hour < 12 else 'p.m.'}",
 ]
 MONEY = [
-    "€ {}", "€{}", "{} €", "EUR {}", "{} euros", "£{}", "£{}", "${}", "{} kr", "CHF {}", "{} dollars",
+    "€ {}", "€{}", "{} €", "EUR {}", "{} euros", "£{}", "£{}", "${}", "{} kr", "CHF {}",
+    "{} dollars",
 ]  # fmt: skip
 
 
@@ -210,6 +211,18 @@ class Draw:
         year = self.random.randint(1861, 2023)
         return self._sized(str(year), year)
 
+    def old(self) -> str:
+        return str(self.random.randint(1795, 1840))
+
+    def later_year(self) -> str:
+        return str(self.random.randint(1860, 1869))
+
+    def late(self) -> str:
+        return str(self.random.randint(1870, 1879))
+
+    def latest_year(self) -> str:
+        return str(self.random.randint(1880, 1899))
+
     def recent(self) -> str:
         return str(self._start.year - self.random.randint(2, 25))
 
@@ -226,6 +239,10 @@ class Draw:
         half = self.one_number(0, 30)
         mark = self.one([" to ", "–", " – ", "-"])
         return f"{self._time(start, half)}{mark}{self._time(end, self.one_number(0, 30))}"
+
+    def morning(self) -> str:
+        hour, minute = self.random.randint(5, 9), self.one_number(0, 10, 15, 20, 30, 45)
+        return self._sized(self._time(hour, minute), hour * 60 + minute)
 
     def evening(self) -> str:
         hour, minute = self.random.randint(16, 21), self.random.randrange(60)

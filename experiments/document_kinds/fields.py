@@ -51,6 +51,11 @@ def filled(doc: Document, text: str, context: Mapping[str, str], value: str = ""
     return re.sub(r"\{([^}]*)\}", fill, text)
 
 
+def others(doc: Document, text: str, context: Context, low: int, high: int) -> list[str]:
+    """Return some of the sentences that are separated by ``|``, filled in."""
+    return [filled(doc, item, context) for item in doc.draw.some(split(text), low, high)]
+
+
 def split(text: str) -> list[str]:
     return [part.strip() for part in text.split("|") if part.strip()]
 
@@ -131,7 +136,11 @@ def _ask_of_another(doc: Document, item: Field, context: Context, swap: Mapping[
         if wordings:
             other = doc.draw.fresh(kind)
             changed = {**context, name: other}
-            noun = filled(doc, item.noun, changed) if f"{{{name}}}" in item.noun else ""
+            wordings = [text for text in wordings if "{last}" not in text]
+            if not wordings:
+                continue
+            named = f"{{{name}}}" in item.noun and "{last}" not in item.noun
+            noun = filled(doc, item.noun, changed) if named else ""
             texts = [filled(doc, text, changed) for text in wordings]
             doc.ask_in_vain(texts, noun, (other,))
 
@@ -163,7 +172,8 @@ def lines(doc: Document, stated: Sequence[Stated], others: Sequence[str]) -> str
     width = max((len(label) for label, _ in rows), default=0)
     layout = draw.one("colon colon bullet star pipe dots tab dash aligned bold semicolon".split())
     shapes = {
-        "colon": "{0}: {1}", "bullet": "• {0}: {1}", "star": "- **{0}**: {1}", "pipe": "| {0} | {1} |",
+        "colon" : "{0}: {1}", "bullet" : "• {0}: {1}", "star" : "- **{0}**: {1}", "pipe" :
+        "| {0} | {1} |",
         "tab": "{0}\t{1}", "dash": "{0} – {1}", "bold": "**{0}:** {1}", "semicolon": "{0}: {1}",
     }  # fmt: skip
     made = []
@@ -199,9 +209,7 @@ def headed(doc: Document, stated: Sequence[Stated], others: Sequence[str]) -> st
 def questions_and_answers(doc: Document, stated: Sequence[Stated], hints: Sequence[Hint]) -> str:
     """Return the facts as frequent questions with their answers."""
     style = doc.draw.one(["Q: {}\nA: {}", "**{}**\n{}", "{}\n{}", "### {}\n{}", "{} – {}"])
-    made = [
-        style.format(_asked(doc, item), item.sentence) for item in _mixed(doc, stated, hints)
-    ]
+    made = [style.format(_asked(doc, item), item.sentence) for item in _mixed(doc, stated, hints)]
     return "\n\n".join(made)
 
 
@@ -222,7 +230,7 @@ def talk(doc: Document, stated: Sequence[Stated], hints: Sequence[Hint], names: 
     line = draw.one(["{}: {}", "**{}:** {}", "[{}] {}", "{} – {}", "<{}> {}"])
     turns = []
     for item in _mixed(doc, stated, hints):
-        opener = draw.one(["", "", "", "OK. ", "And ", "Thanks! ", "One more thing: ", "Right. "])
+        opener = draw.one(["", "", "", "OK. ", "Also: ", "Thanks! ", "One more thing: ", "Right. "])
         question = _asked(doc, item)
         turns.append(line.format(names["asking"], opener + question))
         answer = item.sentence

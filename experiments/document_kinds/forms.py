@@ -5,23 +5,23 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from document_kinds.document import Document, Passage
+from document_kinds.document import Document, Passage, capital
 from document_kinds.draw import Draw
 from document_kinds.fields import (
     Field,
     filled,
     headed,
     lines,
+    others,
     prose,
     questions_and_answers,
     state,
     talk,
 )
-from document_kinds.homes import others
 
 DONT_KNOW = [
-    "I don't know yet.", "Good question, I'll find out.", "No idea, sorry.", "I'd have to ask.",
-    "That hasn't been decided.", "I can't say, it isn't in the mail.", "Let me check and call you back.",
+    "I don't know.", "Good question, I'll find out.", "No idea, sorry.", "I'd have to ask.",
+    "I can't say.", "Let me check and call you back.", "Hm, I have nothing on that here.",
 ]  # fmt: skip
 TALKERS = [("A", "B"), ("Caller", "Office"), ("Customer", "Agent"), ("Q", "A"), ("Me", "Desk")]
 
@@ -63,6 +63,8 @@ def drawn(kind: str, form: Form) -> Callable[[Draw], Passage]:
     def make(draw: Draw) -> Passage:
         doc = Document(kind, draw, form.name, form.topic)
         context = {name: draw.fresh(source) for name, source in form.names.items()}
+        if "who" in context:
+            context["last"] = context["who"].split()[-1]
         layout = draw.one(form.layouts.split())
         stated, hints = state(
             doc, form.fields, context, keep=form.keep,
@@ -72,13 +74,17 @@ def drawn(kind: str, form: Form) -> Callable[[Draw], Passage]:
         if layout == "faq":
             body = questions_and_answers(doc, stated, hints)
         elif layout == "talk":
-            asking, knowing = draw.one_pair([*TALKERS, (draw.given(), draw.given())])
+            pairs = [*TALKERS, (draw.fresh("given"), draw.fresh("given"))]
+            if "who" in context:
+                pairs = [("Q", "A"), ("Interviewer", context["who"]), ("Reporter", context["last"])]
+            asking, knowing = draw.one_pair(pairs)
             body = talk(doc, stated, hints, {"asking": asking, "knowing": knowing})
         else:
             rest = [hint.sentence for hint in hints] + others(doc, form.others, context, 2, 5)
             body = {"prose": prose, "lines": lines, "headed": headed}[layout](doc, stated, rest)
         spoken = layout == "talk" and form.talks
-        parts = [filled(doc, draw.one(form.talks if spoken else form.tops), context), body]
+        top = filled(doc, draw.one(form.talks if spoken else form.tops), context)
+        parts = [capital(top), body]
         end = "" if spoken else filled(doc, draw.one(form.ends), context)
         if spoken:
             doc.name = draw.one(["conversation", "chat", "transcript", "call"])

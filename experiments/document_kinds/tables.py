@@ -88,7 +88,9 @@ def rows_of(
     picked = draw.some(optional, least - len(table.always), most - len(table.always))
     columns = [item for item in table.columns if item in picked or item.key in table.always]
     draw.random.shuffle(columns)
-    rows = [Row(number, draw.fresh(table.draw)) for number in range(draw.random.randint(*table.size))]
+    rows = [
+        Row(number, draw.fresh(table.draw)) for number in range(draw.random.randint(*table.size))
+    ]
     if table.twice and any(column.qualifier for column in columns) and draw.maybe(0.7):
         rows[-1].name = rows[0].name
     gaps = draw.maybe(0.3)
@@ -96,8 +98,13 @@ def rows_of(
         for row in rows:
             if gaps and column.key != table.sort and draw.maybe(0.12):
                 continue
-            value = getattr(draw, column.draw)() if column.shared and "|" not in column.draw else (
-                draw.one(column.draw.split("|")) if column.shared else draw.fresh(column.draw))
+            value = (
+                getattr(draw, column.draw)()
+                if column.shared and "|" not in column.draw
+                else (
+                    draw.one(column.draw.split("|")) if column.shared else draw.fresh(column.draw)
+                )
+            )
             row.values[column.key] = value
     if table.sort and any(column.key == table.sort for column in columns) and draw.maybe(0.8):
         rows.sort(key=lambda row: draw.size[row.values[table.sort]])
@@ -233,7 +240,9 @@ class _Asker:
 # Layouts
 
 
-def _cells(doc: Document, columns: Sequence[Column], rows: Sequence[Row], prefix: str) -> list[list[str]]:
+def _cells(
+    doc: Document, columns: Sequence[Column], rows: Sequence[Row], prefix: str
+) -> list[list[str]]:
     gap = doc.draw.one(NOTHING)
     return [
         [mark(f"{prefix}{row.number}.name", capital(row.name))]
@@ -269,7 +278,9 @@ def written(
     if layout == "blocks":
         sign = draw.one(["{}: {}", "  {}: {}", "- {}: {}", "  • {} {}"])
         return "\n\n".join(
-            "\n".join([row[0], *(sign.format(*pair) for pair in zip(head[1:], row[1:], strict=True))])
+            "\n".join(
+                [row[0], *(sign.format(*pair) for pair in zip(head[1:], row[1:], strict=True))]
+            )
             for row in cells
         )
     if layout == "inline":
@@ -285,6 +296,10 @@ def written(
             )
             for row in cells
         )
+    if layout == "plain":
+        # Value before name, as ingredients are listed: "250 g butter".
+        start = draw.one(["- {1} {0}", "{1} {0}", "• {1} {0}", "* {0} ({1})"])
+        return "\n".join(start.format(*row) for row in cells)
     grid = [head, *cells]
     if layout == "transposed":
         grid = [list(column) for column in zip(*grid, strict=True)]
@@ -293,14 +308,23 @@ def written(
 
 
 def _sentences(
-    doc: Document, table: Table, drawn: tuple[list[Column], list[Row]], prefix: str, context: Context
+    doc: Document,
+    table: Table,
+    drawn: tuple[list[Column], list[Row]],
+    prefix: str,
+    context: Context,
 ) -> str:
     columns, rows = drawn
     made = []
     for row in rows:
         name = mark(f"{prefix}{row.number}.name", row.name)
         parts = [
-            filled(doc, column.say, context, mark(f"{prefix}{row.number}.{column.key}", row.values[column.key]))
+            filled(
+                doc,
+                column.say,
+                context,
+                mark(f"{prefix}{row.number}.{column.key}", row.values[column.key]),
+            )
             for column in columns
             if column.key in row.values
         ]
@@ -308,7 +332,10 @@ def _sentences(
             said = ", ".join(parts[:-1]) + (" and " if len(parts) > 1 else "") + parts[-1]
             made.append(capital(filled(doc, table.subject, {**context, "row": name})) + f" {said}.")
         else:
-            made.append(capital(filled(doc, table.subject, {**context, "row": name})) + " is on the list too.")
+            made.append(
+                capital(filled(doc, table.subject, {**context, "row": name}))
+                + " is on the list too."
+            )
     return doc.draw.one([" ", " ", "\n"]).join(made)
 
 

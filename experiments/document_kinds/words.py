@@ -41,7 +41,8 @@ Plumbing|Housing Trust|Water|Telecom|Press|Instruments|Timber|Catering""".replac
     "|"
 )
 
-APPLIANCES = """kettle|dishwasher|washing machine|tumble dryer|coffee machine|toaster|vacuum cleaner|
+APPLIANCES = """kettle|dishwasher|washing machine|tumble dryer|coffee machine|toaster|
+vacuum cleaner|
 air fryer|bread maker|fan heater|dehumidifier|hair dryer|electric drill|lawn mower|hedge trimmer|
 sewing machine|printer|router|freezer|induction hob|microwave oven|steam iron|food processor|
 heat pump|pressure washer|projector|record player|e-bike|stand mixer|garden pump""".replace(
@@ -57,20 +58,22 @@ chopping board|tea towel|plant pot|fishing rod|chess set|jigsaw puzzle|kite|sled
     "\n", ""
 ).split("|")
 
-DISHES = """leek and potato soup|grilled trout|mushroom pie|lentil curry|roast chicken|beetroot salad|
+DISHES = """leek and potato soup|grilled trout|mushroom pie|lentil curry|roast chicken|
+beetroot salad|
 cheese omelette|lamb stew|spinach lasagne|fish cake|pumpkin risotto|stuffed pepper|beef goulash|
 onion tart|chickpea burger|tomato soup|smoked mackerel|apple crumble|lemon tart|rice pudding|
 chocolate mousse|plum cake|carrot cake|pear sorbet|ginger cake|goat's cheese toast|
 herring on rye|bean chilli|noodle soup|potato pancake|rhubarb fool|vegetable pasty|cherry strudel|
-parsnip mash|prawn cocktail|duck with cabbage|poached egg|barley broth""".replace("\n", "").split("|")
+parsnip mash|prawn cocktail|duck with cabbage|poached egg|barley broth""".replace("\n", "").split(
+    "|"
+)
 
 SERVICES = """cut and blow-dry|beard trim|full colour|oil change|wheel alignment|brake check|
 bicycle service|key cutting|shoe repair|trouser hem|curtain fitting|window cleaning|oven cleaning|
 boiler service|chimney sweep|piano tuning|passport photo|dog grooming|eye test|contact lens check|
 foot massage|back massage|swimming lesson|guitar lesson|driving lesson|translation of a page|
-garden clearance|hedge cutting|carpet cleaning|tyre change|knife sharpening|watch battery""".replace(
-    "\n", ""
-).split("|")
+garden clearance|hedge cutting|carpet cleaning|tyre change|knife sharpening|
+watch battery""".replace("\n", "").split("|")
 
 FACILITIES = """swimming pool|public library|sports hall|town museum|recycling centre|post office|
 pharmacy|café|ticket office|gift shop|reading room|children's corner|archive|sauna|climbing wall|
@@ -84,13 +87,15 @@ archivist|site engineer|purchasing manager|training lead|data analyst|housing ad
 maths teacher|music teacher|midwife|dietician|legal adviser|warehouse supervisor|canteen manager|
 curator|transport planner|social worker|web editor""".replace("\n", "").split("|")
 
-DEPARTMENTS = """Accounts|Admissions|Building Services|Cardiology|Communications|Customer Care|Design|
+DEPARTMENTS = """Accounts|Admissions|Building Services|Cardiology|Communications|Customer Care|
+Design|
 Estates|Facilities|Grants|Human Resources|Legal|Maintenance|Marketing|Outpatients|Planning|
 Procurement|Quality|Radiology|Research|Sales|Security|Student Support|Transport""".replace(
     "\n", ""
 ).split("|")
 
-EVENTS = """summer fair|harvest supper|book swap|choir concert|repair café|charity run|science evening|
+EVENTS = """summer fair|harvest supper|book swap|choir concert|repair café|charity run|
+science evening|
 craft market|film night|quiz night|lantern walk|plant sale|open day|folk dance|poetry reading|
 street party|flea market|boat race|chess tournament|swimming gala|jazz evening|puppet show|
 cookery class|photography walk|ceramics workshop|first-aid course|winter ball|kite festival|
@@ -111,5 +116,8 @@ MEDICINES = """Alvorin|Benzapril|Cortaline|Dolovex|Ebrasan|Fluvimol|Gastrelan|Hi
 Jovatan|Kelpadin|Lortazine|Migravil|Nasolene|Optirin|Prevacor|Quinolex|Rhinamol|Sedoval|Tuscalin|
 Urivane|Vasotrim|Xeralip|Zolmaren""".replace("\n", "").split("|")
 
-BRANDS = """Arvo|Bellora|Brisk|Calora|Dovetail|Elvan|Ferro|Glint|Halden|Inova|Jolt|Kivra|Lumo|Merrow|
-Norda|Ostra|Pello|Quanto|Rondo|Silva|Tarn|Umbra|Velo|Wexo|Yarrow|Zentro""".replace("\n", "").split("|")
+BRANDS = """Arvo|Bellora|Brisk|Calora|Dovetail|Elvan|Ferro|Glint|Halden|Inova|Jolt|Kivra|Lumo|
+Merrow|
+Norda|Ostra|Pello|Quanto|Rondo|Silva|Tarn|Umbra|Velo|Wexo|Yarrow|Zentro""".replace("\n", "").split(
+    "|"
+)
