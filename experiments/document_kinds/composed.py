@@ -136,7 +136,7 @@ ACTIONS = Table(
                "Who is responsible: {row}?|who was asked to {row}?",
                "falls to {}", "What does {} have to do?|What is the task of {}?|What did {} agree "
                "to do?"),
-        Column("due", "date", "Due|By|Deadline", "the deadline to {row}",
+        Column("due", "later", "Due|By|Deadline", "the deadline to {row}",
                "By when do they have to {row}?|What is the deadline to {row}?|When must somebody "
                "{row} at the latest?|Until when is there time to {row}?|On what date is it due to "
                "{row}?|deadline {row}?",
@@ -236,7 +236,7 @@ def minutes(draw: Draw) -> Passage:
 STOPS = Table(
     "Stop|Town|Where", "place",
     [
-        Column("arrive", "date", "Arrival|Arrive", "the day of arrival in {row}",
+        Column("arrive", "days_later", "Arrival|Arrive", "the day of arrival in {row}",
                "When do we arrive in {row}?|On which day do we get to {row}?|What is the date of "
                "arrival in {row}?|When does the group reach {row}?|What day do we come to {row}?|"
                "{row} arrival date?",

@@ -5,9 +5,11 @@ from __future__ import annotations
 import datetime
 import random
 from collections.abc import Callable, Sequence
+from typing import TypeVar
 
 from document_kinds import words
 
+Option = TypeVar("Option")
 WEEKDAYS = ["Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday"]
 MONTHS = [
     "January", "February", "March", "April", "May", "June", "July", "August", "September",
@@ -60,16 +62,13 @@ class Draw:
         self._phones = source.choice(["01632 960{:03}", "020 7946 0{:03}", "07700 900{:03}",
                                       "ext. {:03}", "+44 1632 960{:03}"])  # fmt: skip
 
-    def one(self, options: Sequence[str]) -> str:
-        return self.random.choice(options)
-
-    def one_pair(self, options: Sequence[tuple[str, str]]) -> tuple[str, str]:
+    def one(self, options: Sequence[Option]) -> Option:
         return self.random.choice(options)
 
     def maybe(self, share: float = 0.5) -> bool:
         return self.random.random() < share
 
-    def some(self, options: Sequence[str], low: int, high: int) -> list[str]:
+    def some(self, options: Sequence[Option], low: int, high: int) -> list[Option]:
         """Return between ``low`` and ``high`` of the options, in random order."""
         return self.random.sample(options, min(len(options), self.random.randint(low, high)))
 
@@ -118,11 +117,8 @@ class Draw:
         return f"{self.one([self.one(words.FAMILY), self.place()])} {self.one(words.FIRM_ENDS)}"
 
     def model(self) -> str:
-        number = self.random.randint(1, 99) * self.one_number(10, 5, 100)
+        number = self.random.randint(1, 99) * self.one([10, 5, 100])
         return f"{self.one(words.BRANDS)} {self.one(['', 'X', 'S', 'K', 'M-'])}{number}"
-
-    def one_number(self, *numbers: int) -> int:
-        return self.random.choice(numbers)
 
     def team(self) -> str:
         return f"{self.place()} {self.one(words.TEAMS)}"
@@ -197,6 +193,10 @@ class Draw:
         """Return a date after all that were drawn."""
         return self._dated(self._latest + datetime.timedelta(days=self.random.randint(3, 45)))
 
+    def days_later(self) -> str:
+        """Return a date one to four days after the last."""
+        return self._dated(self._latest + datetime.timedelta(days=self.random.randint(1, 4)))
+
     def _dated(self, day: datetime.date) -> str:
         self._latest = max(self._latest, day)
         return self._sized(self._date(day), day.toordinal())
@@ -231,17 +231,17 @@ class Draw:
         return self._sized(self._time(hour, minute), hour * 60 + minute)
 
     def clock(self) -> str:
-        hour, minute = self.random.randint(7, 21), self.one_number(0, 0, 15, 30, 30, 45)
+        hour, minute = self.random.randint(7, 21), self.one([0, 0, 15, 30, 30, 45])
         return self._sized(self._time(hour, minute), hour * 60 + minute)
 
     def hours(self) -> str:
         start, end = self.random.randint(6, 11), self.random.randint(13, 21)
-        half = self.one_number(0, 30)
+        half = self.one([0, 30])
         mark = self.one([" to ", "–", " – ", "-"])
-        return f"{self._time(start, half)}{mark}{self._time(end, self.one_number(0, 30))}"
+        return f"{self._time(start, half)}{mark}{self._time(end, self.one([0, 30]))}"
 
     def morning(self) -> str:
-        hour, minute = self.random.randint(5, 9), self.one_number(0, 10, 15, 20, 30, 45)
+        hour, minute = self.random.randint(5, 9), self.one([0, 10, 15, 20, 30, 45])
         return self._sized(self._time(hour, minute), hour * 60 + minute)
 
     def evening(self) -> str:
@@ -284,7 +284,7 @@ class Draw:
         return self._price(self.random.randint(20, 240) * 10, ".00" if self._cents else "")
 
     def sum(self) -> str:
-        return self._price(self.random.randint(3, 900) * self.one_number(10, 50, 1000), "")
+        return self._price(self.random.randint(3, 900) * self.one([10, 50, 1000]), "")
 
     def percent(self) -> str:
         number = self.random.randint(2, 95)
@@ -314,7 +314,7 @@ class Draw:
         return self._sized(f"{number:,} W" if self.maybe() else f"{number} W", number)
 
     def litres(self) -> str:
-        number = self.random.randint(4, 90) / self.one_number(1, 10)
+        number = self.random.randint(4, 90) / self.one([1, 10])
         return f"{number:g} {self.one(['litres', 'l'])}"
 
     def length(self) -> str:

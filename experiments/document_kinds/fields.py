@@ -199,7 +199,7 @@ def headed(doc: Document, stated: Sequence[Stated], others: Sequence[str]) -> st
                       "§ {n} {label}\n{text}", "## {label}\n{text}", "{label}\n{text}",
                       "({n}) {text}"])  # fmt: skip
     made = []
-    for number, item in enumerate(stated, draw.one_number(1, 1, 1, 3, 7)):
+    for number, item in enumerate(stated, draw.one([1, 1, 1, 3, 7])):
         label = draw.one(split(item.field.label)) if item.field.label else "Note"
         made.append(style.format(n=number, label=label, text=item.sentence))
     made.extend(others)
@@ -221,7 +221,7 @@ def _mixed(doc: Document, stated: Sequence[Stated], hints: Sequence[Hint]) -> li
 
 def _asked(doc: Document, item: Stated | Hint) -> str:
     """Return a question as part of the text; it gives nothing away about a field left out."""
-    return mark(HINT + "asked", capital(doc.draw.one(item.wordings)))
+    return mark(f"{HINT}asked {item.field.key}", capital(doc.draw.one(item.wordings)))
 
 
 def talk(doc: Document, stated: Sequence[Stated], hints: Sequence[Hint], names: Context) -> str:

@@ -77,7 +77,7 @@ def drawn(kind: str, form: Form) -> Callable[[Draw], Passage]:
             pairs = [*TALKERS, (draw.fresh("given"), draw.fresh("given"))]
             if "who" in context:
                 pairs = [("Q", "A"), ("Interviewer", context["who"]), ("Reporter", context["last"])]
-            asking, knowing = draw.one_pair(pairs)
+            asking, knowing = draw.one(pairs)
             body = talk(doc, stated, hints, {"asking": asking, "knowing": knowing})
         else:
             rest = [hint.sentence for hint in hints] + others(doc, form.others, context, 2, 5)

@@ -112,7 +112,8 @@ LEASE = [
 LEASE_OTHERS = """The stairwell is cleaned in turn.|Bicycles belong in the cellar, not in the hall.|
 Both sides have a signed copy.|The flat was last painted in {~recent}.|
 Meter readings are taken on handover.|
-The attic belongs to the flat of {~person}.|Smoking on the balcony is tolerated.|Waste is sorted into four bins.|
+The attic belongs to the flat of {~person}.|Smoking on the balcony is tolerated.|
+Waste is sorted into four bins.|
 Changes to this contract need the written form.|The neighbouring flat costs more.""".replace(
     "\n", ""
 )
@@ -217,7 +218,7 @@ CONTRACT = [
           "A change of address is reported {}.|Whoever moves tells {firm} {}.",
           "A change of address must be reported.", "moves"),
 ]  # fmt: skip
-CONTRACT_OTHERS = """Spoken side agreements are not valid.|The general terms of {~recent} apply as well.|
+CONTRACT_OTHERS = """Spoken side agreements are not valid.|The general terms of {~recent} apply.|
 If a clause is void, the others remain.|Data are stored as the law requires.|
 Technical changes are possible at any time.|
 {firm} may hand the work to others.|The customer keeps the equipment dry and clean.|
@@ -360,7 +361,8 @@ def invoice(draw: Draw) -> Passage:
     rest = [hint.sentence for hint in hints] + others(
         doc, "Thank you for your custom.|The goods remain ours until they are paid for.|We also "
         "repair what we sell.|"
-        "Complaints are accepted for two weeks.|Our shop is in {~street}.", context, 0, 2)  # fmt: skip
+        "Complaints are accepted for two weeks.|Our shop is in {~street}.", context, 0, 2,
+    )  # fmt: skip
     body = draw.one([lines, lines, prose])(doc, stated, rest)
     parts = [top, items, body] if draw.maybe(0.7) else [top, body, items]
     return doc.finish("\n\n".join(parts))

@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from document_kinds.document import Document, capital, mark, padded, unmarked
+from document_kinds.draw import Draw
 from document_kinds.fields import Context, filled, split, width_of
 
 NOTHING = ["–", "-", "n/a", "—", "tbc"]
@@ -98,14 +99,7 @@ def rows_of(
         for row in rows:
             if gaps and column.key != table.sort and draw.maybe(0.12):
                 continue
-            value = (
-                getattr(draw, column.draw)()
-                if column.shared and "|" not in column.draw
-                else (
-                    draw.one(column.draw.split("|")) if column.shared else draw.fresh(column.draw)
-                )
-            )
-            row.values[column.key] = value
+            row.values[column.key] = _value(draw, column)
     if table.sort and any(column.key == table.sort for column in columns) and draw.maybe(0.8):
         rows.sort(key=lambda row: draw.size[row.values[table.sort]])
     else:
@@ -113,6 +107,15 @@ def rows_of(
     asker = _Asker(doc, table, columns, rows, context, prefix)
     asker.ask()
     return columns, rows
+
+
+def _value(draw: Draw, column: Column) -> str:
+    if not column.shared:
+        return draw.fresh(column.draw)
+    if "|" in column.draw:
+        return draw.one(column.draw.split("|"))
+    method: Callable[[], str] = getattr(draw, column.draw)
+    return method()
 
 
 @dataclass

@@ -100,7 +100,7 @@ def sheet(kind: str) -> Callable[[Draw], Passage]:
 
     def make(draw: Draw) -> Passage:
         given = SHEETS[kind]
-        vehicle, stop = draw.one_pair(VEHICLES)
+        vehicle, stop = draw.one(VEHICLES)
         context = {"vehicle": vehicle, "stop": stop, "Stop": stop.capitalize()}
         doc = Document(kind, draw, given.name, given.topic)
         top = others(doc, draw.one(given.above), context, 1, 1)[0]
