@@ -1,0 +1,1 @@
+"""Kinds of everyday documents, with questions: what ``made_documents.py`` writes."""
