@@ -173,7 +173,7 @@ class TestFields:
 class TestTables:
     TABLE = Table(
         "To", "place",
-        [Column("leaves", "time", "Departs", "the departure to {row}", "When is the train to {row}?",
+        [Column("leaves", "time", "Departs", "departure to {row}", "When is the train to {row}?",
                 "leaves at {}", "Where does the train at {} go?", "at {}", "Which train is first?"),
          Column("platform", "platform", "Platform", "the platform for {row}",
                 "Where is the train to {row}?", "is on platform {}", "", "from platform {}")],

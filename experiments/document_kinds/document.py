@@ -157,7 +157,9 @@ def worded(question: Question, passage: Passage, source: random.Random) -> str:
     if noun and style < 0.12:
         text = source.choice(_TELL).format(noun) + source.choice([".", "", "."])
     elif noun and style < 0.24:
-        text = source.choice(_ASK).format(noun)
+        # "What is what she likes?" is not asked.
+        asks = _ASK[3:] if noun.startswith(("what ", "how ")) else _ASK
+        text = source.choice(asks).format(noun)
         if _plural(noun):
             text = text.replace("What is ", "What are ").replace("What's ", "What are ")
     elif noun and style < 0.32:

@@ -277,6 +277,10 @@ class Draw:
         cents = self.one([".50", ".00", ".20", ".90", ".80"]) if self._cents else ""
         return self._price(self.random.randint(3, 29), cents)
 
+    def dear(self) -> str:
+        cents = self.one([".50", ".00", ".20", ".90", ".80"]) if self._cents else ""
+        return self._price(self.random.randint(31, 160), cents)
+
     def small(self) -> str:
         return self._price(self.random.randint(1, 9), self.one([".50", ".00", ".20", ".90", ".60"]))
 
@@ -329,8 +333,13 @@ class Draw:
         number = self.random.randint(28, 82)
         return self._sized(f"{number} dB", number)
 
-    def degrees(self) -> str:
-        number = self.random.randint(-9, 34)
+    def warm(self) -> str:
+        return self._degrees(self.random.randint(12, 36))
+
+    def cold(self) -> str:
+        return self._degrees(self.random.randint(-14, 11))
+
+    def _degrees(self, number: int) -> str:
         return self._sized(f"{number} °C" if self._cents else f"{number}°", number)
 
     def heat(self) -> str:

@@ -225,13 +225,17 @@ def _asked(doc: Document, item: Stated | Hint) -> str:
 
 
 def talk(doc: Document, stated: Sequence[Stated], hints: Sequence[Hint], names: Context) -> str:
-    """Return the facts as a conversation of ``names["asking"]`` and ``names["knowing"]``."""
+    """Return the facts as a conversation of ``names["asking"]`` and ``names["knowing"]``.
+
+    Questions about ``names["who"]``, if there is one, are put to that person.
+    """
     draw = doc.draw
     line = draw.one(["{}: {}", "**{}:** {}", "[{}] {}", "{} – {}", "<{}> {}"])
-    turns = []
+    turns: list[str] = []
     for item in _mixed(doc, stated, hints):
-        opener = draw.one(["", "", "", "OK. ", "Also: ", "Thanks! ", "One more thing: ", "Right. "])
-        question = _asked(doc, item)
+        openers = ["", "", "", "OK. ", "Also: ", "Thanks! ", "One more thing: ", "Right. "]
+        opener = draw.one(openers if turns else ["", "Hello! ", "Hi, a question: "])
+        question = _addressed(_asked(doc, item), names.get("who", ""))
         turns.append(line.format(names["asking"], opener + question))
         answer = item.sentence
         if isinstance(item, Stated) and item.field.label and draw.maybe(0.35):
@@ -239,6 +243,20 @@ def talk(doc: Document, stated: Sequence[Stated], hints: Sequence[Hint], names: 
             answer = capital(draw.one(short).format(item.value))
         turns.append(line.format(names["knowing"], answer))
     return "\n".join(turns)
+
+
+def _addressed(question: str, person: str) -> str:
+    """Return a question about a person as one to this person."""
+    if not person:
+        return question
+    for about, to in (
+        ("does {}", "do you"),
+        ("is {}", "are you"),
+        ("has {}", "have you"),
+        ("was {}", "were you"),
+    ):
+        question = re.sub(rf"(?i)\b{about.format(re.escape(person))}\b(?!'s)", to, question)
+    return question.replace(f"{person}'s", "your").replace(person, "you")
 
 
 def width_of(cells: Sequence[str]) -> int:

@@ -78,9 +78,11 @@ def drawn(kind: str, form: Form) -> Callable[[Draw], Passage]:
             if "who" in context:
                 pairs = [("Q", "A"), ("Interviewer", context["who"]), ("Reporter", context["last"])]
             asking, knowing = draw.one(pairs)
-            body = talk(doc, stated, hints, {"asking": asking, "knowing": knowing})
+            body = talk(doc, stated, hints, {**context, "asking": asking, "knowing": knowing})
         else:
-            rest = [hint.sentence for hint in hints] + others(doc, form.others, context, 2, 5)
+            rest = [hint.sentence for hint in hints] + others(
+                doc, form.others, context, 2, draw.one([4, 5, 9])
+            )
             body = {"prose": prose, "lines": lines, "headed": headed}[layout](doc, stated, rest)
         spoken = layout == "talk" and form.talks
         top = filled(doc, draw.one(form.talks if spoken else form.tops), context)

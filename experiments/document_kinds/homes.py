@@ -33,7 +33,7 @@ LEASE = [
           "moving out must notice be given?"
           "|What notice is needed to end the lease?|How far ahead does the lease have to be "
           "cancelled?|What is the period of notice?",
-          "Either side may end the lease with {} notice.|The notice period is {}.|"
+          "Either side may end the lease with a notice of {}.|The notice period is {}.|"
           "Whoever wants to end the lease must say so {} ahead.",
           "Notice must be given in writing.|Notice by e-mail is not enough.",
           "ahead|end the lease"),

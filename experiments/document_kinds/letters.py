@@ -174,7 +174,7 @@ COMPLAINT = [
           "fault does the {thing} have?|What is the matter with it?|What does {writer} complain "
           "about?|What problem is there with the {thing}?|What does not work?",
           "The trouble is that {}.|Now {}.|Since then {}.", "", "trouble|Now"),
-    Field("since", "the second day|last weekend|the first use|three weeks|the move|Easter", "Since",
+    Field("since", "the second day|last weekend|the first use|early May|the move|Easter", "Since",
         "the time since when it has been faulty", "Since when has it been faulty?|How long has the "
         "{thing} had the fault?|From when on did the {thing} fail?|When did the trouble begin?|"
         "Since what time does {writer} have trouble?|When did the fault first show?",

@@ -204,7 +204,7 @@ NEWS = [
         "30 volunteers", "", "the forces that were sent", "What was sent to help?|Which forces "
         "were at work?|Who or what came to help at the {what}?|How many helpers were there?|What "
         "did the {body} send?|With what forces did the {body} come?",
-          "At work were {}.|The {body} sent {}.", "Help came soon.", "sent"),
+          "On the scene: {}.|The {body} sent {}.", "Help came soon.", "sent"),
     Field("witness", "given", "", "the name of the witness", "Who saw it first?|Who called for "
         "help?|What is the witness called?|Which neighbour noticed the {what}?|Who was the first "
         "to notice?|What is the name of the caller?",
@@ -216,7 +216,7 @@ NEWS = [
         "will be done after the {what}?|What is planned in {place} now?|What comes next?",
           "As a next step, {}.|Next, {}.", "", "Next"),
 ]  # fmt: skip
-CALLERS = ["Phone call to the office, {~clock}", "Chat of {~date}", "Two neighbours talk."]
+CALLERS = ["Phone call to the office, {~clock}.", "Chat, no. {~code}.", "Two neighbours talk."]
 FORMS = {
     "works-notice" : Form("notice", "notice", WORKS, ["NOTICE\n{what} in {street}\n{firm}",
     "Dear residents of {street},\nthere will be a {what}.", "# {what} – {street}",

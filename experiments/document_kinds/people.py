@@ -127,7 +127,7 @@ INTERVIEW = [
         "could not sit still at school|they gave us soup for free", "", "the reason why {who} took "
         "up the work", "Why did {who} choose this work?|For what reason did {who} begin?|What made "
         "{who} take up the job?|Why did {who} become this?|What was the reason for {who}'s choice?|"
-        "how come {who} does this?",
+        "how come {who} took this up?",
           "I chose it because {}.|To be honest, {}; that is how it began.",
           "I would choose it again.", "honest|because"),
     Field("lives", "place", "", "the place where {who} lives", "Where does {who} live?|In which "

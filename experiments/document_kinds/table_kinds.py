@@ -50,21 +50,21 @@ TIMETABLE = Table(
                "{vehicle} goes to {row}?|Which company takes me to {row}?"
                "|What is the name of the operator to {row}?|By whom is the {row} {vehicle} "
                "operated?", "is run by {}", "Where does {} go?|Which place is served by {}?",
-               "of {}"),
+               "run by {}"),
     ],
     "The {vehicle} to {row}", (2, 4), (4, 8), "leaves", True, ("leaves",),
 )  # fmt: skip
 PRICES = Table(
     "Service|What we do|Work", "service",
     [
-        Column("price", "price", "Price|Cost|From", "the price of the {row}",
+        Column("price", "dear", "Price|Cost|From", "the price of the {row}",
                "How much is the {row}?|What does the {row} cost?|What do you charge for the {row}?|"
                "What is the price of the {row}?"
                "|How much would I pay for the {row}?|how much for {row}?", "costs {}",
                "What costs {}?|What can I get for {}?|Which service is {}?", "for {}",
                "Which service is the cheapest?|What costs least?", "Which service is the most "
                "expensive?|What costs most?"),
-        Column("member", "price", "Members|Member price|With card", "the price of the {row} for "
+        Column("member", "cheap", "Members|Member price|With card", "the price of the {row} for "
             "members",
                "How much is the {row} for members?|What do members pay for the {row}?|What is the "
                "member price of the {row}?|How much is the {row} with a card?"
@@ -283,14 +283,14 @@ PROGRAMME = Table(
 WEATHER = Table(
     "Place|Area|Station", "place",
     [
-        Column("high", "degrees", "High|Max.|Day", "the highest temperature in {row}",
+        Column("high", "warm", "High|Max.|Day", "the highest temperature in {row}",
                "What is the highest temperature in {row}?|How warm will it be in {row}?|What is "
                "the high for {row}?|How warm does {row} get?|What maximum is expected in {row}?|"
                "{row} high?",
                "has a high of {}", "Where is the high {}?|Which place gets {} at most?", "",
                "Where is it coldest by day?|Which place has the lowest high?",
                "Where is it warmest?|Which place has the highest temperature?"),
-        Column("low", "degrees", "Low|Min.|Night", "the lowest temperature in {row}",
+        Column("low", "cold", "Low|Min.|Night", "the lowest temperature in {row}",
                "What is the lowest temperature in {row}?|How cold will it be in {row}?|What is the "
                "low for {row}?|How far does it cool down in {row}?|What minimum is expected in "
                "{row}?|{row} low?",

@@ -106,7 +106,7 @@ def sheet(kind: str) -> Callable[[Draw], Passage]:
         top = others(doc, draw.one(given.above), context, 1, 1)[0]
         table = given.table
         body = written(doc, table, rows_of(doc, table, context), context=context)
-        after = " ".join(others(doc, given.below, context, 1, 4))
+        after = " ".join(others(doc, given.below, context, 1, draw.one([3, 4, 7])))
         return doc.finish(
             f"{top}\n\n{body}\n\n{after}" if draw.maybe(0.8) else f"{top}\n{after}\n\n{body}"
         )
