@@ -91,8 +91,8 @@ INTERVIEW = [
         "here?",
           "I began in {}.|I have been here since {}.", "", "began"),
     Field("rises", "morning", "", "the time when {who} gets up", "When does {who} get up?|At what "
-        "time does {who} start the day?|What time does {who} rise?|When does the day of {who} "
-        "begin?|At what time is {who} out of bed?|What time does {who}'s alarm ring?",
+        "time does {who} start the day?|What time does {who} rise?|When does {who}'s day begin?|"
+        "At what time is {who} out of bed?|What time does {who}'s alarm ring?",
           "I get up at {}.|My alarm rings at {}; lunch is at {~clock}.", "I am no friend of alarm "
           "clocks.", "alarm"),
     Field("likes", "the quiet in the morning|talking to old people|the smell of wood|the view from "
@@ -119,8 +119,8 @@ INTERVIEW = [
           "Next I am planning {}.|For the future I have {} in mind.", "I don't talk about my "
           "plans.", "planning|mind"),
     Field("earns", "rent", "", "what {who} earns", "How much does {who} earn?|What is {who}'s pay?|"
-        "How much money does {who} get a month?|What does the job pay?|What is the income of "
-        "{who}?|what does {who} make a month?",
+        "How much money does {who} get a month?|What does the job pay?|What is "
+        "{who}'s income?|what does {who} make a month?",
           "I earn {} a month.|It pays {} a month, and rent is {~rent}.", "You don't get rich.",
           "earn|pays"),
     Field("why", "I wanted to work outdoors|my sister dared me|the bus stopped in front of it|I "
