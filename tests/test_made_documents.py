@@ -111,6 +111,12 @@ class TestQuestions:
                     found = re.search(rf"(?<!\w){re.escape(word)}(?!\w)", text, re.IGNORECASE)
                     assert not found, (passage.kind, word)
 
+    def test_what_a_document_is_about_is_named_in_it(self, passages):
+        # Else a question about something similar could not be told from one about this.
+        for passage in passages:
+            for name in passage.names:
+                assert name.lower() in passage.text.lower(), (passage.kind, name)
+
     def test_every_kind_has_several_layouts_and_wordings(self):
         for kind in sorted(KINDS):
             source = random.Random(1)

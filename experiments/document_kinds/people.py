@@ -248,8 +248,8 @@ BOOKING = [
 FORMS = {
     "biography" : Form("biography", "", LIFE, ["{who}", "# {who}", "{who}: a life",
     "From our series on people of the county: {who}"],
-        "Little is told of the early years.|A street in {~place} bears the name.|There are two "
-        "portraits.|The letters were printed in {~recent}.|Friends praised the dry wit.|The "
+        "Little is told of the early years.|A street in {~place} bears the name.|No portrait is "
+        "known.|A film was made in {~recent}.|Friends praised the dry wit.|The "
         "winters were long and the roads bad.|{~person} wrote the first life.|Many stories are "
         "told, not all of them true.",
         {"who": "person"}, ("who",), 7, "prose prose prose lines headed"),
@@ -261,8 +261,7 @@ FORMS = {
     "job-advertisement" : Form("advertisement", "job", JOB_AD, ["{firm} is looking for a {job}.",
     "# {job} wanted\n{firm}", "{firm}: {job} (m/f/x)", "Join us as {job}! – {firm}"],
         "We are a team of {~points}.|No photograph is necessary.|{~firm} is our sister firm.|You "
-        "find us on the internet.|Trial days are possible.|We have existed since {~recent}.|Travel "
-        "to the interview is refunded.",
+        "find us on the internet.|Trial days are possible.|We have existed since {~recent}.",
         {"firm" : "firm", "job" : "job"}, ("job",), 7, "prose lines headed faq talk", talks=[
         "A phone call about the post of {job} at {firm}", "Chat about a vacancy: {job}, {firm}"]),
     "booking" : Form("confirmation", "booking", BOOKING, ["{hotel}\nDear {guest}, thank you for "
