@@ -103,13 +103,19 @@ class TestQuestions:
     def test_what_must_be_absent_is_absent_from_a_text_without_hints(self, passages):
         for passage in passages:
             text = passage.text
-            hints = [found for key, found in passage.places.items() if key.startswith(HINT)]
+            hints = [found for key, found in passage.places.items() if HINT in key]
             for _, hint in hints:
                 text = text.replace(hint, "")
             for question in passage.unanswerable:
                 for word in question.absent:
                     found = re.search(rf"(?<!\w){re.escape(word)}(?!\w)", text, re.IGNORECASE)
                     assert not found, (passage.kind, word)
+
+    def test_what_a_document_is_about_is_named_in_it(self, passages):
+        # Else a question about something similar could not be told from one about this.
+        for passage in passages:
+            for name in passage.names:
+                assert name.lower() in passage.text.lower(), (passage.kind, name)
 
     def test_every_kind_has_several_layouts_and_wordings(self):
         for kind in sorted(KINDS):

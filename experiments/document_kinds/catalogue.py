@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from document_kinds import composed, homes, letters, notices, people, tabular, things
+from document_kinds import composed, homes, letters, notices, pages, people, tabular, things
 from document_kinds.document import Passage
 from document_kinds.draw import Draw
 
@@ -16,4 +16,5 @@ KINDS: dict[str, Callable[[Draw], Passage]] = {
     **things.KINDS,
     **people.KINDS,
     **composed.KINDS,
+    **pages.KINDS,
 }

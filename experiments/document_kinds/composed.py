@@ -108,7 +108,7 @@ def recipe(draw: Draw) -> Passage:
             ]
         )
     )
-    extra = others(doc, "Mix everything in a large bowl.|Wash your hands.|Salt to taste.|Children "
+    extra = others(doc, "Mix everything well.|Wash your hands.|Salt to taste.|Children "
     "like to help.|Sprinkle with parsley or sugar.|"
         "Switch off the oven.|Let it cool before you cut it.|Peel and chop what needs it.|Cover "
         "with a cloth.", context, 2, 4)  # fmt: skip
@@ -256,7 +256,8 @@ STOPS = Table(
             "museum|the floating market|the bell tower|a cheese dairy|the fish auction|the rose "
             "maze|the clock gallery", "Visit|Sight|Programme", "the visit in {row}",
                "What do we visit in {row}?|What is there to see in {row}?|Which sight is on the "
-               "plan in {row}?|What do we do in {row}?|What shall we look at in {row}?|{row} what "
+               "plan in {row}?|What is planned to be seen in {row}?|What shall we look at in "
+               "{row}?|{row} what "
                "to see?",
                "shows us {}", "Where do we see {}?|In which town is {}?"),
         Column("guide", "person", "Guide|With", "the guide in {row}",
@@ -274,7 +275,7 @@ STOPS = Table(
 TRIP = [
     Field("meet", "in front of the town hall|at the main station, {~hall}|under the clock|at the "
         "harbour gate|by the fountain", "Meeting point", "the meeting point",
-        "Where do we meet?|What is the meeting point?|Where does the trip begin?|At which place "
+        "Where do we meet?|What is the meeting point?|Where do we gather?|At which place "
         "should we gather?|Where do I have to be at the start?|where to meet?",
         "We meet {}.|Please come to the meeting point {}.", "Please do not be late.", "meet"),
     Field("time", "morning", "Departure|Start", "the time of departure", "At what time do we "
@@ -286,7 +287,8 @@ TRIP = [
         "the trip?|trip price?", "The trip costs {}.|Each of us pays {}, a single room {~rent} "
         "more.", "The price includes tips."),
     Field("leader", "person", "Leader", "the leader of the trip", "Who leads the trip?|Who is the "
-        "leader?|Who is in charge of the tour?|Whom do we follow?|Who travels with us as leader?|"
+        "leader?|Who is in charge of the tour?|Who leads us all the way?|Who travels with us as "
+        "leader?|"
         "tour leader?", "{} leads the trip.|You will be led by {}.", "", "led by"),
     Field("pack", "a warm jacket|a passport|a torch|good shoes|a swimsuit|a sleeping bag", "Pack",
         "the thing to pack", "What should we pack?|What must not be left at home?|What do I have "
@@ -383,7 +385,7 @@ def troubleshooting(draw: Draw) -> Passage:
             ]
         )
     )
-    after = " " .join(others(doc, "Pull the plug before you begin.|Never open the back.|Keep "
+    after = " " .join(others(doc, "Never open the back.|Keep "
     "children away.|Use our spare parts only.|If nothing helps, write to {~email}.|"
         "The type plate is below.|Repairs by others end the warranty.|Dry all parts well.", {}, 2,
         4))  # fmt: skip

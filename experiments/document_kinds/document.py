@@ -78,6 +78,7 @@ class Document:
     draw: Draw
     name: str = "text"
     topic: str = ""
+    names: Sequence[str] = ()
     questions: list[Question] = field(default_factory=list)
 
     def ask(self, key: str, wordings: Sequence[str], noun: str = "") -> None:
@@ -126,12 +127,15 @@ class Document:
                 for word in question.absent
             )
         ]
-        return Passage(self.kind, self.name, self.topic, text, places, kept)
+        return Passage(self.kind, self.name, self.topic, text, places, kept, self.names)
 
 
 @dataclass(frozen=True)
 class Passage:
-    """A finished text. ``places`` has the offset and the text of every fact in it."""
+    """A finished text.
+
+    ``places`` has the offset and the text of every fact in it, ``names`` what it is about.
+    """
 
     kind: str
     name: str
@@ -139,6 +143,7 @@ class Passage:
     text: str
     places: dict[str, tuple[int, str]]
     questions: list[Question]
+    names: Sequence[str] = ()
 
     @property
     def answerable(self) -> list[Question]:

@@ -117,7 +117,9 @@ def state(
             marked = mark(item.key, value)
             sentence = capital(filled(doc, draw.one(split(item.say)), context, marked))
             stated.append(Stated(item, marked, sentence, wordings))
-            doc.ask(item.key, wordings, noun)
+            # Named as often as in questions about another, or a name would give these away.
+            named = [text for text in wordings if any(context[name] in text for name in swap or {})]
+            doc.ask(item.key, [*wordings, *named, *named], noun)
             _ask_of_another(doc, item, context, swap or {})
         else:
             doc.ask_in_vain(wordings, noun, (*split(item.label), *split(item.signs)))

@@ -63,6 +63,7 @@ def drawn(kind: str, form: Form) -> Callable[[Draw], Passage]:
     def make(draw: Draw) -> Passage:
         doc = Document(kind, draw, form.name, form.topic)
         context = {name: draw.fresh(source) for name, source in form.names.items()}
+        doc.names = [context[name] for name in form.swap]
         if "who" in context:
             context["last"] = context["who"].split()[-1]
         layout = draw.one(form.layouts.split())

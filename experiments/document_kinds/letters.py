@@ -30,7 +30,7 @@ APPOINTMENT = [
           "starts at {} sharp.", "Please be on time.", "starts at|expected at"),
     Field("room", "room", "Room|Where", "the room of the appointment",
           "In which room is the appointment?|Which room should {reader} go to?|Where in the "
-          "building is it?|What room does {doctor} use?|Where does {reader} have to go on arrival?|"
+          "building is it?|What room does {doctor} use?|To which room should {reader} come?|"
           "Which room is it?",
           "Come to {}, not to {~room}.|{doctor} works in {}.|You will find us in {}.",
           "The rooms have new numbers.", "find us"),
@@ -125,7 +125,7 @@ INSURANCE = [
     Field("what", "a burst pipe in the kitchen|a broken shop window|hail on the roof|a stolen "
         "bicycle|a fire in the shed|a fall on the stairs|water in the cellar", "Damage|Event",
         "the damage",
-          "What happened?|What is the claim about?|What damage was reported?|For what does "
+          "What is the damage?|What is the claim about?|What damage was reported?|For what does "
           "{reader} want money?|What kind of damage is it?|Which event was reported to {firm}?",
           "You reported {}.|Thank you for telling us of {}.", "You reported damage.", "telling us"),
     Field("when", "date", "Date of damage|Happened on", "the date of the damage",
@@ -182,7 +182,8 @@ COMPLAINT = [
           "It was fine at first.", "been there|like this"),
     Field("wants", "my money back|a new one|a free repair|half of the price back|a spare part|an "
         "apology", "I ask for", "what the customer wants", "What does {writer} want?|What does the "
-        "customer ask for?|What should the firm do or give?|What would settle the matter?|Which "
+        "customer ask for?|Which settlement does {writer} want?|What would settle the matter?|"
+        "Which "
         "remedy does {writer} demand?|What is asked for in the letter?",
           "I ask for {}.|What I want is {}.|Please let me have {}.", "I have been patient.",
           "ask for|I want"),
@@ -229,7 +230,8 @@ FORMS = {
         {**LETTER, "firm": "firm"}, (), 6, "prose prose lines", ENDS),
     "complaint" : Form("letter", "complaint", COMPLAINT, ["To {firm}\n\nDear Sir or Madam,\nI am "
     "writing about a {thing}.", "Subject: complaint ({thing})\nTo: {firm}",
-    "{firm}, customer service\n\nComplaint about a {thing}", "Dear team of {firm},"],
+    "{firm}, customer service\n\nComplaint about a {thing}", "Dear team of {firm},\nmy {thing} is "
+    "on my mind."],
         "I have been a customer since {~recent}.|My neighbour has had better luck.|I have kept the "
         "box.|The manual is of no help.|A friend had a look at it.|I called on {~date} and nobody "
         "answered.|I read that others have the same trouble.|I used it with care.",

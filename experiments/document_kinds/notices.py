@@ -136,8 +136,8 @@ EVENT = [
           "do you have to be?",
           "It is for children from {} up.|You may take part from the age of {}.",
           "Children need not come with an adult.", "age of|children from"),
-    Field("rain", "it moves into the gym|it is put off by a week|it will be cancelled|we meet "
-        "under the bridge|there will be tents", "In bad weather|If it rains",
+    Field("rain", "it moves into the gym|it is put off by a week|it will be cancelled|it starts an "
+        "hour later|there will be tents", "In bad weather|If it rains",
         "the plan for bad weather",
           "What happens if it rains?|What is planned for bad weather?|What becomes of the {event} "
           "in the rain?|What if the weather is bad?|What does {host} do when it rains?|What is the "

@@ -91,8 +91,8 @@ INTERVIEW = [
         "here?",
           "I began in {}.|I have been here since {}.", "", "began"),
     Field("rises", "morning", "", "the time when {who} gets up", "When does {who} get up?|At what "
-        "time does {who} start the day?|What time does {who} rise?|When does the day of {who} "
-        "begin?|At what time is {who} out of bed?|What time does {who}'s alarm ring?",
+        "time does {who} start the day?|What time does {who} rise?|When does {who}'s day begin?|"
+        "At what time is {who} out of bed?|What time does {who}'s alarm ring?",
           "I get up at {}.|My alarm rings at {}; lunch is at {~clock}.", "I am no friend of alarm "
           "clocks.", "alarm"),
     Field("likes", "the quiet in the morning|talking to old people|the smell of wood|the view from "
@@ -119,8 +119,8 @@ INTERVIEW = [
           "Next I am planning {}.|For the future I have {} in mind.", "I don't talk about my "
           "plans.", "planning|mind"),
     Field("earns", "rent", "", "what {who} earns", "How much does {who} earn?|What is {who}'s pay?|"
-        "How much money does {who} get a month?|What does the job pay?|What is the income of "
-        "{who}?|what does {who} make a month?",
+        "How much money does {who} get a month?|What does the job pay?|What is "
+        "{who}'s income?|what does {who} make a month?",
           "I earn {} a month.|It pays {} a month, and rent is {~rent}.", "You don't get rich.",
           "earn|pays"),
     Field("why", "I wanted to work outdoors|my sister dared me|the bus stopped in front of it|I "
@@ -248,8 +248,8 @@ BOOKING = [
 FORMS = {
     "biography" : Form("biography", "", LIFE, ["{who}", "# {who}", "{who}: a life",
     "From our series on people of the county: {who}"],
-        "Little is told of the early years.|A street in {~place} bears the name.|There are two "
-        "portraits.|The letters were printed in {~recent}.|Friends praised the dry wit.|The "
+        "Little is told of the early years.|A street in {~place} bears the name.|No portrait is "
+        "known.|A film was made in {~recent}.|Friends praised the dry wit.|The "
         "winters were long and the roads bad.|{~person} wrote the first life.|Many stories are "
         "told, not all of them true.",
         {"who": "person"}, ("who",), 7, "prose prose prose lines headed"),
@@ -261,8 +261,7 @@ FORMS = {
     "job-advertisement" : Form("advertisement", "job", JOB_AD, ["{firm} is looking for a {job}.",
     "# {job} wanted\n{firm}", "{firm}: {job} (m/f/x)", "Join us as {job}! – {firm}"],
         "We are a team of {~points}.|No photograph is necessary.|{~firm} is our sister firm.|You "
-        "find us on the internet.|Trial days are possible.|We have existed since {~recent}.|Travel "
-        "to the interview is refunded.",
+        "find us on the internet.|Trial days are possible.|We have existed since {~recent}.",
         {"firm" : "firm", "job" : "job"}, ("job",), 7, "prose lines headed faq talk", talks=[
         "A phone call about the post of {job} at {firm}", "Chat about a vacancy: {job}, {firm}"]),
     "booking" : Form("confirmation", "booking", BOOKING, ["{hotel}\nDear {guest}, thank you for "

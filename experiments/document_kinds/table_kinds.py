@@ -19,7 +19,7 @@ TIMETABLE = Table(
                "Where does the last {vehicle} go?|To which place is the latest departure?"),
         Column("platform", "platform", "{stop}|From {stop}", "the {stop} of the {vehicle} to {row}",
                "From which {stop} does the {vehicle} to {row} leave?|Which {stop} is the {vehicle} "
-               "to {row} at?|Where do I board for {row}?"
+               "to {row} at?|At which {stop} do I board for {row}?"
                "|What {stop} do I need for {row}?|At what {stop} does the {row} {vehicle} stop?|"
                "Which {stop} must I go to for {row}?",
                "goes from {stop} {}", "Which {vehicle} leaves from {stop} {}?|Where does the "
@@ -50,7 +50,7 @@ TIMETABLE = Table(
                "{vehicle} goes to {row}?|Which company takes me to {row}?"
                "|What is the name of the operator to {row}?|By whom is the {row} {vehicle} "
                "operated?", "is run by {}", "Where does {} go?|Which place is served by {}?",
-               "run by {}"),
+               "with {}"),
     ],
     "The {vehicle} to {row}", (2, 4), (4, 8), "leaves", True, ("leaves",),
 )  # fmt: skip
@@ -297,10 +297,11 @@ WEATHER = Table(
                "a low of {}", "Where is the low {}?|Which place cools down to {}?"),
         Column("sky", "sunny spells|light rain|heavy showers|fog until noon|thunderstorms|snow "
             "above 600 m|drizzle|clear skies|overcast|sleet|hail in places", "Sky|Weather|Outlook",
-            "the weather in {row}",
-               "What will the weather be like in {row}?|What is the outlook for {row}?|What is "
-               "expected in {row}?|What kind of weather does {row} get?|How will the sky be in "
-               "{row}?|weather {row}?",
+            "the sky in {row}",
+               "What will the sky be like in {row}?|What does the forecast say of the sky in "
+               "{row}?|Sun, rain or clouds: what does {row} get?|Which kind of sky does {row} get?|"
+               "How will the sky be in "
+               "{row}?|{row} sky?",
                "expects {}", "Where should one expect {}?|Which place gets {}?", shared=True),
         Column("wind", "wind", "Wind|Gusts", "the wind in {row}",
                "How strong is the wind in {row}?|How fast does the wind blow in {row}?|What wind "

@@ -36,7 +36,7 @@ SHEETS = {
     "timetable": Sheet("timetable", "", TIMETABLE, [
         "{~place} station – departures", "Timetable of line {~platform}, valid from {~date}",
         "# Departures from {~place}",
-        "{~firm} winter timetable\nAll services start at {~place} market square.",
+        "{~firm} winter timetable",
         "Here are the connections from {~place} that you asked for."],
         "Change at {~place} for the coast.|Bicycles travel free after 9.|Tickets are sold on "
         "board.|No service on New Year's Day.|"
@@ -74,7 +74,7 @@ SHEETS = {
         "fair-play prize will be given later.|The cup is engraved in {~place}.|Draws are not "
         "listed."),
     "programme": Sheet("programme", "", PROGRAMME, [
-        "{~place} Festival, {~date}", "Programme of the day", "# Open day at {~hall}",
+        "{~place} Festival, {~date}", "Programme of the day", "# Open day, {~date}",
         "Welcome to our {~event}!\nHere is what awaits you.", "Saturday's talks and workshops"],
         "Coffee is served all day.|Doors open half an hour before.|Please silence your phones.|The "
         "book stall is in the foyer.|Children are welcome.|Sign language is offered on request.|"

@@ -255,7 +255,7 @@ FORMS = {
     "product" : Form("description", "", PRODUCT, ["The {thing} by {maker}",
     "# New: our {thing}\n{maker}", "{maker} presents a {thing} that you will like.",
     "Online shop of {maker} > {thing}"],
-        "Friends of good things will love it.|We make it in small numbers.|Every piece looks a "
+        "We make it in small numbers.|Every piece looks a "
         "little different.|Ask for our catalogue.|We have been at work since {~recent}.|{~people} "
         "customers gave it five stars.|The box can be used again.|It goes well with our {~good}.|"
         "Please note that pictures may differ.",
