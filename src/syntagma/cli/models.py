@@ -29,8 +29,8 @@ from syntagma.tasks import BREAKDOWNS
 Model = Annotated[
     str,
     typer.Argument(
-        help="Folder of a model or run, default-parser, default-reader, or the hub name of a "
-        "question-answering model."
+        help="Folder of a model or run, a model that ships (`syntagma doctor` lists them), or the "
+        "hub name of a question-answering model."
     ),
 ]
 DataFiles = Annotated[list[str], typer.Argument(help="Data files in a format of the model's task.")]
