@@ -326,3 +326,23 @@ def test_questions_are_answered_from_each_text(run, tmp_path):
     assert run("answer", tmp_path / "b/log.txt", "Who kept it?", "--json", alone)[0] == 0
     (single,) = json.loads(alone.read_text())["answers"]
     assert single | {"source": ""} == answers[3] | {"source": ""}
+
+
+def test_questions_as_json_lines(run, tmp_path):
+    asked = (
+        {"passage": "The ferry left the quay at noon – late.", "question": "When?", "id": "a"},
+        {"context": "Moll kept the light.", "question": "Who kept it?"},
+    )
+    path = tmp_path / "asked.jsonl"
+    path.write_text("".join(f"{json.dumps(row)}\n" for row in asked))
+    code, out, _ = run("answer", path, "--jsonl", "--threshold", "inf")
+    assert code == 0
+    rows = [json.loads(line) for line in out.splitlines()]
+    assert [(row["id"], row["outcome"]) for row in rows] == [("a", "answer"), (2, "answer")]
+    for row, passage in zip(rows, (asked[0]["passage"], asked[1]["context"]), strict=True):
+        assert passage[row["start"] : row["end"]] == row["text"]
+    for flags in (["Who?"], ["--json", tmp_path / "x.json"], ["-f", path], ["--top", "3"]):
+        code, _, err = run("answer", path, "--jsonl", *flags)
+        assert code == 2
+        assert says(one_line(err), "has no effect with --jsonl")
+    assert not (tmp_path / "x.json").exists()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, TypeVar, cast
 
@@ -79,11 +80,15 @@ Options = Annotated[
         "syntagma answer a.txt -f b.txt -f c.txt 'Who left at noon?'",
         "syntagma answer a.txt 'What did she buy?' --options 'a barge | a cart' --model runs/NAME",
         "syntagma answer ferry.txt 'Who left at noon?' --model deepset/roberta-base-squad2",
+        "syntagma answer asked.jsonl --jsonl > answered.jsonl",
     )
 )
 def answer(
     source: Annotated[
-        str, typer.Argument(help="Text file to answer from, or - for standard input.")
+        str,
+        typer.Argument(
+            help="Text file to answer from, or - for standard input; with --jsonl, the questions."
+        ),
     ],
     questions: Annotated[
         list[str] | None,
@@ -117,6 +122,14 @@ def answer(
     mode: ModeOption = None,
     threshold: ThresholdOption = None,
     json_file: JsonFile = None,
+    json_lines: Annotated[
+        bool,
+        typer.Option(
+            "--jsonl",
+            help="Read questions from SOURCE, one a line: {'passage': …, 'question': …, 'id': …}; "
+            "print an answer a line as JSON.",
+        ),
+    ] = False,
     device: Device = "cpu",
 ) -> None:
     """Answer questions from a text, or say that it has no answer.
@@ -129,8 +142,22 @@ def answer(
     from syntagma.outputs import require_apart
     from syntagma.report.answers import as_json, choose, read_and_answer, read_questions
 
-    print_utf8()
+    print_utf8(even_to_terminal=json_lines)
     sources = [source, *(further or [])]
+    refuse({"--mode": mode is not None and threshold is not None}, "has no effect with --threshold")
+    if json_lines:
+        given = {
+            "a question": bool(questions),
+            "--file": bool(further),
+            "--questions": questions_file is not None,
+            "--options": options is not None,
+            "--html": html is not None,
+            "--top": top != 1,
+            "--json": json_file is not None,
+        }
+        refuse(given, "has no effect with --jsonl, which reads passages and questions from SOURCE")
+        _answer_lines(source, model, cast("Mode | None", mode), threshold, device)
+        return
     read = [*sources, questions_file or ""]
     require_once(read)
     for written in (json_file, html):
@@ -152,7 +179,6 @@ def answer(
         return
     if html is not None and len(sources) > 1:
         raise InputError(f"--html shows one text, got {len(sources)}; call it once for each text")
-    refuse({"--mode": mode is not None and threshold is not None}, "has no effect with --threshold")
     readings = read_and_answer(
         sources,
         asked,
@@ -166,6 +192,20 @@ def answer(
     if html is not None:
         readings[0].write_page(html)
         typer.echo(f"→ {html}")
+
+
+def _answer_lines(
+    source: str, model: str, mode: Mode | None, threshold: float | None, device: str
+) -> None:
+    """Print an answer for each line of questions as soon as its batch is done."""
+    from syntagma.tasks.spans.question_lines import answer_lines, read_question_lines
+    from syntagma.tasks.spans.reader import Reader
+
+    lines = read_question_lines(source)
+    first = next(lines)  # A missing or wrong file is reported before the model is loaded.
+    reader = Reader.from_pretrained(model, device=device)
+    for line in answer_lines(chain([first], lines), reader, mode=mode, threshold=threshold):
+        typer.echo(line)
 
 
 def _require_texts(questions: Sequence[str], options: Sequence[str]) -> None:
