@@ -71,6 +71,30 @@ Options = Annotated[
     list[str] | None,
     typer.Option(help="Choose one of these: 'A | B | C'; or repeat the flag for each."),
 ]
+FurtherFiles = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--file", "-f", help="Another text file, to answer the questions from it too; repeatable."
+    ),
+]
+QuestionsFile = Annotated[
+    str | None,
+    typer.Option("--questions", help="File with one question per line, or - for standard input."),
+]
+Page = Annotated[
+    Path | None,
+    typer.Option(
+        callback=file_place, help="Also write a page with the answers in the text, and trees."
+    ),
+]
+JsonLines = Annotated[
+    bool,
+    typer.Option(
+        "--jsonl",
+        help="Read questions from SOURCE, one a line: {'passage': …, 'question': …, 'id': …}; "
+        "print an answer a line as JSON.",
+    ),
+]
 
 
 @app.command(
@@ -96,40 +120,16 @@ def answer(
             metavar="[question]...", help="Questions about the text.", show_default=False
         ),
     ] = None,
-    further: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--file",
-            "-f",
-            help="Another text file, to answer the questions from it too; repeatable.",
-        ),
-    ] = None,
-    questions_file: Annotated[
-        str | None,
-        typer.Option(
-            "--questions", help="File with one question per line, or - for standard input."
-        ),
-    ] = None,
+    further: FurtherFiles = None,
+    questions_file: QuestionsFile = None,
     options: Options = None,
     model: Model = DEFAULT_READER,
-    html: Annotated[
-        Path | None,
-        typer.Option(
-            callback=file_place, help="Also write a page with the answers in the text, and trees."
-        ),
-    ] = None,
+    html: Page = None,
     top: Annotated[int, typer.Option(min=1, help="Number of candidates to print.")] = 1,
     mode: ModeOption = None,
     threshold: ThresholdOption = None,
     json_file: JsonFile = None,
-    json_lines: Annotated[
-        bool,
-        typer.Option(
-            "--jsonl",
-            help="Read questions from SOURCE, one a line: {'passage': …, 'question': …, 'id': …}; "
-            "print an answer a line as JSON.",
-        ),
-    ] = False,
+    json_lines: JsonLines = False,
     device: Device = "cpu",
 ) -> None:
     """Answer questions from a text, or say that it has no answer.
