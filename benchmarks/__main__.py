@@ -8,6 +8,7 @@ for name in (
     "masks",
     "precision",
     "parsing",
+    "reading",
     "training",
     "padding",
     "guides",

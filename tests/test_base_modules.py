@@ -298,6 +298,23 @@ def test_batches_cover_everything_within_the_budget(lengths, budget):
         assert len(batch) == 1 or longest * len(batch) <= budget
 
 
+@given(st.lists(st.integers(1, 50), max_size=60), st.integers(1, 500), st.integers(0, 100))
+def test_splitting_a_batch_saves_more_padding_than_the_call_costs(lengths, budget, call_cost):
+    def padded(batches):
+        return sum(len(batch) * max(lengths[index] for index in batch) for batch in batches)
+
+    whole = token_budget_batches(lengths, budget)
+    split = token_budget_batches(lengths, budget, call_cost=call_cost)
+    assert [index for batch in split for index in batch] == [i for batch in whole for i in batch]
+    n_more = len(split) - len(whole)
+    assert padded(whole) - padded(split) >= n_more * (call_cost + 1)
+    for batch in split:
+        # No single cut of what is left would pay.
+        own = [lengths[index] for index in batch]
+        saved = [first * (own[-1] - own[first - 1]) for first in range(1, len(own))]
+        assert max(saved, default=0) <= call_cost
+
+
 @given(st.lists(st.integers(1, 20), min_size=1, max_size=60), st.integers(1, 4))
 def test_ranks_get_the_same_number_of_batches(lengths, world):
     samplers = [

@@ -130,6 +130,14 @@ class Guide(nn.Module):
         return None
 
     @classmethod
+    def stays_in_text(cls, settings: Any) -> bool:
+        """Whether the tree of a text changes the states of that text only.
+
+        The tree of a text whose states nobody reads need then not be known.
+        """
+        return False
+
+    @classmethod
     def first_piece(cls, settings: Any) -> FirstPiece | None:
         """Return why pooling cannot use the first piece after this guide; ``None`` if it can."""
         return None

@@ -144,6 +144,14 @@ class SyntaxGuidedLayers(StateGuide):
         )
 
     @classmethod
+    def stays_in_text(cls, settings: AncestorAttention) -> bool:
+        """Return true: the layers follow the last one, and attention does not leave the sentence.
+
+        Bi-attention is the exception: it compares the guided states of all pieces.
+        """
+        return settings.aggregation != "bi_attention"
+
+    @classmethod
     def columns_of(cls, settings: AncestorAttention) -> tuple[str, ...]:
         """Return the tensors that the mask needs; none for the control without a mask."""
         if settings.aggregation == "vanilla_only":

@@ -120,6 +120,17 @@ class SpanModel(GuidedEncoder):
             self.span_scores.requires_grad_(False)
         self.post_init()
 
+    @property
+    def reads_question_trees(self) -> bool:
+        """Whether the trees of questions can change a score.
+
+        Scores of spans are linear in the states of the passage, so a tree reaches them only through
+        a guide inside the encoder or one that compares the texts.
+        """
+        return self.head.objective != "spans" or not all(
+            guide.stays_in_text(guide.settings) for guide in self.guides
+        )
+
     @classmethod
     def from_pretrained(cls, name: ModelName, **settings: Any) -> Self:  # type: ignore[override]
         """Load a saved model, or build a new one on a pretrained encoder.

@@ -11,7 +11,7 @@ from typing import Any, ClassVar, Generic, Self, TypeVar
 import torch
 from torch import Tensor
 
-from syntagma.batches import padded_length, token_budget_batches
+from syntagma.batches import CALL_COST, padded_length, token_budget_batches
 from syntagma.encoders.load import load_tokenizer, max_pieces
 from syntagma.encoders.precision import Precision, autocast, require_device
 from syntagma.encoders.reference import ModelName, find_model
@@ -25,11 +25,14 @@ from syntagma.syntax.encode import EncodedText, encode_texts, piece_mode
 from syntagma.syntax.sequences import SequenceBuilder
 from syntagma.syntax.tags import MIN_SHARE, TagSet, tag_set_of, tagged_shares
 from syntagma.tasks.layout import Layout, TextPair
+from syntagma.tasks.recent import Recent
 from syntagma.tasks.task import Example, Prediction, Task
 
 log = logging.getLogger(__name__)
 
 Model = TypeVar("Model", bound=GuidedEncoder)
+KEPT_PIECES = 400_000
+"""Number of pieces of recent texts that are kept, with their syntax about 16 MB."""
 
 
 class TextEncoder:
@@ -61,6 +64,7 @@ class TextEncoder:
         self.config = model.config
         self.reads_tags = "tag" in model.syntax_columns
         self.chooses_tags = False
+        self._recent: Recent[tuple[str, bool, bool], EncodedText] = Recent(KEPT_PIECES)
         self._checked = False
         self.longest = max_pieces(model.config.encoder)
         self.builder = SequenceBuilder(
@@ -113,19 +117,37 @@ class TextEncoder:
                 {"penn": "Penn", "upos": "universal"}[tags],
             )
 
-    def encode(self, texts: Sequence[str], *, spaced: bool = False) -> dict[str, EncodedText]:
-        """Each different text as pieces with their syntax.
+    def encode(
+        self, texts: Sequence[str], *, spaced: bool = False, without_trees: bool = False
+    ) -> dict[str, EncodedText]:
+        """Each different text as pieces with their syntax; recent ones are kept.
 
         Args:
             texts: raw texts.
             spaced: as after a space in running text (:func:`syntagma.syntax.encode.encode_texts`).
+            without_trees: do not parse the texts; their pieces belong to no word.
         """
-        unique = list(dict.fromkeys(texts))
-        parsed = self.cache.parsed(unique) if self.cache is not None else None
-        if parsed:
-            self._check_tags(parsed)
-        encoded = encode_texts(
-            unique,
+        options = (spaced, without_trees)
+        found: dict[str, EncodedText | None] = {
+            text: self._recent.get((text, *options)) for text in dict.fromkeys(texts)
+        }
+        new = [text for text, encoded in found.items() if encoded is None]
+        if new:
+            for text, encoded in zip(new, self._encode(new, *options), strict=True):
+                self._recent.add((text, *options), encoded, size=len(encoded))
+                found[text] = encoded
+        return {text: encoded for text, encoded in found.items() if encoded is not None}
+
+    def _encode(self, texts: Sequence[str], spaced: bool, without_trees: bool) -> list[EncodedText]:
+        parsed = None
+        if self.cache is not None:
+            if without_trees:
+                parsed = [ParsedText.from_parses([])] * len(texts)
+            else:
+                parsed = self.cache.parsed(texts)
+                self._check_tags(parsed)
+        return encode_texts(
+            texts,
             self.tokenizer,
             parsed,
             mode=self.mode,
@@ -133,7 +155,6 @@ class TextEncoder:
             spaced=spaced,
             given_words=self.words,
         )
-        return dict(zip(unique, encoded, strict=True))
 
     def forget(self) -> None:
         """Drop parses from memory, so that a stream of texts takes constant memory."""
@@ -280,7 +301,9 @@ class TextPredictor(Generic[Model]):
     def batches(self, items: Sequence[Sized]) -> list[list[int]]:
         """Indices of items in batches of similar length, within the model's budget of pieces."""
         lengths = [padded_length(len(item)) for item in items]
-        return [batch.tolist() for batch in token_budget_batches(lengths, self.batch_tokens)]
+        call_cost = CALL_COST if self.model.device.type == "cpu" else None
+        batches = token_budget_batches(lengths, self.batch_tokens, call_cost=call_cost)
+        return [batch.tolist() for batch in batches]
 
     def on_device(self, tensors: dict[str, Tensor]) -> dict[str, Tensor]:
         """Tensors where the model computes."""

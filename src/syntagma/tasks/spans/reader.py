@@ -225,16 +225,29 @@ class Reader(OneOrMany, TextPredictor[SpanModel]):
         for pair in pairs:
             if problem := _problem(pair):
                 raise InputError(problem)
-        texts = self.texts.encode([text for pair in pairs for text in pair])
+        return self.encode_pairs(pairs)
+
+    def encode_pairs(
+        self, pairs: Sequence[tuple[str, str]], *, all_trees: bool = False
+    ) -> list[SpanWindow]:
+        """Split (passage, question) pairs, none of them empty, into windows.
+
+        Args:
+            pairs: passages with questions.
+            all_trees: parse the questions too where their trees cannot change a score.
+        """
+        passages = self.texts.encode([passage for passage, _ in pairs])
+        without = not (all_trees or self.model.reads_question_trees)
+        questions = self.texts.encode([asked for _, asked in pairs], without_trees=without)
         return [
             window
             for number, (passage, question) in enumerate(pairs)
-            for window in self.maker.windows(number, texts[passage], texts[question])
+            for window in self.maker.windows(number, passages[passage], questions[question])
         ]
 
     def lay_out(self, texts: TextPair) -> Layout:
         """Lay out one window, see :meth:`TextPredictor.lay_out`: the first one with ``place``."""
-        windows = self.windows([(texts.first, texts.second)])
+        windows = self.encode_pairs([(texts.first, texts.second)], all_trees=True)
         chosen = windows[0]
         if texts.place is not None:
             start, end = texts.place

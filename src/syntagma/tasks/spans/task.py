@@ -115,18 +115,14 @@ class SpanTask(PredictorTask[SpanExample, SpanPrediction, Reader]):
 
     def features(self, examples: Sequence[SpanExample]) -> Features:
         """Encode the examples as training windows; the first gold answer is the target."""
-        texts = self.predictor.texts.encode(
-            [text for example in examples for text in (example.passage, example.question)]
-        )
+        pairs = [(example.passage, example.question) for example in examples]
         items = []
-        for number, example in enumerate(examples):
-            passage = texts[example.passage]
-            gold = _gold_pieces(example, passage)
-            for window in self.predictor.maker.windows(number, passage, texts[example.question]):
-                labelled = _with_gold(window, gold)
-                if example.teacher is not None:
-                    labelled = replace(labelled, targets=_targets(window, example.teacher))
-                items.append(labelled)
+        for window in self.predictor.encode_pairs(pairs):
+            example = examples[window.example]
+            labelled = _with_gold(window, _gold_pieces(example, window.passage))
+            if example.teacher is not None:
+                labelled = replace(labelled, targets=_targets(window, example.teacher))
+            items.append(labelled)
         return Features(items, padded=True)
 
     def predict(self, examples: Sequence[SpanExample]) -> list[SpanPrediction]:
