@@ -186,6 +186,30 @@ _ROWS = (
             "SQuAD 2.0, 11 dev articles F1": 64.41,
         },
     ),
+    _shipped(
+        name="accurate-reader",
+        run="reader_accurate",
+        encoder="accurate",
+        packing="--bits 8 --rank 32",
+        kind="reader",
+        version="1.0",
+        description="the most accurate reader for English, on the encoder accurate (110M)",
+        licence="CC BY-SA 4.0",
+        digest="94a6190c650d8f77a6428d7acdf77685ca990004bd38cfca8d6770c1747f2a66",
+        size=5_515_396,
+        data=(
+            "SQuAD 1.1 train",
+            "questions made from it by rule",
+            "made-up everyday documents",
+            "paragraphs of Wikipedia (CC BY-SA) with blanks",
+        ),
+        scores={
+            "SQuAD 1.1 dev, 1,500 questions EM": 84.53,
+            "SQuAD 1.1 dev, 1,500 questions F1": 91.38,
+            "SQuAD 2.0, 15 dev articles, best EM": 69.95,
+            "SQuAD 2.0, 15 dev articles, best F1": 72.02,
+        },
+    ),
 )
 
 NAMED_MODELS: dict[str, NamedModel] = {row.name: row for row in _ROWS}
