@@ -5,8 +5,8 @@
         --language-model Qwen/Qwen2.5-0.5B-Instruct
 
 Readers are named models, folders, or extractive models of the Hugging Face hub; language models
-are instruction-tuned ones.  Names on the hub need a network once.  A language model is told to
-quote the text, or to say that there is no answer.
+are instruction-tuned ones.  Models of the hub are downloaded once.  The prompt asks a language
+model to quote the text, or to say that there is no answer.
 """
 
 from __future__ import annotations

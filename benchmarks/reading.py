@@ -26,6 +26,7 @@ from syntagma.encoders.named_models import NAMED_MODELS, names_of
 from syntagma.encoders.precision import autocast
 from syntagma.parse.sources.cache import ParseCache
 from syntagma.parse.sources.load import load_source
+from syntagma.parse.sources.source import ParseSource
 from syntagma.tasks.spans.reader import Reader
 from syntagma.tasks.spans.squad import read_squad
 
@@ -63,14 +64,16 @@ def seconds(call: Callable[[], object]) -> float:
     return time.perf_counter() - start
 
 
-def fresh(reader: Reader, source: object) -> Reader:
+def fresh(reader: Reader, source: ParseSource | None) -> Reader:
     """Return a reader with the same model that has seen no text."""
-    cache = ParseCache(source) if source is not None else None  # type: ignore[arg-type]
+    cache = None if source is None else ParseCache(source)
     return Reader(reader.model, reader.tokenizer, cache=cache, precision=reader.precision)
 
 
 @torch.inference_mode()
-def measure(reader: Reader, source: object, passage: str, questions: Sequence[str]) -> Times:
+def measure(
+    reader: Reader, source: ParseSource | None, passage: str, questions: Sequence[str]
+) -> Times:
     """Measure one passage with two questions."""
     first, second = questions
     unread = fresh(reader, source)

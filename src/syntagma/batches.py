@@ -59,6 +59,14 @@ CALL_COST = 64
 million weights in float32, and more where tokens are cheaper (AMX)."""
 
 
+def call_cost_on(device_type: str) -> int | None:
+    """Return the ``call_cost`` of batches on a type of device; ``None`` on GPUs.
+
+    There a call costs thousands of tokens, and padding next to nothing.
+    """
+    return CALL_COST if device_type == "cpu" else None
+
+
 def token_budget_batches(
     lengths: Sequence[int] | IntArray, budget: int, *, call_cost: int | None = None
 ) -> list[IntArray]:

@@ -15,7 +15,9 @@ from dataclasses import dataclass
 from itertools import tee
 from typing import Any
 
+from syntagma.datasets.squad_format import squad_data
 from syntagma.parse.parser import JointParser
+from syntagma.tasks.spans.squad import SpanExample
 from syntagma.text.sentence import Parse
 
 MAX_WORDS = 8
@@ -69,26 +71,25 @@ def make_cloze(
     draw = random.Random(seed)
     parser = parser.with_phrases()
     texts, again = tee(" ".join(paragraph.split()) for paragraph in paragraphs)
-    articles: list[dict[str, Any]] = []
-    counts: Counter[str] = Counter()
+    made: list[SpanExample] = []
     previous = ""
     for number, (text, parses) in enumerate(zip(texts, parser.parse_texts(again), strict=True)):
-        if counts.total() >= count:
+        if len(made) >= count:
             break
         before, previous = previous, text
-        questions = _questions(text, parses, before, draw)
-        for index, (passage, asked, answers) in enumerate(questions):
-            kind = "answerable" if answers else "impossible"
-            counts[kind] += 1
-            record = {
-                "id": f"cloze-{number}-{index}",
-                "question": asked,
-                "is_impossible": not answers,
-                "answers": [{"text": passage[a:b], "answer_start": a} for a, b in answers],
-            }
-            paragraph = {"context": passage, "qas": [record]}
-            articles.append({"title": f"paragraph {number}", "paragraphs": [paragraph]})
-    return {"version": "v2.0", "data": articles}, dict(counts)
+        for index, (passage, asked, places) in enumerate(_questions(text, parses, before, draw)):
+            example = SpanExample(
+                f"cloze-{number}-{index}",
+                passage,
+                asked,
+                title=f"paragraph {number}",
+                answers=tuple(passage[start:end] for start, end in places),
+                answer_starts=tuple(start for start, _ in places),
+                is_impossible=not places,
+            )
+            made.append(example)
+    counts = Counter("impossible" if each.is_impossible else "answerable" for each in made)
+    return squad_data(made), dict(counts)
 
 
 def _questions(

@@ -13,7 +13,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from syntagma.batches import CALL_COST, batched, token_budget_batches
+from syntagma.batches import batched, call_cost_on, token_budget_batches
 from syntagma.checks import require_several, require_string
 from syntagma.encoders.default import DEFAULT_PARSER, WEIGHTS
 from syntagma.encoders.load import load_tokenizer, max_pieces
@@ -273,7 +273,7 @@ class JointParser:
         lengths = np.array([len(item) for item in encoded], np.int64)
         short = np.flatnonzero(lengths <= self.max_content)
         n_special = self.encoder.n_special
-        call_cost = CALL_COST if self.model.device.type == "cpu" else None
+        call_cost = call_cost_on(self.model.device.type)
         for batch in token_budget_batches(
             lengths[short] + n_special, self.budget, call_cost=call_cost
         ):

@@ -11,7 +11,7 @@ from typing import Any, ClassVar, Generic, Self, TypeVar
 import torch
 from torch import Tensor
 
-from syntagma.batches import CALL_COST, padded_length, token_budget_batches
+from syntagma.batches import call_cost_on, padded_length, token_budget_batches
 from syntagma.encoders.load import load_tokenizer, max_pieces
 from syntagma.encoders.precision import Precision, autocast, require_device
 from syntagma.encoders.reference import ModelName, find_model
@@ -134,7 +134,7 @@ class TextEncoder:
         new = [text for text, encoded in found.items() if encoded is None]
         if new:
             for text, encoded in zip(new, self._encode(new, *options), strict=True):
-                self._recent.add((text, *options), encoded, size=len(encoded))
+                self._recent.add((text, *options), encoded, size=len(encoded) + 1)
                 found[text] = encoded
         return {text: encoded for text, encoded in found.items() if encoded is not None}
 
@@ -301,7 +301,7 @@ class TextPredictor(Generic[Model]):
     def batches(self, items: Sequence[Sized]) -> list[list[int]]:
         """Indices of items in batches of similar length, within the model's budget of pieces."""
         lengths = [padded_length(len(item)) for item in items]
-        call_cost = CALL_COST if self.model.device.type == "cpu" else None
+        call_cost = call_cost_on(self.model.device.type)
         batches = token_budget_batches(lengths, self.batch_tokens, call_cost=call_cost)
         return [batch.tolist() for batch in batches]
 

@@ -27,7 +27,7 @@ class QuestionLine:
     """A question about a passage.
 
     Args:
-        id: as given, or the number of the line.
+        id: as given, or the number of the question in its file, from 1.
         passage: the passage.
         question: the question.
     """
