@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 from dataclasses import replace
 
@@ -155,11 +156,11 @@ def test_lines_never_contradict_themselves():
     assert [probability_text(p) for p in (0.0, 0.5, 1.0)] == ["<0.01", "0.50", ">0.99"]
 
 
-def open_answer(question, margin, settings, mode="balanced"):
+def open_answer(question, margin, settings, mode="balanced", best="Pellworth"):
     texts = {0: "Nothing here.", 1: PASSAGE}
     found = [
         ReadParagraph(0, "a", predict(question, "Nothing", margin=-9.0, passage=texts[0])),
-        ReadParagraph(1, "b", predict(question, "Pellworth", "The Tern", margin=margin)),
+        ReadParagraph(1, "b", predict(question, best, "The Tern", margin=margin)),
     ]
     return give_open_answer(pool(question, found, settings), texts, settings, mode)
 
@@ -177,6 +178,28 @@ def test_several_paragraphs_have_the_same_three_outcomes():
     assert open_answer("Where?", 5.0, settings(0.2, 0.3)).outcome == "unsure"
     nothing = give_open_answer(pool("Who?", [], OpenHead()), {}, OpenHead(), "balanced")
     assert (nothing.outcome, nothing.no_answer) == ("none", 1.0)
+
+
+def test_an_answer_from_paragraphs_says_the_same_as_one_from_a_passage_and_where_it_is():
+    settings = OpenHead(calibration=head(0.9, 0.05).calibration)
+    of_many = open_answer("What things did the crew carry?", 5.0, settings, best="ropes")
+    of_one = give_answer(
+        predict("What things did the crew carry?", "ropes", "The Tern", margin=5.0), PASSAGE,
+        settings,
+    )  # fmt: skip
+    assert of_many.text == of_one.text == "ropes, hooks and lamps"
+    assert (of_many.sentence, of_many.mode) == (of_one.sentence, "balanced")
+    assert [part.paragraph for part in of_many.spans] == [1, 1, 1]
+    assert outcome_line(of_many) == outcome_line(of_one)
+    many, one = (json.loads(json.dumps(answer.as_dict())) for answer in (of_many, of_one))
+    assert (many["paragraph"], many["pid"]) == (1, "b")
+    assert many.keys() - one.keys() == {"paragraph", "pid"}
+    assert one.keys() <= many.keys()
+    assert many["spans"][0] | one["spans"][0] == many["spans"][0] | {
+        key: one["spans"][0][key] for key in ("score", "share")
+    }
+    nothing = give_open_answer(pool("Who?", [], OpenHead()), {}, OpenHead(), "balanced")
+    assert (nothing.as_dict()["null_odds"], nothing.paragraph, nothing.pid) == (None, None, "")
 
 
 def test_shares_of_outcomes():

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from syntagma.drawing.tables import signed
-from syntagma.tasks.spans.answers import Answer
+from syntagma.tasks.spans.answers import BaseAnswer
 from syntagma.tasks.spans.tidy import readable
 
 NO_ANSWER = "no answer in the text"
 
 
-def shown_text(answer: Answer) -> str:
+def shown_text(answer: BaseAnswer[Any, Any]) -> str:
     """Return what is shown for an answer, in one line; several parts are separated by semicolons.
 
     Args:
@@ -22,7 +24,7 @@ def shown_text(answer: Answer) -> str:
     return readable(answer.text)
 
 
-def numbers_text(answer: Answer) -> str:
+def numbers_text(answer: BaseAnswer[Any, Any]) -> str:
     """Return the numbers behind an outcome in words.
 
     Args:
@@ -49,7 +51,7 @@ def probability_text(probability: float) -> str:
     return ">0.99" if probability > 0.99 else f"{probability:.2f}"
 
 
-def outcome_line(answer: Answer) -> str:
+def outcome_line(answer: BaseAnswer[Any, Any]) -> str:
     """Format one answer for a terminal.
 
     Args:

@@ -20,12 +20,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from syntagma.models.open_model import OpenHead
-from syntagma.tasks.spans.answers import SpanPrediction
+from syntagma.tasks.spans.answers import Span, SpanPrediction
 from syntagma.tasks.spans.metrics import normalise
 
 
@@ -44,28 +44,29 @@ class ReadParagraph(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Candidate:
+class Candidate(Span):
     """An answer, with its best occurrence: ``paragraphs[paragraph][start:end] == text``.
 
+    ``score`` is the aggregated evidence of all occurrences, as log odds against the empty answer,
+    and ``probability`` its softmax over all candidates and the empty answer.
+
     Args:
-        text: text of the best occurrence.
         paragraph: index of its paragraph in the list of paragraphs.
         pid: id of its paragraph.
-        start: character offset of its start.
-        end: character offset of its end (exclusive).
-        score: aggregated evidence of all occurrences, as log odds against the empty answer.
-        probability: softmax of the score over all candidates and the empty answer.
         n_paragraphs: number of paragraphs with an occurrence.
     """
 
-    text: str
     paragraph: int
     pid: str
-    start: int
-    end: int
-    score: float
-    probability: float
     n_paragraphs: int
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return plain values, as those of a span, with the paragraph."""
+        return Span.as_dict(self) | {
+            "paragraph": self.paragraph,
+            "pid": self.pid,
+            "n_paragraphs": self.n_paragraphs,
+        }
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,6 +104,11 @@ class OpenPrediction:
     candidates: tuple[Candidate, ...]
     verification: float = 0.0
     n_windows: int = 1
+
+    @property
+    def null_odds(self) -> float:
+        """Odds of no answer against the best candidate, in logits."""
+        return -self.score
 
     @classmethod
     def of(

@@ -8,60 +8,34 @@ rule decides (:mod:`syntagma.tasks.spans.outcomes`).
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 from syntagma.models.open_model import OpenHead
 from syntagma.tasks.open_qa.answers import Candidate, OpenPrediction
-from syntagma.tasks.spans.answers import Mode, Outcome, Span
-from syntagma.tasks.spans.features import score_features, sentence_of
-from syntagma.tasks.spans.outcomes import NOTHING, Weighed, careful, decide
+from syntagma.tasks.spans.answers import BaseAnswer, Mode
+from syntagma.tasks.spans.features import Ranked, score_features, sentence_of
+from syntagma.tasks.spans.outcomes import give
 from syntagma.tasks.spans.tidy import tidy_interval
 
 
 @dataclass(frozen=True, slots=True)
-class OpenAnswer:
-    """What a user gets for a question about several paragraphs.
+class OpenAnswer(BaseAnswer[Candidate, OpenPrediction]):
+    """What a user gets for a question about several paragraphs."""
 
-    Args:
-        question: the question.
-        outcome: ``answer``, ``unsure`` or ``none``, see
-            :class:`syntagma.tasks.spans.answers.Answer`.
-        text: the answer; if unsure, the best candidate, or the sentence that bears on the question;
-            empty for ``none``.
-        paragraph: index of its paragraph in the list of paragraphs; ``None`` if ``text`` is empty.
-        pid: id of its paragraph; empty if ``text`` is.
-        start: character offset of ``text`` in the paragraph; ``None`` if it is empty.
-        end: character offset of its end (exclusive); ``None`` if it is empty.
-        confidence: probability that the best candidate is right.
-        no_answer: probability that no paragraph holds an answer.
-        reason: why the reader is unsure; empty for the other outcomes.
-        spans: the parts of the answer, in its paragraph.
-        candidates: distinct possible answers, best first, whatever the outcome.
-        calibrated: whether the two numbers were fitted to labelled questions.
-        prediction: the scores behind the answer.
-    """
+    @property
+    def paragraph(self) -> int | None:
+        """Index of the paragraph of ``text`` in the list of paragraphs; ``None`` without text."""
+        return self.spans[0].paragraph if self.spans else None
 
-    question: str
-    outcome: Outcome
-    text: str
-    paragraph: int | None
-    pid: str
-    start: int | None
-    end: int | None
-    confidence: float
-    no_answer: float
-    reason: str
-    spans: tuple[Span, ...]
-    candidates: tuple[Candidate, ...]
-    calibrated: bool
-    prediction: OpenPrediction
+    @property
+    def pid(self) -> str:
+        """Id of the paragraph of ``text``; empty without text."""
+        return self.spans[0].pid if self.spans else ""
 
-    def as_dict(self) -> dict[str, Any]:
-        """Return plain values, without the scores behind the answer."""
-        values = asdict(self)
-        del values["prediction"]
-        return values
+    def place(self) -> dict[str, Any]:
+        """Return where ``text`` is, as plain values."""
+        return {"paragraph": self.paragraph, "pid": self.pid} | BaseAnswer.place(self)
 
 
 def give_open_answer(
@@ -75,33 +49,44 @@ def give_open_answer(
         head: settings of the reader, with its calibration.
         mode: the mode.
     """
-    candidates = distinct_candidates(prediction.candidates, texts)
-    if candidates:
-        weighed = _weigh(prediction, candidates, texts, head)
-        best = candidates[0]
-        decision = decide(prediction.question, texts[best.paragraph], weighed, mode)
-        place: tuple[int | None, str] = (best.paragraph, best.pid)
-    else:
-        weighed, place = NOTHING, (None, "")
-        decision = decide(prediction.question, "", weighed, mode)
-    text, start, end = decision.shown or ("", None, None)
-    paragraph, pid = place if decision.shown else (None, "")
-    return OpenAnswer(
-        question=prediction.question,
-        outcome=decision.outcome,
-        text=text,
-        paragraph=paragraph,
-        pid=pid,
-        start=start,
-        end=end,
-        confidence=weighed.probabilities.confidence,
-        no_answer=weighed.probabilities.no_answer,
-        reason=decision.reason,
-        spans=decision.spans,
-        candidates=candidates,
-        calibrated=head.calibration is not None,
-        prediction=prediction,
+    return give(
+        OpenAnswer,
+        prediction,
+        rank_paragraphs(prediction, texts, head),
+        calibration=head.calibration,
+        fitted_threshold=head.null_score_diff_threshold,
+        mode=mode,
     )
+
+
+def rank_paragraphs(
+    prediction: OpenPrediction, texts: Mapping[int, str], head: OpenHead
+) -> Ranked[Candidate]:
+    """Find the distinct candidates of a prediction for several paragraphs.
+
+    Args:
+        prediction: the pooled candidates.
+        texts: the paragraphs that were read, by their index.
+        head: settings of the reader.
+    """
+    candidates = distinct_candidates(prediction.candidates, texts)
+    if not candidates:
+        return Ranked((), "", None, {})
+    best = candidates[0]
+    passage = texts[best.paragraph]
+    sentence = sentence_of(passage, best.start, best.end)
+    features = score_features(
+        prediction.question,
+        "\n".join(texts.values()),
+        candidates,
+        lowest=prediction.candidates[-1].score,
+        # Evidence is relative to the empty answer, minus what the verifier says.
+        null_score=-head.answerability_weight * prediction.verification,
+        verification=prediction.verification,
+        n_windows=prediction.n_windows,
+        sentence=sentence,
+    )
+    return Ranked(candidates, passage, sentence, features)
 
 
 def distinct_candidates(
@@ -123,30 +108,3 @@ def distinct_candidates(
         ):
             kept.append(replace(candidate, text=text[start:end], start=start, end=end))
     return tuple(kept)
-
-
-def _weigh(
-    prediction: OpenPrediction,
-    candidates: tuple[Candidate, ...],
-    texts: Mapping[int, str],
-    head: OpenHead,
-) -> Weighed:
-    """Compute the two numbers of the best candidate."""
-    spans = tuple(Span(c.text, c.start, c.end, c.score, c.probability) for c in candidates)
-    best = candidates[0]
-    sentence = sentence_of(texts[best.paragraph], best.start, best.end)
-    if head.calibration is None:
-        threshold = head.null_score_diff_threshold
-        return Weighed(spans, sentence, careful(spans, -best.score, threshold))
-    features = score_features(
-        prediction.question,
-        "\n".join(texts.values()),
-        spans,
-        lowest=prediction.candidates[-1].score,
-        # Evidence is relative to the empty answer, minus what the verifier says.
-        null_score=-head.answerability_weight * prediction.verification,
-        verification=prediction.verification,
-        n_windows=prediction.n_windows,
-        sentence=sentence,
-    )
-    return Weighed(spans, sentence, head.calibration.probabilities(features))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Literal, NamedTuple
+from typing import Any, Generic, Literal, NamedTuple, Protocol, TypeVar
 
 Outcome = Literal["answer", "unsure", "none"]
 Mode = Literal["strict", "balanced", "lenient"]
@@ -26,6 +26,16 @@ class Span:
     end: int
     score: float
     probability: float
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return plain values, as in the JSON files of ``syntagma answer``."""
+        return {
+            "text": self.text,
+            "start": self.start,
+            "end": self.end,
+            "score": self.score,
+            "share": self.probability,
+        }
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,8 +91,24 @@ class Excerpt(NamedTuple):
     end: int
 
 
+class Prediction(Protocol):
+    """The scores behind an answer, from one passage or from several paragraphs."""
+
+    @property
+    def question(self) -> str:
+        """The question."""
+
+    @property
+    def null_odds(self) -> float:
+        """Odds of no answer against the best candidate, in logits."""
+
+
+SpanT = TypeVar("SpanT", bound=Span)
+PredictionT = TypeVar("PredictionT", bound=Prediction)
+
+
 @dataclass(frozen=True, slots=True)
-class Answer:
+class BaseAnswer(Generic[SpanT, PredictionT]):
     """What a user gets for one question; docs/outcomes.md has the rule.
 
     Args:
@@ -91,16 +117,16 @@ class Answer:
             seems to hold no answer.
         text: the answer; if unsure, the best span, or the sentence that bears on the question if
             no single span can answer it; empty for ``none``.
-        start: character offset of ``text`` in the passage; ``None`` if ``text`` is empty.
+        start: character offset of ``text`` in its passage; ``None`` if ``text`` is empty.
         end: character offset of its end (exclusive); ``None`` if ``text`` is empty.
         confidence: probability that ``text`` is the right answer; for ``none``, that the best
             candidate is.
-        no_answer: probability that the passage holds no answer.
+        no_answer: probability that what was read holds no answer.
         reason: why the reader is unsure; empty for the other outcomes.
         spans: the parts of the answer: one, several if the passage lists them, none without an
             answer.
         candidates: distinct possible answers, best first, whatever the outcome.
-        sentence: the sentence of the passage with the best candidate; ``None`` without one.
+        sentence: the sentence with the best candidate, in its passage; ``None`` without one.
         calibrated: whether the two numbers were fitted to labelled questions.
         mode: the mode that decided; ``None`` if a threshold did.
         threshold: the threshold of ``null_odds`` that decided; ``None`` if a mode did.
@@ -115,26 +141,29 @@ class Answer:
     confidence: float
     no_answer: float
     reason: str
-    spans: tuple[Span, ...]
-    candidates: tuple[Span, ...]
+    spans: tuple[SpanT, ...]
+    candidates: tuple[SpanT, ...]
     sentence: Excerpt | None
     calibrated: bool
     mode: Mode | None
     threshold: float | None
-    prediction: SpanPrediction
+    prediction: PredictionT
 
     @property
-    def best(self) -> Span | None:
+    def best(self) -> SpanT | None:
         """The best candidate, whatever the outcome; ``None`` if there is none."""
         return self.candidates[0] if self.candidates else None
 
+    def place(self) -> dict[str, Any]:
+        """Return where ``text`` is, as plain values."""
+        return {"start": self.start, "end": self.end}
+
     def as_row(self) -> dict[str, Any]:
-        """Return outcome, text, offsets, the two numbers and the reason as plain values."""
+        """Return outcome, text, place, the two numbers and the reason as plain values."""
         return {
             "outcome": self.outcome,
             "text": self.text,
-            "start": self.start,
-            "end": self.end,
+            **self.place(),
             "confidence": self.confidence,
             "no_answer": self.no_answer,
             "reason": self.reason,
@@ -142,25 +171,20 @@ class Answer:
 
     def as_dict(self) -> dict[str, Any]:
         """Return plain values, as in the JSON files of ``syntagma answer``."""
-        sentence = None if self.sentence is None else self.sentence._asdict()
         return {
             "question": self.question,
             **self.as_row(),
-            "spans": [_part(span) for span in self.spans],
-            "candidates": [_part(span) for span in self.candidates],
-            "sentence": sentence,
+            "spans": [span.as_dict() for span in self.spans],
+            "candidates": [span.as_dict() for span in self.candidates],
+            "sentence": None if self.sentence is None else self.sentence._asdict(),
             "calibrated": self.calibrated,
             "mode": self.mode,
             "threshold": self.threshold,
-            "null_odds": self.prediction.null_odds,
+            # Without a candidate the odds are infinite, which JSON cannot say.
+            "null_odds": self.prediction.null_odds if self.candidates else None,
         }
 
 
-def _part(span: Span) -> dict[str, Any]:
-    return {
-        "text": span.text,
-        "start": span.start,
-        "end": span.end,
-        "score": span.score,
-        "share": span.probability,
-    }
+@dataclass(frozen=True, slots=True)
+class Answer(BaseAnswer[Span, SpanPrediction]):
+    """What a user gets for a question about one passage."""

@@ -10,12 +10,11 @@ import numpy as np
 from syntagma.errors import InputError
 from syntagma.models.calibration import CONSTANT, FEATURES, Calibration, Probabilities
 from syntagma.tasks.spans.answers import SpanPrediction
-from syntagma.tasks.spans.features import score_features, sentence_of
+from syntagma.tasks.spans.features import rank
 from syntagma.tasks.spans.logistic import Vector, fit_logistic
 from syntagma.tasks.spans.metrics import exact_of
 from syntagma.tasks.spans.reliability import CalibrationError, bootstrap_error
 from syntagma.tasks.spans.squad import SpanExample
-from syntagma.tasks.spans.tidy import distinct_spans
 
 FEWEST = 10
 """Fewest questions with an answer, and without one, that a number is fitted on."""
@@ -67,22 +66,11 @@ def calibration_rows(
     """
     rows = []
     for example, prediction in zip(examples, predictions, strict=True):
-        candidates = distinct_spans(example.passage, prediction.spans)
-        if not candidates:
-            continue
-        best = candidates[0]
-        features = score_features(
-            example.question,
-            example.passage,
-            candidates,
-            lowest=prediction.spans[-1].score,
-            null_score=prediction.null_score,
-            verification=prediction.verification,
-            n_windows=prediction.n_windows,
-            sentence=sentence_of(example.passage, best.start, best.end),
-        )
-        right = example.has_answers and bool(exact_of(best.text, example.answers))
-        rows.append(Row(features, right, example.is_impossible, example.passage))
+        ranked = rank(prediction, example.passage)
+        if ranked.candidates:
+            best = ranked.candidates[0]
+            right = example.has_answers and bool(exact_of(best.text, example.answers))
+            rows.append(Row(ranked.features, right, example.is_impossible, example.passage))
     return rows
 
 

@@ -1,7 +1,7 @@
-"""Features of a question's scores, from which the two numbers of an answer are computed.
+"""Rank the candidates for a question, and compute the features of their scores.
 
-All are of about the same size, so that one penalty suits their weights
-(:mod:`syntagma.tasks.spans.logistic`).
+The two numbers of an answer are computed from the features.  All of them are of about the same
+size, so that one penalty suits their weights (:mod:`syntagma.tasks.spans.logistic`).
 """
 
 from __future__ import annotations
@@ -9,10 +9,12 @@ from __future__ import annotations
 import functools
 import math
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Generic
 
 from syntagma.models.calibration import FEATURES
-from syntagma.tasks.spans.answers import Excerpt, Span
+from syntagma.tasks.spans.answers import Excerpt, Span, SpanPrediction, SpanT
 from syntagma.tasks.spans.questions import (
     asks_number,
     core_question,
@@ -20,6 +22,7 @@ from syntagma.tasks.spans.questions import (
     names_time,
     question_kind,
 )
+from syntagma.tasks.spans.tidy import distinct_spans
 from syntagma.text.segmentation.segment import segment
 
 LOGITS = 5.0
@@ -41,6 +44,47 @@ _FUNCTION_WORDS = frozenset(
     while who whom whose why will with would you your
     """.split()
 )
+
+
+@dataclass(frozen=True, slots=True)
+class Ranked(Generic[SpanT]):
+    """The distinct candidates for a question, and what is known of the best one.
+
+    Args:
+        candidates: distinct spans, best first; none if nothing was found.
+        passage: the passage of the best one.
+        sentence: its sentence; ``None`` without candidates.
+        features: from which a calibration computes the two numbers; empty without candidates.
+    """
+
+    candidates: tuple[SpanT, ...]
+    passage: str
+    sentence: Excerpt | None
+    features: Mapping[str, float]
+
+
+def rank(prediction: SpanPrediction, passage: str) -> Ranked[Span]:
+    """Find the distinct candidates of a prediction for one passage.
+
+    Args:
+        prediction: the scored spans.
+        passage: the passage.
+    """
+    candidates = distinct_spans(passage, prediction.spans)
+    if not candidates:
+        return Ranked((), passage, None, {})
+    sentence = sentence_of(passage, candidates[0].start, candidates[0].end)
+    features = score_features(
+        prediction.question,
+        passage,
+        candidates,
+        lowest=prediction.spans[-1].score,
+        null_score=prediction.null_score,
+        verification=prediction.verification,
+        n_windows=prediction.n_windows,
+        sentence=sentence,
+    )
+    return Ranked(candidates, passage, sentence, features)
 
 
 def score_features(

@@ -9,24 +9,39 @@ One rule on two numbers, ``confidence`` (probability that the best span is right
 
 A question that no single span can answer (:mod:`syntagma.tasks.spans.questions`) is never answered
 by one: rule 1 does not apply to it, and the sentence with the best span is shown.
+
+The same step, :func:`give`, answers from one passage and from several paragraphs
+(:mod:`syntagma.tasks.open_qa.outcomes`); they differ in how the candidates are ranked.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple
+from dataclasses import replace
+from typing import Any, Generic, NamedTuple, TypeVar
 
 from syntagma.errors import InputError
-from syntagma.models.calibration import Probabilities, uncalibrated
+from syntagma.models.calibration import Calibration, Probabilities, uncalibrated
 from syntagma.models.span_model import SpanHead
-from syntagma.tasks.spans.answers import Answer, Excerpt, Mode, Outcome, Span, SpanPrediction
-from syntagma.tasks.spans.features import score_features, sentence_of
+from syntagma.tasks.spans.answers import (
+    Answer,
+    BaseAnswer,
+    Excerpt,
+    Mode,
+    Outcome,
+    Prediction,
+    Span,
+    SpanPrediction,
+    SpanT,
+)
+from syntagma.tasks.spans.features import Ranked, rank
 from syntagma.tasks.spans.lists import list_items
 from syntagma.tasks.spans.metrics import abstains
 from syntagma.tasks.spans.questions import REASONS, asks_for_all, has_number, question_kind
-from syntagma.tasks.spans.tidy import distinct_spans
 
 DEFAULT_MODE: Mode = "balanced"
+
+AnswerT = TypeVar("AnswerT", bound=BaseAnswer[Any, Any])
 
 
 class Limits(NamedTuple):
@@ -50,6 +65,8 @@ MODES: dict[Mode, Limits] = {
 }
 CLOSE = 0.5
 """A candidate with this part of the best one's share of the softmax is nearly as likely."""
+NOTHING = Probabilities(confidence=0.0, no_answer=1.0)
+"""The two numbers if there is no candidate."""
 
 
 def require_mode(mode: str) -> Mode:
@@ -77,65 +94,30 @@ def outcome_of(probabilities: Probabilities, mode: Mode) -> Outcome:
     return "none" if no_answer >= limits.none else "unsure"
 
 
-class Weighed(NamedTuple):
-    """The candidates of a question, and how likely the best one is.
+def weigh(
+    prediction: Prediction,
+    ranked: Ranked[Any],
+    calibration: Calibration | None,
+    fitted_threshold: float,
+) -> Probabilities:
+    """Compute the two numbers of the best candidate.
 
     Args:
-        candidates: distinct spans, best first.
-        sentence: the sentence with the best one; ``None`` without candidates.
-        probabilities: the two numbers.
+        prediction: the scores.
+        ranked: the distinct candidates.
+        calibration: weights for the two numbers; without them, careful numbers are computed.
+        fitted_threshold: of the odds of no answer.
     """
-
-    candidates: tuple[Span, ...]
-    sentence: Excerpt | None
-    probabilities: Probabilities
-
-
-NOTHING = Weighed((), None, Probabilities(confidence=0.0, no_answer=1.0))
-
-
-def weigh(prediction: SpanPrediction, passage: str, head: SpanHead) -> Weighed:
-    """Find the distinct candidates of a prediction, and compute the two numbers.
-
-    Args:
-        prediction: the scored spans.
-        passage: the passage.
-        head: settings of the reader, with its calibration.
-    """
-    candidates = distinct_spans(passage, prediction.spans)
-    if not candidates:
+    if not ranked.candidates:
         return NOTHING
-    sentence = sentence_of(passage, candidates[0].start, candidates[0].end)
-    if head.calibration is None:
-        threshold = head.null_score_diff_threshold
-        return Weighed(candidates, sentence, careful(candidates, prediction.null_odds, threshold))
-    features = score_features(
-        prediction.question,
-        passage,
-        candidates,
-        lowest=prediction.spans[-1].score,
-        null_score=prediction.null_score,
-        verification=prediction.verification,
-        n_windows=prediction.n_windows,
-        sentence=sentence,
-    )
-    return Weighed(candidates, sentence, head.calibration.probabilities(features))
+    if calibration is not None:
+        return calibration.probabilities(ranked.features)
+    shares = [span.probability for span in ranked.candidates]
+    share = shares[0] / sum(shares) if sum(shares) else 0.0
+    return uncalibrated(prediction.null_odds, fitted_threshold, share)
 
 
-def careful(candidates: Sequence[Span], null_odds: float, threshold: float) -> Probabilities:
-    """Return the two numbers of a reader that was never calibrated.
-
-    Args:
-        candidates: distinct spans, best first.
-        null_odds: odds of no answer, in logits.
-        threshold: fitted threshold of the odds.
-    """
-    total = sum(span.probability for span in candidates)
-    share = candidates[0].probability / total if total else 0.0
-    return uncalibrated(null_odds, threshold, share)
-
-
-class Decision(NamedTuple):
+class Decision(NamedTuple, Generic[SpanT]):
     """What is shown for a question.
 
     Args:
@@ -148,58 +130,109 @@ class Decision(NamedTuple):
     outcome: Outcome
     reason: str
     shown: Excerpt | None
-    spans: tuple[Span, ...]
+    spans: tuple[SpanT, ...]
 
 
-REFUSED = Decision("none", "", None, ())
+REFUSED: Decision[Any] = Decision("none", "", None, ())
 
 
-def decide(question: str, passage: str, weighed: Weighed, mode: Mode) -> Decision:
+def decide(
+    question: str, ranked: Ranked[SpanT], probabilities: Probabilities, mode: Mode
+) -> Decision[SpanT]:
     """Apply the rule, with its exception for questions that no single span can answer.
 
     Args:
         question: the question.
-        passage: the passage of the best candidate.
-        weighed: the candidates with the two numbers.
+        ranked: the distinct candidates.
+        probabilities: the two numbers of the best one.
         mode: the mode.
     """
-    if not weighed.candidates:
+    outcome = outcome_of(probabilities, mode)
+    if outcome == "none" or not ranked.candidates:
         return REFUSED
-    best = weighed.candidates[0]
+    best = ranked.candidates[0]
     kind = question_kind(question)
-    items = list_items(passage, best.start, best.end) if kind == "list" else []
+    items = list_items(ranked.passage, best.start, best.end) if kind == "list" else []
     # One span of these kinds is a fragment, however sure the reader is of it.
     needs_more = (
         kind in ("yes_no", "comparison")
         or (kind == "count" and not has_number(best.text))
         or (kind == "list" and not items and asks_for_all(question))
     )
-    outcome = outcome_of(weighed.probabilities, mode)
-    if outcome == "none":
-        return REFUSED
     if needs_more:
-        return Decision("unsure", REASONS[kind], weighed.sentence, (best,))
-    reason = why_unsure(weighed) if outcome == "unsure" else ""
+        return Decision("unsure", REASONS[kind], ranked.sentence, (best,))
+    reason = why_unsure(ranked.candidates, probabilities) if outcome == "unsure" else ""
     if items:
         first, last = items[0][0], items[-1][1]
-        spans = [Span(passage[a:b], a, b, best.score, best.probability) for a, b in items]
-        return Decision(outcome, reason, Excerpt(passage[first:last], first, last), tuple(spans))
+        spans = [replace(best, text=ranked.passage[a:b], start=a, end=b) for a, b in items]
+        shown = Excerpt(ranked.passage[first:last], first, last)
+        return Decision(outcome, reason, shown, tuple(spans))
     return Decision(outcome, reason, Excerpt(best.text, best.start, best.end), (best,))
 
 
-def why_unsure(weighed: Weighed) -> str:
+def why_unsure(candidates: Sequence[Span], probabilities: Probabilities) -> str:
     """Return a short reason why the best candidate is no sure answer.
 
     Args:
-        weighed: the candidates with the two numbers.
+        candidates: distinct spans, best first; at least one.
+        probabilities: the two numbers of the best one.
     """
-    confidence, no_answer = weighed.probabilities
-    best, *others = weighed.candidates
+    confidence, no_answer = probabilities
+    best, *others = candidates
     if no_answer > confidence:
         return "the text may not answer this"
     if others and others[0].probability >= CLOSE * best.probability:
         return f"another span is nearly as likely: {' '.join(others[0].text.split())}"
     return "the span may be wrong or incomplete"
+
+
+def give(
+    kind: type[AnswerT],
+    prediction: Prediction,
+    ranked: Ranked[Any],
+    *,
+    calibration: Calibration | None,
+    fitted_threshold: float,
+    mode: Mode | None = None,
+    threshold: float | None = None,
+) -> AnswerT:
+    """Turn ranked candidates into what a user gets.
+
+    Args:
+        kind: class of the answer.
+        prediction: the scores.
+        ranked: the distinct candidates of the prediction.
+        calibration: weights for the two numbers; ``None`` for a reader that has none.
+        fitted_threshold: of the odds of no answer, for a reader without a calibration.
+        mode: the mode; by default ``balanced``.
+        threshold: of the odds of no answer, instead of a mode: ``none`` above it, else ``answer``.
+    """
+    probabilities = weigh(prediction, ranked, calibration, fitted_threshold)
+    if threshold is None:
+        decision = decide(prediction.question, ranked, probabilities, mode or DEFAULT_MODE)
+    elif abstains(prediction.null_odds, threshold) or not ranked.candidates:
+        decision = REFUSED
+    else:
+        best = ranked.candidates[0]
+        decision = Decision("answer", "", Excerpt(best.text, best.start, best.end), (best,))
+    text, start, end = decision.shown or ("", None, None)
+    return kind(
+        question=prediction.question,
+        outcome=decision.outcome,
+        text=text,
+        start=start,
+        end=end,
+        confidence=probabilities.confidence,
+        no_answer=probabilities.no_answer,
+        reason=decision.reason,
+        spans=decision.spans,
+        candidates=ranked.candidates,
+        sentence=ranked.sentence,
+        calibrated=calibration is not None,
+        mode=(mode or DEFAULT_MODE) if threshold is None else None,
+        threshold=threshold,
+        prediction=prediction,
+    )
 
 
 def give_answer(
@@ -210,38 +243,21 @@ def give_answer(
     mode: Mode | None = None,
     threshold: float | None = None,
 ) -> Answer:
-    """Turn a prediction into what a user gets.
+    """Turn the prediction for one passage into what a user gets.
 
     Args:
         prediction: the scored spans.
         passage: the passage.
         head: settings of the reader, with its calibration.
-        mode: the mode; by default ``balanced``.
-        threshold: of the odds of no answer, instead of a mode: ``none`` above it, else ``answer``.
+        mode: as for :func:`give`.
+        threshold: as for :func:`give`.
     """
-    weighed = weigh(prediction, passage, head)
-    if threshold is None:
-        decision = decide(prediction.question, passage, weighed, mode or DEFAULT_MODE)
-    elif abstains(prediction.null_odds, threshold) or not weighed.candidates:
-        decision = REFUSED
-    else:
-        best = weighed.candidates[0]
-        decision = Decision("answer", "", Excerpt(best.text, best.start, best.end), (best,))
-    text, start, end = decision.shown or ("", None, None)
-    return Answer(
-        question=prediction.question,
-        outcome=decision.outcome,
-        text=text,
-        start=start,
-        end=end,
-        confidence=weighed.probabilities.confidence,
-        no_answer=weighed.probabilities.no_answer,
-        reason=decision.reason,
-        spans=decision.spans,
-        candidates=weighed.candidates,
-        sentence=weighed.sentence,
-        calibrated=head.calibration is not None,
-        mode=(mode or DEFAULT_MODE) if threshold is None else None,
+    return give(
+        Answer,
+        prediction,
+        rank(prediction, passage),
+        calibration=head.calibration,
+        fitted_threshold=head.null_score_diff_threshold,
+        mode=mode,
         threshold=threshold,
-        prediction=prediction,
     )
