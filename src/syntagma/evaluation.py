@@ -6,7 +6,7 @@ import logging
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import yaml
 
@@ -25,6 +25,9 @@ from syntagma.tasks.comparison.comparisons import check_metric
 from syntagma.tasks.examples import fingerprint
 from syntagma.tasks.experiment import Experiment
 from syntagma.tasks.task import Task
+
+if TYPE_CHECKING:
+    from syntagma.tasks.spans.calibrate_reader import CalibratedReader
 
 log = logging.getLogger(__name__)
 
@@ -117,6 +120,36 @@ def evaluate(
     if opened.signature:
         values["signature"] = opened.signature
     return values | _identities(model=ref.identity(), parser=opened.parser_used(parser))
+
+
+def calibrate_reader(
+    name: ModelName, data: Sequence[str | Path], **options: Any
+) -> CalibratedReader:
+    """Fit a reader's two numbers to labelled questions, and store them in its settings.
+
+    Questions about passages and questions with several paragraphs each are told apart by the names
+    of the files (:func:`syntagma.tasks.open_qa.data.is_open_qa_file`), and set different numbers.
+
+    Args:
+        name: the reader.
+        data: files in the SQuAD format, or in a format of the task ``open_qa``.
+        options: of :func:`syntagma.tasks.spans.calibrate_reader.calibrate_reader`.
+
+    Raises:
+        InputError: there are files of both kinds, or the reader cannot be calibrated on them.
+    """
+    from syntagma.tasks.open_qa.calibrate_reader import calibrate_on_paragraphs
+    from syntagma.tasks.open_qa.data import is_open_qa_file
+    from syntagma.tasks.spans.calibrate_reader import calibrate_reader as calibrate_on_passages
+
+    kinds = {is_open_qa_file(path): path for path in data}
+    if len(kinds) > 1:
+        raise InputError(
+            f"{kinds[False]} has questions about passages, and {kinds[True]} questions with "
+            f"several paragraphs each; calibrate on one kind, then on the other"
+        )
+    calibrate = calibrate_on_paragraphs if True in kinds else calibrate_on_passages
+    return calibrate(name, data, **options)
 
 
 def score_predictions(

@@ -6,9 +6,13 @@ import json
 
 import pytest
 
+from syntagma.cli.outcomes import calibration_lines
 from syntagma.encoders.load import load_tokenizer
 from syntagma.errors import InputError
+from syntagma.evaluation import calibrate_reader as run
 from syntagma.models.span_model import SpanModel
+from syntagma.tasks.open_qa.data import Paragraph
+from syntagma.tasks.open_qa.reader import OpenReader
 from syntagma.tasks.spans.calibrate_reader import calibrate_reader
 from syntagma.tasks.spans.reader import Reader
 from syntagma.tasks.spans.sample import HEAD, write_squad
@@ -46,7 +50,74 @@ def test_only_the_calibration_changes_in_place(saved):
     assert Reader.from_pretrained(folder).answer("A gull cried.", "Who cried?").calibrated
     # What was fitted before is the centre of the next fit, and its share is kept.
     again = calibrate_reader(folder, [data])
-    assert again.fitted.calibration.unanswerable == 0.25
+    assert again.fitted["calibration"].calibration.unanswerable == 0.25
+
+
+def write_open(folder, *, with_scores=True, n=24):
+    """Write questions with two paragraphs each, half of them without an answer."""
+    texts = ["A gull cried.", "The crew slept.", "It rained.", "Ropes lay on the pier."]
+    paragraphs = [json.dumps({"pid": pid, "text": text}) for pid, text in enumerate(texts)]
+    (folder / "paragraphs.jsonl").write_text("\n".join(paragraphs))
+    rows = []
+    for number in range(n):
+        row = {
+            "id": number,
+            "question": f"Who cried{' so' * (number // 4)}?",
+            "answers": ["gull"] if number % 2 else [],
+            "retrieved": [number % 4 // 2, 0, 2] if number % 2 else [1, 2 + number % 4 // 2],
+        }
+        row["scores"] = [2.0 - rank + number for rank in range(len(row["retrieved"]))]
+        rows.append(json.dumps(row))
+        if not with_scores or (with_scores == "some" and number < 5):
+            del row["scores"]
+            rows[-1] = json.dumps(row)
+    path = folder / "asked.jsonl"
+    path.write_text("\n".join(rows))
+    return path
+
+
+def test_questions_with_paragraphs_set_numbers_of_their_own(saved, tmp_path):
+    folder, data = saved
+    calibrate_reader(folder, [data])
+    single = json.loads((folder / "config.json").read_text())["head"]["calibration"]
+    found = run(folder, [write_open(tmp_path)])
+    assert (found.n_questions, found.n_unanswerable) == (24, 12)
+    lines = list(calibration_lines(found))
+    assert [line for line in lines if "retriever" in line] == [
+        "without the retriever's scores:",
+        "with the retriever's scores:",
+    ]
+    head = json.loads((folder / "config.json").read_text())["head"]
+    assert head["calibration"] == single
+    assert head["retrieval_calibration"]["right"].keys() - head["paragraphs_calibration"][
+        "right"
+    ].keys() == {"retrieval", "retrieval_gap"}
+    reader = OpenReader.from_pretrained(folder)
+    texts = ["A gull cried.", "It rained."]
+    plain = reader.answer("Who cried?", texts)
+    low, high = (
+        reader.answer("Who cried?", [Paragraph(text, text, score=score) for text in texts])
+        for score in (-1000.0, 1000.0)
+    )
+    assert plain.calibrated
+    assert len({plain.no_answer, low.no_answer, high.no_answer}) == 3
+    # Without scores there is one fit, and the earlier one for scores is removed.
+    found = run(folder, [write_open(tmp_path, with_scores=False)], unanswerable=0.2)
+    assert list(found.fitted) == ["paragraphs_calibration"]
+    head = json.loads((folder / "config.json").read_text())["head"]
+    assert (head["retrieval_calibration"], head["calibration"]) == (None, single)
+    assert head["paragraphs_calibration"]["unanswerable"] == 0.2
+
+
+def test_kinds_of_questions_are_not_mixed(saved, tmp_path):
+    folder, data = saved
+    before = files(folder)
+    asked = write_open(tmp_path, with_scores="some")
+    with pytest.raises(InputError, match=naming("asked.jsonl one kind")):
+        run(folder, [data, asked])
+    with pytest.raises(InputError, match=naming("19 5 scores all none")):
+        run(folder, [asked])
+    assert files(folder) == before
 
 
 def test_a_copy_has_the_model_and_nothing_else(saved, tmp_path):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -12,8 +13,11 @@ from syntagma.errors import InputError
 from syntagma.models.calibration import (
     CONSTANT,
     FEATURES,
+    PARAGRAPH_FEATURES,
     Calibration,
+    ParagraphsCalibration,
     Probabilities,
+    RetrievalCalibration,
     uncalibrated,
 )
 from syntagma.settings import build, to_dict
@@ -163,7 +167,7 @@ def rows(size, *, seed=0, impossible=0.5):
 
 
 def test_fitted_numbers_are_calibrated_on_other_questions():
-    model = fit_calibration(rows(1500))
+    model = fit_calibration(rows(1500), Calibration)
     assert model.no_answer["margin"] == pytest.approx(-2.0, abs=0.3)
     other = rows(3000, seed=1)
     found = [model.probabilities(row.features) for row in other]
@@ -174,7 +178,7 @@ def test_fitted_numbers_are_calibrated_on_other_questions():
 
 def test_the_share_in_the_data_does_not_matter_once_it_is_corrected():
     """Fitted on few questions without an answer, the numbers hold where half have none."""
-    model = fit_calibration(rows(4000, impossible=0.2), unanswerable=0.5)
+    model = fit_calibration(rows(4000, impossible=0.2), Calibration, unanswerable=0.5)
     other = rows(3000, seed=1)
     none = [model.probabilities(row.features).no_answer for row in other]
     assert calibration_error(none, [row.impossible for row in other]) < 0.03
@@ -182,9 +186,12 @@ def test_the_share_in_the_data_does_not_matter_once_it_is_corrected():
 
 
 def test_few_questions_adapt_an_earlier_calibration():
-    before = fit_calibration(rows(2000))
+    before = fit_calibration(rows(2000), Calibration)
     few = rows(40, seed=2)
-    adapted, alone = fit_calibration(few, before=before), fit_calibration(few)
+    adapted, alone = (
+        fit_calibration(few, Calibration, before=before),
+        fit_calibration(few, Calibration),
+    )
     distance = abs(adapted.no_answer["margin"] - before.no_answer["margin"])
     assert distance < abs(alone.no_answer["margin"] - before.no_answer["margin"])
     assert adapted.n_questions == 40
@@ -193,17 +200,66 @@ def test_few_questions_adapt_an_earlier_calibration():
 def test_too_few_questions_are_refused_or_keep_what_was_known():
     answerable = [row for row in rows(80) if not row.impossible]
     with pytest.raises(InputError, match=naming("10 without 0 is_impossible")):
-        fit_calibration(answerable)
+        fit_calibration(answerable, Calibration)
     with pytest.raises(InputError, match=naming("10 with 5")):
-        fit_calibration(answerable[:5])
-    before = fit_calibration(rows(500))
-    after = fit_calibration(answerable, before=before)
+        fit_calibration(answerable[:5], Calibration)
+    before = fit_calibration(rows(500), Calibration)
+    after = fit_calibration(answerable, Calibration, before=before)
     assert after.no_answer == pytest.approx(before.no_answer, abs=1e-5)
     assert after.right != before.right
 
 
+def scored_rows(size, *, unit=1.0, offset=0.0, seed=0):
+    """Make questions with a retriever's score, which alone says whether there is an answer."""
+    random = np.random.default_rng(seed)
+    made = []
+    for number in range(size):
+        none = random.random() < 0.5
+        score = offset + unit * (random.normal() + (-1.0 if none else 1.0))
+        features = dict.fromkeys(RetrievalCalibration.names, 0.0) | {"retrieval": score}
+        made.append(Row(features, not none, none, str(number // 5)))
+    return made
+
+
+def test_the_unit_of_a_retrievers_scores_does_not_matter():
+    """The penalty would hold back a score from 0 to 0.01 otherwise, and not one from 0 to 1000."""
+    plain, other = scored_rows(60), scored_rows(60, unit=0.001, offset=7.0)
+    models = [fit_calibration(made, RetrievalCalibration) for made in (plain, other)]
+    for one, same in zip(plain, other, strict=True):
+        numbers = [
+            model.probabilities(row.features)
+            for model, row in zip(models, (one, same), strict=True)
+        ]
+        assert numbers[0] == pytest.approx(numbers[1], abs=1e-3)
+    assert models[0].no_answer["retrieval"] < -1
+    # The earlier weights are in the unit of the data too.
+    again = fit_calibration(other[:20], RetrievalCalibration, before=models[1])
+    found = [again.probabilities(row.features).no_answer for row in other]
+    expected = [models[1].probabilities(row.features).no_answer for row in other]
+    assert np.abs(np.subtract(found, expected)).max() < 0.1
+
+
+def test_scores_that_are_all_the_same_say_nothing():
+    made = [replace(row, features=row.features | {"retrieval": 3.0}) for row in scored_rows(60)]
+    model = fit_calibration(made, RetrievalCalibration)
+    assert model.no_answer["retrieval"] == 0
+    assert model.probabilities(made[0].features).no_answer == pytest.approx(0.5, abs=0.01)
+
+
+def test_each_kind_of_calibration_knows_its_own_features():
+    assert set(PARAGRAPH_FEATURES) < set(RetrievalCalibration.names)
+    with pytest.raises(InputError, match=naming("'support'")):
+        build(Calibration, {"right": {"support": 1.0}})
+    with pytest.raises(InputError, match=naming("'retrieval'")):
+        build(ParagraphsCalibration, {"right": {"retrieval": 1.0}})
+    values = {"right": {"retrieval": 1.0, "support": 0.5}}
+    assert isinstance(
+        build(RetrievalCalibration, values).with_unanswerable(0.2), RetrievalCalibration
+    )
+
+
 def test_calibrate_says_how_sure_it_is():
-    found = calibrate(rows(60), unanswerable=0.3)
+    found = calibrate(rows(60), Calibration, unanswerable=0.3)
     assert found.calibration.unanswerable == 0.3
     for error in (found.confidence, found.no_answer):
         assert 0 < error.by_chance < 0.3

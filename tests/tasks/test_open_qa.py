@@ -19,6 +19,7 @@ from syntagma.tasks.open_qa.answers import OpenPrediction
 from syntagma.tasks.open_qa.data import OpenExample, Paragraph
 from syntagma.tasks.open_qa.reader import OpenReader, ParagraphReader
 from syntagma.tasks.open_qa.task import OpenQaTask
+from syntagma.tasks.spans.outcomes import MODES
 from syntagma.tasks.spans.reader import Reader
 from syntagma.tasks.spans.task import SpanTask
 from tests.conftest import SENTENCES
@@ -76,6 +77,16 @@ class TestReader:
                 next(task.reader.stream([invalid]))
         with pytest.raises(InputError, match=naming("question empty")):
             task.reader.answer(" ", ["A gull cried."])
+
+    def test_a_retriever_scores_all_paragraphs_or_none(self, task):
+        texts = [Paragraph("a", "A gull cried.", score=1.0), Paragraph("b", "The crew slept.")]
+        with pytest.raises(InputError, match=naming("paragraphs score every none 1 2")):
+            task.reader.answer("Who cried?", texts)
+        texts[1] = replace(texts[1], score=float("nan"))
+        with pytest.raises(InputError, match=naming("paragraphs finite nan")):
+            task.reader.answer("Who cried?", texts)
+        # A blank paragraph is not read, so it needs no score.
+        assert task.reader.answer("Who cried?", [texts[0], " "]).candidates
 
     def test_the_reader_is_exported(self):
         assert syntagma.OpenReader is OpenReader
@@ -174,6 +185,12 @@ class TestTrainingParagraphs:
         with pytest.raises(InputError, match=naming("question q answers")):
             task.features([example((), "A gull.")])
 
+    def test_impossible_questions_have_negatives_only(self, tiny_encoder):
+        none = replace(example((), *self.TEXTS), is_impossible=True)
+        found = self.chosen(tiny_encoder, none, train_negatives=3)
+        assert [(e.answers, e.is_impossible) for e in found] == [((), True)] * 3
+        assert len(task_of(tiny_encoder).features([none])) == 2
+
     @pytest.mark.parametrize(
         ("values", "message"),
         [
@@ -250,6 +267,31 @@ class TestScores:
         assert task.score_examples(both, predictions).keys() == {answered.id}
         with pytest.raises(InputError, match=naming("1 `syntagma predict`")):
             task.evaluate([unanswered])
+
+    def test_impossible_questions_count_for_what_users_get_only(self, task):
+        none = replace(example((), "A gull.", key="n"), is_impossible=True)
+        examples, answers = (*self.EXAMPLES, none), (*self.ANSWERS, answered("gull"))
+        assert task.score(examples, answers) == task.score(self.EXAMPLES, self.ANSWERS)
+        assert task.score_examples(examples, answers).keys() == set("abcd")
+
+    def test_a_question_has_an_answer_if_a_paragraph_that_is_read_contains_it(self, tiny_encoder):
+        task = task_of(tiny_encoder, paragraphs=2)
+        examples = [
+            example(("gull",), "A gull cried.", "The crew slept.", key="a"),
+            example(("crew",), "A gull cried.", "It rained.", "The crew slept.", key="b"),
+            replace(example((), "A gull cried.", key="c"), is_impossible=True),
+            example((), "A gull cried.", key="unlabelled"),
+        ]
+        values = task.user_scores(examples, task.predict(examples))
+        for mode in MODES:
+            shares = [values[f"{mode}.HasAns_{name}"] for name in
+                      ("right", "wrong", "unsure", "none")]  # fmt: skip
+            assert sum(shares) == 100
+            assert max(shares) == 100, "one question has an answer"
+            # Of two questions without one.
+            assert values[f"{mode}.NoAns_answer"] in (0, 50, 100)
+        assert 0 <= values["ece_no_answer"] <= 1
+        assert values.keys() <= task.evaluate(examples).keys()
 
     def test_each_text_is_listed_once(self, task):
         gold = Paragraph("x", "Rain.")

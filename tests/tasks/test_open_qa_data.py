@@ -9,7 +9,7 @@ import logging
 import pytest
 
 from syntagma.errors import InputError
-from syntagma.tasks.open_qa.data import read_open_qa
+from syntagma.tasks.open_qa.data import is_open_qa_file, read_open_qa
 from syntagma.tasks.open_qa.task import OpenQaTask
 from tests.messages import naming, says
 
@@ -76,6 +76,42 @@ def test_paragraphs_in_another_folder(tmp_path):
     assert read_all(tmp_path / "a+b" / "dev.jsonl") == [one]
 
 
+def test_no_answers_and_unknown_answers_are_different(tmp_path):
+    unknown = {key: value for key, value in WHO.items() if key != "answers"} | {"id": "q2"}
+    rows = [WHO, WHO | {"id": "q3", "answers": []}, unknown]
+    write(tmp_path, dev_jsonl=lines(*rows), paragraphs_jsonl=lines(GULLS, ROPES))
+    found = read_all(tmp_path / "dev.jsonl")
+    assert [(e.answers, e.is_impossible) for e in found] == [
+        (("gulls",), False),
+        ((), True),
+        ((), False),
+    ]
+    assert [OpenQaTask.is_labelled(example) for example in found] == [True, True, False]
+
+
+def test_scores_of_a_retriever_belong_to_a_question(tmp_path):
+    rows = [WHO | {"scores": [12.5, 3]}, WHO | {"id": "q2", "retrieved": ["r"], "scores": [0.1]}]
+    write(tmp_path, dev_jsonl=lines(*rows, WHAT), paragraphs_jsonl=lines(GULLS, ROPES, LAMPS))
+    found = read_all(tmp_path / "dev.jsonl")
+    assert [[p.score for p in e.paragraphs] for e in found] == [[12.5, 3.0], [0.1], [None]]
+    listed = [{"text": "Two gulls.", "score": 2}, {"text": "A rope.", "score": -1.5}]
+    write(tmp_path, a_txt=lines({"question": "Who?"}), a_json=lines(listed))
+    (one,) = read_all(tmp_path / "a.txt")
+    assert [p.score for p in one.paragraphs] == [2.0, -1.5]
+    write(tmp_path, a_json=lines([listed[0], {"text": "A rope."}]))
+    with pytest.raises(InputError, match=naming("a.json line 1 score every none 1 2")):
+        read_open_qa(tmp_path / "a.txt")
+
+
+@pytest.mark.parametrize(
+    ("path", "is_open"),
+    [("dev.jsonl", True), ("dev.txt.gz", True), ("a.json", False), ("squad.json.gz", False),
+     ("dev.txt+texts.json", True)],
+)  # fmt: skip
+def test_the_name_of_a_file_tells_its_kind(path, is_open):
+    assert is_open_qa_file(path) == is_open
+
+
 @pytest.mark.parametrize("end", ["", "_gz"])
 @pytest.mark.parametrize("name", ["answer", "answers"])
 def test_the_format_of_searchqa_and_quasar(tmp_path, end, name):
@@ -125,7 +161,10 @@ def test_lone_surrogates_are_replaced(tmp_path):
         (lines(WHO | {"gold_pid": True}), "", "dev.jsonl line 1 number string gold_pid True"),
         (lines(WHO | {"question": " "}), "", "dev.jsonl line 1 question empty"),
         (lines(WHO | {"question": 3}), "", "dev.jsonl line 1 text list words question 3"),
-        (lines(WHO | {"answers": []}), "", "dev.jsonl line 1 one answer [] answers"),
+        (lines(WHO | {"answers": 3}), "", "dev.jsonl line 1 list 3 [] omit answers"),
+        (lines(WHO | {"scores": [1.0]}), "", "dev.jsonl line 1 scores 2 1"),
+        (lines(WHO | {"scores": [1.0, "x"]}), "", "dev.jsonl line 1 number score x"),
+        (lines(WHO | {"scores": 7}), "", "dev.jsonl line 1 list scores 7"),
         (lines(WHO | {"answers": ["", "x"]}), "", "dev.jsonl line 1 answer empty"),
         (lines(WHO | {"answers": [3]}), "", "dev.jsonl line 1 text list words answer 3"),
         (lines(WHO | {"id": 1.5}), "", "dev.jsonl line 1 number string id 1.5"),

@@ -10,15 +10,22 @@ import pytest
 
 from syntagma.cli.outcomes import outcome_lines, without_outcomes
 from syntagma.errors import InputError
-from syntagma.models.calibration import CONSTANT, Calibration, Probabilities
+from syntagma.models.calibration import (
+    CONSTANT,
+    Calibration,
+    ParagraphsCalibration,
+    Probabilities,
+    RetrievalCalibration,
+)
 from syntagma.models.open_model import OpenHead
 from syntagma.models.span_model import SpanHead
 from syntagma.report.outcome_text import outcome_line, probability_text
 from syntagma.tasks.open_qa.answers import ReadParagraph, pool
+from syntagma.tasks.open_qa.data import Paragraph
+from syntagma.tasks.open_qa.features import rank_paragraphs
 from syntagma.tasks.open_qa.outcomes import give_open_answer
 from syntagma.tasks.spans.answers import Span, SpanPrediction
 from syntagma.tasks.spans.outcomes import MODES, give_answer, outcome_of, require_mode
-from syntagma.tasks.spans.squad import SpanExample
 from syntagma.tasks.spans.user_scores import OutcomeCounts, user_scores
 from tests.messages import naming
 
@@ -156,13 +163,14 @@ def test_lines_never_contradict_themselves():
     assert [probability_text(p) for p in (0.0, 0.5, 1.0)] == ["<0.01", "0.50", ">0.99"]
 
 
-def open_answer(question, margin, settings, mode="balanced", best="Pellworth"):
+def open_answer(question, margin, settings, mode="balanced", best="Pellworth", scores=(None,) * 2):
     texts = {0: "Nothing here.", 1: PASSAGE}
     found = [
         ReadParagraph(0, "a", predict(question, "Nothing", margin=-9.0, passage=texts[0])),
         ReadParagraph(1, "b", predict(question, best, "The Tern", margin=margin)),
     ]
-    return give_open_answer(pool(question, found, settings), texts, settings, mode)
+    paragraphs = {n: Paragraph("ab"[n], text, score=scores[n]) for n, text in texts.items()}
+    return give_open_answer(pool(question, found, settings), paragraphs, settings, mode)
 
 
 def test_several_paragraphs_have_the_same_three_outcomes():
@@ -202,15 +210,61 @@ def test_an_answer_from_paragraphs_says_the_same_as_one_from_a_passage_and_where
     assert (nothing.as_dict()["null_odds"], nothing.paragraph, nothing.pid) == (None, None, "")
 
 
+def constant(kind, confidence, no_answer):
+    """Make a calibration of a kind whose numbers are these, whatever the scores."""
+    found = head(confidence, no_answer).calibration
+    return kind(no_answer=found.no_answer, right=found.right)
+
+
+def test_several_paragraphs_have_their_own_calibration_and_another_with_scores():
+    old = OpenHead(calibration=constant(Calibration, 0.9, 0.05))
+    own = replace(old, paragraphs_calibration=constant(ParagraphsCalibration, 0.6, 0.3))
+    both = replace(own, retrieval_calibration=constant(RetrievalCalibration, 0.01, 0.95))
+
+    def numbers(settings, scores=(None, None)):
+        answer = open_answer("Where is it?", 5.0, settings, scores=scores)
+        return answer.confidence, answer.no_answer, answer.calibrated
+
+    assert numbers(old) == pytest.approx((0.9, 0.05, True))
+    assert numbers(old, (1.0, 2.0)) == pytest.approx((0.9, 0.05, True))
+    assert numbers(own) == numbers(own, (1.0, 2.0)) == pytest.approx((0.6, 0.3, True))
+    assert numbers(both) == pytest.approx((0.6, 0.3, True))
+    assert numbers(both, (1.0, 2.0)) == pytest.approx((0.01, 0.95, True))
+    assert not numbers(OpenHead(), (1.0, 2.0))[2]
+
+
+def test_features_of_several_paragraphs():
+    texts = ("The Tern left Pellworth.", "Pellworth is small.", "Nothing at all.")
+    paragraphs = {
+        n: Paragraph(str(n), text, score=score)
+        for n, (text, score) in enumerate(zip(texts, (2.0, 5.0, 3.0), strict=True))
+    }
+    question = "Where did the Tern leave in 1907?"
+    found = [
+        ReadParagraph(0, "0", predict(question, "Pellworth", margin=4.0, passage=texts[0])),
+        ReadParagraph(1, "1", predict(question, "Pellworth", margin=1.0, passage=texts[1])),
+        ReadParagraph(2, "2", predict(question, "Nothing", margin=-2.0, passage=texts[2])),
+    ]
+    pooled = pool(question, found, OpenHead())
+    features = rank_paragraphs(pooled, paragraphs, OpenHead()).features
+    assert features["paragraphs"] == pytest.approx(math.log(3))
+    assert features["support"] == pytest.approx(math.log(2))
+    assert features["missing"] == 0.5, "the paragraph has the Tern, but no 1907"
+    assert (features["retrieval"], features["retrieval_gap"]) == (2.0, 3.0)
+    assert set(RetrievalCalibration.names) <= features.keys()
+    unscored = {n: replace(each, score=None) for n, each in paragraphs.items()}
+    without = rank_paragraphs(pooled, unscored, OpenHead()).features
+    assert features.keys() - without.keys() == {"retrieval", "retrieval_gap"}
+
+
 def test_shares_of_outcomes():
-    asked = SpanExample("a", PASSAGE, "Where?", answers=("Pellworth",), answer_starts=(14,))
-    examples = [asked, asked, asked, asked, replace(asked, answers=(), is_impossible=True)]
+    golds = [("Pellworth",)] * 4 + [()]
     predictions = [predict("Where?", text) for text in ("Pellworth", "The Tern")]
     settings = [head(0.9, 0.05), head(0.9, 0.05), head(0.2, 0.3), head(0.01, 0.97)]
     given = [predictions[0], predictions[1], predictions[0], predictions[0]]
     answers = [give_answer(*pair) for pair in zip(given, [PASSAGE] * 4, settings, strict=True)]
     answers.append(give_answer(predictions[0], PASSAGE, head(0.9, 0.05)))
-    counts = OutcomeCounts.of(examples, answers)
+    counts = OutcomeCounts.of(golds, answers)
     values = counts.as_dict()
     assert (values["answer"], values["unsure"], values["none"]) == (60, 20, 20)
     for name in ("right", "wrong", "unsure", "none"):
@@ -221,11 +275,16 @@ def test_shares_of_outcomes():
     assert (counts + counts).as_dict() == values
 
 
+def scores(golds, predictions, settings):
+    def give(mode):
+        return [give_answer(found, PASSAGE, settings, mode=mode) for found in predictions]
+
+    return user_scores(golds, give)
+
+
 def test_the_table_of_modes_has_a_row_for_each():
-    asked = SpanExample("a", PASSAGE, "Where?", answers=("Pellworth",), answer_starts=(14,))
-    no = replace(asked, answers=(), is_impossible=True)
     predictions = [predict("Where?", "Pellworth")] * 2
-    metrics = user_scores([asked, no], predictions, head(0.75, 0.125)) | {"exact": 50.0}
+    metrics = scores([("Pellworth",), ()], predictions, head(0.75, 0.125)) | {"exact": 50.0}
     lines = list(outcome_lines(metrics))
     rows = [line.split() for line in lines[-3:]]
     assert [row[0] for row in rows] == list(MODES)
@@ -235,8 +294,7 @@ def test_the_table_of_modes_has_a_row_for_each():
 
 
 def test_user_scores_have_all_modes_and_both_errors():
-    asked = SpanExample("a", PASSAGE, "Where?", answers=("Pellworth",), answer_starts=(14,))
-    values = user_scores([asked], [predict("Where?", "Pellworth")], head(0.75, 0.125))
+    values = scores([("Pellworth",)], [predict("Where?", "Pellworth")], head(0.75, 0.125))
     assert values["ece_confidence"] == pytest.approx(0.25)
     assert values["ece_no_answer"] == pytest.approx(0.125)
     for mode in MODES:

@@ -225,6 +225,7 @@ def predict(
     epilog=examples(
         "syntagma calibrate runs/squad_sg-net mine.json",
         "syntagma calibrate default-reader mine.json --out my-reader --unanswerable 0.2",
+        "syntagma calibrate my-reader retrieved.jsonl",
     )
 )
 def calibrate(
@@ -232,7 +233,8 @@ def calibrate(
     data: Annotated[
         list[str],
         typer.Argument(
-            help="Files of questions in the SQuAD format; 50 are enough, a part without an answer."
+            help="Files of questions, in the SQuAD format or with several paragraphs each; 50 are "
+            "enough, a part without an answer."
         ),
     ],
     out: Annotated[
@@ -252,12 +254,13 @@ def calibrate(
     """Fit a reader's probabilities to labelled questions.
 
     These are its confidence in an answer, and the probability that there is none. Use questions of
-    the kind that the reader will get, and none that it was trained on.
+    the kind that the reader will get, and none that it was trained on. Questions with several
+    paragraphs each (formats of the task open_qa) set other numbers than those about one passage.
     """
     require_encoder(model)
     print_utf8()
+    from syntagma.evaluation import calibrate_reader
     from syntagma.files import require_once
-    from syntagma.tasks.spans.calibrate_reader import calibrate_reader
 
     require_once(data)
     found = calibrate_reader(

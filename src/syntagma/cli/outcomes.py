@@ -68,19 +68,30 @@ def outcome_lines(metrics: Mapping[str, Any]) -> Iterator[str]:
         yield f"{mode:<10}" + "  ".join(values)
 
 
+TITLES = {
+    "calibration": "",
+    "paragraphs_calibration": "without the retriever's scores",
+    "retrieval_calibration": "with the retriever's scores",
+}
+"""What the calibrations of a reader are for, if there is more than one."""
+
+
 def calibration_lines(found: CalibratedReader) -> Iterator[str]:
-    """Format a calibration with its errors.
+    """Format calibrations with their errors.
 
     Args:
         found: the calibrated reader.
     """
-    share = found.fitted.calibration.unanswerable
+    share = next(iter(found.fitted.values())).calibration.unanswerable
     yield (
         f"{found.n_questions} questions, {found.n_unanswerable} of them without an answer; the "
         f"numbers assume {share:.0%} without one"
     )
-    yield _error_line("ece_confidence", found.fitted.confidence)
-    yield _error_line("ece_no_answer", found.fitted.no_answer)
+    for setting, fitted in found.fitted.items():
+        if len(found.fitted) > 1:
+            yield f"{TITLES[setting]}:"
+        yield _error_line("ece_confidence", fitted.confidence)
+        yield _error_line("ece_no_answer", fitted.no_answer)
     yield f"→ {found.folder}"
 
 

@@ -16,7 +16,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from typing import NamedTuple
+from typing import ClassVar, NamedTuple, Self
 
 from syntagma.errors import InputError
 from syntagma.settings import nearest
@@ -37,7 +37,17 @@ FEATURES = (
     "unfit",
     "several",
 )
-"""Names of the features, which :mod:`syntagma.tasks.spans.features` computes."""
+"""Features of a question about one passage (:mod:`syntagma.tasks.spans.features`)."""
+PARAGRAPH_FEATURES = (
+    *(name for name in FEATURES if name != "windows"),
+    "paragraphs",
+    "support",
+    "nearby",
+    "missing",
+)
+"""Features of a question about several paragraphs (:mod:`syntagma.tasks.open_qa.features`)."""
+RETRIEVAL_FEATURES = ("retrieval", "retrieval_gap")
+"""What the scores of a retriever add to them."""
 CONSTANT = "constant"
 """Name of the weight that is added for every question."""
 LARGEST_LOGIT = 30.0
@@ -57,7 +67,7 @@ class Probabilities(NamedTuple):
 
 @dataclass(frozen=True)
 class Calibration:
-    """Weights that turn a reader's scores into probabilities.
+    """Weights that turn a reader's scores for one passage into probabilities.
 
     Args:
         version: version of the features that the weights belong to.
@@ -67,6 +77,9 @@ class Calibration:
             no answer.
         right: the same for the log odds that the best span is right if the text holds an answer.
     """
+
+    names: ClassVar[tuple[str, ...]] = FEATURES
+    """Names of the features that may have a weight."""
 
     version: int = VERSION
     unanswerable: float = 0.5
@@ -83,8 +96,10 @@ class Calibration:
         require_share(self.unanswerable, "unanswerable")
         for weights in (self.no_answer, self.right):
             for name, weight in weights.items():
-                if name not in (*FEATURES, CONSTANT):
-                    raise InputError(f"no feature {name!r}; {nearest(name, (*FEATURES, CONSTANT))}")
+                if name not in (*self.names, CONSTANT):
+                    raise InputError(
+                        f"no feature {name!r}; {nearest(name, (*self.names, CONSTANT))}"
+                    )
                 if not math.isfinite(weight):
                     raise InputError(f"{name}: expected a finite weight, got {weight}")
 
@@ -92,14 +107,14 @@ class Calibration:
         """Compute the two numbers of one question.
 
         Args:
-            features: the value of each of :data:`FEATURES`.
+            features: the value of each of :attr:`names`.
         """
         no_answer = _sigmoid(_log_odds(self.no_answer, features))
         return Probabilities(
             (1.0 - no_answer) * _sigmoid(_log_odds(self.right, features)), no_answer
         )
 
-    def with_unanswerable(self, share: float) -> Calibration:
+    def with_unanswerable(self, share: float) -> Self:
         """Return the calibration for another share of questions without an answer.
 
         Args:
@@ -112,6 +127,23 @@ class Calibration:
         shift = _logit(share) - _logit(self.unanswerable)
         constant = self.no_answer.get(CONSTANT, 0.0) + shift
         return replace(self, unanswerable=share, no_answer=self.no_answer | {CONSTANT: constant})
+
+
+@dataclass(frozen=True)
+class ParagraphsCalibration(Calibration):
+    """Weights for the best candidate of several paragraphs.
+
+    That one is the best of many, so the weights for a single passage make too much of its score.
+    """
+
+    names: ClassVar[tuple[str, ...]] = PARAGRAPH_FEATURES
+
+
+@dataclass(frozen=True)
+class RetrievalCalibration(Calibration):
+    """Weights for the best candidate of several paragraphs that a retriever has scored."""
+
+    names: ClassVar[tuple[str, ...]] = (*PARAGRAPH_FEATURES, *RETRIEVAL_FEATURES)
 
 
 def require_share(share: float, name: str) -> None:

@@ -17,7 +17,11 @@ from torch.nn import functional as F
 from syntagma.encoders.config import SyntagmaConfig, read_config
 from syntagma.encoders.reference import ModelName, ModelRef, find_model
 from syntagma.errors import InputError
-from syntagma.models.calibration import Calibration
+from syntagma.models.calibration import (
+    Calibration,
+    ParagraphsCalibration,
+    RetrievalCalibration,
+)
 from syntagma.models.guided_encoder import GuidedEncoder
 from syntagma.models.pooling import find_pooling, pool_states
 
@@ -45,8 +49,12 @@ class SpanHead:
             fitted on dev data.
         span_weight: β₁ in the verifier's formula (eq. 14); it is fixed while β₂ is fitted.
         answerability_weight: β₂ in the same formula; fitted on dev data.
-        calibration: weights for the probabilities of an answer, which ``syntagma calibrate`` fits;
-            none before that.
+        calibration: weights for the probabilities of an answer from one passage, which ``syntagma
+            calibrate`` fits; none before that.
+        paragraphs_calibration: the same for an answer from several paragraphs; without it,
+            ``calibration`` is used, which makes too much of the best of many.
+        retrieval_calibration: the same for paragraphs with the scores of a retriever; without it,
+            their scores are ignored.
     """
 
     max_length: int = 384
@@ -62,6 +70,8 @@ class SpanHead:
     span_weight: float = 1.0
     answerability_weight: float = 0.0
     calibration: Calibration | None = None
+    paragraphs_calibration: ParagraphsCalibration | None = None
+    retrieval_calibration: RetrievalCalibration | None = None
 
     def __post_init__(self) -> None:
         for name in (

@@ -2,17 +2,22 @@
 
 ``dev.jsonl`` and ``paragraphs.jsonl``
     One question per line, ``{"id", "question", "answers": […], "retrieved": [pid, …]}``, with an
-    optional ``gold_pid``, the paragraph that the question is about; and one paragraph per line,
-    ``{"pid", "text"}``, with an optional ``title``.  A field ``has_answer`` is ignored: answers are
-    searched for in the paragraphs, since their offsets are needed.
+    optional ``gold_pid``, the paragraph that the question is about, and optional ``scores``, the
+    retriever's score of each retrieved paragraph; and one paragraph per line, ``{"pid", "text"}``,
+    with an optional ``title``.  A field ``has_answer`` is ignored: answers are searched for in the
+    paragraphs, since their offsets are needed.
 ``dev.txt`` and ``dev.json``
     SearchQA, Quasar-T, TriviaQA and WebQuestions in the format of Lin et al. (2018): one question
     per line, ``{"question", "answers": […]}`` (or ``answer``), and in the same line of the other
-    file the list of its paragraphs, ``[{"document": […]}, …]``, with an optional ``id`` each.
+    file the list of its paragraphs, ``[{"document": […]}, …]``, with an optional ``id`` and
+    ``score`` each.
 ``questions.jsonl`` and ``questions.json``
     DrQA's lists of questions, ``{"question", "answer": […]}``, with lists of paragraphs as above,
     whose text may also be called ``text``.  Answers are plain text: the regular expressions of
     CuratedTREC are not interpreted.
+
+In all formats, an empty list of answers says that no paragraph answers the question; without the
+field, a question is unlabelled.
 
 The first format is recognised by the field ``retrieved``.  Questions, answers and texts are
 strings, or lists of words, which are joined by single spaces.  All files may be gzipped.  If the
@@ -22,9 +27,10 @@ paragraphs are in another folder or have another name, give both: ``dev.txt+para
 from __future__ import annotations
 
 import json
+import math
 import re
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 from itertools import zip_longest
 from pathlib import Path
 from typing import Any
@@ -36,6 +42,8 @@ from syntagma.tasks.collect import Collected, InvalidRecordError, gather
 from syntagma.text.alignment import encodable
 
 BY_ID = "paragraphs.jsonl"
+SUFFIXES = (".txt", ".jsonl")
+"""Endings of files of questions, before ``.gz``."""
 RETRIEVED = re.compile(r'"retrieved"\s*:')
 
 
@@ -47,11 +55,14 @@ class Paragraph:
         id: id in its file; if there is none, the line and the index in its list.
         text: the paragraph; may be blank.
         title: title of the article; may be empty.
+        score: how well it fits the question, as the retriever says: the higher the better, in any
+            unit; ``None`` if unknown.
     """
 
     id: str
     text: str
     title: str = ""
+    score: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,9 +72,10 @@ class OpenExample:
     Args:
         id: unique in its file; the line number if the file has no ids.
         question: the question.
-        answers: texts of the gold answers; empty if unlabelled.
+        answers: texts of the gold answers; empty if unlabelled or impossible.
         paragraphs: the retrieved paragraphs, best first; may be empty.
         gold: the paragraph that the question is about, retrieved or not; ``None`` if unknown.
+        is_impossible: whether no paragraph answers the question.
     """
 
     id: str
@@ -71,6 +83,7 @@ class OpenExample:
     answers: tuple[str, ...]
     paragraphs: tuple[Paragraph, ...]
     gold: Paragraph | None = None
+    is_impossible: bool = False
 
 
 Found = Iterator["OpenExample | str"]
@@ -92,12 +105,22 @@ def read_open_qa(path: str | Path, *, skip_bad: bool = False) -> Collected[OpenE
     return gather(found, skip_bad=skip_bad).require_some(f"{path}: no questions")
 
 
+def is_open_qa_file(path: str | Path) -> bool:
+    """Return whether a path is in one of the formats above, by its name; SQuAD's is ``.json``.
+
+    Args:
+        path: the questions, or ``QUESTIONS+PARAGRAPHS``.
+    """
+    first, second = split_pair(str(path))
+    return bool(second) or Path(first.removesuffix(".gz")).suffix in SUFFIXES
+
+
 def _candidates(path: str) -> Found:
     first, second = split_pair(path)
     if any(RETRIEVED.search(line) for line in read_lines(first)):
         return _by_id(first, second or _paragraph_file(first, BY_ID))
     name = Path(first.removesuffix(".gz"))
-    if not second and name.suffix not in (".txt", ".jsonl"):
+    if not second and name.suffix not in SUFFIXES:
         raise InputError(
             f"{first}: expected questions as .txt or .jsonl (also with .gz), or both files as "
             f"QUESTIONS+PARAGRAPHS"
@@ -136,6 +159,8 @@ def _by_id(questions: str, paragraphs: str) -> Found:
     for where, row in rows:
         try:
             named = [_named(key, wanted, paragraphs) for key in row["retrieved"]]
+            if row.get("scores") is not None:
+                named = _scored(named, _list(row, "scores"))
             gold = row.get("gold_pid")
             yield _example(row, named, None if gold is None else _named(gold, wanted, paragraphs))
         except InvalidRecordError as error:
@@ -166,6 +191,23 @@ def _named(key: str, paragraphs: dict[str, Paragraph | None], path: str) -> Para
     if paragraph is None:
         raise InvalidRecordError(f"names the paragraph {key!r}, which is not in {path}")
     return paragraph
+
+
+def _scored(paragraphs: list[Paragraph], scores: list[Any]) -> list[Paragraph]:
+    if len(scores) != len(paragraphs):
+        raise InvalidRecordError(
+            f"expected as many scores as retrieved paragraphs ({len(paragraphs)}), got "
+            f"{len(scores)}"
+        )
+    pairs = zip(paragraphs, scores, strict=True)
+    return [replace(paragraph, score=_score(score)) for paragraph, score in pairs]
+
+
+def _score(value: Any) -> float:
+    # Not isinstance: in Python, unlike in JSON, True is an integer.
+    if type(value) not in (int, float):
+        raise InvalidRecordError(f"expected a number as a score, got {value!r:.40}")
+    return float(value)
 
 
 def _by_line(questions: str, paragraphs: str) -> Found:
@@ -213,8 +255,27 @@ def _listed(line: str, number: int, texts: dict[str, str]) -> list[Paragraph]:
         text = _text(row, "document" if "document" in row else "text")
         parts = row.get("id", row.get("pid", [number, index]))
         key = "-".join(map(str, parts)) if isinstance(parts, list) else str(parts)
-        paragraphs.append(Paragraph(key, texts.setdefault(text, text)))
+        score = None if row.get("score") is None else _score(row["score"])
+        paragraphs.append(Paragraph(key, texts.setdefault(text, text), score=score))
+    if message := score_problem(paragraphs):
+        raise InvalidRecordError(message)
     return paragraphs
+
+
+def score_problem(paragraphs: Sequence[Paragraph]) -> str:
+    """Describe what is wrong with the retriever's scores of paragraphs; empty if nothing is.
+
+    Args:
+        paragraphs: of one question.
+    """
+    scores = [each.score for each in paragraphs if each.score is not None]
+    if scores and len(scores) < len(paragraphs):
+        return (
+            f"expected a score for every paragraph or for none, got {len(scores)} for "
+            f"{len(paragraphs)} paragraphs"
+        )
+    wrong = [score for score in scores if not math.isfinite(score)]
+    return f"expected finite scores, got {wrong[0]}" if wrong else ""
 
 
 def _example(
@@ -223,23 +284,27 @@ def _example(
     question = _text(row, "question")
     if not question.strip():
         raise InvalidRecordError("the question is empty; write its text")
+    answers = _answers(row)
     return OpenExample(
         id=_key(row["id"], "id") if "id" in row else str(row["line"]),
         question=question,
-        answers=_answers(row),
+        answers=answers or (),
         paragraphs=tuple(paragraphs),
         gold=gold,
+        is_impossible=answers == (),
     )
 
 
-def _answers(row: dict[str, Any]) -> tuple[str, ...]:
+def _answers(row: dict[str, Any]) -> tuple[str, ...] | None:
+    """Return the gold answers; none if no paragraph has one, ``None`` if they are unknown."""
     name = "answers" if "answers" in row else "answer"
     if name not in row:
-        return ()
+        return None
     given = [row[name]] if isinstance(row[name], str) else row[name]
-    if not isinstance(given, list) or not given:
+    if not isinstance(given, list):
         raise InvalidRecordError(
-            f"expected at least one answer, got {given!r:.40}; omit {name!r} if there is none"
+            f"expected a list of answers, got {given!r:.40}; write [] if no paragraph answers the "
+            f"question, and omit {name!r} if the answer is unknown"
         )
     answers = tuple(_joined(answer, "an answer") for answer in given)
     if not all(answer.strip() for answer in answers):

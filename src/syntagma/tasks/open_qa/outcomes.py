@@ -1,22 +1,24 @@
 """Decide what a user gets for a question about several paragraphs.
 
-The paragraphs are treated like the windows of one long text: the best candidate of all of them is
-weighed by the same features and the same calibration as an answer from one passage, and the same
-rule decides (:mod:`syntagma.tasks.spans.outcomes`).
+The rule is that for one passage (:mod:`syntagma.tasks.spans.outcomes`).  The two numbers are not:
+the best of many candidates has a high score more often than the best of one passage, also if no
+paragraph holds an answer.  So a reader can have two more calibrations, one for paragraphs that a
+retriever has scored, and one for paragraphs without scores.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
+from syntagma.models.calibration import Calibration
 from syntagma.models.open_model import OpenHead
 from syntagma.tasks.open_qa.answers import Candidate, OpenPrediction
+from syntagma.tasks.open_qa.data import Paragraph
+from syntagma.tasks.open_qa.features import rank_paragraphs
 from syntagma.tasks.spans.answers import BaseAnswer, Mode
-from syntagma.tasks.spans.features import Ranked, score_features, sentence_of
 from syntagma.tasks.spans.outcomes import give
-from syntagma.tasks.spans.tidy import tidy_interval
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,72 +41,33 @@ class OpenAnswer(BaseAnswer[Candidate, OpenPrediction]):
 
 
 def give_open_answer(
-    prediction: OpenPrediction, texts: Mapping[int, str], head: OpenHead, mode: Mode
+    prediction: OpenPrediction, paragraphs: Mapping[int, Paragraph], head: OpenHead, mode: Mode
 ) -> OpenAnswer:
     """Turn pooled candidates into what a user gets.
 
     Args:
         prediction: the candidates.
-        texts: the paragraphs that were read, by their index.
-        head: settings of the reader, with its calibration.
+        paragraphs: those that were read, by their index; a retriever scored all of them, or none.
+        head: settings of the reader, with its calibrations.
         mode: the mode.
     """
+    ranked = rank_paragraphs(prediction, paragraphs, head)
     return give(
         OpenAnswer,
         prediction,
-        rank_paragraphs(prediction, texts, head),
-        calibration=head.calibration,
+        ranked,
+        calibration=find_calibration(head, scored="retrieval" in ranked.features),
         fitted_threshold=head.null_score_diff_threshold,
         mode=mode,
     )
 
 
-def rank_paragraphs(
-    prediction: OpenPrediction, texts: Mapping[int, str], head: OpenHead
-) -> Ranked[Candidate]:
-    """Find the distinct candidates of a prediction for several paragraphs.
+def find_calibration(head: OpenHead, *, scored: bool) -> Calibration | None:
+    """Return the calibration that is used for several paragraphs; ``None`` if there is none.
 
     Args:
-        prediction: the pooled candidates.
-        texts: the paragraphs that were read, by their index.
         head: settings of the reader.
+        scored: whether a retriever has scored the paragraphs.
     """
-    candidates = distinct_candidates(prediction.candidates, texts)
-    if not candidates:
-        return Ranked((), "", None, {})
-    best = candidates[0]
-    passage = texts[best.paragraph]
-    sentence = sentence_of(passage, best.start, best.end)
-    features = score_features(
-        prediction.question,
-        "\n".join(texts.values()),
-        candidates,
-        lowest=prediction.candidates[-1].score,
-        # Evidence is relative to the empty answer, minus what the verifier says.
-        null_score=-head.answerability_weight * prediction.verification,
-        verification=prediction.verification,
-        n_windows=prediction.n_windows,
-        sentence=sentence,
-    )
-    return Ranked(candidates, passage, sentence, features)
-
-
-def distinct_candidates(
-    candidates: tuple[Candidate, ...], texts: Mapping[int, str]
-) -> tuple[Candidate, ...]:
-    """Tidy candidates, and drop those that overlap a better one of the same paragraph.
-
-    Args:
-        candidates: best first.
-        texts: the paragraphs, by their index.
-    """
-    kept: list[Candidate] = []
-    for candidate in candidates:
-        text = texts[candidate.paragraph]
-        start, end = tidy_interval(text, candidate.start, candidate.end)
-        if not any(
-            better.paragraph == candidate.paragraph and start < better.end and better.start < end
-            for better in kept
-        ):
-            kept.append(replace(candidate, text=text[start:end], start=start, end=end))
-    return tuple(kept)
+    for_scored = head.retrieval_calibration if scored else None
+    return for_scored or head.paragraphs_calibration or head.calibration

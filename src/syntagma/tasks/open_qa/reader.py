@@ -12,7 +12,7 @@ from syntagma.encoders.reference import ModelName
 from syntagma.errors import InputError
 from syntagma.models.open_model import OpenHead, OpenModel
 from syntagma.tasks.open_qa.answers import OpenPrediction, ReadParagraph, pool
-from syntagma.tasks.open_qa.data import Paragraph
+from syntagma.tasks.open_qa.data import Paragraph, score_problem
 from syntagma.tasks.open_qa.outcomes import OpenAnswer, give_open_answer
 from syntagma.tasks.predictor import OneOrMany
 from syntagma.tasks.spans.answers import Mode
@@ -75,13 +75,14 @@ class OpenReader(OneOrMany):
 
         Args:
             question: any question.
-            paragraphs: texts, or paragraphs with ids; blank ones are skipped.
+            paragraphs: texts, or paragraphs with ids and a retriever's scores; blank ones are
+                skipped.
             mode: how sure the reader must be to answer, ``strict``, ``balanced`` or ``lenient``,
                 see :mod:`syntagma.tasks.spans.outcomes`.
 
         Raises:
-            InputError: the question is empty, the paragraphs are one string, or there is no such
-                mode.
+            InputError: the question is empty, the paragraphs are one string, some have a score and
+                others none, or there is no such mode.
         """
         return next(self.stream([(question, paragraphs)], mode=mode))
 
@@ -96,8 +97,8 @@ class OpenReader(OneOrMany):
             InputError: an item is not such a pair, or :meth:`answer` would reject it.
         """
         chosen = require_mode(mode)
-        for texts, prediction in self._read(questions):
-            yield give_open_answer(prediction, texts, self.head, chosen)
+        for paragraphs, prediction in self._read(questions):
+            yield give_open_answer(prediction, paragraphs, self.head, chosen)
 
     def predictions(self, questions: Iterable[tuple[str, Texts]]) -> Iterator[OpenPrediction]:
         """Lazily pool the candidates for (question, paragraphs) pairs, without abstaining.
@@ -110,40 +111,41 @@ class OpenReader(OneOrMany):
 
     def _read(
         self, questions: Iterable[tuple[str, Texts]]
-    ) -> Iterator[tuple[dict[int, str], OpenPrediction]]:
+    ) -> Iterator[tuple[dict[int, Paragraph], OpenPrediction]]:
         """Yield the paragraphs that were read for each question, by index, and what was found."""
         source = checked_rows(questions, "question", "paragraphs", called="question")
         for chunk in batched(source, CHUNK):
             for question, _ in chunk:
                 require_text(question, "question")
-            reads = [
-                (number, question, paragraph, index)
-                for number, (question, paragraphs) in enumerate(chunk)
-                for paragraph, index in _distinct(paragraphs)
+            distinct = [distinct_paragraphs(paragraphs) for _, paragraphs in chunk]
+            pairs = [
+                (paragraph.text, question)
+                for (question, _), by_index in zip(chunk, distinct, strict=True)
+                for paragraph in by_index.values()
             ]
-            answers = self.reader.predictions(
-                ((paragraph.text, question) for _, question, paragraph, _ in reads),
-                threshold=math.inf,
-            )
-            found: list[list[ReadParagraph]] = [[] for _ in chunk]
-            texts: list[dict[int, str]] = [{} for _ in chunk]
-            for (number, _, paragraph, index), answer in zip(reads, answers, strict=True):
-                found[number].append(ReadParagraph(index, paragraph.id, answer))
-                texts[number][index] = paragraph.text
-            for (question, _), read, by_index in zip(chunk, found, texts, strict=True):
-                yield by_index, pool(question, read, self.head)
+            answers = iter(list(self.reader.predictions(pairs, threshold=math.inf)))
+            for (question, _), by_index in zip(chunk, distinct, strict=True):
+                found = [
+                    ReadParagraph(index, paragraph.id, next(answers))
+                    for index, paragraph in by_index.items()
+                ]
+                yield by_index, pool(question, found, self.head)
 
 
-def _distinct(paragraphs: Texts) -> list[tuple[Paragraph, int]]:
-    """Return the distinct paragraphs that are not blank, with their indices in the list.
+def distinct_paragraphs(paragraphs: Texts) -> dict[int, Paragraph]:
+    """Return the distinct paragraphs that are not blank, by their index in the list.
+
+    Args:
+        paragraphs: texts or paragraphs.
 
     Raises:
-        InputError: ``paragraphs`` is a single string, or not a list.
+        InputError: ``paragraphs`` is a single string, or not a list; or a retriever's scores are
+            missing for some of them, or not finite.
     """
     if isinstance(paragraphs, str):
         raise InputError("paragraphs: expected a list of texts, got one text; write [text]")
     require_several(paragraphs, "paragraphs")
-    first: dict[str, tuple[Paragraph, int]] = {}
+    first: dict[str, tuple[int, Paragraph]] = {}
     for index, given in enumerate(paragraphs):
         if isinstance(given, Paragraph):
             paragraph = given
@@ -151,5 +153,8 @@ def _distinct(paragraphs: Texts) -> list[tuple[Paragraph, int]]:
             require_string(given, "paragraph")
             paragraph = Paragraph(str(index), given)
         if paragraph.text.strip():
-            first.setdefault(paragraph.text, (paragraph, index))
-    return list(first.values())
+            first.setdefault(paragraph.text, (index, paragraph))
+    found = dict(first.values())
+    if problem := score_problem(list(found.values())):
+        raise InputError(f"paragraphs: {problem}")
+    return found

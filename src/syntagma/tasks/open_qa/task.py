@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any, Self
@@ -25,13 +25,16 @@ from syntagma.tasks.new_model import new_model, training_options
 from syntagma.tasks.open_qa.answers import OpenPrediction
 from syntagma.tasks.open_qa.data import OpenExample, Paragraph, read_open_qa
 from syntagma.tasks.open_qa.distant import AnswerFinder, AnswerSpan
-from syntagma.tasks.open_qa.reader import OpenReader, ParagraphReader
+from syntagma.tasks.open_qa.outcomes import OpenAnswer, give_open_answer
+from syntagma.tasks.open_qa.reader import OpenReader, ParagraphReader, distinct_paragraphs
 from syntagma.tasks.open_qa.sample import SAMPLE
 from syntagma.tasks.prediction_files import read_json_by_id, require_text_value
+from syntagma.tasks.spans.answers import Mode
 from syntagma.tasks.spans.metrics import QuestionScore, Tally, exact_of, f1_of
 from syntagma.tasks.spans.reader import verifier_of
 from syntagma.tasks.spans.squad import SpanExample
 from syntagma.tasks.spans.task import EXACT, F1, SpanTask
+from syntagma.tasks.spans.user_scores import user_scores
 from syntagma.tasks.spans.windows import SpanWindow
 from syntagma.tasks.task import ErrorExample, Features, Task
 
@@ -107,8 +110,8 @@ class OpenQaTask(Task[OpenExample, OpenPrediction]):
 
     @classmethod
     def is_labelled(cls, example: OpenExample) -> bool:
-        """Return whether a question has gold answers."""
-        return bool(example.answers)
+        """Return whether a question has gold answers, or is known to have none."""
+        return bool(example.answers) or example.is_impossible
 
     @classmethod
     def texts(cls, examples: Sequence[OpenExample]) -> Iterator[str]:
@@ -138,7 +141,7 @@ class OpenQaTask(Task[OpenExample, OpenPrediction]):
         Positives are ``train_positives`` of the paragraphs with an answer, whose first occurrence
         is the gold span; negatives are ``train_negatives`` of the others, with the empty answer.
         The gold paragraph is always a positive if it contains an answer.  Questions without a
-        positive are skipped and counted.
+        positive are skipped and counted, unless they are impossible: these have negatives only.
 
         Raises:
             InputError: a question is unlabelled, or no question is left.
@@ -146,8 +149,11 @@ class OpenQaTask(Task[OpenExample, OpenPrediction]):
         chosen: list[SpanExample] = []
         skipped: Counter[str] = Counter()
         for number, example in enumerate(examples):
-            if not example.answers:
-                raise InputError(f"question {example.id}: has no answers to train on")
+            if not self.is_labelled(example):
+                raise InputError(
+                    f"question {example.id}: has no answers to train on; write them, or "
+                    f'"answers": [] if no paragraph answers it'
+                )
             found = self.choose(example, np.random.default_rng((self.seed, number)))
             chosen += found
             if not found:
@@ -161,7 +167,10 @@ class OpenQaTask(Task[OpenExample, OpenPrediction]):
         return self.spans.features(chosen)
 
     def choose(self, example: OpenExample, random: np.random.Generator) -> list[SpanExample]:
-        """Sample the training paragraphs of one question; none if none contains an answer."""
+        """Sample the training paragraphs of one question.
+
+        There are none if no paragraph contains an answer although there is one.
+        """
         head = self.reader.head
         finder = AnswerFinder(example.answers)
         first = [example.gold] if example.gold is not None else []
@@ -175,9 +184,9 @@ class OpenQaTask(Task[OpenExample, OpenPrediction]):
                 positives.append((paragraph, span))
             elif paragraph.text.strip():
                 negatives.append(paragraph)
-        if not positives:
+        if not positives and not example.is_impossible:
             return []
-        n_gold = int(positives[0][0] is example.gold)
+        n_gold = int(bool(positives) and positives[0][0] is example.gold)
         drawn = _draw(len(positives) - n_gold, head.train_positives - n_gold, random)
         kept = [*positives[:n_gold], *(positives[n_gold + index] for index in drawn)]
         return [
@@ -202,6 +211,7 @@ class OpenQaTask(Task[OpenExample, OpenPrediction]):
     ) -> dict[str, float]:
         """Return exact match and F1 by the rules of SQuAD 1.1, as usual for these data sets.
 
+        Questions that are known to have no answer do not count, see :meth:`user_scores` for them.
         ``answerable`` is the share of questions with an answer in a paragraph that was read, an
         upper bound of exact match; ``answerable_exact`` and ``answerable_f1`` are the metrics on
         these questions.
@@ -212,10 +222,33 @@ class OpenQaTask(Task[OpenExample, OpenPrediction]):
         values["answerable"] = 100 * len(answerable) / max(len(rows), 1)
         return values | Tally.of(answerable).as_dict("answerable_")
 
+    def user_scores(
+        self, examples: Sequence[OpenExample], predictions: Sequence[OpenPrediction]
+    ) -> dict[str, float]:
+        """Return what users get in each mode, see :mod:`syntagma.tasks.spans.user_scores`.
+
+        A question has an answer if a paragraph that was read contains one of its gold answers.
+        """
+        labelled = self.labelled(examples, predictions)
+        read = [self.paragraphs_of(example) for example, _ in labelled]
+        pairs = zip(labelled, read, strict=True)
+        golds = [gold_answers(example, paragraphs) for (example, _), paragraphs in pairs]
+
+        def give(mode: Mode) -> list[OpenAnswer]:
+            pairs = zip(labelled, read, strict=True)
+            head = self.reader.head
+            return [give_open_answer(found, texts, head, mode) for (_, found), texts in pairs]
+
+        return user_scores(golds, give)
+
+    def paragraphs_of(self, example: OpenExample) -> dict[int, Paragraph]:
+        """Return the paragraphs of a question that are read, by their index."""
+        return distinct_paragraphs(example.paragraphs[: self.reader.head.paragraphs])
+
     def score_examples(
         self, examples: Sequence[OpenExample], predictions: Sequence[OpenPrediction]
     ) -> dict[str, dict[str, float]]:
-        """Return exact match and F1 of each labelled question."""
+        """Return exact match and F1 of each question with gold answers."""
         return {
             example.id: {"exact": row.exact, "f1": row.f1}
             for example, row in zip(*self._judge(examples, predictions), strict=True)
@@ -253,7 +286,7 @@ class OpenQaTask(Task[OpenExample, OpenPrediction]):
         rows = [
             _judged(example, require_text_value(path, example.id, text))
             for example, text in texts
-            if cls.is_labelled(example)
+            if example.answers
         ]
         return Tally.of(rows).as_dict()
 
@@ -277,10 +310,22 @@ class OpenQaTask(Task[OpenExample, OpenPrediction]):
     def _judge(
         cls, examples: Sequence[OpenExample], predictions: Sequence[OpenPrediction]
     ) -> tuple[list[OpenExample], list[QuestionScore]]:
-        """Return the labelled questions and their scores; an empty answer is wrong."""
-        labelled = cls.labelled(examples, predictions)
+        """Return the questions with gold answers and their scores; an empty answer is wrong."""
+        labelled = [pair for pair in cls.labelled(examples, predictions) if pair[0].answers]
         rows = [_judged(example, answer.text) for example, answer in labelled]
         return [example for example, _ in labelled], rows
+
+
+def gold_answers(example: OpenExample, paragraphs: Mapping[int, Paragraph]) -> Sequence[str]:
+    """Return the gold answers of a question, or none if no paragraph contains one of them.
+
+    Args:
+        example: a labelled question.
+        paragraphs: those that were read, by their index.
+    """
+    finder = AnswerFinder(example.answers)
+    found = any(finder.is_in(paragraph.text) for paragraph in paragraphs.values())
+    return example.answers if found else ()
 
 
 def _draw(n_items: int, size: int, random: np.random.Generator) -> list[int]:

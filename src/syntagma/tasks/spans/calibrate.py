@@ -4,11 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Generic, TypeVar
 
 import numpy as np
 
 from syntagma.errors import InputError
-from syntagma.models.calibration import CONSTANT, FEATURES, Calibration, Probabilities
+from syntagma.models.calibration import (
+    CONSTANT,
+    RETRIEVAL_FEATURES,
+    Calibration,
+    Probabilities,
+)
 from syntagma.tasks.spans.answers import SpanPrediction
 from syntagma.tasks.spans.features import rank
 from syntagma.tasks.spans.logistic import Vector, fit_logistic
@@ -22,15 +28,17 @@ PENALTY = 2.0
 """Strength of the penalty, in questions: how much what is known before counts."""
 FOLDS = 10
 
+CalibrationT = TypeVar("CalibrationT", bound=Calibration)
+
 
 @dataclass(frozen=True, slots=True)
 class Row:
     """What is known of one labelled question.
 
     Args:
-        features: of its scores (:data:`syntagma.models.calibration.FEATURES`).
+        features: of its scores; those that the calibration names, or more.
         right: whether the best candidate is exactly a gold answer.
-        impossible: whether the passage holds no answer.
+        impossible: whether what was read holds no answer.
         group: the questions of a group are held out together: those about one passage.
     """
 
@@ -41,7 +49,7 @@ class Row:
 
 
 @dataclass(frozen=True, slots=True)
-class FittedCalibration:
+class FittedCalibration(Generic[CalibrationT]):
     """A calibration, and how well it holds on questions that it was not fitted on.
 
     Args:
@@ -50,7 +58,7 @@ class FittedCalibration:
         no_answer: error of the probability of no answer, by cross-validation.
     """
 
-    calibration: Calibration
+    calibration: CalibrationT
     confidence: CalibrationError
     no_answer: CalibrationError
 
@@ -75,8 +83,12 @@ def calibration_rows(
 
 
 def fit_calibration(
-    rows: Sequence[Row], *, unanswerable: float = 0.5, before: Calibration | None = None
-) -> Calibration:
+    rows: Sequence[Row],
+    kind: type[CalibrationT],
+    *,
+    unanswerable: float = 0.5,
+    before: CalibrationT | None = None,
+) -> CalibrationT:
     """Fit the weights of both numbers.
 
     Questions are weighted so that their share without an answer is ``unanswerable``.  The penalty
@@ -85,6 +97,7 @@ def fit_calibration(
 
     Args:
         rows: labelled questions.
+        kind: class of the calibration, which names the features.
         unanswerable: share of questions without an answer that the numbers will assume.
         before: earlier calibration of the same reader.
 
@@ -102,13 +115,14 @@ def fit_calibration(
     if keeps and before is None:
         raise InputError(
             f"expected at least {FEWEST} questions without an answer, got {n_impossible}; add "
-            f'some, marked by "is_impossible": true'
+            f'some, marked by "is_impossible": true in the SQuAD format, by "answers": [] in others'
         )
-    values = np.array([[row.features[name] for name in FEATURES] for row in rows])
+    scale = _Scale.of(rows, kind.names)
+    values = scale.values(rows)
     wanted = np.where(impossible == 1, unanswerable, 1 - unanswerable)
     share = np.where(impossible == 1, impossible.mean(), 1 - impossible.mean())
-    before = before.with_unanswerable(unanswerable) if before else Calibration()
-    no_answer = _as_vector(before.no_answer)
+    earlier = before.with_unanswerable(unanswerable) if before else kind()
+    no_answer = scale.vector(earlier.no_answer)
     if not keeps:
         no_answer = fit_logistic(
             values, impossible, weights=wanted / share, centre=no_answer, penalty=PENALTY
@@ -118,20 +132,24 @@ def fit_calibration(
     right_weights = fit_logistic(
         values[answerable],
         right[answerable],
-        centre=_as_vector(before.right),
+        centre=scale.vector(earlier.right),
         penalty=PENALTY,
     )
-    return Calibration(
+    return kind(
         unanswerable=unanswerable,
         n_questions=len(rows),
-        no_answer=_as_weights(no_answer),
-        right=_as_weights(right_weights),
+        no_answer=scale.weights(no_answer),
+        right=scale.weights(right_weights),
     )
 
 
 def calibrate(
-    rows: Sequence[Row], *, unanswerable: float = 0.5, before: Calibration | None = None
-) -> FittedCalibration:
+    rows: Sequence[Row],
+    kind: type[CalibrationT],
+    *,
+    unanswerable: float = 0.5,
+    before: CalibrationT | None = None,
+) -> FittedCalibration[CalibrationT]:
     """Fit the weights, and estimate the calibration error by cross-validation over passages.
 
     The error is estimated at the share of unanswerable questions that the data have, since bins of
@@ -139,13 +157,14 @@ def calibrate(
 
     Args:
         rows: labelled questions.
+        kind: class of the calibration.
         unanswerable: share of questions without an answer that the numbers will assume.
         before: earlier calibration of the same reader.
 
     Raises:
         InputError: there are too few questions of a kind.
     """
-    fitted = fit_calibration(rows, unanswerable=unanswerable, before=before)
+    fitted = fit_calibration(rows, kind, unanswerable=unanswerable, before=before)
     numbers = _held_out(rows, before, fitted)
     return FittedCalibration(
         fitted,
@@ -155,7 +174,7 @@ def calibrate(
 
 
 def _held_out(
-    rows: Sequence[Row], before: Calibration | None, fitted: Calibration
+    rows: Sequence[Row], before: CalibrationT | None, fitted: CalibrationT
 ) -> list[Probabilities]:
     """Return the two numbers of each question, fitted on the other folds."""
     share = min(max(sum(row.impossible for row in rows) / len(rows), 0.001), 0.999)
@@ -168,7 +187,7 @@ def _held_out(
         if not held:
             continue
         try:
-            model = fit_calibration(rest, unanswerable=share, before=before)
+            model = fit_calibration(rest, type(fitted), unanswerable=share, before=before)
         except InputError:
             # With so few questions a fold may hold most of one kind.
             model = fitted.with_unanswerable(share)
@@ -176,11 +195,45 @@ def _held_out(
     return [numbers[n] for n in range(len(rows))]
 
 
-def _as_vector(weights: Mapping[str, float]) -> Vector:
-    return np.array([weights.get(name, 0.0) for name in (*FEATURES, CONSTANT)])
+class _Scale:
+    """Converts between weights of features as they are, and of features of about one size.
 
+    The penalty must not depend on the unit of a feature.  All are of about the same size, but for
+    the scores of a retriever: these are standardised for the fit, and their weights are converted
+    back, so that a calibration needs to store nothing else.
+    """
 
-def _as_weights(vector: Vector) -> dict[str, float]:
-    # Six digits: the file stays readable, and nothing depends on more.
-    names = (*FEATURES, CONSTANT)
-    return {name: round(float(value), 6) for name, value in zip(names, vector, strict=True)}
+    def __init__(self, names: Sequence[str], mean: Vector, deviation: Vector) -> None:
+        self.names = names
+        self.mean = mean
+        self.deviation = deviation
+
+    @classmethod
+    def of(cls, rows: Sequence[Row], names: Sequence[str]) -> _Scale:
+        """Measure the features that need it, and leave the others as they are."""
+        mean, deviation = np.zeros(len(names)), np.ones(len(names))
+        for place, name in enumerate(names):
+            if name in RETRIEVAL_FEATURES:
+                values = np.array([row.features[name] for row in rows])
+                mean[place] = values.mean()
+                deviation[place] = values.std() or 1.0
+        return cls(names, mean, deviation)
+
+    def values(self, rows: Sequence[Row]) -> Vector:
+        """Return the scaled features, ``[n, k]``."""
+        found = np.array([[row.features[name] for name in self.names] for row in rows])
+        return (found - self.mean) / self.deviation
+
+    def vector(self, weights: Mapping[str, float]) -> Vector:
+        """Return the weights of the scaled features, the constant last, ``[k + 1]``."""
+        vector = np.array([weights.get(name, 0.0) for name in self.names])
+        constant = weights.get(CONSTANT, 0.0) + float(vector @ self.mean)
+        return np.append(vector * self.deviation, constant)
+
+    def weights(self, vector: Vector) -> dict[str, float]:
+        """Return the weights of the features as they are, and the constant."""
+        weights = vector[:-1] / self.deviation
+        constant = vector[-1] - weights @ self.mean
+        # Six digits: the file stays readable, and nothing depends on more.
+        values = [round(float(value), 6) for value in (*weights, constant)]
+        return dict(zip((*self.names, CONSTANT), values, strict=True))

@@ -1,4 +1,4 @@
-"""Calibrate a saved reader on labelled questions, and write its folder."""
+"""Calibrate a saved reader on labelled questions about passages, and write its folder."""
 
 from __future__ import annotations
 
@@ -18,6 +18,7 @@ from syntagma.outputs import require_absent, write_folder, write_json
 from syntagma.settings import to_dict
 from syntagma.tasks.spans.calibrate import FittedCalibration, calibrate, calibration_rows
 from syntagma.tasks.spans.task import SpanTask
+from syntagma.tasks.task import Task
 
 MODEL_FILES = ("*.safetensors", "*.model", "*.txt", "*.tiktoken", "README.md", "LICENSE*")
 TOKENIZER_FILES = (
@@ -35,15 +36,71 @@ class CalibratedReader:
 
     Args:
         folder: folder of the reader.
-        fitted: the calibration, with its errors.
-        n_questions: number of questions that it was fitted on.
+        fitted: the calibrations with their errors, by their settings in the head.
+        n_questions: number of questions that they were fitted on.
         n_unanswerable: number of them without an answer.
     """
 
     folder: Path
-    fitted: FittedCalibration
+    fitted: Mapping[str, FittedCalibration[Any]]
     n_questions: int
     n_unanswerable: int
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """A reader that is calibrated, and where the calibrated one is written.
+
+    Args:
+        ref: the reader.
+        folder: folder of the calibrated reader.
+        is_copy: whether the folder is a new one.
+    """
+
+    ref: ModelRef
+    folder: Path
+    is_copy: bool
+
+    @classmethod
+    def of(cls, name: ModelName, out: str | Path | None, task: str | tuple[str, ...]) -> Target:
+        """Find a reader, and check that the result can be written.
+
+        Args:
+            name: the reader.
+            out: folder to write; by default, the reader's own folder is changed.
+            task: task of the reader, or several.
+
+        Raises:
+            InputError: it is not such a reader, or the folder cannot be written.
+        """
+        ref = find_model(name)
+        read_config(ref, task=task)
+        if out is not None:
+            return cls(ref, require_absent(out), is_copy=True)
+        if ref.name in SHIPPED or not ref.folder.is_dir():
+            raise InputError(
+                f"{ref.name}: is not a folder of yours, so its settings cannot be changed; give "
+                f"the folder for a calibrated copy as --out FOLDER"
+            )
+        return cls(ref, ref.folder, is_copy=False)
+
+    def write(self, calibrations: Mapping[str, Calibration | None]) -> None:
+        """Write the reader with these calibrations, and otherwise unchanged.
+
+        Args:
+            calibrations: by their settings in the head; ``None`` removes one.
+        """
+        values: dict[str, Any] = json.loads(json.dumps(self.ref.settings))
+        values["head"] |= {
+            name: None if calibration is None else to_dict(calibration)
+            for name, calibration in calibrations.items()
+        }
+        if not self.is_copy:
+            write_json(self.folder / CONFIG, values)
+            return
+        with write_folder(self.folder) as draft:
+            _copy_model(self.ref, draft)
+            write_json(draft / CONFIG, values)
 
 
 def calibrate_reader(
@@ -73,43 +130,39 @@ def calibrate_reader(
         InputError: the model is not a reader, the data cannot be used, or the folder cannot be
             written.
     """
-    ref = find_model(name)
-    read_config(ref, task="spans")
     if unanswerable is not None:
         require_share(unanswerable, "--unanswerable")
-    target = ref.folder if out is None else require_absent(out)
-    if out is None and (ref.name in SHIPPED or not ref.folder.is_dir()):
-        raise InputError(
-            f"{ref.name}: is not a folder of yours, so its settings cannot be changed; give the "
-            f"folder for a calibrated copy as --out FOLDER"
-        )
-    task = SpanTask.from_pretrained(ref, device=device)
-    with how_to_skip("--skip-bad"):
-        parts = SpanTask.read_parts(list(map(str, data)), skip_bad=skip_bad)
-    examples = [
-        example for part in parts.values() for example in part if SpanTask.is_labelled(example)
-    ]
-    SpanTask.require_labels(examples, "data")
+    target = Target.of(name, out, "spans")
+    task = SpanTask.from_pretrained(target.ref, device=device)
+    examples = read_labelled(SpanTask, data, skip_bad=skip_bad)
     rows = calibration_rows(examples, task.predict(examples))
     before: Calibration | None = task.model.head.calibration
     if unanswerable is None:
         unanswerable = 0.5 if before is None else before.unanswerable
-    fitted = calibrate(rows, unanswerable=unanswerable, before=before)
-    values = _with_calibration(ref.settings, fitted.calibration)
-    if out is None:
-        write_json(target / CONFIG, values)
-    else:
-        with write_folder(target) as draft:
-            _copy_model(ref, draft)
-            write_json(draft / CONFIG, values)
-    return CalibratedReader(target, fitted, len(rows), sum(row.impossible for row in rows))
+    fitted = calibrate(rows, Calibration, unanswerable=unanswerable, before=before)
+    target.write({"calibration": fitted.calibration})
+    n_unanswerable = sum(row.impossible for row in rows)
+    return CalibratedReader(target.folder, {"calibration": fitted}, len(rows), n_unanswerable)
 
 
-def _with_calibration(settings: Mapping[str, Any], calibration: Calibration) -> dict[str, Any]:
-    """Return the content of ``config.json`` with a calibration, and otherwise unchanged."""
-    values: dict[str, Any] = json.loads(json.dumps(settings))
-    values["head"]["calibration"] = to_dict(calibration)
-    return values
+def read_labelled(
+    task: type[Task[Any, Any]], data: Sequence[str | Path], *, skip_bad: bool
+) -> list[Any]:
+    """Read the labelled questions of some files.
+
+    Args:
+        task: their task.
+        data: the files.
+        skip_bad: skip bad questions and count them.
+
+    Raises:
+        InputError: a file cannot be used, or no question is labelled.
+    """
+    with how_to_skip("--skip-bad"):
+        parts = task.read_parts(list(map(str, data)), skip_bad=skip_bad)
+    examples = [example for part in parts.values() for example in part if task.is_labelled(example)]
+    task.require_labels(examples, "data")
+    return examples
 
 
 def _copy_model(ref: ModelRef, draft: Path) -> None:

@@ -131,8 +131,8 @@ def score_features(
         math.log(max(best.probability, 1e-6) / max(shares, 1e-6)),
         math.log(len(best.text.split()) or 1),
         math.log(min(n_windows, MANY_WINDOWS)),
-        _overlap(question, sentence.text if sentence else ""),
-        _unknown(question, passage),
+        overlap(question, sentence.text if sentence else ""),
+        unknown(question, passage),
         float(wanted),
         float(wanted and not fits),
         float(question_kind(question) in ("yes_no", "comparison")),
@@ -148,17 +148,29 @@ def _stem(word: str) -> str:
     return word.lower()[:STEM]
 
 
-def _overlap(question: str, sentence: str) -> float:
+def overlap(question: str, text: str) -> float:
+    """Return the share of a question's content words that a text has; 0.5 if it has no such words.
+
+    Args:
+        question: the question.
+        text: a sentence or paragraph.
+    """
     asked = {
         _stem(word)
         for word in _WORD.findall(core_question(question))
         if word.lower() not in _FUNCTION_WORDS
     }
-    found = set(map(_stem, _WORD.findall(sentence)))
+    found = set(map(_stem, _WORD.findall(text)))
     return len(asked & found) / len(asked) if asked else 0.5
 
 
-def _unknown(question: str, passage: str) -> float:
+def unknown(question: str, passage: str) -> float:
+    """Return the share of a question's names and numbers that a passage lacks; 0 without any.
+
+    Args:
+        question: the question.
+        passage: the passage.
+    """
     words = _WORD.findall(core_question(question))
     names = {
         _stem(word)

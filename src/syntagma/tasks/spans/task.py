@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Self
@@ -22,9 +22,9 @@ from syntagma.tasks.label_counts import accuracy_of
 from syntagma.tasks.new_model import new_model, training_options
 from syntagma.tasks.prediction_files import read_json_by_id, require_text_value
 from syntagma.tasks.predictor import PredictorTask
-from syntagma.tasks.spans.answers import SpanPrediction
+from syntagma.tasks.spans.answers import Answer, Mode, SpanPrediction
 from syntagma.tasks.spans.metrics import best_threshold, evaluate_spans, judge, score_answers
-from syntagma.tasks.spans.outcomes import DEFAULT_MODE
+from syntagma.tasks.spans.outcomes import DEFAULT_MODE, give_answer
 from syntagma.tasks.spans.reader import Reader, verifier_of
 from syntagma.tasks.spans.sample import SAMPLE
 from syntagma.tasks.spans.squad import (
@@ -36,7 +36,7 @@ from syntagma.tasks.spans.squad import (
     read_squad,
     write_predictions,
 )
-from syntagma.tasks.spans.user_scores import answers_in, user_scores
+from syntagma.tasks.spans.user_scores import user_scores
 from syntagma.tasks.spans.windows import SpanWindow, Targets
 from syntagma.tasks.task import ErrorExample, Features
 
@@ -158,10 +158,15 @@ class SpanTask(PredictorTask[SpanExample, SpanPrediction, Reader]):
             return {}
         labelled = self.labelled(examples, predictions)
         return user_scores(
-            [example for example, _ in labelled],
-            [found for _, found in labelled],
-            self.model.head,
+            [example.answers for example, _ in labelled], lambda mode: self._answers(mode, labelled)
         )
+
+    def _answers(
+        self, mode: Mode, pairs: Iterable[tuple[SpanExample, SpanPrediction]]
+    ) -> list[Answer]:
+        """Return what users get in a mode."""
+        head = self.model.head
+        return [give_answer(found, example.passage, head, mode=mode) for example, found in pairs]
 
     def score_examples(
         self, examples: Sequence[SpanExample], predictions: Sequence[SpanPrediction]
@@ -213,9 +218,10 @@ class SpanTask(PredictorTask[SpanExample, SpanPrediction, Reader]):
         """
         write_predictions(path, examples, predictions, form="best_predictions")
         _write_beside(path, examples, predictions, ("null_odds", "nbest"))
-        answers = answers_in(DEFAULT_MODE, examples, predictions, self.model.head)
-        pairs = zip(examples, answers, strict=True)
-        outcomes = {example.id: answer.as_row() for example, answer in pairs}
+        answers = self._answers(DEFAULT_MODE, zip(examples, predictions, strict=True))
+        outcomes = {
+            example.id: answer.as_row() for example, answer in zip(examples, answers, strict=True)
+        }
         write_json(path.with_name(f"{path.stem}.outcomes{path.suffix}"), outcomes)
 
     def write_abstaining(

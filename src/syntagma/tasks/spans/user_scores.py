@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
-from syntagma.models.span_model import SpanHead
-from syntagma.tasks.spans.answers import Answer, Mode, SpanPrediction
+from syntagma.tasks.spans.answers import BaseAnswer, Mode
 from syntagma.tasks.spans.metrics import exact_of, f1_of
-from syntagma.tasks.spans.outcomes import MODES, give_answer
+from syntagma.tasks.spans.outcomes import MODES
 from syntagma.tasks.spans.reliability import calibration_error
-from syntagma.tasks.spans.squad import SpanExample
+
+Gold = Sequence[str]
+"""The gold answers of a question; none if there is no answer in what is read."""
+Answers = Sequence[BaseAnswer[Any, Any]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,18 +40,18 @@ class OutcomeCounts:
         )
 
     @classmethod
-    def of(cls, examples: Sequence[SpanExample], answers: Sequence[Answer]) -> OutcomeCounts:
+    def of(cls, golds: Sequence[Gold], answers: Answers) -> OutcomeCounts:
         """Count the answers to labelled questions."""
         answerable: Counter[str] = Counter()
         unanswerable: Counter[str] = Counter()
         shown_f1 = 0.0
-        for example, answer in zip(examples, answers, strict=True):
-            if not example.has_answers:
+        for gold, answer in zip(golds, answers, strict=True):
+            if not gold:
                 unanswerable[answer.outcome] += 1
                 continue
-            shown_f1 += f1_of(answer.text, example.answers)
+            shown_f1 += f1_of(answer.text, gold)
             if answer.outcome == "answer":
-                right = exact_of(answer.text, example.answers)
+                right = exact_of(answer.text, gold)
                 answerable["right" if right else "wrong"] += 1
             else:
                 answerable[answer.outcome] += 1
@@ -83,15 +86,12 @@ def _percent(part: float, whole: float) -> float:
     return 100.0 * part / whole if whole else 0.0
 
 
-def user_scores(
-    examples: Sequence[SpanExample], predictions: Sequence[SpanPrediction], head: SpanHead
-) -> dict[str, float]:
+def user_scores(golds: Sequence[Gold], give: Callable[[Mode], Answers]) -> dict[str, float]:
     """Score what users get in each mode, and how well the two numbers are calibrated.
 
     Args:
-        examples: labelled questions.
-        predictions: for them, in the same order.
-        head: settings of the reader, with its calibration.
+        golds: gold answers of each question.
+        give: returns what users get in a mode, in the order of the questions.
 
     Returns:
         ``ece_confidence`` and ``ece_no_answer``, from 0 to 1; for each mode what
@@ -99,35 +99,16 @@ def user_scores(
     """
     values: dict[str, float] = {}
     for mode in MODES:
-        answers = answers_in(mode, examples, predictions, head)
+        answers = give(mode)
         if not values:
-            right = [_best_is_right(*pair) for pair in zip(examples, answers, strict=True)]
-            impossible = [example.is_impossible for example in examples]
+            right = [_best_is_right(*pair) for pair in zip(golds, answers, strict=True)]
+            impossible = [not gold for gold in golds]
             values["ece_confidence"] = calibration_error([a.confidence for a in answers], right)
             values["ece_no_answer"] = calibration_error([a.no_answer for a in answers], impossible)
-        counts = OutcomeCounts.of(examples, answers).as_dict()
+        counts = OutcomeCounts.of(golds, answers).as_dict()
         values |= {f"{mode}.{name}": value for name, value in counts.items()}
     return values
 
 
-def answers_in(
-    mode: Mode,
-    examples: Sequence[SpanExample],
-    predictions: Sequence[SpanPrediction],
-    head: SpanHead,
-) -> list[Answer]:
-    """Return what users get in a mode.
-
-    Args:
-        mode: the mode.
-        examples: the questions with their passages.
-        predictions: for them, in the same order.
-        head: settings of the reader, with its calibration.
-    """
-    pairs = zip(examples, predictions, strict=True)
-    return [give_answer(found, example.passage, head, mode=mode) for example, found in pairs]
-
-
-def _best_is_right(example: SpanExample, answer: Answer) -> bool:
-    best = answer.best
-    return example.has_answers and best is not None and bool(exact_of(best.text, example.answers))
+def _best_is_right(gold: Gold, answer: BaseAnswer[Any, Any]) -> bool:
+    return bool(gold) and answer.best is not None and bool(exact_of(answer.best.text, gold))

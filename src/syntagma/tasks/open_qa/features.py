@@ -1,0 +1,94 @@
+"""Rank the candidates for a question from several paragraphs, and compute their features.
+
+To the features of an answer from one passage (:mod:`syntagma.tasks.spans.features`), these add
+how many paragraphs were read and agree, what the best candidate's own paragraph shares with the
+question, and what a retriever says of it.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import replace
+
+from syntagma.models.open_model import OpenHead
+from syntagma.tasks.open_qa.answers import Candidate, OpenPrediction
+from syntagma.tasks.open_qa.data import Paragraph
+from syntagma.tasks.spans.features import Ranked, overlap, score_features, sentence_of, unknown
+from syntagma.tasks.spans.tidy import tidy_interval
+
+
+def rank_paragraphs(
+    prediction: OpenPrediction, paragraphs: Mapping[int, Paragraph], head: OpenHead
+) -> Ranked[Candidate]:
+    """Find the distinct candidates of a prediction for several paragraphs.
+
+    Args:
+        prediction: the pooled candidates.
+        paragraphs: those that were read, by their index.
+        head: settings of the reader.
+    """
+    candidates = distinct_candidates(prediction.candidates, paragraphs)
+    if not candidates:
+        return Ranked((), "", None, {})
+    best = candidates[0]
+    passage = paragraphs[best.paragraph].text
+    sentence = sentence_of(passage, best.start, best.end)
+    features = score_features(
+        prediction.question,
+        "\n".join(paragraph.text for paragraph in paragraphs.values()),
+        candidates,
+        lowest=prediction.candidates[-1].score,
+        # Evidence is relative to the empty answer, minus what the verifier says.
+        null_score=-head.answerability_weight * prediction.verification,
+        verification=prediction.verification,
+        n_windows=prediction.n_windows,
+        sentence=sentence,
+    )
+    features |= _paragraph_features(prediction.question, best, paragraphs)
+    return Ranked(candidates, passage, sentence, features)
+
+
+def _paragraph_features(
+    question: str, best: Candidate, paragraphs: Mapping[int, Paragraph]
+) -> dict[str, float]:
+    """Compute what several paragraphs add to the features of a question.
+
+    ``paragraphs``: log of the number that were read.  ``support``: log of the number with the best
+    candidate.  ``nearby``: share of the question's content words in the best candidate's paragraph.
+    ``missing``: share of the question's names and numbers that this paragraph lacks.  If a
+    retriever scored all paragraphs, ``retrieval``: the score of that paragraph, and
+    ``retrieval_gap``: how far it is below the highest one.
+    """
+    own = paragraphs[best.paragraph]
+    values = {
+        "paragraphs": math.log(len(paragraphs)),
+        "support": math.log(best.n_paragraphs),
+        "nearby": overlap(question, own.text),
+        "missing": unknown(question, own.text),
+    }
+    scores = [each.score for each in paragraphs.values() if each.score is not None]
+    if own.score is not None and len(scores) == len(paragraphs):
+        values |= {"retrieval": own.score, "retrieval_gap": max(scores) - own.score}
+    return values
+
+
+def distinct_candidates(
+    candidates: tuple[Candidate, ...], paragraphs: Mapping[int, Paragraph]
+) -> tuple[Candidate, ...]:
+    """Tidy candidates, and drop those that overlap a better one of the same paragraph.
+
+    Args:
+        candidates: best first.
+        paragraphs: those that were read, by their index.
+    """
+    kept: list[Candidate] = []
+    for candidate in candidates:
+        text = paragraphs[candidate.paragraph].text
+        start, end = tidy_interval(text, candidate.start, candidate.end)
+        if not any(
+            better.paragraph == candidate.paragraph and start < better.end and better.start < end
+            for better in kept
+        ):
+            kept.append(replace(candidate, text=text[start:end], start=start, end=end))
+    return tuple(kept)
