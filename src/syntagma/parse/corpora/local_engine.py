@@ -17,9 +17,9 @@ import torch
 
 from syntagma.cpu_threads import N_THREADS, NUMPY_THREADS
 from syntagma.errors import InputError
+from syntagma.lifeline import STARTER, pack_start, start_worker
 from syntagma.parse.corpora.annotator import AnnotationSettings, Annotator
 from syntagma.parse.corpora.chunks import Chunk
-from syntagma.parse.corpora.lifeline import STARTER, pack_start, start_worker
 from syntagma.parse.corpora.manifest import ShardEntry
 from syntagma.parse.corpora.plan import AnnotationPlan, FinishedChunks
 

@@ -3,7 +3,7 @@
 import atexit
 import os
 
-from syntagma.parse.corpora.lifeline import STARTER, ending_with_parent
+from syntagma.lifeline import STARTER, ending_with_parent
 
 # The server looks for the end of its parent only afterwards, and this takes seconds.
 with ending_with_parent():

@@ -37,7 +37,7 @@ def ending_with_parent() -> Iterator[None]:
         return
     _set_death_signal(signal.SIGKILL)
     ended = threading.Event()
-    watcher = threading.Thread(target=_watch, args=(starter, ended), daemon=True)
+    watcher = threading.Thread(target=watch_parent, args=(starter, ended), daemon=True)
     watcher.start()
     try:
         yield
@@ -49,8 +49,15 @@ def ending_with_parent() -> Iterator[None]:
         _set_death_signal(0)
 
 
-def _watch(starter: int, ended: threading.Event) -> None:
-    """Notice a parent that ended before the signal was set, and everywhere but on Linux any."""
+def watch_parent(starter: int, ended: threading.Event) -> None:
+    """End this process when another one is its parent than the one that started it.
+
+    It notices a parent that ended before the signal was set, and everywhere but on Linux any.
+
+    Args:
+        starter: id of the process that started this one.
+        ended: set when there is nothing to watch any more.
+    """
     while not ended.is_set():
         if os.getppid() != starter:
             os._exit(1)
