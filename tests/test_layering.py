@@ -15,8 +15,9 @@ from tests.messages import naming
 ROOT = Path(syntagma.__file__).parent
 LAYERS = [
     {"errors", "json_values", "files", "formats", "drafts", "outputs", "settings"}
-    | {"batches", "progress", "checks", "registry", "cpu_threads"},
+    | {"batches", "progress", "checks", "registry", "cpu_threads", "lifeline"},
     {"text"},
+    {"extraction"},
     {"drawing"},
     {"encoders"},
     {"parse"},

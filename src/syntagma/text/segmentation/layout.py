@@ -83,7 +83,7 @@ def further_lines(text: str, start: int, end: int) -> list[Line]:
         return []
     width = max(map(len, content))
     capitals = len(content) > 2 and not any(line[0].islower() for line in content[1:])
-    in_list = sum(map(_is_item, content)) > 1
+    in_list = sum(map(is_item, content)) > 1
     found = []
     for (offset, line), before in zip(filled[1:], content, strict=False):
         room = len(before) + 1 + len(line.split(None, 1)[0]) <= _FULL_SHARE * width
@@ -96,7 +96,7 @@ def further_lines(text: str, start: int, end: int) -> list[Line]:
         else:
             break_ = Break.ROOM if room else Break.WRAPPED
         intended = break_ != Break.WRAPPED
-        found.append(Line(offset, break_, _starts_item(before, line, intended or in_list)))
+        found.append(Line(offset, break_, starts_item(before, line, intended or in_list)))
     return found
 
 
@@ -106,12 +106,23 @@ def item_text(text: str, start: int) -> int | None:
     return marker.end() if marker else None
 
 
-def _is_item(line: str) -> bool:
+def is_item(line: str) -> bool:
+    """Whether a line begins like a list item (*- tea*, *2. tea*, *(b) tea*).
+
+    Args:
+        line: a line without indentation.
+    """
     return bool(_SIGN_BULLET.match(line) or _MARK_BULLET.match(line))
 
 
-def _starts_item(before: str, line: str, likely: bool) -> bool:
-    """Whether a line starts a list item, given the line before it."""
+def starts_item(before: str, line: str, likely: bool) -> bool:
+    """Whether a line starts a list item, given the line before it.
+
+    Args:
+        before: the line before, without whitespace around it; not empty.
+        line: the line, without indentation.
+        likely: whether the layout suggests it: the line break was intended, or there are items.
+    """
     if _SIGN_BULLET.match(line):
         return True
     # A dash or number can be part of the text, so it needs more evidence than a bullet sign.

@@ -1,0 +1,196 @@
+"""The lines of a PDF page, from its characters and where they are."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from dataclasses import dataclass, replace
+from statistics import median
+from typing import Any
+
+from syntagma.extraction.builder import CELL_BREAK
+
+_LIGATURES = {
+    "\ufb00": "ff", "\ufb01": "fi", "\ufb02": "fl", "\ufb03": "ffi", "\ufb04": "ffl",
+    "\ufb05": "st", "\ufb06": "st",
+}  # fmt: skip
+_HYPHENS = ("\x02", "\ufffe")
+"""PDFium's codes for a hyphen at the end of a line, after which it writes no line break."""
+_PRIVATE = re.compile("[\ue000-\uf8ff\ufffd]")
+_CELL_GAP = 1.0
+"""Widest space between words, in heights of the line; a wider one is between two cells."""
+_JUSTIFIED_GAP = 2.0
+"""The same in a line that seems justified, whose spaces can be wide."""
+_N_JUSTIFIED = 3
+"""Lines of a page that end at the same place, from which on they seem justified."""
+_EQUAL_GAPS = 1.2
+"""Ratio of the widest to the narrowest space of a justified line."""
+_LEADER = re.compile(r"(?: ?\.){5,}")
+"""Dots from a heading to its page, in a table of contents."""
+_SAME_LINE = 0.5
+"""Share of the height by which two parts of a line overlap vertically."""
+_MARK = re.compile(r"(?:[•·▪◦‣●○■□►➤✓✔–—*-]|\(?(?:\d{1,3}|[A-Za-z]|[ivxIVX]{2,5})[.)])")
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """A line of text on a page.  Lengths are points (1/72 inch), from the lower left corner.
+
+    Args:
+        text: its text; the cells of a table row are separated by ``" | "``.
+        left: where it begins.
+        right: where it ends.
+        bottom: the lowest point of its font.
+        top: the highest.
+        is_row: whether it is a table row.
+        level: of the heading that the outline says it is, from 1; otherwise 0.
+    """
+
+    text: str
+    left: float
+    right: float
+    bottom: float
+    top: float
+    is_row: bool = False
+    level: int = 0
+
+    @property
+    def height(self) -> float:
+        """Height of the font."""
+        return self.top - self.bottom
+
+
+class LineReader:
+    """Reads the lines of a page, in the order in which the file draws them.
+
+    Args:
+        page: PDFium's handle of the text of the page.
+    """
+
+    def __init__(self, page: Any) -> None:
+        self.n_characters = 0
+        """How many characters the page has, without spaces."""
+        self.n_unreadable = 0
+        """How many of them have no known letter."""
+        self._page = page
+        self._lines: list[list[_Word]] = []
+        self._words: list[_Word] = []
+        self._word: _Word | None = None
+
+    def lines(self) -> list[Line]:
+        """Return the lines."""
+        import pypdfium2.raw as pdfium
+
+        box = pdfium.FS_RECTF()
+        unicode, bounds = pdfium.FPDFText_GetUnicode, pdfium.FPDFText_GetLooseCharBox
+        page = self._page
+        for index in range(pdfium.FPDFText_CountChars(page)):
+            code = unicode(page, index)
+            # PDFium writes line breaks and spaces of its own, which have no place.
+            if code == 0x0A:
+                self._end_line()
+            elif code in (0x0D, 0x20, 0xA0, 0x09):
+                self._word = None
+            elif bounds(page, index, box):
+                self._add(code, box.left, box.right, box.bottom, box.top)
+        self._end_line()
+        n_ending = Counter(round(_right(words)) for words in self._lines)
+        return _merged(
+            [
+                _line_of(words, n_ending[round(_right(words))] >= _N_JUSTIFIED)
+                for words in self._lines
+            ]
+        )
+
+    def _add(self, code: int, left: float, right: float, bottom: float, top: float) -> None:
+        """Add a character to the word that it belongs to."""
+        self.n_characters += 1
+        character = chr(code) if code < 0xD800 or 0xDFFF < code < 0x110000 else "\ufffd"
+        if code == 0 or _PRIVATE.match(character):
+            self.n_unreadable += 1
+            if code == 0:
+                return
+        if self._ended_by_hyphen(left, bottom):
+            self._end_line()
+        character = "-" if character in _HYPHENS else _LIGATURES.get(character, character)
+        if self._word is None:
+            self._word = _Word([], left, right, bottom, top)
+            self._words.append(self._word)
+        self._word.add(character, right, bottom, top)
+        self._word.at_line_end = chr(code) in _HYPHENS
+
+    def _ended_by_hyphen(self, left: float, bottom: float) -> bool:
+        word = self._words[-1] if self._words else None
+        if word is None or not word.at_line_end:
+            return False
+        return left < word.left or abs(bottom - word.bottom) > _SAME_LINE * (word.top - word.bottom)
+
+    def _end_line(self) -> None:
+        if self._words:
+            self._lines.append(self._words)
+        self._words = []
+        self._word = None
+
+
+@dataclass(slots=True)
+class _Word:
+    """Characters without a space between them."""
+
+    characters: list[str]
+    left: float
+    right: float
+    bottom: float
+    top: float
+    at_line_end: bool = False
+
+    def add(self, character: str, right: float, bottom: float, top: float) -> None:
+        self.characters.append(character)
+        self.right = max(self.right, right)
+        # Raised and lowered characters do not make the line higher.
+        if len(self.characters) == 1 or top - bottom > self.top - self.bottom:
+            self.bottom, self.top = bottom, top
+
+
+def _right(words: list[_Word]) -> float:
+    return max(word.right for word in words)
+
+
+def _line_of(words: list[_Word], seems_justified: bool) -> Line:
+    """Join words to a line, and find the cells among them."""
+    height = median(word.top - word.bottom for word in words)
+    tallest = min(words, key=lambda word: abs(word.top - word.bottom - height))
+    gaps = [after.left - word.right for word, after in zip(words, words[1:], strict=False)]
+    widest = (_JUSTIFIED_GAP if seems_justified else _CELL_GAP) * height
+    if seems_justified and len(gaps) > 1 and max(gaps) < _EQUAL_GAPS * min(gaps):
+        widest = max(gaps)
+    text = "".join(words[0].characters)
+    is_row = False
+    for word, gap in zip(words[1:], gaps, strict=True):
+        is_cell = gap > widest > 0 and _MARK.fullmatch(text) is None
+        is_row = is_row or is_cell
+        text += (CELL_BREAK if is_cell else " ") + "".join(word.characters)
+    text = _LEADER.sub(" …", text)
+    left = min(word.left for word in words)
+    return Line(text, left, _right(words), tallest.bottom, tallest.top, is_row)
+
+
+def _merged(lines: list[Line]) -> list[Line]:
+    """Join lines that are next to each other: cells, and items with their marks."""
+    found: list[Line] = []
+    for line in lines:
+        if found and _is_beside(found[-1], line):
+            before = found.pop()
+            is_mark = _MARK.fullmatch(before.text) is not None
+            gap = line.left - before.right
+            is_cell = not is_mark and gap > _CELL_GAP * max(before.height, line.height)
+            text = before.text + (CELL_BREAK if is_cell else " ") + line.text
+            is_row = is_cell or before.is_row or line.is_row
+            line = replace(before, text=text, right=max(before.right, line.right), is_row=is_row)
+        found.append(line)
+    return found
+
+
+def _is_beside(before: Line, line: Line) -> bool:
+    overlap = min(before.top, line.top) - max(before.bottom, line.bottom)
+    smaller = min(before.height, line.height)
+    return smaller > 0 and overlap > _SAME_LINE * smaller and line.left >= before.right
