@@ -13,6 +13,8 @@ import pytest
 from scripts.gate import (
     ERRORS,
     GATE,
+    ONE_QUESTION,
+    QUESTIONS,
     TOLERANCE,
     TREES,
     Shipped,
@@ -26,9 +28,12 @@ from syntagma.encoders.default import find_default
 from syntagma.errors import InputError
 from syntagma.parse.scores import double_arguments
 from syntagma.tasks.parsing.treebanks import read_treebank
+from syntagma.tasks.spans.squad import read_squad
 from syntagma.text.conllu import read_conllu
 from tests.messages import naming, says
 
+READER = Shipped("small-reader", "reader", "1.0", "c" * 64)
+ANSWERED = {"HasAns_shown_f1": 80.0, "HasAns_none": 3.0, "NoAns_answer": 30.0}
 MODEL = Shipped("small-parser", "parser", "1.0", "a" * 64)
 GOOD = {"letters": {"las": 90.0, "two_subjects": 1}, "questions": {"las": 80.0, "two_subjects": 0}}
 
@@ -83,6 +88,39 @@ def test_a_worse_score_is_a_fault(records, gate_set, metric, found, shown):
 )
 def test_better_scores_and_rounding_are_no_fault(records, metric, found):
     assert check([MODEL], records, kinds(changed("letters", metric, found))) == []
+
+
+@pytest.mark.parametrize(
+    ("metric", "one_question", "more"),
+    [
+        ("HasAns_shown_f1", 80 - 100 / 67, 77.0),
+        ("HasAns_none", 3 + 100 / 67, 6.0),
+        ("NoAns_answer", 30 + 100 / 33, 36.1),
+    ],
+)
+def test_a_reader_may_lose_one_question_to_rounding_but_no_more(
+    tmp_path, capsys, metric, one_question, more
+):
+    def kinds(value):
+        return {"reader": lambda name: {"everyday": ANSWERED | {metric: value}}}
+
+    record(READER, tmp_path, kinds(ANSWERED[metric]))
+    assert check([READER], tmp_path, kinds(one_question)) == []
+    (fault,) = check([READER], tmp_path, kinds(more))
+    assert says(fault, f"small-reader {metric} everyday {ANSWERED[metric]:g} {more:g}")
+    better = ANSWERED[metric] + (ANSWERED[metric] - more)
+    assert check([READER], tmp_path, kinds(better)) == []
+
+
+def test_the_tolerance_of_a_reader_is_one_question():
+    """A set of another size needs other tolerances."""
+    assert list(QUESTIONS) == ["everyday"]
+    examples, _ = read_squad(QUESTIONS["everyday"])
+    n_unanswerable = sum(example.is_impossible for example in examples)
+    for metric, points in ONE_QUESTION.items():
+        size = n_unanswerable if metric == "NoAns_answer" else len(examples) - n_unanswerable
+        assert 100 / size < points < 2 * 100 / size, metric
+    assert not any("test" in path.name for path in QUESTIONS.values())
 
 
 def test_a_metric_that_was_not_recorded_is_a_fault(records):
@@ -148,7 +186,7 @@ def test_unknown_names_are_refused():
 
 def test_records_are_of_the_models_that_ship():
     models = list(shipped_models())
-    assert {"default-parser", "splitter"} <= {model.name for model in models}
+    assert {"default-parser", "default-reader", "splitter"} <= {model.name for model in models}
     assert [stale(model, GATE) for model in models] == [""] * len(models)
     assert {path.stem for path in GATE.glob("*.json")} == {model.name for model in models}
 
