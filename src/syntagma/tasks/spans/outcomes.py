@@ -35,7 +35,7 @@ from syntagma.tasks.spans.answers import (
     SpanT,
 )
 from syntagma.tasks.spans.features import Ranked, rank
-from syntagma.tasks.spans.lists import list_items
+from syntagma.tasks.spans.lists import answer_items
 from syntagma.tasks.spans.metrics import abstains
 from syntagma.tasks.spans.questions import REASONS, asks_for_all, has_number, question_kind
 
@@ -152,7 +152,7 @@ def decide(
         return REFUSED
     best = ranked.candidates[0]
     kind = question_kind(question)
-    items = list_items(ranked.passage, best.start, best.end) if kind == "list" else []
+    items = answer_items(question, ranked.passage, best.start, best.end)
     # One span of these kinds is a fragment, however sure the reader is of it.
     needs_more = (
         kind in ("yes_no", "comparison")
@@ -162,12 +162,15 @@ def decide(
     if needs_more:
         return Decision("unsure", REASONS[kind], ranked.sentence, (best,))
     reason = why_unsure(ranked.candidates, probabilities) if outcome == "unsure" else ""
-    if items:
+    shown = Excerpt(best.text, best.start, best.end)
+    if not items:
+        return Decision(outcome, reason, shown, (best,))
+    spans = [replace(best, text=ranked.passage[a:b], start=a, end=b) for a, b in items]
+    if kind == "list":
+        # The whole list, of which the best span may be one item.
         first, last = items[0][0], items[-1][1]
-        spans = [replace(best, text=ranked.passage[a:b], start=a, end=b) for a, b in items]
         shown = Excerpt(ranked.passage[first:last], first, last)
-        return Decision(outcome, reason, shown, tuple(spans))
-    return Decision(outcome, reason, Excerpt(best.text, best.start, best.end), (best,))
+    return Decision(outcome, reason, shown, tuple(spans))
 
 
 def why_unsure(candidates: Sequence[Span], probabilities: Probabilities) -> str:

@@ -9,7 +9,7 @@ no alternatives ("red or blue?").
 ``count``: asks "how many" or for "the number of"; one span answers it if it has a number.
 ``comparison``: asks for a difference, for what two things have in common, or compares by a
 comparative and "or" or "than".
-``list``: asks for several things ("Which ports are …?", "List all …").
+``list``: asks for several things ("Which ports are …?", "List all …", "What do we need?").
 ``span``: all others.
 """
 
@@ -62,19 +62,36 @@ _COMPARISON = re.compile(
     re.IGNORECASE,
 )
 _PLURAL = r"(?!\w*(?:ss|us|is|ious)\b)\w{2,}s|people|children|men|women"
+_COLLECTED = (
+    r"(?:need(?:ed)?|bring|brought|pack(?:ed)?|buy|bought|contain(?:ed)?|included?|carry|carried|"
+    r"required?|prepared?|wear|worn|take (?:along|with)|consist of)"
+)
+"""Verbs whose object is often a list."""
 _LIST = re.compile(
-    r"^(?:list|name|enumerate|give)\s+(?:all|the|every|both|two|three|four|five|some)\b"
+    r"^(?:name|give)\s+(?:all|the|every|both|two|three|four|five|some)\b"
+    r"|^(?:list|enumerate)\b|^(?:(?:give|show|make)(?: me| us)? )?(?:a|the) list of\b"
+    # Not "What do we need the rope for?", which asks for a purpose.
+    rf"|^what(?: else)? (?:{_AUXILIARY} (?:.* )?|to ){_COLLECTED}\b(?!.*\bfor$)"
     rf"|^(?:what|which)\s+(?:(?!of\b)\w+\s+){{0,2}}(?:{_PLURAL})\s+(?:{_AUXILIARY})\b"
     r"|^(?:what|which|who) (?:are|were) (?:all\b|both\b|the (?:two|three|four|five|six|\w*s\b))"
     r"|^(?:what|which|who) all\b|^which of the .* (?:are|were|have|do)\b",
     re.IGNORECASE,
 )
 _EVERY = re.compile(
-    r"^(?:list|enumerate)\b|^(?:name|give|(?:what|which|who)(?: are| were)?) all\b"
+    r"^(?:list|enumerate)\b|^(?:(?:give|show|make)(?: me| us)? )?(?:a|the) list of\b"
+    r"|^(?:name|give|(?:what|which|who)(?: are| were)?) all\b"
     r"|^(?:what|which) (?:things|items|steps|points|reasons|people|ones)\b"
     r"|^which of the .* (?:are|were)\b",
     re.IGNORECASE,
 )
+
+_ONE_THING = re.compile(
+    rf"^(?:(?:at|by|for|from|in|of|on|to|with) )?(?:what|which)\s+"
+    rf"(?!(?:{_AUXILIARY}|to|else|all|{_PLURAL})\b)\w"
+    rf"|^{_AUXILIARY}\b|^why\b|^how\b(?! (?:can|could|do|may|must|should)\b)",
+    re.IGNORECASE,
+)
+_PLURAL_VERB = re.compile(r"^(?:who|what|which)\s+(?:are|were)\b", re.IGNORECASE)
 
 REASONS: dict[Kind, str] = {
     "yes_no": "a yes/no question, which no span answers; the sentence bears on it",
@@ -142,6 +159,26 @@ def asks_for_all(question: str) -> bool:
         question: a question of the kind ``list``.
     """
     return _EVERY.search(core_question(question)) is not None
+
+
+def may_have_several(question: str) -> bool:
+    """Return whether several things may answer a question of the kind ``span``.
+
+    Not if it asks for one thing of a kind ("Which duo …?"), for a reason, or for how something is.
+
+    Args:
+        question: the question.
+    """
+    return _ONE_THING.search(core_question(question)) is None
+
+
+def expects_several(question: str) -> bool:
+    """Return whether a question has a verb in the plural, so that two things are not one name.
+
+    Args:
+        question: a question of the kind ``span``.
+    """
+    return _PLURAL_VERB.search(core_question(question)) is not None
 
 
 def has_number(text: str) -> bool:
