@@ -62,7 +62,7 @@ _GROUP = re.compile(
     re.IGNORECASE,
 )
 _DETERMINER = re.compile(r"(?:an?|the|this|that|his|her|its|their|our|my|your)\s+", re.IGNORECASE)
-_BRACKETS = {"(": ")", "[": "]", "“": "”", "«": "»"}
+_BRACKETS = {"(": ")", "[": "]", "“": "”", "«": "»", '"': '"'}
 _QUOTES = '"“”«»'
 
 
@@ -240,7 +240,7 @@ def _bracketed(passage: str, start: int, end: int) -> list[Interval]:
     found = []
     place = start
     while place < end:
-        closing = _BRACKETS.get(passage[place], '"' if passage[place] == '"' else "")
+        closing = _BRACKETS.get(passage[place])
         if closing and (partner := passage.find(closing, place + 1, end)) > 0:
             found.append((place, partner))
             place = partner
