@@ -83,12 +83,18 @@ def test_files_and_functions_are_short(path):
             assert node.end_lineno - node.lineno < 90, f"{path.name}: {node.name}"
 
 
-@pytest.mark.parametrize("module", ["syntagma", "syntagma.cli", "syntagma.report.answer_page"])
+HEAVY = ("torch", "transformers", "numpy", "scipy", "lxml", "markdown_it", "pypdfium2")
+
+
+@pytest.mark.parametrize(
+    "module",
+    ["syntagma", "syntagma.cli", "syntagma.report.answer_page"]
+    + [
+        f"syntagma.extraction.{name}" for name in ("worker", "find", "child", "html", "docx", "pdf")
+    ],
+)
 def test_importing_loads_nothing_heavy(module):
-    code = (
-        f"import sys, {module}; "
-        "print([m for m in ('torch', 'transformers', 'numpy', 'scipy') if m in sys.modules])"
-    )
+    code = f"import sys, {module}; print([m for m in {HEAVY} if m in sys.modules])"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"
 

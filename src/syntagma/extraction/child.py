@@ -20,6 +20,8 @@ from syntagma.extraction.extract import extract, memory_message
 from syntagma.extraction.limits import ExtractionLimits
 from syntagma.lifeline import watch_parent
 
+_MEMORY_ANSWER = b'{"memory"'
+
 
 def main() -> None:
     """Read documents until standard input ends."""
@@ -42,6 +44,9 @@ def main() -> None:
             answer = _answer(request["path"], request["name"], limits)
         answers.write(answer)
         answers.flush()
+        if answer.startswith(_MEMORY_ANSWER):
+            # What is left of the memory may be in pieces that are too small.
+            return
 
 
 def _limit_memory(n_bytes: int) -> None:
@@ -79,10 +84,11 @@ def _answer(path: str, name: str, limits: ExtractionLimits) -> bytes:
     except DiskError as error:
         return _line({"disk": str(error)})
     except InputError as error:
-        return _line({"problem": str(error)})
+        ran_out = isinstance(error.__cause__, MemoryError)
+        return _line({"memory" if ran_out else "problem": str(error)})
     except MemoryError:
         # There was room for the document, but not for the answer.
-        return _line({"problem": memory_message(name, limits)})
+        return _line({"memory": memory_message(name, limits)})
 
 
 def _line(values: dict[str, Any]) -> bytes:

@@ -22,6 +22,7 @@ _KNOWN = re.compile(
 """Python's names of the encodings that pages have; not of all its codecs, some are no encodings."""
 _WIDER = {"iso8859-1": "cp1252", "ascii": "cp1252", "iso8859-9": "cp1254", "gb2312": "gb18030"}
 """Encodings that browsers read as a larger one, which many pages use under the name."""
+_SEVEN_BIT = ("iso2022_jp", "hz")
 _UNDECLARED = "cp1252"
 _WORST = 1000
 """A page may have one broken character in so many: then it is the page that is broken, and not the
@@ -29,7 +30,10 @@ encoding that is wrong."""
 
 
 def decode_html(source: Source) -> str:
-    """Decode a page: by its byte-order mark, its declaration, as UTF-8, or as Windows-1252.
+    """Decode a page: by its byte-order mark, as UTF-8, by its declaration, or as Windows-1252.
+
+    What is valid UTF-8 is UTF-8, whatever the page declares: text in another encoding hardly ever
+    is, but many pages declare the wrong one.
 
     Raises:
         InputError: it is not text, or not in the encoding that it declares.
@@ -45,7 +49,9 @@ def decode_html(source: Source) -> str:
             f"{source.name}: has NUL characters, so it is not an HTML page; give one, or if it is "
             f"UTF-16, convert it with `iconv -f utf-16 -t utf-8`"
         )
-    for tried in dict.fromkeys((encoding or "utf-8", "utf-8")):
+    # The bytes of these are ASCII, and so UTF-8 too.
+    order = (encoding, "utf-8") if encoding in _SEVEN_BIT else ("utf-8", encoding)
+    for tried in filter(None, order):
         try:
             return source.data.decode(tried)
         except (UnicodeDecodeError, ValueError):

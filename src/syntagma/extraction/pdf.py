@@ -80,7 +80,8 @@ def _read(pdf: Any, name: str, limits: ExtractionLimits) -> Document:
             pages.append([])
             continue
         text = page.get_textpage()
-        reader = LineReader(text.raw)
+        _, bottom, _, top = page.get_bbox()
+        reader = LineReader(text.raw, bottom, top)
         pages.append(reader.lines())
         n_characters += reader.n_characters
         n_unreadable += reader.n_unreadable

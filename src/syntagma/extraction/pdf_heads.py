@@ -33,7 +33,7 @@ class _EdgeLine(NamedTuple):
 def without_running_heads(pages: list[list[Line]]) -> list[list[Line]]:
     """Return the lines of each page without running heads and page numbers.
 
-    A line at the edge of a page is one if it repeats, at the same place, on at least three pages,
+    A line near the edge of a page is one if it repeats, at the same place, on at least three pages,
     or on both of two; or if it begins or ends with a number that counts at least half of the pages.
 
     Args:
@@ -57,7 +57,7 @@ def _edge_lines(pages: list[list[Line]]) -> Iterator[_EdgeLine]:
     for page, lines in enumerate(pages):
         by_height = sorted(lines, key=lambda line: -line.top)
         for edge, found in (("top", by_height[:_N_EDGE]), ("bottom", by_height[-_N_EDGE:])):
-            for line in found:
+            for line in filter(lambda line: line.is_marginal, found):
                 yield _EdgeLine(page, (edge, round(line.bottom / _HERE)), line)
 
 

@@ -189,7 +189,7 @@ class _Joiner:
             return True
         height = max(before.height, 1.0)
         pitch = before.top - line.top
-        if pitch < -height:
+        if pitch < -0.5 * height:
             return self._breaks_column(before, line)
         if line.level:
             return pitch > 2 * self._sizes.pitch * height

@@ -16,6 +16,7 @@ _LIGATURES = {
 }  # fmt: skip
 _HYPHENS = ("\x02", "\ufffe")
 """PDFium's codes for a hyphen at the end of a line, after which it writes no line break."""
+_SPACES = (0x0D, 0x20, 0xA0, 0x09)
 _PRIVATE = re.compile("[\ue000-\uf8ff\ufffd]")
 _CELL_GAP = 1.0
 """Widest space between words, in heights of the line; a wider one is between two cells."""
@@ -25,8 +26,12 @@ _N_JUSTIFIED = 3
 """Lines of a page that end at the same place, from which on they seem justified."""
 _EQUAL_GAPS = 1.2
 """Ratio of the widest to the narrowest space of a justified line."""
+_WIDEST_SPACE = 5.0
+"""Widest space of a justified line, in its heights: a line of two or three long words."""
 _LEADER = re.compile(r"(?: ?\.){5,}")
 """Dots from a heading to its page, in a table of contents."""
+_MARGIN = 0.12
+"""Share of a page at its top, and at its bottom, where running heads are."""
 _SAME_LINE = 0.5
 """Share of the height by which two parts of a line overlap vertically."""
 _MARK = re.compile(r"(?:[•·▪◦‣●○■□►➤✓✔–—*-]|\(?(?:\d{1,3}|[A-Za-z]|[ivxIVX]{2,5})[.)])")
@@ -44,6 +49,7 @@ class Line:
         top: the highest.
         is_row: whether it is a table row.
         level: of the heading that the outline says it is, from 1; otherwise 0.
+        is_marginal: whether it is at the top or the bottom of the page, where running heads are.
     """
 
     text: str
@@ -53,6 +59,7 @@ class Line:
     top: float
     is_row: bool = False
     level: int = 0
+    is_marginal: bool = False
 
     @property
     def height(self) -> float:
@@ -65,17 +72,22 @@ class LineReader:
 
     Args:
         page: PDFium's handle of the text of the page.
+        bottom: where the page begins, in points.
+        top: where it ends.
     """
 
-    def __init__(self, page: Any) -> None:
+    def __init__(self, page: Any, bottom: float, top: float) -> None:
         self.n_characters = 0
         """How many characters the page has, without spaces."""
         self.n_unreadable = 0
         """How many of them have no known letter."""
         self._page = page
+        margin = _MARGIN * (top - bottom)
+        self._body = (bottom + margin, top - margin)
         self._lines: list[list[_Word]] = []
         self._words: list[_Word] = []
         self._word: _Word | None = None
+        self._after_hyphen = False
 
     def lines(self) -> list[Line]:
         """Return the lines."""
@@ -89,17 +101,18 @@ class LineReader:
             # PDFium writes line breaks and spaces of its own, which have no place.
             if code == 0x0A:
                 self._end_line()
-            elif code in (0x0D, 0x20, 0xA0, 0x09):
+            elif code in _SPACES:
                 self._word = None
             elif bounds(page, index, box):
                 self._add(code, box.left, box.right, box.bottom, box.top)
         self._end_line()
         n_ending = Counter(round(_right(words)) for words in self._lines)
+        lines = [
+            _line_of(words, n_ending[round(_right(words))] >= _N_JUSTIFIED) for words in self._lines
+        ]
+        low, high = self._body
         return _merged(
-            [
-                _line_of(words, n_ending[round(_right(words))] >= _N_JUSTIFIED)
-                for words in self._lines
-            ]
+            [replace(line, is_marginal=line.top < low or line.bottom > high) for line in lines]
         )
 
     def _add(self, code: int, left: float, right: float, bottom: float, top: float) -> None:
@@ -110,20 +123,26 @@ class LineReader:
             self.n_unreadable += 1
             if code == 0:
                 return
-        if self._ended_by_hyphen(left, bottom):
+        if self._is_below(left, bottom):
             self._end_line()
         character = "-" if character in _HYPHENS else _LIGATURES.get(character, character)
         if self._word is None:
             self._word = _Word([], left, right, bottom, top)
             self._words.append(self._word)
         self._word.add(character, right, bottom, top)
-        self._word.at_line_end = chr(code) in _HYPHENS
+        self._after_hyphen = chr(code) in _HYPHENS
 
-    def _ended_by_hyphen(self, left: float, bottom: float) -> bool:
-        word = self._words[-1] if self._words else None
-        if word is None or not word.at_line_end:
+    def _is_below(self, left: float, bottom: float) -> bool:
+        """Whether a character begins a line, though PDFium wrote no line break before it.
+
+        It writes none after a hyphen, and not between all rows of a table.
+        """
+        if not self._words:
             return False
-        return left < word.left or abs(bottom - word.bottom) > _SAME_LINE * (word.top - word.bottom)
+        before = self._words[-1]
+        if abs(bottom - before.bottom) <= _SAME_LINE * (before.top - before.bottom):
+            return False
+        return left < before.left or self._after_hyphen
 
     def _end_line(self) -> None:
         if self._words:
@@ -141,7 +160,6 @@ class _Word:
     right: float
     bottom: float
     top: float
-    at_line_end: bool = False
 
     def add(self, character: str, right: float, bottom: float, top: float) -> None:
         self.characters.append(character)
@@ -162,7 +180,7 @@ def _line_of(words: list[_Word], seems_justified: bool) -> Line:
     gaps = [after.left - word.right for word, after in zip(words, words[1:], strict=False)]
     widest = (_JUSTIFIED_GAP if seems_justified else _CELL_GAP) * height
     if seems_justified and len(gaps) > 1 and max(gaps) < _EQUAL_GAPS * min(gaps):
-        widest = max(gaps)
+        widest = min(max(gaps), _WIDEST_SPACE * height)
     text = "".join(words[0].characters)
     is_row = False
     for word, gap in zip(words[1:], gaps, strict=True):

@@ -74,9 +74,12 @@ def read_source(path: str | os.PathLike[str], name: str, limits: ExtractionLimit
         raise InputError(f"{name}: the path contains a NUL character; give another one") from error
     with file:
         try:
-            _check(os.fstat(file.fileno()), name, limits)
-            # One byte more than allowed, since the file may be growing.
-            data = file.read(limits.file_bytes + 1)
+            about = os.fstat(file.fileno())
+            _check(about, name, limits)
+            # As much memory as is asked for is taken at once, so not that for the limit.
+            data = file.read(about.st_size + 1)
+            if len(data) > about.st_size:  # The file has grown, or is one of those in /proc.
+                data += file.read(limits.file_bytes + 1 - len(data))
         except OSError as error:
             raise DiskError(_unreadable(name, error)) from error
     if len(data) > limits.file_bytes:

@@ -65,6 +65,11 @@ class Extractor:
     ) -> None:
         self.close()
 
+    @property
+    def process_id(self) -> int | None:
+        """Id of the process; ``None`` if none is running."""
+        return None if self._process is None else self._process.pid
+
     def close(self) -> None:
         """End the process; the next document would start another one."""
         process, self._process = self._process, None
@@ -86,12 +91,15 @@ class Extractor:
         require_path(path, "a document")
         require_packages(path)
         name = display_name(path)
+        if self._process is not None and self._process.poll() is not None:
+            # It has ended since the last document, by no fault of this one.
+            self.close()
         process = self._process or self._start()
         try:
             # The working folder of the other process is the one in which it was started.
             return self._ask(process, {"path": os.path.abspath(path), "name": name}, name)
         except BaseException as error:
-            # Its next answer would belong to this file.
+            # If it still runs, its next answer would belong to this file.
             if not isinstance(error, InputError) or process.poll() is not None:
                 self.close()
             raise
@@ -141,6 +149,8 @@ class Extractor:
         if not line.endswith(b"\n"):
             status = process.wait()
             raise InputError(self._why_it_ended(status, timed_out.is_set(), name))
+        if b'"memory"' in line[:16]:
+            self.close()
         return _document(line, name)
 
     def _why_it_ended(self, status: int, timed_out: bool, name: str) -> str:
@@ -171,7 +181,7 @@ def _document(line: bytes, name: str) -> Document:
             (DiskError if "disk" in answer else InputError),
             next(iter(answer.values())),
         )
-    except (ValueError, TypeError, KeyError, AttributeError, StopIteration):
+    except (ValueError, TypeError, KeyError, AttributeError, StopIteration, RecursionError):
         raise InputError(
             f"{name}: confused the process that read it; open it in the program that made it, and "
             f"save it again"

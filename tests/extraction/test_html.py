@@ -1,0 +1,159 @@
+"""What readers of a page see is in its text, with its structure."""
+
+from __future__ import annotations
+
+import pytest
+
+from syntagma.errors import InputError
+from tests.document_files import blocks, extracted
+from tests.messages import naming
+
+
+def html(tmp_path, page):
+    return blocks(extracted(tmp_path, "a.html", page))
+
+
+def test_structure(tmp_path):
+    page = """<!doctype html><html><head><title>The &amp; ferry</title></head><body>
+    <h2>Sailing <em>times</em></h2>Loose
+    text.<p>It leaves<br>at <b>t</b>en.</p><ul><li>a rope<li>tea</ul>
+    <table><thead><tr><th>From<th>Price</thead><tr><td><p>Oban</p><td>7&nbsp;&euro;</table>
+    <pre>
+  x = 1
+
+  y = 2
+</pre></body></html>"""
+    document = extracted(tmp_path, "a.html", page)
+    assert document.title == "The & ferry"
+    assert blocks(document) == [
+        ("heading2", "Sailing times"),
+        ("paragraph", "Loose text."),
+        ("paragraph", "It leaves\nat ten."),
+        ("item", "- a rope"),
+        ("item", "- tea"),
+        ("row", "From | Price"),
+        ("row", "Oban | 7 €"),
+        ("paragraph", "  x = 1\n\n  y = 2"),
+    ]
+    assert "- a rope\n- tea\n\nFrom | Price\nOban | 7 €\n\n" in document.text
+
+
+@pytest.mark.parametrize(
+    "hidden",
+    [
+        "<script>var no = 1</script>", "<style>no {}</style>", "<nav><ul><li>no</ul></nav>",
+        "<template><p>no</template>", "<noscript>no</noscript>", "<div hidden>no<p>no</div>",
+        "<p style='color: red; display:none'>no</p>", "<span aria-hidden=true>no</span>",
+        "<div role=navigation>no</div>", "<!-- no -->",
+        "<svg><title>no</title><text>no</text></svg>", "<select><option>no</select>",
+        "<button>no</button>",
+    ],
+)  # fmt: skip
+def test_hidden_parts(tmp_path, hidden):
+    document = extracted(tmp_path, "a.htm", f"<p>before</p>{hidden}<p>after</p>")
+    assert blocks(document) == [("paragraph", "before"), ("paragraph", "after")]
+    assert document.title == ""
+
+
+def test_a_hidden_body_is_read(tmp_path):
+    # Pages show themselves by a script.
+    assert html(tmp_path, "<body style='visibility: hidden'><p>text") == [("paragraph", "text")]
+
+
+@pytest.mark.parametrize(
+    ("lists", "items"),
+    [
+        ("<ol><li>a<li>b</ol>", ["1. a", "2. b"]),
+        ("<ol start=3 type=a><li>a<li value=27>b<li>c</ol>", ["c. a", "aa. b", "ab. c"]),
+        ("<ol type=I><li>a<ul><li>b</ul><li>c</ol>", ["I. a", "- b", "II. c"]),
+        ("<ol start='x'><li>a</ol><li>b", ["1. a", "- b"]),
+        ("<ol start=99999999999><li>a</ol>", ["1. a"]),
+    ],
+)
+def test_marks_of_items(tmp_path, lists, items):
+    assert html(tmp_path, lists) == [("item", item) for item in items]
+
+
+def test_two_line_breaks_end_a_paragraph(tmp_path):
+    assert html(tmp_path, "one<br>two<br> <BR/>three<br>") == [
+        ("paragraph", "one\ntwo"),
+        ("paragraph", "three"),
+    ]
+
+
+def test_tables_that_arrange_a_page_are_no_rows(tmp_path):
+    long = "word " * 100
+    page = f"""<table><tr><td><h1>Head</h1><p>text<td><table><tr><td>a<td>b</table></table>
+    <table><tr><td><p>{long}<p>{long}<td>side</table><table><tr><td>alone</table>"""
+    assert html(tmp_path, page) == [
+        ("heading1", "Head"),
+        ("paragraph", "text"),
+        ("row", "a | b"),
+        ("paragraph", long.strip()),
+        ("paragraph", long.strip()),
+        ("paragraph", "side"),
+        ("paragraph", "alone"),
+    ]
+
+
+def test_empty_cells_keep_their_columns(tmp_path):
+    page = "<table><tr><td>a<td><td>c<tr><td>d<td>e<td><tr><td><td>f<tr><td><td></table>"
+    assert html(tmp_path, page) == [("row", "a | | c"), ("row", "d | e"), ("row", "| f")]
+
+
+def test_invisible_characters(tmp_path):
+    page = "<p>time&shy;table a&#8203;b \ufeffc\x07d&#0;e&#xd800;f"
+    ((_, text),) = html(tmp_path, page)
+    assert text == "timetable ab c d�e�f"
+
+
+@pytest.mark.parametrize(
+    ("head", "encoding"),
+    [
+        ("", "utf-8"),
+        ("", "cp1252"),
+        ("<meta charset=latin1>", "cp1252"),
+        ('<meta http-equiv=Content-Type content="text/html; charset=iso-8859-2">', "iso-8859-2"),
+        ('<?xml version="1.0" encoding="ISO-8859-1"?>', "iso-8859-1"),
+        ("<meta charset='shift_jis'>", "shift_jis"),
+        ("<meta charset=iso-2022-jp>", "iso-2022-jp"),
+        # Not what it says, but UTF-8, as pages often are.
+        ("<meta charset=iso-8859-1>", "utf-8"),
+        ("<meta charset=utf-16>", "utf-8"),
+        ("<meta charset=utf-7>", "utf-8"),
+        ("<meta charset=unicode_escape>", "utf-8"),
+    ],
+)
+def test_encodings(tmp_path, head, encoding):
+    text = "東京 +AGEA-" if "jis" in encoding or "jp" in encoding else r"Él \n +AGEA-"
+    page = f"<html><head>{head}</head><body><p>{text}".encode(encoding)
+    assert blocks(extracted(tmp_path, "a.xhtml", page)) == [("paragraph", text)]
+
+
+def test_utf_16_with_a_mark(tmp_path):
+    assert html(tmp_path, "\ufeff<p>Él".encode("utf-16-le")) == [("paragraph", "Él")]
+
+
+def test_one_broken_character_does_not_spoil_a_long_page(tmp_path):
+    page = b"<meta charset=utf-8><p>" + b"word " * 1000 + b"caf\xe9"
+    ((_, text),) = html(tmp_path, page)
+    assert text.endswith("caf�")
+
+
+@pytest.mark.parametrize(
+    ("page", "words"),
+    [
+        (b"<meta charset=utf-8><p>caf\xe9", "a.html utf-8 iconv"),
+        (b"\x00\x01\x02", "a.html NUL"),
+        (b"<script>x</script>", "a.html no text"),
+    ],
+)
+def test_what_is_no_page(tmp_path, page, words):
+    with pytest.raises(InputError, match=naming(words)):
+        html(tmp_path, page)
+
+
+@pytest.mark.parametrize("tag", ["div", "b", "ul><li", "table><tr><td", "blockquote"])
+def test_deep_pages(tmp_path, tag):
+    page = f"<p>before{f'<{tag}>' * 30_000}deep"
+    assert "deep" in extracted(tmp_path, "a.html", page).text
