@@ -29,8 +29,8 @@ _HIDDEN = frozenset(
 _BLOCKS = frozenset(
     """
     address article aside blockquote body caption center dd details dir div dl dt fieldset
-    figcaption figure footer form header hgroup hr html legend li listing main menu ol optgroup p pre
-    search section summary table tbody tfoot thead ul xmp
+    figcaption figure footer form header hgroup hr html legend li listing main menu ol optgroup p
+    pre search section summary table tbody tfoot thead ul xmp
     """.split()
 ) | set(_HEADINGS)
 _LISTS = frozenset({"ol", "ul", "menu", "dir"})
@@ -39,6 +39,8 @@ _ROOTS = frozenset({"html", "body", "head"})
 _HIDDEN_STYLE = re.compile(r"(?:display\s*:\s*none|visibility\s*:\s*hidden)", re.IGNORECASE)
 _CHUNK = 2**16
 _BREAK = "\n"
+_LINK_MARKS = "¶ \n"
+"""Ends of headings, with the mark of a link to them that Sphinx adds."""
 
 
 def extract_html(source: Source, limits: ExtractionLimits) -> Document:
@@ -211,6 +213,7 @@ class _Walker:
         kind: BlockKind = "item" if self._mark or self._n_described else "paragraph"
         if self._heading:
             kind = "heading"
+            text = text.rstrip(_LINK_MARKS)
         if kind == "heading" or self._mark:
             text = text.replace(_BREAK, " ")
         level = self._heading if kind == "heading" else 0

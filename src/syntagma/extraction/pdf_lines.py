@@ -10,14 +10,20 @@ from typing import Any
 
 from syntagma.extraction.builder import CELL_BREAK
 
-_LIGATURES = {
-    "\ufb00": "ff", "\ufb01": "fi", "\ufb02": "fl", "\ufb03": "ffi", "\ufb04": "ffl",
-    "\ufb05": "st", "\ufb06": "st",
-}  # fmt: skip
-_HYPHENS = ("\x02", "\ufffe")
+_HYPHENS = (0x02, 0xFFFE)
 """PDFium's codes for a hyphen at the end of a line, after which it writes no line break."""
-_SPACES = (0x0D, 0x20, 0xA0, 0x09)
-_PRIVATE = re.compile("[\ue000-\uf8ff\ufffd]")
+_LETTERS = str.maketrans(
+    {
+        "\ufb00": "ff", "\ufb01": "fi", "\ufb02": "fl", "\ufb03": "ffi", "\ufb04": "ffl",
+        "\ufb05": "st", "\ufb06": "st", "\ufffe": "-",
+    }
+)  # fmt: skip
+"""What ligatures stand for, which fonts have for single letters."""
+_REPLACED = str.maketrans({"\x00": None, "\x02": "-"})
+_UNREADABLE = re.compile("[\x00\ue000-\uf8ff\ufffd]")
+"""Characters of fonts that do not say which letters they show."""
+_LINE_FEED = 0x0A
+_SPACES = frozenset({_LINE_FEED, 0x0D, 0x20, 0xA0, 0x09})
 _CELL_GAP = 1.0
 """Widest space between words, in heights of the line; a wider one is between two cells."""
 _JUSTIFIED_GAP = 2.0
@@ -77,34 +83,41 @@ class LineReader:
     """
 
     def __init__(self, page: Any, bottom: float, top: float) -> None:
+        import pypdfium2.raw
+
         self.n_characters = 0
         """How many characters the page has, without spaces."""
         self.n_unreadable = 0
         """How many of them have no known letter."""
+        self._pdfium: Any = pypdfium2.raw
         self._page = page
+        self._box = self._pdfium.FS_RECTF()
         margin = _MARGIN * (top - bottom)
         self._body = (bottom + margin, top - margin)
         self._lines: list[list[_Word]] = []
         self._words: list[_Word] = []
         self._word: _Word | None = None
-        self._after_hyphen = False
+        self._last = 0
+        """Index of the last character of the word."""
 
     def lines(self) -> list[Line]:
         """Return the lines."""
-        import pypdfium2.raw as pdfium
-
-        box = pdfium.FS_RECTF()
-        unicode, bounds = pdfium.FPDFText_GetUnicode, pdfium.FPDFText_GetLooseCharBox
-        page = self._page
-        for index in range(pdfium.FPDFText_CountChars(page)):
+        page, unicode = self._page, self._pdfium.FPDFText_GetUnicode
+        codes: list[int] = []
+        for index in range(self._pdfium.FPDFText_CountChars(page)):
             code = unicode(page, index)
-            # PDFium writes line breaks and spaces of its own, which have no place.
-            if code == 0x0A:
-                self._end_line()
-            elif code in _SPACES:
-                self._word = None
-            elif bounds(page, index, box):
-                self._add(code, box.left, box.right, box.bottom, box.top)
+            if code in _SPACES:
+                self._end_word()
+                codes = []
+                # PDFium writes line breaks, and some of the spaces, of its own.
+                if code == _LINE_FEED:
+                    self._end_line()
+                continue
+            # Asking for places takes time, and within a word they are not needed.
+            if not codes or codes[-1] in _HYPHENS:
+                codes = self._start_word(index)
+            codes.append(code)
+            self._last = index
         self._end_line()
         n_ending = Counter(round(_right(words)) for words in self._lines)
         lines = [
@@ -115,58 +128,67 @@ class LineReader:
             [replace(line, is_marginal=line.top < low or line.bottom > high) for line in lines]
         )
 
-    def _add(self, code: int, left: float, right: float, bottom: float, top: float) -> None:
-        """Add a character to the word that it belongs to."""
-        self.n_characters += 1
-        character = chr(code) if code < 0xD800 or 0xDFFF < code < 0x110000 else "\ufffd"
-        if code == 0 or _PRIVATE.match(character):
-            self.n_unreadable += 1
-            if code == 0:
-                return
-        if self._is_below(left, bottom):
-            self._end_line()
-        character = "-" if character in _HYPHENS else _LIGATURES.get(character, character)
-        if self._word is None:
-            self._word = _Word([], left, right, bottom, top)
-            self._words.append(self._word)
-        self._word.add(character, right, bottom, top)
-        self._after_hyphen = chr(code) in _HYPHENS
+    def _start_word(self, index: int) -> list[int]:
+        """Return where to put the codes of a character and of those after it in its word.
 
-    def _is_below(self, left: float, bottom: float) -> bool:
-        """Whether a character begins a line, though PDFium wrote no line break before it.
+        After a hyphen, the word goes on unless a line begins.
+        """
+        box = self._box
+        if not self._pdfium.FPDFText_GetLooseCharBox(self._page, index, box):
+            box.left = box.right = box.bottom = box.top = 0.0
+        word = _Word([], box.left, box.right, box.bottom, box.top)
+        if self._is_below(word):
+            self._end_line()
+        elif self._word is not None:
+            return self._word.codes
+        self._words.append(word)
+        self._word = word
+        return word.codes
+
+    def _is_below(self, word: _Word) -> bool:
+        """Whether a word begins a line, though PDFium wrote no line break before it.
 
         It writes none after a hyphen, and not between all rows of a table.
         """
         if not self._words:
             return False
         before = self._words[-1]
-        if abs(bottom - before.bottom) <= _SAME_LINE * (before.top - before.bottom):
+        if abs(word.bottom - before.bottom) <= _SAME_LINE * (before.top - before.bottom):
             return False
-        return left < before.left or self._after_hyphen
+        return word.left < before.left or before.codes[-1] in _HYPHENS
+
+    def _end_word(self) -> None:
+        word, self._word = self._word, None
+        if word is None:
+            return
+        if self._pdfium.FPDFText_GetLooseCharBox(self._page, self._last, self._box):
+            word.right = max(word.right, self._box.right)
+        text = "".join(map(chr, word.codes))
+        self.n_characters += len(text)
+        if not text.isascii():
+            # On Windows, halves of characters come one by one.
+            text = text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+            text = text.translate(_LETTERS)
+        self.n_unreadable += len(_UNREADABLE.findall(text))
+        word.text = text.translate(_REPLACED)
 
     def _end_line(self) -> None:
+        self._end_word()
         if self._words:
             self._lines.append(self._words)
         self._words = []
-        self._word = None
 
 
 @dataclass(slots=True)
 class _Word:
-    """Characters without a space between them."""
+    """The codes of characters without a space between them, and their text once it is complete."""
 
-    characters: list[str]
+    codes: list[int]
     left: float
     right: float
     bottom: float
     top: float
-
-    def add(self, character: str, right: float, bottom: float, top: float) -> None:
-        self.characters.append(character)
-        self.right = max(self.right, right)
-        # Raised and lowered characters do not make the line higher.
-        if len(self.characters) == 1 or top - bottom > self.top - self.bottom:
-            self.bottom, self.top = bottom, top
+    text: str = ""
 
 
 def _right(words: list[_Word]) -> float:
@@ -181,12 +203,12 @@ def _line_of(words: list[_Word], seems_justified: bool) -> Line:
     widest = (_JUSTIFIED_GAP if seems_justified else _CELL_GAP) * height
     if seems_justified and len(gaps) > 1 and max(gaps) < _EQUAL_GAPS * min(gaps):
         widest = min(max(gaps), _WIDEST_SPACE * height)
-    text = "".join(words[0].characters)
+    text = words[0].text
     is_row = False
     for word, gap in zip(words[1:], gaps, strict=True):
         is_cell = gap > widest > 0 and _MARK.fullmatch(text) is None
         is_row = is_row or is_cell
-        text += (CELL_BREAK if is_cell else " ") + "".join(word.characters)
+        text += (CELL_BREAK if is_cell else " ") + word.text
     text = _LEADER.sub(" …", text)
     left = min(word.left for word in words)
     return Line(text, left, _right(words), tallest.bottom, tallest.top, is_row)
