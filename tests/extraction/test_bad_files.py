@@ -93,10 +93,12 @@ def test_size_limits(tmp_path):
         fails(tmp_path / name, f"{name} 100 characters", limits=few)
 
 
-@pytest.mark.parametrize("value", [0, -1, float("nan"), "many", True])
+@pytest.mark.parametrize("value", [0, -1, float("nan"), float("inf"), "many", True])
 def test_limits_are_numbers(value):
     with pytest.raises(InputError, match=naming("seconds number")):
         ExtractionLimits(seconds=value)
+    with pytest.raises(InputError, match=naming("file_bytes whole number 1.5")):
+        ExtractionLimits(file_bytes=1.5)
 
 
 def test_missing_packages_name_the_extra(tmp_path, monkeypatch):

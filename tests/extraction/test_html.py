@@ -46,13 +46,14 @@ def test_structure(tmp_path):
         "<p style='color: red; display:none'>no</p>", "<span aria-hidden=true>no</span>",
         "<div role=navigation>no</div>", "<!-- no -->",
         "<svg><title>no</title><text>no</text></svg>", "<select><option>no</select>",
-        "<button>no</button>",
+        "<button>no</button>", "<title>no</title>",
     ],
 )  # fmt: skip
 def test_hidden_parts(tmp_path, hidden):
-    document = extracted(tmp_path, "a.htm", f"<p>before</p>{hidden}<p>after</p>")
+    page = f"<title>T</title><p>before</p>{hidden}<p>after</p>"
+    document = extracted(tmp_path, "a.htm", page)
     assert blocks(document) == [("paragraph", "before"), ("paragraph", "after")]
-    assert document.title == ""
+    assert document.title == "T"
 
 
 def test_a_hidden_body_is_read(tmp_path):
@@ -72,6 +73,11 @@ def test_a_hidden_body_is_read(tmp_path):
 )
 def test_marks_of_items(tmp_path, lists, items):
     assert html(tmp_path, lists) == [("item", item) for item in items]
+
+
+def test_marks_of_links_are_no_part_of_headings(tmp_path):
+    page = "<h2>Times<a class=headerlink href='#times'>¶</a></h2>"
+    assert html(tmp_path, page) == [("heading2", "Times")]
 
 
 def test_two_line_breaks_end_a_paragraph(tmp_path):

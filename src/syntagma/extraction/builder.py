@@ -15,7 +15,8 @@ CELL_BREAK = " | "
 DEEPEST_HEADING = 6
 _LONG_CELL = 400
 """Characters of a cell with several blocks, from which on its table only arranges the page."""
-_BLANKS = re.compile(r"[^\S\n]+")
+# Not what is a single space already: that would replace every space by itself.
+_BLANKS = re.compile(r"[^\S\n]{2,}|[^\S\n ]")
 _AROUND_BREAK = re.compile(r" ?\n\s*")
 
 

@@ -37,7 +37,7 @@ def main() -> None:
     watched = (settings["parent"], threading.Event())
     threading.Thread(target=watch_parent, args=watched, daemon=True).start()
     limits = ExtractionLimits(**settings["limits"])
-    _limit_memory(int(limits.memory_bytes))
+    _limit_memory(limits.memory_bytes)
     for line in requests:
         request = json.loads(line)
         with _alarm(limits.seconds):
@@ -55,8 +55,11 @@ def _limit_memory(n_bytes: int) -> None:
         import resource
     except ImportError:  # Windows
         return
+    _, allowed = resource.getrlimit(resource.RLIMIT_AS)
+    if allowed != resource.RLIM_INFINITY:
+        n_bytes = min(n_bytes, allowed)
     # macOS knows the limit of the address space, but may refuse it.
-    with suppress(ValueError, OSError):
+    with suppress(ValueError, OverflowError, OSError):
         resource.setrlimit(resource.RLIMIT_AS, (n_bytes, n_bytes))
     with suppress(ValueError, OSError):
         resource.setrlimit(resource.RLIMIT_CORE, (0, 0))

@@ -112,14 +112,15 @@ class _Walker:
 
     def start(self, tag: str, attributes: Any) -> None:
         """Begin an element."""
-        if self._hidden or (tag not in _ROOTS and _is_hidden(tag, attributes)):
+        is_further_title = tag == "title" and bool(self._builder.title)
+        if self._hidden or is_further_title or (tag not in _ROOTS and _is_hidden(tag, attributes)):
             self._hidden += 1
             # Inline elements, such as a math formula, do not end a paragraph, but separate words.
             return
         if tag == "br":
             self._line_break()
         elif tag == "title":
-            self._in_title = not self._builder.title
+            self._in_title = True
         elif tag in ("td", "th"):
             self._end_block()
             self._builder.start_cell()

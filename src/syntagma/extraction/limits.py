@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, fields
 
 from syntagma.checks import require_number
@@ -25,7 +26,8 @@ class ExtractionLimits:
         seconds: the time that it may take for one document.
 
     Raises:
-        InputError: a limit is not a number above 0.
+        InputError: a limit is not a finite number above 0, or not a whole number, except
+            ``seconds``.
     """
 
     file_bytes: int = 2**28
@@ -39,8 +41,10 @@ class ExtractionLimits:
         for field in fields(self):
             value = getattr(self, field.name)
             require_number(value, field.name)
-            if value <= 0:
-                raise InputError(f"{field.name}: expected a number above 0, got {value}")
+            if not 0 < value < math.inf:
+                raise InputError(f"{field.name}: expected a finite number above 0, got {value}")
+            if field.name != "seconds" and not isinstance(value, int):
+                raise InputError(f"{field.name}: expected a whole number, got {value}")
 
 
 DEFAULT_LIMITS = ExtractionLimits()

@@ -1,8 +1,8 @@
 """Read PDF files with PDFium: the lines of each page, the outline and the title.
 
-PDFium, by pypdfium2, and not pypdf: on the pages of our tests both find the same words, but PDFium
-takes 1 to 8 ms a page where pypdf takes 9 to 130, and it says where each character is on the page,
-which decides on paragraphs, columns and cells (:mod:`syntagma.extraction.pdf_layout`).
+PDFium, by pypdfium2, and not pypdf: both find the same words, but PDFium takes 1 to 8 ms a page
+where pypdf takes 9 to 130, and it says where each character is on the page, which decides on
+paragraphs, columns and cells (:mod:`syntagma.extraction.pdf_layout`).
 """
 
 from __future__ import annotations
