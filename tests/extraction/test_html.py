@@ -159,6 +159,13 @@ def test_what_is_no_page(tmp_path, page, words):
         html(tmp_path, page)
 
 
+def test_a_title_that_never_ends(tmp_path):
+    page = f"<p>text</p><title>{'word ' * 200_000}"
+    document = extracted(tmp_path, "a.html", page)
+    assert document.text == "text"
+    assert len(document.title) <= 500
+
+
 @pytest.mark.parametrize("tag", ["div", "b", "ul><li", "table><tr><td", "blockquote"])
 def test_deep_pages(tmp_path, tag):
     page = f"<p>before{f'<{tag}>' * 30_000}deep"

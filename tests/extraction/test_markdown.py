@@ -65,6 +65,7 @@ def test_structure(tmp_path):
         # A rule, and not front matter.
         ("---\nWe left.\n\n---\nLater.", "", "We left.\n\nLater."),
         ("---\r\nlang: en\r\n---\r\n# Head", "Head", "Head"),
+        (f"---\ntitle: a{' ' * 300_000}b\n---\ntext", "a", "text"),
         ("---\ntitle: never ends\n\ntext", "", "title: never ends\n\ntext"),
     ],
 )

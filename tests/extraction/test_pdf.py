@@ -179,6 +179,19 @@ def test_a_table_over_several_pages_keeps_its_numbers(tmp_path):
     assert document.text.startswith("7 | 7 | 7\n7 | 8 | 9\n")
 
 
+@pytest.mark.parametrize("character", ["a", "1", ".", "-", "i"])
+def test_a_line_of_a_hundred_thousand_characters(tmp_path, character):
+    long = character * 100_000
+
+    def page(canvas):
+        draw_lines(canvas, [*COLUMN, long, "end"])
+        canvas.bookmarkPage("here")
+        canvas.addOutlineEntry("Times", "here")
+
+    # What is compared to the text before it at every character would take minutes.
+    assert pdf(tmp_path, [page]).text.endswith("end")
+
+
 def image_only(canvas):
     canvas.rect(72, 72, 300, 300, fill=1)
 

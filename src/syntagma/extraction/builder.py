@@ -13,6 +13,8 @@ from syntagma.extraction.limits import ExtractionLimits
 
 CELL_BREAK = " | "
 DEEPEST_HEADING = 6
+LONGEST_TITLE = 500
+"""Characters of the title that are kept."""
 _LONG_CELL = 400
 """Characters of a cell with several blocks, from which on its table only arranges the page."""
 # Not what is a single space already: that would replace every space by itself.
@@ -158,7 +160,7 @@ class DocumentBuilder:
             self.end_row()
         if not self._blocks:
             raise InputError(f"{self._name}: has no text; give a document with text")
-        title = " ".join(without_controls(without_invisible(self.title)).split())
+        title = " ".join(without_controls(without_invisible(self.title)).split())[:LONGEST_TITLE]
         return Document("".join(self._texts), tuple(self._blocks), title)
 
 

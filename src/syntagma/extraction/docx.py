@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from syntagma.extraction.builder import DocumentBuilder
+from syntagma.extraction.builder import LONGEST_TITLE, DocumentBuilder
 from syntagma.extraction.document import BlockKind, Document
 from syntagma.extraction.docx_package import DocxPackage, XmlTarget
 from syntagma.extraction.docx_styles import (
@@ -257,5 +257,5 @@ class _Title(XmlTarget):
         self._is_open = False
 
     def data(self, text: str) -> None:
-        if self._is_open:
+        if self._is_open and len(self.text) < LONGEST_TITLE:
             self.text += text

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from syntagma.errors import InputError
-from syntagma.extraction.builder import DocumentBuilder
+from syntagma.extraction.builder import LONGEST_TITLE, DocumentBuilder
 from syntagma.extraction.document import BlockKind, Document
 from syntagma.extraction.html_encoding import decode_html
 from syntagma.extraction.limits import ExtractionLimits
@@ -190,7 +190,8 @@ class _Walker:
     def data(self, text: str) -> None:
         """Receive text."""
         if self._in_title:
-            self._builder.title += text
+            # A page may end within its title.
+            self._builder.title += text if len(self._builder.title) < LONGEST_TITLE else ""
         elif not self._hidden:
             if not text.isspace():
                 self._n_breaks = 0

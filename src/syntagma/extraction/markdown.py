@@ -14,7 +14,7 @@ _FRONT_MATTER = re.compile(
     r"\A---[ \t]*\r?\n((?:[\w\"'-]+[ \t]*:|#).*?\r?\n)(?:---|\.\.\.)[ \t]*(?:\r?\n|\Z)", re.DOTALL
 )
 _DEEPEST = 100
-_TITLE = re.compile(r"^title[ \t]*:[ \t]*(\S.*?)[ \t]*\r?$", re.MULTILINE)
+_TITLE = re.compile(r"^title[ \t]{0,9}:[ \t]{0,9}(\S[^\n]{0,999})", re.MULTILINE)
 
 
 def extract_markdown(source: Source, limits: ExtractionLimits) -> Document:
@@ -30,7 +30,7 @@ def extract_markdown(source: Source, limits: ExtractionLimits) -> Document:
     front = _FRONT_MATTER.match(text)
     if front is not None:
         named = _TITLE.search(front[1])
-        title = named[1].strip("\"'") if named else ""
+        title = named[1].strip().strip("\"'") if named else ""
         text = text[front.end() :]
     # What is nested deeper is dropped; the preset would do so after 20 levels.
     parser = MarkdownIt("commonmark", {"maxNesting": _DEEPEST}).enable(["table", "strikethrough"])

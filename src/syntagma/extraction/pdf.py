@@ -22,7 +22,6 @@ _MARK = b"%PDF-"
 _MARK_WITHIN = 1024
 """Bytes in which the mark of a PDF file must be; some programs write others before it."""
 _MAX_OUTLINE = 10_000
-_LONGEST_TITLE = 300
 # What programs write in the place of a title.
 _NO_TITLES = (
     "(anonymous)",
@@ -105,7 +104,7 @@ def _read(pdf: Any, name: str, limits: ExtractionLimits) -> Document:
     add_pages(builder, pages, _outline(pdf))
     title = " ".join(pdf.get_metadata_dict().get("Title", "").split())
     if not title.lower().startswith(_NO_TITLES):
-        builder.title = title[:_LONGEST_TITLE]
+        builder.title = title
     return builder.finish()
 
 

@@ -30,8 +30,10 @@ _N_TITLE_LINES = 3
 _STOPPED = re.compile(r"[.!?…:;][\"'”’»)\]]*\Z")
 _WORD = re.compile(r"\w+(?:-\w+)*")
 _HYPHENATED = re.compile(r"(\w+)[-\u2010\u00ad]\Z")
+_LONGEST_WORD = 100
+"""Characters before a hyphen that are looked at: a line may be one word of a million."""
 _NOT_TITLE = re.compile(r"[\W_]+")
-_NUMBER = re.compile(r"[\d.]+\s+")
+_NUMBER = re.compile(r"\A[\d.]+\s+")
 
 
 class OutlineEntry(NamedTuple):
@@ -88,6 +90,11 @@ def _with_headings(lines: list[Line], entries: Iterable[OutlineEntry]) -> list[L
                 break
         start += n_lines
     return lines
+
+
+def _hyphenated(text: str) -> re.Match[str] | None:
+    """Find a word with a hyphen at the end of a text."""
+    return _HYPHENATED.search(text, max(0, len(text) - _LONGEST_WORD))
 
 
 def _letters(text: str) -> str:
@@ -160,7 +167,7 @@ class _Joiner:
         if self._block:
             last = self._block[-1]
             continues = not self._is_item and not self._breaks_column(last, lines[0])
-            if continues and _HYPHENATED.search(last.text):
+            if continues and _hyphenated(last.text):
                 lines = self._move_rest_of_word(lines)
             self._end_block()
         self._page = page
@@ -231,7 +238,7 @@ class _Joiner:
         for before, line in zip(block, block[1:], strict=False):
             # What ends early ends on purpose: lines of an address, a poem, a program.
             is_short = before.right - before.left < _SHORT * (self._margin(before) - before.left)
-            if is_short and kind == "paragraph" and not _HYPHENATED.search(before.text):
+            if is_short and kind == "paragraph" and not _hyphenated(before.text):
                 texts.append("\n")
             texts.append(line.text)
         text = self._joined(texts)
@@ -244,7 +251,7 @@ class _Joiner:
         """Join lines with spaces, and the two parts of a hyphenated word without."""
         joined = texts[0]
         for text in texts[1:]:
-            hyphenated = _HYPHENATED.search(joined)
+            hyphenated = _hyphenated(joined)
             if hyphenated is None or not text[:1].isalnum() or text == "\n":
                 joined += text if text == "\n" or joined.endswith("\n") else f" {text}"
             elif self._keeps_hyphen(hyphenated[1], text):
