@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from syntagma.tasks import register_task
     from syntagma.tasks.choice.chooser import Chooser
     from syntagma.tasks.experiment import load_experiment
+    from syntagma.tasks.open_qa.documents import Index
     from syntagma.tasks.open_qa.reader import OpenReader
     from syntagma.tasks.pairs.task import PairClassifier
     from syntagma.tasks.relations.task import RelationClassifier
@@ -32,6 +33,7 @@ __all__ = [
     "Chooser",
     "EntityTyper",
     "GuidedEncoder",
+    "Index",
     "InputError",
     "JointParser",
     "OpenReader",
@@ -61,6 +63,7 @@ _HOMES = {
     "Chooser": "syntagma.tasks.choice.chooser",
     "EntityTyper": "syntagma.tasks.typing.task",
     "GuidedEncoder": "syntagma.models.guided_encoder",
+    "Index": "syntagma.tasks.open_qa.documents",
     "InputError": "syntagma.errors",
     "JointParser": "syntagma.parse.parser",
     "OpenReader": "syntagma.tasks.open_qa.reader",

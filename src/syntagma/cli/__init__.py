@@ -15,6 +15,7 @@ import typer
 
 from syntagma.cli import (  # noqa: F401  (each adds its commands)
     answering,
+    documents,
     experiments,
     models,
     studies,
@@ -29,7 +30,17 @@ __all__ = ["app", "main"]
 OK, INTERNAL_ERROR, INPUT_ERROR, INTERRUPTED = 0, 1, 2, 130
 INTERRUPTION = "interrupted; finished work is kept"
 ORDER = (
-    *("parse", "annotate", "train", "settings", "evaluate", "predict", "answer", "attention"),
+    *(
+        "parse",
+        "annotate",
+        "train",
+        "settings",
+        "evaluate",
+        "predict",
+        "answer",
+        "index",
+        "attention",
+    ),
     *(
         "compare",
         "noise",

@@ -27,10 +27,15 @@ from syntagma.files import require_once
 
 if TYPE_CHECKING:
     from syntagma.report.answers import Choosing, Reading
+    from syntagma.report.document_answers import DocumentReading
     from syntagma.tasks.spans.answers import Mode
 
 MODES = ("strict", "balanced", "lenient")
-Item = TypeVar("Item", "Reading", "Choosing")
+WITH_JSON_LINES = {"--mode", "--threshold"}
+"""Flags that have an effect with --jsonl."""
+WITH_OPTIONS = {"a question", "--file", "--questions", "--options", "--json"}
+"""Flags that have an effect with --options."""
+Item = TypeVar("Item", bound="Reading | DocumentReading | Choosing")
 
 
 def _check_number(threshold: float | None) -> float | None:
@@ -74,7 +79,7 @@ Options = Annotated[
 FurtherFiles = Annotated[
     list[str] | None,
     typer.Option(
-        "--file", "-f", help="Another text file, to answer the questions from it too; repeatable."
+        "--file", "-f", help="Another source, to answer the questions from it too; repeatable."
     ),
 ]
 QuestionsFile = Annotated[
@@ -97,12 +102,29 @@ JsonLines = Annotated[
 ]
 
 
+Read = Annotated[
+    int | None,
+    typer.Option(
+        "--read", min=1, help="Passages of a folder or index that are read for a question."
+    ),
+]
+Exhaustive = Annotated[
+    bool,
+    typer.Option(
+        "--exhaustive",
+        help="Read all of a long text for every question, not only what seems to bear on it.",
+    ),
+]
+
+
 @app.command(
     epilog=examples(
         "syntagma answer ferry.txt 'Who fitted a coal barge with an engine?' --html page.html",
         "syntagma answer ferry.txt --questions questions.txt --json answers.json",
         "syntagma answer a.txt -f b.txt -f c.txt 'Who left at noon?'",
         "syntagma answer a.txt 'What did she buy?' --options 'a barge | a cart' --model runs/NAME",
+        "syntagma answer report.pdf 'What does it cost?'",
+        "syntagma answer FOLDER 'Who chairs the committee?' --html page.html",
         "syntagma answer ferry.txt 'Who left at noon?' --model deepset/roberta-base-squad2",
         "syntagma answer asked.jsonl --jsonl > answered.jsonl",
     )
@@ -111,7 +133,9 @@ def answer(
     source: Annotated[
         str,
         typer.Argument(
-            help="Text file to answer from, or - for standard input; with --jsonl, the questions."
+            help="What to answer from: a text file, - for standard input, a document (pdf, docx, "
+            "HTML, Markdown), a folder of documents, or an index of them; with --jsonl, the "
+            "questions."
         ),
     ],
     questions: Annotated[
@@ -130,49 +154,49 @@ def answer(
     threshold: ThresholdOption = None,
     json_file: JsonFile = None,
     json_lines: JsonLines = False,
+    read: Read = None,
+    exhaustive: Exhaustive = False,
     device: Device = "cpu",
 ) -> None:
-    """Answer questions from a text, or say that it has no answer.
+    """Answer questions from a text or from documents.
 
-    An answer that the reader is unsure of is marked by a question mark.
+    An answer that the reader is unsure of is marked by a question mark, and it says so if there is
+    none.
 
-    With several texts (-f), each question is answered from each text.
+    The index of a folder is kept in the cache and brought up to date by each call. With several
+    sources (-f), each question is answered from each of them.
     """
     require_encoder(model)
-    from syntagma.outputs import require_apart
     from syntagma.report.answers import as_json, choose, read_and_answer, read_questions
 
     print_utf8(even_to_terminal=json_lines)
     sources = [source, *(further or [])]
     refuse({"--mode": mode is not None and threshold is not None}, "has no effect with --threshold")
+    given = {
+        "a question": bool(questions),
+        "--file": bool(further),
+        "--questions": questions_file is not None,
+        "--options": options is not None,
+        "--html": html is not None,
+        "--mode": mode is not None,
+        "--threshold": threshold is not None,
+        "--top": top != 1,
+        "--json": json_file is not None,
+        "--read": read is not None,
+        "--exhaustive": exhaustive,
+    }
     if json_lines:
-        given = {
-            "a question": bool(questions),
-            "--file": bool(further),
-            "--questions": questions_file is not None,
-            "--options": options is not None,
-            "--html": html is not None,
-            "--top": top != 1,
-            "--json": json_file is not None,
-        }
-        refuse(given, "has no effect with --jsonl, which reads passages and questions from SOURCE")
+        reason = "has no effect with --jsonl, which reads passages and questions from SOURCE"
+        refuse({flag: given[flag] for flag in given.keys() - WITH_JSON_LINES}, reason)
         _answer_lines(source, model, cast("Mode | None", mode), threshold, device)
         return
-    read = [*sources, questions_file or ""]
-    require_once(read)
-    for written in (json_file, html):
-        require_apart(written, read)
+    _require_apart([*sources, questions_file or ""], json_file, html)
     _require_texts(questions or [], options or [])
     asked = list(questions or [])
     asked += read_questions(questions_file) if questions_file else []
     if options:
-        given = {
-            "--html": html is not None,
-            "--mode": mode is not None,
-            "--threshold": threshold is not None,
-            "--top": top != 1,
-        }
-        refuse(given, "has no effect with --options; omit one of the two")
+        reason = "has no effect with --options; omit one of the two"
+        refuse({flag: given[flag] for flag in given.keys() - WITH_OPTIONS}, reason)
         chosen = choose(sources, asked, options, model=model, device=device)
         _show(chosen, lambda item: typer.echo("\n".join(item.lines())))
         write_json_file(json_file, as_json(chosen))
@@ -185,7 +209,11 @@ def answer(
         model=model,
         mode=cast("Mode | None", mode),
         threshold=threshold,
+        read=read,
+        exhaustive=exhaustive,
         device=device,
+        on_problem=lambda line: typer.echo(" ".join(line.split()), err=True),
+        progress=True,
     )
     _show(readings, lambda reading: _show_answers(reading, top))
     write_json_file(json_file, as_json(readings))
@@ -206,6 +234,15 @@ def _answer_lines(
     reader = Reader.from_pretrained(model, device=device)
     for line in answer_lines(chain([first], lines), reader, mode=mode, threshold=threshold):
         typer.echo(line)
+
+
+def _require_apart(inputs: Sequence[str], *outputs: Path | None) -> None:
+    """Check that standard input is read once, and that no output would overwrite an input."""
+    from syntagma.outputs import require_apart
+
+    require_once(inputs)
+    for written in outputs:
+        require_apart(written, inputs)
 
 
 def _require_texts(questions: Sequence[str], options: Sequence[str]) -> None:
@@ -229,10 +266,10 @@ def _show(items: Sequence[Item], show: Callable[[Item], None]) -> None:
         show(item)
 
 
-def _show_answers(reading: Reading, top: int) -> None:
+def _show_answers(reading: Reading | DocumentReading, top: int) -> None:
     from syntagma.tasks.spans.tidy import readable
 
     for item in reading.answers:
-        typer.echo(reading.line(item))
+        typer.echo(reading.line(item))  # type: ignore[arg-type]
         for span in item.candidates[:top] if top > 1 else ():
             typer.echo(f"    {span.probability:6.1%}  {readable(span.text)}")

@@ -50,6 +50,11 @@ def is_supported(path: str | os.PathLike[str]) -> bool:
     return suffix_of(path) in _FORMATS
 
 
+def is_formatted(path: str | os.PathLike[str]) -> bool:
+    """Whether a file is a document of a format that has more than plain text."""
+    return _FORMATS.get(suffix_of(path), _TEXT) is not _TEXT
+
+
 def require_packages(path: str | os.PathLike[str]) -> None:
     """Check that a file has a suffix that can be read, and that the packages for it are installed.
 

@@ -29,11 +29,21 @@ def extract_text(source: Source, limits: ExtractionLimits) -> Document:
     text = without_controls(decode_text(source))
     if len(text) > limits.characters:
         raise too_long(source.name, limits)
+    document = text_document(text)
+    if not document.blocks:
+        raise InputError(f"{source.name}: is empty; expected text")
+    return document
+
+
+def text_document(text: str) -> Document:
+    """Find the paragraphs and list items of a text.
+
+    Args:
+        text: any text; it is kept character for character.
+    """
     blocks = tuple(
         block for start, end in _paragraphs(text) for block in _paragraph_blocks(text, start, end)
     )
-    if not blocks:
-        raise InputError(f"{source.name}: is empty; expected text")
     return Document(text, blocks)
 
 

@@ -1,8 +1,8 @@
-"""Answer questions about a text file, and write the answers as text, JSON or a page."""
+"""Answer questions about texts and documents, and write the answers as text, JSON or a page."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -10,13 +10,20 @@ from typing import Any
 from syntagma.analysis.attention.matrices import ancestor_weights
 from syntagma.encoders.default import DEFAULT_PARSER, DEFAULT_READER
 from syntagma.errors import InputError
+from syntagma.extraction.document import Document
+from syntagma.extraction.extract import is_formatted
+from syntagma.extraction.worker import Extractor
 from syntagma.files import read_lines, read_text
 from syntagma.outputs import write_text
 from syntagma.parse.sources.load import load_parser
 from syntagma.report.answer_page import answer_page
+from syntagma.report.document_answers import DocumentReading, ask_documents, place_text
 from syntagma.report.outcome_text import outcome_line
 from syntagma.report.page_data import RowWeights, sdoi_rows
+from syntagma.retrieval.passage_index import print_problem
+from syntagma.retrieval.passages import Cut, cut
 from syntagma.tasks.choice.chooser import Choice, Chooser
+from syntagma.tasks.open_qa.documents import READ_PASSAGES
 from syntagma.tasks.spans.answers import Answer, Mode
 from syntagma.tasks.spans.reader import Reader
 from syntagma.text.sentence import Parse
@@ -34,21 +41,40 @@ class Reading:
         passage: the text.
         answers: the answer to each question.
         reader: the reader that gave the answers.
+        cuts: where the passages of a document lie, with their pages and headings; none for plain
+            text.
     """
 
     name: str
     passage: str
     answers: tuple[Answer, ...]
     reader: Reader
+    cuts: tuple[Cut, ...] = ()
 
-    @staticmethod
-    def line(answer: Answer) -> str:
-        """Format one answer for a terminal."""
-        return f"{answer.question}\n  {outcome_line(answer)}"
+    def line(self, answer: Answer) -> str:
+        """Format one answer for a terminal: in a document, with its page and headings."""
+        line = f"{answer.question}\n  {outcome_line(answer)}"
+        if (cut := self._cut(answer)) is None or not (
+            place := place_text("", cut.page, cut.heading)
+        ):
+            return line
+        return f"{line}\n    {place}"
+
+    def _cut(self, answer: Answer) -> Cut | None:
+        """Return the passage of a document that the answer is in."""
+        if answer.start is None:
+            return None
+        return next((cut for cut in self.cuts if cut.start <= answer.start < cut.end), None)
 
     def as_json(self) -> dict[str, Any]:
         """Return name and answers as plain values."""
-        answers = [{"source": self.name} | answer.as_dict() for answer in self.answers]
+        answers = []
+        for answer in self.answers:
+            values = {"source": self.name} | answer.as_dict()
+            if self.cuts:
+                cut = self._cut(answer)
+                values |= {"page": cut and cut.page, "heading": cut.heading if cut else ""}
+            answers.append(values)
         return {"passage": self.name, "answers": answers}
 
     def parses(self, text: str) -> list[Parse]:
@@ -126,7 +152,7 @@ class Choosing:
         return {"passage": self.name, "options": list(self.options), "answers": answers}
 
 
-def as_json(found: Sequence[Reading] | Sequence[Choosing]) -> dict[str, Any]:
+def as_json(found: Sequence[Reading | DocumentReading] | Sequence[Choosing]) -> dict[str, Any]:
     """Return what was found in several texts as plain values.
 
     Args:
@@ -202,32 +228,74 @@ def read_and_answer(
     paths: Sequence[str | Path],
     questions: Sequence[str],
     *,
-    model: str = "default-reader",
+    model: str = DEFAULT_READER,
     mode: Mode | None = None,
     threshold: float | None = None,
+    read: int | None = None,
+    exhaustive: bool = False,
     device: str = "cpu",
-) -> list[Reading]:
-    """Answer questions about each of some text files.
+    on_problem: Callable[[str], None] = print_problem,
+    progress: bool = False,
+) -> list[Reading | DocumentReading]:
+    """Answer questions about each of some texts, documents, folders and indexes.
 
     Args:
-        paths: text files, or ``-`` for standard input.
+        paths: text files, or ``-`` for standard input; documents, folders of documents, indexes.
         questions: questions about the texts.
         model: ``default-reader``, the folder of a reader, or the hub name of a question-answering
             model.
         mode: how sure the reader must be to answer, see
             :meth:`syntagma.tasks.spans.reader.Reader.answer`.
         threshold: instead of a mode: give no answer if the odds against one exceed it.
+        read: passages of a folder or index that are read for a question.
+        exhaustive: whether all of a long text is read for every question.
         device: device to run the model on.
+        on_problem: called with one line for each document of a folder that cannot be read.
+        progress: whether to show a progress bar while a folder is indexed.
 
     Raises:
-        InputError: a file or the model cannot be used, or there is no question.
+        InputError: a source or the model cannot be used, or there is no question.
     """
     if not questions:
         raise InputError("no question; write one after the file, or --questions FILE")
-    passages = list(map(read_text, paths))
-    reader = Reader.from_pretrained(model, device=device)
-    found = []
-    for name, passage in zip(_names(paths), passages, strict=True):
-        answers = reader.answer_all(passage, questions, mode=mode, threshold=threshold)
-        found.append(Reading(name, passage, tuple(answers), reader))
+    names = _names(paths)
+    # Files are read first, so that a wrong one is reported before a model is loaded.
+    texts = [None if Path(path).is_dir() else _read_source(path) for path in paths]
+    reader = None
+    found: list[Reading | DocumentReading] = []
+    for path, name, text in zip(paths, names, texts, strict=True):
+        if text is None:
+            if threshold is not None:
+                raise InputError(
+                    f"{path}: --threshold is for a single text; use --mode for documents"
+                )
+            found.append(
+                ask_documents(
+                    path,
+                    questions,
+                    name=name,
+                    model=model,
+                    mode=mode,
+                    read=read or READ_PASSAGES,
+                    device=device,
+                    on_problem=on_problem,
+                    progress=progress,
+                )
+            )
+            continue
+        if read is not None:
+            raise InputError(f"{path}: --read is for folders and indexes of documents; omit it")
+        reader = reader or Reader.from_pretrained(model, device=device)
+        answers = reader.answer_all(
+            text.text, questions, mode=mode, threshold=threshold, exhaustive=exhaustive
+        )
+        found.append(Reading(name, text.text, tuple(answers), reader, tuple(cut(text))))
     return found
+
+
+def _read_source(path: str | Path) -> Document:
+    """Read a document, or a text as one without structure."""
+    if not is_formatted(path):
+        return Document(read_text(path), ())
+    with Extractor() as extractor:
+        return extractor.extract(path)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from itertools import groupby
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -21,6 +22,7 @@ from syntagma.tasks.layout import Layout, TextPair, lay_out_parts
 from syntagma.tasks.predictor import OneOrMany, TextPredictor
 from syntagma.tasks.spans.answers import Answer, Mode, SpanPrediction
 from syntagma.tasks.spans.decode import WindowCandidates, best_spans, decode_answer
+from syntagma.tasks.spans.long_texts import WindowChooser
 from syntagma.tasks.spans.outcomes import DEFAULT_MODE, give_answer, require_mode
 from syntagma.tasks.spans.windows import SpanWindow, WindowMaker
 
@@ -53,6 +55,7 @@ class Reader(OneOrMany, TextPredictor[SpanModel]):
         super().__init__(model, tokenizer, **options)
         self.verifier = verifier
         self.maker = WindowMaker(self.texts, model.head)
+        self.chooser = WindowChooser()
 
     @classmethod
     def from_pretrained(
@@ -91,6 +94,7 @@ class Reader(OneOrMany, TextPredictor[SpanModel]):
         *,
         mode: Mode | None = None,
         threshold: float | None = None,
+        exhaustive: bool = False,
     ) -> Answer:
         """Answer one question.
 
@@ -101,11 +105,14 @@ class Reader(OneOrMany, TextPredictor[SpanModel]):
                 ``lenient``, see :mod:`syntagma.tasks.spans.outcomes`.
             threshold: instead of a mode: give no answer if the odds against one exceed it.  With
                 infinity, the reader always answers.
+            exhaustive: whether all of a long text is read, and not only the windows that seem to
+                bear on the question, see :mod:`syntagma.tasks.spans.long_texts`.
 
         Raises:
             InputError: passage or question is empty, or there is no such mode.
         """
-        return next(self.stream([(passage, question)], mode=mode, threshold=threshold))
+        pairs = [(passage, question)]
+        return next(self.stream(pairs, mode=mode, threshold=threshold, exhaustive=exhaustive))
 
     def answer_all(
         self,
@@ -114,6 +121,7 @@ class Reader(OneOrMany, TextPredictor[SpanModel]):
         *,
         mode: Mode | None = None,
         threshold: float | None = None,
+        exhaustive: bool = False,
     ) -> list[Answer]:
         """Answer several questions about one passage, in their order.
 
@@ -122,6 +130,7 @@ class Reader(OneOrMany, TextPredictor[SpanModel]):
             questions: questions about the passage.
             mode: as for :meth:`answer`.
             threshold: as for :meth:`answer`.
+            exhaustive: as for :meth:`answer`.
 
         Raises:
             InputError: ``questions`` is a single string, or not a list.
@@ -130,7 +139,7 @@ class Reader(OneOrMany, TextPredictor[SpanModel]):
             raise InputError("answer_all: expected a list of questions, got one; use answer()")
         require_several(questions, "questions")
         pairs = ((passage, question) for question in questions)
-        return list(self.stream(pairs, mode=mode, threshold=threshold))
+        return list(self.stream(pairs, mode=mode, threshold=threshold, exhaustive=exhaustive))
 
     def stream(
         self,
@@ -138,6 +147,7 @@ class Reader(OneOrMany, TextPredictor[SpanModel]):
         *,
         mode: Mode | None = None,
         threshold: float | None = None,
+        exhaustive: bool = False,
     ) -> Iterator[Answer]:
         """Lazily answer (passage, question) pairs in batches, in constant memory.
 
@@ -145,6 +155,7 @@ class Reader(OneOrMany, TextPredictor[SpanModel]):
             pairs: passages with questions; a repeated passage is parsed once per batch.
             mode: as for :meth:`answer`.
             threshold: as for :meth:`answer`.
+            exhaustive: as for :meth:`answer`.
 
         Raises:
             InputError: the threshold is not a number; both it and a mode are given; or an item is
@@ -154,7 +165,7 @@ class Reader(OneOrMany, TextPredictor[SpanModel]):
         if mode is not None and threshold is not None:
             raise InputError(f"mode {mode!r} and threshold {threshold}: give only one of the two")
         chosen = None if threshold is not None else require_mode(mode or DEFAULT_MODE)
-        for (passage, _), prediction in self._read(pairs, threshold):
+        for (passage, _), prediction in self._read(pairs, threshold, exhaustive):
             yield give_answer(
                 prediction, passage, self.model.head, mode=chosen, threshold=threshold
             )
@@ -171,11 +182,11 @@ class Reader(OneOrMany, TextPredictor[SpanModel]):
         Raises:
             InputError: as for :meth:`stream`.
         """
-        for _, prediction in self._read(pairs, threshold):
+        for _, prediction in self._read(pairs, threshold, True):
             yield prediction
 
     def _read(
-        self, pairs: Iterable[tuple[str, str]], threshold: float | None
+        self, pairs: Iterable[tuple[str, str]], threshold: float | None, exhaustive: bool
     ) -> Iterator[tuple[tuple[str, str], SpanPrediction]]:
         """Yield each pair with its prediction; pairs before an invalid one come first."""
         require_several(pairs, "(passage, question)")
@@ -185,19 +196,21 @@ class Reader(OneOrMany, TextPredictor[SpanModel]):
         for chunk in batched(pairs, CHUNK):
             bad = [(number, what) for number, pair in enumerate(chunk) if (what := _problem(pair))]
             good = chunk[: bad[0][0]] if bad else chunk
-            yield from zip(good, self._predict(good, threshold), strict=True)
+            yield from zip(good, self._predict(good, threshold, exhaustive), strict=True)
             if bad:
                 number, what = bad[0]
                 raise InputError(f"pair {n_read + number + 1}: {what}")
             n_read += len(chunk)
 
     def _predict(
-        self, chunk: Sequence[tuple[str, str]], threshold: float | None
+        self, chunk: Sequence[tuple[str, str]], threshold: float | None, exhaustive: bool
     ) -> Iterator[SpanPrediction]:
         """Yield the predictions for some pairs, which are batched together."""
         if not chunk:
             return
         windows = self.windows(chunk)
+        if not exhaustive:
+            windows = self._chosen(chunk, windows)
         candidates = self._candidates(windows)
         if self.verifier is not None:
             verified = self.verifier._verify(chunk)
@@ -215,6 +228,16 @@ class Reader(OneOrMany, TextPredictor[SpanModel]):
                 threshold=threshold,
             )
         self.texts.forget()
+
+    def _chosen(
+        self, pairs: Sequence[tuple[str, str]], windows: Sequence[SpanWindow]
+    ) -> list[SpanWindow]:
+        """Return the windows to read: not all of a long text."""
+        return [
+            window
+            for number, group in groupby(windows, key=lambda window: window.example)
+            for window in self.chooser.choose(pairs[number][0], pairs[number][1], list(group))
+        ]
 
     def windows(self, pairs: Sequence[tuple[str, str]]) -> list[SpanWindow]:
         """Split (passage, question) pairs into windows, in the order of the pairs.

@@ -1,0 +1,73 @@
+"""The command that indexes documents."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from syntagma.cli.app import Device, app, examples
+from syntagma.encoders.default import require_encoder
+
+Out = Annotated[
+    Path, typer.Option(help="Folder of the index: new, or an index to bring up to date.")
+]
+
+
+@app.command(
+    epilog=examples(
+        "syntagma index reports --out reports.index",
+        "syntagma index reports letters/2024 manual.pdf --out office.index",
+        "syntagma index archive --out archive.index --encoder none",
+    )
+)
+def index(
+    sources: Annotated[
+        list[str],
+        typer.Argument(
+            metavar="SOURCE...",
+            help="Files and folders of documents: text, Markdown, HTML, docx, pdf.",
+            show_default=False,
+        ),
+    ],
+    out: Out,
+    encoder: Annotated[
+        str,
+        typer.Option(
+            help="Sentence encoder of the search by meaning: default, accurate, a folder, or a hub "
+            "name; none to search by keywords alone."
+        ),
+    ] = "default",
+    language: Annotated[
+        str, typer.Option(help="Language of the documents: english; none for any other.")
+    ] = "english",
+    device: Device = "cpu",
+) -> None:
+    """Index documents, to answer questions from them.
+
+    Run it again to bring the index up to date: only new and changed documents are read. The index
+    then holds what the sources hold, and nothing else. An interrupted run is continued by the next.
+    """
+    name = "" if encoder == "none" else encoder
+    if name:
+        require_encoder(name)
+    from syntagma.tasks.open_qa.documents import Index
+
+    found, report = Index.build_with_report(
+        sources,
+        out,
+        encoder=name,
+        language=language,
+        on_problem=lambda line: typer.echo(" ".join(line.split()), err=True),
+        progress=True,
+        device=device,
+    )
+    changes = [f"{report.n_read} read"]
+    changes += [f"{report.n_removed} removed"] if report.n_removed else []
+    changes += [f"{report.n_problems} could not be read"] if report.n_problems else []
+    typer.echo(
+        f"{len(found)} passages of {report.n_documents} documents ({', '.join(changes)}) in "
+        f"{report.seconds:.1f} s"
+    )
+    typer.echo(f"→ {out}")

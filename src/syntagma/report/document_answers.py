@@ -1,0 +1,147 @@
+"""Answer questions from indexes and folders of documents, and write the answers."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from syntagma.encoders.default import DEFAULT_READER, find_encoder
+from syntagma.outputs import portable_name, write_text
+from syntagma.parse.sources.cache import cache_folder
+from syntagma.report.document_page import document_page
+from syntagma.report.outcome_text import outcome_line
+from syntagma.retrieval.index_folder import is_index
+from syntagma.tasks.open_qa.documents import READ_PASSAGES, DocumentAnswer, Index
+from syntagma.tasks.spans.answers import Mode
+from syntagma.tasks.spans.outcomes import DEFAULT_MODE
+from syntagma.tasks.spans.tidy import readable
+
+LONGEST_EXCERPT = 240
+"""Characters of a sentence that a terminal shows."""
+
+
+@dataclass(frozen=True, slots=True)
+class DocumentReading:
+    """Answers to questions about the documents of one index.
+
+    Args:
+        name: name of the folder or index.
+        answers: the answer to each question.
+        index: the index that was asked.
+    """
+
+    name: str
+    answers: tuple[DocumentAnswer, ...]
+    index: Index
+
+    @staticmethod
+    def line(answer: DocumentAnswer) -> str:
+        """Format one answer for a terminal: the answer, its document, and the sentence around."""
+        lines = [answer.question, f"  {outcome_line(answer)}"]
+        if answer.passage is not None and answer.sentence is not None:
+            found = answer.passage
+            excerpt = shortened(readable(answer.sentence.text))
+            lines.append(f"    {place_text(found.source, found.page, found.heading)}: {excerpt}")
+        return "\n".join(lines)
+
+    def as_json(self) -> dict[str, Any]:
+        """Return name and answers as plain values."""
+        return {"passage": self.name, "answers": [answer.as_dict() for answer in self.answers]}
+
+    def write_page(self, path: Path) -> None:
+        """Write the answers in their passages as an HTML page.
+
+        Raises:
+            InputError: the file cannot be written.
+        """
+        write_text(path, document_page(title=f"Syntagma reads {self.name}", answers=self.answers))
+
+
+def place_text(source: str, page: int | None, heading: str) -> str:
+    """Name a place in a document: its file, the page, and the headings above.
+
+    Args:
+        source: path of the document; one below the working folder is shown relative to it.
+        page: number of the page; ``None`` without pages.
+        heading: the headings above; may be empty.
+    """
+    if os.path.isabs(source):
+        here = os.getcwd()
+        if os.path.commonpath([here, source]) == here:
+            source = os.path.relpath(source, here)
+    return ", ".join(filter(None, (source, f"page {page}" if page else "", heading)))
+
+
+def shortened(text: str, longest: int = LONGEST_EXCERPT) -> str:
+    """Cut a text that is too long for a terminal between two words.
+
+    >>> shortened("one two three", 9)
+    'one two …'
+    """
+    if len(text) <= longest:
+        return text
+    return text[:longest].rpartition(" ")[0].rstrip() + " …"
+
+
+def folder_index(folder: Path) -> Path:
+    """Return where the index of a folder is kept: in the user's cache.
+
+    Args:
+        folder: of documents.
+    """
+    whole = str(folder.resolve())
+    digest = hashlib.blake2b(os.fsencode(whole), digest_size=8).hexdigest()
+    return cache_folder() / "indexes" / f"{portable_name(folder.resolve().name)[:40]}-{digest}"
+
+
+def sentence_encoder() -> str:
+    """Return the smallest sentence encoder on this machine; empty without any."""
+    return next((name for name in ("default", "accurate") if find_encoder(name)), "")
+
+
+def ask_documents(
+    source: str | Path,
+    questions: Sequence[str],
+    *,
+    name: str,
+    model: str = DEFAULT_READER,
+    mode: Mode | None = None,
+    read: int = READ_PASSAGES,
+    device: str = "cpu",
+    on_problem: Callable[[str], None],
+    progress: bool = False,
+) -> DocumentReading:
+    """Answer questions from an index, or from a folder, whose index is kept in the cache.
+
+    Args:
+        source: the folder of an index or of documents.
+        questions: questions about the documents.
+        name: name of the source, for the output.
+        model: a reader.
+        mode: how sure the reader must be to answer.
+        read: the number of passages that are read for a question.
+        device: where to compute.
+        on_problem: called with one line for each document that cannot be read.
+        progress: whether to show a progress bar while documents are indexed.
+
+    Raises:
+        InputError: the index or the model cannot be used, or no document can be read.
+    """
+    if is_index(source):
+        index = Index.open(source, device=device)
+    else:
+        folder = Path(source)
+        index = Index.build(
+            [folder],
+            folder_index(folder),
+            encoder=sentence_encoder(),
+            on_problem=on_problem,
+            progress=progress,
+            device=device,
+        )
+    reader = index.reader(model, top=read)
+    return DocumentReading(name, tuple(reader.stream(questions, mode=mode or DEFAULT_MODE)), index)

@@ -1,0 +1,1 @@
+"""Find the passages of documents that may answer a question."""

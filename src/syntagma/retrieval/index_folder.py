@@ -1,0 +1,171 @@
+"""The folder of an index: which of its generations is the current one, and what an interrupted
+build has left.
+
+``index.json`` names the current generation, a folder that never changes.  A build writes a new one
+and then replaces ``index.json``, so whoever opens the index finds the old or the new one, never
+something in between, wherever the build is killed.  What a build has finished so far lies in
+folders ``part-N``, from which the next build goes on.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Iterator, Mapping
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+
+from syntagma.errors import DamagedFileError, InputError
+from syntagma.files import read_json
+from syntagma.formats import check_format, stamp
+from syntagma.outputs import write_json
+from syntagma.retrieval.passages import MOST_WORDS
+from syntagma.retrieval.store import REMEDY, Store
+
+INDEX = "index.json"
+FORMAT_VERSION = 1
+GENERATION, PART = "generation-", "part-"
+KEYWORDS = "keywords"
+"""Folder of the keyword index inside a generation."""
+
+
+@dataclass(frozen=True, slots=True)
+class IndexSettings:
+    """What the passages and scores of an index depend on.
+
+    Args:
+        encoder: name of the encoder of the vectors; empty for keywords alone.
+        encoder_digest: identifies its weights.
+        language: of the stems, see :class:`syntagma.retrieval.terms.TermFinder`.
+        passage_words: the greatest number of words of a passage.
+        extraction: version of the code that extracts and cuts texts.
+    """
+
+    encoder: str = "default"
+    encoder_digest: str = ""
+    language: str = "english"
+    passage_words: int = MOST_WORDS
+    extraction: int = 1
+
+
+@dataclass(frozen=True, slots=True)
+class IndexState:
+    """The content of ``index.json``.
+
+    Args:
+        generation: name of the folder of the current generation.
+        sources: files and folders that were indexed, as absolute paths.
+        settings: what passages and scores depend on.
+        n_documents: number of documents with text.
+        n_passages: number of their passages.
+    """
+
+    generation: str
+    sources: tuple[str, ...]
+    settings: IndexSettings = field(default_factory=IndexSettings)
+    n_documents: int = 0
+    n_passages: int = 0
+
+
+def is_index(path: str | Path) -> bool:
+    """Whether a path is the folder of an index."""
+    return (Path(path) / INDEX).is_file()
+
+
+def read_state(folder: Path) -> IndexState:
+    """Read which generation of an index is the current one.
+
+    Args:
+        folder: of the index.
+
+    Raises:
+        InputError: the folder is not an index, or was written by a later version.
+        DamagedFileError: ``index.json`` is broken.
+    """
+    path = folder / INDEX
+    if not path.is_file():
+        raise InputError(
+            f"{folder}: is not an index (it has no {INDEX}); make one: syntagma index SOURCE --out "
+            f"{folder}"
+        )
+    values = read_json(path)
+    if not isinstance(values, Mapping):
+        raise DamagedFileError(f"{path}: expected an object, got {values!r:.40}; {REMEDY}")
+    check_format(values, path, FORMAT_VERSION, remedy=REMEDY)
+    try:
+        return IndexState(
+            generation=_plain_name(values["generation"]),
+            sources=tuple(map(str, values["sources"])),
+            settings=IndexSettings(**values["settings"]),
+            n_documents=int(values["n_documents"]),
+            n_passages=int(values["n_passages"]),
+        )
+    except (KeyError, TypeError, ValueError) as error:
+        raise DamagedFileError(f"{path}: is broken ({error}); {REMEDY}") from error
+
+
+def _plain_name(name: Any) -> str:
+    """Check that a name is one of a generation: a file from elsewhere must not lead elsewhere."""
+    if not isinstance(name, str) or not name.startswith(GENERATION) or Path(name).name != name:
+        raise ValueError(f"generation {name!r}")
+    return name
+
+
+def write_state(folder: Path, state: IndexState) -> None:
+    """Make a generation the current one."""
+    write_json(folder / INDEX, stamp(FORMAT_VERSION) | asdict(state))
+
+
+def next_generation(folder: Path) -> str:
+    """Return a name that no generation of the index has."""
+    numbers = [
+        int(path.name.removeprefix(GENERATION))
+        for path in folder.glob(f"{GENERATION}*")
+        if path.name.removeprefix(GENERATION).isdigit()
+    ]
+    return f"{GENERATION}{max(numbers, default=0) + 1:06d}"
+
+
+def finished_parts(folder: Path, settings: IndexSettings) -> Iterator[Store]:
+    """Yield what an interrupted build with the same settings finished; remove what others left.
+
+    Args:
+        folder: of the index, held by the caller.
+        settings: of the build.
+    """
+    for path in sorted(folder.glob(f"{PART}*")):
+        about = path / "settings.json"
+        try:
+            if read_json(about) == asdict(settings):
+                yield Store(path)
+                continue
+        except InputError:
+            pass
+        shutil.rmtree(path, ignore_errors=True)
+
+
+def finish_part(draft: Path, folder: Path, settings: IndexSettings) -> Store:
+    """Keep what a build has finished so far.
+
+    Args:
+        draft: a finished folder of passages.
+        folder: of the index.
+        settings: of the build.
+    """
+    write_json(draft / "settings.json", asdict(settings))
+    number = sum(1 for _ in folder.glob(f"{PART}*")) + 1
+    while (place := folder / f"{PART}{number:06d}").exists():
+        number += 1
+    os.replace(draft, place)
+    return Store(place)
+
+
+def remove_others(folder: Path, generation: str) -> None:
+    """Remove parts and all generations but one.
+
+    Whoever has one open keeps it: on Windows its files stay until the next build.
+    """
+    for path in [*folder.glob(f"{PART}*"), *folder.glob(f"{GENERATION}*")]:
+        if path.name != generation:
+            shutil.rmtree(path, ignore_errors=True)

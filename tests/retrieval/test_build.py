@@ -1,0 +1,274 @@
+"""An index follows its documents, survives interruption, and reports what cannot be read."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from syntagma.errors import BusyError, DamagedFileError, InputError
+from syntagma.extraction.worker import Extractor
+from syntagma.outputs import hold_folder
+from syntagma.retrieval import build
+from syntagma.retrieval.index_folder import INDEX
+from syntagma.retrieval.passage_index import PassageIndex
+from tests.messages import naming, says
+
+FERRY = "The ferry leaves the harbour at noon. It carries twelve carts."
+BREAD = "The baker sells bread in the market, and cakes on Sundays."
+MUSEUM = "The museum opens at nine. Children enter free of charge."
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """A folder with three documents."""
+    place = tmp_path / "documents"
+    (place / "town").mkdir(parents=True)
+    (place / "ferry.txt").write_text(FERRY)
+    (place / "town" / "bread.txt").write_text(BREAD)
+    (place / "town" / "museum.txt").write_text(MUSEUM)
+    return place
+
+
+@pytest.fixture
+def read(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """The names of the files that are extracted from now on."""
+    names: list[str] = []
+    extract = Extractor.extract
+
+    def recorded(self: Extractor, path: str):
+        names.append(Path(path).name)
+        return extract(self, path)
+
+    monkeypatch.setattr(Extractor, "extract", recorded)
+    return names
+
+
+def make(sources: Path | list[Path], out: Path, encoder: str = "", **options) -> PassageIndex:
+    sources = [sources] if isinstance(sources, Path) else sources
+    return PassageIndex.build(sources, out, encoder=encoder, **options)
+
+
+def found_in(index: PassageIndex, question: str) -> str:
+    hit = index.search([question], top=1)[0][0]
+    return Path(index.passages([hit.id])[0].source).name
+
+
+def change(path: Path, text: str) -> None:
+    """Write a file so that its time of change differs, however coarse the clock is."""
+    before = path.stat().st_mtime_ns if path.exists() else 0
+    path.write_text(text)
+    os.utime(path, ns=(before + 10**9, before + 10**9))
+
+
+def test_documents_are_found_by_what_they_say(folder, tmp_path, tiny_encoder):
+    index = make(folder, tmp_path / "index", tiny_encoder)
+    assert (len(index), len(index.documents)) == (3, 3)
+    assert index.store.vectors.shape == (3, 32)
+    for question, name in [
+        ("When does the ferry leave?", "ferry.txt"),
+        ("Who sells bread?", "bread.txt"),
+        ("Is the museum free for children?", "museum.txt"),
+    ]:
+        (hits,) = index.search([question], by="bm25")
+        (passage, *_) = index.passages([hit.id for hit in hits])
+        assert Path(passage.source).name == name
+        whole = Path(passage.source).read_text()
+        assert whole[passage.start : passage.end] == passage.text
+
+
+def test_only_new_and_changed_documents_are_read(folder, tmp_path, read, tiny_encoder):
+    out = tmp_path / "index"
+    make(folder, out, tiny_encoder)
+    assert sorted(read) == ["bread.txt", "ferry.txt", "museum.txt"]
+    read.clear()
+    change(folder / "ferry.txt", "The ferry sank, and a bridge was built.")
+    (folder / "new.txt").write_text("A new lighthouse.")
+    (folder / "town" / "bread.txt").unlink()
+    index, report = PassageIndex.build_with_report([folder], out, encoder=tiny_encoder)
+    assert sorted(read) == ["ferry.txt", "new.txt"]
+    assert (report.n_documents, report.n_read, report.n_removed) == (3, 2, 1)
+    assert found_in(index, "What sank?") == "ferry.txt"
+    assert found_in(index, "Where is the lighthouse?") == "new.txt"
+    assert not index.search(["bread"], by="bm25")[0][0].score
+
+
+def test_an_updated_index_equals_a_new_one(folder, tmp_path, tiny_encoder):
+    make(folder, tmp_path / "updated", tiny_encoder)
+    change(folder / "ferry.txt", "The ferry sank, and a bridge was built.")
+    updated = make(folder, tmp_path / "updated", tiny_encoder)
+    new = make(folder, tmp_path / "new", tiny_encoder)
+    assert updated.documents == new.documents
+    np.testing.assert_array_equal(updated.store.vectors, new.store.vectors)
+    question = ["When did the ferry sink?"]
+    assert updated.search(question) == new.search(question)
+
+
+def test_an_index_without_changes_is_not_written_again(folder, tmp_path):
+    make(folder, tmp_path / "index")
+    before = (tmp_path / "index" / INDEX).stat().st_mtime_ns
+    make(folder, tmp_path / "index")
+    assert (tmp_path / "index" / INDEX).stat().st_mtime_ns == before
+
+
+def test_moved_and_touched_documents_are_not_extracted_again(folder, tmp_path, read):
+    make(folder, tmp_path / "index")
+    read.clear()
+    shutil.move(folder / "ferry.txt", folder / "town" / "boat.txt")
+    os.utime(folder / "town" / "bread.txt")
+    index = make(folder, tmp_path / "index")
+    assert not read
+    assert found_in(index, "When does the ferry leave?") == "boat.txt"
+
+
+def test_other_settings_read_everything_again(folder, tmp_path, read, tiny_encoder):
+    make(folder, tmp_path / "index")
+    read.clear()
+    index = make(folder, tmp_path / "index", tiny_encoder)
+    assert len(read) == 3
+    assert index.store.vectors is not None
+
+
+def test_an_open_index_stays_as_it_is(folder, tmp_path):
+    opened = make(folder, tmp_path / "index")
+    change(folder / "ferry.txt", "Nothing of the kind.")
+    make(folder, tmp_path / "index")
+    assert opened.passages(["0"])[0].text == FERRY
+    assert PassageIndex.open(tmp_path / "index").passages(["0"])[0].text == "Nothing of the kind."
+    assert len(list((tmp_path / "index").glob("generation-*"))) == 1
+
+
+def test_what_cannot_be_read_is_said_each_time_and_the_rest_is_done(folder, tmp_path, read):
+    (folder / "empty.txt").write_text("")
+    (folder / "broken.txt").write_bytes(b"caf\xe9")
+    (folder / "photo.png").write_bytes(b"\x89PNG")
+    problems: list[str] = []
+    for _ in range(2):
+        problems.clear()
+        index, report = PassageIndex.build_with_report(
+            [folder], tmp_path / "index", encoder="", on_problem=problems.append
+        )
+        assert (report.n_documents, report.n_problems) == (3, 2)
+        assert len(index) == 3
+        assert any(says(line, "empty.txt") for line in problems)
+        assert any(says(line, "broken.txt UTF-8") for line in problems)
+        assert any(says(line, ".png") for line in problems)
+    assert read.count("broken.txt") == 1
+
+
+def test_a_file_that_may_be_readable_later_is_tried_again(folder, tmp_path, monkeypatch):
+    digest = build._digest
+    locked = True
+
+    def refuse(path: str) -> str:
+        if locked and path.endswith("ferry.txt"):
+            raise build.MachineError(f"{path}: cannot be read (Permission denied)")
+        return digest(path)
+
+    monkeypatch.setattr(build, "_digest", refuse)
+    problems: list[str] = []
+    index = make(folder, tmp_path / "index", on_problem=problems.append)
+    assert (len(index), len(problems)) == (2, 1)
+    locked = False
+    assert len(make(folder, tmp_path / "index", on_problem=problems.append)) == 3
+    assert len(problems) == 1
+
+
+def test_an_interrupted_build_goes_on(folder, tmp_path, read, monkeypatch, tiny_encoder):
+    monkeypatch.setattr(build, "BATCH_PASSAGES", 1)
+    extract = Extractor.extract
+
+    def interrupted(self: Extractor, path: str):
+        if path.endswith("museum.txt"):
+            raise KeyboardInterrupt
+        return extract(self, path)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Extractor, "extract", interrupted)
+        with pytest.raises(KeyboardInterrupt):
+            make(folder, tmp_path / "index", tiny_encoder)
+    read.clear()
+    with pytest.raises(InputError, match=naming("index.json syntagma index")):
+        PassageIndex.open(tmp_path / "index")
+    index = make(folder, tmp_path / "index", tiny_encoder)
+    assert read == ["museum.txt"]
+    assert len(index) == 3
+    assert sorted(path.name for path in (tmp_path / "index").iterdir()) == [
+        "generation-000001",
+        "index.json",
+    ]
+
+
+def test_whoever_fails_while_writing_leaves_the_old_index(folder, tmp_path, monkeypatch):
+    make(folder, tmp_path / "index")
+    change(folder / "ferry.txt", "Something else.")
+    for place in ("KeywordScorer", "write_state", "os"):
+        with monkeypatch.context() as patch:
+            patch.setattr(build, place, None)
+            with pytest.raises((TypeError, AttributeError)):
+                make(folder, tmp_path / "index")
+        assert PassageIndex.open(tmp_path / "index").passages(["0"])[0].text == FERRY
+    assert make(folder, tmp_path / "index").passages(["0"])[0].text == "Something else."
+
+
+def test_places_and_sources_that_cannot_be_used(folder, tmp_path):
+    with pytest.raises(InputError, match=naming("documents ferry.txt")):
+        make(folder, folder)
+    (tmp_path / "file").write_text("x")
+    with pytest.raises(InputError, match=naming("file new folder")):
+        make(folder, tmp_path / "file")
+    with pytest.raises(InputError, match=naming("nowhere")):
+        make(tmp_path / "nowhere", tmp_path / "index")
+    with pytest.raises(InputError, match=naming("write")):
+        PassageIndex.build(str(folder), tmp_path / "index")
+    (tmp_path / "nothing").mkdir()
+    with pytest.raises(InputError, match=naming("nothing docx pdf")):
+        make(tmp_path / "nothing", tmp_path / "index")
+    with pytest.raises(BusyError), hold_folder(tmp_path / "index"):
+        make(folder, tmp_path / "index")
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"format_version": 99},
+        {"generation": "../../elsewhere"},
+        {"generation": "generation-000007"},
+        {"settings": {"colour": "blue"}},
+        {"sources": 3},
+    ],
+)
+def test_a_broken_index_is_reported(folder, tmp_path, changes):
+    make(folder, tmp_path / "index")
+    path = tmp_path / "index" / INDEX
+    path.write_text(json.dumps(json.loads(path.read_text()) | changes))
+    with pytest.raises(InputError):
+        PassageIndex.open(tmp_path / "index")
+
+
+def test_vectors_of_other_weights_are_refused(folder, tmp_path, encoder_folders):
+    own = shutil.copytree(encoder_folders["bert"], tmp_path / "encoder")
+    index = make(folder, tmp_path / "index", str(own))
+    path = tmp_path / "index" / INDEX
+    values = json.loads(path.read_text())
+    values["settings"]["encoder_digest"] = "0" * 64
+    path.write_text(json.dumps(values))
+    assert index.search(["ferry"])
+    with pytest.raises(DamagedFileError, match=naming("weights build again")):
+        PassageIndex.open(tmp_path / "index").search(["ferry"])
+
+
+def test_wrong_searches_are_refused(folder, tmp_path):
+    index = make(folder, tmp_path / "index")
+    for wrong in ("ferry", [""], [3], None):
+        with pytest.raises(InputError):
+            index.search(wrong)  # type: ignore[arg-type]
+    with pytest.raises(InputError, match=naming("top 0")):
+        index.search(["ferry"], top=0)
+    for wrong in ("9", "-1", "x"):
+        with pytest.raises(InputError, match=naming("search")):
+            index.passages([wrong])
