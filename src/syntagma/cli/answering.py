@@ -170,7 +170,6 @@ def answer(
     from syntagma.report.answers import as_json, choose, read_and_answer, read_questions
 
     print_utf8(even_to_terminal=json_lines)
-    sources = [source, *(further or [])]
     refuse({"--mode": mode is not None and threshold is not None}, "has no effect with --threshold")
     given = {
         "a question": bool(questions),
@@ -190,13 +189,13 @@ def answer(
         refuse({flag: given[flag] for flag in given.keys() - WITH_JSON_LINES}, reason)
         _answer_lines(source, model, cast("Mode | None", mode), threshold, device)
         return
+    sources = [source, *(further or [])]
     _require_apart([*sources, questions_file or ""], json_file, html)
     _require_texts(questions or [], options or [])
-    asked = list(questions or [])
-    asked += read_questions(questions_file) if questions_file else []
+    asked = [*(questions or []), *(read_questions(questions_file) if questions_file else [])]
     if options:
-        reason = "has no effect with --options; omit one of the two"
-        refuse({flag: given[flag] for flag in given.keys() - WITH_OPTIONS}, reason)
+        wrong = {flag: given[flag] for flag in given.keys() - WITH_OPTIONS}
+        refuse(wrong, "has no effect with --options; omit one of the two")
         chosen = choose(sources, asked, options, model=model, device=device)
         _show(chosen, lambda item: typer.echo("\n".join(item.lines())))
         write_json_file(json_file, as_json(chosen))
@@ -218,8 +217,7 @@ def answer(
     _show(readings, lambda reading: _show_answers(reading, top))
     write_json_file(json_file, as_json(readings))
     if html is not None:
-        readings[0].write_page(html)
-        typer.echo(f"→ {html}")
+        _write_page(readings[0], html)
 
 
 def _answer_lines(
@@ -234,6 +232,11 @@ def _answer_lines(
     reader = Reader.from_pretrained(model, device=device)
     for line in answer_lines(chain([first], lines), reader, mode=mode, threshold=threshold):
         typer.echo(line)
+
+
+def _write_page(reading: Reading | DocumentReading, path: Path) -> None:
+    reading.write_page(path)
+    typer.echo(f"→ {path}")
 
 
 def _require_apart(inputs: Sequence[str], *outputs: Path | None) -> None:
