@@ -82,9 +82,9 @@ OtherPrecision = Annotated[
     str,
     typer.Option(
         "--precision",
-        help="float32, bfloat16, or auto (bfloat16 if that is faster). Default: float32 for "
-        "parsers, auto for other models. With the training.precision of a run, its own scores "
-        "are reproduced.",
+        help="float32, bfloat16, int8 (on CPUs), or auto (bfloat16 if that is faster). Default: "
+        "float32 for parsers (int8 for fast-parser), auto for other models. With the "
+        "training.precision of a run, its own scores are reproduced.",
     ),
 ]
 OtherThreshold = Annotated[

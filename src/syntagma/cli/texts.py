@@ -25,7 +25,13 @@ from syntagma.errors import InputError
 from syntagma.files import require_once
 from syntagma.text.limits import MAX_WORDS
 
-TextPrecision = Annotated[str, typer.Option(help="float32, or auto (bfloat16 if that is faster).")]
+TextPrecision = Annotated[
+    str,
+    typer.Option(
+        help="float32, int8 (on CPUs), or auto (bfloat16 if that is faster). Default: float32, but "
+        "int8 for fast-parser."
+    ),
+]
 
 
 @app.command(
@@ -65,7 +71,7 @@ def parse(
     max_words: Annotated[
         int, typer.Option(help="Parse longer sentences in parts of at most this many words.")
     ] = MAX_WORDS,
-    precision: TextPrecision = "float32",
+    precision: TextPrecision = "",
     device: Device = "cpu",
 ) -> None:
     """Parse text; print CoNLL-U, JSON, brackets or a picture."""
@@ -83,7 +89,7 @@ def parse(
             "--parser": parser != DEFAULT_PARSER,
             "--decoding": decoding is not None,
             "--max-words": max_words != MAX_WORDS,
-            "--precision": precision != "float32",
+            "--precision": bool(precision),
         }
         refuse(given, "has no effect with --from parquet, which prints stored parses; omit it")
         from syntagma.cli.annotation import write_corpora
@@ -95,7 +101,11 @@ def parse(
     from syntagma.parse.sources.load import load_parser
 
     how = decoding or ("separate" if to == "brackets" else "dependencies")
-    options: dict[str, Any] = {"max_words": max_words, "precision": precision, "decoding": how}
+    options: dict[str, Any] = {
+        "max_words": max_words,
+        "precision": precision or None,
+        "decoding": how,
+    }
     write_parses(
         files or ["-"],
         load_parser(parser, device=device, **options),
@@ -129,7 +139,7 @@ def annotate(
     ] = "",
     field: Annotated[str, typer.Option(help="Field of JSON objects that has the text.")] = "text",
     parser: Annotated[str, typer.Option(help="Parse source.")] = DEFAULT_PARSER,
-    precision: TextPrecision = "float32",
+    precision: TextPrecision = "",
     workers: Annotated[
         int | None, typer.Option(help="Number of processes. Default: one per core or GPU.")
     ] = None,
@@ -164,7 +174,7 @@ def annotate(
     if not inputs or out is None:
         raise InputError("expected INPUT… and --out DIR, or --check DIR")
     require_once(inputs)
-    choices: dict[str, Any] = {"precision": precision}
+    choices: dict[str, Any] = {"precision": precision or None}
     settings = AnnotationSettings(
         kind=source,
         field=field,

@@ -10,10 +10,13 @@ from pathlib import Path
 from typing import Literal
 
 import torch
+from torch import nn
 
+from syntagma.encoders.cpu.int8 import use_int8
 from syntagma.errors import InputError
 
-Precision = Literal["auto", "bfloat16", "float32"]
+Precision = Literal["auto", "bfloat16", "float32", "int8"]
+PRECISIONS: tuple[Precision, ...] = ("auto", "bfloat16", "float32", "int8")
 
 
 @functools.cache
@@ -76,17 +79,42 @@ def require_device(device: str | torch.device) -> None:
         )
 
 
+def require_precision(precision: str) -> None:
+    """Check the name of a precision.
+
+    Raises:
+        InputError: there is no such precision.
+    """
+    if precision not in PRECISIONS:
+        raise InputError(f"precision must be {', '.join(PRECISIONS)}; got {precision!r}")
+
+
+def set_precision(model: nn.Module, precision: Precision) -> None:
+    """Prepare a model to compute in a precision, for inference.
+
+    Args:
+        model: on its device.
+        precision: what :func:`autocast` is called with later; ``int8`` changes the model.
+
+    Raises:
+        InputError: the precision is unknown, or the device cannot compute in it.
+    """
+    require_precision(precision)
+    if precision == "int8":
+        use_int8(model)
+
+
 def autocast(device: torch.device, precision: Precision = "auto") -> AbstractContextManager[None]:
     """Return a context in which matrix products use the chosen precision.
 
     Args:
         device: device that computes.
-        precision: ``auto`` for bfloat16 where it is fast, else float32.
+        precision: ``auto`` for bfloat16 where it is fast, else float32; ``int8`` leaves all but
+            linear layers in float32 (:mod:`syntagma.encoders.cpu.int8`).
 
     Raises:
         InputError: the precision is unknown.
     """
-    if precision not in ("auto", "bfloat16", "float32"):
-        raise InputError(f"precision must be auto, bfloat16 or float32, got {precision!r}")
+    require_precision(precision)
     enabled = precision == "bfloat16" or (precision == "auto" and fast_bfloat16(device.type))
     return torch.autocast(device.type, torch.bfloat16, enabled=enabled)

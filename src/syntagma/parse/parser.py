@@ -15,9 +15,10 @@ from torch import Tensor
 
 from syntagma.batches import batched, call_cost_on, token_budget_batches
 from syntagma.checks import require_several, require_string
+from syntagma.encoders.cpu.int8 import has_int8
 from syntagma.encoders.default import DEFAULT_PARSER, WEIGHTS
 from syntagma.encoders.load import load_tokenizer, max_pieces
-from syntagma.encoders.precision import Precision, autocast, require_device
+from syntagma.encoders.precision import Precision, autocast, require_device, set_precision
 from syntagma.encoders.reference import ModelName, find_model
 from syntagma.errors import InputError
 from syntagma.parse.decode import DecodedSentence, DecodingMode, decode
@@ -41,6 +42,18 @@ TEXTS_PER_CHUNK = 512
 """Number of texts that are read and segmented together."""
 
 
+def own_precision(model: ParserModel) -> Precision:
+    """Return the precision that a parser was saved with, or float32 if its device lacks that one.
+
+    Args:
+        model: the scoring model, on its device.
+    """
+    wanted = model.head.precision
+    if wanted == "int8" and (model.device.type != "cpu" or not has_int8()):
+        return "float32"
+    return wanted
+
+
 class JointParser:
     """Parses sentences into trees, phrases and part-of-speech tags; threads may share one.
 
@@ -53,6 +66,9 @@ class JointParser:
         precision: ``float32`` gives a sentence the same parse alone and in any batch.  ``auto``
             uses bfloat16 where the device is fast at it: about twice as fast and as accurate on
             average, but in one sentence in a hundred a label depends on the rest of its batch.
+            ``int8`` computes linear layers in 8-bit integers, on CPUs
+            (:mod:`syntagma.encoders.cpu.int8`).  By default what the parser was saved with:
+            ``float32``, but ``int8`` for ``fast-parser`` where the device can do it.
         decoding: ``dependencies`` finds no phrases; ``separate`` finds phrases and dependencies
             independently; ``joint`` finds the one tree that is best as both.  A parser trained on
             phrases only always finds phrases.  It derives heads from them by rule, with the
@@ -70,7 +86,7 @@ class JointParser:
         *,
         budget: int = 4096,
         max_words: int = MAX_WORDS,
-        precision: Precision = "float32",
+        precision: Precision | None = None,
         decoding: DecodingMode = "dependencies",
     ) -> None:
         if max_words < 1:
@@ -78,8 +94,8 @@ class JointParser:
         if decoding not in get_args(DecodingMode):
             modes = ", ".join(get_args(DecodingMode))
             raise InputError(f"decoding must be one of {modes}; got {decoding}")
-        # Rejects an unknown precision here rather than at the first sentence.
-        autocast(model.device, precision)
+        precision = precision or own_precision(model)
+        set_precision(model, precision)
         if decoding != "dependencies" and model.spans is None:
             raise InputError(
                 f"decoding {decoding}: this parser was trained without phrases; train one on a "

@@ -11,6 +11,7 @@ from torch.nn import functional as F
 
 from syntagma.encoders.config import SyntagmaConfig
 from syntagma.encoders.model import SyntagmaModel
+from syntagma.encoders.precision import Precision, require_precision
 from syntagma.errors import InputError
 from syntagma.parse.biaffine import Biaffine, SharedDropout
 from syntagma.parse.shapes import N_SHAPES
@@ -38,6 +39,8 @@ class ParserHead:
         views: what to train on if the treebank has both phrases and dependencies.
         spaced_words: whether words with spaces inside, such as ``10 000``, are read as one word
             rather than as their parts; taken from the treebank, not to be set.
+        precision: in which the trained parser computes unless it is told otherwise; ``int8`` only
+            where the device can do it.  Training and its scores go by ``training.precision``.
     """
 
     pooling: Literal["first", "mean"] = "first"
@@ -52,6 +55,7 @@ class ParserHead:
     span_weight: float = 1.0
     views: Literal["both", "dependencies", "constituents"] = "both"
     spaced_words: bool = False
+    precision: Precision = "float32"
 
     def __post_init__(self) -> None:
         for name in ("arc_width", "relation_width", "span_width"):
@@ -59,6 +63,7 @@ class ParserHead:
                 raise InputError(f"{name} must be at least 1, got {getattr(self, name)}")
         if not 0 < self.span_share < 1:
             raise InputError(f"span_share must lie between 0 and 1, got {self.span_share}")
+        require_precision(self.precision)
         if not 0 <= self.dropout < 1:
             raise InputError(f"dropout must lie in [0, 1), got {self.dropout}")
 

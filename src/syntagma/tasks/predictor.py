@@ -13,7 +13,7 @@ from torch import Tensor
 
 from syntagma.batches import call_cost_on, padded_length, token_budget_batches
 from syntagma.encoders.load import load_tokenizer, max_pieces
-from syntagma.encoders.precision import Precision, autocast, require_device
+from syntagma.encoders.precision import Precision, autocast, require_device, set_precision
 from syntagma.encoders.reference import ModelName, find_model
 from syntagma.errors import InputError
 from syntagma.models.guided_encoder import GuidedEncoder
@@ -212,7 +212,8 @@ class TextPredictor(Generic[Model]):
         source: parses texts; needed where the model reads syntax.
         cache: parses kept between calls; a fresh one without a disk folder if not given.
         batch_tokens: the most pieces in a batch, padding included.
-        precision: ``auto`` takes bfloat16 where the device computes it fast.
+        precision: ``auto`` takes bfloat16 where the device computes it fast; ``int8`` computes
+            linear layers in 8-bit integers, on CPUs (:mod:`syntagma.encoders.cpu.int8`).
 
     Attributes:
         model_class: of the model.
@@ -235,7 +236,7 @@ class TextPredictor(Generic[Model]):
         batch_tokens: int = 8192,
         precision: Precision = "auto",
     ) -> None:
-        autocast(model.device, precision)  # Refuses an unknown one now, not at the first text.
+        set_precision(model, precision)
         self.model = model.eval()
         self.tokenizer = tokenizer
         self.batch_tokens = batch_tokens

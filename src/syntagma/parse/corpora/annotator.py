@@ -7,11 +7,10 @@ from dataclasses import dataclass, replace
 from itertools import chain, islice
 from pathlib import Path
 
-import torch
-
 from syntagma.encoders.config import read_config
 from syntagma.encoders.default import DEFAULT_PARSER, resolve
-from syntagma.encoders.precision import Precision, autocast
+from syntagma.encoders.named_models import names_of
+from syntagma.encoders.precision import Precision, require_precision
 from syntagma.errors import InputError
 from syntagma.outputs import write_file
 from syntagma.parse.corpora.chunks import Chunk
@@ -42,7 +41,8 @@ class AnnotationSettings:
             name for a custom reader of running text; inferred from the file names if empty.
         field: field of JSON objects that contains the text.
         parser: name of a parse source, see :func:`syntagma.parse.sources.load.load_source`.
-        precision: precision of the parser, see :class:`syntagma.parse.parser.JointParser`.
+        precision: precision of the parser, see :class:`syntagma.parse.parser.JointParser`; its own
+            if not given.
         text: whether to store the text of the sentences.
         confidence: whether to store arc probabilities.
         shard_characters: length in characters at which a shard is closed.
@@ -52,7 +52,7 @@ class AnnotationSettings:
     kind: str = "text"
     field: str = "text"
     parser: str = DEFAULT_PARSER
-    precision: Precision = "float32"
+    precision: Precision | None = None
     text: bool = True
     confidence: bool = False
     shard_characters: int = 2_000_000
@@ -60,7 +60,8 @@ class AnnotationSettings:
 
     def __post_init__(self) -> None:
         # Otherwise only the workers would reject it, after the output folder has been created.
-        autocast(torch.device("cpu"), self.precision)
+        if self.precision is not None:
+            require_precision(self.precision)
         if self.shard_characters < 1:
             raise InputError(f"--shard-characters must be positive, got {self.shard_characters}")
 
@@ -183,7 +184,7 @@ def _mode(settings: AnnotationSettings) -> Mode:
 def _joint_parser(settings: AnnotationSettings) -> Path | None:
     """Return the folder of the corpus's joint parser; ``None`` for any other parse source."""
     folder, has_arc_scores = None, False
-    if settings.parser == DEFAULT_PARSER or Path(settings.parser).is_dir():
+    if settings.parser in names_of("parser") or Path(settings.parser).is_dir():
         folder = Path(resolve(settings.parser))
         # A parser that was trained on phrases only has an arc scorer, but an untrained one.
         head = build(ParserHead, read_config(folder, task="parsing").head, where="head")
@@ -196,7 +197,8 @@ def _joint_parser(settings: AnnotationSettings) -> Path | None:
     is_stored = settings.parser.startswith(STORED)
     if folder is None and settings.kind in ("lines", "words", "conllu") and not is_stored:
         raise InputError(
-            f"--parser {settings.parser}: only {DEFAULT_PARSER}, a parser's folder, conllu:FILE or "
+            f"--parser {settings.parser}: only {', '.join(names_of('parser'))}, a parser's "
+            f"folder, conllu:FILE or "
             f"parquet:FOLDER can annotate given sentences or words (--from {settings.kind})"
         )
     return folder

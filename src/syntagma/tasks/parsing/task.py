@@ -163,7 +163,7 @@ class ParsingTask(Task[TreeExample, Parse]):
         ref = find_model(name)
         if parser:
             raise InputError(f"{ref.name}: is a parser itself; omit the parser {parser!r}")
-        loaded = JointParser.from_pretrained(ref, device=device, precision=precision or "float32")
+        loaded = JointParser.from_pretrained(ref, device=device, precision=precision)
         loaded.decoding = _decoding(loaded.model)
         return cls(loaded)
 

@@ -1,0 +1,223 @@
+"""Compute the linear layers of a model in 8-bit integers, on CPUs that have instructions for it.
+
+Weights are rounded once, each row by a scale of its own; inputs are rounded at each call, by one
+scale for the whole batch.  So what is computed for a text depends, by rounding, on what else is in
+its batch.  The weights themselves stay as they are: the model can still be saved.
+
+oneDNN computes such products three times as fast as those in float32 where the CPU has VNNI or AMX
+(``python -m benchmarks.precision``).  Without these instructions sums of products would overflow.
+"""
+
+from __future__ import annotations
+
+import functools
+import threading
+import weakref
+from typing import Any, NamedTuple
+
+import torch
+from torch import Tensor, nn
+
+from syntagma.encoders.cpu.forwards import ForwardWrapper, wrap_forward
+from syntagma.errors import InputError
+
+SMALLEST = 32
+"""Inputs and outputs of the smallest layer that is worth rounding."""
+TOGETHER = (
+    ("query", "key", "value"),
+    ("q_lin", "k_lin", "v_lin"),
+    ("q_proj", "k_proj", "v_proj"),
+    ("q", "k", "v"),
+)
+"""Names of layers, of one module, that read the same inputs one after the other."""
+TINY = 1e-30
+STEPS = 254
+"""Steps into which the range of the inputs is divided: one less than 8 bits have, since zero must
+be a step too, and rounding it moves the range."""
+
+
+class RoundedLayer(NamedTuple):
+    """A linear layer in 8-bit integers.
+
+    Args:
+        weight: as oneDNN stores it.
+        scales: of the rows, ``[out_features]``.
+        zeros: of the rows: none is shifted, ``[out_features]``.
+        bias: ``[out_features]``, or ``None``.
+    """
+
+    weight: Tensor
+    scales: Tensor
+    zeros: Tensor
+    bias: Tensor | None
+
+
+class Int8Linear(ForwardWrapper):
+    """Computes a linear layer in 8-bit integers; for inference only."""
+
+    def __init__(self, module: nn.Module) -> None:
+        super().__init__(module)
+        self._rounded: RoundedLayer | None = None
+        self.shared: SharedInputs | None = None
+
+    def __getstate__(self) -> dict[str, Any]:
+        # Tensors of oneDNN cannot be copied; they are made again.
+        return {"module": self.module, "_rounded": None, "shared": None}
+
+    def __call__(self, states: Tensor) -> Tensor:
+        """Compute the layer.
+
+        Args:
+            states: ``[…, in_features]``.
+
+        Returns:
+            ``[…, out_features]``.
+        """
+        if torch.is_grad_enabled() and states.requires_grad:
+            product: Tensor = self.original(states)
+            return product
+        if self._rounded is None:
+            assert isinstance(self.module, nn.Linear)
+            self._rounded = round_layer(self.module)
+        inputs = round_inputs(states) if self.shared is None else self.shared.rounded(states)
+        found = product_of(inputs, self._rounded)
+        return found.view(*states.shape[:-1], -1)
+
+
+def round_layer(layer: nn.Linear) -> RoundedLayer:
+    """Round the weights of a linear layer, each row by a scale of its own.
+
+    Args:
+        layer: the layer.
+    """
+    weight = layer.weight.detach().float()
+    scales = (weight.abs().amax(1) / 127).clamp(min=TINY)
+    rounded = (weight / scales.unsqueeze(1)).round().to(torch.int8)
+    return RoundedLayer(
+        torch.ops.onednn.qlinear_prepack(rounded, None),
+        scales,
+        torch.zeros(len(scales), dtype=torch.long),
+        None if layer.bias is None else layer.bias.detach().float(),
+    )
+
+
+class RoundedInputs(NamedTuple):
+    """Inputs of a layer in 8-bit integers.
+
+    Args:
+        values: ``[n, in_features]``.
+        scale: what one step stands for.
+        zero: the value that stands for zero.
+    """
+
+    values: Tensor
+    scale: float
+    zero: int
+
+
+class SharedInputs(threading.local):
+    """The inputs that layers which read the same ones have rounded last, in each thread.
+
+    Only for layers that are called one after the other with nothing in between, such as those of
+    query, key and value: a tensor may be changed in place, which inference mode does not record.
+    """
+
+    states: weakref.ref[Tensor] | None = None
+    inputs: RoundedInputs | None = None
+
+    def rounded(self, states: Tensor) -> RoundedInputs:
+        """Round inputs, once for all layers that get the same tensor."""
+        if self.inputs is None or self.states is None or self.states() is not states:
+            self.states, self.inputs = weakref.ref(states), round_inputs(states)
+        return self.inputs
+
+
+def round_inputs(states: Tensor) -> RoundedInputs:
+    """Round inputs, by one scale for all of them.
+
+    Args:
+        states: in float32, ``[…, in_features]``.
+    """
+    lowest, highest = (float(bound) for bound in torch.aminmax(states))
+    # Padding and masks are often zero: it is kept exactly.
+    lowest, highest = min(lowest, 0.0), max(highest, 0.0)
+    scale = max((highest - lowest) / STEPS, TINY)
+    zero = round(-lowest / scale)
+    # Two passes over the inputs: conversion to integers cuts off what is after the point.
+    shifted = torch.add(
+        torch.tensor(zero + 0.5), states.reshape(-1, states.shape[-1]), alpha=1 / scale
+    )
+    return RoundedInputs(shifted.to(torch.uint8), scale, zero)
+
+
+def product_of(inputs: RoundedInputs, layer: RoundedLayer) -> Tensor:
+    """Multiply rounded inputs by a rounded layer.
+
+    Args:
+        inputs: the inputs.
+        layer: the layer.
+
+    Returns:
+        In float32, ``[n, out_features]``.
+    """
+    product: Tensor = torch.ops.onednn.qlinear_pointwise(
+        inputs.values,
+        inputs.scale,
+        inputs.zero,
+        layer.weight,
+        layer.scales,
+        layer.zeros,
+        layer.bias,
+        1.0,
+        0,
+        torch.float32,
+        "none",
+        [],
+        "",
+    )
+    return product
+
+
+@functools.cache
+def has_int8() -> bool:
+    """Whether this CPU and this build of torch multiply matrices of 8-bit integers."""
+    try:
+        # Private: torch has no public function for these instructions.
+        if not torch.cpu._is_vnni_supported():
+            return False
+        layer = round_layer(nn.Linear(SMALLEST, SMALLEST))
+        product_of(round_inputs(torch.ones(1, SMALLEST)), layer)
+    except (AttributeError, RuntimeError, NotImplementedError):
+        return False
+    return True
+
+
+def use_int8(model: nn.Module) -> None:
+    """Compute the linear layers of a model in 8-bit integers from now on.
+
+    Args:
+        model: on the CPU, for inference.
+
+    Raises:
+        InputError: the model is on another device, or this CPU cannot do that.
+    """
+    device = next(model.parameters()).device
+    if device.type != "cpu":
+        raise InputError(
+            f"precision int8 is for CPUs, and the model is on {device}; use bfloat16 there"
+        )
+    if not has_int8():
+        raise InputError(
+            "precision int8 needs a CPU with VNNI or AMX, and a build of torch with oneDNN, which "
+            "this machine does not have; use float32"
+        )
+    for module in model.modules():
+        if type(module) is nn.Linear and min(module.weight.shape) >= SMALLEST:
+            wrap_forward(module, Int8Linear)
+    for module in model.modules():
+        for names in TOGETHER:
+            layers = [getattr(getattr(module, name, None), "forward", None) for name in names]
+            shared = SharedInputs()
+            for layer in layers:
+                if isinstance(layer, Int8Linear):
+                    layer.shared = shared
