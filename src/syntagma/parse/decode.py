@@ -9,6 +9,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
+from syntagma.parse.arguments import single_arguments
 from syntagma.parse.constituency import ChartSpans, best_spans
 from syntagma.parse.dependency import decode_heads
 from syntagma.parse.joint import MAX_JOINT_WORDS, best_joint_trees
@@ -77,10 +78,11 @@ def decode(
     relations = _mask_root_relation(relations, heads, model.config.labels["relations"])
     arc_probabilities = arcs.softmax(-1).gather(-1, heads.unsqueeze(-1)).squeeze(-1)
     probabilities = arc_probabilities.cpu().numpy()
-    head_indices, relation_codes, upos, xpos = (
-        labels.cpu().numpy()
-        for labels in (heads, relations.argmax(-1), states.upos.argmax(-1), states.xpos.argmax(-1))
+    head_indices, upos, xpos = (
+        labels.cpu().numpy() for labels in (heads, states.upos.argmax(-1), states.xpos.argmax(-1))
     )
+    names = model.config.labels["relations"]
+    relation_codes = single_arguments(relations.float().cpu().numpy(), head_indices, names)
     return [
         DecodedSentence(
             heads=head_indices[row, :length],

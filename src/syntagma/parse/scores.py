@@ -7,6 +7,7 @@ from collections import Counter
 from dataclasses import dataclass, fields
 from typing import Self
 
+from syntagma.parse.arguments import is_object, is_subject
 from syntagma.text.sentence import Parse
 
 
@@ -145,17 +146,11 @@ class AttachmentScore:
         return self._percentage(self.correct_trees, self.sentences)
 
 
-SUBJECTS = ("nsubj", "csubj")
-OUTER = ":outer"
-"""Subtype of the subject of a clause that is itself a predicate, which may have its own subject."""
-
-
 def double_arguments(parse: Parse) -> dict[str, int]:
     """Count the words with more subjects or objects than a clause can have.
 
-    A word has at most one subject and one direct object in Universal Dependencies; a parser that
-    scores each head by itself may find two ("In which town was she born?", with both ``town`` and
-    ``she`` as subjects).
+    Universal Dependencies allows none; our parser gives none
+    (:mod:`syntagma.parse.arguments`), but other parse sources may.
 
     Args:
         parse: parse with universal relations.
@@ -166,9 +161,9 @@ def double_arguments(parse: Parse) -> dict[str, int]:
     subjects: Counter[int] = Counter()
     objects: Counter[int] = Counter()
     for head, relation in zip(parse.heads, parse.relations, strict=True):
-        if _universal(relation) in SUBJECTS and not relation.endswith(OUTER):
+        if is_subject(relation):
             subjects[head] += 1
-        elif _universal(relation) == "obj":
+        elif is_object(relation):
             objects[head] += 1
     return {
         "two_subjects": sum(count > 1 for count in subjects.values()),
