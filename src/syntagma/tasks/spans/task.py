@@ -12,7 +12,7 @@ from typing import Self
 import numpy as np
 from numpy.typing import NDArray
 
-from syntagma.models.span_model import SpanModel
+from syntagma.models.span_model import SpanHead, SpanModel
 from syntagma.outputs import write_json
 from syntagma.syntax.encode import EncodedText
 from syntagma.tasks.comparison.comparisons import ACCURACY, ComparedMetric
@@ -158,15 +158,9 @@ class SpanTask(PredictorTask[SpanExample, SpanPrediction, Reader]):
             return {}
         labelled = self.labelled(examples, predictions)
         return user_scores(
-            [example.answers for example, _ in labelled], lambda mode: self._answers(mode, labelled)
+            [example.answers for example, _ in labelled],
+            lambda mode: _answers(mode, labelled, self.model.head),
         )
-
-    def _answers(
-        self, mode: Mode, pairs: Iterable[tuple[SpanExample, SpanPrediction]]
-    ) -> list[Answer]:
-        """Return what users get in a mode."""
-        head = self.model.head
-        return [give_answer(found, example.passage, head, mode=mode) for example, found in pairs]
 
     def score_examples(
         self, examples: Sequence[SpanExample], predictions: Sequence[SpanPrediction]
@@ -218,7 +212,8 @@ class SpanTask(PredictorTask[SpanExample, SpanPrediction, Reader]):
         """
         write_predictions(path, examples, predictions, form="best_predictions")
         _write_beside(path, examples, predictions, ("null_odds", "nbest"))
-        answers = self._answers(DEFAULT_MODE, zip(examples, predictions, strict=True))
+        pairs = zip(examples, predictions, strict=True)
+        answers = _answers(DEFAULT_MODE, pairs, self.model.head)
         outcomes = {
             example.id: answer.as_row() for example, answer in zip(examples, answers, strict=True)
         }
@@ -269,6 +264,13 @@ class SpanTask(PredictorTask[SpanExample, SpanPrediction, Reader]):
             subfolder = folder / VERIFIER
             subfolder.mkdir(exist_ok=True)
             type(self)(self.predictor.verifier).save(subfolder, bits=bits, rank=rank)
+
+
+def _answers(
+    mode: Mode, pairs: Iterable[tuple[SpanExample, SpanPrediction]], head: SpanHead
+) -> list[Answer]:
+    """Return what users get in a mode."""
+    return [give_answer(found, example.passage, head, mode=mode) for example, found in pairs]
 
 
 def _write_beside(
