@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 
+import numpy as np
 import pytest
 
 from syntagma.encoders.load import load_tokenizer
@@ -77,8 +78,8 @@ def test_candidates_are_those_of_the_whole_text(reader):
     scores = {(span.start, span.end): span.score for span in whole.prediction.spans}
     for span in part.prediction.spans:
         assert TEXT[span.start : span.end] == span.text
-        if (span.start, span.end) in scores:
-            assert span.score == pytest.approx(scores[span.start, span.end], abs=1e-4)
+        # Windows overlap: the whole text may have a better one with the same span.
+        assert span.score <= scores.get((span.start, span.end), np.inf) + 1e-4
     assert part.prediction.score <= whole.prediction.score + 1e-4
 
 

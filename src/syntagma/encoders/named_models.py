@@ -131,8 +131,7 @@ _ROWS = (
             "1,500 sentences of UD English-ATIS train",
             "1,500 made-up questions and instructions",
             "the questions and instructions of examples/trees for training",
-            "25,000 questions of SQuAD 1.1 train and 9,000 paragraphs of Wikipedia, parsed by "
-            "accurate-parser",
+            "25,000 questions of SQuAD 1.1 train and 9,000 paragraphs of Wikipedia",
         ),
         scores={
             "EWT dev UAS": 93.06,
