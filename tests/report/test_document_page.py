@@ -95,7 +95,7 @@ def test_links_open_the_file_at_its_page():
     page = Reading(document_page(title="T", answers=[answer("answer", (0, "noon"))]))
     links = [attributes["href"] for tag, attributes in page.tags if tag == "a"]
     # A path that is not absolute leads nowhere from the page.
-    assert links == ["file:///docs/a%20b/r%20%3C1%3E.pdf#page=3"]
+    assert links == ["file:///docs/a%20b/report%20%3C1%3E.pdf#page=3"]
     assert "page 3, Boats › Ferries" in page.text
 
 
