@@ -8,6 +8,7 @@
 ``metrics.json``       metrics of the best model; written last, so it marks a finished run
 ``examples.json``      its score on each dev example, for significance tests
 ``data.json``          hashes of the dev examples, to detect runs on other data
+``clusters.json``      which dev examples belong together, such as the questions about a paragraph
 ``predictions.json``   its predictions in the task's format (``.conllu`` for parsers)
 ``config.json``, ``model.safetensors``, …   the best model
 ``scored/``            a folder for each other data set that the run was evaluated on
@@ -153,8 +154,7 @@ class RunFolder:
         Raises:
             InputError: they differ.
         """
-        recorded = _check_format(self.path).get(DATA)
-        before: dict[str, Any] = recorded if isinstance(recorded, dict) else {}
+        before = read_data_digests(self.path)
         for key, digest in data.items():
             if before.get(key, digest) != digest:
                 raise InputError(
@@ -311,6 +311,23 @@ def read_sources(folder: Path) -> dict[str, dict[str, str]]:
     """
     about = _check_format(folder)
     return {key: of for key, of in about.items() if isinstance(of, dict) and key != DATA}
+
+
+def read_data_digests(folder: Path) -> dict[str, str]:
+    """Read the digests of the examples that a run was started with, by setting.
+
+    Args:
+        folder: path of the run folder.
+
+    Returns:
+        Entries such as ``data.train``; empty for runs of versions that did not record them.
+
+    Raises:
+        InputError: the folder was written before release 0.1.0, or in a later format.
+        DamagedFileError: its file cannot be read.
+    """
+    recorded = _check_format(folder).get(DATA)
+    return dict(recorded) if isinstance(recorded, dict) else {}
 
 
 def _check_format(folder: Path) -> dict[str, Any]:

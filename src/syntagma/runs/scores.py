@@ -7,7 +7,8 @@ from pathlib import Path
 from typing import Any
 
 from syntagma.outputs import write_json
-from syntagma.runs.names import DATA, EXAMPLES, METRICS
+from syntagma.runs.names import CLUSTERS, DATA, EXAMPLES, METRICS
+from syntagma.tasks.comparison.clusters import cluster_ids
 from syntagma.tasks.examples import fingerprint
 from syntagma.tasks.task import Task
 
@@ -18,7 +19,7 @@ def write_scores(
     predictions: Sequence[Any],
     folder: Path,
 ) -> dict[str, Any]:
-    """Write predictions, metrics, the score of each example, and hashes of the examples.
+    """Write predictions, metrics, the score and the clusters of each example, and hashes of them.
 
     Args:
         task: the task that made the predictions.
@@ -38,6 +39,9 @@ def write_scores(
         task.write_to_run(examples, predictions, folder / task.predictions_file)
         write_json(folder / EXAMPLES, task.score_examples(examples, predictions))
         if not task.streams:
+            ids = {task.row_id(example, place): example for place, example in enumerate(examples)}
+            if clusters := cluster_ids(task.clusters, ids):
+                write_json(folder / CLUSTERS, clusters)
             write_json(folder / DATA, {name: fingerprint(part) for name, part in parts.items()})
     write_json(folder / METRICS, metrics)
     return metrics

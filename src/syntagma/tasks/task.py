@@ -21,6 +21,7 @@ from syntagma.encoders.model import SyntagmaModel
 from syntagma.encoders.precision import Precision
 from syntagma.encoders.reference import ModelName, find_model
 from syntagma.errors import InputError
+from syntagma.tasks.comparison.clusters import ClusterOf
 from syntagma.tasks.comparison.comparisons import ComparedMetric
 from syntagma.tasks.comparison.properties import ExampleProperty
 from syntagma.tasks.examples import distinct, fingerprint, names_of
@@ -98,6 +99,8 @@ class Task(ABC, Generic[Example, Prediction]):
         comparisons: the metrics by which runs are compared, that of the paper first; none where
             runs of the task are not compared.
         groupings: properties by which its examples can be grouped, by their names.
+        clusters: which examples are not independent of each other, by kinds of clusters, the one
+            that comparisons resample by default first.
         curves: metrics that a report plots over the training steps, instead of the primary one: the
             title of each panel, with its metric and the metric of the chance level (or empty).
         streams: whether an example is a whole corpus, which is read as a stream.
@@ -116,6 +119,7 @@ class Task(ABC, Generic[Example, Prediction]):
     breakdowns: ClassVar[tuple[str, ...]] = ()
     comparisons: ClassVar[tuple[ComparedMetric, ...]] = ()
     groupings: ClassVar[Mapping[str, ExampleProperty]] = {}
+    clusters: ClassVar[Mapping[str, ClusterOf]] = {}
     curves: ClassVar[Mapping[str, tuple[str, str]]] = {}
     streams: ClassVar[bool] = False
     threshold: ClassVar[str] = ""
@@ -186,6 +190,16 @@ class Task(ABC, Generic[Example, Prediction]):
     def document_of(cls, example: Example) -> str:
         """The id of the document that an example comes from; empty if it is unknown."""
         return ""
+
+    @classmethod
+    def row_id(cls, example: Example, number: int) -> str:
+        """The id of an example in :meth:`score_examples`.
+
+        Args:
+            example: that was scored.
+            number: its place among all examples that were scored.
+        """
+        return str(getattr(example, "id", number))
 
     @classmethod
     def is_labelled(cls, example: Example) -> bool:

@@ -16,6 +16,7 @@ from syntagma.tasks.choice.data import read_choices
 from syntagma.tasks.choice.example import ChoiceExample
 from syntagma.tasks.choice.sample import SAMPLE
 from syntagma.tasks.collect import warn_of_skipped
+from syntagma.tasks.comparison.clusters import text_of
 from syntagma.tasks.comparison.comparisons import ACCURACY
 from syntagma.tasks.comparison.properties import QUESTION, ExampleProperty, length_of
 from syntagma.tasks.experiment import Experiment
@@ -41,6 +42,7 @@ class ChoiceTask(PredictorTask[ChoiceExample, Choice, Chooser]):
         "options": ExampleProperty(lambda example: len(example.options), is_number=True),
         "subset": ExampleProperty(lambda example: example.subset or "all"),
     }
+    clusters = {"paragraph": text_of("passage")}  # noqa: RUF012
     sample = SAMPLE
 
     @classmethod

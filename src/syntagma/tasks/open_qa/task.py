@@ -61,6 +61,10 @@ class OpenQaTask(Task[OpenExample, OpenPrediction]):
     breakdowns = BREAKDOWNS["open_qa"]
     comparisons = (EXACT, F1)
     groupings = QUESTION | ANSWERS
+    clusters = {  # noqa: RUF012
+        "paragraph": lambda example: example.gold.text if example.gold else "",
+        "article": lambda example: example.gold.title if example.gold else "",
+    }
     sample = SAMPLE
 
     def __init__(self, reader: OpenReader, *, seed: int = TrainingSettings.seed) -> None:

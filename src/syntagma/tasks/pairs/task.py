@@ -19,6 +19,7 @@ from syntagma.outputs import write_text
 from syntagma.syntax.sequences import Part, fit_two
 from syntagma.tasks import BREAKDOWNS
 from syntagma.tasks.collect import warn_of_skipped
+from syntagma.tasks.comparison.clusters import text_of
 from syntagma.tasks.comparison.comparisons import ACCURACY
 from syntagma.tasks.comparison.properties import LABEL, length_of
 from syntagma.tasks.experiment import Experiment
@@ -148,6 +149,7 @@ class PairTask(LabelTask[PairExample, Relation, PairClassifier]):
         "hypothesis_length": length_of("second"),
         **LABEL,
     }
+    clusters = {"sentence": text_of("first")}  # noqa: RUF012
     sample = SAMPLE
     predictions_file = "predictions.tsv"
 

@@ -33,6 +33,7 @@ from syntagma.parse.scores import (
     group_order,
 )
 from syntagma.tasks import BREAKDOWNS
+from syntagma.tasks.comparison.clusters import text_of
 from syntagma.tasks.comparison.comparisons import ComparedMetric
 from syntagma.tasks.comparison.metric_sums import ARCS, BRACKETS, HEADS
 from syntagma.tasks.experiment import Experiment
@@ -97,6 +98,7 @@ class ParsingTask(Task[TreeExample, Parse]):
     primary = "las"
     breakdowns = BREAKDOWNS["parsing"]
     comparisons = (LAS, BRACKET_F1, LAS._replace(metric="uas", score="uas", sums=HEADS))
+    clusters = {"document": text_of("document")}  # noqa: RUF012
     sample = SAMPLE
     predictions_file = "predictions.conllu"
 
@@ -171,6 +173,11 @@ class ParsingTask(Task[TreeExample, Parse]):
     def read(cls, path: str | Path, *, skip_bad: bool = False) -> list[TreeExample]:
         """Read a treebank, see :func:`syntagma.tasks.parsing.treebanks.read_treebank`."""
         return read_treebank(path, skip_bad=skip_bad)
+
+    @classmethod
+    def row_id(cls, example: TreeExample, number: int) -> str:
+        """Number and id, because sentence ids in treebanks are not always unique."""
+        return f"{number}:{example.key}"
 
     @classmethod
     def texts(cls, examples: Sequence[TreeExample]) -> Iterator[str]:
@@ -315,8 +322,7 @@ class ParsingTask(Task[TreeExample, Parse]):
                 arcs = AttachmentScore.of(example.gold, parse)
             if example.gold.constituents is not None and parse.constituents is not None:
                 brackets = bracket_score(example, parse)
-            # Sentence ids in treebanks are not always unique.
-            rows[f"{number}:{example.key}"] = {
+            rows[self.row_id(example, number)] = {
                 "words": arcs.words,
                 "uas": arcs.correct_heads,
                 "las": arcs.correct_arcs,

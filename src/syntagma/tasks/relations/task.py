@@ -16,6 +16,7 @@ from syntagma.outputs import write_text
 from syntagma.settings import nearest
 from syntagma.tasks import BREAKDOWNS
 from syntagma.tasks.collect import warn_of_skipped
+from syntagma.tasks.comparison.clusters import text_of
 from syntagma.tasks.comparison.comparisons import ComparedMetric
 from syntagma.tasks.comparison.metric_sums import MICRO_F1
 from syntagma.tasks.comparison.properties import length_of, name_of
@@ -131,6 +132,7 @@ class RelationTask(LabelTask[RelationExample, MentionRelation, RelationClassifie
         "text_length": length_of("text"),
         "relation": name_of("relation"),
     }
+    clusters = {"sentence": text_of("text")}  # noqa: RUF012
     sample = SAMPLE
     predictions_file = "predictions.txt"
 

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from syntagma.models.span_model import SpanHead, SpanModel
 from syntagma.outputs import write_json
 from syntagma.syntax.encode import EncodedText
+from syntagma.tasks.comparison.clusters import text_of
 from syntagma.tasks.comparison.comparisons import ACCURACY, ComparedMetric
 from syntagma.tasks.comparison.properties import ANSWERS, QUESTION, length_of
 from syntagma.tasks.experiment import Experiment
@@ -69,6 +70,7 @@ class SpanTask(PredictorTask[SpanExample, SpanPrediction, Reader]):
         **ANSWERS,
         "passage_length": length_of("passage"),
     }
+    clusters = {"paragraph": text_of("passage"), "article": text_of("title")}  # noqa: RUF012
     threshold = "null_score_diff_threshold"
     sample = SAMPLE
 

@@ -15,6 +15,7 @@ from syntagma.models.mention_model import TypingModel
 from syntagma.outputs import write_json
 from syntagma.tasks import BREAKDOWNS
 from syntagma.tasks.collect import warn_of_skipped
+from syntagma.tasks.comparison.clusters import text_of
 from syntagma.tasks.comparison.comparisons import ComparedMetric
 from syntagma.tasks.comparison.metric_sums import LOOSE_MACRO_F1, MICRO_F1
 from syntagma.tasks.comparison.properties import length_of
@@ -138,6 +139,7 @@ class TypingTask(PredictorTask[TypingExample, Types, EntityTyper]):
     )
     groupings = {"text_length": length_of("text")}  # noqa: RUF012
     threshold = "threshold"
+    clusters = {"sentence": text_of("text")}  # noqa: RUF012
     sample = SAMPLE
 
     def __init__(self, predictor: EntityTyper) -> None:

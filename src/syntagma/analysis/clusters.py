@@ -1,0 +1,140 @@
+"""The clusters of the examples that runs were scored on."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from syntagma.analysis.systems import RunScores
+from syntagma.errors import DamagedFileError, InputError
+from syntagma.files import read_json
+from syntagma.runs.names import CLUSTERS
+from syntagma.settings import nearest
+from syntagma.tasks import find_task
+from syntagma.tasks.comparison.clusters import EXAMPLE, KINDS, cluster_ids
+
+IntArray = NDArray[np.int64]
+Known = dict[str, dict[str, str]]
+
+
+@dataclass(frozen=True, slots=True)
+class Clusters:
+    """The cluster of each example.
+
+    Args:
+        kind: kind of the clusters, such as ``paragraph``; ``example`` if each example is alone.
+        keys: ids of the examples, sorted, so that their order in a file does not matter.
+        owner: index of the cluster of each example, ``[n_keys]``.
+        note: what is to be known about them; may be empty.
+    """
+
+    kind: str
+    keys: tuple[str, ...]
+    owner: IntArray
+    note: str = ""
+
+    @property
+    def number(self) -> int:
+        """Number of clusters."""
+        return int(self.owner.max()) + 1
+
+    def described(self) -> str:
+        """Describe the clusters in a few words.
+
+        >>> Clusters("paragraph", ("a", "b", "c"), np.array([0, 1, 0])).described()
+        '2 paragraphs (3 examples)'
+        """
+        counted = f"{self.number:,} {self.kind}{'s' * (self.number != 1)}"
+        return counted if self.kind == EXAMPLE else f"{counted} ({len(self.keys):,} examples)"
+
+
+def check_kind(kind: str) -> None:
+    """Check the name of a kind of clusters, before anything is scored.
+
+    Args:
+        kind: the name; empty for the default of the task.
+
+    Raises:
+        InputError: it is unknown.
+    """
+    if kind and kind not in (*KINDS, EXAMPLE):
+        raise InputError(f"--cluster {kind}: {nearest(kind, [*KINDS, EXAMPLE])}")
+
+
+def find_clusters(run: RunScores, kind: str = "") -> Clusters:
+    """Find the clusters of the examples of a run.
+
+    They are in the run folder; runs of earlier versions lack them, and then the dev files are read.
+
+    Args:
+        run: the run.
+        kind: the kind to find; by default the first one that the task defines and the data have.
+
+    Raises:
+        InputError: the kind is unknown, or the data do not have it.
+    """
+    check_kind(kind)
+    keys = tuple(sorted(run.rows))
+    kinds = find_task(run.task).clusters
+    if kind == EXAMPLE or (not kinds and not kind):
+        return Clusters(EXAMPLE, keys, np.arange(len(keys)))
+    if kind and kind not in kinds:
+        named = ", ".join([*kinds, EXAMPLE])
+        raise InputError(f"--cluster {kind}: examples of the task {run.task} come by {named}")
+    try:
+        known, why = _known(run), ""
+    except DamagedFileError:
+        raise
+    except InputError as error:
+        if kind:
+            raise InputError(
+                f"--cluster {kind}: {run.path} does not say which examples belong together, and "
+                f"its dev files cannot be read ({error}); restore them, or use --cluster {EXAMPLE}"
+            ) from error
+        known, why = {}, f"which belong together is unknown, {error}"
+    if kind and kind not in known:
+        named = ", ".join([*known, EXAMPLE])
+        raise InputError(f"--cluster {kind}: {', '.join(run.data)} has only {named}; use one of it")
+    found = kind or next(iter(known), "")
+    if not found:
+        why = why or f"{', '.join(run.data)} does not say which belong together"
+        return Clusters(EXAMPLE, keys, np.arange(len(keys)), f"examples: {why}")
+    return _clusters(found, keys, known[found])
+
+
+def _clusters(kind: str, keys: Sequence[str], names: dict[str, str]) -> Clusters:
+    """Number the clusters; examples whose cluster is unknown are a cluster each."""
+    places: dict[tuple[str, str], int] = {}
+    owner = [
+        places.setdefault((kind, names[key]) if key in names else ("", key), len(places))
+        for key in keys
+    ]
+    alone = sum(key not in names for key in keys)
+    note = f"{alone:,} examples without a known {kind} are each one of their own" if alone else ""
+    return Clusters(kind, tuple(keys), np.array(owner), note)
+
+
+def _known(run: RunScores) -> Known:
+    """Read the clusters from the folder of a run, or from its dev files.
+
+    Raises:
+        InputError: neither can be read.
+    """
+    path = run.scored / CLUSTERS
+    kinds = find_task(run.task).clusters
+    if not path.is_file():
+        return cluster_ids(kinds, {example.id: example for example in run.examples()})
+    found = read_json(path)
+    if not isinstance(found, dict) or not all(
+        isinstance(names, dict) and all(isinstance(name, str) for name in names.values())
+        for names in found.values()
+    ):
+        raise DamagedFileError(
+            f"{path}: expected the name of the cluster of each example, by kind, got "
+            f"{found!r:.40}; remove the file, or train the run again"
+        )
+    # Order as the task defines them: the first one is the default.
+    return {kind: found[kind] for kind in kinds if kind in found}
