@@ -10,7 +10,8 @@ import yaml
 
 pytest.importorskip("scipy")
 
-from syntagma.analysis.compare import compare_runs, show_p
+from syntagma.analysis.compare import compare_runs
+from syntagma.analysis.comparison import show_p
 from syntagma.analysis.significance import paired_t_test, sign_test, welch_test
 from syntagma.analysis.systems import read_systems
 from syntagma.errors import InputError
@@ -58,10 +59,14 @@ def test_seeds_of_one_experiment_are_one_system(tmp_path):
     means = [(a + b) / 2 for a, b in zip(BASE, BETTER, strict=True)]
     assert found.systems[1].p_value == pytest.approx(paired_t_test(BETTER, means))
     assert found.systems[1].p_seeds == pytest.approx(welch_test([70, 70], [40, 70]))
-    assert [row[-1] for row in found.rows()] == ["p (seeds)", "", "0.5000"]
+    assert found.systems[1].seeds_test == "welch"
+    assert found.interval_rows()[1][:2] == ["sg-net", "seeds"]
+    assert found.interval_rows()[1][4] == "0.5000"
     assert "55.00 ± 21.21" in found.table()
     assert says(found.table(), "paired t-test means `accuracy` 2 seeds")
-    assert found.markdown().count("\n") == 3
+    assert says(found.table(), "sg-net not paired sg-net-1/run.json data.train Welch's")
+    scores, intervals = found.markdown().split("\n\n")
+    assert (scores.count("\n"), intervals.count("\n")) == (3, 4)
 
 
 def test_means_do_not_depend_on_the_order_of_seeds(tmp_path):

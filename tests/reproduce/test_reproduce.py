@@ -11,7 +11,8 @@ import pytest
 pytest.importorskip("scipy")
 
 from syntagma.analysis.answer_tags import boundary_tags
-from syntagma.analysis.compare import compare_runs, show_p
+from syntagma.analysis.compare import compare_runs
+from syntagma.analysis.comparison import show_p
 from syntagma.errors import InputError
 from syntagma.parse.sources.controls import NoisySource
 from syntagma.reproduce import index

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from syntagma.analysis.compare import ComparedSystem, Comparison
+from syntagma.analysis.comparison import ComparedSystem, Comparison
 from syntagma.errors import MissingExtraError
 from syntagma.reproduce import significance as module
 from syntagma.reproduce.runs import Setting

@@ -38,12 +38,17 @@ def _differences(ours: Sequence[float], theirs: Sequence[float]) -> FloatArray:
     return rounded(np.asarray(ours, float) - np.asarray(theirs, float))
 
 
-def _stats() -> Any:
+def stats() -> Any:
+    """Return ``scipy.stats``.
+
+    Raises:
+        MissingExtraError: scipy is not installed.
+    """
     try:
-        from scipy import stats
+        from scipy import stats as found
     except ImportError as error:
         raise MissingExtraError("a significance test", "stats") from error
-    return stats
+    return found
 
 
 def sign_test(better: int, worse: int) -> float:
@@ -60,7 +65,7 @@ def sign_test(better: int, worse: int) -> float:
     """
     if better + worse == 0:
         return 1.0
-    return float(_stats().binomtest(better, better + worse).pvalue)
+    return float(stats().binomtest(better, better + worse).pvalue)
 
 
 def paired_t_test(ours: Sequence[float], theirs: Sequence[float]) -> float:
@@ -80,7 +85,7 @@ def paired_t_test(ours: Sequence[float], theirs: Sequence[float]) -> float:
         return 1.0
     if np.ptp(differences) == 0:
         return sign_test(int((differences > 0).sum()), int((differences < 0).sum()))
-    return float(_stats().ttest_1samp(differences, 0).pvalue)
+    return float(stats().ttest_1samp(differences, 0).pvalue)
 
 
 def permutation_test(ours: Sequence[float], theirs: Sequence[float], *, seed: int = 0) -> float:
@@ -132,7 +137,7 @@ def welch_test(ours: Sequence[float], theirs: Sequence[float]) -> float | None:
     if min(len(ours), len(theirs)) < 2 or np.ptp(rounded(ours)) == np.ptp(rounded(theirs)) == 0:
         return None
     moments = [(np.mean(runs), np.std(runs, ddof=1), len(runs)) for runs in (ours, theirs)]
-    found = _stats().ttest_ind_from_stats(*moments[0], *moments[1], equal_var=False)
+    found = stats().ttest_ind_from_stats(*moments[0], *moments[1], equal_var=False)
     return float(found.pvalue)
 
 

@@ -18,6 +18,7 @@ from syntagma.errors import InputError
 from syntagma.files import read_json
 from syntagma.runs.folder import read_experiment
 from syntagma.runs.names import DATA, EXAMPLES, METRICS, SCORED, require_finished
+from syntagma.settings import nearest
 from syntagma.tasks import find_task
 from syntagma.tasks.comparison.comparisons import ComparedMetric, find_comparison
 from syntagma.tasks.comparison.metric_sums import class_sums
@@ -179,8 +180,7 @@ def read_systems(
 
     Raises:
         InputError: a run is not finished; the runs are of different tasks, or were scored on
-            different examples or with different metrics; the systems have different numbers of
-            seeds; or the metric has no test.
+            different examples or with different metrics; or the metric has no test.
     """
     runs = [_read(Path(folder)) for folder in folders]
     tasks = sorted({run.task for run in runs})
@@ -212,17 +212,26 @@ def read_systems(
     for run in runs if comparisons else ():
         _check_scores(run, compared)
     names = distinct_names([_name(group) for group in parted], [group[0].path for group in parted])
-    systems = [
-        System(name, tuple(group), compared) for name, group in zip(names, parted, strict=True)
-    ]
-    n_seeds = [len({run.seed for run in system.runs}) for system in systems]
-    for system, number in zip(systems, n_seeds, strict=True):
-        if number != n_seeds[0]:
-            raise InputError(
-                f"{system.name} has {number} seeds, {systems[0].name} has {n_seeds[0]}; give the "
-                f"same number of runs of each"
-            )
-    return systems
+    return [System(name, tuple(group), compared) for name, group in zip(names, parted, strict=True)]
+
+
+def put_first(systems: Sequence[System], control: str) -> list[System]:
+    """Put the system that the others are compared with first.
+
+    Args:
+        systems: the systems.
+        control: its name, or the path of one of its runs; empty to leave the order as it is.
+
+    Raises:
+        InputError: there is no such system.
+    """
+    for system in systems if control else ():
+        if control == system.name or Path(control) in (run.path for run in system.runs):
+            return [system, *(other for other in systems if other is not system)]
+    if control:
+        names = [system.name for system in systems]
+        raise InputError(f"--control {control}: {nearest(control, names)}")
+    return list(systems)
 
 
 def _name(group: Sequence[RunScores]) -> str:

@@ -34,6 +34,7 @@ def _check_picture(path: Path | None) -> Path | None:
     epilog=examples(
         "syntagma compare runs/squad_plain runs/squad_sg-net",
         "syntagma compare runs/plain-* runs/sg-net-* --data test.json --json comparison.json",
+        "syntagma compare runs/plain-* runs/sg-net-* --control plain --plot intervals.svg",
         "syntagma compare runs/squad_plain runs/squad_sg-net --by question_length --plot by.svg",
     )
 )
@@ -53,7 +54,10 @@ def compare(
     ] = "size",
     plot: Annotated[
         Path | None,
-        typer.Option(callback=_check_picture, help="Draw the groups: a .svg, .pdf or .png file."),
+        typer.Option(
+            callback=_check_picture,
+            help="Draw the groups, or without --by the intervals: a .svg, .pdf or .png file.",
+        ),
     ] = None,
     answer_tags: Annotated[
         bool,
@@ -66,21 +70,42 @@ def compare(
         str,
         typer.Option(help="Metric to test, such as f1 or uas. Default: the metric of the paper."),
     ] = "",
+    control: Annotated[
+        str,
+        typer.Option(
+            help="System that the others are compared with: its name, or a run. Default: the first."
+        ),
+    ] = "",
+    cluster: Annotated[
+        str,
+        typer.Option(
+            help="What is resampled: paragraph, article, sentence, document, or example. Default: "
+            "the first of these that the data have."
+        ),
+    ] = "",
+    resamples: Annotated[
+        int, typer.Option(help="Number of resamples for the interval over examples.")
+    ] = 9999,
     device: Device = "cpu",
 ) -> None:
-    """Compare runs, with the significance test of the paper.
+    """Compare runs: intervals of the differences over seeds and over examples.
 
-    All runs are compared with the first one. Runs whose settings differ only in the seed are one
-    system. A single system can be split into groups, too.
+    Runs whose settings differ only in the seed are one system. Runs of two systems with the same
+    seed and the same training data are paired; for others there are the tests of the papers. A
+    single system can be split into groups, too.
     """
     print_utf8()
     from syntagma.analysis.answer_tags import tags_of_systems
     from syntagma.analysis.breakdown import break_down_by, check_properties, write_breakdowns
-    from syntagma.analysis.compare import compare_systems
-    from syntagma.analysis.systems import read_systems
+    from syntagma.analysis.clusters import check_kind
+    from syntagma.analysis.compare import check_resamples, compare_systems
+    from syntagma.analysis.interval_plot import write_intervals
+    from syntagma.analysis.systems import put_first, read_systems
 
-    if plot is not None and not by:
-        raise InputError("--plot draws groups of examples; add --by PROPERTY")
+    if plot is not None and not by and len(runs) == 1:
+        raise InputError("--plot: a single run has only groups to draw; add --by PROPERTY")
+    check_kind(cluster)
+    check_resamples(resamples)
     by = list(dict.fromkeys(by or ()))
     check_properties(by, cut)
     if cut != "size" and not by:
@@ -89,10 +114,10 @@ def compare(
         from syntagma.evaluation import score_runs
 
         runs = score_runs(runs, data, metric=metric, device=device)
-    systems = read_systems(runs, metric=metric)
+    systems = put_first(read_systems(runs, metric=metric), control)
     # A single run has groups and tags, but there is nothing to compare it with.
     alone = len(runs) == 1 and bool(by or answer_tags)
-    comparison = None if alone else compare_systems(systems)
+    comparison = None if alone else compare_systems(systems, cluster=cluster, n_resamples=resamples)
     breakdowns = break_down_by(systems, by, cut=cut) if by else []
     values = comparison.as_json() if comparison else {}
     values["groups"] = [breakdown.as_json() for breakdown in breakdowns]
@@ -101,8 +126,10 @@ def compare(
         values["answer_tags"] = asdict(tags)
     typer.echo("\n\n".join(found.table() for found in [comparison, *breakdowns, tags] if found))
     write_json_file(json_file, values)
-    if plot is not None:
+    if plot is not None and by:
         write_breakdowns(breakdowns, plot)
+    elif plot is not None and comparison is not None:
+        write_intervals(comparison, plot)
 
 
 @app.command(

@@ -13,8 +13,10 @@ import yaml
 from syntagma.analysis.answer_tags import tags_of_systems
 from syntagma.analysis.breakdown import Breakdown, break_down_systems, write_breakdowns
 from syntagma.analysis.compare import compare_systems
+from syntagma.analysis.comparison import Comparison
 from syntagma.analysis.curves import TRAINING_LOSS, read_curve, write_curves
 from syntagma.analysis.groups import CUTS
+from syntagma.analysis.interval_plot import write_intervals
 from syntagma.analysis.parameters import ModelNumbers, read_numbers
 from syntagma.analysis.parse_properties import measure_parses
 from syntagma.analysis.systems import System
@@ -28,6 +30,7 @@ from syntagma.runs.log import Speed, is_cut, read_speed
 from syntagma.settings import flatten, to_dict
 from syntagma.tasks import find_task
 
+INTERVALS = "Differences with 95 % intervals"
 MAX_GROUPS = 60
 """Maximum number of groups that fit into a plot."""
 
@@ -46,19 +49,26 @@ class SectionResult(NamedTuple):
     notices: list[str]
 
 
-def results_section(systems: Sequence[System]) -> SectionResult:
-    """Show scores with significance tests, all metrics, and the settings that differ."""
+def results_section(systems: Sequence[System], out: Path) -> SectionResult:
+    """Show scores, intervals of the differences, all metrics, and the settings that differ.
+
+    Args:
+        systems: the systems.
+        out: folder to write the plot of the intervals to.
+    """
     notices: list[str] = []
     body, values = "", None
     if len(systems) > 1 and find_task(systems[0].runs[0].task).comparisons:
         try:
             comparison = compare_systems(systems)
             body = html_table(comparison.rows())
-            tests = escape(comparison.summary().replace("`", ""))
             body += (
-                f'<p class="hint">{tests}. Δ and p compare each line with the first; + and − count '
-                "the examples that improved and got worse.</p>"
+                '<p class="hint">Δ and p compare each line with the first; + and − count the '
+                "examples that improved and got worse.</p>"
             )
+            body += html_table(comparison.interval_rows(), caption=INTERVALS)
+            body += _interval_plot(comparison, out, notices)
+            body += "".join(f'<p class="hint">{_sentence(line)}</p>' for line in comparison.lines())
             values = comparison.as_json()
         except InputError as error:
             notices.append(f"the comparison: {error}")
@@ -71,6 +81,21 @@ def results_section(systems: Sequence[System]) -> SectionResult:
     return SectionResult(
         Section("Results", body), {"comparison": values, "metrics": metrics}, notices
     )
+
+
+def _sentence(line: str) -> str:
+    return escape(line.replace("`", "")) + "."
+
+
+def _interval_plot(comparison: Comparison, out: Path, notices: list[str]) -> str:
+    """Plot the intervals; without Matplotlib, add a notice instead."""
+    path = out / "intervals.svg"
+    try:
+        write_intervals(comparison, path)
+    except InputError as error:
+        notices.append(f"the plot of the intervals: {error}")
+        return ""
+    return plots([plot(path, f"{INTERVALS}; ticks: detectable differences", wide=True)])
 
 
 def _metrics(systems: Sequence[System]) -> dict[str, dict[str, list[float]]]:

@@ -79,7 +79,7 @@ def write_report(
     }
     with write_folder(out) as draft:
         made = [
-            results_section(systems),
+            results_section(systems, draft),
             groups_section(systems, draft, parser=DEFAULT_PARSER),
             tags_section(systems, parser=DEFAULT_PARSER),
             *(noise_section(systems, kind, draft, device=device) for kind in noise),

@@ -6,7 +6,8 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
-from syntagma.analysis.compare import ComparedSystem, compare_runs, show_p
+from syntagma.analysis.compare import compare_runs
+from syntagma.analysis.comparison import ComparedSystem, show_p
 from syntagma.analysis.significance import holm
 from syntagma.drawing.tables import signed
 from syntagma.errors import MissingExtraError

@@ -6,7 +6,8 @@ from collections.abc import Callable, Iterable, Sequence
 from datetime import date
 from pathlib import Path
 
-from syntagma.analysis.compare import Comparison, compare_runs
+from syntagma.analysis.compare import compare_runs
+from syntagma.analysis.comparison import Comparison
 from syntagma.encoders.default import DEFAULT_PARSER
 from syntagma.errors import InputError
 from syntagma.outputs import disk_errors, hold_folder
