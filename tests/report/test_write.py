@@ -64,6 +64,8 @@ def test_a_comparison_has_all_sections(both, drawn_plots, tmp_path):
     files = sorted(path.name for path in out.iterdir())
     assert "curves.svg" in files
     assert "by_question_word.svg" in files
+    assert "intervals.svg" in files
+    assert says(found.text, "Differences 95 % seeds examples detectable one run of each")
     values = json.loads((out / "report.json").read_text())
     assert values["sources-of-parses"]["parsers"] == ["own", "random"]
     cuts = values["groups-of-examples"]["question_length"]

@@ -2,8 +2,7 @@
 
 Questions about one paragraph are right or wrong together.  A test that takes them to be
 independent counts too many examples, and its interval is too narrow.  Resampling paragraphs instead
-of questions keeps what the questions of a paragraph have in common (Field & Welsh 2007; Dror et al.
-2018 say which tests need independent examples).
+of questions keeps what the questions of a paragraph have in common (Field & Welsh 2007).
 """
 
 from __future__ import annotations

@@ -7,7 +7,7 @@ from typing import Any
 
 from syntagma.analysis.comparison import Comparison
 from syntagma.drawing.intervals import DrawnInterval, draw_intervals
-from syntagma.drawing.plotting import draw_panels
+from syntagma.drawing.plotting import draw_panels, shortened, shown_name
 from syntagma.errors import InputError
 
 HEIGHT = 0.5
@@ -47,4 +47,5 @@ def _draw(axis: Any, comparison: Comparison) -> tuple[str, str]:
         for system in comparison.others
     ]
     draw_intervals(axis, rows)
-    return f"Δ {comparison.metric} from {comparison.systems[0].name}", ""
+    control = shown_name(shortened(comparison.systems[0].name))
+    return f"Δ {comparison.metric} from {control}", ""

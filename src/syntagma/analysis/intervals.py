@@ -166,7 +166,7 @@ def unpaired_seeds(ours: Sequence[float], theirs: Sequence[float]) -> Interval |
 def percentile_interval(resampled: FloatArray, n_clusters: int) -> Interval | None:
     """Return the percentile interval of a bootstrap over clusters, widened for few clusters.
 
-    The percentiles are those of Hesterberg (2015, section 3.5): for few clusters the bootstrap
+    The percentiles are the "expanded" ones of Hesterberg (2015): for few clusters the bootstrap
     distribution is too narrow, by √((n - 1) / n) and because it knows no t-distribution.  The
     p-value inverts the interval.
 

@@ -51,7 +51,7 @@ def draw_intervals(axis: Any, rows: Sequence[tuple[str, Mapping[str, DrawnInterv
             )  # fmt: skip
             if interval.detectable is not None:
                 ends = [-interval.detectable, interval.detectable]
-                axis.plot(ends, [height] * 2, "|", color=colour, alpha=0.6, markersize=9)
+                axis.plot(ends, [height] * 2, "|", color=colour, alpha=0.8, markersize=11)
     axis.axvline(0.0, color="0.4", linewidth=0.8, zorder=0)
     axis.set_yticks(range(len(rows)), [shown_name(shortened(name)) for name, _ in rows])
     # Descending limits put the first comparison on top.
