@@ -65,7 +65,22 @@ def test_too_few_clusters_have_no_interval(tmp_path):
     runs = two_runs(tmp_path, clusters={"paragraph": ["a", "b"] * 5})
     found = compare_runs(runs)
     assert "examples" not in found.systems[1].intervals
-    assert says(found.table(), "no interval 2 paragraphs")
+    assert says(found.table(), "no interval paragraphs 2")
+
+
+def test_a_single_cluster_has_an_interval_over_seeds_only(tmp_path):
+    runs = [
+        folder
+        for seed in (1, 2, 3)
+        for folder in two_runs(
+            tmp_path / str(seed), clusters={"paragraph": ["a"] * 10}, seed=seed, train="same"
+        )
+    ]
+    rows = json.loads((runs[0] / "metrics.json").read_text())
+    (runs[0] / "metrics.json").write_text(json.dumps(rows | {"exact": rows["exact"] - 1}))
+    found = compare_runs([*runs[::2], *runs[1::2]])
+    assert found.systems[1].intervals.keys() == {"seeds"}
+    assert says(found.table(), "no interval paragraphs 1")
 
 
 def test_a_kind_that_is_unknown_or_missing_is_rejected_in_one_line(tmp_path):

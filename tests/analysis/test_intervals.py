@@ -171,6 +171,16 @@ def test_two_seeds_are_too_few_for_a_joint_interval():
     assert joint_interval(1.0, paired_seeds([0.5, 1.5, 1.0]), examples) is not None
 
 
+def test_the_joint_standard_error_is_at_least_that_of_either():
+    """Also where what they share is estimated as greater than one of them."""
+    seeds = paired_seeds([2.0, -1.0, 0.5, 1.0])
+    for spread, shared in ((0.1, 9.0), (2.0, 9.0), (1.0, 0.1), (1.0, 0.0)):
+        examples = percentile_interval(np.random.default_rng(7).normal(0, spread, 999), 50)
+        found = joint_interval(0.6, seeds, examples, shared)
+        assert found.standard_error >= max(seeds.standard_error, examples.standard_error) - 1e-12
+        assert found.freedom >= 3
+
+
 def test_resampling_gives_the_metric_of_the_drawn_clusters():
     """Each resample is the metric of a multiset of clusters, computed in plain loops."""
     counts = np.random.default_rng(8).integers(1, 5, (7, 3)).astype(float)

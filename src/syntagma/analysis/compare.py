@@ -158,8 +158,8 @@ def _notes(clusters: Clusters, compared: Sequence[ComparedSystem]) -> tuple[str,
     notes = [clusters.note] if clusters.note else []
     if any("examples" not in system.intervals for system in compared):
         notes.append(
-            f"no interval over examples where all of the {clusters.number} {clusters.kind}s differ "
-            f"alike, or where there are too few"
+            f"no interval over examples where there are too few {clusters.kind}s (here "
+            f"{clusters.number}), or where all of them differ alike"
         )
     return tuple(notes)
 

@@ -231,11 +231,13 @@ def joint_interval(
     if seeds.freedom < FEWEST_SEEDS - 1:
         return None
     over_seeds, over_examples = (each.standard_error**2 for each in (seeds, examples))
-    variance = over_examples + max(0.0, over_seeds - shared)
+    # What is shared is a part of both.  Its estimate may be greater by chance.
+    variance = over_examples + over_seeds - min(shared, over_examples, over_seeds)
     if variance == 0:
         return t_interval(difference, 0.0, examples.freedom)
     uncertainty = over_seeds**2 / seeds.freedom + over_examples**2 / examples.freedom
-    return t_interval(difference, math.sqrt(variance), variance**2 / uncertainty)
+    freedom = max(variance**2 / uncertainty, min(seeds.freedom, examples.freedom))
+    return t_interval(difference, math.sqrt(variance), freedom)
 
 
 def shared_variance(resampled: FloatArray, n_clusters: int) -> float:
@@ -251,10 +253,10 @@ def shared_variance(resampled: FloatArray, n_clusters: int) -> float:
         n_clusters: number of clusters that were resampled.
 
     Returns:
-        rest / n, at least 0; 0 for a single run.
+        rest / n, at least 0; 0 for a single run or cluster.
     """
     n_runs = len(resampled)
-    if n_runs < 2:
+    if n_runs < 2 or n_clusters < 2:
         return 0.0
     single = float(resampled.var(axis=1, ddof=1).mean())
     together = float(resampled.mean(axis=0).var(ddof=1))

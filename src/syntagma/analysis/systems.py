@@ -215,6 +215,21 @@ def read_systems(
     return [System(name, tuple(group), compared) for name, group in zip(names, parted, strict=True)]
 
 
+def require_same_numbers(systems: Sequence[System]) -> None:
+    """Check that all systems have the same number of runs, whose means are then shown together.
+
+    Raises:
+        InputError: they have not.
+    """
+    first = systems[0]
+    for system in systems:
+        if len(system.runs) != len(first.runs):
+            raise InputError(
+                f"{system.name} has {len(system.runs)} seeds, {first.name} has {len(first.runs)}; "
+                f"give the same number of runs of each"
+            )
+
+
 def put_first(systems: Sequence[System], control: str) -> list[System]:
     """Put the system that the others are compared with first.
 

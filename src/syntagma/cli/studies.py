@@ -19,6 +19,20 @@ Data = Annotated[
     list[str] | None,
     typer.Option(help="Score the models on this file instead of their dev files; repeatable."),
 ]
+Control = Annotated[
+    str,
+    typer.Option(
+        help="System that the others are compared with: its name, or a run. Default: the first."
+    ),
+]
+Cluster = Annotated[
+    str,
+    typer.Option(
+        help="What is resampled: paragraph, article, sentence, document, or example. Default: the "
+        "first of these that the data have."
+    ),
+]
+Resamples = Annotated[int, typer.Option(help="Number of resamples for the interval over examples.")]
 
 
 def _check_picture(path: Path | None) -> Path | None:
@@ -70,22 +84,9 @@ def compare(
         str,
         typer.Option(help="Metric to test, such as f1 or uas. Default: the metric of the paper."),
     ] = "",
-    control: Annotated[
-        str,
-        typer.Option(
-            help="System that the others are compared with: its name, or a run. Default: the first."
-        ),
-    ] = "",
-    cluster: Annotated[
-        str,
-        typer.Option(
-            help="What is resampled: paragraph, article, sentence, document, or example. Default: "
-            "the first of these that the data have."
-        ),
-    ] = "",
-    resamples: Annotated[
-        int, typer.Option(help="Number of resamples for the interval over examples.")
-    ] = 9999,
+    control: Control = "",
+    cluster: Cluster = "",
+    resamples: Resamples = 9999,
     device: Device = "cpu",
 ) -> None:
     """Compare runs: intervals of the differences over seeds and over examples.

@@ -13,7 +13,7 @@ from syntagma.analysis.robustness.rescoring import (
     rows_of,
     score_all,
 )
-from syntagma.analysis.systems import read_systems
+from syntagma.analysis.systems import read_systems, require_same_numbers
 from syntagma.drawing.tables import aligned
 from syntagma.errors import InputError
 from syntagma.parse.sources.load import NOISY, without_noise
@@ -104,6 +104,7 @@ def noise_curve(
             raise InputError(f"share of noise: expected a number from 0 to 1, got {share}")
     shares = tuple(sorted({*shares})) or SHARES[kind]
     systems = read_systems(folders)
+    require_same_numbers(systems)
     metric = check_metric(metric, systems, data)
 
     def parsers(own: str) -> list[list[str]]:

@@ -13,7 +13,7 @@ from syntagma.analysis.robustness.rescoring import (
     rows_of,
     score_all,
 )
-from syntagma.analysis.systems import read_systems
+from syntagma.analysis.systems import read_systems, require_same_numbers
 from syntagma.drawing.tables import aligned
 from syntagma.parse.sources.load import load_source
 
@@ -82,6 +82,7 @@ def parser_table(
     parsers = tuple(dict.fromkeys(parsers))
     check_sources(parsers)
     systems = read_systems(folders)
+    require_same_numbers(systems)
     metric = check_metric(metric, systems, data)
     names = [["" if parser == OWN else parser] for parser in parsers]
     level = level_systems({system.name: system.runs[0].path for system in systems}, PARSES)

@@ -14,7 +14,7 @@ from syntagma.analysis.robustness.rescoring import (
     metric_of,
     spread_of,
 )
-from syntagma.analysis.systems import RunScores, System, read_systems
+from syntagma.analysis.systems import RunScores, System, read_systems, require_same_numbers
 from syntagma.errors import InputError
 from syntagma.parse.sources.load import NOISY, read_noise
 
@@ -48,6 +48,7 @@ def training_noise_curve(
         return repr((share, source, run.without("parser")))
 
     systems = read_systems(folders, alike=alike)
+    require_same_numbers(systems)
     lines = _lines(systems, kind)
     shares = sorted({share for line in lines.values() for share in line})
     if shares == [0.0]:

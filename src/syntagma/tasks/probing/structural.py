@@ -29,7 +29,6 @@ from syntagma.parse.scores import is_punctuation
 from syntagma.parse.sources.source import Mode
 from syntagma.syntax.ancestors import tour_of
 from syntagma.syntax.sequences import Part
-from syntagma.tasks.comparison.clusters import text_of
 from syntagma.tasks.comparison.comparisons import ComparedMetric
 from syntagma.tasks.comparison.metric_sums import FOUND_ARCS
 from syntagma.tasks.experiment import Experiment
@@ -157,7 +156,6 @@ class StructuralTask(PredictorTask[TreeExample, ProbedSentence, StructuralProbe]
             ("accuracy", "spearman"), "accuracy", "accuracy", "randomisation", FOUND_ARCS
         ),
     )
-    clusters = {"document": text_of("document")}  # noqa: RUF012
     sample = Sample(
         write_treebank,
         head={"max_length": 96, "rank": 8},
@@ -187,11 +185,6 @@ class StructuralTask(PredictorTask[TreeExample, ProbedSentence, StructuralProbe]
     def read(cls, path: str | Path, *, skip_bad: bool = False) -> list[TreeExample]:
         """Read a treebank, see :func:`syntagma.tasks.parsing.treebanks.read_treebank`."""
         return read_treebank(path, skip_bad=skip_bad)
-
-    @classmethod
-    def row_id(cls, example: TreeExample, number: int) -> str:
-        """Number and id, because sentence ids in treebanks are not always unique."""
-        return f"{number}:{example.key}"
 
     @classmethod
     def texts(cls, examples: Sequence[TreeExample]) -> Iterator[str]:
@@ -296,7 +289,7 @@ class StructuralTask(PredictorTask[TreeExample, ProbedSentence, StructuralProbe]
     ) -> dict[str, dict[str, float]]:
         """Return the numbers of right and of gold arcs (or roots) of each sentence."""
         return {
-            self.row_id(example, number): {"accuracy": float(right), "arcs": float(total)}
+            f"{number}:{example.key}": {"accuracy": float(right), "arcs": float(total)}
             for number, (example, (right, total)) in enumerate(
                 zip(examples, self._counts(examples, predictions), strict=True)
             )
