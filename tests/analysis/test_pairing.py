@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 
 import numpy as np
 import pytest
@@ -13,7 +14,7 @@ from scipy import stats
 
 from syntagma.analysis.compare import compare_runs
 from syntagma.analysis.significance import holm, welch_test
-from syntagma.errors import InputError
+from syntagma.errors import InputError, MissingExtraError
 from tests.messages import naming, says
 from tests.written_runs import change_settings, written_run
 
@@ -169,6 +170,12 @@ def test_a_single_seed_has_no_interval_over_seeds(tmp_path):
     assert found.systems[1].intervals["examples"] == system.intervals["examples"]
     assert says(found.table(), "only seed 1 is shared not used 2, 3 of none")
     assert found.interval_rows()[1][3:] == ["–", "–", "–"]
+
+
+def test_without_scipy_the_extra_is_named(tmp_path, monkeypatch):
+    monkeypatch.setitem(sys.modules, "scipy", None)
+    with pytest.raises(MissingExtraError, match=naming("stats pip")):
+        compare_runs(systems(tmp_path, seeds=(1,)))
 
 
 def test_two_seeds_have_no_joint_interval(tmp_path):

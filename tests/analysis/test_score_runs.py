@@ -58,6 +58,8 @@ def test_scores_equal_those_of_evaluate(trained, runs):
         ("none", (1, 2)), ("sg-net", (1, 2)),
     ]  # fmt: skip
     assert found.n_examples == 16 < compare_runs(runs).n_examples == 32
+    assert found.systems[1].shared_seeds == (1, 2)
+    assert (found.cluster, found.n_clusters) == ("sentence", 8)
     assert found.systems[0].runs == (str(runs[0]), str(runs[1]))
     sizes = [len(group.keys) for group in break_down(scored, "label").grouping.groups]
     assert sizes == [8, 8]

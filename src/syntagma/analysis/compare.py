@@ -19,6 +19,7 @@ from syntagma.analysis.significance import (
     permutation_test,
     randomisation_test,
     sign_test,
+    stats,
 )
 from syntagma.analysis.systems import System, put_first, read_systems
 from syntagma.errors import InputError
@@ -123,6 +124,7 @@ def compare_systems(
     )
     if not others:
         return alone
+    stats()  # Fail now if scipy is missing, not after the resampling.
     clusters = find_clusters(first, cluster)
     pairings = [pair_runs(system, baseline) for system in others]
     resampled = Resampled.of(pairings, metric, clusters, n_resamples)

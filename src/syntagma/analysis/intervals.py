@@ -67,9 +67,9 @@ def detectable_difference(standard_error: float, freedom: float) -> float | None
     """
     if standard_error == 0:
         return None
+    normal = stats().norm
     from scipy.optimize import brentq
 
-    normal = stats().norm
     critical = float(stats().t.isf(LEVEL / 2, freedom))
     # The noncentral t distribution is a mean of normal ones over the estimated variance.  That of
     # scipy gives NaN for one degree of freedom, which is that of two seeds.
