@@ -81,7 +81,7 @@ def test_systems_on_a_base_are_trained_and_compared(data, tiny_encoder, tmp_path
     shown = CliRunner().invoke(app, [*arguments, "--json", str(path)]).stdout
     assert (tmp_path / "tiny" / "nli" / "sg-net-2" / "metrics.json").is_file()
     assert "sg-net" in shown
-    assert "n = " in shown
+    assert "sg-net: paired by seed, 2 shared seeds (1, 2)" in shown
     systems = json.loads(path.read_text())["systems"]
     assert [(each["name"], each["seeds"]) for each in systems] == [
         ("plain", [1, 2]),
