@@ -1,10 +1,15 @@
-"""Fused attention in 16 bits whose backward pass runs in float32.
+"""Fused attention on CPUs whose backward pass runs in float32, for 16 bits and for learnt biases.
 
 On CPUs the backward pass of torch's fused attention is slow in bfloat16: with a few dozen pieces
 per sequence it takes 15 times as long as the forward pass, and six times as long as its own
 float32 version.  So the forward pass stays torch's, and the backward pass runs in float32 on the
 same numbers.  Its gradients are closer to the exact ones, and its memory still grows linearly with
 the length (``python -m benchmarks.training``).
+
+For an additive bias with gradients, torch does not use fused attention at all.  Here the forward
+pass stays fused, so that a bias of zeros changes no bit, and the weights are computed again in the
+backward pass, one sequence at a time.  That is a little faster too (``python -m
+benchmarks.guides``).
 """
 
 from __future__ import annotations
@@ -42,6 +47,9 @@ class _FloatGradients(torch.autograd.Function):
     @staticmethod
     @once_differentiable
     def backward(context: Any, gradient: Tensor) -> tuple[Tensor | None, ...]:
+        if context.needs_input_grad[3]:
+            found = _with_bias(gradient, *context.saved_tensors, scale=context.scale)
+            return (*found, None, None)
         *inputs, bias, states, log_sums = context.saved_tensors
         gradients = _backward(
             gradient.float(),
@@ -57,6 +65,39 @@ class _FloatGradients(torch.autograd.Function):
         return (*(part.to(dtype) for part in gradients), None, None, None)
 
 
+def _with_bias(
+    gradient: Tensor,
+    query: Tensor,
+    key: Tensor,
+    value: Tensor,
+    bias: Tensor,
+    states: Tensor,
+    log_sums: Tensor,
+    *,
+    scale: float,
+) -> tuple[Tensor, Tensor, Tensor, Tensor]:
+    """Return the gradients of query, key, value and bias."""
+    of_query, of_key, of_value = map(torch.empty_like, (query, key, value))
+    dense = bias.expand(*query.shape[:-1], key.shape[-2])
+    # Summed in float32 if several scores have the same bias.
+    of_bias = torch.empty(
+        dense.shape, dtype=bias.dtype if bias.shape == dense.shape else torch.float32
+    )
+    for row, parts in enumerate(zip(query, key, value, states, gradient, strict=True)):
+        q, k, v, out, grad = (part.float() for part in parts)  # [n_heads, n, width]
+        q = q * scale
+        scores = torch.baddbmm(dense[row].float(), q, k.mT)
+        weights = scores.sub_(log_sums[row].float().unsqueeze(-1)).exp_()
+        of_value[row] = weights.mT @ grad
+        # The gradient of the scores: P ∘ (dO·Vᵀ − rowsum(dO ∘ O)).
+        through = torch.baddbmm((grad * out).sum(-1, keepdim=True), grad, v.mT, beta=-1)
+        of_scores = weights.mul_(through)
+        of_query[row] = (of_scores @ k).mul_(scale)
+        of_key[row] = of_scores.mT @ q
+        of_bias[row] = of_scores
+    return of_query, of_key, of_value, of_bias.sum_to_size(bias.shape).to(bias.dtype)
+
+
 def has_slow_gradients(query: Tensor, key: Tensor, value: Tensor, mask: Tensor | None) -> bool:
     """Whether torch's backward pass would be slow, and this module's computes the same gradients.
 
@@ -69,15 +110,14 @@ def has_slow_gradients(query: Tensor, key: Tensor, value: Tensor, mask: Tensor |
     """
     return (
         query.device.type == "cpu"
-        and query.dtype in (torch.bfloat16, torch.float16)
+        and query.dtype in (torch.float32, torch.bfloat16, torch.float16)
         and query.dtype == key.dtype == value.dtype
         # The operators support neither grouped heads nor values of another width.
         and query.shape[1] == key.shape[1]
         and query.shape[-1] == value.shape[-1]
         and torch.is_grad_enabled()
         and any(part.requires_grad for part in (query, key, value))
-        # The backward operator returns no gradient for the bias.
-        and not (mask is not None and mask.requires_grad)
+        and (query.dtype != torch.float32 or (mask is not None and mask.requires_grad))
     )
 
 
