@@ -14,6 +14,7 @@ from benchmarks.timing import rounds, show
 from syntagma.encoders.precision import autocast
 from syntagma.models.guided_encoder import GuidedEncoder
 from syntagma.models.guides import resolve_guides
+from syntagma.syntax.relations import N_RELATIONS
 from syntagma.syntax.tags import N_TAGS
 
 ROWS, PIECES = 16, 384
@@ -22,6 +23,8 @@ PRESETS: Presets = {
     "plain": ("none", {}),
     "sg-net": ("sg-net", {}),
     "sg-net, bi_attention": ("sg-net", {"ancestor_attention": {"aggregation": "bi_attention"}}),
+    "tree_bias": ("none", {"tree_bias": {}}),
+    "tree_bias, labels": ("none", {"tree_bias": {"labels": True}}),
     "sg-net and poi-net": ("poi-net", {"ancestor_attention": {}}),
 }
 # POI-Net, section 4.4: with ALBERT, an epoch takes 54, 62, 72, 83 and 96 minutes with 0 to 4 turns
@@ -48,6 +51,9 @@ def batch() -> dict[str, torch.Tensor]:
         "exit": exit_.int(),
         "depth": depth.repeat(ROWS, 1).int(),
         "word": enter.int(),
+        "sentence": (enter // 24).int(),
+        "parent": (enter - 1 - (depth % 3 == 0).int()).int(),
+        "relation": torch.randint(0, N_RELATIONS, (ROWS, PIECES), dtype=torch.int),
         "tag": torch.randint(0, N_TAGS, (ROWS, PIECES), dtype=torch.int),
         "domain": (enter >= PIECES - 40).long(),
     }

@@ -41,7 +41,15 @@ def batch(n: int = 9, rows: int = 3) -> dict[str, torch.Tensor]:
 
 
 def whole_batch() -> dict[str, torch.Tensor]:
-    """Return :func:`batch` with depths, sentences and tags: all columns that guides read."""
+    """Return :func:`batch` with all columns that guides read."""
     depth = torch.tensor([-1, 0, 1, 2, 3, 0, 1, 1, -1]).expand(3, 9)
     sentence = torch.tensor([-1, 0, 0, 0, 0, 1, 1, 1, -1]).expand(3, 9)
-    return {**batch(), "depth": depth, "sentence": sentence, "tag": sentence + 2}
+    parent = torch.tensor([-1, -1, 0, 1, 2, 3, 4, 4, -1]).expand(3, 9)
+    return {
+        **batch(),
+        "depth": depth,
+        "sentence": sentence,
+        "tag": sentence + 2,
+        "parent": parent,
+        "relation": parent + 1,
+    }

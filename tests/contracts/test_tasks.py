@@ -20,7 +20,7 @@ from syntagma.training.run import training_arguments
 from syntagma.training.trainable import prepare_encoder
 from syntagma.training.trainer import SyntagmaTrainer
 from tests.builders import brackets, experiment
-from tests.conftest import crossed
+from tests.conftest import ENCODERS, crossed
 from tests.messages import naming
 
 # Pre-training streams its data and masks it at random, and translation also has a decoder: both
@@ -35,6 +35,8 @@ CASES = [
     for name, sample in SAMPLES.items()
     for preset in (PARSERS if name == "parsing" else sample.presets)
 ]
+# Not one of the presets, and not for every encoder.
+BIASED = [(name, "tree_bias") for name in SAMPLES if name != "parsing"]
 
 
 @pytest.fixture(scope="module")
@@ -56,6 +58,8 @@ def build_task(name, preset, encoder_folder, data, **training):
     elif preset == "all":
         guides = {"ancestor_attention": {}, "tree_distance": {}}
         changes |= {"preset": "poi-net", "guides": guides}
+    elif preset == "tree_bias":
+        changes |= {"guides": {"tree_bias": {"labels": True}}}
     else:
         changes |= {"preset": preset}
     settings = experiment(name, path, str(encoder_folder), training=training, **changes)
@@ -65,7 +69,10 @@ def build_task(name, preset, encoder_folder, data, **training):
     return task_class.new(settings, examples), examples, settings
 
 
-@pytest.mark.parametrize(("name", "preset", "model_type"), [*crossed(CASES)])
+@pytest.mark.parametrize(
+    ("name", "preset", "model_type"),
+    [*crossed(CASES), *crossed(BIASED, [name for name in ENCODERS if name != "deberta-v2"])],
+)
 def test_a_step_lowers_the_loss_and_reaches_every_parameter(
     name, preset, model_type, encoder_folders, data
 ):
@@ -92,7 +99,7 @@ def test_a_step_lowers_the_loss_and_reaches_every_parameter(
         assert {key.partition(".")[0] for key in trainable} <= {"classifiers", "projection"}
 
 
-@pytest.mark.parametrize(("name", "preset"), CASES)
+@pytest.mark.parametrize(("name", "preset"), CASES + BIASED)
 def test_saving_and_loading_changes_nothing(name, preset, encoder_folders, data, tmp_path):
     task, examples, _ = build_task(name, preset, encoder_folders["bert"], data)
     # Before saving, because a probe saves the mean and deviation of its training vectors.

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from contextlib import contextmanager
+
 import pytest
 import torch
 from hypothesis import given
@@ -12,11 +14,13 @@ from transformers import AutoConfig, AutoModel
 from syntagma.encoders.sites import SITES
 from syntagma.encoders.sites import layers as layers_of
 from syntagma.errors import InputError
+from syntagma.models import guided_encoder
 from syntagma.models.guided_encoder import GuidedEncoder
 from syntagma.models.guides import resolve_guides
+from syntagma.models.inside import guided_inside
 from syntagma.parse.columns import ParsedText
 from syntagma.syntax.distances import normalised_strength, tree_distances
-from syntagma.syntax.encode import piece_syntax
+from syntagma.syntax.pieces import piece_syntax
 from syntagma.syntax.tags import N_TAGS
 from syntagma.text.sentence import Parse, Sentence
 from tests.conftest import SUPPORTED
@@ -164,7 +168,7 @@ class TestLayer:
             ).last_hidden_state
         assert torch.equal(found, expected)
 
-    def test_the_input_of_every_layer_agrees_with_the_equation(self, model_type):
+    def test_the_input_of_every_layer_agrees_with_the_equation(self, model_type, monkeypatch):
         model = guided(model_type, tree_distance={"alpha": 0.3})
         batch = inputs()
         strength = normalised_strength(tree_distances(*(batch[name] for name in NAMES)))
@@ -186,22 +190,18 @@ class TestLayer:
 
         for module in modules:
             module.register_forward_pre_hook(before)
-        register = model._guided_layers
 
+        # The guide's hook runs in between: `before` gets the original input of the layer, `after`
+        # the changed one.
+        @contextmanager
+        def between(*arguments):
+            with guided_inside(*arguments):
+                for module in modules:
+                    module.register_forward_pre_hook(after)
+                yield
+
+        monkeypatch.setattr(guided_encoder, "guided_inside", between)
         with torch.no_grad():
-            # The guide's hook runs in between: `before` gets the original input of the layer,
-            # `after` the changed one.
-            from contextlib import contextmanager
-
-            @contextmanager
-            def between(syntax):
-                with register(syntax):
-                    hooks = [module.register_forward_pre_hook(after) for module in modules]
-                    yield
-                    for hook in hooks:
-                        hook.remove()
-
-            model._guided_layers = between
             model(**batch)
         uses = 2 if model_type == "albert" else len(modules)
         assert len(seen) == uses

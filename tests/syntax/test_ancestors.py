@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from syntagma.parse.columns import ParsedText
 from syntagma.syntax.ancestors import ancestor_mask, projections, tour
-from syntagma.syntax.encode import piece_syntax
+from syntagma.syntax.pieces import piece_syntax
 from syntagma.text.alignment import ABSENT
 from tests.oracles import ancestors_by_walking, forests, parsed
 

@@ -8,7 +8,8 @@ import pytest
 from syntagma.batches import padded_length
 from syntagma.parse.columns import ParsedText
 from syntagma.parse.sources.controls import ChainSource
-from syntagma.syntax.encode import COLUMNS, encode_texts
+from syntagma.syntax.encode import encode_texts
+from syntagma.syntax.pieces import COLUMNS
 from syntagma.syntax.sequences import Part, SequenceBuilder
 from syntagma.syntax.tags import PAD, SPE
 from syntagma.text.segmentation.segment import segment

@@ -12,8 +12,9 @@ from syntagma.errors import InputError
 from syntagma.parse.columns import ParsedText
 from syntagma.syntax.ancestors import ancestor_mask
 from syntagma.syntax.distances import tree_distances
-from syntagma.syntax.encode import COLUMNS, EncodedText, concatenate, encode_texts, piece_syntax
+from syntagma.syntax.encode import EncodedText, concatenate, encode_texts
 from syntagma.syntax.markers import insert_markers, marker_pieces
+from syntagma.syntax.pieces import COLUMNS, piece_syntax
 from syntagma.syntax.sequences import Part, SequenceBuilder
 from syntagma.syntax.tags import SPE
 from syntagma.text.alignment import ABSENT

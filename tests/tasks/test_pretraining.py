@@ -189,6 +189,10 @@ def test_evaluation_masking_is_deterministic(corpus, tiny_encoder):
     ("changes", "message"),
     [
         ({"preset": "sg-net"}, "guides.ancestor_attention head.distances head.heads 0"),
+        (
+            {"preset": "none", "guides": {"tree_bias": {}}},
+            "guides.tree_bias head.distances head.heads 0",
+        ),
         ({"preset": "poi-net"}, "guides.coattention two texts pre-training"),
         (
             {"preset": "none", "guides": {"ancestor_attention": {"pieces": "projection"}}},

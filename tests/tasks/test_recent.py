@@ -109,6 +109,7 @@ def test_a_questions_tree_changes_no_score_of_sg_net(settings, tiny_encoder):
     ("guides", "head"),
     [
         ({"tree_distance": {}}, {}),
+        ({"tree_bias": {}}, {}),
         ({"pos_embedding": {}}, {}),
         ({"ancestor_attention": {}, "coattention": {}}, {}),
         ({"ancestor_attention": {"aggregation": "bi_attention"}}, {}),

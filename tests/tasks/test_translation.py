@@ -37,6 +37,7 @@ GUIDES = {
     "seprem": {},
     "poi-net": {"coattention": False},
 }
+BIASED = {"tree_bias": {"labels": True}}
 
 
 def tiny_seq2seq(model_type, folder):
@@ -79,12 +80,16 @@ def pretrained(tmp_path_factory):
 MODELS = ("scratch", "bart", "mbart", "m2m_100", "marian", "t5")
 
 
-@pytest.mark.parametrize(("preset", "model_type"), [*crossed(GUIDES, MODELS)])
-def test_a_step_lowers_the_loss_and_reaches_every_parameter(preset, model_type, data, pretrained):
+@pytest.mark.parametrize(
+    ("guides", "model_type"),
+    [*crossed(GUIDES, MODELS), *crossed(BIASED, [name for name in MODELS if name != "t5"])],
+)
+def test_a_step_lowers_the_loss_and_reaches_every_parameter(guides, model_type, data, pretrained):
     encoder = "scratch" if model_type == "scratch" else pretrained(model_type)
-    task, examples = new_task(
-        experiment(data, encoder=encoder, preset=preset, guides=GUIDES[preset])
-    )
+    settings = {"guides": BIASED}
+    if guides in GUIDES:
+        settings = {"preset": guides, "guides": GUIDES[guides]}
+    task, examples = new_task(experiment(data, encoder=encoder, **settings))
     features = task.features(examples)
     batch = task.collate([features[index] for index in range(4)])
     model = task.model.train()

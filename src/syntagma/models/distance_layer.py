@@ -20,7 +20,7 @@ from syntagma.errors import InputError
 from syntagma.models.ancestor_attention import ACTIVATIONS
 from syntagma.models.guide import LayerGuide, Syntax
 from syntagma.syntax.distances import Direction, normalised_strength, tree_distances
-from syntagma.syntax.encode import PieceMode
+from syntagma.syntax.pieces import PieceMode
 
 
 @dataclass(frozen=True)

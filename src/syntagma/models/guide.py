@@ -1,7 +1,8 @@
 """The base classes of guides, which bring syntax into an encoder at one of its sites.
 
-A guide acts on the sum of embeddings before their norm, on the input of every layer, or on the last
-hidden states.  Guides at the same site act in the order of :data:`syntagma.models.guides.GUIDES`.
+A guide acts on the sum of embeddings before their norm, on the input of every layer, on the scores
+of every layer's attention, or on the last hidden states.  Guides at the same site act in the order
+of :data:`syntagma.models.guides.GUIDES`.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from torch import Tensor, nn
 from transformers import PretrainedConfig
 
 from syntagma.errors import InputError
-from syntagma.syntax.encode import PieceMode
+from syntagma.syntax.pieces import PieceMode
 
 
 class Syntax(NamedTuple):
@@ -21,13 +22,15 @@ class Syntax(NamedTuple):
 
     Args:
         attention_mask: 0 at padding.
-        enter: start of each piece's interval, see :class:`syntagma.syntax.encode.PieceSyntax`.
+        enter: start of each piece's interval, see :class:`syntagma.syntax.pieces.PieceSyntax`.
         exit: end of the interval.
         point: position looked up in the intervals; ``enter`` if ``None``.
         depth: number of arcs to the root of the sentence.
         sentence: number of the sentence.
         word: number of the word, negative for pieces without a word.
         tag: part-of-speech tag, see :mod:`syntagma.syntax.tags`.
+        parent: number of the head of the word.
+        relation: relation to that head, see :mod:`syntagma.syntax.relations`.
         domain: 0 up to and including the special token that ends the first text, 1 after it,
             negative for padding.
         distances: tree distances that replace those of the tree, ``[batch, n, n]``; see
@@ -42,6 +45,8 @@ class Syntax(NamedTuple):
     sentence: Tensor | None = None
     word: Tensor | None = None
     tag: Tensor | None = None
+    parent: Tensor | None = None
+    relation: Tensor | None = None
     domain: Tensor | None = None
     distances: Tensor | None = None
 
@@ -86,8 +91,8 @@ class Guide(nn.Module):
     """Base class of guides; it describes all that the rest of the package needs to know of one.
 
     A subclass sets the attributes, implements :meth:`build` and the methods of its site
-    (:class:`EmbeddingGuide`, :class:`LayerGuide` or :class:`StateGuide`), and is registered with
-    :func:`syntagma.models.guides.register_guide`.
+    (:class:`EmbeddingGuide`, :class:`LayerGuide`, :class:`AttentionGuide` or :class:`StateGuide`),
+    and is registered with :func:`syntagma.models.guides.register_guide`.
 
     Attributes:
         name: name in settings and model folders; also the model's attribute with the guide.
@@ -240,6 +245,43 @@ class LayerGuide(Guide):
 
         Returns:
             ``[batch, n, width]``.
+        """
+        raise NotImplementedError
+
+
+class Pairs(NamedTuple):
+    """The pairs of pieces whose scores a guide changes.
+
+    Args:
+        places: place of each pair (i, j) in the flattened ``[batch, n, n]``; each once, and none
+            with padding, ``[n_pairs]``.
+        kinds: what the guide knows of each pair, ``[n_pairs]``.
+    """
+
+    places: Tensor
+    kinds: Tensor
+
+
+class AttentionGuide(Guide):
+    """Adds a bias to the scores of attention in every layer of the encoder."""
+
+    def prepare(self, syntax: Syntax) -> Pairs:
+        """Find the pairs of a batch whose scores change, once per forward pass.
+
+        Args:
+            syntax: tensors of the batch.
+        """
+        raise NotImplementedError
+
+    def bias(self, index: int, kinds: Tensor) -> Tensor:
+        """Compute what a layer adds to the scores of these pairs.
+
+        Args:
+            index: index of the layer in :func:`syntagma.encoders.sites.layers`.
+            kinds: from the result of :meth:`prepare`, ``[n_pairs]``.
+
+        Returns:
+            ``[n_heads, n_pairs]``, added to the scores by which piece i weights piece j.
         """
         raise NotImplementedError
 

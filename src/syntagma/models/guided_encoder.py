@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import functools
 import inspect
-from collections.abc import Iterator, Mapping
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from collections.abc import Mapping
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
 from typing import Any, NamedTuple, Self
 
@@ -18,10 +17,11 @@ from syntagma.encoders.load import load_encoder_config
 from syntagma.encoders.model import SyntagmaModel
 from syntagma.encoders.qa_models import weights_of
 from syntagma.encoders.reference import ModelName, ModelRef, find_model
-from syntagma.encoders.sites import SITES, change_input, find_sites, layers
+from syntagma.encoders.sites import SITES, find_sites, layers
 from syntagma.errors import InputError
-from syntagma.models.guide import EmbeddingGuide, Guide, LayerGuide, StateGuide, Syntax
+from syntagma.models.guide import Guide, StateGuide, Syntax
 from syntagma.models.guides import GUIDES, preset_on, read_guides, resolve_guides
+from syntagma.models.inside import act_inside, guided_inside
 from syntagma.models.turns import turns_of
 
 
@@ -61,7 +61,7 @@ class GuidedEncoder(SyntagmaModel):
         self.pretrained_keys: set[str] = set()
         for name, settings in config.read_guides(read_guides).items():
             self.add_module(name, GUIDES[name].build(settings, config.encoder))
-        if any(isinstance(guide, EmbeddingGuide | LayerGuide) for guide in self.guides):
+        if act_inside(self.guides):
             _respect_hooks()
         # An encoder with one token type would fail on the two that its tokenizer may return.
         self.reads_token_types = "token_type_ids" in _forward_parameters(self.trunk) and (
@@ -215,7 +215,7 @@ class GuidedEncoder(SyntagmaModel):
         # What is compiled together has no hooks, and could not contain a lock.
         if torch.compiler.is_compiling():
             return nullcontext()
-        inside = any(isinstance(guide, EmbeddingGuide | LayerGuide) for guide in self.guides)
+        inside = act_inside(self.guides)
         return self.alone() if inside else turns_of(self.trunk).together()
 
     def alone(self) -> AbstractContextManager[None]:
@@ -228,54 +228,6 @@ class GuidedEncoder(SyntagmaModel):
         if sites is not None and sites.float32:
             return torch.autocast(device, enabled=False)
         return nullcontext()
-
-    @contextmanager
-    def _guided_embeddings(self, syntax: Syntax) -> Iterator[None]:
-        """Add the summands of guides to the embeddings, inside a ``with`` block."""
-        guides = [guide for guide in self.guides if isinstance(guide, EmbeddingGuide)]
-        if not guides:
-            yield
-            return
-        sites = find_sites(self.config.encoder.model_type, purpose="a guide at the embeddings")
-        # Without a norm over the embeddings, the first layer reads their sum.
-        place = sites.embedding_norm
-        norm = self.trunk.get_submodule(place) if place else layers(self.trunk, sites)[0]
-
-        def add(total: Tensor) -> Tensor:
-            for guide in guides:
-                total = total + guide(syntax)
-            return total
-
-        hook = change_input(norm, add, n_pieces=syntax.n_pieces)
-        try:
-            yield
-        finally:
-            hook.remove()
-
-    @contextmanager
-    def _guided_layers(self, syntax: Syntax) -> Iterator[None]:
-        """Let guides change the input of each layer, inside a ``with`` block."""
-        guides = [guide for guide in self.guides if isinstance(guide, LayerGuide)]
-        if not guides:
-            yield
-            return
-        sites = find_sites(self.config.encoder.model_type, purpose="a guide before every layer")
-        prepared = [guide.prepare(syntax) for guide in guides]
-
-        def change(states: Tensor, *, index: int) -> Tensor:
-            for guide, tensors in zip(guides, prepared, strict=True):
-                states = guide.before_layer(index, states, tensors)
-            return states
-
-        hooks = [
-            change_input(layer, functools.partial(change, index=index), n_pieces=syntax.n_pieces)
-            for index, layer in enumerate(layers(self.trunk, sites))
-        ]
-        try:
-            yield
-        finally:
-            for hook in hooks:
-                hook.remove()
 
     def states_after(
         self, layer: int, input_ids: Tensor, attention_mask: Tensor, **tensors: Any
@@ -328,6 +280,8 @@ class GuidedEncoder(SyntagmaModel):
         sentence: Tensor | None = None,
         word: Tensor | None = None,
         tag: Tensor | None = None,
+        parent: Tensor | None = None,
+        relation: Tensor | None = None,
         domain: Tensor | None = None,
         distances: Tensor | None = None,
         observe: bool = False,
@@ -346,6 +300,8 @@ class GuidedEncoder(SyntagmaModel):
             sentence: number of the sentence, ``[batch, n]``.
             word: number of the word, ``[batch, n]``.
             tag: part-of-speech tag, ``[batch, n]``.
+            parent: number of the head of the word, ``[batch, n]``.
+            relation: relation to that head, ``[batch, n]``.
             domain: 0 for the first text, 1 for the second, ``[batch, n]``.
             distances: tree distances that replace those of the tree, ``[batch, n, n]``.
             observe: whether guides store data for inspection, such as attention weights.
@@ -354,15 +310,25 @@ class GuidedEncoder(SyntagmaModel):
             InputError: a guide needs syntax tensors that are missing.
         """
         syntax = Syntax(
-            attention_mask, enter, exit, point, depth, sentence, word, tag, domain, distances
+            attention_mask,
+            enter=enter,
+            exit=exit,
+            point=point,
+            depth=depth,
+            sentence=sentence,
+            word=word,
+            tag=tag,
+            parent=parent,
+            relation=relation,
+            domain=domain,
+            distances=distances,
         )
         extra: dict[str, Any] = {}
         if token_type_ids is not None and self.reads_token_types:
             extra["token_type_ids"] = token_type_ids
         with (
             self._turn(),
-            self._guided_embeddings(syntax),
-            self._guided_layers(syntax),
+            guided_inside(self.trunk, self.config.encoder.model_type, self.guides, syntax),
             self._computed_in(input_ids.device.type),
         ):
             states = self.trunk(

@@ -21,7 +21,7 @@ from syntagma.models.ancestor_attention import (
 )
 from syntagma.models.guide import FirstPiece, StateGuide, Syntax
 from syntagma.syntax.ancestors import ancestor_mask
-from syntagma.syntax.encode import PieceMode
+from syntagma.syntax.pieces import PieceMode
 
 
 @dataclass(frozen=True)
@@ -29,7 +29,7 @@ class AncestorAttention:
     """SG-Net: attention restricted to a word's ancestors, after the last layer.
 
     Args:
-        pieces: rule for transferring the tree to pieces (:mod:`syntagma.syntax.encode`).
+        pieces: rule for transferring the tree to pieces (:mod:`syntagma.syntax.pieces`).
         aggregation: how guided states are aggregated with the encoder's
             (:mod:`syntagma.models.aggregation`).
         alpha: weight of the encoder's states in ``dual`` (0.5 in eq. 4).

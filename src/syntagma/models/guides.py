@@ -21,6 +21,7 @@ GUIDES: Registry[type[Guide]] = Registry(
     {
         "pos_embedding": "syntagma.models.pos_embedding:TagEmbedding",
         "tree_distance": "syntagma.models.distance_layer:DistanceLayers",
+        "tree_bias": "syntagma.models.tree_bias:TreeBiasTable",
         "ancestor_attention": "syntagma.models.guided_layers:SyntaxGuidedLayers",
         "coattention": "syntagma.models.coattention:CoAttentionGuide",
     },

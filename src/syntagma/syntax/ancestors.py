@@ -55,7 +55,7 @@ def _argsort(values: IntArray) -> NDArray[np.intp]:
     return np.argsort(values.astype(np.int16) if short else values, kind="stable")
 
 
-def _parents(heads: IntArray, sentences: IntArray) -> IntArray:
+def head_indices(heads: IntArray, sentences: IntArray) -> IntArray:
     """Return the index of each word's head in the whole text, −1 for roots."""
     if not len(heads):
         return heads
@@ -75,7 +75,7 @@ def tour(heads: IntArray, sentences: IntArray) -> Tour:
     [1, 0, 3, 4, 2]
     """
     n_words = len(heads)
-    parents = _parents(np.asarray(heads, np.int32), np.asarray(sentences, np.int32))
+    parents = head_indices(np.asarray(heads, np.int32), np.asarray(sentences, np.int32))
     depth = _sum_to_root((parents >= 0).astype(np.int32), parents)
     # Subtree sizes, bottom up: all words of one depth are added to their parents at once.
     sizes = np.ones(n_words, np.int32)
@@ -104,7 +104,7 @@ def projections(heads: IntArray, sentences: IntArray) -> tuple[IntArray, IntArra
     Returns:
         Indices of the leftmost and of the rightmost words, each ``[n_words]``.
     """
-    parents = _parents(np.asarray(heads, np.int32), np.asarray(sentences, np.int32))
+    parents = head_indices(np.asarray(heads, np.int32), np.asarray(sentences, np.int32))
     left = np.arange(len(heads), dtype=np.int32)
     right = left.copy()
     depth = tour(heads, sentences).depth

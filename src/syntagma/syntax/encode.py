@@ -1,75 +1,22 @@
-"""Encode parsed texts as subword pieces with the syntax columns that guides read.
-
-There are three rules for transferring the tree from words to their pieces (SG-Net journal version,
-section 5.1):
-
-``share``
-    All pieces of a word share its interval: they see its ancestors and one another.
-``first_piece``
-    The later pieces of a word are children of its first piece.
-``projection``
-    For parity with the authors' released script: piece ``i`` sees the first piece of word ``j`` iff
-    ``i`` lies between the leftmost and the rightmost word of the subtree of ``j``.
-"""
+"""Encode parsed texts as subword pieces with the syntax columns that guides read."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from syntagma.errors import InputError
 from syntagma.parse.columns import Labels, ParsedText
-from syntagma.syntax.ancestors import projections, tour
-from syntagma.syntax.tags import ERR, TagSet, tag_ids
-from syntagma.text.alignment import (
-    ABSENT,
-    align,
-    cut,
-    encodable,
-    first_pieces,
-    require_offsets,
-    spread,
-)
+from syntagma.syntax.pieces import COLUMNS, PieceMode, PieceSyntax, column_shifts, piece_syntax
+from syntagma.syntax.tags import TagSet
+from syntagma.text.alignment import align, cut, encodable, require_offsets
 from syntagma.text.unescaped import unescape_text
 
 IntArray = NDArray[np.int32]
-PieceMode = Literal["share", "first_piece", "projection"]
-
-
-COLUMNS = ("enter", "exit", "word", "sentence", "depth", "tag", "point")
-"""Names of the table's rows.  A model reads one contiguous block of rows (see
-:class:`syntagma.syntax.sequences.SequenceBuilder`), so the most used ones come first."""
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class PieceSyntax:
-    """Syntax columns of a sequence of pieces.
-
-    Args:
-        table: one row for each name in :data:`COLUMNS`, ``[n_columns, n_pieces]``:
-
-            ``enter``, ``exit``: interval of the piece; ``j`` is an ancestor of ``i``, or ``i``
-            itself, iff ``enter[j] ≤ point[i] < exit[j]``;
-            ``word``, ``sentence``: numbers of its word and sentence, −1 for pieces without a word;
-            ``depth``: number of arcs to the root of the sentence;
-            ``tag``: tag id, see :mod:`syntagma.syntax.tags`;
-            ``point``: position looked up in the intervals; equals ``enter`` except in the mode
-            ``projection``.
-    """
-
-    table: IntArray
-
-    def __getitem__(self, column: str) -> IntArray:
-        return self.table[COLUMNS.index(column)]
-
-    def part(self, begin: int, end: int) -> PieceSyntax:
-        """Return the columns of the pieces ``begin`` to ``end`` − 1."""
-        return PieceSyntax(self.table[:, begin:end])
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -179,12 +126,11 @@ def encode_texts(
     syntax = piece_syntax(together, words, mode=mode, tags=tags)
     # Subtract what earlier texts counted, so that each text gets the values it has alone.
     tour_starts = _tour_starts(mode, words, n_pieces, n_words)
-    bases = {
-        "word": np.cumsum(n_words) - n_words,
-        "sentence": np.cumsum(n_sentences) - n_sentences,
-        **dict.fromkeys(("enter", "exit", "point"), tour_starts),
-    }
-    base = np.stack([bases.get(name, 0 * tour_starts) for name in COLUMNS]).astype(np.int32)
+    base = column_shifts(
+        words=np.cumsum(n_words) - n_words,
+        sentences=np.cumsum(n_sentences) - n_sentences,
+        positions=tour_starts,
+    )
     # Pieces without a word keep their fill values.
     table = np.where(words >= 0, syntax.table - np.repeat(base, n_pieces, 1), syntax.table)
     return [
@@ -248,11 +194,11 @@ def concatenate(texts: Sequence[EncodedText]) -> EncodedText:
 
 def _shifted(table: IntArray, totals: dict[str, int]) -> IntArray:
     """Shift the numbers in a table past those of the preceding texts."""
-    shift = {"word": totals["n_words"], "sentence": totals["n_sentences"]}
-    shift |= dict.fromkeys(("enter", "exit", "point"), totals["span"])
-    column = np.array([shift.get(name, 0) for name in COLUMNS], np.int32)[:, None]
+    shift = column_shifts(
+        words=totals["n_words"], sentences=totals["n_sentences"], positions=totals["span"]
+    )
     has_word = table[COLUMNS.index("word")] >= 0
-    return np.where(has_word, table + column, table)
+    return np.where(has_word, table + shift[:, None], table)
 
 
 def _join(
@@ -262,11 +208,8 @@ def _join(
     n_words = np.array([len(parse) for parse in parsed])
     n_sentences = np.array([int(p.sentences[-1]) + 1 if len(p) else 0 for p in parsed])
     shift = np.repeat(text_starts, n_words).astype(np.int32)
-    # Each parse may number its tags in its own way; recode every label set once.
-    labels = Labels()
-    label_sets = {id(p.xpos_labels): p.xpos_labels for p in parsed}
-    codes = {key: np.asarray(labels.encode(own.names), np.int32) for key, own in label_sets.items()}
-    tags = [codes[id(p.xpos_labels)][p.xpos] for p in parsed]
+    tags, tag_labels = _recoded([(p.xpos, p.xpos_labels) for p in parsed])
+    relations, relation_labels = _recoded([(p.relations, p.relation_labels) for p in parsed])
     together = replace(
         parsed[0],
         starts=np.concatenate([p.starts for p in parsed]) + shift,
@@ -274,11 +217,22 @@ def _join(
         sentences=np.concatenate([p.sentences for p in parsed])
         + np.repeat(np.cumsum(n_sentences) - n_sentences, n_words).astype(np.int32),
         heads=np.concatenate([p.heads for p in parsed]),
-        xpos=np.concatenate(tags),
+        relations=relations,
+        xpos=tags,
         parts=np.concatenate([p.parts for p in parsed]),
-        xpos_labels=labels,
+        relation_labels=relation_labels,
+        xpos_labels=tag_labels,
     )
     return together, n_words, n_sentences
+
+
+def _recoded(columns: Sequence[tuple[IntArray, Labels]]) -> tuple[IntArray, Labels]:
+    """Concatenate label codes of several texts, each of which may number them in its own way."""
+    labels = Labels()
+    # Texts that share a label set recode it once.
+    sets = {id(own): own for _, own in columns}
+    codes = {key: np.asarray(labels.encode(own.names), np.int32) for key, own in sets.items()}
+    return np.concatenate([codes[id(own)][column] for column, own in columns]), labels
 
 
 def _tour_starts(
@@ -301,93 +255,3 @@ def _tour_starts(
         sums = np.concatenate([[0], np.cumsum(word_of_piece >= 0)])
         counts = sums[ends] - sums[ends - n_pieces]
     return np.asarray(np.cumsum(counts) - counts, np.int64)
-
-
-def piece_syntax(
-    parsed: ParsedText,
-    word_of_piece: NDArray[np.int64],
-    *,
-    mode: PieceMode = "share",
-    tags: TagSet = "penn",
-) -> PieceSyntax:
-    """Compute the syntax columns of pieces from the parse of their words.
-
-    Args:
-        parsed: the parsed text.
-        word_of_piece: index of each piece's word, ``[n_pieces]``, negative without a word.
-        mode: rule for transferring the tree from words to pieces, see the module docstring.
-        tags: the tag set of the labels in ``parsed.xpos_labels``.
-
-    Raises:
-        InputError: the mode is unknown.
-    """
-    trees = tour(parsed.heads, parsed.sentences)
-    depth = spread(trees.depth, word_of_piece, fill=0)
-    if mode == "share":
-        enter, exit_ = (spread(column, word_of_piece, fill=0) for column in trees[:2])
-        point = enter
-    elif mode == "first_piece":
-        enter, exit_, later = _first_piece_intervals(trees.enter, trees.exit, word_of_piece)
-        # Later pieces are children of the first piece: one arc deeper.
-        point, depth = enter, depth + later
-    elif mode == "projection":
-        enter, exit_ = _projection_intervals(parsed, word_of_piece)
-        point = np.arange(len(word_of_piece), dtype=np.int64)
-    else:
-        raise InputError(f"mode must be share, first_piece or projection, got {mode!r}")
-    ids = np.array(tag_ids(parsed.xpos_labels.names, tags), np.int64)
-    word_tags = ids[parsed.xpos] if len(parsed) else ids
-    columns = {
-        "enter": enter,
-        "exit": exit_,
-        "word": np.where(word_of_piece == ABSENT, -1, word_of_piece),
-        "sentence": spread(parsed.sentences, word_of_piece, fill=-1),
-        "depth": depth,
-        "tag": spread(word_tags, word_of_piece, fill=ERR),
-        "point": point,
-    }
-    return PieceSyntax(np.stack([columns[name] for name in COLUMNS]).astype(np.int32))
-
-
-def _first_piece_intervals(
-    enter: IntArray, exit: IntArray, word_of_piece: NDArray[np.int64]
-) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
-    """Compute intervals of a tour over pieces: first piece of a word, later pieces, dependents.
-
-    Also return whether each piece is a later piece of its word.
-    """
-    n_words = len(enter)
-    # The interval of a word covers its own pieces and those of its subtree.
-    counts = np.bincount(word_of_piece[word_of_piece >= 0], minlength=n_words)
-    # Number of pieces of each word, in the order of the word tour.
-    in_tour_order = np.zeros(n_words, np.int64)
-    in_tour_order[enter] = counts
-    pieces_before = np.concatenate([[0], np.cumsum(in_tour_order)])
-    word_enter, word_exit = pieces_before[enter], pieces_before[exit]
-    first = first_pieces(word_of_piece, n_words)
-    later = np.arange(len(word_of_piece)) - spread(first, word_of_piece, fill=0)
-    later = np.where(word_of_piece >= 0, later, 0)
-    begin = spread(word_enter, word_of_piece, fill=0) + later
-    end = np.where(later > 0, begin + 1, spread(word_exit, word_of_piece, fill=0))
-    return begin, end, (later > 0).astype(np.int64)
-
-
-def _projection_intervals(
-    parsed: ParsedText, word_of_piece: NDArray[np.int64]
-) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Compute intervals over sequence positions; only first pieces cover other pieces."""
-    left, right = projections(parsed.heads, parsed.sentences)
-    position = np.arange(len(word_of_piece), dtype=np.int64)
-    word_at = _fill_gaps(word_of_piece)
-    begins = np.searchsorted(word_at, left, side="left")
-    ends = np.searchsorted(word_at, right, side="right")
-    first = first_pieces(word_of_piece, len(left))
-    is_first = position == spread(first, word_of_piece, fill=-1)
-    begin = np.where(is_first, spread(begins, word_of_piece, fill=0), position)
-    end = np.where(is_first, spread(ends, word_of_piece, fill=0), position + 1)
-    return begin, end
-
-
-def _fill_gaps(word_of_piece: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Give pieces without a word the word before them, so that the result is sorted."""
-    return np.asarray(np.maximum.accumulate(np.append(-1, word_of_piece))[1:], np.int64)

@@ -21,17 +21,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from syntagma.errors import InputError
-from syntagma.syntax.encode import COLUMNS, EncodedText, PieceSyntax
-from syntagma.syntax.tags import SPE
+from syntagma.syntax.encode import EncodedText
+from syntagma.syntax.pieces import COLUMNS, NO_WORD, PieceSyntax
 from syntagma.text.alignment import first_pieces
 
 IntArray = NDArray[np.int32]
 MarkerPlace = Literal["head", "special"]
-
-_SPECIAL = np.array(
-    [{"word": -1, "sentence": -1, "tag": SPE}.get(name, 0) for name in COLUMNS], np.int32
-)
-"""Syntax columns of a piece without a word."""
 
 
 class MarkedText(NamedTuple):
@@ -174,7 +169,7 @@ def _columns(
     columns = np.empty((len(COLUMNS), len(markers)), np.int32)
     for number, marker in enumerate(markers):
         head = heads[marker.mention]
-        columns[:, number] = _SPECIAL if head is None else text.syntax.table[:, head]
+        columns[:, number] = NO_WORD if head is None else text.syntax.table[:, head]
         if head is not None:
             # Markers are numbered after all words of the text.
             columns[COLUMNS.index("word"), number] = text.n_words + number

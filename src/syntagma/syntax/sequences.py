@@ -12,16 +12,15 @@ from torch import Tensor
 
 from syntagma.batches import padded_length
 from syntagma.errors import InputError
-from syntagma.syntax.encode import COLUMNS, EncodedText
-from syntagma.syntax.tags import PAD, SPE
+from syntagma.syntax.encode import EncodedText
+from syntagma.syntax.pieces import COLUMNS, NO_WORD, column_shifts
+from syntagma.syntax.tags import PAD
 
 IntArray = NDArray[np.int32]
 
 DOMAIN = "domain"
 """Name of the column that tells which of two texts a piece belongs to."""
 _WORD = COLUMNS.index("word")
-# Values of special tokens and padding, before `_isolate_special` sets their intervals.
-_FILL = {"enter": 0, "exit": 0, "word": -1, "sentence": -1, "depth": 0, "tag": SPE, "point": 0}
 
 
 class Part(NamedTuple):
@@ -94,7 +93,6 @@ class SequenceBuilder:
         # Read one contiguous block of rows: a slice is a view, a list of rows would be a copy.
         rows = [COLUMNS.index(name) for name in self.columns] or [0]
         self._rows = slice(min(rows), max(rows) + 1)
-        self._fills = np.array([_FILL[name] for name in COLUMNS[self._rows]], np.int32)
         self._one = _template(tokenizer, ("a",))
         self._two = _template(tokenizer, ("a", "b"))
 
@@ -150,7 +148,7 @@ class SequenceBuilder:
             batch[DOMAIN] = np.full(shape, -1, np.int64)
         rows = self._rows
         syntax = np.empty((rows.stop - rows.start, *shape), np.int32)  # [n_rows, batch, width]
-        syntax[:] = self._fills[:, None, None]
+        syntax[:] = NO_WORD[rows, None, None]
         for row, parts in enumerate(sequences):
             self._fill(row, parts, batch, syntax)
         columns = dict(zip(COLUMNS[rows], syntax, strict=True))
@@ -204,10 +202,8 @@ class SequenceBuilder:
         Words, sentences and intervals are numbered continuously, so that two texts in one sequence
         have nothing in common.
         """
-        counts = {"word": text.n_words, "sentence": text.n_sentences}
-        counts |= dict.fromkeys(("enter", "exit", "point"), text.span)
-        rows = [counts.get(name, 0) for name in COLUMNS[self._rows]]
-        return np.array(rows, np.int32)[:, None]
+        shifts = column_shifts(words=text.n_words, sentences=text.n_sentences, positions=text.span)
+        return shifts[self._rows, None]
 
     @staticmethod
     def _isolate_special(columns: dict[str, IntArray], lengths: Sequence[int]) -> None:

@@ -18,7 +18,8 @@ from syntagma.parse.columns import ParsedText, require_trees
 from syntagma.parse.sources.cache import ParseCache
 from syntagma.parse.sources.load import load_source
 from syntagma.parse.sources.source import Mode, ParseSource
-from syntagma.syntax.encode import COLUMNS, EncodedText, PieceMode, encode_texts, piece_mode
+from syntagma.syntax.encode import EncodedText, encode_texts, piece_mode
+from syntagma.syntax.pieces import COLUMNS, PieceMode
 from syntagma.syntax.sequences import DOMAIN, Part, SequenceBuilder, fit_two
 from syntagma.syntax.tags import TagSet, tag_set_of
 from syntagma.text.sentence import Parse
@@ -33,7 +34,7 @@ class SyntaxTokenizer:
         tokenizer: the encoder's fast tokenizer.
         source: parse source for the texts.
         longest: maximum number of pieces that the encoder reads, with special tokens.
-        pieces: rule for transferring the tree to pieces (:mod:`syntagma.syntax.encode`).
+        pieces: rule for transferring the tree to pieces (:mod:`syntagma.syntax.pieces`).
         tags: the tag set whose ids the column ``tag`` has.
         cache: folder in which parses are cached; ``None`` for no cache.
         mode: ``raw`` for running text, ``words`` for texts that are tokenized already.

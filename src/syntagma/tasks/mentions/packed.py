@@ -15,7 +15,8 @@ from typing import Any, overload
 import numpy as np
 from numpy.typing import NDArray
 
-from syntagma.syntax.encode import COLUMNS, EncodedText, PieceSyntax
+from syntagma.syntax.encode import EncodedText
+from syntagma.syntax.pieces import COLUMNS, PieceSyntax
 from syntagma.tasks.mentions.classifier import MentionItem
 from syntagma.tasks.task import Features
 
