@@ -84,8 +84,6 @@ def test_training_starts_from_the_states_of_the_plain_encoder(model_type):
 @pytest.mark.parametrize("model_type", TAKING)
 def test_attention_of_the_first_layer_is_weighted_by_the_exponential_of_the_bias(model_type):
     """softmax(s + b) = softmax(s) · exp(b), normalised; whatever else is part of the scores s."""
-    if model_type in ("convbert", "luke", "mobilebert", "umt5"):
-        pytest.skip("its weights cannot be observed as those of one layer of pieces")
     model, batch = guided(model_type, tree_bias={}), inputs()
     before = observe(model, batch).layers[0]
     found = observe(trained(model), batch).layers[0]
