@@ -216,17 +216,19 @@ def read_systems(
 
 
 def require_same_numbers(systems: Sequence[System]) -> None:
-    """Check that all systems have the same number of runs, whose means are then shown together.
+    """Check that all systems have the same number of seeds, whose means are then shown together.
+
+    A seed may have several runs, with other noise.
 
     Raises:
         InputError: they have not.
     """
-    first = systems[0]
-    for system in systems:
-        if len(system.runs) != len(first.runs):
+    n_seeds = [len({run.seed for run in system.runs}) for system in systems]
+    for system, number in zip(systems, n_seeds, strict=True):
+        if number != n_seeds[0]:
             raise InputError(
-                f"{system.name} has {len(system.runs)} seeds, {first.name} has {len(first.runs)}; "
-                f"give the same number of runs of each"
+                f"{system.name} has {number} seeds, {systems[0].name} has {n_seeds[0]}; give the "
+                f"same number of runs of each"
             )
 
 

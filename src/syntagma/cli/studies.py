@@ -89,7 +89,7 @@ def compare(
     resamples: Resamples = 9999,
     device: Device = "cpu",
 ) -> None:
-    """Compare runs: intervals of the differences over seeds and over examples.
+    """Compare runs, with intervals over seeds and examples.
 
     Runs whose settings differ only in the seed are one system. Runs of two systems with the same
     seed and the same training data are paired; for others there are the tests of the papers. A
