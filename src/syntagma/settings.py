@@ -228,6 +228,8 @@ def _convert_union(choices: tuple[Any, ...], value: Any, where: str) -> Any:
     for choice in inner:
         if isinstance(choice, type) and isinstance(value, choice):
             return value
+        if typing.get_origin(choice) is Literal and value in typing.get_args(choice):
+            return value
     names = " or ".join(_type_name(choice) for choice in inner)
     raise InputError(f"{where}: expected {names}, got {value!r}")
 
@@ -255,6 +257,8 @@ def _convert_plain(hint: type, value: Any, where: str) -> Any:
 
 
 def _type_name(kind: Any) -> str:
+    if typing.get_origin(kind) is Literal:
+        return ", ".join(map(str, typing.get_args(kind)))
     return _TYPE_NAMES.get(kind, getattr(kind, "__name__", str(kind)))
 
 

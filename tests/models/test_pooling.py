@@ -23,7 +23,7 @@ OTHERS = ["It left.", "Who waved at whom?"]
         ({"coattention": {}}, "max"),
         ({"coattention": {"turns": 0}}, "first"),
         ({"ancestor_attention": {}}, "mean"),
-        ({"ancestor_attention": {"aggregate_special": True}}, "mean"),
+        ({"ancestor_attention": {"mask": "all"}}, "mean"),
         ({"ancestor_attention": {"aggregation": "vanilla_only"}}, "first"),
         ({"ancestor_attention": {}, "coattention": {}}, "max"),
     ],
@@ -34,6 +34,25 @@ def test_the_first_piece_is_pooled_only_if_guides_reach_it(guides, expected):
     if expected != "first":
         with pytest.raises(InputError, match=naming("head.pooling max mean first")):
             find_pooling("first", guides)
+
+
+@pytest.mark.parametrize("special", [True, "released"])
+def test_an_aggregated_first_piece_is_pooled_on_request(special, tiny_encoder):
+    own = {"ancestor_attention": {"aggregate_special": special}}
+    guides = read_guides(own)
+    assert find_pooling("auto", guides) == "mean"
+    assert find_pooling("first", guides) == "first"
+    with pytest.raises(InputError, match=naming("head.pooling max mean co-attention first")):
+        find_pooling("first", read_guides(own | {"coattention": {}}))
+    model = PairModel.from_pretrained(
+        tiny_encoder, guides=own, labels=LABELS, head={"pooling": "first"}
+    )
+    batch = SyntaxTokenizer.from_pretrained(tiny_encoder, parser="linear")(TEXTS, OTHERS)
+    model(**batch, labels=torch.tensor([0, 1])).loss.backward()
+    layer = model.ancestor_attention.layers[0]
+    assert all(part.weight.grad.any() for part in (layer.value, layer.feed_forward_out))
+    # Attention to one piece has the weight 1, whatever query and key are.
+    assert bool(layer.query.weight.grad.abs().max() > 1e-9) == (special == "released")
 
 
 @pytest.mark.parametrize("preset", ["sg-net", "poi-net", "seprem"])

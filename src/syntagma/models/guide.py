@@ -74,17 +74,20 @@ class Syntax(NamedTuple):
 
 
 class FirstPiece(NamedTuple):
-    """Why the state of the first piece cannot represent a sequence after a guide.
+    """Why the state of the first piece cannot represent what a guide does with a sequence.
 
     Args:
         reason: the guide and the reason, as the end of a sentence that begins with "after".
         pooling: pooling that represents the sequence.
-        unguided: whether special tokens keep the encoder's states, which the guide does not change.
+        unguided: whether the states of special tokens depend on no other piece's guided state.
+        changed: whether the guide changes the first piece all the same, so that it may be pooled if
+            the settings ask for it, as the paper does.
     """
 
     reason: str
     pooling: Literal["max", "mean"]
     unguided: bool = False
+    changed: bool = False
 
 
 class Guide(nn.Module):

@@ -21,7 +21,15 @@ from syntagma.models.ancestor_attention import (
 )
 from syntagma.models.guide import FirstPiece, StateGuide, Syntax
 from syntagma.syntax.ancestors import ancestor_mask
+from syntagma.syntax.control_masks import (
+    all_pieces_mask,
+    open_special_rows,
+    random_mask,
+    same_word_mask,
+)
 from syntagma.syntax.pieces import PieceMode
+
+Mask = Literal["ancestors", "self", "all", "random"]
 
 
 @dataclass(frozen=True)
@@ -33,8 +41,13 @@ class AncestorAttention:
         aggregation: how guided states are aggregated with the encoder's
             (:mod:`syntagma.models.aggregation`).
         alpha: weight of the encoder's states in ``dual`` (0.5 in eq. 4).
-        aggregate_special: whether special tokens are aggregated too, as in the authors' released
-            code; in the paper they keep the encoder's states.
+        mask: pieces that a piece attends to, special tokens apart: those of its word and of the
+            word's ``ancestors``; of its word alone (``self``); ``all`` except padding; or in its
+            word and its sentence as many as with ``ancestors``, drawn at ``random``.
+        mask_seed: random seed of ``mask: random``.
+        aggregate_special: whether special tokens are aggregated too; in the paper they keep the
+            encoder's states. They attend to themselves only, or, with ``released``, to everything
+            except padding, as in the authors' released code.
         initialise: ``random``, or ``last_layer`` to start as a copy of the encoder's last layer,
             with its relative positions (the preset ``sg-net``).
         num_layers: number of guided layers.
@@ -43,7 +56,9 @@ class AncestorAttention:
     pieces: PieceMode = "share"
     aggregation: Aggregation = "dual"
     alpha: float = 0.5
-    aggregate_special: bool = False
+    mask: Mask = "ancestors"
+    mask_seed: int = 0
+    aggregate_special: bool | Literal["released"] = False
     initialise: Literal["random", "last_layer"] = "random"
     num_layers: int = 1
 
@@ -52,6 +67,18 @@ class AncestorAttention:
             raise InputError(f"alpha must be a share from 0 to 1, got {self.alpha}")
         if self.num_layers < 1:
             raise InputError(f"num_layers must be at least 1, got {self.num_layers}")
+        if self.mask_seed < 0:
+            raise InputError(f"mask_seed must be at least 0, got {self.mask_seed}")
+        if self.mask_seed and self.mask != "random":
+            raise InputError(
+                f"mask_seed: expected 0 with mask: {self.mask}, which draws nothing, got "
+                f"{self.mask_seed}; set mask: random"
+            )
+        if self.aggregation == "vanilla_only" and self.mask != "ancestors":
+            raise InputError(
+                f"mask: {self.mask} has no effect with aggregation: vanilla_only, which has no "
+                f"mask; set aggregation: dual or guided_only, or leave out mask"
+            )
 
 
 class SyntaxGuidedLayers(StateGuide):
@@ -134,31 +161,45 @@ class SyntaxGuidedLayers(StateGuide):
 
     @classmethod
     def first_piece(cls, settings: AncestorAttention) -> FirstPiece | None:
-        """Return a reason: special tokens attend only to themselves, unless there is no mask."""
+        """Return a reason: no tree reaches special tokens, unless there is no mask."""
         if settings.aggregation == "vanilla_only":
             return None
+        if settings.aggregate_special == "released":
+            return FirstPiece(
+                "ancestor_attention, in which the first piece attends to everything",
+                "mean",
+                changed=True,
+            )
         return FirstPiece(
             "ancestor_attention, in which the first piece attends only to itself",
             "mean",
             unguided=True,
+            changed=bool(settings.aggregate_special),
         )
 
     @classmethod
     def stays_in_text(cls, settings: AncestorAttention) -> bool:
         """Return true: the layers follow the last one, and attention does not leave the sentence.
 
-        Bi-attention is the exception: it compares the guided states of all pieces.
+        The exceptions are bi-attention, which compares the guided states of all pieces; attention
+        to all pieces; and special tokens that attend to everything, in a second layer to guided
+        states.
         """
-        return settings.aggregation != "bi_attention"
+        leaves = settings.mask == "all" or (
+            settings.aggregate_special == "released" and settings.num_layers > 1
+        )
+        return settings.aggregation != "bi_attention" and not leaves
 
     @classmethod
     def columns_of(cls, settings: AncestorAttention) -> tuple[str, ...]:
         """Return the tensors that the mask needs; none for the control without a mask."""
         if settings.aggregation == "vanilla_only":
             return ()
-        if settings.pieces == "projection":
-            return ("enter", "exit", "point", "word")
-        return ("enter", "exit", "word")
+        if settings.mask in ("self", "all"):
+            return ("word",)
+        point = ("point",) if settings.pieces == "projection" else ()
+        sentence = ("sentence",) if settings.mask == "random" else ()
+        return ("enter", "exit", *point, "word", *sentence)
 
     @property
     def columns(self) -> tuple[str, ...]:  # type: ignore[override]
@@ -203,11 +244,7 @@ class SyntaxGuidedLayers(StateGuide):
         Raises:
             InputError: syntax tensors are missing.
         """
-        plain_layer = self.settings.aggregation == "vanilla_only"
-        if plain_layer:
-            mask = syntax.attention_mask.bool().unsqueeze(1)
-        else:
-            mask = ancestor_mask(syntax.require("enter"), syntax.require("exit"), syntax.point)
+        mask = self.mask(syntax)
         guided = states
         weights = []
         for layer in self.layers:
@@ -218,8 +255,39 @@ class SyntaxGuidedLayers(StateGuide):
         if observed is not None:
             observed["ancestor_attention"] = tuple(weights)
         joined: Tensor = self.aggregator(states, guided, syntax.attention_mask)
-        if self.settings.aggregate_special or plain_layer:
+        if self.settings.aggregate_special or self.settings.aggregation == "vanilla_only":
             return joined
         # In the paper special tokens keep the encoder's states.
         is_word = syntax.require("word") >= 0
         return joined.where(is_word.unsqueeze(-1), states.to(joined.dtype))
+
+    def mask(self, syntax: Syntax) -> Tensor:
+        """Compute what each piece attends to.
+
+        Args:
+            syntax: tensors of the batch; :meth:`columns_of` names those that are read.
+
+        Returns:
+            Boolean mask, true where a row may attend to a column, ``[batch, n, n]`` or
+            ``[batch, 1, n]``.
+
+        Raises:
+            InputError: syntax tensors are missing.
+        """
+        settings, inside = self.settings, syntax.attention_mask
+        if settings.aggregation == "vanilla_only":
+            return inside.bool().unsqueeze(1)
+        word = syntax.require("word")
+        if settings.mask == "self":
+            mask = same_word_mask(word)
+        elif settings.mask == "all":
+            mask = all_pieces_mask(word, inside)
+        else:
+            enter = syntax.require("enter")
+            mask = ancestor_mask(enter, syntax.require("exit"), syntax.point)
+            if settings.mask == "random":
+                sentence = syntax.require("sentence")
+                mask = random_mask(mask, enter, word, sentence, seed=settings.mask_seed)
+        if settings.aggregate_special == "released":
+            mask = open_special_rows(mask, word, inside)
+        return mask

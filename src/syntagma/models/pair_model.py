@@ -22,7 +22,7 @@ class PairHead:
         max_length: tokens per sequence, with special tokens; the longer text is truncated first.
         pooling: how a sequence becomes one vector; ``auto`` is ``first``, except ``max`` after
             iterative co-attention, which may set the first piece to 0, and ``mean`` after ancestor
-            attention, which does not change it.
+            attention, whose trees do not reach it.
         dropout: dropout probability of that vector.
     """
 

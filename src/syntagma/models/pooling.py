@@ -24,12 +24,13 @@ def find_pooling(how: AnyPooling, guides: GuideSettings) -> Pooling:
         guides: settings of the model's guides.
 
     Raises:
-        InputError: the setting is ``first``, but the first piece cannot represent the sequence.
+        InputError: the setting is ``first``, but a guide leaves the first piece as it is, or makes
+            it 0.
     """
     obstacles = [found for name, own in guides.items() if (found := GUIDES[name].first_piece(own))]
-    if how == "first" and obstacles:
+    if how == "first" and (blocking := [found for found in obstacles if not found.changed]):
         raise InputError(
-            f"head.pooling: expected max or mean after {obstacles[-1].reason}; got first"
+            f"head.pooling: expected max or mean after {blocking[-1].reason}; got first"
         )
     if how == "auto":
         return obstacles[-1].pooling if obstacles else "first"
