@@ -203,8 +203,13 @@ class GuidedEncoder(SyntagmaModel):
 
     @property
     def reads_syntax(self) -> bool:
-        """Whether a guide needs parses; domains are known without them."""
+        """Whether a guide needs parses, or words; domains are known without them."""
         return bool(set(self.syntax_columns) - {"domain"})
+
+    @property
+    def reads_trees(self) -> bool:
+        """Whether a guide reads more of a parse than its sentences and words, as tags or heads."""
+        return bool(set(self.syntax_columns) - {"domain", "word", "sentence"})
 
     def _turn(self) -> AbstractContextManager[None]:
         """Admit one thread at a time if the forward pass needs hooks.

@@ -19,11 +19,12 @@ from syntagma.errors import InputError
 from syntagma.models.guided_encoder import GuidedEncoder
 from syntagma.parse.columns import ParsedText
 from syntagma.parse.sources.cache import ParseCache
-from syntagma.parse.sources.load import identify, load_source
+from syntagma.parse.sources.load import identify, load_source, needed_source
 from syntagma.parse.sources.source import Mode, ParseSource
 from syntagma.syntax.encode import EncodedText, encode_texts, piece_mode
 from syntagma.syntax.sequences import SequenceBuilder
 from syntagma.syntax.tags import MIN_SHARE, TagSet, tag_set_of, tagged_shares
+from syntagma.tasks.asked_parser import asked_parser
 from syntagma.tasks.layout import Layout, TextPair
 from syntagma.tasks.recent import Recent
 from syntagma.tasks.task import Example, Prediction, Task
@@ -276,14 +277,9 @@ class TextPredictor(Generic[Model]):
         ref = find_model(name)
         model: Any = cls.model_class.load_saved(ref, task=cls.task).to(device)
         tokenizer = load_tokenizer(ref, model.config.encoder)
-        if parser and not model.reads_syntax:
-            raise InputError(f"{ref.name}: reads no syntax, so parser {parser!r} changes nothing")
-        if model.reads_syntax and not {"source", "cache"} & options.keys():
-            options["source"] = load_source(
-                parser or model.config.parser,
-                device=device,
-                mode=cls.mode(model),
-            )
+        asked = asked_parser(model, parser, name=ref.name)
+        if asked and not {"source", "cache"} & options.keys():
+            options["source"] = load_source(asked, device=device, mode=cls.mode(model))
         return cls(model, tokenizer, **options)
 
     def lay_out(self, texts: TextPair) -> Layout:
@@ -378,7 +374,10 @@ class PredictorTask(Task[Example, Prediction], Generic[Example, Prediction, Pred
     def parser_used(self, name: str = "") -> dict[str, str] | None:
         """As :meth:`Task.parser_used`."""
         cache = self.predictor.texts.cache
-        return None if cache is None else identify(name or self.model.config.parser, cache.source)
+        if cache is None:
+            return None
+        name = needed_source(name or self.model.config.parser, trees=self.model.reads_trees)
+        return identify(name, cache.source)
 
     @classmethod
     def from_pretrained(

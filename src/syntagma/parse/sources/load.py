@@ -153,6 +153,30 @@ def load_source(name: str, *, device: str = "cpu", mode: Mode = "raw") -> ParseS
     )
 
 
+def needed_source(name: str, *, trees: bool) -> str:
+    """Return the name of the source to load for a model that may read words only.
+
+    A parser's sentences and words are those of the segmentation, which needs no parser: for them,
+    ``linear`` is loaded instead.  Files of parsed texts, spaCy and Stanza have words of their own.
+
+    Args:
+        name: as for :func:`load_source`.
+        trees: whether the model reads more than sentences and words.
+
+    >>> needed_source("noisy:0.2:random", trees=False)
+    'linear'
+    """
+    if trees:
+        return name
+    if (noise := read_noise(name)) is not None:
+        return needed_source(noise.source, trees=False)
+    kind = name.partition(":")[0]
+    if kind in ("conllu", "parquet", "tacred", "spacy", "stanza"):
+        return name
+    is_known = kind in ("linear", "random") or find_model(name).kind == "model"
+    return "linear" if is_known else name
+
+
 def identify(name: str, source: ParseSource) -> dict[str, str]:
     """Name, version and digest of a parse source, for the records of what was made with it.
 

@@ -81,7 +81,12 @@ class Reader(OneOrMany, TextPredictor[SpanModel]):
             given = options.get("parser") or options.keys() & {"source", "cache"}
             shared: dict[str, Any] = {}
             if given or read_config(verifier_ref).parser == reader.model.config.parser:
-                shared = {"cache": reader.texts.cache} if reader.texts.cache else {}
+                # A reader of words only may have no trees for its verifier.
+                has_trees = reader.model.reads_trees or options.keys() & {"source", "cache"}
+                if reader.texts.cache and has_trees:
+                    shared = {"cache": reader.texts.cache}
+                elif options.get("parser"):
+                    shared = {"parser": options["parser"]}
             if "precision" in options:
                 shared["precision"] = options["precision"]
             reader.verifier = Reader.from_pretrained(verifier_ref, device=device, **shared)

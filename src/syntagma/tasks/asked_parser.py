@@ -1,0 +1,29 @@
+"""Which parse source a saved model is used with."""
+
+from __future__ import annotations
+
+from syntagma.errors import InputError
+from syntagma.models.guided_encoder import GuidedEncoder
+from syntagma.parse.sources.load import needed_source
+
+
+def asked_parser(model: GuidedEncoder, parser: str, *, name: str) -> str:
+    """Return the name of the source to load; empty for a model that reads no syntax.
+
+    Args:
+        model: the model.
+        parser: the source that was asked for; empty for the one used in training.
+        name: name of the model in error messages.
+
+    Raises:
+        InputError: another source was asked for, and the model reads nothing that it changes.
+    """
+    if not model.reads_syntax:
+        if parser:
+            raise InputError(f"{name}: reads no syntax, so parser {parser!r} changes nothing")
+        return ""
+    own = needed_source(model.config.parser, trees=model.reads_trees)
+    asked = needed_source(parser, trees=model.reads_trees) if parser else own
+    if parser and asked == own and not model.reads_trees:
+        raise InputError(f"{name}: reads words but no trees, so parser {parser!r} changes nothing")
+    return asked
