@@ -263,6 +263,33 @@ def test_alpha_can_be_fixed():
     assert float(model.tree_distance.alpha) == pytest.approx(0.2)
 
 
+def test_the_sum_has_no_alpha():
+    model = guided("bert", tree_distance={"combination": "sum"}).train()
+    guide = model.tree_distance
+    assert {name.partition(".")[0] for name, _ in guide.named_parameters()} == {"layers"}
+    states, strength = torch.randn(2, 5, 32), torch.rand(2, 5, 5)
+    layer = guide.layers[1]
+    added = states @ layer.own.weight.T + layer.own.bias
+    added = guide.activation(added + strength @ (states @ layer.related.weight.T))
+    found = guide.before_layer(1, states, strength)
+    torch.testing.assert_close(found, states + added, atol=1e-6, rtol=1e-5)
+    model(**inputs()).last_hidden_state.pow(2).mean().backward()
+    assert all(p.grad.any() for p in guide.parameters())
+    assert guide.learned_numbers(guide.settings, {}) == {}
+
+
+def test_a_saved_model_is_loaded_with_its_combination(tiny_encoder, tmp_path):
+    guides = {"tree_distance": {"combination": "sum"}}
+    model = GuidedEncoder.from_pretrained(tiny_encoder, guides=guides).eval()
+    model.save_pretrained(tmp_path)
+    loaded = GuidedEncoder.from_pretrained(tmp_path).eval()
+    with torch.no_grad():
+        expected, found = (m(**inputs()).last_hidden_state for m in (model, loaded))
+    assert torch.equal(found, expected)
+    with pytest.raises(InputError, match=naming("guides.tree_distance.combination sum share")):
+        GuidedEncoder.from_encoder(str(tmp_path), guides={"tree_distance": {}})
+
+
 def test_no_hook_remains_after_a_forward_pass():
     model = guided("bert", tree_distance={})
     model(**inputs())
@@ -280,6 +307,16 @@ def test_strength_is_computed_in_single_precision():
 def test_settings_are_checked():
     for preset, guides, message in (
         ("seprem", {"tree_distance": {"alpha": 2}}, "guides.tree_distance alpha 0 1 2.0"),
+        (
+            "seprem",
+            {"tree_distance": {"combination": "mean"}},
+            "guides.tree_distance.combination share sum 'mean'",
+        ),
+        (
+            "seprem",
+            {"tree_distance": {"combination": "sum", "alpha": 0.5}},
+            "guides.tree_distance combination sum 0.5 true share",
+        ),
         (
             "seprem",
             {"tree_distance": {"direction": "left"}},

@@ -242,3 +242,30 @@ def test_new_guides_may_have_a_separate_learning_rate(tiny_encoder):
             part = name.partition(".")[0]
             known = {"encoder": 1e-4, "tree_distance": expected}
             assert rates[id(weight)] == known.get(part, 1e-3), name
+
+
+def test_alpha_may_have_a_separate_learning_rate(tiny_encoder):
+    def model_with(guides):
+        return PairModel.from_encoder(
+            str(tiny_encoder), task="pairs", guides=guides, labels={"labels": ["no", "yes"]}
+        )
+
+    settings = TrainingSettings(learning_rate=1e-4, guide_learning_rate=3e-4)
+    model = model_with({"tree_distance": {}, "ancestor_attention": {}})
+    for is_loaded in False, True:
+        # The rate of a loaded α is its own as well.
+        model.pretrained_keys = {"tree_distance.alpha"} if is_loaded else set()
+        groups = parameter_groups(model, replace(settings, alpha_learning_rate=0.01))
+        (own,) = (group for group in groups if group["lr"] == 0.01)
+        assert [id(weight) for weight in own["params"]] == [id(model.tree_distance.alpha)]
+        assert own["weight_decay"] == 0
+        assert sum(len(group["params"]) for group in groups) == len(list(model.parameters()))
+    for guides in (
+        {"ancestor_attention": {}},
+        {"tree_distance": {"learn_alpha": False}},
+        {"tree_distance": {"combination": "sum"}},
+    ):
+        with pytest.raises(InputError, match=naming("training.alpha_learning_rate 0.01 omit")):
+            parameter_groups(model_with(guides), replace(settings, alpha_learning_rate=0.01))
+    with pytest.raises(InputError, match=naming("alpha_learning_rate positive -1.0")):
+        TrainingSettings(alpha_learning_rate=-1.0)

@@ -1,14 +1,15 @@
 """The syntax-aware layer of SEPREM, before every layer of the encoder (section 4.1, eqs. 1 and 5).
 
-``H ← (1 − α)H + α·σ(W¹H + W²D̃H)``, where α is one trainable number for the whole model and σ the
-encoder's activation.  With α = 0 the states are those of the encoder alone, bit for bit.
+``H ← (1 − α)H + αĤ`` with ``Ĥ = σ(W¹H + W²D̃H)``, where α is one trainable number for the whole
+model and σ the encoder's activation.  With α = 0 the states are those of the encoder alone, bit for
+bit.  In the paper's model without α (section 5.6), the layers read the sum ``H + Ĥ``.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Self
+from typing import Literal, Self
 
 import torch
 from torch import Tensor, nn
@@ -31,13 +32,20 @@ class TreeDistance:
         direction: direction of the paths (:mod:`syntagma.syntax.distances`).
         alpha: initial value of α, the share of the mixed states.
         learn_alpha: whether α is trained.
+        combination: ``share`` for (1 − α)H + αĤ, or ``sum`` for H + Ĥ, the paper's model without α.
     """
 
     direction: Direction = "down"
     alpha: float = 0.1
     learn_alpha: bool = True
+    combination: Literal["share", "sum"] = "share"
 
     def __post_init__(self) -> None:
+        if self.combination == "sum" and (self.alpha != 0.1 or not self.learn_alpha):
+            raise InputError(
+                f"combination: sum has no α, got alpha {self.alpha} and learn_alpha "
+                f"{str(self.learn_alpha).lower()}; leave both out, or set combination: share"
+            )
         if not 0 <= self.alpha <= 1:
             raise InputError(f"alpha must be a share from 0 to 1, got {self.alpha}")
 
@@ -86,6 +94,7 @@ class DistanceLayers(LayerGuide):
     name = "tree_distance"
     settings_class = TreeDistance
     columns = ("enter", "exit", "depth", "word")
+    shares = ("alpha",)
 
     def __init__(
         self, settings: TreeDistance, *, n_layers: int, width: int, activation: str = "gelu"
@@ -94,7 +103,10 @@ class DistanceLayers(LayerGuide):
         self.settings = settings
         self.layers = nn.ModuleList(DistanceLayer(width) for _ in range(n_layers))
         self.activation = ACT2FN[activation]
-        self.alpha = nn.Parameter(torch.tensor(settings.alpha), requires_grad=settings.learn_alpha)
+        if settings.combination == "share":
+            self.alpha = nn.Parameter(
+                torch.tensor(settings.alpha), requires_grad=settings.learn_alpha
+            )
 
     @classmethod
     def build(cls, settings: TreeDistance, encoder: PretrainedConfig) -> Self:
@@ -117,7 +129,9 @@ class DistanceLayers(LayerGuide):
     def learned_numbers(
         cls, settings: TreeDistance, weights: Mapping[str, Callable[[], list[float]]]
     ) -> dict[str, float]:
-        """Return α (SEPREM, Table 6)."""
+        """Return α (SEPREM, Table 6); the sum has none."""
+        if settings.combination == "sum":
+            return {}
         return {"α, share of the mixed states (tree_distance)": weights["alpha"]()[0]}
 
     @torch.no_grad()
@@ -128,6 +142,11 @@ class DistanceLayers(LayerGuide):
                 f"guides.tree_distance.direction: expected {trained.direction!r}, with which the "
                 f"layers were trained, got {self.settings.direction!r}"
             )
+        if trained.combination != self.settings.combination:
+            raise InputError(
+                f"guides.tree_distance.combination: expected {trained.combination!r}, with which "
+                f"the layers were trained, got {self.settings.combination!r}"
+            )
         super().load_trained(weights, trained)
         if trained.alpha != self.settings.alpha:
             self.reset()
@@ -135,7 +154,8 @@ class DistanceLayers(LayerGuide):
     @torch.no_grad()
     def reset(self) -> None:
         """Set α to its initial value; Transformers initialises the linear maps."""
-        self.alpha.fill_(self.settings.alpha)
+        if self.settings.combination == "share":
+            self.alpha.fill_(self.settings.alpha)
 
     def prepare(self, syntax: Syntax) -> Tensor:
         """Compute D̃ of a batch, once for all layers.
@@ -174,5 +194,7 @@ class DistanceLayers(LayerGuide):
             ``[batch, n, width]``.
         """
         mixed = self.activation(self.layers[index](states, prepared))
+        if self.settings.combination == "sum":
+            return (states + mixed).to(states.dtype)
         changed: Tensor = (1 - self.alpha) * states + self.alpha * mixed
         return changed.to(states.dtype)

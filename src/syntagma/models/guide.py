@@ -105,6 +105,8 @@ class Guide(nn.Module):
         reveals_tree: whether the model sees trees through it that pre-training lets the model
             predict and cannot hide.
         needs_two_texts: whether it compares the two texts of a sequence.
+        shares: names of its parameters that are single numbers, such as α, and may be trained with
+            ``training.alpha_learning_rate``.
     """
 
     name: ClassVar[str] = ""
@@ -113,6 +115,7 @@ class Guide(nn.Module):
     columns: tuple[str, ...] = ()
     reveals_tree: ClassVar[bool] = False
     needs_two_texts: ClassVar[bool] = False
+    shares: ClassVar[tuple[str, ...]] = ()
 
     @classmethod
     def build(cls, settings: Any, encoder: PretrainedConfig) -> Self:

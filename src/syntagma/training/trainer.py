@@ -333,7 +333,8 @@ def _eval_steps(settings: TrainingSettings, n_steps: int, *, default: int) -> in
 def parameter_groups(model: nn.Module, settings: TrainingSettings) -> list[dict[str, Any]]:
     """Group trainable parameters by learning rate and weight decay.
 
-    There are rates for pretrained weights, new guides (by default that of the head) and the head.
+    There are rates for pretrained weights, new guides (by default that of the head) and the head,
+    and one for the α of guides if it is given.
     Weight decay applies only to matrices, not to biases and norms.
 
     Args:
@@ -342,15 +343,22 @@ def parameter_groups(model: nn.Module, settings: TrainingSettings) -> list[dict[
 
     Returns:
         Parameter groups for an optimizer, with ``params``, ``lr`` and ``weight_decay``.
+
+    Raises:
+        InputError: there is a rate for α, and the model trains none.
     """
     pretrained: Collection[str] = getattr(model, "pretrained_keys", ())
     head_rate = settings.head_learning_rate or settings.learning_rate
     rates = {"pretrained": settings.learning_rate, "head": head_rate}
     if settings.guide_learning_rate is not None:
         rates["guide"] = settings.guide_learning_rate
+    if settings.alpha_learning_rate is not None:
+        rates["alpha"] = settings.alpha_learning_rate
 
     def rate_of(name: str) -> str:
-        module = name.partition(".")[0]
+        module, _, inner = name.partition(".")
+        if "alpha" in rates and module in GUIDES and inner in GUIDES[module].shares:
+            return "alpha"
         if module == "encoder" or name in pretrained:
             return "pretrained"
         return "guide" if module in GUIDES and "guide" in rates else "head"
@@ -359,6 +367,12 @@ def parameter_groups(model: nn.Module, settings: TrainingSettings) -> list[dict[
     for name, parameter in model.named_parameters():
         if parameter.requires_grad:
             groups.setdefault((rate_of(name), parameter.ndim >= 2), []).append(parameter)
+    if "alpha" in rates and "alpha" not in {rate for rate, _ in groups}:
+        raise InputError(
+            f"training.alpha_learning_rate: expected a model that trains an α, as with guides: "
+            f"{{tree_distance: {{learn_alpha: true}}}}; got {settings.alpha_learning_rate:g} for "
+            f"one that trains none; omit it"
+        )
     return [
         {
             "params": parameters,
