@@ -15,8 +15,8 @@ from torch.nn import functional as F
 
 from syntagma.encoders.config import SyntagmaConfig
 from syntagma.errors import InputError
-from syntagma.models.guided_encoder import GuidedEncoder
-from syntagma.models.pooling import Pooling, find_pooling, pool_states
+from syntagma.models.pooled_model import PooledModel
+from syntagma.models.pooling import HeadPooling
 
 Layout = Literal["passage|question+option", "passage+question|option"]
 
@@ -30,14 +30,15 @@ class ChoiceHead:
         layout: which texts precede and follow the separator (POI-Net's layout; SG-Net's).
         fill_blank: if a question has a blank ``_``, as RACE's cloze questions have, insert the
             option there, not after the question.
-        pooling: how a sequence becomes one vector.
+        pooling: how a sequence becomes one vector; ``pooler`` is the first piece through the
+            encoder's own pooler (a linear map and tanh), as in SG-Net and SEPREM.
         dropout: dropout probability of that vector.
     """
 
     max_length: int = 512
     layout: Layout = "passage|question+option"
     fill_blank: bool = False
-    pooling: Pooling = "max"
+    pooling: HeadPooling = "max"
     dropout: float = 0.1
 
     def __post_init__(self) -> None:
@@ -59,7 +60,7 @@ class ChoiceScores(NamedTuple):
     loss: Tensor | None
 
 
-class ChoiceModel(GuidedEncoder):
+class ChoiceModel(PooledModel):
     """A guided encoder with one score per sequence."""
 
     head_class = ChoiceHead
@@ -67,7 +68,7 @@ class ChoiceModel(GuidedEncoder):
 
     def __init__(self, config: SyntagmaConfig) -> None:
         super().__init__(config)
-        self.pooling = find_pooling(self.head.pooling, config.guides)
+        self.set_pooling(self.head.pooling, config)
         self.dropout = nn.Dropout(self.head.dropout)
         self.option_score = nn.Linear(config.encoder.hidden_size, 1)
         self.post_init()
@@ -90,7 +91,7 @@ class ChoiceModel(GuidedEncoder):
             tensors: token types and syntax, see :meth:`GuidedEncoder.encode`.
         """
         states = self.encode(input_ids, attention_mask, **tensors).last_hidden_state
-        pooled = pool_states(states, attention_mask, self.pooling)
+        pooled = self.pool(states, attention_mask)
         scores = self.option_score(self.dropout(pooled)).squeeze(-1).float()
         place = torch.arange(int(n_options.max()), device=scores.device)
         # Questions may have different numbers of options.

@@ -10,8 +10,8 @@ from torch.nn import functional as F
 
 from syntagma.encoders.config import SyntagmaConfig
 from syntagma.errors import InputError
-from syntagma.models.guided_encoder import GuidedEncoder
-from syntagma.models.pooling import AnyPooling, find_pooling, pool_states
+from syntagma.models.pooled_model import PooledModel
+from syntagma.models.pooling import AnyPooling
 
 
 @dataclass(frozen=True)
@@ -20,9 +20,10 @@ class PairHead:
 
     Args:
         max_length: tokens per sequence, with special tokens; the longer text is truncated first.
-        pooling: how a sequence becomes one vector; ``auto`` is ``first``, except ``max`` after
-            iterative co-attention, which may set the first piece to 0, and ``mean`` after ancestor
-            attention, whose trees do not reach it.
+        pooling: how a sequence becomes one vector; ``pooler`` is the first piece through the
+            encoder's own pooler (a linear map and tanh), as in the papers; ``auto`` is ``first``,
+            except ``max`` after iterative co-attention, which may set the first piece to 0, and
+            ``mean`` after ancestor attention, whose trees do not reach it.
         dropout: dropout probability of that vector.
     """
 
@@ -49,7 +50,7 @@ class PairScores(NamedTuple):
     loss: Tensor | None
 
 
-class PairModel(GuidedEncoder):
+class PairModel(PooledModel):
     """A guided encoder with a classifier of pairs; the labels are ``config.labels["labels"]``."""
 
     head_class = PairHead
@@ -57,7 +58,7 @@ class PairModel(GuidedEncoder):
 
     def __init__(self, config: SyntagmaConfig) -> None:
         super().__init__(config)
-        self.pooling = find_pooling(self.head.pooling, config.guides)
+        self.set_pooling(self.head.pooling, config)
         self.dropout = nn.Dropout(self.head.dropout)
         self.label_scores = nn.Linear(config.encoder.hidden_size, len(config.labels["labels"]))
         self.post_init()
@@ -78,6 +79,6 @@ class PairModel(GuidedEncoder):
             tensors: token types and syntax, see :meth:`GuidedEncoder.encode`.
         """
         states = self.encode(input_ids, attention_mask, **tensors).last_hidden_state
-        pooled = pool_states(states, attention_mask, self.pooling)
+        pooled = self.pool(states, attention_mask)
         scores = self.label_scores(self.dropout(pooled)).float()
         return PairScores(scores, None if labels is None else F.cross_entropy(scores, labels))

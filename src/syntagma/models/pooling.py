@@ -11,27 +11,30 @@ from syntagma.errors import InputError
 from syntagma.models.guides import GUIDES, GuideSettings
 
 Pooling = Literal["first", "max", "mean"]
-AnyPooling = Literal["auto", "first", "max", "mean"]
+HeadPooling = Literal["first", "pooler", "max", "mean"]
+AnyPooling = Literal["auto", "first", "pooler", "max", "mean"]
 
 
-def find_pooling(how: AnyPooling, guides: GuideSettings) -> Pooling:
+def find_pooling(
+    how: AnyPooling, guides: GuideSettings, *, where: str = "head.pooling"
+) -> HeadPooling:
     """Choose how sequences are pooled after the guides of a model.
 
     Args:
-        how: the setting; ``auto`` is ``first`` if the first piece can represent the sequence, else
-            the pooling that the last guide requires
-            (:meth:`syntagma.models.guide.Guide.first_piece`).
+        how: the setting; ``pooler`` is ``first`` through the encoder's pooler; ``auto`` is
+            ``first`` if the first piece can represent the sequence, else the pooling that the last
+            guide requires (:meth:`syntagma.models.guide.Guide.first_piece`).
         guides: settings of the model's guides.
+        where: name of the setting in error messages.
 
     Raises:
-        InputError: the setting is ``first``, but a guide leaves the first piece as it is, or makes
-            it 0.
+        InputError: the setting is ``first`` or ``pooler``, but a guide leaves the first piece as it
+            is, or makes it 0.
     """
     obstacles = [found for name, own in guides.items() if (found := GUIDES[name].first_piece(own))]
-    if how == "first" and (blocking := [found for found in obstacles if not found.changed]):
-        raise InputError(
-            f"head.pooling: expected max or mean after {blocking[-1].reason}; got first"
-        )
+    blocking = [found for found in obstacles if not found.changed]
+    if how in ("first", "pooler") and blocking:
+        raise InputError(f"{where}: expected max or mean after {blocking[-1].reason}; got {how}")
     if how == "auto":
         return obstacles[-1].pooling if obstacles else "first"
     return how

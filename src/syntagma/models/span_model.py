@@ -22,8 +22,8 @@ from syntagma.models.calibration import (
     ParagraphsCalibration,
     RetrievalCalibration,
 )
-from syntagma.models.guided_encoder import GuidedEncoder
-from syntagma.models.pooling import find_pooling, pool_states
+from syntagma.models.pooled_model import PooledModel
+from syntagma.models.pooling import AnyPooling
 
 log = logging.getLogger(__name__)
 
@@ -42,6 +42,8 @@ class SpanHead:
             for SQuAD and the models trained with it; by default after it, as in SG-Net.
         objective: what is trained: ``spans``, ``answerability`` (a verifier), or ``both`` with one
             encoder.
+        answerability_pooling: how a sequence becomes the vector from which answerability is
+            predicted: as ``pooling`` of sentence pairs; ``pooler`` is SG-Net's verifier.
         distillation_weight: share of the loss against a teacher's probabilities, for questions
             that have some in the training data; the rest is the loss against the gold answer.
         verifier: folder of a model trained for answerability, whose scores are added.
@@ -64,6 +66,7 @@ class SpanHead:
     n_best_size: int = 20
     question_first: bool = False
     objective: Literal["spans", "answerability", "both"] = "spans"
+    answerability_pooling: AnyPooling = "auto"
     distillation_weight: float = 0.5
     verifier: str = ""
     null_score_diff_threshold: float = 0.0
@@ -86,6 +89,11 @@ class SpanHead:
         if not 0 <= self.distillation_weight <= 1:
             raise InputError(
                 f"distillation_weight must be from 0 to 1, got {self.distillation_weight}"
+            )
+        if self.objective == "spans" and self.answerability_pooling != "auto":
+            raise InputError(
+                f"answerability_pooling: {self.answerability_pooling} has no effect with "
+                f"objective: spans; set objective: answerability or both, or leave it out"
             )
         room = self.max_length - self.max_question_length - 8
         if self.doc_stride > room:
@@ -113,7 +121,7 @@ class SpanScores(NamedTuple):
     loss: Tensor | None
 
 
-class SpanModel(GuidedEncoder):
+class SpanModel(PooledModel):
     """A guided encoder with start, end and answerability scores."""
 
     head_class: ClassVar[type[SpanHead]] = SpanHead
@@ -124,7 +132,9 @@ class SpanModel(GuidedEncoder):
         width = config.encoder.hidden_size
         self.span_scores = nn.Linear(width, 2)
         self.answerability = nn.Linear(width, 2) if self.head.objective != "spans" else None
-        self.pooling = find_pooling("auto", config.guides)
+        # A reader without answerability pools nothing, and needs no pooler.
+        how = self.head.answerability_pooling
+        self.set_pooling(how, config, where="head.answerability_pooling")
         if self.head.objective == "answerability":
             # DDP waits for the gradients of all trainable parameters.
             self.span_scores.requires_grad_(False)
@@ -210,7 +220,7 @@ class SpanModel(GuidedEncoder):
         start, end = scores.unbind(-1)
         answerability = None
         if self.answerability is not None:
-            pooled = pool_states(states, attention_mask, self.pooling)
+            pooled = self.pool(states, attention_mask)
             answerability = self.answerability(pooled).float()
         loss = None
         if start_positions is not None and end_positions is not None:
