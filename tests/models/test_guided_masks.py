@@ -124,6 +124,16 @@ def test_random_masks_are_the_same_in_another_batch_and_in_another_window(parsed
     assert torch.equal(mask_of(window, mask="random")[0], expected[kept][:, kept])
 
 
+@pytest.mark.gpu
+@pytest.mark.skipif(not torch.cuda.is_available(), reason="there is no CUDA device")
+def test_random_masks_are_the_same_on_a_gpu(parsed):
+    tokenizer, texts = parsed
+    batch = tokenizer(texts)
+    on_gpu = {name: column.to("cuda") for name, column in batch.items()}
+    expected = mask_of(batch, mask="random", mask_seed=3)
+    assert torch.equal(mask_of(on_gpu, mask="random", mask_seed=3).cpu(), expected)
+
+
 def test_another_seed_draws_another_mask(parsed):
     tokenizer, texts = parsed
     batch = tokenizer(texts)
