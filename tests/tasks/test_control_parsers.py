@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 import torch
 
+from syntagma import SyntaxTokenizer
 from syntagma.errors import InputError
 from syntagma.evaluation import evaluate, open_model
 from syntagma.models.pair_model import PairModel
@@ -95,6 +96,10 @@ def test_without_trees_no_parser_is_loaded(mask, data, tiny_encoder, tmp_path, m
     train(settings, tmp_path / "run")
     found = evaluate(tmp_path / "run", [data])
     assert (found["parser"], found["parser_digest"]) == ("linear", "linear:left")
+    assert not loaded
+    model = open_model(tmp_path / "run").model
+    batch = SyntaxTokenizer.for_model(model)(SENTENCES[:2], SENTENCES[2:4])
+    assert model(**batch).labels.isfinite().all()
     assert not loaded
     with pytest.raises(InputError, match=naming("trees parser 'noisy:0.5:default-parser'")):
         evaluate(tmp_path / "run", [data], parser="noisy:0.5:default-parser")

@@ -16,7 +16,7 @@ from syntagma.encoders.reference import ModelName, find_model
 from syntagma.errors import InputError
 from syntagma.parse.columns import ParsedText, require_trees
 from syntagma.parse.sources.cache import ParseCache
-from syntagma.parse.sources.load import load_source
+from syntagma.parse.sources.load import load_source, needed_source
 from syntagma.parse.sources.source import Mode, ParseSource
 from syntagma.syntax.encode import EncodedText, encode_texts, piece_mode
 from syntagma.syntax.pieces import COLUMNS, PieceMode
@@ -110,7 +110,8 @@ class SyntaxTokenizer:
         Args:
             model: a :class:`syntagma.models.guided_encoder.GuidedEncoder`; if it has no saved
                 tokenizer, that of its base encoder is used.
-            parser: parse source; by default that of the model, or the default parser.
+            parser: parse source; by default that of the model, or the default parser.  For a model
+                that reads words but no trees, no parser is loaded by default.
             mode: ``raw`` for running text, ``words`` for texts that are tokenized already.
             device: device of the parser.
             cache: folder in which parses are cached.
@@ -118,9 +119,12 @@ class SyntaxTokenizer:
         Raises:
             InputError: there is no such tokenizer or parser.
         """
+        own = model.config.parser or DEFAULT_PARSER
+        if model.reads_syntax:
+            own = needed_source(own, trees=model.reads_trees)
         return cls.from_pretrained(
             model.source or model.config.base,
-            parser=parser or model.config.parser,
+            parser=parser or own,
             pieces=piece_mode(model.config.guides),
             mode=mode,
             device=device,
