@@ -1,6 +1,6 @@
 """Attention masks without a tree, the controls of SG-Net's ancestor mask.
 
-They are computed on the device, from the columns of :class:`syntagma.syntax.encode.PieceSyntax`.
+They are computed on the device, from the columns of :class:`syntagma.syntax.pieces.PieceSyntax`.
 As in :func:`syntagma.syntax.ancestors.ancestor_mask`, a piece without a word sees itself only.
 """
 
