@@ -14,7 +14,7 @@ from syntagma.models.span_model import SpanModel
 from syntagma.tasks.experiment import TrainingSettings
 from syntagma.training.trainer import parameter_groups
 from tests.conftest import save_encoder, tiny_config
-from tests.messages import naming
+from tests.messages import naming, says
 
 LABELS = {"labels": ["no", "yes"]}
 TEXTS = ["The ferry left Port Ann at dawn.", "Nobody waved."]
@@ -89,6 +89,16 @@ def test_it_is_read_trained_and_saved_behind_the_guided_layer(kind, tmp_path):
         str(tmp_path / "saved"), task="pairs", labels=LABELS, head={"pooling": "pooler"}
     )
     assert torch.equal(further.pooler.dense.weight, model.pooler.dense.weight)
+
+
+@pytest.mark.parametrize("is_trained", [False, True])
+def test_a_pooler_that_was_never_trained_is_reported(is_trained, tmp_path, caplog):
+    whole = saved_encoder("bert", tmp_path)
+    if is_trained:
+        torch.nn.init.normal_(whole.pooler.dense.bias)
+        whole.save_pretrained(tmp_path)
+    PairModel.from_encoder(str(tmp_path), task="pairs", labels=LABELS, head={"pooling": "pooler"})
+    assert says(caplog.text, f"{tmp_path} pooler trained random") != is_trained
 
 
 def test_after_a_model_without_pooler_that_of_the_base_encoder_is_read(tmp_path):

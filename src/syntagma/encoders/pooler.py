@@ -1,11 +1,13 @@
 """The pooler of an encoder: a linear map and tanh, over the state of the first piece.
 
 Encoders with a task of sentence pairs in their pre-training have one, such as BERT's.  Models are
-built without it, because most of them do not read it.
+built without it, because most of them do not read it.  Encoders without such a task may store one
+that was never trained, as the encoders ``default`` and ``accurate`` do.
 """
 
 from __future__ import annotations
 
+import logging
 import warnings
 
 import torch
@@ -17,6 +19,8 @@ from syntagma.encoders.load import load_encoder_config
 from syntagma.encoders.quiet import quiet
 from syntagma.encoders.reference import ModelRef
 from syntagma.errors import DamagedFileError, InputError
+
+log = logging.getLogger(__name__)
 
 
 def pooler_weights(ref: ModelRef) -> dict[str, Tensor]:
@@ -60,5 +64,12 @@ def pooler_weights(ref: ModelRef) -> dict[str, Tensor]:
         raise InputError(
             f"head: pooling by the encoder's pooler needs a linear map with tanh, and {ref.name!r} "
             f"({kind}) {problem}; set the pooling to first"
+        )
+    if not dense.bias.any():
+        # Its biases start at 0, and training leaves none of them there.
+        log.warning(
+            "encoder %r: its pooler was never trained (all of its biases are 0); pooling by "
+            "it starts from random weights",
+            ref.name,
         )
     return {name: weight.clone() for name, weight in dense.state_dict().items()}
