@@ -85,7 +85,10 @@ def test_training_starts_from_the_states_of_the_plain_encoder(model_type):
 def test_attention_of_the_first_layer_is_weighted_by_the_exponential_of_the_bias(model_type):
     """softmax(s + b) = softmax(s) · exp(b), normalised; whatever else is part of the scores s."""
     model, batch = guided(model_type, tree_bias={}), inputs()
-    before = observe(model, batch).layers[0]
+    try:
+        before = observe(model, batch).layers[0]
+    except InputError as error:  # ModernBERT's of early versions of Transformers.
+        pytest.skip(str(error))
     found = observe(trained(model), batch).layers[0]
     types = types_of(batch)
     rows = torch.cat(
