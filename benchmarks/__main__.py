@@ -16,6 +16,7 @@ for name in (
     "choice",
     "translation",
     "corpora",
+    "retrieval",
     "extraction",
     "start",
     "small",
