@@ -1,4 +1,4 @@
-"""A learnt bias on attention by the relation of two words in the tree, in every layer.
+"""A learned bias on attention by the relation of two words in the tree, in every layer.
 
 ``softmax(QKᵀ/√d + b[layer, type(i, j), head])``, with the types of
 :mod:`syntagma.syntax.pair_types`.  All weights begin at zero, so that a new model computes what the

@@ -1,4 +1,4 @@
-"""Fused attention on CPUs whose backward pass runs in float32, for 16 bits and for learnt biases.
+"""Fused attention on CPUs whose backward pass runs in float32, for 16 bits and for learned biases.
 
 On CPUs the backward pass of torch's fused attention is slow in bfloat16: with a few dozen pieces
 per sequence it takes 15 times as long as the forward pass, and six times as long as its own
