@@ -9,6 +9,8 @@ from pathlib import Path
 import pytest
 
 from syntagma.errors import InputError
+from syntagma.studies.settings import read_studies
+from syntagma.studies.work import StudyRuns
 from syntagma.tasks import find_task
 from syntagma.tasks.experiment import load_experiment
 from syntagma.tasks.relations.data import read_relations
@@ -16,6 +18,7 @@ from syntagma.tasks.spans.squad import read_squad
 from tests.builders import relations, squad
 from tests.messages import naming
 
+STUDIES = sorted((Path(__file__).parent.parent / "experiments" / "studies").glob("*.yaml"))
 EXPERIMENTS = sorted((Path(__file__).parent.parent / "experiments").glob("*.yaml"))
 
 
@@ -32,6 +35,17 @@ def test_an_experiment_loads_and_states_its_command(path):
         start = experiment.encoder.removeprefix("runs/")
         assert (path.parent / f"{start}.yaml").is_file()
         assert f"experiments/{start}.yaml" in path.read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("path", STUDIES, ids=lambda path: path.stem)
+def test_the_systems_of_a_study_load(path):
+    assert f"syntagma study experiments/studies/{path.name}" in path.read_text(encoding="utf-8")
+    for study in read_studies(path).values():
+        runs = StudyRuns(study, Path("runs"))
+        held_out = {job.experiment.data.dev for job in runs.trials()}
+        for name in study.systems:
+            assert study.experiment(name, 1).data.dev not in held_out
+        assert {name for pair in study.compare for name in pair} == {*study.systems}
 
 
 @pytest.fixture(scope="module")

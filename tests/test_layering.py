@@ -30,6 +30,7 @@ LAYERS = [
     {"training"},
     {"evaluation"},
     {"analysis"},
+    {"studies"},
     {"report"},
     {"reproduce"},
     {"export"},

@@ -47,6 +47,7 @@ ORDER = (
         "report",
         "reproduce",
         "sweep",
+        "study",
         "calibrate",
         "pack",
         "download",

@@ -186,3 +186,12 @@ def write_json_file(path: Path | None, values: dict[str, Any]) -> None:
         from syntagma.outputs import write_json
 
         write_json(path, values)
+
+
+def check_picture(path: Path | None) -> Path | None:
+    """Check that a picture can be drawn, before the work whose result it will show."""
+    if path is not None:
+        from syntagma.drawing.plotting import require_picture
+
+        require_picture(path)
+    return path

@@ -1,4 +1,4 @@
-"""Commands on many experiments: reproduce the papers, search for settings, list settings."""
+"""Commands on many experiments: reproduce the papers, search and list settings, run studies."""
 
 from __future__ import annotations
 
@@ -7,7 +7,14 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from syntagma.cli.app import JsonFile, app, examples, print_utf8, write_json_file
+from syntagma.cli.app import (
+    JsonFile,
+    app,
+    check_picture,
+    examples,
+    print_utf8,
+    write_json_file,
+)
 from syntagma.errors import InputError
 
 if TYPE_CHECKING:
@@ -192,3 +199,73 @@ def sweep(
     found = run_sweep(wanted, trials, say=typer.echo)
     write_json_file(json_file, found.as_json())
     typer.echo(f"\n{found.table()}\n\n→ {folder}")
+
+
+@app.command(
+    epilog=examples(
+        "syntagma study experiments/studies/when_syntax_helps.yaml --list",
+        "syntagma study experiments/studies/when_syntax_helps.yaml squad --plot squad.svg",
+    )
+)
+def study(
+    file: Annotated[
+        Path,
+        typer.Argument(help="File of studies, such as experiments/studies/when_syntax_helps.yaml."),
+    ],
+    names: Annotated[
+        list[str] | None, typer.Argument(help="Studies to work on. Default: all, in their order.")
+    ] = None,
+    out: Annotated[
+        Path | None, typer.Option(help="Folder of the runs. Default: runs/NAME of the file.")
+    ] = None,
+    overrides: Annotated[
+        list[str] | None,
+        typer.Option("--set", help="Change a setting of all runs, KEY=VALUE; repeatable."),
+    ] = None,
+    listing: Annotated[
+        bool, typer.Option("--list", help="List the runs and what is done, without training.")
+    ] = False,
+    compare_only: Annotated[
+        bool, typer.Option("--compare", help="Compare the runs that are finished, and train none.")
+    ] = False,
+    plot: Annotated[
+        Path | None,
+        typer.Option(
+            callback=check_picture,
+            help="Draw the differences of one study: a .svg, .pdf or .png file.",
+        ),
+    ] = None,
+    json_file: JsonFile = None,
+) -> None:
+    """Train and compare systems and their controls.
+
+    All have the same seeds. Values such as learning rates are chosen on other data first. Run the
+    same command again to continue; several processes can share the work.
+    """
+    print_utf8()
+    from syntagma.studies.settings import choose_studies, read_studies
+    from syntagma.studies.work import StudyRuns, compare_study, run_study
+
+    folder = out or Path("runs") / file.stem
+    studies = choose_studies(read_studies(file, overrides or ()), names or [])
+    if listing:
+        if compare_only or plot is not None or json_file is not None:
+            raise InputError("--list shows what is done; omit --compare, --plot and --json")
+        for each in studies:
+            typer.echo(f"{each.name}: {each.asks}")
+            for line in StudyRuns(each, folder).lines():
+                typer.echo(line)
+        return
+    if plot is not None and len(studies) != 1:
+        raise InputError("--plot draws one study; name it after the file")
+    results = []
+    for each in studies:
+        found = (
+            compare_study(each, folder) if compare_only
+            else run_study(each, folder, say=typer.echo)
+        )  # fmt: skip
+        typer.echo(f"\n{found.table()}\n")
+        results.append(found)
+    write_json_file(json_file, {found.name: found.as_json() for found in results})
+    if plot is not None:
+        results[0].write_plot(plot)

@@ -8,7 +8,15 @@ from typing import Annotated
 
 import typer
 
-from syntagma.cli.app import Device, JsonFile, app, examples, print_utf8, write_json_file
+from syntagma.cli.app import (
+    Device,
+    JsonFile,
+    app,
+    check_picture,
+    examples,
+    print_utf8,
+    write_json_file,
+)
 from syntagma.errors import InputError
 
 Runs = Annotated[
@@ -33,15 +41,6 @@ Cluster = Annotated[
     ),
 ]
 Resamples = Annotated[int, typer.Option(help="Number of resamples for the interval over examples.")]
-
-
-def _check_picture(path: Path | None) -> Path | None:
-    """Check that a picture can be drawn, before the work whose result it will show."""
-    if path is not None:
-        from syntagma.drawing.plotting import require_picture
-
-        require_picture(path)
-    return path
 
 
 @app.command(
@@ -69,7 +68,7 @@ def compare(
     plot: Annotated[
         Path | None,
         typer.Option(
-            callback=_check_picture,
+            callback=check_picture,
             help="Draw the groups, or without --by the intervals: a .svg, .pdf or .png file.",
         ),
     ] = None,
@@ -170,7 +169,7 @@ def noise(
     plot: Annotated[
         Path | None,
         typer.Option(
-            callback=_check_picture, help="Draw curves or bars: a .svg, .pdf or .png file."
+            callback=check_picture, help="Draw curves or bars: a .svg, .pdf or .png file."
         ),
     ] = None,
     device: Device = "cpu",

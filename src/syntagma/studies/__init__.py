@@ -1,0 +1,1 @@
+"""Studies: systems that are trained on the same seeds and compared with their controls."""

@@ -1,0 +1,211 @@
+"""The result of a study: means, differences from the controls, and what was chosen."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from syntagma.analysis.comparison import OVER, ComparedSystem, Comparison, show_p
+from syntagma.analysis.interval_plot import draw_comparisons
+from syntagma.analysis.significance import holm
+from syntagma.drawing.tables import aligned, signed, spread
+from syntagma.studies.settings import Study
+
+
+@dataclass(frozen=True, slots=True)
+class ChosenValues:
+    """The values that were chosen for a system.
+
+    Args:
+        settings: ``key=value``, those of the system that it is ``like`` first.
+        metric: by which they were chosen.
+        tried: every combination, and its score on the data that choose.
+    """
+
+    settings: tuple[str, ...] = ()
+    metric: str = ""
+    tried: tuple[tuple[str, float], ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class StudyPair:
+    """A system and its control.
+
+    Args:
+        system: name of the system.
+        control: name of the control.
+        control_values: means of the control over the shared seeds.
+        compared: means of the system, and its differences from the control.
+    """
+
+    system: str
+    control: str
+    control_values: ComparedSystem
+    compared: ComparedSystem
+
+    @property
+    def name(self) -> str:
+        """Name of the comparison; ``sg-net − all`` is short for ``sg-net − sg-net-all``."""
+        return f"{self.system} − {self.control.removeprefix(f'{self.system}-')}"
+
+    def as_json(self) -> dict[str, Any]:
+        """Return plain values."""
+        # Names of folders, so that the file says nothing about the machine.
+        runs = [Path(run).name for run in self.compared.runs]
+        names = {"system": self.system, "control": self.control}
+        return names | self.compared.as_json() | {"runs": runs}
+
+
+@dataclass(frozen=True, slots=True)
+class StudyResult:
+    """The result of a study.
+
+    Args:
+        name: name of the study.
+        asks: its question.
+        metric: the metric that is compared.
+        columns: the metrics to show.
+        pairs: the comparisons that have runs; p-values are corrected for their number.
+        chosen: what was chosen for each system.
+        seeds: number of seeds that the study wants.
+        described: what the intervals are over.
+    """
+
+    name: str
+    asks: str
+    metric: str
+    columns: tuple[str, ...]
+    pairs: tuple[StudyPair, ...]
+    chosen: Mapping[str, ChosenValues]
+    seeds: int
+    described: str
+
+    @classmethod
+    def of(
+        cls,
+        study: Study,
+        compared: Sequence[tuple[str, str, Comparison]],
+        chosen: Mapping[str, ChosenValues],
+    ) -> StudyResult:
+        """Build the result from the comparison of each pair.
+
+        Args:
+            study: the study.
+            compared: system, control, and their comparison, the control first in it.
+            chosen: what was chosen for each system.
+        """
+        corrected = _corrected([comparison.others[0] for _, _, comparison in compared])
+        pairs = [
+            StudyPair(system, control, comparison.systems[0], other)
+            for (system, control, comparison), other in zip(compared, corrected, strict=True)
+        ]
+        first = compared[0][2] if compared else None
+        described = (
+            f"bootstrap over {first.clusters}, {first.n_resamples:,} resamples" if first else ""
+        )
+        return cls(
+            study.name,
+            study.asks,
+            first.metric if first else study.metric,
+            first.columns if first else (),
+            tuple(pairs),
+            chosen,
+            study.seeds,
+            described,
+        )
+
+    def as_json(self) -> dict[str, Any]:
+        """Return plain values."""
+        return {
+            "name": self.name,
+            "asks": self.asks,
+            "metric": self.metric,
+            "seeds": self.seeds,
+            "examples": self.described,
+            "systems": {name: of.metrics for name, of in self._systems().items()},
+            "deviations": {name: of.deviations for name, of in self._systems().items()},
+            "chosen": {name: asdict(values) for name, values in self.chosen.items()},
+            "comparisons": [pair.as_json() for pair in self.pairs],
+        }
+
+    def _systems(self) -> dict[str, ComparedSystem]:
+        """The means of each system, over as many seeds as one of its comparisons has."""
+        found: dict[str, ComparedSystem] = {}
+        for pair in self.pairs:
+            for name, of in ((pair.control, pair.control_values), (pair.system, pair.compared)):
+                if name not in found or len(of.runs) > len(found[name].runs):
+                    found[name] = of
+        return found
+
+    def table(self) -> str:
+        """Format as tables for a terminal."""
+        if not self.pairs:
+            return f"{self.name}: no two systems with finished runs yet"
+        means = [["", "seeds", *self.columns, "chosen"]]
+        for name, of in self._systems().items():
+            values = self.chosen.get(name, ChosenValues()).settings
+            means.append([
+                name,
+                str(len(of.runs)),
+                *(spread(of.metrics.get(c, float("nan")), of.deviations.get(c))
+                  for c in self.columns),
+                ", ".join(values),
+            ])  # fmt: skip
+        rows = [["", "seeds", f"Δ {self.metric}", "over", "95 %", "p", "p (Holm)", "detectable"]]
+        for pair in self.pairs:
+            rows += _rows(pair)
+        return "\n\n".join(
+            [f"{self.name}: {self.asks}", aligned(means), aligned(rows), "\n".join(self._notes())]
+        )
+
+    def _notes(self) -> Iterator[str]:
+        yield "seeds: paired t-test, for these examples"
+        yield f"examples: {self.described}, for these runs"
+        yield "both: other seeds and other examples"
+        yield f"Holm: corrected for the {len(self.pairs)} comparisons of the study"
+        fewest = min(len(pair.compared.shared_seeds) for pair in self.pairs)
+        if fewest < self.seeds:
+            yield f"not finished: {fewest} of {self.seeds} seeds in some comparison"
+
+    def write_plot(self, path: Path) -> None:
+        """Plot the intervals of all comparisons.
+
+        Raises:
+            InputError: no comparison has runs, or the figure cannot be written.
+            MissingExtraError: ``matplotlib`` is not installed.
+        """
+        rows = [(pair.name, pair.compared) for pair in self.pairs]
+        draw_comparisons(rows, f"Δ {self.metric}", path)
+
+
+def _rows(pair: StudyPair) -> Iterator[list[str]]:
+    """Yield the rows of a comparison, one for each kind of interval."""
+    of = pair.compared
+    head = [pair.name, str(len(of.shared_seeds)), signed(of.difference)]
+    if not of.intervals:
+        yield [*head, "–", "–", "–", "–", "–"]
+    for place, over in enumerate(over for over in OVER if over in of.intervals):
+        interval = of.intervals[over]
+        detectable = "–" if interval.detectable is None else f"{interval.detectable:.2f}"
+        yield [
+            *(head if place == 0 else ["", "", ""]),
+            over,
+            f"{signed(interval.low)} … {signed(interval.high)}",
+            show_p(interval.p_value),
+            show_p(of.corrected.get(over)),
+            detectable,
+        ]
+
+
+def _corrected(compared: Sequence[ComparedSystem]) -> list[ComparedSystem]:
+    """Correct the p-values of all pairs of a study, for each kind of interval."""
+    found: list[dict[str, float]] = [{} for _ in compared]
+    for over in OVER:
+        intervals = [of.intervals.get(over) for of in compared]
+        values = holm([interval.p_value if interval else 1.0 for interval in intervals])
+        for place, interval in enumerate(intervals):
+            if interval is not None:
+                found[place][over] = values[place]
+    return [replace(of, corrected=values) for of, values in zip(compared, found, strict=True)]

@@ -1,0 +1,158 @@
+"""Train the runs of a study, choose values on other data, and compare the systems.
+
+Every step looks at the run folders, so that a study that was interrupted goes on where it was, and
+several processes can share its work.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from syntagma.analysis.compare import compare_runs
+from syntagma.errors import InputError
+from syntagma.runs.folder import RunFolder
+from syntagma.studies.result import ChosenValues, StudyResult
+from syntagma.studies.settings import Study
+from syntagma.tasks import find_task
+from syntagma.training.job_queue import Job, train_all
+
+TRIAL_SEED = 1
+"""Values are chosen with one seed: the same for all, so that the order of the data is no luck."""
+
+
+@dataclass(frozen=True, slots=True)
+class StudyRuns:
+    """The run folders of a study.
+
+    Args:
+        study: the study.
+        out: folder of all studies.
+    """
+
+    study: Study
+    out: Path
+
+    @property
+    def folder(self) -> Path:
+        """Folder of the study."""
+        return self.out / self.study.name
+
+    def trials(self) -> list[Job]:
+        """Return the runs by which values are chosen, those of the first system first."""
+        return [job for name in self.study.systems for job in self.trials_of(name)]
+
+    def trials_of(self, name: str) -> list[Job]:
+        """Return the runs by which the values of a system are chosen.
+
+        Those of a system that is ``like`` another use the experiment's own values in place of the
+        other's, so that all can run at the same time.
+        """
+        jobs = []
+        for settings in self.study.systems[name].trials():
+            values = "-".join(text.partition("=")[2] for text in settings).replace('"', "")
+            folder = self.folder / f"choose-{name}-{values.replace('/', '-')}"
+            given = (*self.study.choose_on, *settings)
+            jobs.append(Job(self.study.experiment(name, TRIAL_SEED, given), folder))
+        return jobs
+
+    def chosen(self, name: str) -> ChosenValues | None:
+        """Return the values that are best for a system; ``None`` if trials are not finished."""
+        system = self.study.systems[name]
+        like = ChosenValues() if not system.like else self.chosen(system.like)
+        trials = self.trials_of(name)
+        if like is None or any(RunFolder(job.folder).state != "done" for job in trials):
+            return None
+        if not trials:
+            return like
+        metric = find_task(trials[0].experiment.task).primary
+        scores = [float(RunFolder(job.folder).result()[metric]) for job in trials]
+        best = scores.index(max(scores))
+        tried = tuple(
+            (", ".join(settings), score)
+            for settings, score in zip(system.trials(), scores, strict=True)
+        )
+        return ChosenValues((*like.settings, *system.trials()[best]), metric, tried)
+
+    def runs(self) -> list[Job]:
+        """Return the runs to compare, all systems with the first seed first.
+
+        So that a study that stops early has fewer seeds, not fewer systems.
+
+        Raises:
+            InputError: the runs by which values are chosen are not finished.
+        """
+        jobs = []
+        for seed in range(1, self.study.seeds + 1):
+            for name in self.study.systems:
+                found = self.chosen(name)
+                if found is None:
+                    raise InputError(f"{self.folder}: values are not chosen yet; train first")
+                experiment = self.study.experiment(name, seed, found.settings)
+                jobs.append(Job(experiment, self.run_folder(name, seed)))
+        return jobs
+
+    def run_folder(self, name: str, seed: int) -> Path:
+        """Return the folder of a run."""
+        return self.folder / f"{name}-{seed}"
+
+    def finished(self, name: str) -> dict[int, Path]:
+        """Return the folders of a system's finished runs, by seed."""
+        folders = {seed: self.run_folder(name, seed) for seed in range(1, self.study.seeds + 1)}
+        return {seed: path for seed, path in folders.items() if RunFolder(path).state == "done"}
+
+    def lines(self) -> Iterator[str]:
+        """Yield a line for each run: its state and folder."""
+        trials = [job.folder for job in self.trials()]
+        for folder in trials:
+            yield f"{RunFolder(folder).state:<6} {folder}"
+        for seed in range(1, self.study.seeds + 1):
+            for name in self.study.systems:
+                folder = self.run_folder(name, seed)
+                waits = "" if self.chosen(name) else "  (its values are chosen first)"
+                yield f"{RunFolder(folder).state:<6} {folder}{waits}"
+
+
+def run_study(
+    study: Study, out: Path, *, say: Callable[[str], None] = lambda line: None
+) -> StudyResult:
+    """Train all runs of a study that are not finished, and compare its systems.
+
+    Args:
+        study: the study.
+        out: folder of all studies.
+        say: called with a line of progress for each run.
+
+    Raises:
+        InputError: a setting or the data cannot be used, or the folder of a finished run has other
+            settings.
+    """
+    runs = StudyRuns(study, out)
+    for name in study.systems:  # Report a wrong setting before hours of training.
+        study.experiment(name, TRIAL_SEED)
+    if trials := runs.trials():
+        train_all(trials, say=say)
+    train_all(runs.runs(), say=say)
+    return compare_study(study, out)
+
+
+def compare_study(study: Study, out: Path) -> StudyResult:
+    """Compare the systems of a study as far as their runs are finished.
+
+    Args:
+        study: the study.
+        out: folder of all studies.
+    """
+    runs = StudyRuns(study, out)
+    pairs = []
+    for system, control in study.compare:
+        ours, theirs = runs.finished(system), runs.finished(control)
+        shared = sorted(ours.keys() & theirs.keys())
+        if not shared:
+            continue
+        folders = [part[seed] for part in (theirs, ours) for seed in shared]
+        found = compare_runs(folders, metric=study.metric, cluster=study.cluster)
+        pairs.append((system, control, found))
+    chosen = {name: runs.chosen(name) for name in study.systems}
+    return StudyResult.of(study, pairs, {name: found for name, found in chosen.items() if found})

@@ -1,0 +1,193 @@
+"""Studies: settings are checked, values are chosen on other data, interrupted ones go on."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from typer.testing import CliRunner
+
+from syntagma.cli import app
+from syntagma.errors import InputError
+from syntagma.files import read_json
+from syntagma.runs.folder import read_experiment
+from syntagma.runs.names import METRICS
+from syntagma.studies.settings import choose_studies, read_studies
+from syntagma.studies.work import StudyRuns, compare_study, run_study
+from tests.builders import pairs
+from tests.messages import says
+
+STUDY = """
+first:
+  asks: Do trees help?
+  config: pairs.yaml
+  seeds: {seeds}
+  choose_on: ["data.dev=[{other}]"]
+  systems:
+    plain:
+      choose: {{training.learning_rate: [1.0e-3, 1.0e-2]}}
+    sg-net:
+      set: [preset=sg-net]
+      like: plain
+    sg-net-random:
+      set: [preset=sg-net, parser=random]
+      like: sg-net
+  compare: [[sg-net, sg-net-random], [sg-net, plain]]
+"""
+
+
+@pytest.fixture
+def study_file(tmp_path, tiny_encoder, tiny_parser):
+    data, other = (
+        pairs(tmp_path / "data.jsonl", copies=2),
+        pairs(tmp_path / "other.jsonl", copies=1),
+    )
+    (tmp_path / "pairs.yaml").write_text(
+        f"task: pairs\nencoder: {tiny_encoder}\nparser: {tiny_parser}\n"
+        f"data:\n  train: {data}\n  dev: {data}\nhead:\n  max_length: 64\n"
+        "training:\n  precision: float32\n  num_train_epochs: 1\n"
+    )
+    path = tmp_path / "studies.yaml"
+    path.write_text(STUDY.format(seeds=2, other=other))
+    return path
+
+
+def test_values_are_chosen_on_other_data_and_shared_by_controls(study_file, tmp_path):
+    [study] = read_studies(study_file).values()
+    out = tmp_path / "runs"
+    found = run_study(study, out)
+    runs = StudyRuns(study, out)
+
+    trials = runs.trials()
+    assert [job.folder.name for job in trials] == ["choose-plain-0.001", "choose-plain-0.01"]
+    assert all(job.experiment.data.dev == (str(tmp_path / "other.jsonl"),) for job in trials)
+    scores = [read_json(job.folder / METRICS)["accuracy"] for job in trials]
+    best = trials[scores.index(max(scores))].experiment.training.learning_rate
+    for name in study.systems:
+        trained = read_experiment(runs.run_folder(name, 2))
+        assert trained.training.learning_rate == best
+        assert trained.data.dev == (str(tmp_path / "data.jsonl"),)
+
+    assert [pair.name for pair in found.pairs] == ["sg-net − random", "sg-net − plain"]
+    assert all(pair.compared.shared_seeds == (1, 2) for pair in found.pairs)
+    assert "not finished" not in found.table()
+
+
+def test_a_study_goes_on_and_compares_what_is_finished(study_file, tmp_path):
+    [study] = read_studies(study_file).values()
+    out = tmp_path / "runs"
+    run_study(study, out)
+    [longer] = read_studies(_with_seeds(study_file, 3, tmp_path)).values()
+    before = {path: path.stat().st_mtime_ns for path in out.glob("first/*/metrics.json")}
+    assert "not finished: 2 of 3 seeds" in compare_study(longer, out).table()
+
+    run_study(longer, out)
+    after = {path: path.stat().st_mtime_ns for path in out.glob("first/*/metrics.json")}
+    assert len(after) == len(before) + len(study.systems)
+    assert all(after[path] == time for path, time in before.items())
+
+
+def _with_seeds(path, seeds, folder):
+    path.write_text(STUDY.format(seeds=seeds, other=folder / "other.jsonl"))
+    return path
+
+
+def test_p_values_are_corrected_over_all_pairs_of_a_study(study_file, tmp_path):
+    [study] = read_studies(study_file).values()
+    found = run_study(study, tmp_path / "runs")
+    for pair in found.pairs:
+        for over, interval in pair.compared.intervals.items():
+            assert pair.compared.corrected[over] >= interval.p_value
+    assert str(tmp_path) not in json.dumps(found.as_json())
+    rows = found.as_json()["comparisons"]
+    assert [(row["system"], row["control"]) for row in rows] == [
+        ("sg-net", "sg-net-random"),
+        ("sg-net", "plain"),
+    ]
+
+
+def test_the_command_lists_compares_and_draws(study_file, tmp_path):
+    out, plot, values = tmp_path / "runs", tmp_path / "plot.svg", tmp_path / "values.json"
+    command = ["study", str(study_file), "--out", str(out)]
+    listed = CliRunner().invoke(app, [*command, "--list"], catch_exceptions=False)
+    assert f"to do  {out / 'first' / 'choose-plain-0.001'}" in listed.output
+    assert f"to do  {out / 'first' / 'sg-net-1'}  (its values are chosen first)" in listed.output
+    none = CliRunner().invoke(app, [*command, "--compare"], catch_exceptions=False)
+    assert "no two systems with finished runs yet" in none.output
+    assert not out.exists()
+
+    done = CliRunner().invoke(
+        app, [*command, "first", "--plot", str(plot), "--json", str(values)], catch_exceptions=False
+    )
+    assert "sg-net − plain" in done.output
+    assert "<svg" in plot.read_text()
+    assert list(json.loads(values.read_text())["first"]["systems"]) == [
+        "sg-net-random",
+        "sg-net",
+        "plain",
+    ]
+    listed = CliRunner().invoke(app, [*command, "--list"], catch_exceptions=False)
+    assert "to do" not in listed.output
+
+
+def test_overrides_reach_all_runs(study_file, tmp_path):
+    [study] = read_studies(study_file, ["training.batch_tokens=512"]).values()
+    runs = StudyRuns(study, tmp_path / "runs")
+    assert {job.experiment.training.batch_tokens for job in runs.trials()} == {512}
+    assert study.experiment("sg-net", 4).training.seed == 4
+
+
+def test_runs_of_other_settings_are_not_taken(study_file, tmp_path):
+    [study] = read_studies(study_file).values()
+    run_study(study, tmp_path / "runs")
+    [other] = read_studies(study_file, ["training.batch_tokens=512"]).values()
+    with pytest.raises(InputError, match=r"training\.batch_tokens"):
+        run_study(other, tmp_path / "runs")
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "message"),
+    [
+        ("like: plain", "like: plane", "systems.sg-net.like plane did you mean 'plain'"),
+        ("[sg-net, plain]", "[sg-net, plian]", "compare plian did you mean 'plain'"),
+        ("[sg-net, plain]", "[sg-net]", "compare pairs control [sg-net, plain]"),
+        ("like: plain", "like: sg-net-random", "circle sg-net → sg-net-random → sg-net"),
+        ("[1.0e-3, 1.0e-2]", "[1.0e-3]", "training.learning_rate at least two got 1"),
+        ('choose_on: ["data.dev', 'set: ["data.dev', "systems.plain.choose choose_on"),
+        ("seeds: 2", "seeds: 0", "seeds at least 1 got 0"),
+        ("asks:", "ask:", "unknown key 'ask' did you mean 'asks'"),
+        ("first:", "../first:", "'../first' folder letters digits"),
+        ("    plain:", "    a/b:", "'a/b' folder letters digits"),
+    ],
+)
+def test_wrong_settings_are_rejected(study_file, before, after, message):
+    text = study_file.read_text()
+    assert before in text
+    study_file.write_text(text.replace(before, after, 1))
+    with pytest.raises(InputError) as found:
+        read_studies(study_file)
+    assert says(str(found.value), message)
+
+
+def test_a_wrong_name_of_a_study_is_rejected(study_file):
+    with pytest.raises(InputError) as found:
+        choose_studies(read_studies(study_file), ["fist"])
+    assert says(str(found.value), "'fist' did you mean 'first'")
+
+
+def test_a_wrong_setting_of_a_system_is_reported_before_training(study_file, tmp_path):
+    study_file.write_text(study_file.read_text().replace("parser=random", "praser=random"))
+    [study] = read_studies(study_file).values()
+    with pytest.raises(InputError, match="praser"):
+        run_study(study, tmp_path / "runs")
+    assert not (tmp_path / "runs").exists()
+
+
+def test_a_plot_needs_one_study_and_a_list_draws_nothing(study_file, tmp_path):
+    study_file.write_text(
+        study_file.read_text() + study_file.read_text().replace("first", "second")
+    )
+    command = ["study", str(study_file), "--plot", str(tmp_path / "plot.svg")]
+    assert says(str(CliRunner().invoke(app, command).exception), "--plot one study")
+    found = CliRunner().invoke(app, [*command, "--list"]).exception
+    assert says(str(found), "--list omit --plot")
