@@ -5,6 +5,7 @@
     python experiments/make_data.py corpora FILE.txt.gz FILE.txt.gz --out runs/corpora
     python experiments/make_data.py split-squad FILE.json.gz --out runs/fit.json runs/held.json
     python experiments/make_data.py split-squad FILE.json.gz --first 7 --out fit.json test.json
+    python experiments/make_data.py sample-squad FILE.json.gz --count 5000 --out runs/5000.json
     python experiments/make_data.py rename-relations FILE.conllu.gz nmod:tmod=nmod:unmarked --out F
     python experiments/make_data.py unpunctuated FILE.conllu --share 0.2 --lower --out FILE
     python experiments/make_data.py sample-lines FILE.txt.gz --count 15000 --out FILE
@@ -31,6 +32,7 @@ import numpy as np
 from syntagma.datasets import passage_layouts as layouts
 from syntagma.datasets import typed_questions as typed
 from syntagma.datasets.cloze import make_cloze
+from syntagma.datasets.squad_format import squad_data
 from syntagma.datasets.unanswerable import make_unanswerable
 from syntagma.datasets.unpunctuated import without_punctuation
 from syntagma.encoders.default import DEFAULT_PARSER
@@ -168,6 +170,20 @@ def sample_lines(given: argparse.Namespace) -> None:
     _write_sample([line for line in read_lines(given.text) if line.strip()], given)
 
 
+def sample_squad(given: argparse.Namespace) -> None:
+    """Write questions of a SQuAD file, drawn at random, the same number into each file."""
+    examples, _ = read_squad(given.squad)
+    needed = given.count * len(given.out)
+    if needed > len(examples):
+        raise InputError(
+            f"--count {given.count}: {given.squad} has {len(examples):,} questions, too few for "
+            f"{len(given.out)} files; give at most {len(examples) // len(given.out):,}"
+        )
+    order = np.random.default_rng(given.seed).permutation(len(examples))[:needed]
+    for path, part in zip(given.out, np.split(order, len(given.out)), strict=True):
+        write_json(path, squad_data([examples[index] for index in np.sort(part)]), indent=None)
+
+
 def questions(given: argparse.Namespace) -> None:
     """Write some questions of a SQuAD file, one a line."""
     examples, _ = read_squad(given.squad)
@@ -249,6 +265,12 @@ def parser() -> argparse.ArgumentParser:
     made.add_argument("squad", help="a SQuAD file")
     made.add_argument("nbest", help="the reader's candidates for it")
     made.add_argument("--out", type=Path, required=True)
+
+    made = command(sample_squad)
+    made.add_argument("squad", help="a SQuAD file")
+    made.add_argument("--count", type=int, required=True, help="questions in each file")
+    made.add_argument("--seed", type=int, default=1)
+    made.add_argument("--out", type=Path, nargs="+", required=True, help="one or more files")
 
     made = command(split_squad)
     made.add_argument("squad", help="a SQuAD file")

@@ -103,3 +103,22 @@ def test_variants_of_a_squad_file_are_written_by_kind(make_data, tmp_path, comma
     assert {example.id.rpartition("-")[2] for example in examples} <= {kinds, "lower"}
     make_data(command, source, "--count", 2, "--out", made)
     assert len(read_squad(made)[0]) == 2
+
+
+def test_samples_of_questions_share_none(make_data, tmp_path):
+    source, count = squad(tmp_path / "all.json"), 2
+    parts = tmp_path / "one.json", tmp_path / "two.json"
+    make_data("sample-squad", source, "--count", count, "--out", *parts)
+    ids = [{example.id for example in read_squad(path)[0]} for path in parts]
+    assert [len(part) for part in ids] == [count, count]
+    assert not ids[0] & ids[1]
+    known = {example.id: example for example in read_squad(source)[0]}
+    for example in read_squad(parts[0])[0]:
+        assert example == known[example.id]
+
+
+def test_more_questions_than_there_are_cannot_be_drawn(make_data, tmp_path):
+    source, out = squad(tmp_path / "all.json"), tmp_path / "some.json"
+    with pytest.raises(InputError, match=naming("--count 10000 at most")):
+        make_data("sample-squad", source, "--count", 10_000, "--out", out)
+    assert not out.exists()
