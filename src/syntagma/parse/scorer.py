@@ -39,8 +39,8 @@ class ParserHead:
         views: what to train on if the treebank has both phrases and dependencies.
         spaced_words: whether words with spaces inside, such as ``10 000``, are read as one word
             rather than as their parts; taken from the treebank, not to be set.
-        precision: in which the trained parser computes unless it is told otherwise; ``int8`` only
-            where the device can do it.  Training and its scores go by ``training.precision``.
+        precision: in which the trained parser computes by default; ``int8`` only where the device
+            can do it.  Training and its scores go by ``training.precision``.
     """
 
     pooling: Literal["first", "mean"] = "first"
