@@ -142,11 +142,24 @@ def test_query_key_and_value_share_their_rounded_inputs(monkeypatch):
 
 
 @needs_int8
+def test_what_is_computed_for_a_row_does_not_depend_on_the_others(layer):
+    use_int8(layer)
+    states = torch.randn(9, 96) * torch.logspace(-3, 3, 9).unsqueeze(1)
+    with torch.inference_mode():
+        together = layer(states)
+        for number, row in enumerate(states):
+            assert torch.equal(layer(row), together[number])
+            assert relative_error(together[number], layer.forward.original(row)) < 0.03
+
+
+@needs_int8
 def test_a_batch_of_one_or_of_no_rows(layer):
     use_int8(layer)
     with torch.inference_mode():
         assert layer(torch.randn(96)).shape == (64,)
         assert layer(torch.randn(2, 3, 4, 96)).shape == (2, 3, 4, 64)
+        assert layer(torch.randn(0, 96)).shape == (0, 64)
+        assert torch.allclose(layer(torch.zeros(2, 96)), layer.bias.expand(2, -1))
 
 
 def test_elsewhere_it_is_refused_and_the_parser_made_for_it_computes_in_float32(monkeypatch):
