@@ -78,6 +78,14 @@ def test_near_copies_and_fragments_are_dropped():
     assert len(distinct_spans(passage, [*spans(passage, "old tower"), copy])) == 1
 
 
+def test_spans_without_content_come_only_where_there_is_nothing_else():
+    passage = "In the harbour of Old Wick."
+    found = distinct_spans(passage, spans(passage, "the", "In the", "Old Wick", "of"))
+    assert [span.text for span in found] == ["Old Wick"]
+    assert [span.text for span in distinct_spans(passage, spans(passage, "the", "of"))] == ["the"]
+    assert distinct_spans(passage, []) == ()
+
+
 def test_offsets_of_distinct_spans_are_exact():
     passage = 'The "Tern" (a ferry), left.'
     for span in distinct_spans(passage, spans(passage, '"Tern" (', "a ferry),", "left.")):

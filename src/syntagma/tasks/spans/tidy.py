@@ -23,6 +23,8 @@ LEADING = set(",;:.!?…)]}»”’·|/\\_=>*#–—-")
 TRAILING = set(",;:!?…([{«“‘·|/\\_=<*–—-")
 PAIRS = {"(": ")", "[": "]", "{": "}", "“": "”", "«": "»", "‘": "’", "„": "“", '"': '"', "'": "'"}
 CLOSING = {close: opening for opening, close in PAIRS.items()}
+EMPTY = frozenset("a an and as at but by for from in of on or than that the to with".split())
+"""Words that say nothing alone."""
 LAST_CASED = "\u058f"
 """Last character of the scripts with spaces and cases; in others a word has no clear edges."""
 
@@ -186,7 +188,8 @@ def distinct_spans(passage: str, spans: Sequence[Span]) -> tuple[Span, ...]:
     """Tidy the spans of a question, and drop near-copies and fragments of better ones.
 
     A span is dropped if it overlaps a better one, or differs from it only by case, articles and
-    punctuation; its probability is added to that of the better one.
+    punctuation; its probability is added to that of the better one.  Spans without content, such as
+    an article alone, come last: only if they are all that there is, one of them is kept.
 
     Args:
         passage: the passage.
@@ -195,8 +198,9 @@ def distinct_spans(passage: str, spans: Sequence[Span]) -> tuple[Span, ...]:
     kept: list[Span] = []
     shares: list[float] = []
     texts: list[str] = []
-    for span in spans:
-        start, end = tidy_interval(passage, span.start, span.end)
+    tidied = [(span, *tidy_interval(passage, span.start, span.end)) for span in spans]
+    full = [row for row in tidied if _has_content(passage[row[1] : row[2]])]
+    for span, start, end in full or tidied[:1]:
         text = passage[start:end]
         same = normalise(text)
         place = next(
@@ -217,3 +221,7 @@ def distinct_spans(passage: str, spans: Sequence[Span]) -> tuple[Span, ...]:
         Span(span.text, span.start, span.end, span.score, share)
         for span, share in zip(kept, shares, strict=True)
     )
+
+
+def _has_content(text: str) -> bool:
+    return not EMPTY.issuperset(text.lower().split())
