@@ -103,6 +103,19 @@ def test_the_chosen_metric_is_used_throughout(both, tmp_path):
     assert "--pictures 0 --metric f1" in text
 
 
+def test_a_control_is_what_the_others_are_compared_with(both, tmp_path):
+    write_report(both, tmp_path / "report", n_cases=0, n_pictures=0, control="sg-net-1")
+    values = json.loads((tmp_path / "report" / "report.json").read_text())
+    systems = values["results"]["comparison"]["systems"]
+    assert [system["name"] for system in systems] == ["sg-net-1", "none-1"]
+    # The order of the folders says it again, so the command needs no option.
+    text = Balanced(page_of(tmp_path / "report")).text
+    assert "syntagma compare again/sg-net-1 again/none-1" in text
+    assert "--control" not in text
+    with pytest.raises(InputError, match=naming("sg-net-1 none-1")):
+        write_report(both, tmp_path / "other", n_cases=0, n_pictures=0, control="sg-ent")
+
+
 @pytest.mark.slow
 def test_reports_on_the_same_runs_are_byte_for_byte_equal(both, drawn_plots, tmp_path):
     for name in ("one", "two"):

@@ -221,6 +221,7 @@ def noise(
     epilog=examples(
         "syntagma report runs/squad_plain runs/squad_sg-net --out report",
         "syntagma report runs/plain-* runs/sg-net-* --out report --noise heads --source random",
+        "syntagma report runs/plain-* runs/copy-* runs/sg-net-* --control copy --out report",
     )
 )
 def report(
@@ -249,11 +250,12 @@ def report(
         str,
         typer.Option(help="Metric to test and show, such as f1. Default: the metric of the paper."),
     ] = "",
+    control: Control = "",
     device: Device = "cpu",
 ) -> None:
     """Write a page about one run, or comparing several runs.
 
-    All runs are compared with the first one.
+    All systems are compared with the first one, or with --control.
     """
     from syntagma.report.write import write_report
 
@@ -266,6 +268,7 @@ def report(
         noise=noise or (),
         sources=sources or (),
         metric=metric,
+        control=control,
         device=device,
     )
     typer.echo(f"→ {out / 'index.html'}")

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import syntagma
 from syntagma.analysis.robustness import check_kind, check_sources
-from syntagma.analysis.systems import read_systems
+from syntagma.analysis.systems import put_first, read_systems
 from syntagma.encoders.default import DEFAULT_PARSER
 from syntagma.errors import InputError, MissingExtraError
 from syntagma.evaluation import score_runs
@@ -36,13 +36,14 @@ def write_report(
     noise: Sequence[str] = (),
     sources: Sequence[str] = (),
     metric: str = "",
+    control: str = "",
     device: str = "cpu",
 ) -> None:
     """Write a report on runs.
 
     Args:
         folders: run folders with the same dev data.  Runs that differ only in their seed form one
-            system; the first system is the baseline.
+            system.
         out: folder to write ``index.html``, the plots and ``report.json`` with all values to.
         data: files to evaluate on; defaults to the saved scores on the dev files.
         n_cases: number of examples to show.
@@ -50,6 +51,7 @@ def write_report(
         noise: ``heads``, ``tags`` or both: score the models again with a share of them replaced.
         sources: names of parse sources with which to score the models again.
         metric: metric to test and to show; defaults to that of the task's paper.
+        control: name of the system that the others are compared with; defaults to the first one.
         device: device to run the models on.
 
     Raises:
@@ -68,7 +70,8 @@ def write_report(
             check_sources([source])
     if data:
         folders = score_runs(folders, data, metric=metric, device=device)
-    systems = read_systems(folders, metric=metric)
+    systems = put_first(read_systems(folders, metric=metric), control)
+    # No --control: the folders are given in the order of the systems, the control first.
     options = {
         "--data": data,
         "--cases": [str(n_cases)],
