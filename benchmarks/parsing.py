@@ -4,8 +4,10 @@
 
 Everything takes turns in one process, with each number of threads.  `--spacy` is a trained
 pipeline, such as that of `experiments/spacy_peer.py`; it gets the same words, and the best of
-several batch sizes and numbers of processes.  With a treebank the table has the accuracy too, and
-`python experiments/record_results.py --parsing runs/bench/parsers.json` puts it into the documents.
+several batch sizes and numbers of processes.  `--parsers` and `--precisions` measure less: with
+the accurate parser, all of it takes most of an hour.  With a treebank the table has the accuracy
+too, and `python experiments/record_results.py --parsing runs/bench/parsers.json` puts it into the
+documents.
 """
 
 from __future__ import annotations
@@ -26,6 +28,7 @@ from torch import Tensor
 from benchmarks.text import treebank_sentences
 from benchmarks.timing import show, timings
 from syntagma.batches import token_budget_batches
+from syntagma.encoders.cpu.int8 import has_int8
 from syntagma.encoders.default import find_encoder
 from syntagma.encoders.named_models import NAMED_MODELS, names_of
 from syntagma.encoders.precision import Precision, autocast
@@ -44,7 +47,7 @@ OUTPUTS: dict[str, DecodingMode] = {
     "as one tree": "joint",
 }
 """What a parser finds, and how it decodes for that."""
-PRECISIONS: tuple[Precision, ...] = ("bfloat16", "float32")
+PRECISIONS: tuple[Precision, ...] = ("bfloat16", "float32", "int8")
 TIME_BARS = {
     ("default-parser", "dependencies"): 1.25,
     ("default-parser", "with phrases"): 1.5,
@@ -98,6 +101,11 @@ def present_parsers() -> list[str]:
     return [name for name in names_of("parser") if find_encoder(NAMED_MODELS[name].encoder)]
 
 
+def present_precisions() -> list[Precision]:
+    """Return the precisions in which this CPU can compute."""
+    return [each for each in PRECISIONS if each != "int8" or has_int8()]
+
+
 class Bench:
     """Measures parsers on the same sentences.
 
@@ -106,15 +114,25 @@ class Bench:
         gold: their gold parses, or nothing.
         spacy: folder or name of a trained spaCy pipeline; empty for none.
         repeat: number of rounds.
+        parsers: names of the parsers.
+        precisions: in which they compute.
     """
 
     def __init__(
-        self, sentences: list[Sentence], gold: Sequence[Parse], spacy: str, repeat: int
+        self,
+        sentences: list[Sentence],
+        gold: Sequence[Parse],
+        spacy: str,
+        repeat: int,
+        *,
+        parsers: Sequence[str],
+        precisions: Sequence[Precision],
     ) -> None:
         self.sentences = sentences
         self.gold = gold
         self.spacy = SpacySource.load(spacy) if spacy else None
         self.repeat = repeat
+        self.parsers, self.precisions = parsers, precisions
         self.n_words = sum(map(len, sentences))
 
     def las(self, parses: Sequence[Parse]) -> float | None:
@@ -166,7 +184,7 @@ class Bench:
             key = (SPACY, "dependencies", "float32")
             calls[key] = self.spacy_call(threads)
             scores[key] = self.las(self.spacy.parse_sentences(self.sentences))
-        for name, precision in product(present_parsers(), PRECISIONS):
+        for name, precision in product(self.parsers, self.precisions):
             calls |= self.calls_of(name, precision)
         for key, call in calls.items():
             if key not in scores and key[1] != ENCODER and self.gold:
@@ -214,13 +232,23 @@ def main(arguments: Sequence[str] = ()) -> None:
     options.add_argument("--threads", type=int, nargs="+", default=[1, 2])
     options.add_argument("--limit", type=int, default=10**9, help="number of sentences")
     options.add_argument("--repeat", type=int, default=3, help="number of rounds")
+    parsers, precisions = present_parsers(), present_precisions()
+    options.add_argument("--parsers", nargs="+", choices=parsers, default=parsers)
+    options.add_argument("--precisions", nargs="+", choices=precisions, default=precisions)
     chosen = options.parse_args(arguments)
     if chosen.treebank:
         gold = [each.gold for each in read_treebank(chosen.treebank)][: chosen.limit]
         sentences = [each.sentence for each in gold]
     else:
         gold, sentences = [], [each for each in treebank_sentences() if len(each)][: chosen.limit]
-    bench = Bench(sentences, gold, chosen.spacy, chosen.repeat)
+    bench = Bench(
+        sentences,
+        gold,
+        chosen.spacy,
+        chosen.repeat,
+        parsers=chosen.parsers,
+        precisions=chosen.precisions,
+    )
     before = torch.get_num_threads()
     measurements = [each for threads in chosen.threads for each in bench.measure(threads)]
     torch.set_num_threads(before)
