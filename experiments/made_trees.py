@@ -403,6 +403,15 @@ def _stranded(verb: Node, asked: Node) -> Node:
     return verb.on_left("obl", bare).on_right(f"stranded {relation}", case)
 
 
+def spell(words: list[str]) -> tuple[str, list[bool]]:
+    """Return the text of some words, and whether the next word follows each without a space."""
+    glued = [
+        at + 1 < len(words) and words[at + 1] in ("'s", ",", ".", "?") for at in range(len(words))
+    ]
+    text = "".join(word + ("" if tight else " ") for word, tight in zip(words, glued, strict=True))
+    return text.rstrip(), glued
+
+
 def format_tree(number: int, rows: list[list[str]], *, end: str) -> str:
     """Return a sentence in CoNLL-U; a share of them has no final punctuation, as people type."""
     root = next(at for at, row in enumerate(rows, start=1) if row[3] == "0")
@@ -415,13 +424,7 @@ def format_tree(number: int, rows: list[list[str]], *, end: str) -> str:
     rows[0][0] = rows[0][0][0].upper() + rows[0][0][1:]
     if end:
         rows.append([end, "PUNCT", ".", str(root), "punct"])
-    words = [row[0] for row in rows]
-    glued = [
-        at + 1 < len(words) and words[at + 1] in ("'s", ",", ".", "?") for at in range(len(rows))
-    ]
-    text = "".join(
-        word + ("" if tight else " ") for word, tight in zip(words, glued, strict=True)
-    ).rstrip()
+    text, glued = spell([row[0] for row in rows])
     lines = [f"# sent_id = made-{number}", f"# text = {text}"]
     for at, ((form, upos, xpos, head, relation), tight) in enumerate(
         zip(rows, glued, strict=True), start=1

@@ -1,0 +1,1 @@
+"""What ``structural_pairs.py`` draws from: words, clauses with their trees, and constructions."""
