@@ -1,0 +1,1 @@
+"""Distractors for ``who_did_what.py``: who does what in a sentence, and sentences made from it."""
