@@ -20,7 +20,7 @@ from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from itertools import product
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from made_trees import Node, format_tree, rows_of, spell
@@ -33,6 +33,7 @@ from syntagma.errors import InputError, in_one_line
 from syntagma.evaluation import open_model
 from syntagma.outputs import write_json, write_text
 from syntagma.tasks.pairs.data import read_pairs
+from syntagma.tasks.predictor import PredictorTask
 
 LABELS = ("not_entailment", "entailment")
 PARTS = ("train", "dev", "kept_out")
@@ -115,7 +116,7 @@ def make(given: argparse.Namespace) -> None:
     trees: dict[str, Node] = {}
     for part in PARTS:
         chosen = list(kept_out) if part == "kept_out" else trained
-        rows = []
+        rows: list[dict[str, str]] = []
         for number, group in enumerate(make_groups(chosen, getattr(given, part), source, seen)):
             rows += pairs_of(group, number)
             trees |= {sentence_of(root): root for root in (*group.premises, *group.conclusions)}
@@ -145,6 +146,7 @@ def score_run(run: str, path: Path, parser: str) -> dict[str, Found]:
     """Score a run on a file by construction; the key ``all`` has all of them."""
     examples = read_pairs(path).examples
     task = open_model(run, task="pairs", parser=parser)
+    assert isinstance(task, PredictorTask)
     if {*task.predictor.labels} != {*LABELS}:
         raise InputError(
             f"{run}: expected a model with the labels {' and '.join(LABELS)}, got "
@@ -219,7 +221,7 @@ def _ends(interval: Sequence[float] | None) -> str:
     return "" if interval is None else f" [{interval[0]:.1f}, {interval[1]:.1f}]"
 
 
-def _against(row: dict[str, object]) -> str:
+def _against(row: dict[str, Any]) -> str:
     difference = row.get("area_difference")
     interval = row.get("area_difference_interval")
     if not isinstance(difference, float):
@@ -229,7 +231,7 @@ def _against(row: dict[str, object]) -> str:
 
 def table_rows(
     found: dict[str, dict[int, dict[str, Found]]], control: str
-) -> Iterator[dict[str, object]]:
+) -> Iterator[dict[str, Any]]:
     """Yield the means over seeds of each system and construction, in per cent.
 
     The interval of a mean is over groups of pairs, with the models as they are.  That of a
@@ -239,7 +241,7 @@ def table_rows(
         for name in next(iter(seeds.values())):
             scores = [each[name] for each in seeds.values()]
             areas = np.mean([each.area for each in scores], axis=0)
-            row: dict[str, object] = {
+            row: dict[str, Any] = {
                 "system": system,
                 "constructions": name,
                 "seeds": len(seeds),
