@@ -8,9 +8,9 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from syntagma.cli.printing import format_json
 from syntagma.parse.columns import ParsedText
 from syntagma.parse.encode import SentenceEncoder
+from syntagma.parse.json_format import format_json
 from syntagma.parse.parser import JointParser
 from syntagma.parse.sources.cache import CachedSource, ParseCache
 from syntagma.parse.sources.stream import parse_file

@@ -18,6 +18,7 @@ from syntagma.cli import (  # noqa: F401  (each adds its commands)
     documents,
     experiments,
     models,
+    serve,
     studies,
     texts,
 )
@@ -39,6 +40,7 @@ ORDER = (
         "predict",
         "answer",
         "index",
+        "serve",
         "attention",
     ),
     *(

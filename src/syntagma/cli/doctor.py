@@ -22,6 +22,7 @@ EXTRAS = {
     "plot": ("matplotlib",),
     "cluster": ("ray",),
     "parsers": ("spacy", "stanza"),
+    "serve": ("fastapi", "uvicorn", "prometheus_client"),
 }
 
 
