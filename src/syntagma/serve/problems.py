@@ -11,6 +11,28 @@ from syntagma.settings import nearest
 
 MEDIA_TYPE = "application/problem+json"
 
+EXPECTED = {
+    "missing": "expected a value, got none",
+    "string_type": "expected a string",
+    "string_unicode": "expected a string of whole Unicode characters, got half of a pair",
+    "string_pattern_mismatch": "expected text, got a blank string",
+    "string_too_short": "expected text, got an empty string",
+    "string_too_long": "expected at most {max_length} characters",
+    "int_type": "expected a whole number",
+    "bool_type": "expected true or false",
+    "list_type": "expected a list",
+    "dict_type": "expected an object",
+    "model_attributes_type": "expected an object",
+    "literal_error": "expected {expected}",
+    "too_short": "expected at least {min_length}, got {actual_length}",
+    "greater_than_equal": "expected a number from {ge}",
+    "less_than_equal": "expected a number up to {le}",
+}
+"""What a value should have been, by the type of pydantic's error; others keep its words."""
+_SAYS_WHAT_CAME = {"missing", "value_error", "too_short"} | {
+    f"string_{kind}" for kind in ("unicode", "pattern_mismatch", "too_short", "too_long")
+}
+
 
 class Problem(Exception):
     """A request that cannot be answered.
@@ -72,10 +94,11 @@ def invalid(errors: Sequence[Mapping[str, Any]], keys: Sequence[str]) -> Problem
     # The first part of the place is "body", or "path" for a part of the URL.
     place = [part for part in first["loc"][1:] if part != "body"]
     where = ".".join(map(str, place)) or "the body"
-    got = "" if first["type"] in ("missing", "value_error") else _shown(first.get("input"))
+    got = "" if first["type"] in _SAYS_WHAT_CAME else _shown(first.get("input"))
     if first["type"] == "extra_forbidden":
         return Problem(422, f"{where:.60}: unknown key; {nearest(where, keys)}", reason="schema")
-    message = str(first["msg"]).removeprefix("Value error, ")
+    message = EXPECTED.get(first["type"]) or str(first["msg"]).removeprefix("Value error, ")
+    message = message.format(**first.get("ctx", {}))
     return Problem(422, f"{where}: {message}{got}", reason="schema")
 
 
