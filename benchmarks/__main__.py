@@ -20,6 +20,7 @@ for name in (
     "extraction",
     "start",
     "small",
+    "serve",
     "beside",
 ):
     import_module(f"benchmarks.{name}").main()

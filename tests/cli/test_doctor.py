@@ -9,10 +9,11 @@ from pathlib import Path
 
 import pytest
 
+from syntagma.cli import doctor
 from syntagma.cli.doctor import EXTRAS, report
 from syntagma.encoders import default
 from syntagma.encoders.named_models import NAMED_MODELS
-from syntagma.errors import DamagedFileError
+from syntagma.errors import DamagedFileError, install_command
 
 ROOT = Path(__file__).parents[2]
 
@@ -39,6 +40,19 @@ def test_each_encoder_has_its_path_or_its_download_command(tmp_path, monkeypatch
     assert lines[0].endswith(f"default: {tmp_path}")
     assert "`syntagma download accurate` (405 MB, once)" in lines[1]
     assert lines[2].endswith("multilingual: damaged")
+
+
+def test_it_says_whether_the_server_can_run(tmp_path, monkeypatch):
+    def line():
+        return next(line for line in report() if line.startswith("serve "))
+
+    monkeypatch.setattr(doctor, "find_spec", lambda name: object())
+    monkeypatch.setattr(default, "find_encoder", lambda name: tmp_path)
+    assert line().endswith("can run: syntagma serve")
+    monkeypatch.setattr(default, "find_encoder", lambda name: None)
+    assert "`syntagma download default`" in line()
+    monkeypatch.setattr(doctor, "find_spec", lambda name: name != "uvicorn" or None)
+    assert install_command("serve") in line()
 
 
 def test_no_extra_installs_weights():

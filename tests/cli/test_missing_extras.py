@@ -70,6 +70,7 @@ def test_training_without_accelerate(config, tmp_path, tiny_encoder):
         ("matplotlib", ["compare", "runs/a", "--by", "label", "--plot", "out.svg"], "plot"),
         ("spacy", ["annotate", "a.txt", "--out", "parsed", "--parser", "spacy:en"], "parsers"),
         ("stanza", ["annotate", "a.txt", "--out", "parsed", "--parser", "stanza:en"], "parsers"),
+        ("fastapi", ["serve"], "serve"),
         ("ray", ["annotate", "a.txt", "--out", "parsed", "--engine", "ray"], "cluster"),
     ],
 )

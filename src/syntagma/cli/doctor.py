@@ -34,12 +34,27 @@ def report() -> Iterator[str]:
     yield from _devices()
     yield from _threads()
     yield from _models()
+    yield f"serve          {_serving()}"
     missing = [name for name, modules in EXTRAS.items() if not all(map(find_spec, modules))]
     if missing:
         command = install_command(*missing)
         yield f"extras missing {', '.join(missing)}: in the folder of the source, {command}"
     else:
         yield "extras         all installed"
+
+
+def _serving() -> str:
+    """Say whether ``syntagma serve`` can run with the shipped models, and what it lacks."""
+    from syntagma.encoders.default import DEFAULT, find_encoder, how_to_get
+
+    if not all(map(find_spec, EXTRAS["serve"])):
+        return f"its packages are missing: {install_command('serve')}"
+    try:
+        if find_encoder(DEFAULT) is None:
+            return f"can run with models of your own; for ours, encoder {how_to_get(DEFAULT)}"
+    except SyntagmaError as error:
+        return str(error)
+    return "can run: syntagma serve"
 
 
 def _devices() -> Iterator[str]:

@@ -136,12 +136,15 @@ def serve(
         batch_wait_ms=batch_wait_ms,
     )
     try:
-        from syntagma.serve.app import Access
-        from syntagma.serve.server import bind, run
+        import fastapi  # noqa: F401
+        import prometheus_client  # noqa: F401
+        import uvicorn  # noqa: F401
     except ImportError as error:
         raise MissingExtraError("serving", "serve") from error
+    from syntagma.serve.app import Access
     from syntagma.serve.keys import read_keys
     from syntagma.serve.named_models import read_names
+    from syntagma.serve.server import bind, run
     from syntagma.serve.worker import WorkerPlan
 
     plan = WorkerPlan(read_names(models or ()), device, precision, workers)
