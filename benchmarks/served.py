@@ -14,7 +14,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, NamedTuple, Self
 
-LOADING_SECONDS = 240.0
+LOADING_SECONDS = 600.0
 ADDRESS = re.compile(r"http://127\.0\.0\.1:(\d+) (listens|is ready)")
 
 

@@ -118,7 +118,7 @@ def test_whatever_fits_or_does_not_is_answered_as_described(described, path, mod
     strategy = operation.as_strategy(generation_mode=schemathesis.GenerationMode[mode])
     statuses = set()
 
-    @settings(max_examples=50, deadline=None, database=None, suppress_health_check=[*HealthCheck])
+    @settings(max_examples=25, deadline=None, database=None, suppress_health_check=[*HealthCheck])
     @given(strategy)
     def check(case):
         name = str((case.path_parameters or {}).get("name", "")) or "pairs"
