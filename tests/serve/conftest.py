@@ -9,9 +9,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-
-pytest.importorskip("fastapi")
-
 from starlette.testclient import TestClient
 
 from syntagma.serve.app import Access, make_app

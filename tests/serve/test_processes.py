@@ -19,8 +19,6 @@ from benchmarks.served import Client, Server, head, receive
 from tests.conftest import SENTENCES
 from tests.messages import one_line, says
 
-pytest.importorskip("uvicorn")
-
 FORMATS = Path(__file__).parents[1] / "data" / "formats" / "0.1"
 MODELS = [f"--model={task}={FORMATS / task}" for task in ("spans", "parsing", "pairs")]
 TEXT = " ".join(SENTENCES)
