@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 from urllib.parse import quote
 
@@ -123,10 +124,9 @@ def test_whatever_fits_or_does_not_is_answered_as_described(described, path, mod
     def check(case):
         name = str((case.path_parameters or {}).get("name", "")) or "pairs"
         place = path.format(name=quote(name, safe=""))
-        try:
-            response = described.http.post(place, json=case.body)
-        except (TypeError, ValueError):
-            return  # No JSON says it.
+        raw = case.body if isinstance(case.body, bytes) else json.dumps(case.body, default=str)
+        headers = {"Content-Type": "application/json"}
+        response = described.http.post(place, content=raw, headers=headers)
         statuses.add(response.status_code)
         assert response.status_code < 500, response.text
         if response.status_code not in (404, 405):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import product
 from typing import Annotated, Any, Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Field, StrictBool, StrictInt, StringConstraints
@@ -28,6 +29,17 @@ def _require_one(body: Any, first: str, second: str) -> None:
         )
 
 
+def _described(examples: list[Any], *choices: tuple[str, ...]) -> ConfigDict:
+    """Return what OpenAPI says of a schema: examples, and which keys must be there.
+
+    Args:
+        examples: bodies that the route accepts.
+        choices: keys of which exactly one must be given.
+    """
+    needed = [{"required": list(keys)} for keys in product(*choices)]
+    return ConfigDict(json_schema_extra={"examples": examples, "anyOf": needed})
+
+
 class _Body(BaseModel):
     model_config = ConfigDict(extra="forbid")
 
@@ -35,13 +47,13 @@ class _Body(BaseModel):
 class AnswerRequest(_Body):
     """Questions about a text, or to the documents of an index."""
 
-    model_config = ConfigDict(
-        json_schema_extra={
-            "examples": [
-                {"text": FERRY, "question": "Who fitted a coal barge with an engine?"},
-                {"text": FERRY, "questions": ["How many people did it carry?"], "mode": "strict"},
-            ]
-        }
+    model_config = _described(
+        [
+            {"text": FERRY, "question": "Who fitted a coal barge with an engine?"},
+            {"text": FERRY, "questions": ["How many people did it carry?"], "mode": "strict"},
+        ],
+        ("text", "index"),
+        ("question", "questions"),
     )
     text: Text | None = Field(None, description="The text to answer from.")
     index: Name | None = Field(None, description="The name of an index, instead of a text.")
@@ -73,8 +85,8 @@ class AnswerRequest(_Body):
 class PassagesRequest(_Body):
     """Questions for which an index finds passages."""
 
-    model_config = ConfigDict(
-        json_schema_extra={"examples": [{"question": "Who chairs the committee?", "top": 3}]}
+    model_config = _described(
+        [{"question": "Who chairs the committee?", "top": 3}], ("question", "questions")
     )
     index: Name | None = Field(None, description="The name of an index; by default the first.")
     question: Text | None = Field(None, description="A question.")
@@ -100,8 +112,8 @@ class PassagesRequest(_Body):
 class ParseRequest(_Body):
     """Texts to parse."""
 
-    model_config = ConfigDict(
-        json_schema_extra={"examples": [{"text": FERRY}, {"texts": [FERRY, "It sank in May."]}]}
+    model_config = _described(
+        [{"text": FERRY}, {"texts": [FERRY, "It sank in May."]}], ("text", "texts")
     )
     text: Text | None = Field(None, description="A text.")
     texts: Annotated[list[Text], Field(min_length=1)] | None = Field(
@@ -126,13 +138,12 @@ class ParseRequest(_Body):
 class PredictRequest(_Body):
     """Inputs of a model, each with the keys that `/v1/models` lists as its inputs."""
 
-    model_config = ConfigDict(
-        json_schema_extra={
-            "examples": [
-                {"input": {"first": "A gull cried.", "second": "A bird was heard."}},
-                {"inputs": [{"passage": FERRY, "question": "When?", "options": ["1921", "1912"]}]},
-            ]
-        }
+    model_config = _described(
+        [
+            {"input": {"first": "A gull cried.", "second": "A bird was heard."}},
+            {"inputs": [{"passage": FERRY, "question": "When?", "options": ["1921", "1912"]}]},
+        ],
+        ("input", "inputs"),
     )
     input: dict[str, Any] | None = Field(None, description="An input.")
     inputs: Annotated[list[dict[str, Any]], Field(min_length=1)] | None = Field(
