@@ -36,7 +36,7 @@ def _described(examples: list[Any], *choices: tuple[str, ...]) -> ConfigDict:
         examples: bodies that the route accepts.
         choices: keys of which exactly one must be given.
     """
-    needed = [{"required": list(keys)} for keys in product(*choices)]
+    needed: list[Any] = [{"required": list(keys)} for keys in product(*choices)]
     return ConfigDict(json_schema_extra={"examples": examples, "anyOf": needed})
 
 
