@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import shutil
+from typing import get_args
 
 import numpy as np
 import pytest
@@ -20,7 +21,7 @@ from syntagma.analysis.attention.word_scores import answer_scores, turn_scores
 from syntagma.cli import app
 from syntagma.encoders.load import load_tokenizer
 from syntagma.errors import InputError
-from syntagma.models.choice_model import ChoiceHead, ChoiceModel
+from syntagma.models.choice_model import ChoiceHead, ChoiceModel, Layout
 from syntagma.models.guides import resolve_guides
 from syntagma.models.pair_model import PairHead, PairModel
 from syntagma.models.span_model import SpanModel
@@ -34,6 +35,7 @@ from tests.conftest import SENTENCES
 from tests.messages import naming
 
 PASSAGE = " ".join(SENTENCES[:6])
+LAYOUTS = get_args(Layout)
 QUESTION = "Who counted the crates of oranges?"
 
 
@@ -92,6 +94,12 @@ def spelled(predictor, layout):
     ]
 
 
+def named(predictor, layout):
+    """Return the pieces of each text by its name, in the order of the sequence."""
+    names = [stretch.name for stretch in layout.stretches]
+    return dict(zip(names, spelled(predictor, layout), strict=True))
+
+
 def normalised(text):
     """Return a text in lower case without spaces."""
     return "".join(text.lower().split())
@@ -114,25 +122,33 @@ class TestLayingOut:
         assert first.ends[-1] < place[1]
         assert other.starts[0] <= place[0] < place[1] <= other.ends[-1]
 
-    @pytest.mark.parametrize("layout", ["passage|question+option", "passage+question|option"])
+    @pytest.mark.parametrize("layout", LAYOUTS)
     def test_the_input_of_a_multiple_choice_model(self, tiny_encoder, layout):
         found = chooser(tiny_encoder, layout=layout)
         options = ("a gull", "the crew")
-        layout = found.lay_out(TextPair(SENTENCES[4], "Who tied the ropes?", options, 1))
-        expected = [normalised(SENTENCES[4]), "whotiedtheropes?", "thecrew"]
-        assert spelled(found, layout) == expected
+        laid_out = found.lay_out(TextPair(SENTENCES[4], "Who tied the ropes?", options, 1))
+        expected = {
+            "passage": normalised(SENTENCES[4]),
+            "question": "whotiedtheropes?",
+            "option": "thecrew",
+        }
+        assert named(found, laid_out) == expected
+        assert [*named(found, laid_out)] == re.split(r"[|+]", layout)
         # A passage that is too long is truncated; the question is not.
         long = found.lay_out(TextPair(" ".join(SENTENCES), "Who tied the ropes?", options, 1))
-        assert spelled(found, long)[1:] == expected[1:]
+        assert named(found, long) | {"passage": expected["passage"]} == expected
         with pytest.raises(InputError, match=naming("option 1 2 3")):
             found.lay_out(TextPair(SENTENCES[4], "Who?", options, 2))
 
-    @pytest.mark.parametrize("layout", ["passage|question+option", "passage+question|option"])
+    @pytest.mark.parametrize("layout", LAYOUTS)
     def test_the_input_with_a_truncated_question(self, tiny_encoder, layout):
         found = chooser(tiny_encoder, layout=layout)
         question = "who of the many people there " * 12 + "tied the ropes?"
-        layout = found.lay_out(TextPair(SENTENCES[4], question, ("a gull", "the crew"), 1))
-        passage, found_question, option = spelled(found, layout)
+        laid_out = found.lay_out(TextPair(SENTENCES[4], question, ("a gull", "the crew"), 1))
+        texts = named(found, laid_out)
+        passage, found_question, option = (
+            texts[name] for name in ("passage", "question", "option")
+        )
         assert normalised(SENTENCES[4]).startswith(passage)
         assert passage
         assert normalised(question).startswith(found_question)

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import json
+from typing import get_args
 
 import pytest
 import torch
 
 from syntagma.errors import InputError
 from syntagma.evaluation import evaluate, predict
-from syntagma.models.choice_model import ChoiceHead, ChoiceModel
+from syntagma.models.choice_model import ChoiceHead, ChoiceModel, Layout
 from syntagma.syntax.encode import concatenate
 from syntagma.tasks.choice.chooser import Chooser
 from syntagma.tasks.choice.task import ChoiceTask
@@ -17,6 +18,8 @@ from syntagma.training.run import train
 from tests.builders import dream, experiment
 from tests.conftest import SENTENCES
 from tests.messages import naming
+
+LAYOUTS = get_args(Layout)
 
 
 @pytest.fixture(scope="module")
@@ -74,6 +77,18 @@ class TestSequences:
         assert decoded(other, first) == "agullcried.whocried?"
         assert decoded(other, second) == "nobody"
 
+    def test_question_and_option_precede_the_passage(self, tiny_encoder):
+        other = new_chooser(tiny_encoder, layout="question+option|passage")
+        (item,) = other.items([("A gull cried.", "Who cried?", ["the gull", "nobody"])])
+        first, second = item.sequences[1]
+        assert decoded(other, first) == "whocried?nobody"
+        assert decoded(other, second) == "agullcried."
+        # Still only the passage is truncated.
+        (long,) = other.items([(" ".join(SENTENCES), "Who cried?", ["a gull", SENTENCES[0]])])
+        assert long.truncated
+        assert decoded(other, long.sequences[1][0]).endswith("dawn.")
+        assert [len(first) + len(second) for first, second in long.sequences] == [57, 57]
+
     def test_blanks_are_filled_only_if_the_setting_is_on(self, tiny_encoder):
         question = ("A gull cried.", "The _ cried.", ["gull", "crew"])
         for fill, expected in ((True, "thegullcried."), (False, "the_cried.gull")):
@@ -95,15 +110,16 @@ class TestSequences:
         assert len(long.sequences[1][0]) == 57 // 4
         assert long.length == 60
 
-    @pytest.mark.parametrize("layout", ["passage|question+option", "passage+question|option"])
+    @pytest.mark.parametrize("layout", LAYOUTS)
     def test_a_long_question_does_not_truncate_the_options(self, tiny_encoder, layout):
         chooser = new_chooser(tiny_encoder, layout=layout)
         question = "Who " + "and who " * 60 + "cried?"
         (item,) = chooser.items([("A gull cried.", question, ["a gull", "nobody"])])
         assert item.truncated
         assert item.length <= 60
-        for (_, second), option in zip(item.sequences, ("agull", "nobody"), strict=True):
-            assert decoded(chooser, second).endswith(option)
+        part = 0 if layout.endswith("passage") else 1
+        for parts, option in zip(item.sequences, ("agull", "nobody"), strict=True):
+            assert decoded(chooser, parts[part]).endswith(option)
         one, two = chooser.choose("A gull cried.", question, ["a gull", "nobody"]).probabilities
         assert one != two
 

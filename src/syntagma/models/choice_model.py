@@ -18,7 +18,7 @@ from syntagma.errors import InputError
 from syntagma.models.pooled_model import PooledModel
 from syntagma.models.pooling import HeadPooling
 
-Layout = Literal["passage|question+option", "passage+question|option"]
+Layout = Literal["passage|question+option", "passage+question|option", "question+option|passage"]
 
 
 @dataclass(frozen=True)
@@ -27,7 +27,8 @@ class ChoiceHead:
 
     Args:
         max_length: tokens per sequence, with special tokens; longer passages are truncated.
-        layout: which texts precede and follow the separator (POI-Net's layout; SG-Net's).
+        layout: which texts precede and follow the separator (POI-Net's layout; SG-Net's;
+            SEPREM's).
         fill_blank: if a question has a blank ``_``, as RACE's cloze questions have, insert the
             option there, not after the question.
         pooling: how a sequence becomes one vector; ``pooler`` is the first piece through the

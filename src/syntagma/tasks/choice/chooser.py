@@ -144,7 +144,8 @@ class Chooser(OneOrMany, TextPredictor[ChoiceModel]):
 
     def _with_spacing(self, texts: tuple[str, ...]) -> list[tuple[str, bool]]:
         """Pair each text with whether it follows another text in its part, after a space."""
-        second = 1 if self.model.head.layout == "passage|question+option" else 0
+        # With the question in the passage's part, it follows the passage, and the option nothing.
+        second = 0 if self.model.head.layout == "passage+question|option" else 1
         return [(text, len(texts) > 1 and number == second) for number, text in enumerate(texts)]
 
     def _item(self, passage: EncodedText, options: list[list[EncodedText]]) -> ChoiceItem:
@@ -154,7 +155,7 @@ class Chooser(OneOrMany, TextPredictor[ChoiceModel]):
         a sequence and leave no room for the passage.
         """
         room = self.model.head.max_length - self.texts.builder.n_special(2)
-        with_option = self.model.head.layout == "passage|question+option"
+        layout = self.model.head.layout
         sequences, borders, truncated, longest = [], [], False, 0
         for texts in options:
             n_asked = sum(map(len, texts))
@@ -169,10 +170,12 @@ class Chooser(OneOrMany, TextPredictor[ChoiceModel]):
             truncated |= taken < len(passage) or len(asked) < n_asked
             first, second = passage.part(0, taken), asked
             border = min(len(texts[0]), len(asked)) if len(texts) > 1 else 0
-            if not with_option and len(texts) > 1:
+            if layout == "passage+question|option" and len(texts) > 1:
                 first = concatenate([first, texts[0].part(0, border)])
                 second = texts[1].part(0, max(0, len(asked) - len(texts[0])))
                 border = taken
+            elif layout == "question+option|passage":
+                first, second = second, first
             sequences.append((Part(first, 0, len(first)), Part(second, 0, len(second))))
             borders.append(border)
             longest = max(longest, taken + len(asked))
@@ -189,7 +192,9 @@ class Chooser(OneOrMany, TextPredictor[ChoiceModel]):
         names = ("question", "option") if len(asked) > 1 else ("question with option",)
         passage, others = ("passage", texts.first), list(zip(names, asked, strict=True))
         contents = [[passage], others]
-        if len(asked) > 1 and self.model.head.layout == "passage+question|option":
+        if self.model.head.layout == "question+option|passage":
+            contents = [others, [passage]]
+        elif len(asked) > 1 and self.model.head.layout == "passage+question|option":
             contents = [[passage, others[0]], [others[1]]]
         parts, border = item.sequences[texts.option], item.borders[texts.option]
         found = lay_out_parts(self.texts.builder, parts, contents, border=border)
