@@ -8,6 +8,8 @@ import pytest
 
 pytest.importorskip("sacrebleu")
 
+from sacrebleu.tokenizers.tokenizer_13a import Tokenizer13a
+
 from syntagma.errors import InputError
 from syntagma.tasks.translation.parallel_text import ParallelExample, read_parallel
 from syntagma.tasks.translation.sample import upper
@@ -16,6 +18,14 @@ from syntagma.tasks.translation.vocabulary import learn_vocabulary
 from tests.builders import parallel
 from tests.conftest import SENTENCES
 from tests.messages import naming, says
+
+MARKED = (
+    'It cost $1,234.50 (or 30% more), he said: "no" - then left...',
+    "A well-known 3-4 draw at 5 p.m., e.g. on 12.11.2019; isn't it?",
+    "x<y & y>z / [a] {b} `c` ~d^e_f\\g |h| a.b,c .5 6. ,7 8,",
+    "Über 3.000 Bücher, „alle“ 2-mal gelesen!?",
+)
+"""Made-up sentences with marks in all kinds of places."""
 
 
 @pytest.fixture(scope="module")
@@ -74,6 +84,21 @@ class TestVocabulary:
             ids, skip_special_tokens=True, clean_up_tokenization_spaces=False
         )
         assert decoded.strip() == text
+
+    def test_words_of_running_text_are_those_of_bleu(self):
+        tokenizer = learn_vocabulary(SENTENCES, kind="words", size=600)
+        words_of = tokenizer.backend_tokenizer.pre_tokenizer.pre_tokenize_str
+        for text in (*SENTENCES, *MARKED):
+            assert [word for word, _ in words_of(text)] == Tokenizer13a()(text).split()
+
+    def test_a_word_before_a_full_stop_is_not_another_word(self):
+        texts = ["a gull cried.", "he cried (twice)", "cried, and twice."]
+        tokenizer = learn_vocabulary(texts, kind="words", size=30)
+        assert tokenizer.tokenize("he cried.") == ["he", "cried", "."]
+        assert "cried." not in tokenizer.get_vocab()
+        # In tokenised text, only spaces separate words.
+        given = learn_vocabulary(texts, kind="words", size=30, tokenized=True)
+        assert given.tokenize("he cried.") == ["he", "cried."]
 
     def test_words_are_split_at_spaces(self):
         tokenizer = learn_vocabulary(["the cat . the dog"], kind="words", size=6)

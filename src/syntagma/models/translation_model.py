@@ -46,11 +46,13 @@ class TranslationHead:
         dropout: dropout probability of states.
         attention_dropout: dropout probability of attention weights; above 0, attention on CPUs
             is slow.
-        vocabulary: ``bpe`` for byte-pair encoding trained on both languages together, or ``words``.
+        vocabulary: ``bpe`` for byte-pair encoding trained on both languages together, or ``words``:
+            what stands between spaces in ``tokenized`` texts, else the tokens of mteval-v13a.
         vocab_size: maximum size of the vocabulary.
         max_length: tokens per text; longer pairs are omitted from training, and longer source texts
             truncated.
-        tokenized: whether references are tokenized already, as words separated by spaces, for BLEU.
+        tokenized: whether texts are tokenized already, as words separated by spaces; BLEU then
+            splits at spaces only.
         label_smoothing: share of the probability that is spread over all tokens.
         num_beams: beam size of the search.
         length_penalty: exponent of the length by which the score of a hypothesis is divided.

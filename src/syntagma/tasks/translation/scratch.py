@@ -34,7 +34,9 @@ def from_scratch(experiment: Experiment, texts: Iterable[str]) -> tuple[Translat
     guides = {
         name: settings for name, settings in experiment.guides.items() if settings is not False
     }
-    tokenizer = learn_vocabulary(texts, kind=head.vocabulary, size=head.vocab_size)
+    tokenizer = learn_vocabulary(
+        texts, kind=head.vocabulary, size=head.vocab_size, tokenized=head.tokenized
+    )
     model = TranslationModel(
         SyntagmaConfig(
             encoder=fresh_config(head, tokenizer),

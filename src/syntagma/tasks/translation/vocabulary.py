@@ -14,14 +14,27 @@ PAD, UNKNOWN, END = "<pad>", "⁇", "</s>"
 """The unknown word is a single symbol, since BLEU's tokenisation would split ``<unk>``."""
 
 
-def learn_vocabulary(texts: Iterable[str], *, kind: Literal["bpe", "words"], size: int) -> Any:
+MARKS = (
+    r"[{-~\[-`!-&(-+:-@/]"  # ASCII punctuation except the apostrophe, comma, hyphen and full stop,
+    r"|(?<![0-9])[.,]|[.,](?![0-9])"  # commas and full stops, unless they are between digits,
+    r"|(?<=[0-9])-"  # and hyphens after a digit.
+)
+"""What mteval-v13a, with which BLEU is computed, splits off words."""
+
+
+def learn_vocabulary(
+    texts: Iterable[str], *, kind: Literal["bpe", "words"], size: int, tokenized: bool = False
+) -> Any:
     """Train a fast tokenizer that appends an end piece to every text.
 
     Args:
         texts: texts of both languages.
         kind: ``bpe``: byte pair encoding (Sennrich et al. 2016) over bytes, so that no word is
-            unknown; ``words``: the most frequent words, split at spaces.
+            unknown; ``words``: the most frequent words.
         size: maximum number of entries.
+        tokenized: whether words are what stands between spaces.  Otherwise marks are words of their
+            own, as in the tokenisation of ``mteval-v13a``: with ``harbour.`` and ``harbour`` as two
+            words, most of the vocabulary would be the same words again.
 
     Raises:
         InputError: ``size`` has no room for the special pieces and all bytes, or one word.
@@ -46,7 +59,10 @@ def learn_vocabulary(texts: Iterable[str], *, kind: Literal["bpe", "words"], siz
         )
     else:
         tokenizer = Tokenizer(models.WordLevel(unk_token=UNKNOWN))
-        tokenizer.pre_tokenizer = pre_tokenizers.Split(Regex(r"\s+"), behavior="removed")
+        splits = [pre_tokenizers.Split(Regex(r"\s+"), behavior="removed")]
+        if not tokenized:
+            splits.append(pre_tokenizers.Split(Regex(MARKS), behavior="isolated"))
+        tokenizer.pre_tokenizer = pre_tokenizers.Sequence(splits)
         trainer = trainers.WordLevelTrainer(
             vocab_size=size, special_tokens=special, show_progress=False
         )
