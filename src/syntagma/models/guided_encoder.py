@@ -211,6 +211,11 @@ class GuidedEncoder(SyntagmaModel):
         """Whether a guide reads more of a parse than its sentences and words, as tags or heads."""
         return bool(set(self.syntax_columns) - {"domain", "word", "sentence"})
 
+    @property
+    def reads_heads(self) -> bool:
+        """Whether a guide reads heads or relations, which a tagger does not give."""
+        return bool(set(self.syntax_columns) - {"domain", "word", "sentence", "tag"})
+
     def _turn(self) -> AbstractContextManager[None]:
         """Admit one thread at a time if the forward pass needs hooks.
 

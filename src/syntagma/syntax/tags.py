@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal
 
 from syntagma.parse.penn_tags import PENN_TAGS
+from syntagma.parse.universal_tags import UPOS_TAGS
 
 if TYPE_CHECKING:
     from syntagma.parse.columns import ParsedText
@@ -17,14 +18,8 @@ SPE, PAD, ERR = len(PENN_TAGS), len(PENN_TAGS) + 1, len(PENN_TAGS) + 2
 """Ids for special tokens, for padding, and for everything without one of the tags: punctuation,
 unknown tags, and pieces without a word."""
 
-UPOS_TAGS = (
-    "ADJ", "ADP", "ADV", "AUX", "CCONJ", "DET", "INTJ", "NOUN", "NUM", "PART", "PRON", "PROPN",
-    "SCONJ", "SYM", "VERB", "X",
-)  # fmt: skip
-"""The universal tags of words, without that of punctuation; fewer than Penn's, so that both tag
-sets number the rows of the same table."""
-
 N_TAGS = len(PENN_TAGS) + 3
+"""Rows of the table.  There are fewer universal tags than Penn's, so that both number its rows."""
 TAG_IDS: Mapping[TagSet, Mapping[str, int]] = {
     "penn": {tag: number for number, tag in enumerate(PENN_TAGS)},
     "upos": {tag: number for number, tag in enumerate(UPOS_TAGS)},

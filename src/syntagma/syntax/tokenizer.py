@@ -16,7 +16,7 @@ from syntagma.encoders.reference import ModelName, find_model
 from syntagma.errors import InputError
 from syntagma.parse.columns import ParsedText, require_trees
 from syntagma.parse.sources.cache import ParseCache
-from syntagma.parse.sources.load import load_source, needed_source
+from syntagma.parse.sources.load import AnyParser, as_source, needed_source
 from syntagma.parse.sources.source import Mode, ParseSource
 from syntagma.syntax.encode import EncodedText, encode_texts, piece_mode
 from syntagma.syntax.pieces import COLUMNS, PieceMode
@@ -63,7 +63,7 @@ class SyntaxTokenizer:
         cls,
         name: ModelName = DEFAULT,
         *,
-        parser: str = "",
+        parser: AnyParser = "",
         pieces: PieceMode | None = None,
         mode: Mode = "raw",
         device: str = "cpu",
@@ -73,8 +73,8 @@ class SyntaxTokenizer:
 
         Args:
             name: ``default``, a folder, or a hub name.
-            parser: parse source (:func:`syntagma.parse.sources.load.load_source`); by default that
-                of the saved model, or the default parser.
+            parser: parse source (:func:`syntagma.parse.sources.load.as_source`); by default that of
+                the saved model, or the default parser.
             pieces: rule for transferring the tree to pieces; by default that of the saved model.
             mode: ``raw`` for running text, ``words`` for texts that are tokenized already.
             device: device of the parser.
@@ -87,7 +87,7 @@ class SyntaxTokenizer:
         saved = ref.config or {}
         return cls(
             load_tokenizer(ref),
-            load_source(parser or saved.get("parser") or DEFAULT_PARSER, device=device, mode=mode),
+            as_source(parser or saved.get("parser") or DEFAULT_PARSER, device=device, mode=mode),
             longest=max_pieces(load_encoder_config(ref)),
             pieces=pieces or piece_mode(saved.get("guides", {})),
             tags=tag_set_of(saved.get("guides", {})),
@@ -100,7 +100,7 @@ class SyntaxTokenizer:
         cls,
         model: Any,
         *,
-        parser: str = "",
+        parser: AnyParser = "",
         mode: Mode = "raw",
         device: str = "cpu",
         cache: str | Path | None = None,
@@ -110,21 +110,23 @@ class SyntaxTokenizer:
         Args:
             model: a :class:`syntagma.models.guided_encoder.GuidedEncoder`; if it has no saved
                 tokenizer, that of its base encoder is used.
-            parser: parse source; by default that of the model, or the default parser.  For a model
-                that reads words but no trees, no parser is loaded by default.
+            parser: parse source (:func:`syntagma.parse.sources.load.as_source`), also a tagger for
+                a model that reads no trees; by default that of the model, or the default parser.
+                For a model that reads words but no trees, no parser is loaded by default.
             mode: ``raw`` for running text, ``words`` for texts that are tokenized already.
             device: device of the parser.
             cache: folder in which parses are cached.
 
         Raises:
-            InputError: there is no such tokenizer or parser.
+            InputError: there is no such tokenizer or parser, or the model reads trees and the
+                parser is a tagger.
         """
         own = model.config.parser or DEFAULT_PARSER
         if model.reads_syntax:
             own = needed_source(own, trees=model.reads_trees)
         return cls.from_pretrained(
             model.source or model.config.base,
-            parser=parser or own,
+            parser=as_source(parser or own, device=device, mode=mode, heads=model.reads_heads),
             pieces=piece_mode(model.config.guides),
             mode=mode,
             device=device,

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from syntagma.errors import InputError
 from syntagma.models.guided_encoder import GuidedEncoder
-from syntagma.parse.sources.load import needed_source
+from syntagma.parse.sources.load import AnyParser, needed_source
 
 
-def asked_parser(model: GuidedEncoder, parser: str, *, name: str) -> str:
-    """Return the name of the source to load; empty for a model that reads no syntax.
+def asked_parser(model: GuidedEncoder, parser: AnyParser, *, name: str) -> AnyParser:
+    """Return the source to use, or its name; empty for a model that reads no syntax.
 
     Args:
         model: the model.
@@ -20,8 +20,10 @@ def asked_parser(model: GuidedEncoder, parser: str, *, name: str) -> str:
     """
     if not model.reads_syntax:
         if parser:
-            raise InputError(f"{name}: reads no syntax, so parser {parser!r} changes nothing")
+            raise InputError(f"{name}: reads no syntax, so parser {parser!r:.60} changes nothing")
         return ""
+    if not isinstance(parser, str):
+        return parser
     own = needed_source(model.config.parser, trees=model.reads_trees)
     asked = needed_source(parser, trees=model.reads_trees) if parser else own
     if parser and asked == own and not model.reads_trees:

@@ -12,7 +12,7 @@ from syntagma.errors import InputError
 from syntagma.models.guided_encoder import GuidedEncoder
 from syntagma.models.guides import PRESETS, change_guides, preset_on
 from syntagma.parse.sources.cache import ParseCache, cache_folder
-from syntagma.parse.sources.load import load_source, needed_source
+from syntagma.parse.sources.load import as_source, needed_source
 from syntagma.parse.sources.source import Mode
 from syntagma.tasks.experiment import SAVED, Experiment
 
@@ -121,5 +121,5 @@ def training_parses(
     if not model.reads_syntax:
         return None
     name = needed_source(experiment.parser, trees=model.reads_trees)
-    source = load_source(name, device=best_device(), mode=mode)
+    source = as_source(name, device=best_device(), mode=mode, heads=model.reads_heads)
     return ParseCache(source, cache_folder())

@@ -19,7 +19,7 @@ from syntagma.errors import InputError
 from syntagma.models.guided_encoder import GuidedEncoder
 from syntagma.parse.columns import ParsedText
 from syntagma.parse.sources.cache import ParseCache
-from syntagma.parse.sources.load import identify, load_source, needed_source
+from syntagma.parse.sources.load import AnyParser, as_source, identify, needed_source
 from syntagma.parse.sources.source import Mode, ParseSource
 from syntagma.syntax.encode import EncodedText, encode_texts, piece_mode
 from syntagma.syntax.sequences import SequenceBuilder
@@ -259,15 +259,15 @@ class TextPredictor(Generic[Model]):
 
     @classmethod
     def from_pretrained(
-        cls, name: ModelName, *, device: str = "cpu", parser: str = "", **options: Any
+        cls, name: ModelName, *, device: str = "cpu", parser: AnyParser = "", **options: Any
     ) -> Self:
         """A saved model.
 
         Args:
             name: its folder, the name of a shipped model, or a hub name.
             device: where to compute.
-            parser: where parses come from (:func:`syntagma.parse.sources.load.load_source`), if
-                not from the source used in training.
+            parser: where parses come from (:func:`syntagma.parse.sources.load.as_source`), if not
+                from the source used in training.
             options: of the constructor.
 
         Raises:
@@ -279,7 +279,9 @@ class TextPredictor(Generic[Model]):
         tokenizer = load_tokenizer(ref, model.config.encoder)
         asked = asked_parser(model, parser, name=ref.name)
         if asked and not {"source", "cache"} & options.keys():
-            options["source"] = load_source(asked, device=device, mode=cls.mode(model))
+            options["source"] = as_source(
+                asked, device=device, mode=cls.mode(model), heads=model.reads_heads
+            )
         return cls(model, tokenizer, **options)
 
     def lay_out(self, texts: TextPair) -> Layout:

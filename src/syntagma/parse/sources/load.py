@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, cast
 
 from syntagma.encoders.default import DEFAULT_PARSER
 from syntagma.encoders.reference import ModelName, find_model
@@ -15,10 +15,14 @@ from syntagma.parse.sources.controls import ChainSource, NoisySource, RandomTree
 from syntagma.parse.sources.given_words import GivenWordsSource
 from syntagma.parse.sources.source import Mode, ParseSource
 from syntagma.parse.sources.tacred import TacredSource
+from syntagma.parse.sources.tagger import Tagger, TaggerSource, gives_trees
 from syntagma.parse.sources.treebank import CorpusSource, StoredSource, TreebankSource
 
 if TYPE_CHECKING:
     from syntagma.parse.parser import JointParser
+
+AnyParser = str | ParseSource | Tagger
+"""What a parser may be given as: its name, an object with parses, or one with tags only."""
 
 NOISY = {"heads": "noisy", "tags": "noisy_tags"}
 """Prefix of the names of noisy sources, by what is replaced."""
@@ -113,11 +117,11 @@ def load_source(name: str, *, device: str = "cpu", mode: Mode = "raw") -> ParseS
     Args:
         name: ``default-parser`` or a parser's folder; ``conllu:FILE`` or ``conllu:FILE,FILE``;
             ``parquet:FOLDER``, an annotated corpus; ``tacred:FILE`` or ``tacred:FILE,FILE``;
-            ``spacy:NAME``; ``stanza:LANGUAGE``; or a control: ``linear`` (``linear:left``), which
-            attaches each word to the previous word; ``linear:right``, which attaches it to the next
-            word; ``random`` (``random:SEED``); ``noisy:SHARE:SOURCE``
-            (``noisy:SHARE,SEED:SOURCE``), another source with a share of its heads replaced; or
-            ``noisy_tags:SHARE:SOURCE``, with a share of its tags replaced.
+            ``spacy:NAME``; ``stanza:LANGUAGE``; ``tagger:NAME``, a registered tagger; or a control:
+            ``linear`` (``linear:left``), which attaches each word to the previous word;
+            ``linear:right``, which attaches it to the next word; ``random`` (``random:SEED``);
+            ``noisy:SHARE:SOURCE`` (``noisy:SHARE,SEED:SOURCE``), another source with a share of
+            its heads replaced; or ``noisy_tags:SHARE:SOURCE``, with a share of its tags replaced.
         device: device to compute on.
         mode: ``raw`` for running text, ``words`` for words separated by spaces, which are kept by
             all sources except ``tacred``, ``spacy`` and ``stanza``.
@@ -136,6 +140,8 @@ def load_source(name: str, *, device: str = "cpu", mode: Mode = "raw") -> ParseS
         return SpacySource.load(rest)
     if kind == "stanza" and rest:
         return StanzaSource.load(rest)
+    if kind == "tagger" and rest:
+        return TaggerSource.load(rest, mode=mode)
     if kind == "linear" and rest in ("", "left", "right"):
         return ChainSource("right" if rest == "right" else "left", mode=mode)
     if kind == "random" and (not rest or rest.isdecimal()):
@@ -148,9 +154,48 @@ def load_source(name: str, *, device: str = "cpu", mode: Mode = "raw") -> ParseS
         return GivenWordsSource(parser) if mode == "words" else parser
     raise InputError(
         f"parser {name!r}: expected {DEFAULT_PARSER}, the folder of a parser, conllu:FILE, "
-        f"parquet:FOLDER, tacred:FILE, spacy:NAME, stanza:LANGUAGE, linear, linear:right, random, "
-        f"random:SEED, or noisy:SHARE:SOURCE or noisy_tags:SHARE:SOURCE"
+        f"parquet:FOLDER, tacred:FILE, spacy:NAME, stanza:LANGUAGE, tagger:NAME, linear, "
+        f"linear:right, random, random:SEED, or noisy:SHARE:SOURCE or noisy_tags:SHARE:SOURCE"
     )
+
+
+def as_source(
+    parser: AnyParser, *, device: str = "cpu", mode: Mode = "raw", heads: bool = False
+) -> ParseSource:
+    """Return a parse source from its name, a parser, or a tagger.
+
+    Args:
+        parser: a name as for :func:`load_source`; any object with ``fingerprint`` and
+            ``parse_texts``; or any object with ``tag``, such as a tagger of NLTK.
+        device: device to compute on, for names.
+        mode: as for :func:`load_source`, for names, parsers of our own, and taggers.
+        heads: whether heads or relations will be read.
+
+    Raises:
+        InputError: it is none of these, or heads will be read and it has tags only.
+    """
+    from syntagma.parse.parser import JointParser
+
+    source: ParseSource
+    if isinstance(parser, str):
+        source = load_source(parser, device=device, mode=mode)
+    elif isinstance(parser, JointParser) and mode == "words":
+        source = GivenWordsSource(parser)
+    elif hasattr(parser, "parse_texts") and hasattr(parser, "fingerprint"):
+        source = cast("ParseSource", parser)
+    elif hasattr(parser, "tag"):
+        source = TaggerSource(parser, mode=mode)
+    else:
+        raise InputError(
+            f"parser: expected a name such as {DEFAULT_PARSER}, an object with fingerprint and "
+            f"parse_texts, or a tagger with tag; got {parser!r:.60}"
+        )
+    if heads and not gives_trees(source):
+        raise InputError(
+            f"parser {parser!r:.60}: is a tagger, and this model reads trees; use a parser such as "
+            f"{DEFAULT_PARSER}"
+        )
+    return source
 
 
 def needed_source(name: str, *, trees: bool) -> str:
@@ -173,7 +218,7 @@ def needed_source(name: str, *, trees: bool) -> str:
     kind = name.partition(":")[0]
     if kind in ("conllu", "parquet", "tacred", "spacy", "stanza"):
         return name
-    is_known = kind in ("linear", "random") or find_model(name).kind == "model"
+    is_known = kind in ("linear", "random", "tagger") or find_model(name).kind == "model"
     return "linear" if is_known else name
 
 
